@@ -45,6 +45,7 @@ func timelineHandlers() map[keys.Intent]handler {
 		keys.ToNow:       simply(func(m *model) { m.Time.End, m.Time.At = time.Time{}, time.Time{} }),
 		keys.Follow:      onTime(timelineScreen.switchFollow),
 		keys.OnlyChanged: simply(func(m *model) { m.Time.Changed = !m.Time.Changed }),
+		keys.Legend:      simply(func(m *model) { m.Time.Swapped = !m.Time.Swapped }),
 		keys.Window:      simply(func(m *model) { m.Menu = keys.InWindow }),
 		keys.SortLanes:   simply(func(m *model) { m.Menu = keys.InLaneSort }),
 		keys.At:          typed(func(m timelineScreen, text string) { m.replay.goBack(text) }, "-5m", "-15m", "-1h", "-6h"),
@@ -187,14 +188,15 @@ func (m timelineScreen) far(at time.Time, win timeline.Window) {
 	m.goTo(at, screen.TimeWindow(&m.Scene))
 }
 
-// stopFollowing has the window end with the column that an instant lies in, but not after the
-// present. It no longer moves with the time.
+// stopFollowing has the window end with the column that an instant lies in, but not later than one
+// that follows the present. It no longer moves with the time.
 func (m timelineScreen) stopFollowing(last time.Time, win timeline.Window) {
 	if m.Time.End.IsZero() {
 		m.Say("the window stays here: " + m.Keys.KeyIn(keys.InTimeline, keys.ToNow) + " goes to now, " + m.Keys.KeyIn(keys.InTimeline, keys.Follow) + " follows again")
 	}
 	m.Time.Step = win.Step
-	m.Time.End = timeline.Ending(sources.Earlier(last, m.Now), win.Step, win.Columns).End()
+	latest := timeline.Following(m.Now, win.Step, win.Columns).End()
+	m.Time.End = timeline.Ending(sources.Earlier(last, latest.Add(-1)), win.Step, win.Columns).End()
 }
 
 // turnPage moves the window by its length, and the cursor with it.

@@ -173,18 +173,19 @@ func TestANoteStandsBelowTheLanes(t *testing.T) {
 
 func TestAFollowingTimelineCostsFewBytes(t *testing.T) {
 	t.Parallel()
-	var rows []*sources.Row
-	for i := range 40 { // one in five changes often, the others do not
-		leaders := 1
-		if i%5 == 0 {
-			leaders = 60
-		}
-		rows = append(rows, changing(fmt.Sprintf("lane-%02d", i), time.Duration(100+13*i)*time.Second, leaders, i))
-	}
 	for _, c := range []struct {
-		window string
-		limit  int // bytes a second
-	}{{"3", 500}, {"1", 4000}} {
+		window   string
+		changing int // one in so many lanes changes all the time, the others do not
+		limit    int // bytes a second
+	}{{"3", 5, 500}, {"3", 1, 500}, {"1", 5, 4000}, {"1", 1, 4000}} {
+		var rows []*sources.Row
+		for i := range 40 {
+			leaders := 1
+			if i%c.changing == 0 {
+				leaders = 60
+			}
+			rows = append(rows, changing(fmt.Sprintf("lane-%02d", i), time.Duration(100+13*i)*time.Second, leaders, i))
+		}
 		d := lanes(160, 48, rows...)
 		d.press("w", c.window)
 		w := newWire(160, 48)
@@ -198,9 +199,32 @@ func TestAFollowingTimelineCostsFewBytes(t *testing.T) {
 			d.send(terminal.ColumnMsg{})
 			total += w.frame(t, d)
 		}
-		t.Logf("%s: %d bytes a second of %d lanes", screen.TimeWindow(&d.Scene).Span(), total/seconds, len(d.Time.Lanes.Visible()))
+		if n := len(d.Time.Lanes.Visible()); n != len(rows) {
+			t.Errorf("%d lanes are shown, not %d", n, len(rows))
+		}
+		t.Logf("%s, one lane in %d changes: %d bytes a second", screen.TimeWindow(&d.Scene).Span(), c.changing, total/seconds)
 		if total > c.limit*seconds {
 			t.Errorf("%d bytes in %d s, not %d a second", total, seconds, c.limit)
+		}
+	}
+}
+
+func TestLanesHaveTheLinesOfTheLegendOrItThose(t *testing.T) {
+	t.Parallel()
+	var rows []*sources.Row
+	for i := range 60 {
+		rows = append(rows, changing(fmt.Sprintf("lane-%02d", i), 100*time.Second, 5, i))
+	}
+	for _, c := range []struct{ w, h, lanes, other int }{{160, 48, 40, 30}, {80, 48, 40, 30}, {80, 24, 10, 16}, {160, 60, 42, 52}, {60, 15, 11, 11}} {
+		d := lanes(c.w, c.h, rows...)
+		for _, want := range []int{c.lanes, c.other, c.lanes} {
+			if got := len(d.Time.Lanes.Visible()); got != want {
+				t.Errorf("%dx%d: %d lanes are shown, not %d:\n%s", c.w, c.h, got, want, d.text())
+			}
+			if text := d.text(); c.h >= 24 && (!strings.Contains(text, "ALL LANES  ") || strings.Contains(text, "SELECTED LANE") != (want == min(c.lanes, c.other)) || !strings.Contains(text, "host-1   11:58:20.0 to now")) {
+				t.Errorf("%dx%d, %d lanes: sums, legend or readout are missing:\n%s", c.w, c.h, want, text)
+			}
+			d.press("tab")
 		}
 	}
 }

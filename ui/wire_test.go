@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"coordtop/sources"
@@ -23,6 +24,7 @@ type wire struct {
 func newWire(w, h int) *wire {
 	s := &wire{cells: uv.NewScreenBuffer(w, h)}
 	s.renderer = uv.NewTerminalRenderer(&s.out, []string{"TERM=xterm-256color"})
+	s.renderer.SetColorProfile(colorprofile.ANSI256) // it finds none where nothing is a terminal
 	s.renderer.SetFullscreen(true)
 	s.renderer.SetScrollOptim(true)
 	s.renderer.Erase()

@@ -59,6 +59,7 @@ const (
 	Window      Intent = "window"
 	OnlyChanged Intent = "only-changed"
 	SortLanes   Intent = "sort-lanes"
+	Legend      Intent = "legend"
 	Note        Intent = "note"
 	NoteText    Intent = "note-text"
 	At          Intent = "at"

@@ -21,6 +21,7 @@ func timelineBindings() []Binding {
 		{Window, InTimeline, []string{"w"}, "window", "how much time is shown: a menu"},
 		{OnlyChanged, InTimeline, []string{"!"}, "changed", "only lanes that changed in the window, or all"},
 		{SortLanes, InTimeline, []string{"s"}, "sort", "order the lanes: a menu"},
+		{Legend, InTimeline, []string{"tab", "shift+tab"}, "", "the legend, or as many lanes as there is room for"},
 		{Note, InTimeline, []string{"M"}, "note", "write a note, which stands on the timelines at this moment"},
 		{At, InCommand, []string{":at TIME"}, "", "all screens as it was at a time: 12:31, 2026-11-21 12:31, -15m; on the Timeline its cursor"},
 		{WindowOf, InCommand, []string{":window LENGTH"}, "", "how much time the Timeline shows: 15m, 1h, 7d"},

@@ -58,16 +58,16 @@ func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 	}
 }
 
-// Times writes the times above lanes, which end with the present only where follows is set.
-func (l *Line) Times(win timeline.Window, zone *time.Location, follows bool) {
-	start, end := l.X, l.X+win.Columns
-	now := end - len("now")
+// Times writes the times above lanes, and where the present is if they follow it.
+func (l *Line) Times(win timeline.Window, zone *time.Location, now time.Time, follows bool) {
+	start := l.X
 	if !follows {
-		now = end + 1
+		l.ticks(win, start, start+win.Columns+1, zone)
+		return
 	}
-	l.ticks(win, start, now, zone)
-	if follows && now >= l.X {
-		l.To(now).Put(l.th.Dim, "now")
+	x := start + win.Column(now) + 1 - len("now")
+	if l.ticks(win, start, x, zone); x >= l.X {
+		l.To(x).Put(l.th.Dim, "now")
 	}
 }
 

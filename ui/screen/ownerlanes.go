@@ -59,7 +59,7 @@ func ownersOverTime(sc *Scene, row *sources.Row, w int) []string {
 		return nil
 	}
 	axis := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "OWNERS").To(1+laneNames(sc)).Right(sc.Theme.Dim, "TERMS", laneChanges-2).Skip(2)
-	axis.Times(win, sc.Now.Location(), true)
+	axis.Times(win, sc.Now.Location(), sc.Now, true)
 	return append([]string{axis.Done()}, lanes...)
 }
 

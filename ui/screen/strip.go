@@ -10,8 +10,8 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// stripSpan is how much time strips show at least, once so much was observed.
-const stripSpan = 15 * time.Minute
+// UsualSpan is how much time strips and lanes show at least, once so much is known.
+const UsualSpan = 15 * time.Minute
 
 // stripsAt is the time that the strips of the list reach. In the frame in which a second
 // begins they stand still: a renderer rewrites a line from its first to its last cell that
@@ -53,11 +53,11 @@ func cellsOf(sc *Scene, row *sources.Row, lane timeline.Lane, win timeline.Windo
 const leastStep = 2 * time.Second
 
 // spanOf is how much time strips of so many columns show: what was observed, up to the whole
-// of stripSpan. So the columns are as short as can be while little was observed, and the
+// of UsualSpan. So the columns are as short as can be while little was observed, and the
 // first minutes are not a corner of a blank: from the first step to the next they grow by
 // a few steps in all.
 func spanOf(sc *Scene, columns int) time.Duration {
-	return min(max(sc.Now.Sub(observedSince(sc)), leastStep*time.Duration(columns)), stripSpan)
+	return min(max(sc.Now.Sub(observedSince(sc)), leastStep*time.Duration(columns)), UsualSpan)
 }
 
 // laneOf is what the strip of a row is made from.

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"strings"
 	"time"
 
 	"coordtop/internal/format"
@@ -15,9 +16,10 @@ import (
 // Time is what the Timeline screen shows: which stretch, and where in it the cursor is.
 type Time struct {
 	Lanes   table.Table[rows.Handle]
-	Step    time.Duration // of a column; 0: the shortest with which a quarter of an hour fits
+	Step    time.Duration // of a column; 0: the shortest with which what is known fits, up to UsualSpan
 	End     time.Time     // of the window; zero: it follows the present
 	At      time.Time     // of the cursor; zero: the present
+	Swapped bool          // the legend has the lines that lanes have else, or the other way round
 	Changed bool          // only lanes that changed in the window
 	Order   LaneOrder
 	All     Sums
@@ -26,7 +28,7 @@ type Time struct {
 	Reads     bool                  // there is a recording, of which is read what is shown
 	ReadError string                // why it cannot be read; "": it can
 	Past      map[sources.Ref]*Past // what was read of it
-	Since     time.Time             // when the oldest of it begins; zero: nothing was read
+	Since     time.Time             // from when on something is known of the last UsualSpan; zero: nothing was read
 }
 
 // LaneOrder is the order of the lanes.
@@ -67,28 +69,23 @@ func laneColumns(sc *Scene) int {
 
 // TimeWindow is what the Timeline shows.
 func TimeWindow(sc *Scene) timeline.Window {
-	n := laneColumns(sc)
-	switch {
-	case sc.Time.Step == 0:
-		w := timeline.Fit(stripsAt(sc), usualSpan(sc, n), n)
-		if sc.Time.End.IsZero() {
-			return w
-		}
-		return timeline.Ending(sc.Time.End.Add(-1), w.Step, n)
-	case sc.Time.End.IsZero():
-		return timeline.Ending(stripsAt(sc), sc.Time.Step, n)
+	n, step := laneColumns(sc), sc.Time.Step
+	if step == 0 {
+		step = timeline.Fit(stripsAt(sc), usualSpan(sc), n).Step
 	}
-	return timeline.Ending(sc.Time.End.Add(-1), sc.Time.Step, n)
+	if sc.Time.End.IsZero() {
+		return timeline.Following(stripsAt(sc), step, n)
+	}
+	return timeline.Ending(sc.Time.End.Add(-1), step, n)
 }
 
-// usualSpan is how much so many columns show where nobody has asked for more: what was observed, as
-// on the strips of the list, or recorded.
-func usualSpan(sc *Scene, columns int) time.Duration {
-	span := spanOf(sc, columns)
-	if sc.Time.Since.IsZero() {
-		return span
+// usualSpan is how much is shown where nobody has asked for more: what was observed, or recorded.
+func usualSpan(sc *Scene) time.Duration {
+	since := observedSince(sc)
+	if !sc.Time.Since.IsZero() {
+		since = sources.Earlier(since, sc.Time.Since)
 	}
-	return max(span, min(sc.Now.Sub(sc.Time.Since), stripSpan))
+	return min(sc.Now.Sub(since), UsualSpan)
 }
 
 // CursorAt is the instant under the cursor.
@@ -131,46 +128,71 @@ func laneSum(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
 // SumLane is laneSum in the window that is shown.
 func SumLane(sc *Scene, row *sources.Row) timeline.Sum { return laneSum(sc, row, TimeWindow(sc)) }
 
-// laneRows is how the lines of the Timeline are shared. Its lower part is the cursor's: a rule, two
-// lines of readout, and what there is room for.
-func laneRows(sc *Scene) (lanes, lower int) {
+// timeLayout is how the lines of the Timeline are shared. Its lower part is the cursor's: two lines
+// of readout, and what there is room for.
+type timeLayout struct {
+	lanes, lower int
+	ruled        bool // there is a rule above the lanes
+	titled       bool // the rule below them says what all lanes sum up to
+}
+
+// From a screen of so many lines on, so many lanes come before the legend where both have no room.
+const (
+	lanesFirst = 48
+	manyLanes  = 40
+)
+
+func layTime(sc *Scene) timeLayout {
 	h := sc.Layout.Body()
 	if sc.Layout.Small {
-		return max(h-2, 0), min(h, 1)
+		return timeLayout{lanes: max(h-2, 0), lower: min(h, 1)}
 	}
-	room := h - 6 // two rules, the times, the marks and the readout
-	lanes = min(max(sc.Time.Lanes.Len(), 4), room-min(max(h/5, 5), 9))
-	return lanes, h - lanes - 4
+	room, legend := h-6, min(max(h/5, 5), 9) // two rules, the times, the marks and the readout
+	if first := sc.Layout.Height >= lanesFirst && room-legend < manyLanes; first != sc.Time.Swapped {
+		legend = 0
+	}
+	lanes := max(sc.Time.Lanes.Len(), 4)
+	l := timeLayout{lanes: min(lanes, room-legend), ruled: legend > 0 || lanes <= room}
+	l.lower = h - l.lanes - 4
+	if !l.ruled {
+		l.lanes, l.lower = l.lanes+1, 2
+	}
+	l.titled = l.lower < 6
+	return l
 }
 
 // LaneRows is how many lanes are shown at most.
-func LaneRows(sc *Scene) int {
-	lanes, _ := laneRows(sc)
-	return lanes
-}
+func LaneRows(sc *Scene) int { return layTime(sc).lanes }
 
 // timelineScreen draws a lane for each row, and what there is at the cursor.
 func timelineScreen(sc *Scene) Frame {
 	w := sc.Layout.Width
 	win := TimeWindow(sc)
-	lanes, lower := laneRows(sc)
+	layout := layTime(sc)
 	var lines []string
-	if !sc.Layout.Small {
+	if layout.ruled {
 		lines = append(lines, sc.Theme.Line(w).Rule().Done())
 	}
 	lines = append(lines, laneAxis(sc, win, w))
-	lines = append(lines, sc.Theme.Box(drawLanes(sc, win, w), w, lanes)...)
+	lines = append(lines, sc.Theme.Box(drawLanes(sc, win, w), w, layout.lanes)...)
 	if sc.Layout.Small {
-		return fixed(sc, append(lines, sc.Theme.Box(timeReadout(sc, win, w)[1:], w, lower)...))
+		return fixed(sc, append(lines, sc.Theme.Box(timeReadout(sc, win, w)[1:], w, layout.lower)...))
 	}
-	lines = append(lines, drawMarks(sc, win, w), sc.Theme.Line(w).Rule().Done())
-	return fixed(sc, append(lines, sc.Theme.Box(timeLower(sc, win, w, lower), w, lower)...))
+	rule := sc.Theme.Line(w)
+	if layout.titled {
+		more := " " + sc.Keys.KeyIn(keys.InTimeline, keys.Legend) + " legend "
+		room := w - 4 - format.Width(more)
+		putParts(rule.Put(sc.Theme.Dim, sc.Theme.Rule).Skip(1), sc.Theme.FitParts(allInOneLine(sc), room-2), room)
+		rule.Skip(1).Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Rule, max(w-2-format.Width(more)-rule.X, 0))+more)
+	}
+	lines = append(lines, drawMarks(sc, win, w), rule.Rule().Done())
+	return fixed(sc, append(lines, sc.Theme.Box(timeLower(sc, win, w, layout), w, layout.lower)...))
 }
 
 // laneAxis is the line of times above the lanes.
 func laneAxis(sc *Scene, win timeline.Window, w int) string {
 	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "LANE").To(1+laneNames(sc)).Right(sc.Theme.Dim, "CHG", laneChanges-2).Skip(2)
-	l.Times(win, sc.Now.Location(), sc.Time.End.IsZero())
+	l.Times(win, sc.Now.Location(), stripsAt(sc), sc.Time.End.IsZero())
 	return l.Done()
 }
 

@@ -17,7 +17,8 @@ const legendBeside = 110
 
 // timeLower is what stands below the lanes: the readout, the lease or the owners of the selected
 // lane on the same axis, and the legend, which has the lines that are left.
-func timeLower(sc *Scene, win timeline.Window, w, h int) []string {
+func timeLower(sc *Scene, win timeline.Window, w int, layout timeLayout) []string {
+	h := layout.lower
 	lines := timeReadout(sc, win, w)
 	row := selectedLane(sc)
 	if row == nil {
@@ -29,11 +30,16 @@ func timeLower(sc *Scene, win timeline.Window, w, h int) []string {
 		lines = append(lines, gap)
 	}
 	room := h - len(lines)
-	if w < legendBeside {
+	switch {
+	case layout.titled:
+		return append(lines, laneLegend(sc, row, win, w, room)...)
+	case w < legendBeside:
 		lines = append(lines, laneLegend(sc, row, win, w, room-1)...)
-		return append(lines, allLanes(sc, w, true)...)
+		l := sc.Theme.Line(w).Skip(1)
+		putParts(l, sc.Theme.FitParts(allInOneLine(sc), w-1), w)
+		return append(lines, l.Done())
 	}
-	left, right := laneLegend(sc, row, win, w/2, room), allLanes(sc, w-w/2, false)
+	left, right := laneLegend(sc, row, win, w/2, room), allLanes(sc, w-w/2)
 	for i := range max(len(left), len(right)) {
 		a, b := sc.Theme.Line(w/2).Done(), sc.Theme.Line(w-w/2).Done()
 		if i < len(left) {
@@ -174,49 +180,57 @@ func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []s
 	return lines[:min(len(lines), h)]
 }
 
-// allLanes sums up the window of all lanes, in one line where that is wanted.
-func allLanes(sc *Scene, w int, short bool) []string {
+// allSums is what the window of all lanes sums up to.
+type allSums struct{ changes, vacant, gaps, unseen []paint.Part }
+
+func sumsOfAll(sc *Scene) allSums {
 	th, s := &sc.Theme, &sc.Time.All
 	text := func(dim, plain string) []paint.Part { return []paint.Part{th.Dim.Text(dim), paint.Plain(plain)} }
-	changes := text("changes ", format.Count(s.Changes))
-	vacant := []paint.Part{{Style: th.Bad, Text: "   without a leader now " + format.Count(s.Vacant)}}
-	if s.Vacant == 0 {
-		vacant[0].Style, vacant[0].Yield = th.Dim, paint.Aside
+	a := allSums{changes: text("changes ", format.Count(s.Changes)), vacant: text("   without a leader now "+format.Count(s.Vacant), "")}
+	if a.vacant[0].Style = th.Bad; s.Vacant == 0 {
+		a.vacant[0].Style, a.vacant[0].Yield = th.Dim, paint.Aside
 	}
-	gaps := text("no gap", "")
 	switch {
 	case s.Gaps > 0:
-		gaps = append(text("longest gap ", format.Precise(s.Longest)), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}, paint.Part{Style: th.Dim, Text: "   all gaps " + format.Precise(s.Nobody), Yield: paint.Aside})
+		a.gaps = append(text("longest gap ", format.Precise(s.Longest)), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}, paint.Part{Style: th.Dim, Text: "   all gaps " + format.Precise(s.Nobody), Yield: paint.Aside})
 	case s.Unseen+s.Unread > 0:
-		gaps[0].Text = "no gap seen"
+		a.gaps = text("no gap seen", "")
+	default:
+		a.gaps = text("no gap", "")
 	}
-	var unseen []paint.Part
 	if s.Unseen > 0 {
-		unseen = text("not observed ", format.Precise(s.Unseen))
+		a.unseen = text("not observed ", format.Precise(s.Unseen))
 	}
 	if s.Unread > 0 {
-		if unseen != nil {
-			unseen = append(unseen, paint.Plain("   "))
+		if a.unseen != nil {
+			a.unseen = append(a.unseen, paint.Plain("   "))
 		}
-		unseen = append(unseen, text(unreadWord(sc)+" ", format.Precise(s.Unread))...)
+		a.unseen = append(a.unseen, text(unreadWord(sc)+" ", format.Precise(s.Unread))...)
 	}
-	if short {
-		if unseen != nil {
-			vacant[0].Text = "   no leader now " + format.Count(s.Vacant)
-			unseen = append([]paint.Part{paint.Plain("   ")}, unseen...)
-		}
-		l := th.Line(w).Skip(1).Put(th.Dim, "ALL LANES  ")
-		putParts(l, th.FitParts(slices.Concat(changes, vacant, unseen, []paint.Part{paint.Plain("   ")}, gaps), w-l.X), w)
-		return []string{l.Done()}
+	return a
+}
+
+// allInOneLine sums up the window of all lanes.
+func allInOneLine(sc *Scene) []paint.Part {
+	a, gap := sumsOfAll(sc), []paint.Part{paint.Plain("   ")}
+	if a.unseen != nil {
+		a.vacant[0].Text = "   no leader now " + format.Count(sc.Time.All.Vacant)
+		a.unseen = slices.Concat(gap, a.unseen)
 	}
-	facts := [][]paint.Part{append(changes, vacant...), gaps}
-	if unseen != nil {
-		facts = append(facts, append(unseen, paint.Plain(" of all lanes together")))
+	return slices.Concat([]paint.Part{sc.Theme.Dim.Text("ALL LANES  ")}, a.changes, a.vacant, a.unseen, gap, a.gaps)
+}
+
+// allLanes is allInOneLine in several lines.
+func allLanes(sc *Scene, w int) []string {
+	a := sumsOfAll(sc)
+	lines := []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "ALL LANES").Done()}
+	facts := [][]paint.Part{append(a.changes, a.vacant...), a.gaps}
+	if a.unseen != nil {
+		facts = append(facts, append(a.unseen, paint.Plain(" of all lanes together")))
 	}
-	lines := []string{th.Line(w).Skip(2).Put(th.Dim, "ALL LANES").Done()}
 	for _, f := range facts {
-		l := th.Line(w).Skip(4)
-		putParts(l, th.FitParts(f, w-4), w)
+		l := sc.Theme.Line(w).Skip(4)
+		putParts(l, sc.Theme.FitParts(f, w-4), w)
 		lines = append(lines, l.Done())
 	}
 	return lines

@@ -197,7 +197,7 @@ func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 // termAt is one term, with the gaps before and after it.
 func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
-	parts := []paint.Part{th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), ownerPart(t)}
+	parts := ownerParts(th, t)
 	end, length := "now", th.Age(t.Start, DrawnTo(sc))
 	if !t.End.At.IsZero() {
 		end, length = exactTime(sc, t.End), th.TermLength(t)
@@ -221,13 +221,13 @@ func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	return parts
 }
 
-// ownerPart is an owner in a line, which is shortened only where it is long.
-func ownerPart(t *sources.Term) paint.Part {
-	p := paint.Plain(" " + paint.CleanLabel(t.Owner.Label))
-	if format.Width(p.Text) > longOwner {
-		p.Yield = paint.Name
+// ownerParts is an owner in a line, whose name is shortened only where it is long.
+func ownerParts(th *paint.Theme, t *sources.Term) []paint.Part {
+	name := paint.Plain(paint.CleanLabel(t.Owner.Label))
+	if format.Width(name.Text) >= longOwner {
+		name.Yield = paint.Name
 	}
-	return p
+	return []paint.Part{th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), paint.Plain(" "), name}
 }
 
 // longOwner is from how many cells on the name of an owner is long.
@@ -237,7 +237,7 @@ const longOwner = 16
 func besideTerm(sc *Scene, lane *timeline.Lane, word string, i, end int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
 	gap, st := gapText(sc, lane, end)
-	return []paint.Part{th.Dim.Text(word), th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), ownerPart(t), th.Dim.Text(", "), st.Text(gap)}
+	return slices.Concat([]paint.Part{th.Dim.Text(word)}, ownerParts(th, t), []paint.Part{th.Dim.Text(", "), st.Text(gap)})
 }
 
 // gapText is the gap that follows a term, as sure as it is known.
@@ -294,8 +294,7 @@ func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 		parts = append(parts, paint.Plain("   "+exactTime(sc, from)+" to "+to), th.Strong.Text("  "+length))
 	}
 	name := func(word string, i int) {
-		t := &lane.Terms[i]
-		parts = append(parts, th.Dim.Text(word), th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), ownerPart(t))
+		parts = slices.Concat(parts, []paint.Part{th.Dim.Text(word)}, ownerParts(th, &lane.Terms[i]))
 	}
 	if next > 0 {
 		name("   before: ", next-1)
