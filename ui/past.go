@@ -87,8 +87,11 @@ func (m pastReader) readLanes() tea.Cmd {
 // unread is what of a row must be read for the window: only what enters, and half a window more.
 func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 	win, known := screen.TimeWindow(&m.Scene), row.RecordedSince(m.State)
-	more := win.Span() / 2
-	wanted := history.Span{From: win.Start.Add(-more), To: sources.Earlier(win.End().Add(more), m.State.At)}
+	from, to, more := win.Start, win.End(), win.Span()/2
+	if m.Time.Step == 0 { // how much is shown depends on how much is known
+		from = sources.Earlier(from, m.Now.Add(-screen.UsualSpan))
+	}
+	wanted := history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), m.State.At)}
 	p := m.Time.Past[row.Ref]
 	switch {
 	case m.asked.back == row.Ref:
@@ -96,13 +99,13 @@ func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 			known = sources.Earlier(known, p.Span.From)
 		}
 		return history.Span{From: known.Add(-lookBack), To: known}, true
-	case !known.IsZero() && !win.Start.Before(known):
+	case !known.IsZero() && !from.Before(known):
 		return wanted, false
-	case p == nil || win.End().Before(p.Span.From) || win.Start.After(p.Span.To):
+	case p == nil || to.Before(p.Span.From) || from.After(p.Span.To):
 		return wanted, true
-	case win.Start.Before(p.Span.From) && !p.Whole():
+	case from.Before(p.Span.From) && !p.Whole():
 		return history.Span{From: wanted.From, To: p.Span.From}, true
-	case p.Span.To.Before(win.End()) && p.Span.To.Before(known):
+	case p.Span.To.Before(to) && p.Span.To.Before(known):
 		return history.Span{From: p.Span.To, To: wanted.To}, true
 	}
 	return wanted, false
@@ -132,8 +135,8 @@ func (m pastReader) haveLanes(msg lanesMsg) {
 			m.Time.Past[l.Ref] = p
 		}
 		p.Add(msg.span, l)
-		if !l.Since.IsZero() && (m.Time.Since.IsZero() || l.Since.Before(m.Time.Since)) {
-			m.Time.Since = l.Since
+		if since := p.ObservedFrom(m.Now.Add(-screen.UsualSpan)); !since.IsZero() && (m.Time.Since.IsZero() || since.Before(m.Time.Since)) {
+			m.Time.Since = since
 		}
 		if l.Ref == back {
 			m.asked.back = sources.Ref{}

@@ -176,6 +176,47 @@ func TestWhatWasNotReadYetIsNeitherNobodyNorNotObserved(t *testing.T) {
 	}
 }
 
+func TestTheFirstWindowFitsWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host-b", noon())
+	before := func(d time.Duration) time.Time { return noon().Add(-d) }
+	lane := func(since, dark time.Duration) *history.Lane {
+		l := &history.Lane{Ref: p.Ref, Kind: p.Kind, Since: before(since)}
+		if dark > 0 { // nobody recorded until now
+			l.Dark = []sources.Dark{{From: before(dark), To: noon()}}
+		}
+		return l
+	}
+	for _, c := range []struct {
+		name     string
+		lane     *history.Lane
+		runs     time.Duration
+		from, to time.Duration // the length of the window
+	}{
+		{"nothing is recorded, and it has just begun", nil, 0, 2 * time.Minute, 3 * time.Minute},
+		{"nothing is recorded, and it runs for ten minutes", nil, 10 * time.Minute, 10 * time.Minute, 12 * time.Minute},
+		{"nothing is recorded, and it runs for a day", nil, 24 * time.Hour, 15 * time.Minute, 25 * time.Minute},
+		{"it was recorded a minute ago, for a day", lane(24*time.Hour, time.Minute), 0, 15 * time.Minute, 25 * time.Minute},
+		{"it was recorded for the first time five minutes ago", lane(5*time.Minute, 0), 0, 5 * time.Minute, 12 * time.Minute},
+		{"it was recorded an hour ago", lane(24*time.Hour, time.Hour), 0, 2 * time.Minute, 3 * time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			o := Options{Width: 160, Height: 48}
+			if c.lane != nil {
+				o.History = &recording{lane: *c.lane}
+			}
+			d := drive(uitest.NewFeed(uitest.State(noon(), p)), o)
+			d.Events.Since = before(c.runs)
+			d.State.Scopes[0].Since = before(c.runs)
+			d.answer(d.send(key("3")))
+			if got := screen.TimeWindow(&d.Scene).Span(); got < c.from || got > c.to {
+				t.Errorf("it shows %v, not %v to %v:\n%s", got, c.from, c.to, d.text())
+			}
+		})
+	}
+}
+
 func TestARecordingThatCannotBeReadIsSaidAndRests(t *testing.T) {
 	t.Parallel()
 	d, r := recorded()

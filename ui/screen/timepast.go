@@ -47,6 +47,25 @@ func (p *Past) Whole() bool {
 	return !p.Since.IsZero() && !p.Since.Before(p.Span.From) || p.Since.IsZero()
 }
 
+// ObservedFrom is the first instant from a time on at which the row was observed and recorded; zero:
+// there is none.
+func (p *Past) ObservedFrom(at time.Time) time.Time {
+	if p.Since.IsZero() {
+		return time.Time{}
+	}
+	at = sources.Later(at, sources.Later(p.Since, p.Span.From))
+	for _, d := range p.Dark {
+		if d.From.After(at) {
+			break
+		}
+		if d.To.IsZero() {
+			return time.Time{}
+		}
+		at = sources.Later(at, d.To)
+	}
+	return at
+}
+
 // JoinPast joins what was recorded of a row to what is kept of it in memory.
 func JoinPast(sc *Scene, row *sources.Row) {
 	if p := sc.Time.Past[row.Ref]; p != nil && p.row != row {
