@@ -44,8 +44,8 @@ type Reader interface {
 	// order of their names.
 	Lanes(ctx context.Context, refs []sources.Ref, span Span) ([]Lane, error)
 
-	// Totals sums up span for each primitive that is recorded in it. It is far cheaper than
-	// Lanes of all.
+	// Totals sums up span, up to now, for each primitive that is recorded in it. It is far
+	// cheaper than Lanes of all. Of semaphores it has Changes and Unseen.
 	Totals(ctx context.Context, span Span) ([]Total, error)
 
 	EventReader
@@ -86,6 +86,7 @@ type Total struct {
 	Nobody  time.Duration // observed, and nobody owned it
 	Gaps    int
 	Longest time.Duration // of the gaps
+	Unseen  time.Duration // not observed, or before there is a record of it
 }
 
 // Event is a recorded event, and in which run: numbers begin anew with each.

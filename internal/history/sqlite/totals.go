@@ -12,21 +12,22 @@ import (
 // sumEvery is the length of what is summed up together.
 const sumEvery = int64(6 * time.Hour)
 
-// Totals sums up span for each primitive that is recorded in it: see history.Reader. Of
-// semaphores only the changes are counted.
+// Totals sums up span for each primitive that is recorded in it: see history.Reader.
 func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
 	err = s.ask(ctx, func(q *query) error {
 		window := periodOf(span)
 		window.to = min(window.to, time.Now().UnixNano())
 		all := q.everything(window)
 		sums := q.sums(window, all)
-		for i, l := range all.lanes {
+		for i := range all.lanes {
+			l := &all.lanes[i]
 			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
 				continue
 			}
 			sum := &sums[i]
 			totals = append(totals, history.Total{
 				Ref: l.ref, Kind: l.kind, Changes: int(sum.changes), Nobody: time.Duration(sum.nobody), Gaps: int(sum.gaps), Longest: time.Duration(sum.longest),
+				Unseen: time.Duration(all.unseen(l, window)),
 			})
 		}
 		return q.err
@@ -85,6 +86,15 @@ func (a *everything) unobserved(l *listed) []period {
 		a.same[scope] = list
 	}
 	return list
+}
+
+// unseen is how much of window was not observed of a lane.
+func (a *everything) unseen(l *listed, window period) (sum int64) {
+	from := max(l.since, window.from)
+	for _, p := range a.unobserved(l) {
+		sum += max(0, min(p.to, window.to)-max(p.from, from))
+	}
+	return sum + from - window.from
 }
 
 // sums are the sums of window for each of the lanes, made of what was summed up and of the terms

@@ -21,11 +21,14 @@ const (
 )
 
 // sumOf counts minute by minute.
-func sumOf(ref sources.Ref, line []minute) history.Total {
+func sumOf(ref sources.Ref, line []minute, unseen []bool) history.Total {
 	t := history.Total{Ref: ref, Kind: sources.KindElection}
 	var run time.Duration
 	gap := false
-	for _, state := range line {
+	for n, state := range line {
+		if unseen[n] {
+			t.Unseen += time.Minute
+		}
 		if state == free {
 			run += time.Minute
 			t.Nobody += time.Minute
@@ -56,7 +59,7 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		o := place(t)
 		w := begun(t, o, 0)
-		lines := make([][]minute, lanes)
+		lines, unseen := make([][]minute, lanes), [lanes][length]bool{}
 		b := batchOf(0, length*time.Minute)
 		for i := range lines {
 			name := fmt.Sprint("lane", i)
@@ -75,6 +78,7 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 			for i := range lines {
 				if d.Ref == (sources.Ref{}) || d.Ref.Name == fmt.Sprint("lane", i) {
 					for n := from; n < to; n++ {
+						unseen[i][n] = true
 						if lines[i][n] == free {
 							lines[i][n] = dark
 						}
@@ -94,7 +98,7 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 					t.Fatalf("%d totals, %v", len(totals), err)
 				}
 				for i, got := range totals {
-					if want := sumOf(got.Ref, lines[i][from:to]); got != want {
+					if want := sumOf(got.Ref, lines[i][from:to], unseen[i][from:to]); got != want {
 						t.Fatalf("seed %d, minutes %d to %d, %s: %+v, want %+v", seed, from, to, got.Ref.Name, got, want)
 					}
 				}
@@ -108,6 +112,10 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 			}
 		}
 		compare()
+		earlier, err := store(t, o).Totals(t.Context(), history.Span{From: t0.Add(-time.Hour), To: minuteAt(1)})
+		if want := time.Hour + sumOf(ref("lane0"), lines[0][:1], unseen[0][:1]).Unseen; err != nil || earlier[0].Unseen != want {
+			t.Errorf("%+v, %v: want %v not observed: the hour before the first record too", earlier, err, want)
+		}
 	}
 }
 
