@@ -79,7 +79,7 @@ func (q *query) darkness(window period) *darkness {
 	}
 	d.holes = append(d.holes, period{p.from, endless})
 	q.each("select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
-	d.holes = union(d.holes)
+	d.holes = slices.DeleteFunc(union(d.holes), func(p period) bool { return !p.touches(window) })
 	var scope, run int64
 	var until sql.NullInt64
 	q.each("select scope, start, until, run from dark where lane = 0 and start < ? and (until is null or until > ?)", []any{window.to, window.from},

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -108,5 +109,63 @@ func TestWhatWasObservedIsWhatTheRunsHaveWritten(t *testing.T) {
 	l := laneOf(t, s, "x", span(0, h))
 	if !equal(l.Dark, []sources.Dark{{From: after(10 * m)}}) || len(l.Terms) != 2 {
 		t.Errorf("dark %+v, terms %+v: want none before the last end of a run, and a term that began in the second", l.Dark, l.Terms)
+	}
+}
+
+// TestLanesOfAScopeShareWhatWasNotObserved keeps ten thousand lanes with a thousand outages from
+// having a list of these each.
+func TestLanesOfAScopeShareWhatWasNotObserved(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	w := begun(t, o, 0)
+	b := batchOf(0, h)
+	for _, name := range []string{"b", "a", "own"} {
+		b.Lanes = append(b.Lanes, history.LaneChange{Ref: ref(name), Kind: sources.KindMutex, Scope: "s", Terms: []sources.Term{term(name, sec, m)}})
+	}
+	outage := func(from, to time.Duration, of sources.Ref) {
+		b.Dark = append(b.Dark, history.DarkChange{Source: "leases", Scope: "s", Ref: of, Dark: sources.Dark{From: after(from), To: after(to)}})
+	}
+	outage(m, 2*m, sources.Ref{})
+	outage(5*m, 6*m, ref("own"))
+	write(t, w, b)
+	s := store(t, o)
+	for _, refs := range [][]sources.Ref{nil, {ref("own"), ref("a"), ref("never"), ref("a"), ref("a"), ref("b")}} {
+		lanes, err := s.Lanes(t.Context(), refs, span(0, 10*m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		var shared *sources.Dark
+		for i := range lanes {
+			l := &lanes[i]
+			names = append(names, l.Ref.Name)
+			want := []sources.Dark{{From: after(m), To: after(2 * m)}}
+			switch l.Ref.Name {
+			case "never":
+				if !equal(*l, history.Lane{Ref: ref("never")}) {
+					t.Errorf("of what was never recorded there is %+v", l)
+				}
+				continue
+			case "own":
+				want = append(want, sources.Dark{From: after(5 * m), To: after(6 * m)})
+			default:
+				if shared == nil {
+					shared = &l.Dark[0]
+				}
+				if shared != &l.Dark[0] || cap(l.Dark) != len(l.Dark) {
+					t.Errorf("%s has a list of its own, or one that can be appended to", l.Ref.Name)
+				}
+			}
+			if !equal(l.Dark, want) || len(l.Terms) != 1 || l.Terms[0].Owner.ID != l.Ref.Name {
+				t.Errorf("%+v, want dark %+v and one term", l, want)
+			}
+		}
+		want := []string{"a", "b", "own"}
+		if refs != nil {
+			want = []string{"own", "a", "never", "a", "a", "b"}
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("lanes %q, want %q", names, want)
+		}
 	}
 }

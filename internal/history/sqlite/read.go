@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -13,15 +15,23 @@ import (
 // Lanes returns what is recorded of each of refs within span: see history.Reader.
 func (s *Store) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
 	err = s.ask(ctx, func(q *query) error {
+		window := periodOf(span)
+		all, kept := q.everything(window, refs), q.kept()
 		if refs == nil {
-			var ref sources.Ref
-			q.each("select source, space, name from lane order by source, space, name", nil,
-				[]any{&ref.Source, &ref.Space, &ref.Name}, func() { refs = append(refs, ref) })
+			slices.SortFunc(all.lanes, func(a, b listed) int {
+				return cmp.Or(cmp.Compare(a.ref.Source, b.ref.Source), cmp.Compare(a.ref.Space, b.ref.Space), cmp.Compare(a.ref.Name, b.ref.Name))
+			})
+			for i := range all.lanes {
+				refs = append(refs, all.lanes[i].ref)
+			}
 		}
 		lanes = make([]history.Lane, len(refs))
-		dark, kept := q.darkness(periodOf(span)), q.kept()
+		next := 0
 		for i, ref := range refs {
-			lanes[i] = q.lane(ref, periodOf(span), dark, kept)
+			if lanes[i].Ref = ref; next < len(all.lanes) && all.lanes[next].ref == ref {
+				q.lane(&lanes[i], &all.lanes[next], window, all, kept)
+				next++
+			}
 		}
 		return q.err
 	})
@@ -37,27 +47,12 @@ func (q *query) kept() (since int64) {
 	return since
 }
 
-func (q *query) lane(ref sources.Ref, window period, dark *darkness, kept int64) history.Lane {
-	l := history.Lane{Ref: ref}
-	var id, since int64
-	q.each("select id, kind, since from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name},
-		[]any{&id, &l.Kind, &since}, func() {})
-	if id == 0 || q.err != nil {
-		return l
+func (q *query) lane(l *history.Lane, known *listed, window period, all *everything, kept int64) {
+	l.Kind, l.Since = known.kind, time.Unix(0, max(known.since, kept))
+	if q.terms(l, known.id, window, all.dark); l.Kind == sources.KindSemaphore {
+		l.Levels = q.levels(known.id, window)
 	}
-	l.Since = time.Unix(0, max(since, kept))
-	if q.terms(&l, id, window, dark); l.Kind == sources.KindSemaphore {
-		l.Levels = q.levels(id, window)
-	}
-	q.readOwn(dark, id)
-	l.Dark = shown(dark.of(id, q.places(id)), window)
-	return l
-}
-
-func (q *query) places(lane int64) (places []placement) {
-	var p placement
-	q.each("select since, scope from placed where lane = ? order by since", []any{lane}, []any{&p.since, &p.scope}, func() { places = append(places, p) })
-	return places
+	l.Dark = all.of(known).shown
 }
 
 // Which terms of a lane touch a window. Where one alone can own it, the one that ran when the

@@ -63,6 +63,10 @@ func BenchmarkScale(b *testing.B) {
 			_, err := s.Lanes(b.Context(), visible[:1], history.Span{From: end.Add(-48 * h), To: end.Add(-24 * h)})
 			return err
 		}},
+		{"all lanes of a day", func() error {
+			_, err := s.Lanes(b.Context(), nil, history.Span{From: end.Add(-24 * h), To: end})
+			return err
+		}},
 		{"totals of 30 days", func() error { _, err := s.Totals(b.Context(), month); return err }},
 		{"totals of any 29 days", func() error {
 			_, err := s.Totals(b.Context(), history.Span{From: t0.Add(7*h + 13*m), To: end.Add(-5 * h)})

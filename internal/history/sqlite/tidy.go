@@ -70,7 +70,7 @@ func (w *Writer) sumUp(ctx context.Context, now time.Time) (did bool, err error)
 		}
 		n := w.summed
 		window := period{n * sumEvery, (n + 1) * sumEvery}
-		all := q.everything(window)
+		all := q.everything(window, nil)
 		body := encodeSums(q.sum(window, all), all.lanes)
 		if q.err != nil {
 			return q.err

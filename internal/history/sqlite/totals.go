@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -17,7 +18,7 @@ func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history
 	err = s.ask(ctx, func(q *query) error {
 		window := periodOf(span)
 		window.to = min(window.to, time.Now().UnixNano())
-		all := q.everything(window)
+		all := q.everything(window, nil)
 		sums := q.sums(window, all)
 		for i := range all.lanes {
 			l := &all.lanes[i]
@@ -38,11 +39,18 @@ func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history
 	return totals, nil
 }
 
-// everything is what is known of all lanes, but for their terms.
+// everything is what is known of lanes, but for their terms.
 type everything struct {
 	lanes []listed
 	dark  *darkness
-	same  map[int64][]period // what was not observed of the lanes of a scope that have nothing of their own
+	same  map[int64]*unobserved // of the lanes of a scope that have nothing of their own
+}
+
+// unobserved is what was not observed of a lane since there is a record of it, and what of that is
+// shown: many lanes share it.
+type unobserved struct {
+	list  []period
+	shown []sources.Dark
 }
 
 type listed struct {
@@ -53,16 +61,26 @@ type listed struct {
 	places      []placement
 }
 
-func (q *query) everything(window period) *everything {
-	a := &everything{dark: q.darkness(window), same: map[int64][]period{}}
+// Which lanes there are, and where they were placed.
+const (
+	lanesPlaced = "select id, source, space, name, kind, lane.since, coalesce(gone, 0), placed.since, scope from lane left join placed on lane = id "
+	allPlaced   = lanesPlaced + "order by id, placed.since"
+	onePlaced   = lanesPlaced + "where source = ? and space = ? and name = ? order by placed.since"
+)
+
+// everything reads what is known of those of refs that are recorded, in their order; of nil: of all,
+// in the order of their numbers.
+func (q *query) everything(window period, refs []sources.Ref) *everything {
+	a := &everything{dark: q.darkness(window), same: map[int64]*unobserved{}}
 	var l listed
 	var p placement
 	var scope sql.NullInt64
 	var since sql.NullInt64
-	q.each("select id, source, space, name, kind, lane.since, coalesce(gone, 0), placed.since, scope from lane left join placed on lane = id order by id, placed.since", nil,
-		[]any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
+	read := func(text string, args ...any) {
+		others := len(a.lanes)
+		q.each(text, args, []any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
 			p = placement{since.Int64, scope.Int64}
-			if n := len(a.lanes); n > 0 && a.lanes[n-1].id == l.id {
+			if n := len(a.lanes); n > others && a.lanes[n-1].id == l.id {
 				a.lanes[n-1].places = append(a.lanes[n-1].places, p)
 				return
 			}
@@ -70,28 +88,39 @@ func (q *query) everything(window period) *everything {
 			one.places = []placement{p}
 			a.lanes = append(a.lanes, one)
 		})
-	q.readOwn(a.dark, 0)
+	}
+	if refs == nil {
+		read(allPlaced)
+		q.readOwn(a.dark, 0)
+		return a
+	}
+	for _, ref := range refs {
+		n := len(a.lanes)
+		if read(onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
+			q.readOwn(a.dark, a.lanes[n].id)
+		}
+	}
 	return a
 }
 
-// unobserved is what was not observed of a lane since there is a record of it.
-func (a *everything) unobserved(l *listed) []period {
-	if len(l.places) > 1 || len(a.dark.own[l.id]) > 0 {
-		return a.dark.of(l.id, l.places)
+// of is what was not observed of a lane.
+func (a *everything) of(l *listed) *unobserved {
+	single := len(l.places) == 1 && len(a.dark.own[l.id]) == 0
+	u := a.same[l.places[0].scope]
+	if u == nil || !single {
+		u = &unobserved{list: a.dark.of(l.id, l.places)}
+		u.shown = slices.Clip(shown(u.list, a.dark.window))
 	}
-	scope := l.places[0].scope
-	list, known := a.same[scope]
-	if !known {
-		list = a.dark.of(0, l.places)
-		a.same[scope] = list
+	if single {
+		a.same[l.places[0].scope] = u
 	}
-	return list
+	return u
 }
 
 // unseen is how much of window was not observed of a lane.
 func (a *everything) unseen(l *listed, window period) (sum int64) {
 	from := max(l.since, window.from)
-	for _, p := range a.unobserved(l) {
+	for _, p := range a.of(l).list {
 		sum += max(0, min(p.to, window.to)-max(p.from, from))
 	}
 	return sum + from - window.from
@@ -189,7 +218,7 @@ func (q *query) sum(window period, all *everything) []sum {
 	sums := make([]sum, len(all.lanes))
 	for i := range all.lanes {
 		l := &all.lanes[i]
-		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l), l.kind == sources.KindSemaphore)
+		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.of(l).list, l.kind == sources.KindSemaphore)
 	}
 	return sums
 }
