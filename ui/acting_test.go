@@ -173,7 +173,7 @@ func TestTheMenuShowsWhatIsPossibleFirstAndWhyTheRestIsNot(t *testing.T) {
 	}
 	d.press("r")
 	d.shows(t, "not possible: not ours")
-	if d.keyScope() != keys.InMenu {
+	if d.keyContext() != keys.InMenu {
 		t.Error("the menu went away")
 	}
 	d.act("a")
@@ -361,10 +361,10 @@ func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 		}
 	}
 	a, b, _ := three()
-	opened := map[keys.Scope][]string{keys.InMenu: {"a", "j"}, keys.InBox: {"a", "a"}, keys.InLeave: {"q"}, keys.InQuestion: {"W"}}
+	opened := map[keys.Context][]string{keys.InMenu: {"a", "j"}, keys.InBox: {"a", "a"}, keys.InLeave: {"q"}, keys.InQuestion: {"W"}}
 	for s, open := range opened {
 		for _, bound := range keys.DialogBindings() {
-			if bound.Scope&s == 0 || bound.Intent == keys.PageUp || bound.Intent == keys.PageDown {
+			if bound.Context&s == 0 || bound.Intent == keys.PageUp || bound.Intent == keys.PageDown {
 				continue
 			}
 			t.Run(fmt.Sprint(s, bound.Intent), func(t *testing.T) {
@@ -379,8 +379,8 @@ func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 				})
 				d.send(terminal.WakeMsg{})
 				d.act(open...)
-				if got := d.keyScope(); got != s {
-					t.Fatalf("the scope is %d", got)
+				if got := d.keyContext(); got != s {
+					t.Fatalf("the context is %d", got)
 				}
 				before, called := d.View(), len(op.Called())
 				cmd := d.send(key(bound.Keys[0]))

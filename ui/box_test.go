@@ -46,7 +46,7 @@ func TestTheBoxShowsTargetEffectAndCall(t *testing.T) {
 func TestTheRowOfAnOpenBoxStaysTheOneThatIsLookedAt(t *testing.T) {
 	t.Parallel()
 	d, _, a := boxed(t, effect())
-	d.picked = sources.Ref{} // the cursor has lost its row
+	d.cursorRow = sources.Ref{} // the cursor has lost its row
 	d.pass(1)
 	if _, selected, _ := d.feed.Focused(); selected != a.Ref {
 		t.Errorf("the feed is told of %v, the box is about %v", selected, a.Ref)
@@ -251,7 +251,7 @@ func TestAPasteGoesToTextFieldsOnly(t *testing.T) {
 	d.shows(t, `reason    y\x1b[31m`)
 	d.press("esc", "a")
 	d.send(paste)
-	if d.keyScope() != keys.InMenu {
+	if d.keyContext() != keys.InMenu {
 		t.Error("a paste acted on the menu")
 	}
 }

@@ -18,26 +18,26 @@ import (
 // typedLine is the line at the bottom in which a command, or words for the help, are
 // typed.
 type typedLine struct {
-	scope keys.Scope // keys.InCommand or keys.InHelpText; 0: nothing is typed
-	input textinput.Model
-	offer offer
-	past  []string // commands that were run, oldest first
-	at    int      // which of past is shown; len(past): none
+	context keys.Context // keys.InCommand or keys.InHelpText; 0: nothing is typed
+	input   textinput.Model
+	offer   offer
+	past    []string // commands that were run, oldest first
+	at      int      // which of past is shown; len(past): none
 }
 
 // keptCommands is how many commands the history holds.
 const keptCommands = 100
 
 // begin has a line typed.
-func (t *typedLine) begin(what keys.Scope, text string) tea.Cmd {
-	t.scope, t.at = what, len(t.past)
+func (t *typedLine) begin(what keys.Context, text string) tea.Cmd {
+	t.context, t.at = what, len(t.past)
 	t.input.SetValue(text)
 	t.input.CursorEnd()
 	return t.input.Focus()
 }
 
 func (t *typedLine) leave() {
-	t.scope = 0
+	t.context = 0
 	t.input.Blur()
 	t.input.SetValue("")
 }
@@ -90,7 +90,7 @@ func (m *model) runLine() tea.Cmd {
 		m.Say(":" + c.Name + " takes nothing behind it: write :" + c.Name + " alone")
 		return nil
 	}
-	if c.Scope&m.keyScope() == 0 && c.Scope&keys.InList != 0 {
+	if c.Context&m.keyContext() == 0 && c.Context&keys.InList != 0 {
 		m.switchTo(screen.List)
 	}
 	return m.obey(c.Intent, argument)

@@ -105,7 +105,7 @@ func TestTheQuestionFromTheMenuGoesBackToIt(t *testing.T) {
 		d.press("a", "W")
 		d.says(t, "call off 1 claim?")
 		d.press(k)
-		if d.keyScope() != keys.InMenu {
+		if d.keyContext() != keys.InMenu {
 			t.Errorf("%s: the menu is gone", k)
 		}
 	}

@@ -50,7 +50,7 @@ func (o *offer) others(text string) []string {
 
 // complete completes what is typed: a command, or a filter.
 func (m *model) complete() {
-	if m.line.scope == keys.InCommand {
+	if m.line.context == keys.InCommand {
 		m.line.offer.next(&m.line.input, m.completeLine)
 		return
 	}

@@ -43,11 +43,11 @@ func (m *model) stage() {
 	if m.options.Recording != nil {
 		m.Recording, m.Unrecorded = m.options.Recording()
 	}
-	m.Scene.Scope = m.keyScope()
-	m.Command = screen.Typed{Scope: m.line.scope, Text: m.line.input.Value(), Before: beforeCursor(&m.line.input), Offers: m.line.offer.others(m.line.input.Value())}
+	m.Scene.KeyContext = m.keyContext()
+	m.Command = screen.Typed{Context: m.line.context, Text: m.line.input.Value(), Before: beforeCursor(&m.line.input), Offers: m.line.offer.others(m.line.input.Value())}
 	m.Filter = screen.Typed{Text: m.filtering.typed(), Before: beforeCursor(&m.filtering.input), Offers: m.filtering.offer.others(m.filtering.input.Value())}
 	if m.filtering.typing {
-		m.Filter.Scope = keys.InInput
+		m.Filter.Context = keys.InInput
 	}
 	m.DialogOpen, m.Deciding = m.acting.Open(), m.acting.Deciding()
 	if m.Shown == screen.Events {
@@ -78,9 +78,9 @@ func beforeCursor(in *textinput.Model) string {
 // typedAt is where the next character goes; false: nothing is typed.
 func (m *model) typedAt() (x, y int, typed bool) {
 	switch {
-	case m.Command.Scope != 0:
+	case m.Command.Context != 0:
 		return 2 + format.Width(m.Command.Before), m.Layout.Height - 1, true
-	case m.Filter.Scope == 0:
+	case m.Filter.Context == 0:
 		return 0, 0, false
 	case m.Layout.Small:
 		return 3 + format.Width(m.Filter.Before), m.Layout.Height - 1, true

@@ -129,7 +129,7 @@ func lineHandlers() map[keys.Intent]handler {
 
 // menuHandlers are those of menus of one key.
 func menuHandlers() map[keys.Intent]handler {
-	menu := func(s keys.Scope) handler { return simply(func(m *model) { m.Menu = s }) }
+	menu := func(s keys.Context) handler { return simply(func(m *model) { m.Menu = s }) }
 	write := func(f Form) handler { return asking(func(m *model) tea.Cmd { return m.write(f) }) }
 	return map[keys.Intent]handler{
 		keys.Sort:           menu(keys.InSort),

@@ -10,7 +10,7 @@ import (
 // typeHelp takes words for the help: what is typed there and is no key.
 func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 	var cmd tea.Cmd
-	if m.line.scope == 0 {
+	if m.line.context == 0 {
 		k, ok := msg.(tea.KeyPressMsg)
 		if !ok || k.Text == "" || k.Text == " " {
 			return nil
@@ -43,7 +43,7 @@ func (m *model) runHelp() tea.Cmd {
 			return m.line.begin(keys.InCommand, c.Name+" ")
 		}
 	}
-	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&screen.Behind(&m.Scene) == 0 {
+	if b.Context&(keys.InViews|keys.InCommand) == 0 || b.Context&keys.InViews != 0 && b.Context&screen.Behind(&m.Scene) == 0 {
 		m.Say("that does not work here: " + b.Help)
 		return nil
 	}
@@ -53,7 +53,7 @@ func (m *model) runHelp() tea.Cmd {
 
 // run runs the line that is typed, or the one of the help under the cursor.
 func (m *model) run() tea.Cmd {
-	if m.line.scope == keys.InCommand {
+	if m.line.context == keys.InCommand {
 		return m.runLine()
 	}
 	return m.runHelp()

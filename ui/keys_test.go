@@ -40,8 +40,8 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	for _, act := range keys.Bindings() {
-		for _, s := range []keys.Scope{keys.InList, keys.InDetail, keys.InHelp, keys.InInput, keys.InEvents, keys.InSources, keys.InCommand, keys.InHelpText, keys.InSort} {
-			if act.Scope&s == 0 {
+		for _, s := range []keys.Context{keys.InList, keys.InDetail, keys.InHelp, keys.InInput, keys.InEvents, keys.InSources, keys.InCommand, keys.InHelpText, keys.InSort} {
+			if act.Context&s == 0 {
 				continue
 			}
 			d := hand(a, b, c)
@@ -83,7 +83,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 			for _, k := range act.Keys {
 				cmd := d.send(key(k))
 				if cmd == nil && d.View().Content == before && d.View().Cursor == nil && !quiet {
-					t.Errorf("%s (%s) does nothing in scope %d", act.Intent, k, s)
+					t.Errorf("%s (%s) does nothing in context %d", act.Intent, k, s)
 				}
 				break
 			}
@@ -99,7 +99,7 @@ func TestEveryIntentHasAHandler(t *testing.T) {
 		case keys.Quit, keys.Arm, keys.Actions, keys.Crash: // of what acts
 			continue
 		}
-		if _, ok := all[b.Intent]; !ok && b.Scope&^keys.InDialogs != 0 {
+		if _, ok := all[b.Intent]; !ok && b.Context&^keys.InDialogs != 0 {
 			t.Errorf("%s has no handler", b.Intent)
 		}
 		for _, k := range b.Keys {

@@ -110,11 +110,11 @@ func TestCommandLineCompletesAndRemembers(t *testing.T) {
 		t.Errorf("the line is %q", got)
 	}
 	d.press("esc")
-	if d.line.scope != 0 {
+	if d.line.context != 0 {
 		t.Error("esc does not leave the line")
 	}
 	d.press(":", "backspace")
-	if d.line.scope != 0 {
+	if d.line.context != 0 {
 		t.Error("backspace does not leave an empty line")
 	}
 }

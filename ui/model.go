@@ -38,9 +38,9 @@ type model struct {
 	until     time.Time // when the message goes
 	heldUntil time.Time // till when rows keep their places
 
-	picked  sources.Ref   // the row under the cursor, as long as it exists
-	watched []rows.Handle // the rows that the feed was told of last
-	studied sources.Ref   // and which one of them is looked at
+	cursorRow     sources.Ref   // the row under the cursor, as long as it exists
+	focusVisible  []rows.Handle // the rows that the feed was told of last
+	focusSelected sources.Ref   // and which one of them is looked at
 
 	summed  summed
 	asked   asked
@@ -135,20 +135,20 @@ func (m *model) receive() {
 // says when it is gone.
 func (m *model) follow() {
 	h, ok := m.List.Selected()
-	if !ok || m.picked == (sources.Ref{}) {
+	if !ok || m.cursorRow == (sources.Ref{}) {
 		return
 	}
-	if row, _ := m.Rows.At(h); row != nil && row.Ref == m.picked {
+	if row, _ := m.Rows.At(h); row != nil && row.Ref == m.cursorRow {
 		return
 	}
-	if now, ok := m.find(m.picked); ok {
+	if now, ok := m.find(m.cursorRow); ok {
 		m.List.Replace(h, now)
 		return
 	}
 	if m.List.Moved() {
-		m.Say(paint.Clean(m.picked.Name) + " does not exist any more")
+		m.Say(paint.Clean(m.cursorRow.Name) + " does not exist any more")
 	}
-	m.picked = sources.Ref{}
+	m.cursorRow = sources.Ref{}
 }
 
 // find returns the handle of a row by its identity.
@@ -189,10 +189,10 @@ func (m *model) watch() {
 	selected, _ := m.List.Selected()
 	visible := append(slices.Clone(m.inSight()), selected)
 	subject := m.subject()
-	if slices.Equal(visible, m.watched) && subject == m.studied {
+	if slices.Equal(visible, m.focusVisible) && subject == m.focusSelected {
 		return
 	}
-	m.watched, m.studied = visible, subject
+	m.focusVisible, m.focusSelected = visible, subject
 	refs := make([]sources.Ref, 0, len(visible))
 	for _, h := range visible[:len(visible)-1] {
 		if row, _ := m.Rows.At(h); row != nil {
@@ -215,5 +215,5 @@ func (m *model) subject() sources.Ref {
 	if ref, ok := m.acting.Target(); ok {
 		return ref
 	}
-	return m.picked
+	return m.cursorRow
 }

@@ -24,7 +24,7 @@ func (m *model) point(msg tea.MouseMsg) {
 		m.holdOrder(i)
 	case tea.MouseClickMsg:
 		at := mouse.Y - m.Layout.RowsAt()
-		if visible := m.List.Visible(); m.keyScope() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
+		if visible := m.List.Visible(); m.keyContext() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
 			m.List.Select(visible[at])
 			m.holdOrder(keys.Up)
 		}

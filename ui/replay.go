@@ -286,10 +286,10 @@ func (m *replay) regain() {
 	m.List = table.Table[rows.Handle]{}
 	m.List.SetHeight(old.Height())
 	m.List.SetKeys(m.Rows.Handles)
-	if h, ok := m.find(m.picked); ok && old.Moved() {
+	if h, ok := m.find(m.cursorRow); ok && old.Moved() {
 		m.List.Select(h)
-	} else if !ok && old.Moved() && m.picked != (sources.Ref{}) {
-		m.Say(paint.Clean(m.picked.Name) + " is not known at this time")
-		m.picked = sources.Ref{}
+	} else if !ok && old.Moved() && m.cursorRow != (sources.Ref{}) {
+		m.Say(paint.Clean(m.cursorRow.Name) + " is not known at this time")
+		m.cursorRow = sources.Ref{}
 	}
 }

@@ -119,15 +119,15 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	m.acting.Press(func() {
 		for _, k := range pressed {
-			s := m.keyScope()
+			s := m.keyContext()
 			m.Menu = 0 // a menu is for one key
-			if _, replay := m.keys[keys.InReplay][keys.Name(k)]; replay && s&keys.InBoards != 0 && m.feeds.replaying() {
+			if _, replay := m.keys[keys.InReplay][keys.Name(k)]; replay && s&keys.InScreens != 0 && m.feeds.replaying() {
 				s = keys.InReplay
 			}
 			if do, ok := m.keys[s][keys.Name(k)]; ok {
 				cmds = append(cmds, m.do(do))
 				m.holdOrder(do)
-			} else if s&keys.InBoards != 0 {
+			} else if s&keys.InScreens != 0 {
 				m.Say("no such key here: " + paint.Clean(keys.Name(k)) + "; " + m.Keys.KeyOf(keys.Help) + " lists them")
 			} else {
 				cmds = append(cmds, m.edit(k))
@@ -137,18 +137,18 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m *model) keyScope() keys.Scope {
+func (m *model) keyContext() keys.Context {
 	switch {
 	case m.acting.Open():
-		return m.acting.Scope()
+		return m.acting.KeyContext()
 	case m.Menu != 0:
 		return m.Menu
-	case m.line.scope != 0:
-		return m.line.scope
+	case m.line.context != 0:
+		return m.line.context
 	case m.filtering.typing:
 		return keys.InInput
 	}
-	return m.Shown.Scope()
+	return m.Shown.KeyContext()
 }
 
 // edit changes the filter as it is typed or pasted. Nowhere else does a paste do
@@ -157,7 +157,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 	if m.acting.Open() {
 		return m.acting.Edit(msg)
 	}
-	if !m.filtering.typing && m.line.scope == 0 && m.Shown != screen.Help {
+	if !m.filtering.typing && m.line.context == 0 && m.Shown != screen.Help {
 		return nil
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {
@@ -165,9 +165,9 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		msg = tea.PasteMsg{Content: paint.Clean(line)}
 	}
 	switch {
-	case m.Shown == screen.Help && m.line.scope != keys.InCommand:
+	case m.Shown == screen.Help && m.line.context != keys.InCommand:
 		return m.typeHelp(msg)
-	case m.line.scope != 0:
+	case m.line.context != 0:
 		m.line.edit(msg)
 		return nil
 	}
@@ -201,9 +201,9 @@ func (m *model) relist() {
 
 // notePicked notes which row the cursor has come to.
 func (m *model) notePicked() {
-	m.picked = sources.Ref{}
+	m.cursorRow = sources.Ref{}
 	if row, _ := m.Selected(); row != nil {
-		m.picked = row.Ref
+		m.cursorRow = row.Ref
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // for the disk as Start does. When the time is over, what has not come to its end is called
 // off, as by Disarm.
 func (o *Operator) Arm(source, typed string) error {
-	b, ok := o.o.Backends[source]
+	b, ok := o.options.Backends[source]
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: nothing can be sent to %s by this program", ErrNotPossible, source)
@@ -34,7 +34,7 @@ func (o *Operator) Arm(source, typed string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.callOffUnarmedLocked(errOver) // the end of the time before may not have been noticed yet
-	o.writing.armed = arming{at: o.o.Now(), slept: o.o.Slept()}
+	o.writing.armed = arming{at: o.options.Now(), slept: o.options.Slept()}
 	if b.Protect {
 		o.writing.unlocked[source] = o.writing.armed
 	}
@@ -147,8 +147,8 @@ func (w *writing) refuses(source string, b *Backend) error {
 
 // note writes a line about the switch itself.
 func (o *Operator) note(what, source string) error {
-	if o.o.Audit == nil {
+	if o.options.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it", ErrNoAudit)
 	}
-	return o.o.Audit.Write(o.life, Record{ID: o.o.Audit.id(), Stage: Only, Action: what, Source: source})
+	return o.options.Audit.Write(o.life, Record{ID: o.options.Audit.id(), Stage: Only, Action: what, Source: source})
 }

@@ -25,10 +25,10 @@ const auditBytes = 1 << 20
 // AuditEntries reads the newest actions from the audit, those of other programs too, oldest first. It waits
 // for a disk.
 func (o *Operator) AuditEntries() ([]action.AuditEntry, error) {
-	if o.o.Audit == nil {
+	if o.options.Audit == nil {
 		return nil, nil
 	}
-	return o.o.Audit.entries()
+	return o.options.Audit.entries()
 }
 
 func (l *AuditLog) entries() ([]action.AuditEntry, error) {

@@ -40,7 +40,7 @@ func (o *Operator) callOffUnarmedLocked(why error) {
 // unarmedLocked reports whether writing is not armed for the source of a run.
 func (n *run) unarmedLocked() bool {
 	source := n.Request.Target.Ref.Source
-	b := n.op.o.Backends[source]
+	b := n.op.options.Backends[source]
 	return n.op.writing.refuses(source, &b) != nil
 }
 

@@ -12,9 +12,9 @@ import (
 // Caps lists what can be done with each source at all, by name. It asks no server: a server
 // that was not met yet may be able to do less.
 func (o *Operator) Caps() []action.Ability {
-	list := make([]action.Ability, 0, len(o.o.Backends))
-	for _, name := range slices.Sorted(maps.Keys(o.o.Backends)) {
-		b := o.o.Backends[name]
+	list := make([]action.Ability, 0, len(o.options.Backends))
+	for _, name := range slices.Sorted(maps.Keys(o.options.Backends)) {
+		b := o.options.Backends[name]
 		a := action.Ability{Source: name, Type: b.Type, ReadOnly: b.ReadOnly, Protect: b.Protect}
 		for _, d := range action.Verbs() {
 			if d.Verb == action.Crash && b.Crash == nil || d.Verb == action.CancelWait && b.never(d.Verb) != "" {

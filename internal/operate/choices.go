@@ -18,7 +18,7 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	if row == nil {
 		return nil
 	}
-	b, s := o.o.Backends[row.Source], o.view.State()
+	b, s := o.options.Backends[row.Source], o.view.State()
 	o.mu.Lock()
 	ours := o.oursLocked(row.Ref)
 	o.mu.Unlock()

@@ -87,7 +87,7 @@ func (n *run) missed(err error, doubt string) {
 		n.finish(action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), owner())
 	default:
 		text := err.Error()
-		b := n.op.o.Backends[n.Request.Target.Ref.Source]
+		b := n.op.options.Backends[n.Request.Target.Ref.Source]
 		if p := b.refusal(err); p != nil {
 			text = p.Text
 			n.op.mu.Lock()
@@ -141,7 +141,7 @@ func (o *Operator) dropLocked(h *holding) {
 // keep holds a lease until it ends, is called off, or the Operator closes.
 func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term, sub *sources.Subscription) {
 	n.op.mu.Lock()
-	h.lease, h.term, h.waiting, h.since = lease, term, false, n.op.o.Now()
+	h.lease, h.term, h.waiting, h.since = lease, term, false, n.op.options.Now()
 	if n.unarmedLocked() { // nobody has noticed it yet
 		n.cancel(errOver)
 	}
@@ -193,7 +193,7 @@ func (n *run) watchWin(lease *coord.Lease, sub *sources.Subscription) (seen bool
 	defer cancel()
 	defer spawn.OnDone(lease.Context(), cancel)()
 	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
-	seen = n.op.view.watch(ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen = n.op.view.watch(ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind.BeginsOwner() && e.Owner.ID == after.ID {
 				after.Label = e.Owner.Label
@@ -214,7 +214,7 @@ func (n *run) watchWin(lease *coord.Lease, sub *sources.Subscription) (seen bool
 	case seen:
 		n.finish(action.Seen, did, after)
 	case ctx.Err() == nil:
-		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.o.Patience), after)
+		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), after)
 	}
 	return seen
 }

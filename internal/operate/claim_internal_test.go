@@ -42,7 +42,7 @@ func newWin(t *testing.T, journal string) win {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.n = w.runLocked(action.Request{Verb: action.Acquire})
-	w.h = newHolding(w.n, w.o.Now())
+	w.h = newHolding(w.n, w.options.Now())
 	w.h.session = w.session
 	w.runs = append(w.runs, w.n)
 	return w

@@ -18,7 +18,7 @@ func (n *run) crash(b *Backend) {
 		return
 	}
 	end := sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}
-	n.op.view.Expect(end, n.op.o.Patience+n.op.leaseLeft(t))
+	n.op.view.Expect(end, n.op.options.Patience+n.op.leaseLeft(t))
 	sent := time.Now()
 	err := b.Crash(t.Ref, sources.OwnerRef{ID: t.Owner, Label: t.Label, Fence: t.Fence})
 	n.answered = time.Since(sent)
@@ -28,7 +28,7 @@ func (n *run) crash(b *Backend) {
 		return
 	}
 	n.reach(action.Sent, "its process is gone; what it owns runs out")
-	n.watchDeparture(n.op.o.Patience+n.op.leaseLeft(t), 0, sub, t.Owner, sent, "its process crashed")
+	n.watchDeparture(n.op.options.Patience+n.op.leaseLeft(t), 0, sub, t.Owner, sent, "its process crashed")
 }
 
 // leaseLeft is how long a dead owner of a target stays one, as far as its row tells.
@@ -38,5 +38,5 @@ func (o *Operator) leaseLeft(t action.Target) time.Duration {
 	if w == nil {
 		return 0
 	}
-	return max(w.Lease, w.Expires.At.Sub(o.o.Now()), 0)
+	return max(w.Lease, w.Expires.At.Sub(o.options.Now()), 0)
 }

@@ -16,7 +16,7 @@ import (
 // server: what cannot be known without that is not promised by the lines. It waits for a disk, a
 // second at most.
 func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effect, error) {
-	b, ok := o.o.Backends[r.Target.Ref.Source]
+	b, ok := o.options.Backends[r.Target.Ref.Source]
 	if !ok {
 		return action.Effect{}, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
 	}

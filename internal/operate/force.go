@@ -39,7 +39,7 @@ type Force struct {
 // NotEnded is why the ownership, or the wait, of one owner or waiter of a row cannot be ended by
 // force; "": it can. That writing is not armed is no reason here.
 func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
-	b, r := o.o.Backends[row.Source], action.Request{Verb: action.Release, Target: t}
+	b, r := o.options.Backends[row.Source], action.Request{Verb: action.Release, Target: t}
 	if t.Waiting {
 		r.Verb = action.CancelWait
 	}
@@ -282,7 +282,7 @@ func (n *run) sendForce(b *Backend) (sent time.Time, err error) {
 	if err := n.ctx.Err(); err != nil {
 		return sent, err
 	}
-	n.expectForced(sources.Inferred, replyIn+n.op.o.Patience)
+	n.expectForced(sources.Inferred, replyIn+n.op.options.Patience)
 	// The answer is waited for, whatever the person does meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), replyIn)
 	defer cancel()
@@ -294,7 +294,7 @@ func (n *run) sendForce(b *Backend) (sent time.Time, err error) {
 	n.answered = time.Since(sent)
 	switch {
 	case err == nil:
-		n.expectForced(sources.Told, n.op.o.Patience)
+		n.expectForced(sources.Told, n.op.options.Patience)
 	case !errors.Is(err, coord.ErrUncertain):
 		n.expectForced(sources.Inferred, 0) // an end that comes later is not ours
 	}
@@ -317,13 +317,13 @@ func (n *run) watchForced(sub *sources.Subscription, sent time.Time, did string,
 	if err == nil {
 		linger := retakenWithin
 		if row, _ := n.op.view.row(n.Request.Target.Ref); row != nil && row.Queue.Len > 0 {
-			linger = n.op.o.Patience
+			linger = n.op.options.Patience
 		}
-		n.watchDeparture(n.op.o.Patience, linger, sub, n.Request.Target.Owner, sent, did)
+		n.watchDeparture(n.op.options.Patience, linger, sub, n.Request.Target.Owner, sent, did)
 		return
 	}
 	d := departure{old: n.Request.Target.Owner, sent: sent}
-	gone := n.op.view.watch(n.ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	gone := n.op.view.watch(n.ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		d.update(row, events)
 		return d.gone
 	})
@@ -332,13 +332,13 @@ func (n *run) watchForced(sub *sources.Subscription, sent time.Time, did string,
 		return
 	}
 	n.expectForced(sources.Inferred, 0)
-	n.finish(action.Unknown, did+" ("+clean(err.Error())+"), and no change on our watch after "+format.Left(n.op.o.Patience), sources.OwnerRef{})
+	n.finish(action.Unknown, did+" ("+clean(err.Error())+"), and no change on our watch after "+format.Left(n.op.options.Patience), sources.OwnerRef{})
 }
 
 // watchWaiter looks whether one that waited is gone from the queue.
 func (n *run) watchWaiter(sub *sources.Subscription, did string, err error) {
 	t := n.Request.Target
-	seen := n.op.view.watch(n.ctx, n.op.o.Patience, t.Ref, sub, func(row *sources.Row, _ []sources.Event) bool {
+	seen := n.op.view.watch(n.ctx, n.op.options.Patience, t.Ref, sub, func(row *sources.Row, _ []sources.Event) bool {
 		return row != nil && t.Changed(row, action.PinGuard) != ""
 	})
 	switch {
@@ -347,6 +347,6 @@ func (n *run) watchWaiter(sub *sources.Subscription, did string, err error) {
 	case err != nil:
 		n.finish(action.Unknown, did+" ("+clean(err.Error())+")", sources.OwnerRef{})
 	default:
-		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.o.Patience), sources.OwnerRef{})
+		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), sources.OwnerRef{})
 	}
 }

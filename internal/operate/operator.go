@@ -49,7 +49,7 @@ const (
 // Operator carries out actions. Its methods are safe for concurrent use; Start, Arm and Disarm wait
 // for the disk, and Close for servers; the others return at once. The caller must call Close.
 type Operator struct {
-	o       Options
+	options Options
 	drivers drivers
 	view    view
 	status  atomic.Pointer[action.Status]
@@ -89,7 +89,7 @@ func New(ctx context.Context, o Options) *Operator {
 		o.Patience = 10 * time.Second
 	}
 	op := &Operator{
-		o:       o,
+		options: o,
 		view:    view{o.View},
 		writing: writing{now: o.Now, slept: o.Slept, always: o.Always, unlocked: map[string]arming{}},
 		drivers: drivers{backends: o.Backends, spots: map[[2]string]*spot{}},
@@ -182,14 +182,14 @@ func (o *Operator) placesLocked() {
 		h.run.Place, h.run.AtMost = 0, false
 		if h.waiting {
 			row, _ := o.view.row(h.ref)
-			h.run.Place, h.run.AtMost = h.placeLocked(row, o.o.Backends[h.ref.Source].Identity)
+			h.run.Place, h.run.AtMost = h.placeLocked(row, o.options.Backends[h.ref.Source].Identity)
 		}
 	}
 }
 
 // forgetLocked drops runs that have been over for long, and reports whether there were any.
 func (o *Operator) forgetLocked() bool {
-	before, now := len(o.runs), o.o.Now()
+	before, now := len(o.runs), o.options.Now()
 	o.runs = slices.DeleteFunc(o.runs, func(r *run) bool {
 		return r.Phase.Over() && now.Sub(r.Changed) > keepRuns
 	})
@@ -205,8 +205,8 @@ func (o *Operator) forgetLocked() bool {
 // publishLocked makes the next Status and wakes its reader.
 func (o *Operator) publishLocked() {
 	s := &action.Status{Armed: o.writing.until(), Always: o.writing.always}
-	if o.o.Audit != nil {
-		s.Audit = o.o.Audit.file.path
+	if o.options.Audit != nil {
+		s.Audit = o.options.Audit.file.path
 	}
 	for _, h := range o.held {
 		s.Holdings = append(s.Holdings, h.show())

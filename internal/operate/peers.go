@@ -19,7 +19,7 @@ const justNow, readWithin = time.Minute, time.Second
 // peers says what another coordtop does to a row, or just did: as the audit has it, and by the
 // names of those who own it or wait for it.
 func (o *Operator) peers(ctx context.Context, b *Backend, row *sources.Row) []string {
-	if row == nil || o.o.Audit == nil {
+	if row == nil || o.options.Audit == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
@@ -29,7 +29,7 @@ func (o *Operator) peers(ctx context.Context, b *Backend, row *sources.Row) []st
 		return []string{"The audit cannot be read (" + clean(err.Error()) + "): what another coordtop just did is not known."}
 	}
 	var lines []string
-	now := o.o.Now()
+	now := o.options.Now()
 	took := map[string]bool{} // owners, as the audit has them
 	for i := len(entries) - 1; i >= 0 && len(lines) < 2; i-- {
 		e := &entries[i]

@@ -37,7 +37,7 @@ func (n *run) proclaim(h *holding, b *Backend) {
 	n.op.mu.Unlock()
 	n.reach(action.Sent, "proclaimed")
 	us := sources.OwnerRef{ID: term.Lease().Owner(), Fence: term.Lease().Fence()}
-	seen := n.op.view.watch(n.ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := n.op.view.watch(n.ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind == sources.EventProclaimed && e.Owner.ID == us.ID {
 				us.Label = e.Owner.Label

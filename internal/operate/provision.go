@@ -104,7 +104,7 @@ func (n *run) provision(b *Backend) {
 	}
 	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
 	n.reach(action.Sent, did)
-	seen := n.op.view.watch(n.ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := n.op.view.watch(n.ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		return shows(b, n.Request, row, events)
 	})
 	if !seen {

@@ -38,7 +38,7 @@ func (n *run) resign(h *holding, b *Backend) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), farewell)
 	defer cancel()
 	end := sources.Ending{Ref: h.ref, Owner: old, Cause: sources.CauseReleased}
-	n.op.view.Expect(end, farewell+n.op.o.Patience)
+	n.op.view.Expect(end, farewell+n.op.options.Patience)
 	sent := time.Now()
 	err := lease.Release(ctx)
 	n.answered = time.Since(sent)
@@ -57,7 +57,7 @@ func (n *run) resign(h *holding, b *Backend) {
 	}
 	<-h.ended
 	n.reach(action.Sent, "given up")
-	n.watchDeparture(n.op.o.Patience, 0, sub, old, sent, "given up")
+	n.watchDeparture(n.op.options.Patience, 0, sub, old, sent, "given up")
 }
 
 // giveBack resigns what was called off, or is held while the Operator closes: an action of
@@ -76,10 +76,10 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	}
 	n.finish(action.Dropped, text, sources.OwnerRef{})
 	rec := n.record
-	rec.ID, rec.Stage, rec.Action, rec.Reason = n.op.o.Audit.id(), Before, action.Resign.String(), why
+	rec.ID, rec.Stage, rec.Action, rec.Reason = n.op.options.Audit.id(), Before, action.Resign.String(), why
 	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), n.op.view.labelOf(h.ref, lease.Owner()), fence(lease.Fence())
 	rec.OwnerAfter, rec.LabelAfter, rec.FenceAfter, rec.Result, rec.Detail, rec.LatencyMillis = "", "", "", "", "", nil
-	b := n.op.o.Backends[h.ref.Source]
+	b := n.op.options.Backends[h.ref.Source]
 	rec.Call = format.Clean(b.call(action.Request{Verb: action.Resign, Target: n.Request.Target, Mode: n.Request.Mode}), 2000)
 	if abandon {
 		rec.Call = "none: it is left to run out"
@@ -87,7 +87,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	_ = n.op.record(rec)
 	end := sources.Ending{Ref: h.ref, Owner: lease.Owner(), Cause: sources.CauseReleased}
 	if !abandon {
-		n.op.view.Expect(end, farewell+n.op.o.Patience)
+		n.op.view.Expect(end, farewell+n.op.options.Patience)
 	}
 	sent := time.Now()
 	var err error
@@ -126,7 +126,7 @@ func (o *Operator) release(lease *coord.Lease) error {
 // lost tells of a lease that ended without our wish: the run fails, or where it was over
 // already, another one that nobody started.
 func (n *run) lost(h *holding, cause error) {
-	text := fmt.Sprintf("lost after %s: %s", format.Age(n.op.o.Now().Sub(h.since)), clean(cause.Error()))
+	text := fmt.Sprintf("lost after %s: %s", format.Age(n.op.options.Now().Sub(h.since)), clean(cause.Error()))
 	n.op.mu.Lock()
 	l, again := n, n.ending
 	if again {
@@ -142,7 +142,7 @@ func (n *run) lost(h *holding, cause error) {
 		return
 	}
 	defer l.cancel(nil)
-	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = n.op.o.Audit.id(), "lost", "", nil
+	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = n.op.options.Audit.id(), "lost", "", nil
 	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), n.op.view.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
 	after := n.op.view.ownerNow(h.ref)
 	if after.ID == h.owner() { // our watch has not seen it yet

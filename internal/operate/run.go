@@ -23,7 +23,7 @@ type run struct {
 // runLocked makes a run, which is not on the list yet and of which nothing is recorded.
 func (o *Operator) runLocked(r action.Request) *run {
 	o.last++
-	now := o.o.Now()
+	now := o.options.Now()
 	n := &run{op: o, Run: action.Run{ID: o.last, Request: r, Started: now, Changed: now}}
 	n.ctx, n.cancel = context.WithCancelCause(o.life)
 	return n
@@ -41,7 +41,7 @@ func (n *run) reachLocked(p action.Phase, text string) {
 		return
 	}
 	if n.Phase != p {
-		n.Phase, n.Changed = p, n.op.o.Now()
+		n.Phase, n.Changed = p, n.op.options.Now()
 	}
 	n.Text = text
 	n.op.publishLocked()

@@ -14,17 +14,17 @@ import (
 
 // begin writes the first line of a run; where it cannot, nothing may be sent.
 func (n *run) begin(b *Backend) error {
-	if n.op.o.Audit == nil {
+	if n.op.options.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)
 	}
 	t := n.Request.Target
 	n.record = Record{
-		ID: n.op.o.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
+		ID: n.op.options.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
 		Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
 		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
 	}
-	if err := n.op.o.Audit.Write(n.op.life, n.record); err != nil {
+	if err := n.op.options.Audit.Write(n.op.life, n.record); err != nil {
 		return fmt.Errorf("%w: nothing was sent", err)
 	}
 	return nil
@@ -65,22 +65,22 @@ func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 	t := n.Request.Target
 	n.op.view.AddEvent(sources.Event{
 		Kind: sources.EventAction, RefKind: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
-		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, n.op.o.Audit.actor.User, p, text),
+		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, n.op.options.Audit.actor.User, p, text),
 	})
 	n.op.mu.Lock()
 	defer n.op.mu.Unlock()
-	n.Phase, n.Changed, n.Text = p, n.op.o.Now(), text
+	n.Phase, n.Changed, n.Text = p, n.op.options.Now(), text
 	n.op.publishLocked()
 }
 
 // record writes a line about what was done. One that cannot be written is kept for
 // Unwritten.
 func (o *Operator) record(r Record) error {
-	err := o.o.Audit.Write(o.life, r)
+	err := o.options.Audit.Write(o.life, r)
 	if err == nil {
 		return nil
 	}
-	line, broken := o.o.Audit.line(r)
+	line, broken := o.options.Audit.line(r)
 	if broken != nil {
 		return errors.Join(err, broken)
 	}

@@ -14,7 +14,7 @@ import (
 // while it waits for the disk is refused as well, in a second line. The error wraps one of
 // this package's, and its text is for the person.
 func (o *Operator) Start(r action.Request) (id uint64, err error) {
-	b, ok := o.o.Backends[r.Target.Ref.Source]
+	b, ok := o.options.Backends[r.Target.Ref.Source]
 	if !ok {
 		return 0, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
 	}
@@ -94,7 +94,7 @@ func (n *run) bodyLocked(b *Backend) func() {
 	case action.Create, action.Update, action.Delete, action.CreateNode:
 		return func() { n.provision(b) }
 	case action.Acquire, action.Try, action.Campaign:
-		h = newHolding(n, n.op.o.Now())
+		h = newHolding(n, n.op.options.Now())
 		n.op.held = append(n.op.held, h)
 		return func() { n.take(h, b) }
 	}

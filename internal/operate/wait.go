@@ -143,7 +143,7 @@ func (w *wait) trouble(t coord.Trouble) {
 	w.n.reach(action.Waiting, text)
 	w.o.mu.Lock()
 	last, known := w.said[text]
-	now := w.o.o.Now()
+	now := w.o.options.Now()
 	again := known && now.Sub(last) < sayAgain
 	if !again {
 		w.said[text] = now
@@ -155,7 +155,7 @@ func (w *wait) trouble(t coord.Trouble) {
 	target := w.n.Request.Target
 	w.o.view.AddEvent(sources.Event{
 		Kind: sources.EventAction, RefKind: target.Kind, How: sources.Ours, Ref: target.Ref,
-		Detail: fmt.Sprintf("%s by %s: %s", w.n.Request.Verb, w.o.o.Audit.actor.User, text),
+		Detail: fmt.Sprintf("%s by %s: %s", w.n.Request.Verb, w.o.options.Audit.actor.User, text),
 	})
 }
 

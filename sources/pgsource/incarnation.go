@@ -6,18 +6,18 @@ import (
 	"coordtop/sources"
 )
 
-// mark says which life of its child processes a server is in. When one of them crashes, the
+// childProcesses identifies the children of a server's postmaster. When one of them crashes, the
 // postmaster ends all sessions and recovers, and its own start stays as it was; but it starts
 // another checkpointer, and drops its statistics. The start of the checkpointer is hidden from
 // roles without pg_monitor, and the statistics can be reset by hand. "": not told.
-type mark struct{ checkpointer, statistics string }
+type childProcesses struct{ checkpointer, statistics string }
 
-// crashedSince reports whether a crash lies between two marks of one server.
-func (m mark) crashedSince(before mark) bool {
-	if m.checkpointer != "" && before.checkpointer != "" {
-		return m.checkpointer != before.checkpointer
+// crashedSince reports whether a crash lies between two answers of one server.
+func (c childProcesses) crashedSince(before childProcesses) bool {
+	if c.checkpointer != "" && before.checkpointer != "" {
+		return c.checkpointer != before.checkpointer
 	}
-	return m.statistics != "" && before.statistics != "" && m.statistics != before.statistics
+	return c.statistics != "" && before.statistics != "" && c.statistics != before.statistics
 }
 
 // became is what happened to a server that is not in the same incarnation as before. The zero
@@ -36,8 +36,8 @@ func (t *lockTable) incarnationOf(s *server) (string, became) {
 		return now, became{}
 	case now != was.incarnation():
 		return now, t.becameOf(was, s)
-	case s.crash.crashedSince(was.crash):
-		return now + ", recovered " + cmp.Or(s.crash.checkpointer, s.crash.statistics), became{"crash recovery", sources.Inferred}
+	case s.children.crashedSince(was.children):
+		return now + ", recovered " + cmp.Or(s.children.checkpointer, s.children.statistics), became{"crash recovery", sources.Inferred}
 	}
 	return t.incarnation, t.became
 }

@@ -17,11 +17,11 @@ type server struct {
 	oid      uint32 // of the database
 	user     string
 	standby  bool
-	address  string // where we reached it
-	started  int64  // Unix µs of its clock
-	crash    mark   // changes where its sessions were ended by a crash of one of them
-	system   string // the cluster's identifier; "": we may not see it
-	timeline string // "": we may not see it
+	address  string         // where we reached it
+	started  int64          // Unix µs of its clock
+	children childProcesses // changes where its sessions were ended by a crash of one of them
+	system   string         // the cluster's identifier; "": we may not see it
+	timeline string         // "": we may not see it
 	capacity capacity
 	pooler   pgwire.Pooler
 	blocking bool          // pg_blocking_pids may be called
@@ -81,7 +81,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	n := numbers{}
 	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
 	s.standby, s.started, s.blocking = row.Text(3) == "t", n.read(row.Text(4)), row.Text(10) == "t"
-	s.crash = mark{checkpointer: row.Text(11), statistics: row.Text(12)}
+	s.children = childProcesses{checkpointer: row.Text(11), statistics: row.Text(12)}
 	s.capacity = capacity{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
 	if n.err != nil {
 		return s, fmt.Errorf("%s: %w", doing, n.err)

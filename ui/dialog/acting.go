@@ -91,12 +91,12 @@ func (a *Acting) Open() bool { return a.dialog != nil }
 
 // Deciding reports whether a dialog is open whose keys matter more than any message. Those with the
 // keys of the menu speak by messages themselves.
-func (a *Acting) Deciding() bool { return a.dialog != nil && a.dialog.scope() != keys.InMenu }
+func (a *Acting) Deciding() bool { return a.dialog != nil && a.dialog.keyContext() != keys.InMenu }
 
-// Scope is the scope of the dialog that is open.
-func (a *Acting) Scope() keys.Scope { return a.dialog.scope() }
+// KeyContext is the context of the dialog that is open.
+func (a *Acting) KeyContext() keys.Context { return a.dialog.keyContext() }
 
-// Edit gives the dialog what is typed or pasted and is no key of its scope.
+// Edit gives the dialog what is typed or pasted and is no key of its context.
 func (a *Acting) Edit(msg tea.Msg) tea.Cmd { return a.dialog.edit(a, msg) }
 
 // Draw puts the dialog, if one is open, over the lines of a screen, and notes where the cursor

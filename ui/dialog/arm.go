@@ -67,7 +67,7 @@ type arming struct {
 	writing bool   // the operator has not answered
 }
 
-func (d *arming) scope() keys.Scope {
+func (d *arming) keyContext() keys.Context {
 	if d.refused != "" {
 		return keys.InBox
 	}

@@ -173,7 +173,7 @@ func (b *box) question() bool {
 	return b.described && b.err == nil && b.request.Verb == action.Resign && !e.NeedsReason && e.NeedsName == "" && !e.TakesData
 }
 
-func (b *box) scope() keys.Scope {
+func (b *box) keyContext() keys.Context {
 	switch {
 	case b.gone && !b.writing:
 		return keys.InChanged

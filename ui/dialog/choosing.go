@@ -68,7 +68,7 @@ func (a *Acting) endsOf(v action.Verb, row *sources.Row) []ending {
 	return ends
 }
 
-func (d *choosing) scope() keys.Scope { return keys.InMenu }
+func (d *choosing) keyContext() keys.Context { return keys.InMenu }
 
 // at is the index of the one under the cursor; -1: none.
 func (d *choosing) at() int {

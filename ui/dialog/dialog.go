@@ -10,10 +10,10 @@ import (
 // Dialog stands over the board and takes the keys while it is open. One that can do harm
 // is never opened by anything but a key.
 type Dialog interface {
-	scope() keys.Scope
-	// do carries out an intent of its scope.
+	keyContext() keys.Context
+	// do carries out an intent of its context.
 	do(a *Acting, i keys.Intent) tea.Cmd
-	// edit takes what is typed or pasted and is no key of its scope.
+	// edit takes what is typed or pasted and is no key of its context.
 	edit(a *Acting, msg tea.Msg) tea.Cmd
 	// update looks again at what it stands for.
 	update(a *Acting)

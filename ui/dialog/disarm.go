@@ -31,7 +31,7 @@ type disarming struct {
 	writing bool   // the operator was told, and has not answered
 }
 
-func (d *disarming) scope() keys.Scope { return keys.InQuestion }
+func (d *disarming) keyContext() keys.Context { return keys.InQuestion }
 
 func (d *disarming) do(a *Acting, i keys.Intent) tea.Cmd {
 	if d.writing {

@@ -31,7 +31,7 @@ func (a *Acting) Quit() tea.Cmd {
 // quitting asks what is to become of what we hold.
 type quitting struct{}
 
-func (d *quitting) scope() keys.Scope { return keys.InLeave }
+func (d *quitting) keyContext() keys.Context { return keys.InLeave }
 
 func (d *quitting) do(a *Acting, i keys.Intent) tea.Cmd {
 	switch i {

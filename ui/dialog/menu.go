@@ -141,7 +141,7 @@ func rankOf(i item) int {
 	return 0
 }
 
-func (d *menu) scope() keys.Scope { return keys.InMenu }
+func (d *menu) keyContext() keys.Context { return keys.InMenu }
 
 func (d *menu) do(a *Acting, i keys.Intent) tea.Cmd {
 	switch i {

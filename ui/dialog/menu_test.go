@@ -11,7 +11,7 @@ func TestEachVerbWithALineInTheMenuHasAKeyThere(t *testing.T) {
 	t.Parallel()
 	bound := map[keys.Intent]bool{}
 	for _, b := range keys.DialogBindings() {
-		bound[b.Intent] = bound[b.Intent] || b.Scope&keys.InMenu != 0 && len(b.Keys) > 0
+		bound[b.Intent] = bound[b.Intent] || b.Context&keys.InMenu != 0 && len(b.Keys) > 0
 	}
 	wants := map[keys.Intent]action.Verb{}
 	for _, v := range action.Verbs() {

@@ -108,11 +108,11 @@ func (i Intent) Acts() bool {
 	return i == Arm || i == Actions || i == Crash || i == AcquireBy || i == CampaignBy
 }
 
-// Scope is where a key works.
-type Scope uint32
+// Context is where a key works.
+type Context uint32
 
 const (
-	InList Scope = 1 << iota
+	InList Context = 1 << iota
 	InDetail
 	InHelp
 	InInput // while text is typed: what is no key here is text
@@ -134,9 +134,9 @@ const (
 	InTimeline // lanes
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
-	InReplay   // on any board that shows the past: these come before the board's own
-	InBoards   = InList | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline
-	InViews    = InBoards | InHelp // letters that are no keys in the help look for words
+	InReplay   // on any screen that shows the past: these come before the screen's own
+	InScreens  = InList | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline
+	InViews    = InScreens | InHelp // letters that are no keys in the help look for words
 	inRow      = InList | InDetail | InTimeline
 	inLogs     = InEvents | InAudit | InTimeline // lists for which the filter of the list holds
 	inTexts    = InInput | InCommand | InHelpText
@@ -147,11 +147,11 @@ const (
 
 // Binding joins an intent to its keys and its words.
 type Binding struct {
-	Intent Intent
-	Scope  Scope
-	Keys   []string // and commands, as ":sort COLUMN", which are typed after a :
-	Hint   string   // for the footer, in the order of the table; "": not there
-	Help   string
+	Intent  Intent
+	Context Context
+	Keys    []string // and commands, as ":sort COLUMN", which are typed after a :
+	Hint    string   // for the footer, in the order of the table; "": not there
+	Help    string
 }
 
 // Bindings is the one table of keys, as they are where nobody has changed them: input,
@@ -186,11 +186,11 @@ func boardBindings() []Binding {
 		{Keep, InInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
 		{Complete, InInput | InCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
 		{Clear, InInput | InList | inLogs, []string{"esc"}, "", "clear the filter; show all rows again"},
-		{Locks, InBoards, []string{"2", ":locks"}, "", "Locks: every primitive"},
-		{Timeline, InBoards, []string{"3", "t"}, "", "Timeline: who owned what and when, a lane for each row of the list"},
-		{Events, InBoards, []string{"5", ":events"}, "", "Events: what happened, newest first"},
-		{Audit, InBoards, []string{"6", ":audit"}, "", "Audit: what was done through coordtop, by whom and why"},
-		{Sources, InBoards, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
+		{Locks, InScreens, []string{"2", ":locks"}, "", "Locks: every primitive"},
+		{Timeline, InScreens, []string{"3", "t"}, "", "Timeline: who owned what and when, a lane for each row of the list"},
+		{Events, InScreens, []string{"5", ":events"}, "", "Events: what happened, newest first"},
+		{Audit, InScreens, []string{"6", ":audit"}, "", "Audit: what was done through coordtop, by whom and why"},
+		{Sources, InScreens, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
 		{Caps, InSources, []string{"c"}, "caps", "what can be done with each source, and what counts as a write"},
 		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
 		{Open, InList | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
@@ -200,9 +200,9 @@ func boardBindings() []Binding {
 		{Pane, InList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
 		{Width, InList, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
-		{Arm, InBoards | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
+		{Arm, InScreens | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
 		{Crash, InList | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
-		{Pause, InBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
+		{Pause, InScreens, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
 		{Refresh, inRow | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
 		{Back, InDetail | InHelp | InSources | InCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
 		{Back, inLogs, []string{"q"}, "back", "back to the list"},
@@ -218,7 +218,7 @@ func boardBindings() []Binding {
 		{Suspend, inAll, []string{"ctrl+z"}, "", "suspend; fg comes back"},
 		{Quit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
 		{Abort, inAll, []string{"ctrl+\\"}, "", "quit at once, with the stacks of all goroutines"},
-		{KeepScreen, InBoards, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
+		{KeepScreen, InScreens, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
 		{Quit, InList, []string{"q"}, "quit", "quit"},
 	}
 }
@@ -270,31 +270,31 @@ func (t Table) KeyOf(do Intent) string {
 	return ""
 }
 
-// KeyIn is the first key of an intent in a scope.
-func (t Table) KeyIn(s Scope, do Intent) string {
+// KeyIn is the first key of an intent in a context.
+func (t Table) KeyIn(s Context, do Intent) string {
 	for _, b := range t {
-		if b.Intent == do && b.Scope&s != 0 {
+		if b.Intent == do && b.Context&s != 0 {
 			return b.Keys[0]
 		}
 	}
 	return ""
 }
 
-// Bound reports whether a key does something in a scope.
-func (t Table) Bound(s Scope, key string) bool {
-	return slices.ContainsFunc(t, func(b Binding) bool { return b.Scope&s != 0 && slices.Contains(b.Keys, key) })
+// Bound reports whether a key does something in a context.
+func (t Table) Bound(s Context, key string) bool {
+	return slices.ContainsFunc(t, func(b Binding) bool { return b.Context&s != 0 && slices.Contains(b.Keys, key) })
 }
 
-// Map finds intents by scope and key.
-type Map map[Scope]map[string]Intent
+// Map finds intents by context and key.
+type Map map[Context]map[string]Intent
 
 // NewMap finds the keys of a table.
 func NewMap(table Table) Map {
 	m := Map{}
-	for s := Scope(1); s != 0; s <<= 1 {
+	for s := Context(1); s != 0; s <<= 1 {
 		m[s] = map[string]Intent{}
 		for _, a := range table {
-			if a.Scope&s == 0 {
+			if a.Context&s == 0 {
 				continue
 			}
 			for _, k := range a.Keys {

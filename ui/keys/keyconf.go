@@ -111,7 +111,7 @@ func Rebound(table Table, changed map[string][]string) Table {
 		b := &out[i]
 		usual := usualKeys(table, b.Intent)
 		keys := slices.DeleteFunc(slices.Clone(changed[string(b.Intent)]), func(k string) bool {
-			return b.Scope&(inTexts|InBox) != 0 && isLetter(k) || slices.Contains(usual, k) && !slices.Contains(b.Keys, k)
+			return b.Context&(inTexts|InBox) != 0 && isLetter(k) || slices.Contains(usual, k) && !slices.Contains(b.Keys, k)
 		})
 		onlyCommands := !slices.ContainsFunc(b.Keys, func(k string) bool { return !isCommand(k) })
 		if len(keys) == 0 || onlyCommands || fixed(b.Intent) {
@@ -127,7 +127,7 @@ func Rebound(table Table, changed map[string][]string) Table {
 	return out
 }
 
-// usualKeys are the keys of an intent in any scope of a table.
+// usualKeys are the keys of an intent in any context of a table.
 func usualKeys(table []Binding, i Intent) []string {
 	var keys []string
 	for _, b := range table {
@@ -138,7 +138,7 @@ func usualKeys(table []Binding, i Intent) []string {
 	return keys
 }
 
-// clash is a key that means two things in one scope.
+// clash is a key that means two things in one context.
 type clash struct {
 	key        string
 	one, other Intent
@@ -146,10 +146,10 @@ type clash struct {
 
 func clashes(table []Binding) []clash {
 	var found []clash
-	for s := Scope(1); s != 0; s <<= 1 {
+	for s := Context(1); s != 0; s <<= 1 {
 		owner := map[string]Intent{}
 		for _, b := range table {
-			if b.Scope&s == 0 {
+			if b.Context&s == 0 {
 				continue
 			}
 			for _, k := range b.Keys {
@@ -187,7 +187,7 @@ func actionNames() []string {
 // be nobody's habit from elsewhere.
 func fixed(i Intent) bool {
 	for _, b := range Bindings() {
-		if b.Intent == i && b.Scope&^(InBox|InChanged|InQuestion|InLeave|InKeep) != 0 {
+		if b.Intent == i && b.Context&^(InBox|InChanged|InQuestion|InLeave|InKeep) != 0 {
 			return false
 		}
 	}

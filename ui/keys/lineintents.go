@@ -49,7 +49,7 @@ func lineBindings() []Binding {
 		{Unmark, InList, []string{"u"}, "", "clear all marks"},
 		{Copy, inRow, []string{"y"}, "copy", "copy name, owner, JSON or command (or of marked rows)"},
 		{Export, InList | InAudit, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
-		{Mouse, InBoards, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
+		{Mouse, InScreens, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
 		{FilterBy, InCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
 		{SourceIs, InCommand, []string{":source NAME|all"}, "", "only rows of that source"},
 		{SortBy, InCommand, []string{":sort COLUMN"}, "", "order the list; the same again reverses"},

@@ -10,14 +10,14 @@ import (
 
 func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 	t.Parallel()
-	for _, s := range []Scope{InList, InDetail, InHelp, InInput, InEvents, InSources, InCommand, InHelpText, InSort, InTimeline, InWindow, InLaneSort} {
+	for _, s := range []Context{InList, InDetail, InHelp, InInput, InEvents, InSources, InCommand, InHelpText, InSort, InTimeline, InWindow, InLaneSort} {
 		seen := map[string]Intent{}
 		for _, a := range Bindings() {
 			for _, k := range a.Keys {
-				if other, ok := seen[k]; ok && a.Scope&s != 0 {
+				if other, ok := seen[k]; ok && a.Context&s != 0 {
 					t.Errorf("%s means %s and %s", k, other, a.Intent)
 				}
-				if a.Scope&s != 0 {
+				if a.Context&s != 0 {
 					seen[k] = a.Intent
 				}
 			}

@@ -43,7 +43,7 @@ func judge(row *sources.Row, st *sources.State, now time.Time) Verdict {
 	if v.Status == sources.StatusStale {
 		v.Severity = paint.Blind
 	}
-	v.rank = v.place()
+	v.rank = v.troubleRank()
 	return v
 }
 
@@ -113,9 +113,9 @@ func LeaderMissed(row *sources.Row) bool {
 	return row.Expected || row.Kind == sources.KindElection && len(row.Terms) > 0
 }
 
-// place orders rows by trouble: what needs a person, then what cannot be judged because its
+// troubleRank orders rows by trouble: what needs a person, then what cannot be judged because its
 // source is silent, by how bad it was when it was last known, then what is worth a look.
-func (v *Verdict) place() uint8 {
+func (v *Verdict) troubleRank() uint8 {
 	switch {
 	case v.Severity == paint.Bad:
 		return 0

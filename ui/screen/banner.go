@@ -43,7 +43,7 @@ func drawBanner(sc *Scene, w int) string {
 // quitKey is the key that quits here: that of the screen, where it has one, else that of all screens.
 func quitKey(sc *Scene) string {
 	for _, b := range sc.Keys {
-		if b.Intent == keys.Quit && b.Scope == sc.Scope {
+		if b.Intent == keys.Quit && b.Context == sc.KeyContext {
 			return b.Keys[0]
 		}
 	}

@@ -48,8 +48,8 @@ func scrolling(draw func(sc *Scene, w int) []string) func(*Scene) Frame {
 	}
 }
 
-// board is the list and what stands around it.
-func board(sc *Scene) Frame {
+// locksScreen is the list and what stands around it.
+func locksScreen(sc *Scene) Frame {
 	l := sc.Layout
 	lines := troubleLines(sc, l.Width, l.Trouble)
 	if l.rules > 0 {

@@ -14,7 +14,7 @@ import (
 func drawFooter(sc *Scene, w int) []string {
 	var lines []string
 	l := sc.Theme.Line(w).Skip(1)
-	if sc.Message != "" && !sc.Deciding && sc.Command.Scope == 0 && sc.Menu == 0 {
+	if sc.Message != "" && !sc.Deciding && sc.Command.Context == 0 && sc.Menu == 0 {
 		for i, text := range paint.Fold(sc.Message, w-2) {
 			if i > 0 {
 				lines = append(lines, l.Done())
@@ -37,25 +37,25 @@ const leastKeys = 24
 func footerKeys(sc *Scene, l *paint.Line) string {
 	w := l.Width
 	switch {
-	case sc.Command.Scope != 0:
+	case sc.Command.Context != 0:
 		return typedFooter(sc, w)
 	case sc.Menu != 0:
 		return menuFooter(sc, w)
-	case sc.Layout.Small && sc.Filter.Scope != 0:
+	case sc.Layout.Small && sc.Filter.Context != 0:
 		l.Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
 		filterAdvice(sc, l)
 		return l.Done()
 	case sc.Layout.Small && !sc.DialogOpen:
 		return l.Put(sc.Theme.Dim, "small screen: list only, 80x24 shows all").Done()
 	}
-	scope := sc.Scope
+	scope := sc.KeyContext
 	hints := make([]keys.Binding, 0, 32)
 	for i := range sc.Keys {
-		if a := &sc.Keys[i]; a.Hint != "" && a.Scope&scope != 0 && !offInPast(sc, a) {
+		if a := &sc.Keys[i]; a.Hint != "" && a.Context&scope != 0 && !offInPast(sc, a) {
 			hints = append(hints, *a)
 		}
 	}
-	if sc.Filter.Scope != 0 || sc.Scope == keys.InList && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) {
+	if sc.Filter.Context != 0 || sc.KeyContext == keys.InList && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) {
 		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.Keys.KeyIn(scope, keys.Clear)}, Hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(quits(a), quits(b)) })
@@ -81,7 +81,7 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 // offInPast reports whether the past is shown, and a key does not do there what its hint says: it
 // acts, or moves in time.
 func offInPast(sc *Scene, b *keys.Binding) bool {
-	return sc.Replay != nil && (b.Intent.Acts() || b.Scope&keys.InBoards != 0 && sc.Keys.Bound(keys.InReplay, b.Keys[0]))
+	return sc.Replay != nil && (b.Intent.Acts() || b.Context&keys.InScreens != 0 && sc.Keys.Bound(keys.InReplay, b.Keys[0]))
 }
 
 // quits puts the way out first among the hints: it must be seen on any screen. The key
@@ -102,15 +102,15 @@ func quits(a keys.Binding) int {
 func menuFooter(sc *Scene, w int) string {
 	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Strong, menuTitle(sc.Menu)).Skip(2)
 	for _, b := range sc.Keys {
-		if b.Scope == sc.Menu {
+		if b.Context == sc.Menu {
 			l.Put(sc.Theme.Strong, b.Keys[0]).Skip(1).Put(sc.Theme.Dim, b.Hint).Skip(2)
 		}
 	}
 	return l.Done()
 }
 
-func menuTitle(s keys.Scope) string {
-	return map[keys.Scope]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?",
+func menuTitle(s keys.Context) string {
+	return map[keys.Context]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?",
 		keys.InWindow: "show", keys.InLaneSort: "lanes"}[s]
 }
 
@@ -118,14 +118,14 @@ func menuTitle(s keys.Scope) string {
 func typedFooter(sc *Scene, w int) string {
 	t, l := &sc.Command, sc.Theme.Line(w).Skip(1)
 	sign := ":"
-	if t.Scope == keys.InHelpText {
+	if t.Context == keys.InHelpText {
 		sign = "/"
 	}
 	l.Put(sc.Theme.Strong, sign).Put("", paint.Clean(t.Text)).Skip(2)
 	switch {
 	case len(t.Offers) > 0:
 		putOffers(sc, l, t.Offers)
-	case t.Scope == keys.InCommand:
+	case t.Context == keys.InCommand:
 		l.Put(sc.Theme.Dim, keys.Usage(t.Text))
 	}
 	return l.Done()

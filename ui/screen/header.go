@@ -107,7 +107,7 @@ func summaryLine(sc *Scene, w int) string {
 	l := sc.Theme.Line(w)
 	right := shownRows(sc, w-tabsWidth()-2)
 	end := w - paint.PartsWidth(right) - 1
-	if sc.Filter.Scope != 0 {
+	if sc.Filter.Context != 0 {
 		l.Skip(1).Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
 		filterAdvice(sc, l)
 		l.To(24)
@@ -197,7 +197,7 @@ func shownRows(sc *Scene, room int) []paint.Part {
 		say(shownTime(sc, room-paint.PartsWidth(parts))...)
 	}
 	parts = parts[:max(len(parts)-1, 0)]
-	if left := room - paint.PartsWidth(parts) - len(" · filter "); !sc.Rows.Filter.Empty() && sc.Filter.Scope == 0 {
+	if left := room - paint.PartsWidth(parts) - len(" · filter "); !sc.Rows.Filter.Empty() && sc.Filter.Context == 0 {
 		filter := []paint.Part{sc.Theme.Dim.Text("filter "), sc.Theme.Warn.Text(sc.Theme.Cut(sc.Filter.Text, max(left, 12)))}
 		if len(parts) > 0 {
 			filter = append(filter, dot)

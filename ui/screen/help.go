@@ -22,16 +22,16 @@ type HelpLine struct {
 
 // section is a part of the help.
 type section struct {
-	title string
-	scope keys.Scope
+	title   string
+	context keys.Context
 }
 
 // sections are the parts of the key table, in the order of the help: those of the views first.
 func sections() []section {
-	parts := []section{{"EVERYWHERE", keys.InBoards}}
+	parts := []section{{"EVERYWHERE", keys.InScreens}}
 	for _, v := range viewTable() {
 		if v.help != "" {
-			parts = append(parts, section{v.help, v.scope})
+			parts = append(parts, section{v.help, v.context})
 		}
 	}
 	return append(parts, []section{{"IN THE PAST", keys.InReplay}, {"COMMANDS AND TYPING THEM", keys.InCommand}, {"WHILE TYPING A FILTER", keys.InInput}, {"IN THIS HELP", keys.InHelp | keys.InHelpText},
@@ -54,7 +54,7 @@ func HelpLines(sc *Scene, text string) []HelpLine {
 	}
 	parts := sections()
 	here := Behind(sc)
-	slices.SortStableFunc(parts, func(a, b section) int { return BoolInt(b.scope == here) - BoolInt(a.scope == here) })
+	slices.SortStableFunc(parts, func(a, b section) int { return BoolInt(b.context == here) - BoolInt(a.context == here) })
 	var signs []HelpLine
 	for _, s := range helpSigns(sc) {
 		signs = append(signs, HelpLine{keys: s[0], Text: s[1].Text})
@@ -94,7 +94,7 @@ func (s shown) first(text string) bool {
 func (s section) lines(table []keys.Binding, seen shown) []HelpLine {
 	var lines []HelpLine
 	for _, b := range table {
-		if b.Scope&s.scope == 0 || (b.Scope&keys.InBoards == keys.InBoards) != (s.scope == keys.InBoards) {
+		if b.Context&s.context == 0 || (b.Context&keys.InScreens == keys.InScreens) != (s.context == keys.InScreens) {
 			continue
 		}
 		if i := slices.IndexFunc(lines, func(l HelpLine) bool { return l.b.Intent == b.Intent }); i >= 0 {
@@ -112,10 +112,10 @@ func (s section) lines(table []keys.Binding, seen shown) []HelpLine {
 	return lines
 }
 
-// Behind is the scope of the screen that the help was opened from.
-func Behind(sc *Scene) keys.Scope {
+// Behind is the context of the keys of the screen that the help was opened from.
+func Behind(sc *Scene) keys.Context {
 	if n := len(sc.Trail); n > 0 {
-		return sc.Trail[n-1].Scope()
+		return sc.Trail[n-1].KeyContext()
 	}
 	return keys.InList
 }

@@ -62,13 +62,13 @@ type Scene struct {
 
 	Time Time // what the Timeline screen shows
 
-	Shown  View
-	Trail  []View // what was left to open this one, the oldest first
-	Pane   Pane
-	Scope  keys.Scope // where a key would work now
-	Menu   keys.Scope // of one key, as InSort; 0: none is open
-	Scroll int        // first line of a view that is only read
-	HelpAt int        // the cursor of the help
+	Shown      View
+	Trail      []View // what was left to open this one, the oldest first
+	Pane       Pane
+	KeyContext keys.Context // where a key would work now
+	Menu       keys.Context // of one key, as InSort; 0: none is open
+	Scroll     int          // first line of a view that is only read
+	HelpAt     int          // the cursor of the help
 
 	Message string
 	Command Typed // a command or words for the help
@@ -83,10 +83,10 @@ type Scene struct {
 
 // Typed is a line that is being typed.
 type Typed struct {
-	Scope  keys.Scope // 0: nothing is typed
-	Text   string
-	Before string   // the cursor
-	Offers []string // what else it could be completed with, the next one first
+	Context keys.Context // 0: nothing is typed
+	Text    string
+	Before  string   // the cursor
+	Offers  []string // what else it could be completed with, the next one first
 }
 
 // Selected returns the row under the cursor; nil where there is none.

@@ -23,30 +23,30 @@ const (
 
 // viewEntry is what there is to know of a view.
 type viewEntry struct {
-	name  string      // on its tab; "": it has none, and leads back to where it was opened
-	opens keys.Intent // what goes there; "": nothing does alone
-	scope keys.Scope  // whose keys work
-	help  string      // the title over its keys in the help; "": they stand elsewhere
-	draw  func(*Scene) Frame
+	name    string       // on its tab; "": it has none, and leads back to where it was opened
+	opens   keys.Intent  // what goes there; "": nothing does alone
+	context keys.Context // whose keys work
+	help    string       // the title over its keys in the help; "": they stand elsewhere
+	draw    func(*Scene) Frame
 }
 
 // viewTable are all that there are. Tabs stand in the order of the table; the numbers between
 // their keys are kept for screens to come, so that a key never changes its meaning.
 func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
-		List:     {name: "Locks", opens: keys.Locks, scope: keys.InList, help: "LIST", draw: board},
-		Timeline: {name: "Timeline", opens: keys.Timeline, scope: keys.InTimeline, help: "TIMELINE", draw: timelineScreen},
-		Events:   {name: "Events", opens: keys.Events, scope: keys.InEvents, help: "EVENTS", draw: eventScreen},
-		Audit:    {name: "Audit", opens: keys.Audit, scope: keys.InAudit, help: "AUDIT", draw: auditScreen},
-		Sources:  {name: "Sources", opens: keys.Sources, scope: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
-		Detail:   {scope: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
-		Caps:     {opens: keys.Caps, scope: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
-		Help:     {opens: keys.Help, scope: keys.InHelp, draw: helpScreen},
+		List:     {name: "Locks", opens: keys.Locks, context: keys.InList, help: "LIST", draw: locksScreen},
+		Timeline: {name: "Timeline", opens: keys.Timeline, context: keys.InTimeline, help: "TIMELINE", draw: timelineScreen},
+		Events:   {name: "Events", opens: keys.Events, context: keys.InEvents, help: "EVENTS", draw: eventScreen},
+		Audit:    {name: "Audit", opens: keys.Audit, context: keys.InAudit, help: "AUDIT", draw: auditScreen},
+		Sources:  {name: "Sources", opens: keys.Sources, context: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
+		Detail:   {context: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
+		Caps:     {opens: keys.Caps, context: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
+		Help:     {opens: keys.Help, context: keys.InHelp, draw: helpScreen},
 	}
 }
 
-// Scope is where the keys of a view work.
-func (v View) Scope() keys.Scope { return viewTable()[v].scope }
+// KeyContext is where the keys of a view work.
+func (v View) KeyContext() keys.Context { return viewTable()[v].context }
 
 // Filtered reports whether the filter holds for a log of a view.
 func (v View) Filtered() bool { return v == Events || v == Audit }
