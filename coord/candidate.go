@@ -25,7 +25,7 @@ type LeadOptions struct {
 	// is reported to OnError and does not end the leadership.
 	OnElected func(ctx context.Context, t *Term) error
 	// EndOnError makes an error of OnElected resign and end Run with that error, unless
-	// it only says that its context had ended.
+	// it only reports the end of its context.
 	EndOnError bool
 	// OnLost is called once for each term, when it is over and OnElected has returned.
 	// The cause is that of the term's context; when the candidate stops it is

@@ -150,7 +150,7 @@ func (s *Session) leaseOf(k claimKey) *Lease {
 	return nil
 }
 
-// adopt makes a lease of a grant, after making sure that there is time left to trust
+// adopt makes a lease of a grant, after checking that time is left to trust
 // it. before was read before the question that the grant answers was asked. If there
 // is an error the grant has been given back, and the name is still the caller's.
 func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instant, c Claim) (*Lease, error) {

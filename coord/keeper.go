@@ -22,7 +22,7 @@ type keeper struct {
 	clock   clock
 	o       SessionOptions
 	renewer Renewer
-	done    <-chan struct{} // the driver says that it is over
+	done    <-chan struct{} // the driver reports that it is over
 	why     func() error    // after done
 	wrap    func(op string, err error) error
 	health  *health
@@ -133,7 +133,7 @@ func (k *keeper) keep() error {
 	}
 }
 
-// endCause is the cause when the driver says that it is over.
+// endCause is the cause when the driver reports that it is over.
 func (k *keeper) endCause() error {
 	err := k.why()
 	if err == nil {

@@ -143,13 +143,13 @@ func (c *Contact) handshake(err error) (f Failure, said string) {
 	return failures, ""
 }
 
-// silent reports whether err says that no answer came in time.
+// silent reports whether err means that no answer came in time.
 func silent(err error) bool {
 	var timeout net.Error
 	return errors.Is(err, ErrSilent) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// HungUp reports whether err says that the other side, or we, ended the connection.
+// HungUp reports whether err means that the other side, or we, ended the connection.
 func HungUp(err error) bool {
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
 		if errors.Is(err, end) {

@@ -16,7 +16,7 @@ import (
 	"unicode"
 )
 
-// alien is a server of no kind that there is.
+// alien is a server of an unknown kind.
 func alien() Contact {
 	return Contact{
 		Where: "h:1", User: "ann", Database: "db", Opening: true,

@@ -88,8 +88,8 @@ func (l *look) ownerUnknown(before, after *Primitive) Event {
 	return e
 }
 
-// restarted says that the server that told after is not the one that told before, so
-// that no owner can be the same, whatever its ID.
+// restarted reports whether another server told after than before: then no owner can be the
+// same, whatever its ID.
 func restarted(before, after *Primitive) bool {
 	return before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
 }

@@ -143,7 +143,7 @@
 // reason that was told already comes again when it lasts for three failures. After 20
 // reasons of one outage no new ones are told. All silence counts as one.
 //
-// A Gap says that continuity was lost: the rows of the scope are stale one by one until
+// A Gap reports that continuity was lost: the rows of the scope are stale one by one until
 // they are Set anew. An owner that is still there goes on in the same term. Another
 // one took over somewhere in (last heard, now], and why is unknown unless its lease was
 // over before the stretch began. No run of ownership is ever invented for a time that was
@@ -174,7 +174,7 @@
 //     and changes *rows*. The Hub *publishes* States. A *note* is an event that no source sends.
 //   - A row is *stale* when it cannot be believed now; *dark* is a stretch of time in which a
 //     scope, or a row, was not observed. Its owners are *unknown* when it was read and they
-//     cannot be told. A row is *absent* when the server says that it does not exist.
+//     cannot be told. A row is *absent* when the server reports that it does not exist.
 //   - An owner's *term* is one uninterrupted ownership, a *gap* of a row (Row.Gaps) the time
 //     between two of them; a Gap of a Change is another thing: continuity was lost.
 //   - *Told*, *seen* and *inferred* are ways of knowing: see Known.

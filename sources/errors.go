@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// ErrRefused says that a backend answered and will not serve us as we are: a wrong
+// ErrRefused reports that a backend answered and will not serve us as we are: a wrong
 // password, a missing right, a version that cannot be read. A Connect that wraps it
 // is retried rarely.
 var ErrRefused = errors.New("refused")
 
-// ErrCredentials says that it is our user or password that a backend refuses, or the lack
+// ErrCredentials reports that a backend refuses our user or password, or the lack
 // of one. It comes beside ErrRefused.
 var ErrCredentials = errors.New("refused our credentials")
 
-// ErrSilent says that a server did not answer in time.
+// ErrSilent reports that a server did not answer in time.
 var ErrSilent = errors.New("no answer")
 
 // Problem is an error of a source in a sentence for people that says what to do. It holds

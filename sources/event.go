@@ -28,7 +28,7 @@ const (
 	EventRestarted
 	EventClockStep
 	EventAction       // somebody did something through this program; Detail says what, and what was seen of it
-	EventOwnerUnknown // who owns it cannot be told any more; nothing says that the ownership ended
+	EventOwnerUnknown // who owns it cannot be told any more; nothing shows that the ownership ended
 	EventLeaseChanged // the lease of an owner ends sooner, has no end any more, or has one now: no renewal. Detail says which
 	EventAbsent       // was configured and did not exist when we first looked; Detail says what is missing
 	EventNote         // a person noted something: Detail
@@ -41,7 +41,7 @@ func (k EventKind) String() string {
 		"action", "owner_unknown", "lease_changed", "absent", "note"}[k]
 }
 
-// Happened reports whether an event of this kind says that something happened: not what was
+// Happened reports whether an event of this kind means that something happened: not what was
 // already so when we first looked, nor that all goes on as it should.
 func (k EventKind) Happened() bool {
 	return k != EventPresent && k != EventAbsent && k != EventSynced && k != EventRenewed

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Expect says that we are about to end an ownership ourselves. If that owner is seen gone
+// Expect announces that we are about to end an ownership ourselves. If that owner is seen gone
 // within that time and nobody tells why, e.Cause is why; a lease that ran out has run out all
 // the same. e.How is how that is known:
 //

@@ -66,7 +66,7 @@ type Primitive struct {
 
 	Ephemeral    bool
 	Expected     bool // configured as: must always have an owner
-	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
+	Absent       bool // the server reports that it does not exist: a row that is configured and stays. It has no owner
 	NoSpace      bool // it is Absent because its Space does not exist
 	Limit, Taken uint64
 	Owners       []Owner

@@ -69,7 +69,7 @@ func (p *pace) published(now time.Duration) {
 	p.waits, p.hot, p.rush = false, false, false
 }
 
-// changedLocked publishes now if that is due, else sees to it that the publisher does.
+// changedLocked publishes now if that is due, else wakes the publisher in time.
 func (h *Hub) changedLocked(now Instant, u urgency) {
 	if u == idle {
 		return

@@ -52,7 +52,7 @@ type Change struct {
 	Decided []Event
 }
 
-// Unseen says that a row, though it looks as before, may have been otherwise in a stretch of
+// Unseen reports that a row, though it looks as before, may have been otherwise in a stretch of
 // time: it was written to, or not looked at when it was due. From it on no unbroken gap is
 // counted.
 type Unseen struct {

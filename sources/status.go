@@ -19,7 +19,7 @@ const (
 	StatusHeldSilent                 // owned by somebody who has stopped renewing
 	StatusFull                       // a semaphore without a permit left
 	StatusConflict                   // two exclusive owners at a time
-	StatusAbsent                     // configured, and the server says that there is none of this name
+	StatusAbsent                     // configured, and the server reports that none of this name exists
 )
 
 // String returns the word for people, as "no leader".

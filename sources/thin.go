@@ -54,7 +54,7 @@ func (p *Primitive) thin() *Primitive {
 }
 
 // sameButLease reports whether all that a Hub knows of a row is the same at two looks, but for what
-// moves with each renewal. It compares each field that there is, so that a new one is never taken
+// moves with each renewal. It compares each field, so that a new one is never taken
 // for a part of the lease.
 func (r *Row) sameButLease(s *Row) bool {
 	if r.Primitive == nil {

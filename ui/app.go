@@ -41,7 +41,7 @@ type Options struct {
 	Keys map[string][]string
 
 	// Export writes rows for use elsewhere, and Command is the command line that shows one
-	// row, without secrets. Where one is nil, the person is told that there is none.
+	// row, without secrets. Where one is nil, the person is told so.
 	Export      Exporter
 	ExportTable func(w io.Writer, f Form, table [][]string) error // as Export, of the table of the Audit screen
 	Command     func(*sources.Row) string

@@ -9,7 +9,7 @@
 //
 //   - dialog: the menu, the boxes and the questions in which a person decides what an
 //     Operator does. Run joins the goroutines in which it asks.
-//   - screen: all that draws, from a Scene that it only reads and that the model embeds.
+//   - screen: all that draws, from a Scene that the model embeds.
 //   - rows: which rows and events are shown, in which order, and how bad each row is.
 //   - keys: the one table of intents, keys and commands.
 //   - paint, table, timeline, filter: lines and styles, the virtual table, strips, and the

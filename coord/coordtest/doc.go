@@ -26,8 +26,8 @@
 // $COORDTOP_TEST_RERUNS names gets a line for each further run: make test sums them up.
 //
 // Cases run in parallel, each with clients of its own, which are closed at its end.
-// A case skips itself where Caps or the missing optional interface says that there is
-// no such thing; what Caps promises must be there. Names of cases are the promises.
+// A case skips itself where Caps or a missing optional interface rules
+// it out; what Caps promises must be there. Names of cases are the promises.
 //
 // # The service in memory
 //

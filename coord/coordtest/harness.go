@@ -59,7 +59,7 @@ type Trouble struct {
 	Name  string
 	Begin func()
 	End   func()
-	// Silent says that the driver outlives it by itself, so that nobody need be notified.
+	// Silent reports whether the driver outlives it by itself: nobody is notified.
 	Silent bool
 }
 

@@ -156,7 +156,7 @@ func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err er
 	return nil, false, fmt.Errorf("acquiring: %w", err)
 }
 
-// clear sees to it that nothing of a claim that ended in err is left at the service.
+// clear leaves nothing at the service of a claim that ended in err.
 func (s *memSession) clear(ctx context.Context, h handle, err error) {
 	if final(err) {
 		s.verdict(err)

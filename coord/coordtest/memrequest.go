@@ -146,8 +146,8 @@ func (m *Mem) extend(h handle) error {
 	})
 }
 
-// withdraw ends a claim, served or waiting, on its client's wish. That there is
-// nothing to end is no error.
+// withdraw ends a claim, served or waiting, on its client's wish. Nothing
+// to end is no error.
 func (m *Mem) withdraw(h handle) {
 	m.do(func(now time.Time) {
 		if e := m.findLocked(h); e != nil {

@@ -69,7 +69,7 @@ func TestCancelledClaimSaysWhatIsLeft(t *testing.T) {
 }
 
 // TestClaimKeepsItsPlaceInTheQueue is of many idle cuts. A newer server notices a client that
-// hangs up, so that there is no need to join anew ever.
+// hangs up, so it never has to join anew.
 func TestClaimKeepsItsPlaceInTheQueue(t *testing.T) {
 	t.Parallel()
 	for wait, newer := range map[time.Duration]dflocktest.Newer{9 * time.Minute: {}, 30 * time.Hour: dflocktest.Since2_1()} {

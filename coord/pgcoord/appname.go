@@ -57,7 +57,7 @@ func printable(data []byte) int {
 }
 
 // ParseApplicationName takes apart what ApplicationName made, and any other program's
-// name, which is an identity without data. cut says that the data goes on (or happens to
+// name, which is an identity without data. cut reports whether the data goes on (or happens to
 // end with three dots).
 func ParseApplicationName(name string) (identity, data string, cut bool) {
 	identity, data, _ = strings.Cut(name, dataSign)

@@ -5,7 +5,7 @@ import "maps"
 // connections are those that must be joined in the end. The type that has them locks them.
 type connections map[*connection]struct{}
 
-// add drops those that have ended, so that there are few.
+// add drops those that have ended, to keep the list short.
 func (m connections) add(l *connection) {
 	maps.DeleteFunc(m, func(old *connection, _ struct{}) bool {
 		select {

@@ -35,8 +35,8 @@
 // tcp_user_timeout to the same 11 s, because that replaces both the count of questions and
 // the number of retransmissions that the system would otherwise decide by. The last word
 // that reached it was sent no earlier than the question it answered. Hence the window: 11 s
-// from the sending of the last answered question, less if the server's system says that it
-// has less (a Unix socket has none of this, and cannot be cut). Wishes for another TTL set
+// from the sending of the last answered question, less if the server's system reports
+// less (a Unix socket has none of this, and cannot be cut). Wishes for another TTL set
 // other keepalives, in whole seconds and at least 2 s at the server. A renewal comes every
 // fifth of the window, before the server would ask by itself.
 //

@@ -68,7 +68,7 @@ func harness(url string, o rediscoord.Options) coordtest.Harness {
 	return h
 }
 
-// endings records the keys in the order in which the server says that they were deleted.
+// endings records the keys in the order in which the server reports their deletion.
 func endings(t testing.TB, url string) func() []string {
 	t.Helper()
 	ctx := context.Background()

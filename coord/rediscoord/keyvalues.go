@@ -113,7 +113,7 @@ func (s *keyValues) indexLocked(value string) int {
 
 // find asks do for every possible value until one is the right one. It asks again when
 // the possible changed meanwhile, and once more when there are candidates, one of which may
-// have moved the key behind our back: only then it says that none is right.
+// have moved the key behind our back: only then it reports that none is right.
 func (s *keyValues) find(do func(value string) (bool, error)) (bool, error) {
 	for rounds := 1; ; rounds++ {
 		values, before := s.possible()

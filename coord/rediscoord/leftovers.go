@@ -102,7 +102,7 @@ func (s *session) leftoversWhere(chosen func(leftover) bool) (leftoversWhere []l
 }
 
 // releaseLeftovers gives back what may be ours without our knowing, of the leftovers that are chosen. An
-// error that wraps errUnproven says that all of it was given back, and that some may be taken
+// error that wraps errUnproven means: all of it was given back, and some may be taken
 // later; those leftovers stay.
 func (s *session) releaseLeftovers(ctx context.Context, chosen func(leftover) bool) error {
 	due := s.leftoversWhere(chosen)

@@ -49,7 +49,7 @@ func (r *Refusals) Note(what string, err error) {
 	r.refused[what] = err
 }
 
-// Forget lets everything be asked for again: a person says that rights may have changed.
+// Forget lets everything be asked for again, because rights may have changed.
 func (r *Refusals) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

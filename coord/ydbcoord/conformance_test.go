@@ -161,6 +161,6 @@ type withConn struct {
 
 func (d withConn) Close(ctx context.Context) error {
 	err := d.Driver.Close(ctx)
-	_ = d.conn.Close() // a second time it says that it is closed
+	_ = d.conn.Close() // a second time it reports that it is closed
 	return err
 }

@@ -55,8 +55,8 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 	return state, nil
 }
 
-// Look reads a semaphore now, owners and waiters included. That there is none is not an
-// error but a SemaphoreState that says so. A watch that follows the same semaphore is not disturbed.
+// Look reads a semaphore now, owners and waiters included. One that does not exist is not
+// an error but a SemaphoreState that says so. A watch that follows the same semaphore is not disturbed.
 func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error) {
 	state, err := s.describeNow(ctx, name)
 	if err != nil {

@@ -41,7 +41,7 @@ type Options struct {
 	// are others. It costs a description of the node for each session; where that is
 	// refused the ids are those without it.
 	Incarnations bool
-	// ClientsUnprotected says that the sessions of other programs have no protection key, as
+	// ClientsUnprotected reports whether the sessions of other programs have no protection key, as
 	// those of @ydbjs/coordination and of YDB's SDK for Python. ForceRelease then ends the
 	// owner's session. It must not be set where owners are in Go, C++, Java or Rust: their
 	// sessions have a key, and to attempt this cuts their stream if it leads to the same YDB

@@ -33,7 +33,7 @@ func next(t *testing.T, f *ydbcoord.Follower) ydbcoord.SemaphoreState {
 	return state
 }
 
-// nothing checks that there is nothing to take.
+// nothing checks that nothing is left to take.
 func nothing(t *testing.T, f *ydbcoord.Follower) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)

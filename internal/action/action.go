@@ -138,7 +138,7 @@ func (p Phase) String() string {
 	return [...]string{"sending", "waiting", "sent", "done", "not seen", "missed", "missed", "failed", "called off", "not known"}[p]
 }
 
-// Over says that nothing more will come of an action in this phase.
+// Over reports whether an action in this phase has ended.
 func (p Phase) Over() bool { return p >= Seen }
 
 // Run is one action that was started.
@@ -170,7 +170,7 @@ type Holding struct {
 	Since   time.Time
 	// Until is the end of trust: zero where it ends with a connection or session alone.
 	Until time.Time
-	// RunsOut says that abandoning leaves it to its TTL at the service; where it is false
+	// RunsOut reports whether abandoning leaves it to its TTL at the service; where it is false
 	// it ends with our connection.
 	RunsOut bool
 	Data    []byte

@@ -42,7 +42,7 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 	return p.show(cmd.Context(), c, o)
 }
 
-// screen makes sure that there is a terminal to draw on, and something to read keys from.
+// screen checks for a terminal to draw on, and for something to read keys from.
 // What to do without is in instead.
 func (env Environment) screen(instead string) error {
 	switch {

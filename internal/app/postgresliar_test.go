@@ -105,7 +105,7 @@ func (l *liar) passOn(client, server net.Conn) bool {
 	}
 }
 
-// message is one message of a server, which says that its body is of this length.
+// message is one message of a server, with this as the length of its body.
 func message(kind byte, length int, body string) string {
 	head := binary.BigEndian.AppendUint32([]byte{kind}, uint32(length+4))
 	return string(head) + body

@@ -129,7 +129,7 @@ func typed(ctx context.Context, env Environment, name string) string {
 	return strings.TrimSpace(line)
 }
 
-// errUnowned says that there was no ownership to end.
+// errUnowned reports that nobody owned it.
 var errUnowned = errors.New("nothing was released")
 
 // unowned is the error about a row that nobody owns. Whether its name is misspelt is said as get

@@ -43,7 +43,7 @@ func (st *settings) load(path string) (config.Config, error) {
 	return c, wrong.Err()
 }
 
-// errNothing says that neither a file nor a variable names a source.
+// errNothing reports that neither a file nor a variable names a source.
 var errNothing = errors.New("nothing to watch")
 
 // found reads the config file, or the environment where there is none.
@@ -78,7 +78,7 @@ func (st *settings) locate() (path, from string) {
 	return path, from
 }
 
-// absentConfig reports that there is no config file at the place that was named, which need not be a path.
+// absentConfig is the error for a named config file that does not exist; its name need not be a path.
 func absentConfig(from string) error {
 	return usagef("the config file that %s names does not exist: `coordtop config example` prints one to start from", from)
 }

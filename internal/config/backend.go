@@ -38,8 +38,8 @@ type Scheme struct {
 	Port  string // the usual one
 	Shown string // how people are told of it: "rediss:// (TLS)"; "": they are not
 	Plain string // its connections are not encrypted: what to write where they are to be; "": they are, or can be
-	Clear string // a parameter that says that they are not; "": there is none
-	// Primary says that the path begins with the name of what is watched: the hosts only know where it is.
+	Clear string // a parameter that turns encryption off; "": none
+	// Primary reports whether the path begins with the name of what is watched: the hosts only know where it is.
 	Primary bool
 }
 

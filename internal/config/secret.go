@@ -29,7 +29,7 @@ type Secret struct {
 	Token   bool     // it is an access token; else a password
 }
 
-// IsZero says that there is no secret to find.
+// IsZero reports whether no secret is configured.
 func (s Secret) IsZero() bool { return s.Env == "" && s.File == "" && len(s.Command) == 0 }
 
 // String names the key of the config that says where the secret is. It repeats nothing of

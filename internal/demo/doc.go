@@ -11,9 +11,6 @@
 // without a word (SIGKILL, a crash), each candidate sees the end of its standard input and
 // exits, and localserver ends the servers and removes their folders: nothing is left behind.
 //
-// scenario.go says who contends for what; process.go is a candidate as its parent has it,
-// candidate.go and ydbroles.go are what it does.
-//
 // A candidate tells its parent on standard output, a line each, when it begins and
 // stops owning: "owns", "waits". The parent needs no more than that to know whom to
 // replace; what people see comes from the server, as everywhere.

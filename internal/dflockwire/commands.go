@@ -88,7 +88,7 @@ func (c *Conn) Acquire(ctx context.Context, k Key, wait, length time.Duration) (
 	return c.claim(ctx, k, "l", wait, fmt.Sprintf("%d %s%s", Seconds(wait), k.limit(), lease(length)))
 }
 
-// Enqueue takes a place in the queue; ok says that it was granted at once.
+// Enqueue takes a place in the queue; ok reports that it was granted at once.
 func (c *Conn) Enqueue(ctx context.Context, k Key, length time.Duration) (g Granted, ok bool, err error) {
 	return c.claim(ctx, k, "e", 0, k.limit()+lease(length))
 }

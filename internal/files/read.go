@@ -24,7 +24,7 @@ const patience = 5 * time.Second
 // pollStep is how often a wait for the writer of a pipe looks whether it was called off.
 const pollStep = 50 * time.Millisecond
 
-// ErrKind reports that there is no file at a path, but a folder or a device.
+// ErrKind reports that a path is a folder or a device, not a file.
 var ErrKind = errors.New("not a file")
 
 var (
@@ -54,9 +54,9 @@ type content struct {
 }
 
 // Read returns what a file or a named pipe holds, and its mode. A pipe is read until its
-// writers have closed it. The error is an *Error: that there is no such file
-// (fs.ErrNotExist), that it is longer than most bytes (ErrLong), that it is neither file nor
-// pipe (ErrKind), or that ctx or five seconds ended first.
+// writers have closed it. The error is an *Error: the file does not exist
+// (fs.ErrNotExist), is longer than most bytes (ErrLong) or neither file nor pipe (ErrKind),
+// or ctx or five seconds ended first.
 func Read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, error) {
 	c, err := within(ctx, path, most, func(ctx context.Context) (content, error) { return read(ctx, path, most) })
 	return c.data, c.mode, err

@@ -19,10 +19,4 @@
 // Err, when that changes.
 //
 // Release is the other way round: it ends by force what another owns, and writes one line.
-//
-// # Files
-//
-// keeper.go is what is kept and from where it is asked for, waiting.go the time until it is
-// ours, serving.go the time that it is, lines.go the reading of lines, release.go
-// the end of what another owns.
 package foreground

@@ -16,11 +16,11 @@ import (
 var (
 	// ErrRefused reports that the service refuses our login, or that a right is missing.
 	ErrRefused = errors.New("refused")
-	// ErrMissed says that it was not ours within the time that the request allows.
+	// ErrMissed reports that it was not ours within the time that the request allows.
 	ErrMissed = errors.New("not acquired")
-	// ErrLost says that it ended without our wish.
+	// ErrLost reports that it ended without our wish.
 	ErrLost = errors.New("lost")
-	// ErrUnknown says that it is not ours as far as we know, and may be at the service.
+	// ErrUnknown reports that it is not ours as far as we know, and may be at the service.
 	ErrUnknown = errors.New("not known")
 )
 

@@ -36,8 +36,8 @@ func Lines(ctx context.Context, in io.Reader) <-chan string {
 	return lines
 }
 
-// Ends reports whether the end of in is a sign: that a pipe, a socket or a terminal has ended says
-// that whoever held its other end is gone. A file, /dev/null and what cannot be read at all have
+// Ends reports whether the end of in is a sign: when a pipe, a socket or a terminal ends, its
+// other end is gone. A file, /dev/null and what cannot be read at all have
 // no other end: they are what a program has that was started without anybody to talk to.
 func Ends(in io.Reader) bool {
 	file, ok := in.(*os.File)

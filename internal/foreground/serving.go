@@ -67,7 +67,7 @@ func (k *keeper) loss() (text string, ok bool) {
 	return "", false
 }
 
-// over says that it was lost, and why.
+// over reports that it was lost, and why.
 func (k *keeper) over(text string) error {
 	k.last.Until = time.Time{}
 	return errors.Join(lossError{text}, k.say("lost", text))

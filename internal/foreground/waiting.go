@@ -15,7 +15,7 @@ import (
 // sayAgain is how long a trouble that comes and goes is not told once more.
 const sayAgain = time.Minute
 
-// errCalledOff says that the person ended the wait.
+// errCalledOff reports that the person ended the wait.
 var errCalledOff = errors.New("called off before it was ours")
 
 // unknownError is an ErrUnknown whose text says so by itself.

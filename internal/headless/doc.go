@@ -6,7 +6,7 @@
 //
 // Text is for reading: it may gain columns. Everything in it that came from other
 // people's programs has passed format.Clean. Unknown is ?, none is -, and ≥ before an
-// age says that it was already so when we first looked.
+// age means that it was already so when we first looked.
 //
 // # JSON
 //
@@ -23,7 +23,7 @@
 //     beside a name that has one, name_b64 has the bytes in base64.
 //   - data is null where there is none, else {"text"|"base64", "len", "cut"}: text if
 //     the value is UTF-8, else base64; len is the length of the whole value in bytes;
-//     cut says that not all of it is here: only its first 4096 bytes, or, without text
+//     cut reports whether a part of it is left out: only its first 4096 bytes, or, without text
 //     and base64, nothing, because the value is a secret that proves ownership. Passwords
 //     and the like in it are ***, and len counts them so.
 //   - alias is what people call a primitive whose name is only a number: null where

@@ -164,7 +164,7 @@ func meant(s *sources.State, name string) string {
 }
 
 // checkAbsent reports that the only row that was asked for is of a primitive that does not
-// exist, or that there is no row because none of the spaces exists that were asked for.
+// exist, or that no row was found because none of the spaces exists that were asked for.
 func checkAbsent(s *sources.State, list []*sources.Row) error {
 	switch {
 	case len(list) == 1 && list[0].Absent:

@@ -57,7 +57,7 @@ func (g Goal) reached(s *sources.State, r *sources.Row) bool {
 // WaitOptions are the wishes for a wait.
 type WaitOptions struct {
 	Format  Format
-	Name    string        // SOURCE/NAME or SOURCE/SPACE/NAME; "": the one primitive that there is
+	Name    string        // SOURCE/NAME or SOURCE/SPACE/NAME; "": the only primitive
 	Space   string        // is preferred where several have the name
 	For     Goal          // must pass Check
 	Timeout time.Duration // 0: no limit

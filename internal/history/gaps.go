@@ -63,7 +63,7 @@ func (l *Lane) gap(before, after *sources.Term, span Span) (g Gap, seen bool) {
 // unseen reports whether nobody saw what s stamps.
 func unseen(s sources.Stamp) bool { return s.How == sources.Unknown || s.How == sources.Bound }
 
-// Leveled reports whether several can own the primitive, so that there are no gaps.
+// Leveled reports whether several can own the primitive: such a one has no gaps.
 func (l *Lane) Leveled() bool { return len(l.Levels) > 0 || l.Kind == sources.KindSemaphore }
 
 // Observed is how much of a stretch was.

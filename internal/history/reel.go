@@ -81,7 +81,7 @@ func (r *reel) open(ctx context.Context, t time.Time) error {
 }
 
 // begin makes the model of the keyframe of the cursor. Where nothing was published yet it goes
-// on to the first State, so that there is one.
+// on to the first State.
 func (r *reel) begin(ctx context.Context) (err error) {
 	k := r.cursor.Keyframe()
 	r.player = sources.NewReplayerAt(k, sources.HubOptions{})
@@ -140,7 +140,7 @@ func (r *reel) beginning(ctx context.Context, run int64) (time.Time, error) {
 	return time.Time{}, ErrNothing
 }
 
-// fill sees to it that there is an Input to apply. An error wraps errEnd where the run has no
+// fill reads on until it has an Input to apply. An error wraps errEnd where the run has no
 // more of them.
 func (r *reel) fill(ctx context.Context) error {
 	for len(r.queue) == 0 {

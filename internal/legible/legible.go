@@ -185,7 +185,7 @@ type run struct {
 }
 
 // sight finds the names in a text. all reports whether there was nothing else in it. alone
-// says that the text is taken for a name only if all of it is one.
+// reports whether the text is taken for a name only if all of it is one.
 func sight(text string, alone bool) (runs []run, all bool) {
 	if len(text) == 0 || len(text) > longest || !utf8.ValidString(text) {
 		return nil, false

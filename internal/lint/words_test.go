@@ -28,6 +28,15 @@ func wordRules() []rule {
 			},
 		},
 		{
+			name: "comments say it plainly", check: plainPhrases,
+			breaks: []map[string]string{
+				{"a/a.go": "package a\n// f returns all that\n// there are.\nfunc f() {}\n"},
+				{"a/a.go": "package a\n// f sees to it.\nfunc f() {}\n"},
+				{"a/a.go": "package a\n// f says that it is over.\nfunc f() {}\n"},
+			},
+			keeps: map[string]string{"a/a.go": "package a\n// f reports that it is over.\nfunc f() { println(\"says that\") }\n"},
+		},
+		{
 			name: "a package is named for what it provides", check: packageNames,
 			breaks: []map[string]string{{"a/util/doc.go": "package util\n"}, {"a/common/doc.go": "package common\n"}, {"a/types/doc.go": "package types\n"}},
 			keeps:  map[string]string{"a/format/doc.go": "package format\n"},
@@ -97,6 +106,31 @@ func plainWords(files []file) []string {
 			}
 			return true
 		})
+	}
+	return wrong
+}
+
+// phrases are turns of speech in comments, and what says the same plainly.
+func phrases() map[string]string {
+	return map[string]string{
+		"that there is":  "name the thing: \"no primitive of this name exists\"",
+		"that there are": "name the things: \"all columns\"",
+		"sees to it":     "say what it does: \"makes sure\", \"wakes the publisher\"",
+		"says that":      "\"reports that\"",
+	}
+}
+
+func plainPhrases(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		for _, c := range f.ast.Comments {
+			text := strings.ToLower(strings.Join(strings.Fields(c.Text()), " "))
+			for phrase, instead := range phrases() {
+				if strings.Contains(text, phrase) {
+					wrong = append(wrong, fmt.Sprintf("%s says %q: %s", f.at(c), phrase, instead))
+				}
+			}
+		}
 	}
 	return wrong
 }

@@ -130,7 +130,7 @@ func (p *Postgres) command() []string {
 	return []string{filepath.Join(p.bin, "postgres"), "-D", p.data()}
 }
 
-// readyLocked reports whether the server's own pid file says that it accepts connections, so a
+// readyLocked reports whether by the server's own pid file it accepts connections, so a
 // stranger who took the port is not mistaken for it.
 func (p *Postgres) readyLocked(context.Context) bool {
 	return postmasterReady(filepath.Join(p.data(), "postmaster.pid"), p.proc.pid())

@@ -93,7 +93,7 @@ func logins(s string) string {
 	})
 }
 
-// announced finds a key that says that a secret follows: a word in it, then = : := => or >,
+// announced finds a key that announces a secret: a word in it, then = : := => or >,
 // with quotes around the key or none.
 var announced = regexp.MustCompile(`(?i)(?:[a-z0-9_.-]*(?:passw(?:or[dt]|d)|passphrase|mot_?de_?passe|pwd|secret|token|jwt|hmac|signature|credential|authorization|cookie|(?:api|access|private|account|encryption|signing|master)[_-]?key)[a-z0-9_.-]*` +
 	`|[a-z0-9_.-]*(?:pass|auth|pw)|(?:[a-z0-9.-]*[_.-]|\b)(?:bearer|sig|otp|pin))` +

@@ -39,7 +39,7 @@ type Backend struct {
 	// Nameless: owners are known to others by their data alone. Our identity stands before
 	// what the person says.
 	Nameless bool
-	// RunsOut says that what we abandon stays ours at the service for Lease; where it is
+	// RunsOut reports whether what we abandon stays ours at the service for Lease; where it is
 	// false it ends with our connection.
 	RunsOut bool
 	Renew   time.Duration // between two renewals, which is how soon a loss is noticed; 0: the driver's choice
@@ -54,7 +54,7 @@ type Backend struct {
 	// Refuses says why a primitive cannot be claimed although its kind can ("made by an
 	// extension"). "": it can. Nil: all can.
 	Refuses func(p *sources.Primitive) string
-	// Provisions says that primitives have an existence of their own, which is given and
+	// Provisions reports whether primitives have an existence of their own, which is given and
 	// taken through coord.Semaphore.
 	Provisions bool
 	// CreateNode makes a space that does not exist, within ctx. Nil: spaces are not made here.
@@ -96,7 +96,7 @@ func (b *Backend) refusal(err error) *sources.Problem {
 	if p, ok := errors.AsType[*sources.Problem](b.Explain(err)); ok && p.Refused {
 		return p
 	}
-	return nil // it refuses what is asked for: the driver says that best
+	return nil // it refuses what is asked for: the driver explains that best
 }
 
 // shares reports whether several can own the primitive of a row at once on this backend.

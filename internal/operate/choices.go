@@ -158,7 +158,7 @@ func (b *Backend) notTried(row *sources.Row) string {
 	return "owned by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
 }
 
-// notExclusive says that no owner has it alone.
+// notExclusive reports whether no owner has it alone.
 func notExclusive(owners []sources.Owner) bool {
 	return !slices.ContainsFunc(owners, func(w sources.Owner) bool { return w.Mode != sources.Shared })
 }

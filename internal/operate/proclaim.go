@@ -59,8 +59,8 @@ func (n *run) proclaim(h *holding, b *Backend) {
 	}
 }
 
-// settled says that an error of a proclamation means that nothing was written, or says
-// itself that this is not known.
+// settled reports whether an error of a proclamation means that nothing was written, or says
+// itself whether this is known.
 func settled(err error) bool {
 	for _, known := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrDataTooLong} {
 		if errors.Is(err, known) {

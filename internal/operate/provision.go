@@ -155,10 +155,10 @@ func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 	return m.Update(ctx, r.Data)
 }
 
-// errNotSent says that an error came before the request.
+// errNotSent reports that an error came before the request.
 var errNotSent = errors.New("nothing was sent")
 
-// decided says that an error tells what became of the request.
+// decided reports whether an error tells what became of the request.
 func decided(err error) bool {
 	return slices.ContainsFunc([]error{
 		errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong,

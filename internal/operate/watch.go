@@ -13,8 +13,8 @@ import (
 // view is what an Operator sees of the rows.
 type view struct{ View }
 
-// watch looks at a row after each wake-up until done says that there is what was waited
-// for, or patience has run out. row is nil where it is not on our watch or cannot be
+// watch looks at a row after each wake-up until done reports the end
+// of the wait, or patience has run out. row is nil where it is not on our watch or cannot be
 // believed; events are those of the row since the last call.
 func (v view) watch(
 	ctx context.Context, patience time.Duration, ref sources.Ref, sub *sources.Subscription,
@@ -148,8 +148,8 @@ func (n *run) watchDeparture(patience, linger time.Duration, sub *sources.Subscr
 
 // watchHeld looks at what we hold until the lease ends or the run is called off. Where our
 // watch shows it without us, the service is asked at once whether that is so: the watch may
-// be older than our grant, or wrong, so only the service's answer ends the lease. shown says
-// that the watch has shown us as the owner.
+// be older than our grant, or wrong, so only the service's answer ends the lease. shown
+// reports whether the watch has shown us as the owner.
 func (n *run) watchHeld(lease *coord.Lease, sub *sources.Subscription, shown bool) {
 	us, ref := lease.Owner(), n.Request.Target.Ref
 	alone := n.Request.Target.Kind != sources.KindSemaphore && n.Request.Mode != sources.Shared

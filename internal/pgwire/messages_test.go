@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 )
 
-// message is one of a server, which says that its body has this length.
+// message is one of a server, with this as the length of its body.
 func message(kind byte, length int, body string) string {
 	return string(binary.BigEndian.AppendUint32([]byte{kind}, uint32(length+4))) + body
 }

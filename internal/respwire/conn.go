@@ -23,10 +23,10 @@ func (e *Error) Error() string {
 // documentation.
 type Conn interface {
 	net.Conn
-	// Stream says that the server does nothing but push on this connection from now on: each
+	// Stream reports whether the server does nothing but push on this connection from now on: each
 	// message counts by itself.
 	Stream()
-	// Pushes says that the server pushes between its answers from now on: a push counts by
+	// Pushes reports whether the server pushes between its answers from now on: a push counts by
 	// itself, the answers to what was written together count together.
 	Pushes()
 }

@@ -109,7 +109,7 @@ func (l *line) within(from, to time.Time, slack time.Duration) bool {
 	return !to.Before(after) && from.Before(at)
 }
 
-// dark is a stretch in which the program says that it saw nothing.
+// dark is a stretch in which the program reports that it saw nothing.
 type dark struct{ from, to time.Time }
 
 // darkness reads the stretches from the lines of the sources.

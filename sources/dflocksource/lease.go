@@ -18,8 +18,8 @@ type lease struct {
 // jitter is the most by which two readings of one end may differ, besides the time they took.
 const jitter = 10 * time.Millisecond
 
-// moved reports whether the lease has another end than at the last reading. The new reading says
-// that it ends between from and to. A reading of the same end replaces the last one, since the
+// moved reports whether the lease has another end than at the last reading. By the new reading
+// it ends between from and to. A reading of the same end replaces the last one, since the
 // two clocks drift apart.
 func (l *lease) moved(from, to time.Time) bool {
 	if from.After(l.to.Add(jitter)) || to.Before(l.from.Add(-jitter)) {

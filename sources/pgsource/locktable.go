@@ -110,7 +110,7 @@ type question struct {
 	application string
 }
 
-// questions lists the owners whose name says that their data goes on.
+// questions lists the owners whose name has only the beginning of their data.
 func (t *lockTable) questions() []question {
 	some := false
 	for _, s := range t.sessions {

@@ -96,7 +96,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	return s, pgwire.Because(ctx, doing, askIfAllowed(ctx, conn, row.Text(9), "select timeline_id::text from pg_catalog.pg_control_checkpoint()", &s.timeline))
 }
 
-// askIfAllowed asks only what the server says that we may know: what a right refuses would
+// askIfAllowed asks only what we may know by the server's answer: what a right refuses would
 // stand in its log at each connection.
 func askIfAllowed(ctx context.Context, conn *pgwire.Conn, allowed, sql string, to *string) error {
 	if allowed != "t" {

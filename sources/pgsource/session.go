@@ -24,7 +24,7 @@ type session struct {
 	wait     int64         // since when it waits or waited last; 0: the server did not tell
 	waits    sources.Stamp // the same on our clock; a backend waits for one lock at a time
 	trace    trace         // how it tries; zero: it does not
-	cut      bool          // its name says that its data goes on
+	cut      bool          // its name has only the beginning of its data
 }
 
 // trace is how a session tries for locks; others that try in the same way probably try for

@@ -118,7 +118,7 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 func TestForgedAnnouncementChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)
-	p := r.session("api|v=1...").do( // three dots: it says that its data goes on
+	p := r.session("api|v=1...").do( // three dots: its data goes on
 		"select pg_advisory_lock(4242)")
 	r.watch(Options{}).synced()
 	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })

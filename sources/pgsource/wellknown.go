@@ -18,7 +18,7 @@ type program struct {
 
 // alias is what people call a lock: by configuration, else the programs that are known to
 // take this number. Where more than one fits, the sessions may tell which it is, and the text
-// says that it is a guess; where the number says too little, the sessions have to agree.
+// calls it a guess; where the number says too little, the sessions have to agree.
 func (t *lockTable) alias(l *lock) (string, sources.Known) {
 	if name, ok := t.names[l.key]; ok {
 		return name, sources.Told

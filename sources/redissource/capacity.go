@@ -9,7 +9,7 @@ import (
 
 // Bounds of what one server can make a source keep, whatever a scan lists or a push names.
 // A key takes some 2 kB in the whole program, twice that with what the collector leaves
-// lying. Of what is guessed, where nobody said that there is more, so many are kept as cost
+// lying. Of what is guessed, where nobody declared more, so many are kept as cost
 // some 100 MB with what a scan leaves; of keys that a person named, also by patterns, so many
 // as can be tracked one by one. Names and values are bounded by the same number of bytes for
 // both, which long ones reach first.

@@ -17,7 +17,7 @@ import (
 // our back, which would lose pushes without a trace.
 var errNoRedial = errors.New("a broken connection is not replaced")
 
-// errTwoServers says that two connections of one link lead to different servers: pushes of
+// errTwoServers reports that two connections of one link lead to different servers: pushes of
 // the one say nothing about what is read from the other.
 var errTwoServers = errors.New("two servers behind one name")
 
@@ -104,7 +104,7 @@ func (l *connection) close() {
 	_ = l.client.Close()
 }
 
-// selectError says that it is the database which was refused.
+// selectError reports that the server refused the database.
 type selectError struct{ err error }
 
 // Error repeats what the server said.

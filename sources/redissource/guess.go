@@ -125,7 +125,7 @@ func (g *guessing) finish(s *sweep) (complete bool, since time.Time) {
 	return g.whole, g.listed
 }
 
-// warning says that known keys were guessed, among how many on the server, and what was not looked at yet.
+// warning reports that known keys were guessed, among how many on the server, and what was not read yet.
 func (g *guessing) warning(known, total int) string {
 	of := ""
 	if total > 0 {

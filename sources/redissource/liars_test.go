@@ -28,7 +28,7 @@ func TestLiarIsNamed(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer liartest.Answer
-		says   string // "": any sentence, or that there are no keys
+		says   string // "": any sentence, or one about no keys
 	}{
 		{"a map in answer to HELLO", liartest.About("hello", liartest.Always("%"+huge)), "sent a map of 2,147,483,647 elements: " + notRedis},
 		{"an array in answer to HELLO", liartest.About("hello", liartest.Always("*"+huge)), notRedis},

@@ -58,8 +58,8 @@ func patternsOf(prefixes []string) []string {
 	return list
 }
 
-// guessedPlan tracks what the names of locks begin with. Those of which only the value says that
-// they are locks are tracked one by one, or polled.
+// guessedPlan tracks what the names of locks begin with. Those known as locks only by their
+// value are tracked one by one, or polled.
 func guessedPlan(names []string) pushPlan {
 	var from []string
 	for _, name := range names {

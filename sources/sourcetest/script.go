@@ -9,7 +9,7 @@ import (
 	"coordtop/sources"
 )
 
-// beat is how often a Script with nothing to tell says that its server answers.
+// beat is how often a Script with nothing to tell reports that its server answers.
 const beat = time.Second
 
 // Script is a Source that does what a test tells it to. All its methods are safe for

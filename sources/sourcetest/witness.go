@@ -136,7 +136,7 @@ func (w *Witness) Drain() []sources.Event {
 	return events
 }
 
-// NoOwnerEvents drains the events and fails if any says that something happened to an
+// NoOwnerEvents drains the events and fails if any reports that something happened to an
 // owner.
 func (w *Witness) NoOwnerEvents() {
 	w.t.Helper()

@@ -22,7 +22,7 @@ type node struct {
 	about  about
 	ping   atomic.Int64 // round trip of the last ping, in nanoseconds
 	driver *ydbcoord.Driver
-	absent bool      // its last description says that there is no such node
+	absent bool      // its last description reports that the node does not exist
 	listed time.Time // when the session of now had shown everything; zero: not yet
 }
 
@@ -138,7 +138,7 @@ func (n *node) settings(ctx context.Context) error {
 	return nil
 }
 
-// outage says that what is shown may be old from now on.
+// outage reports that what is shown may be old from now on.
 func (n *node) outage(info ydbcoord.Status) error {
 	if info.Attached { // again: since when it was not is not known any more
 		return n.gap(time.Time{})
@@ -206,12 +206,12 @@ func (n *node) gone() bool {
 	return noSuchNode(err)
 }
 
-// noSuchNode reports whether a description says that the node does not exist.
+// noSuchNode reports whether by its description the node does not exist.
 func noSuchNode(err error) bool {
 	return answeredWith(err, Ydb.StatusIds_NOT_FOUND) || answeredWith(err, Ydb.StatusIds_SCHEME_ERROR)
 }
 
-// missing says that there is no such coordination node, and so nothing in it.
+// missing records that the coordination node does not exist, and so nothing in it.
 func (n *node) missing() error {
 	n.link.up(n.state.path)
 	n.about.missing()

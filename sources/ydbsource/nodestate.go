@@ -101,7 +101,7 @@ func (s *nodeState) ref(e *entry) sources.Ref {
 	return sources.Ref{Source: s.o.Name, Space: s.path, Name: e.Name}
 }
 
-// nothing tells that there is no such node, unless it was told.
+// nothing reports that the node does not exist, unless it was reported.
 func (s *nodeState) nothing(now time.Time) sources.Change {
 	for _, e := range s.names {
 		e.asked = now
@@ -125,7 +125,7 @@ func (s *nodeState) nothing(now time.Time) sources.Change {
 	return c
 }
 
-// set tells a row, or that there is none where it need not be shown.
+// set publishes a row, or its absence where it need not be shown.
 func (s *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	switch {
 	case !s.found || !e.absent:

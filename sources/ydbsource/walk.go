@@ -61,7 +61,7 @@ func (l *link) walk() error {
 	}
 }
 
-// findNodes walks once and finds the nodes that were not known. The error says that nothing could be read.
+// findNodes walks once and finds the nodes that were not known. The error means that nothing could be read.
 func (l *link) findNodes(ctx context.Context, known map[string]bool) (found, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, walkLimit)
 	defer cancel()

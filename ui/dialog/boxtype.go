@@ -12,7 +12,7 @@ import (
 
 // edit gives what is typed or pasted to the field that has the focus. Where a button has it,
 // text never acts: it goes to the field that the button waits for, else to the only field, or the box
-// says that it went nowhere.
+// tells that it went nowhere.
 func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 	b.hint = ""
 	if b.gone || b.writing {

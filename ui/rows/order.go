@@ -31,7 +31,7 @@ type orderEntry struct {
 	text   func(row *sources.Row) string            // then this, before their names; nil: nothing
 }
 
-// orderTable are all that there are. A row that has no number has keyNone or keyUnknown.
+// orderTable lists all orders. A row that has no number has keyNone or keyUnknown.
 var orderTable = [Orders]orderEntry{
 	ByProblems: {word: "problems", title: "worst first", number: func(_ *sources.Row, v *Verdict) int64 { return int64(v.rank) }},
 	ByName:     {word: "name", title: "by name", text: func(row *sources.Row) string { return row.Name }},

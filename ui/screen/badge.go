@@ -34,7 +34,7 @@ const healthRoom = 14
 // where something else begins.
 func drawHoldings(sc *Scene, l *paint.Line, end int) {
 	holding, waiting, until := Held(sc)
-	say := func(texts ...string) { // the longest that there is room for
+	say := func(texts ...string) { // the longest text that has room
 		room := healthRoom
 		for _, text := range texts {
 			if l.X+len(text)+2+room <= end {

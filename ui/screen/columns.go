@@ -32,7 +32,7 @@ type columnEntry struct {
 	right   bool     // its texts stand on the right, as numbers do
 	gap     int      // blanks before it: fewer where numbers bring their own
 	least   int      // cells that it needs
-	leaves  int      // its turn when there is no room for the names and owners that there are; 0: never
+	leaves  int      // its turn when names and owners have no room; 0: never
 	shrinks bool     // then it does not go, but has no more than it needs
 	grows   []growth // when spare cells are given away
 	narrow  bool     // the long strip has its cells
@@ -67,7 +67,7 @@ var columnTable = [columnCount]columnEntry{
 // turns is how often columns leave and grow at most.
 const turns = 10
 
-// Longest is how many cells the longest texts take that there are.
+// Longest has the cells that the longest texts take.
 type Longest struct {
 	width               int    // of the screen
 	rev                 uint64 // of the state in which they were looked for last; 0: in none

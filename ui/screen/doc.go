@@ -1,5 +1,7 @@
-// Package screen draws everything that is shown, from a Scene that it only reads: the theme,
-// the time, the state, the rows and their order, the layout, and what is typed.
+// Package screen draws everything that is shown, from a Scene: the theme, the time, the state,
+// the rows and their order, the layout, and what is typed. Draw only reads it. The model has it
+// brought up to date before: Arrange computes the layout, Past.Add and JoinPast add what was
+// read of a recording.
 //
 //   - A screen is one entry of a table (screens.go) and its file; a column of the list is one
 //     entry of another (columns.go). Panes are functions or small types.
@@ -7,6 +9,5 @@
 //     returns exactly that many lines of exactly that many cells.
 //   - Draw returns a Frame, Overlay puts a dialog over one.
 //
-// Nothing here reads a clock or changes what is shown; where scrolling ends comes back with
-// the Frame.
+// Nothing here reads a clock; where scrolling ends comes back with the Frame.
 package screen

@@ -179,7 +179,7 @@ func lossStyle(sc *Scene, e *sources.Event) paint.Style {
 	return sc.Theme.Warn
 }
 
-// takenPart says that an owner acquired it: a polite hand-over is grey; one that follows a loss of
+// takenPart reports that an owner acquired it: a polite hand-over is grey; one that follows a loss of
 // which nobody told, or that begins a conflict, is not.
 func takenPart(sc *Scene, e *sources.Event) paint.Part {
 	switch {
@@ -191,7 +191,7 @@ func takenPart(sc *Scene, e *sources.Event) paint.Part {
 	return sc.Theme.Dim.Text("acquired it")
 }
 
-// changedParts says that an owner acquired it from another, or that the other lost it to this one.
+// changedParts reports that an owner acquired it from another, or that the other lost it to this one.
 func changedParts(sc *Scene, e *sources.Event) []paint.Part {
 	after, before, cause := whoParts(sc, e, e.Owner), whoParts(sc, e, e.Previous), sc.Theme.Cause(e.Cause, e.How)
 	if e.Loss {

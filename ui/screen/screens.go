@@ -30,7 +30,7 @@ type viewEntry struct {
 	draw    func(*Scene) Frame
 }
 
-// viewTable are all that there are. Tabs stand in the order of the table; the numbers between
+// viewTable lists all views. Tabs stand in the order of the table; the numbers between
 // their keys are kept for screens to come, so that a key never changes its meaning.
 func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{

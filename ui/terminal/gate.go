@@ -76,8 +76,8 @@ func newGate(ctx context.Context, f term.File, gone func(error)) *gate {
 	return g
 }
 
-// perform writes until close. A write that panics is an error, so that there is still
-// somebody to restore the terminal.
+// perform writes until close. A write that panics is an error: the program
+// goes on and can restore the terminal.
 func (g *gate) perform(ctx context.Context) {
 	defer close(g.end)
 	for b := range g.work {

@@ -48,7 +48,7 @@ type Host struct {
 type Prepared struct {
 	Open  func(secret string) (sources.Source, error)
 	Check func() error // what can be found out without connecting; nil: Open does that
-	Space string       // of what the URL selects, as far as it says that; "": any
+	Space string       // of what the URL selects, as far as it names one; "": any
 	// Names are those that are remembered of a server that lists none, as they stand in a URL. Nil:
 	// none are remembered.
 	Names func(context.Context) []string

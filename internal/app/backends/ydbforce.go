@@ -12,7 +12,7 @@ import (
 )
 
 // ydbForce is how what others own on YDB is ended: by nothing but waiting, unless the source
-// says that its clients are unprotected, or that semaphores may be made anew.
+// has clients_unprotected, or allows that semaphores are made anew.
 func ydbForce(s config.Source) *operate.Force {
 	return &operate.Force{
 		WholeSession: s.ClientsUnprotected, AllOwners: !s.ClientsUnprotected,

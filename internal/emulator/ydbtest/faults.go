@@ -14,11 +14,11 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ErrNotFound says that a path, a session or a semaphore named to a fault or to the
+// ErrNotFound reports that a path, a session or a semaphore named to a fault or to the
 // back door is not there.
 var ErrNotFound = errors.New("not found")
 
-// ErrRefused says that the service would have refused what the back door was asked for.
+// ErrRefused reports that the service would have refused what the back door was asked for.
 var ErrRefused = errors.New("refused")
 
 // CutStreams breaks every Session stream of every front end with the gRPC status

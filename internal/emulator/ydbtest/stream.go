@@ -34,7 +34,7 @@ type stream struct {
 	deliver    *outbox // where the server puts what this stream is sent
 }
 
-// open begins a Session call; nil means that there are too many.
+// open begins a Session call; nil: too many are open.
 func (c *cluster) open(frontEnd int, rights Rights) *stream {
 	if len(c.streams) >= c.limits.Streams {
 		return nil
@@ -146,7 +146,7 @@ func (c *cluster) handle(st *stream, req *pb.SessionRequest) {
 	}
 }
 
-// hangUp says that the client has half-closed or broken its stream, which are the same.
+// hangUp reports that the client has half-closed or broken its stream, which are the same.
 func (c *cluster) hangUp(st *stream) {
 	if st.closed {
 		return

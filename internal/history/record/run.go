@@ -41,7 +41,7 @@ func newRun(hub *sources.Hub, store Store, o sources.EncoderOptions, began, stor
 	return &run{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored.Add(-behind)), flushed: began}
 }
 
-// flush writes all that there is up to now. take returns the Inputs since the last call, and how
+// flush writes all up to now. take returns the Inputs since the last call, and how
 // many were lost behind them.
 func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.Input, uint64)) error {
 	state := r.hub.State()

@@ -8,7 +8,7 @@ import (
 )
 
 // sum sums up a lane within a window. Sums of windows that follow each other can be added. The
-// zero sum says that nothing happened: one owner all the time, or nothing was observed.
+// zero sum means that nothing happened: one owner all the time, or nothing was observed.
 type sum struct {
 	changes, gaps   uint64
 	nobody, longest int64

@@ -15,7 +15,7 @@
 // # How certain it is
 //
 // Certain entries have a name or a value that nothing else has. Of the others only the library
-// is uncertain (Format.Certain is false) where the name says that it is a lock; where only the
+// is uncertain (Format.Certain is false) where the name is that of a lock; where only the
 // value speaks for a lock, as a UUID alone does, the lock itself is a guess, too: Weak.
 //
 // # What is shown of a value

@@ -17,7 +17,7 @@ type Options struct {
 	Guessed bool         // nobody named the key
 	Legible []*regexp.Regexp
 
-	// Counted says that each permit of the semaphore was seen once: where none is, all are free.
+	// Counted reports whether each permit of the semaphore was seen once: where none is, all are free.
 	Counted bool
 }
 
