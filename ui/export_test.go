@@ -117,7 +117,7 @@ func TestExportWritesWhatIsShownToANewFile(t *testing.T) {
 	d.press("e")
 	d.write(t, "j")
 	d.shows(t, "not exported: open ")
-	d.press("esc", "space", "space", "e")
+	d.press("esc", "g", "space", "space", "e")
 	d.write(t, "t")
 	if text, err := os.ReadFile("coordtop-20261121-120000.txt"); err != nil || string(text) != "0 a\n0 b\n" {
 		t.Errorf("the file holds %q, %v", text, err)

@@ -23,11 +23,13 @@ func (m *model) nextPane() {
 }
 
 func (m *model) onlyProblems() {
+	m.keepRow()
 	m.Rows.Problems = !m.Rows.Problems
 	m.relist()
 }
 
 func (m *model) nextKind() {
+	m.keepRow()
 	m.Rows.Kind = (m.Rows.Kind + 1) % (sources.KindSemaphore + 1)
 	m.relist()
 }
@@ -116,9 +118,20 @@ func (m *model) help() {
 	m.HelpAt = 1
 }
 
+// keepRow has the cursor stay on its row when all rows are shown again: the next key must not
+// act on another one.
+func (m *model) keepRow() {
+	if !m.Rows.Filter.Empty() || m.Rows.Problems || m.Rows.Kind != sources.KindUnknown {
+		m.List.Move(0)
+	}
+}
+
 // clearFilter ends the typing and takes the words away; where there are none, it shows
 // more than problems again.
 func (m *model) clearFilter() {
+	if !m.filtering.typing {
+		m.keepRow()
+	}
 	if !m.filtering.typing && m.Rows.Filter.Empty() {
 		if m.Shown.Filtered() && m.Rows.Kind == sources.KindUnknown {
 			m.leave()

@@ -259,6 +259,23 @@ func TestRowsKeepTheirPlacesWhileTheCursorIsInUse(t *testing.T) {
 	}
 }
 
+func TestTheCursorStaysOnItsRowWhenAllRowsAreShownAgain(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{
+		"a filter that was entered": {"/", "n", "a", "m", "e", "=", "c", "enter", "esc"},
+		"problems only":             {"!", "!"},
+		"one kind":                  {"K", "esc"},
+	} {
+		a, b, _ := three()
+		d := hand(a, b, lost("c"))
+		d.press("s", "n") // by name: the one to stay on is not the top one
+		d.press(keys...)
+		if want := map[bool]string{true: "a", false: "c"}[name == "one kind"]; d.cursor() != want {
+			t.Errorf("%s: the cursor is on %s, want %s", name, d.cursor(), want)
+		}
+	}
+}
+
 func TestNextMatchLooksForTheLastFilter(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
