@@ -154,7 +154,7 @@ func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.
 	for _, dark := range newDark(ownBefore, own) {
 		b.Dark = append(b.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: dark})
 	}
-	if old == nil || len(c.Terms) > 0 || len(c.Levels) > 0 || scopeOf(d.state, old) != c.Scope {
+	if old == nil || old.Kind != row.Kind || len(c.Terms) > 0 || len(c.Levels) > 0 || scopeOf(d.state, old) != c.Scope {
 		b.Lanes = append(b.Lanes, c)
 	}
 }

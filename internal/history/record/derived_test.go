@@ -35,3 +35,17 @@ func TestARunWritesWhatTheOneBeforeDidNot(t *testing.T) {
 		t.Errorf("dark %+v, want nothing from before the run", b.Dark)
 	}
 }
+
+func TestAChangeOfAKindIsWritten(t *testing.T) {
+	t.Parallel()
+	hub := sources.NewHub(t.Context(), sources.HubOptions{})
+	defer hub.Close()
+	r := newRun(hub, &disk{}, sources.EncoderOptions{}, time.Now(), time.Time{})
+	for _, kind := range []sources.Kind{sources.KindMutex, sources.KindSemaphore} {
+		b, row := &history.Batch{}, sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: kind}}
+		r.derived.add(b, r.encoder, hub, &sources.State{Scopes: []sources.Scope{{Source: "s"}}, Rows: []*sources.Row{&row}}, time.Now())()
+		if len(b.Lanes) != 1 || b.Lanes[0].Kind != kind {
+			t.Errorf("lanes %+v, want one that is a %v", b.Lanes, kind)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql"
 	"math"
 	"slices"
@@ -121,9 +122,18 @@ func (d *darkness) end(until sql.NullInt64, run int64) int64 {
 // placement is from when on a lane was under a scope.
 type placement struct{ since, scope int64 }
 
-// of is what was not observed of a lane, in order and without overlaps.
-func (d *darkness) of(lane int64, places []placement) []period {
-	lists := [][]period{d.holes, d.own[lane]}
+// unobserved is what was not observed of a lane since there is a record of it, in order and without
+// overlaps, and what of that is shown. Many lanes share it.
+type unobserved struct {
+	list  []period
+	shown []sources.Dark
+}
+
+func (d *darkness) of(l *listed) *unobserved {
+	lists, places := [][]period{d.holes, d.own[l.id]}, l.places
+	if l.gone != 0 {
+		lists = append(lists, []period{{l.gone, endless}})
+	}
 	for i, p := range places {
 		place := period{p.since, endless}
 		if i == 0 {
@@ -138,7 +148,17 @@ func (d *darkness) of(lane int64, places []placement) []period {
 			}
 		}
 	}
-	return union(lists...)
+	u := &unobserved{list: union(lists...)}
+	u.shown = slices.Clip(shown(u.list, d.window))
+	return u
+}
+
+// coveredBy reports whether each of the stretches lies in one of list, which are in order.
+func coveredBy(list, stretches []period) bool {
+	return !slices.ContainsFunc(stretches, func(p period) bool {
+		i, _ := slices.BinarySearchFunc(list, p.from, func(q period, from int64) int { return cmp.Compare(q.from, from+1) })
+		return p.from < p.to && (i == 0 || list[i-1].to < p.to)
+	})
 }
 
 // shown is what of the stretches touches window.

@@ -11,7 +11,8 @@ import (
 type lane struct {
 	id      int64
 	scope   int64
-	gone    bool
+	kind    sources.Kind
+	gone    int64               // since when; 0: it is there
 	running map[string]*running // terms without an end, by the owner's ID
 	recent  []program           // the last of those that owned it, oldest first
 }
@@ -42,9 +43,9 @@ func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *lane {
 	if l != nil || t.err != nil {
 		return l
 	}
-	l = &lane{running: map[string]*running{}}
-	if t.query("select id, gone is not null, coalesce((select scope from placed where lane = id order by since desc limit 1), 0) from lane where source = ? and space = ? and name = ?",
-		[]any{ref.Source, ref.Space, ref.Name}, &l.id, &l.gone, &l.scope) {
+	l = &lane{kind: kind, running: map[string]*running{}}
+	if t.query("select id, kind, coalesce(gone, 0), coalesce((select scope from placed where lane = id order by since desc limit 1), 0) from lane where source = ? and space = ? and name = ?",
+		[]any{ref.Source, ref.Space, ref.Name}, &l.id, &l.kind, &l.gone, &l.scope) {
 		t.load(l)
 	} else {
 		l.id = t.insert("insert into lane(source, space, name, kind, since) values(?,?,?,?,?)", ref.Source, ref.Space, ref.Name, kind, now.UnixNano())
@@ -121,7 +122,7 @@ func (t *tx) scope(source, name string) (id int64) {
 func (w *Writer) derived(t *tx, b *history.Batch) {
 	first := b.Span.From
 	for i := range b.Lanes {
-		first = sources.Earlier(first, t.change(&b.Lanes[i], b.Span))
+		first = sources.Earlier(first, t.laneChange(&b.Lanes[i], b.Span))
 	}
 	for i := range b.Dark {
 		d := &b.Dark[i]
@@ -141,8 +142,8 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 	}
 }
 
-// change stores what is new of a primitive. It returns the first instant that the terms concern.
-func (t *tx) change(c *history.LaneChange, span history.Span) time.Time {
+// laneChange stores what is new of a primitive. It returns the first instant that the terms concern.
+func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 	first := span.From
 	l := t.lane(c.Ref, c.Kind, span.From)
 	if t.err != nil {
@@ -152,30 +153,29 @@ func (t *tx) change(c *history.LaneChange, span history.Span) time.Time {
 		t.exec("insert or replace into placed values(?,?,?)", l.id, span.From.UnixNano(), scope)
 		l.scope = scope
 	}
+	if l.kind != c.Kind && c.Kind != sources.KindUnknown {
+		l.kind = c.Kind
+		t.exec("update lane set kind = ? where id = ?", l.kind, l.id)
+	}
 	for i := range c.Terms {
 		first = sources.Earlier(first, t.term(l, &c.Terms[i]))
 	}
-	if l.gone && !c.Gone {
+	if l.gone != 0 && !c.Gone { // nobody observed it meanwhile
 		t.over(l)
+		t.exec("insert or replace into dark values(0,?,?,?,?)", l.id, l.gone, span.From.UnixNano(), t.w.run.ID)
+		t.exec("update lane set gone = null where id = ?", l.id)
+		l.gone = 0
 	}
 	for _, v := range c.Levels {
 		t.exec("insert into level values(?,?,?,?,?) on conflict do update set taken = excluded.taken, high = excluded.high, gone = excluded.gone",
 			l.id, v.At.UnixNano(), unsigned(v.Taken), unsigned(v.High), v.Gone)
 	}
-	if c.Gone != l.gone {
-		l.gone = c.Gone
-		t.exec("update lane set gone = ? where id = ?", stamp(c.At, c.Gone), l.id)
-		if c.Gone {
-			t.exec("update term set until = max(start, ?), until_how = ? where lane = ? and until is null", c.At.UnixNano(), sources.Bound, l.id)
-			clear(l.running)
-			t.exec("insert or replace into dark values(0,?,?,null,?)", l.id, c.At.UnixNano(), t.w.run.ID)
-			first = sources.Earlier(first, c.At)
-		} else {
-			known := t.exec("update dark set until = ? where scope = 0 and lane = ? and until is null and run = ?", span.From.UnixNano(), l.id, t.w.run.ID) > 0
-			if !known && span.From.After(t.w.run.From) { // this run has not seen it before
-				t.exec("insert or ignore into dark values(0,?,?,?,?)", l.id, t.w.run.From.UnixNano(), span.From.UnixNano(), t.w.run.ID)
-			}
-		}
+	if c.Gone && l.gone == 0 {
+		l.gone = c.At.UnixNano()
+		t.exec("update lane set gone = ? where id = ?", l.gone, l.id)
+		t.exec("update term set until = max(start, ?), until_how = ? where lane = ? and until is null", l.gone, sources.Bound, l.id)
+		clear(l.running)
+		first = sources.Earlier(first, c.At)
 	}
 	return first
 }

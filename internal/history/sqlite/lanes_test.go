@@ -169,3 +169,53 @@ func TestLanesOfAScopeShareWhatWasNotObserved(t *testing.T) {
 		}
 	}
 }
+
+func TestAPrimitiveThatARunDoesNotWatchIsNotObserved(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	others := func(at time.Duration) history.LaneChange {
+		return history.LaneChange{Ref: ref("y"), Kind: sources.KindMutex, Scope: "s", Terms: []sources.Term{found("b", at)}}
+	}
+	for i, lanes := range [][]history.LaneChange{
+		{changeOf(sources.KindMutex, term("a", sec, 30*sec)), others(sec)},
+		{others(2*m + sec)},
+		{others(4*m + sec)},
+		{changeOf(sources.KindMutex, found("a", 6*m+sec)), others(6*m + sec)},
+		{others(8*m + sec)},
+	} {
+		from := time.Duration(2*i) * m
+		w := begun(t, o, from)
+		b := batchOf(from+sec, from+m, lanes...)
+		b.Dark = []history.DarkChange{{Source: "leases", Scope: "s", Dark: sources.Dark{From: after(from), To: after(from + sec)}}}
+		write(t, w, b)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := store(t, o)
+	if l, want := laneOf(t, s, "x", span(0, 9*m)), []sources.Dark{{From: after(0), To: after(sec)}, {From: after(m), To: after(6*m + sec)}, {From: after(7 * m)}}; !equal(l.Dark, want) {
+		t.Errorf("dark %+v, want all but the two runs that watched it", l.Dark)
+	}
+	totals, err := s.Totals(t.Context(), span(0, 9*m))
+	if err != nil || totals[0].Nobody != 30*sec || totals[0].Unseen != 7*m+2*sec {
+		t.Errorf("%+v, %v: want 30 s without an owner, and the rest not observed", totals[0], err)
+	}
+}
+
+func TestALaneHasTheKindThatItsPrimitiveHasNow(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	w := begun(t, o, 0)
+	b := batchOf(0, m)
+	b.Dark = []history.DarkChange{{Source: "leases", Scope: "s", Ref: ref("x"), Dark: sources.Dark{From: after(0), To: after(sec)}}}
+	write(t, w, b) // of which nothing says what it is
+	s := store(t, o)
+	for i, c := range []struct{ told, want sources.Kind }{
+		{sources.KindMutex, sources.KindMutex}, {sources.KindUnknown, sources.KindMutex}, {sources.KindSemaphore, sources.KindSemaphore},
+	} {
+		write(t, w, batchOf(time.Duration(i+1)*m, time.Duration(i+2)*m, changeOf(c.told)))
+		if l := laneOf(t, s, "x", span(0, h)); l.Kind != c.want {
+			t.Errorf("after %v it is a %v, want a %v", c.told, l.Kind, c.want)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -43,15 +42,11 @@ func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history
 type everything struct {
 	lanes []listed
 	dark  *darkness
-	same  map[int64]*unobserved // of the lanes of a scope that have nothing of their own
+	same  map[alike]*unobserved // of lanes that have nothing of their own
 }
 
-// unobserved is what was not observed of a lane since there is a record of it, and what of that is
-// shown: many lanes share it.
-type unobserved struct {
-	list  []period
-	shown []sources.Dark
-}
+// alike says what several lanes have in common.
+type alike struct{ scope, gone int64 }
 
 type listed struct {
 	id          int64
@@ -71,7 +66,7 @@ const (
 // everything reads what is known of those of refs that are recorded, in their order; of nil: of all,
 // in the order of their numbers.
 func (q *query) everything(window period, refs []sources.Ref) *everything {
-	a := &everything{dark: q.darkness(window), same: map[int64]*unobserved{}}
+	a := &everything{dark: q.darkness(window), same: map[alike]*unobserved{}}
 	var l listed
 	var p placement
 	var scope sql.NullInt64
@@ -105,14 +100,14 @@ func (q *query) everything(window period, refs []sources.Ref) *everything {
 
 // of is what was not observed of a lane.
 func (a *everything) of(l *listed) *unobserved {
-	single := len(l.places) == 1 && len(a.dark.own[l.id]) == 0
-	u := a.same[l.places[0].scope]
-	if u == nil || !single {
-		u = &unobserved{list: a.dark.of(l.id, l.places)}
-		u.shown = slices.Clip(shown(u.list, a.dark.window))
+	key := alike{l.places[0].scope, l.gone}
+	u := a.same[key]
+	if u == nil && len(l.places) == 1 {
+		u = a.dark.of(&listed{places: l.places, gone: l.gone})
+		a.same[key] = u
 	}
-	if single {
-		a.same[l.places[0].scope] = u
+	if len(l.places) > 1 || !coveredBy(u.list, a.dark.own[l.id]) {
+		return a.dark.of(l)
 	}
 	return u
 }

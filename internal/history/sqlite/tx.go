@@ -45,30 +45,29 @@ func (t *tx) stored(text string) *sql.Stmt {
 }
 
 func (t *tx) exec(text string, args ...any) (changed int64) {
-	s := t.stored(text)
-	if t.err != nil {
-		return 0
-	}
-	result, err := s.ExecContext(t.ctx, args...)
-	if t.err = err; err != nil {
-		return 0
-	}
-	changed, t.err = result.RowsAffected()
+	changed, _ = t.change(text, args)
 	return changed
 }
 
 // insert returns the number of the new row.
 func (t *tx) insert(text string, args ...any) (id int64) {
+	_, id = t.change(text, args)
+	return id
+}
+
+func (t *tx) change(text string, args []any) (changed, id int64) {
 	s := t.stored(text)
 	if t.err != nil {
-		return 0
+		return 0, 0
 	}
 	result, err := s.ExecContext(t.ctx, args...)
 	if t.err = err; err != nil {
-		return 0
+		return 0, 0
 	}
-	id, t.err = result.LastInsertId()
-	return id
+	changed, failed := result.RowsAffected()
+	id, err = result.LastInsertId()
+	t.err = errors.Join(failed, err)
+	return changed, id
 }
 
 // query reads one row; found reports whether there is one.

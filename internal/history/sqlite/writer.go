@@ -81,9 +81,6 @@ func (w *Writer) Note() string { return w.note }
 // Before is when the last run before this one wrote for the last time; zero: there was none.
 func (w *Writer) Before() time.Time { return at(w.before) }
 
-// Run is the run that w writes.
-func (w *Writer) Run() history.Run { return w.run }
-
 // open opens the file and begins the run. A file that is damaged it puts aside.
 func (w *Writer) open(ctx context.Context) error {
 	folder, err := w.o.folder()
@@ -213,9 +210,7 @@ func (w *Writer) Close() error {
 	}
 	var err error
 	if w.db != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		defer cancel()
-		err = w.tx(ctx, func(t *tx) error {
+		err = w.tx(context.Background(), func(t *tx) error {
 			t.exec("update run set ended = last where id = ?", w.run.ID)
 			return t.err
 		})
