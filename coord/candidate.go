@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -57,9 +58,7 @@ type Candidate struct {
 
 // NewCandidate makes a candidate that does nothing before Run.
 func NewCandidate(d Driver, so SessionOptions, name string, o LeadOptions) *Candidate {
-	if o.Grace <= 0 {
-		o.Grace = cleanupTime
-	}
+	o.Grace = cmp.Or(max(o.Grace, 0), cleanupTime)
 	o.Election.Wait = 0
 	return &Candidate{d: d, so: so, name: name, o: o}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // Confirm asks the service now whether the lease is still ours, and not when the next renewal
@@ -19,10 +20,7 @@ func (l *Lease) Confirm() {
 	if l.s.renews {
 		k = l.s.keeper
 	}
-	select {
-	case k.renewNow <- struct{}{}:
-	default: // somebody has asked for it already
-	}
+	spawn.Wake(k.renewNow)
 }
 
 // pacing spreads the renewals that Confirm asks for. It belongs to the keeper's goroutine.

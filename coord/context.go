@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"coordtop/internal/failure"
@@ -53,12 +54,9 @@ func withCause(ctx, life context.Context, err error) error {
 
 // sameVerdict reports whether two errors give the same reason for an end.
 func sameVerdict(a, b error) bool {
-	for _, end := range []error{ErrLost, ErrExpired, ErrClosed} {
-		if errors.Is(a, end) && errors.Is(b, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{ErrLost, ErrExpired, ErrClosed}, func(end error) bool {
+		return errors.Is(a, end) && errors.Is(b, end)
+	})
 }
 
 // withContext joins the reason why ctx ended to an error that came of it. Drivers leave the

@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,9 +84,7 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 	if w, ok := s.ds.(Watcher); ok {
 		return w.Watch(ctx, kind, name)
 	}
-	if every <= 0 {
-		every = pollEvery
-	}
+	every = cmp.Or(max(every, 0), pollEvery)
 	return func(yield func(Description, error) bool) {
 		pause := backoff.Policy{Min: every, Max: max(every, 5*time.Second)}.Start()
 		var last Description

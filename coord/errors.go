@@ -62,17 +62,12 @@ func Passing(err error) bool {
 	if err == nil || hopeless(err) {
 		return false
 	}
-	return !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrClaimed) && !errors.Is(err, spawn.ErrPanic)
+	return !failure.IsAny(err, ErrNotFound, ErrClaimed, spawn.ErrPanic)
 }
 
 // hopeless reports whether asking again is useless.
 func hopeless(err error) bool {
-	for _, e := range []error{ErrRefused, ErrUnsupported, ErrInvalid, ErrDataTooLong} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return failure.IsAny(err, ErrRefused, ErrUnsupported, ErrInvalid, ErrDataTooLong)
 }
 
 // Lost returns err as the reason why a grant or a session ended: one that says so already
@@ -86,7 +81,7 @@ func Lost(err error) error {
 
 // verdict reports whether an error ends what it is about for good.
 func verdict(err error) bool {
-	return errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) || errors.Is(err, ErrClosed)
+	return failure.IsAny(err, ErrLost, ErrExpired, ErrClosed)
 }
 
 // Uncertain returns the error of a claim that ended, with cause if that is not nil, and may be

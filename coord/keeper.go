@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,11 +136,7 @@ func (k *keeper) keep() error {
 
 // endCause is the cause when the driver reports that it is over.
 func (k *keeper) endCause() error {
-	err := k.why()
-	if err == nil {
-		err = ErrLost
-	}
-	return k.wrap("keep", Lost(err))
+	return k.wrap("keep", Lost(cmp.Or(k.why(), ErrLost)))
 }
 
 // renewal is the part of a keeper that asks the service. Its goroutine is the keeper's,

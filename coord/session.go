@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,9 +63,7 @@ func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier)
 	if err := o.check(); err != nil {
 		return failed(err)
 	}
-	if o.Description == "" {
-		o.Description = "coordtop"
-	}
+	o.Description = cmp.Or(o.Description, "coordtop")
 	opened := c.now()
 	ds, err := d.Open(ctx, o)
 	if err != nil {

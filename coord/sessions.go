@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -65,11 +66,7 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 }
 
 func try(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier) (*Session, error) {
-	limit := o.StartTimeout
-	if limit <= 0 {
-		limit = startTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(max(o.StartTimeout, 0), startTimeout))
 	defer cancel()
 	return open(ctx, d, o, c, t)
 }

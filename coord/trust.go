@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -81,9 +82,7 @@ func trustIn(w Window, before instant, former trust, o SessionOptions) (trust, e
 	}
 	margin := o.marginOf(w.Valid)
 	every := w.RenewIn
-	if every <= 0 {
-		every = w.Valid / 3
-	}
+	every = cmp.Or(max(every, 0), w.Valid/3)
 	if o.RenewEvery > 0 {
 		every = min(every, o.RenewEvery)
 	}

@@ -1,6 +1,9 @@
 package sources
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // apply takes in one Change of a source: see the package comment for the order. It
 // returns when the events can be read; the state follows at its own pace.
@@ -61,10 +64,7 @@ func (m *model) about(sc *scope, c *Change) {
 
 // restarted tells that another incarnation of the server answers than before.
 func (sc *scope) restarted(c *Change) Event {
-	what := sc.About.Became
-	if what == "" {
-		what = "the server was restarted"
-	}
+	what := cmp.Or(sc.About.Became, "the server was restarted")
 	e := sc.event(EventRestarted, c.At, what+": "+sc.About.Incarnation)
 	e.After, e.How = c.After, Told
 	if sc.About.BecameHow != Unknown {

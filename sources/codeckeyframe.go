@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -147,10 +148,7 @@ func (c *codec) shownRows(f *pack.Fields, v *[]*Row, now []*Row) {
 			c.Fail(pack.ErrDamaged)
 			return
 		}
-		was := now[slot]
-		if was == nil {
-			was = &Row{Primitive: new(Primitive)}
-		}
+		was := cmp.Or(now[slot], &Row{Primitive: new(Primitive)})
 		if row := c.row((*v)[slot], was); c.Reading() {
 			(*v)[slot] = row
 		}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"coordtop/internal/failure"
 	"coordtop/internal/format"
 	"coordtop/internal/identify"
 	"coordtop/internal/mask"
@@ -151,12 +152,7 @@ func silent(err error) bool {
 
 // HungUp reports whether err means that the other side, or we, ended the connection.
 func HungUp(err error) bool {
-	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
-		if errors.Is(err, end) {
-			return true
-		}
-	}
-	return false
+	return failure.IsAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed)
 }
 
 // complete puts the words into a sentence.

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -118,9 +119,7 @@ func (f *feed) status() SourceStatus {
 		live = live && sc.Health == HealthLive
 		if sc.Health == HealthStale {
 			s.Health = HealthStale
-			if s.Err == nil {
-				s.Err = sc.err
-			}
+			s.Err = cmp.Or(s.Err, sc.err)
 		}
 	}
 	if live {

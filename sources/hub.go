@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -78,9 +79,7 @@ func (h *Hub) enterLocked(f *feed, in *Input) urgency {
 // NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only says
 // who is told of a panic, see spawn.With; its end is not that of the Hub.
 func NewHub(ctx context.Context, o HubOptions) *Hub {
-	if o.Thresholds == (Thresholds{}) {
-		o.Thresholds = DefaultThresholds()
-	}
+	o.Thresholds = cmp.Or(o.Thresholds, DefaultThresholds())
 	if o.Clock == nil {
 		o.Clock = SystemClock()
 	}
@@ -100,12 +99,8 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 
 // newHub returns a Hub to which nothing has happened yet, not even its start.
 func newHub(o HubOptions) *Hub {
-	if o.Events <= 0 {
-		o.Events = defaultEvents
-	}
-	if o.EventAge <= 0 {
-		o.EventAge = defaultEventAge
-	}
+	o.Events = cmp.Or(max(o.Events, 0), defaultEvents)
+	o.EventAge = cmp.Or(max(o.EventAge, 0), defaultEventAge)
 	h := &Hub{
 		clock:    o.Clock,
 		recorder: o.Recorder,
@@ -192,10 +187,7 @@ func (h *Hub) Refresh(source string) {
 		if source != "" && source != f.Name {
 			continue
 		}
-		select {
-		case f.hurry <- struct{}{}:
-		default: // it has been told already
-		}
+		spawn.Wake(f.hurry)
 		if r, ok := f.source.(Refresher); ok {
 			r.Refresh()
 		}

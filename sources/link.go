@@ -47,12 +47,7 @@ func (l *Link) Start(f func() error) {
 }
 
 // Answered makes Next say that the server answered. It does not block.
-func (l *Link) Answered() {
-	select {
-	case l.alive <- struct{}{}:
-	default:
-	}
-}
+func (l *Link) Answered() { spawn.Wake(l.alive) }
 
 // Send hands a change to Next and blocks until it is taken; At zero becomes now. Its error
 // is the cause of the link's end.

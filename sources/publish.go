@@ -3,6 +3,8 @@ package sources
 import (
 	"slices"
 	"time"
+
+	"coordtop/internal/spawn"
 )
 
 const (
@@ -81,10 +83,7 @@ func (h *Hub) changedLocked(now Instant, u urgency) {
 		return
 	}
 	if !was.waits || due < was.due {
-		select {
-		case h.kick <- struct{}{}:
-		default: // the publisher is about to look anyway
-		}
+		spawn.Wake(h.kick)
 	}
 }
 

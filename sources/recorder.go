@@ -1,8 +1,11 @@
 package sources
 
 import (
+	"cmp"
 	"slices"
 	"sync"
+
+	"coordtop/internal/spawn"
 )
 
 // Recorder keeps the Inputs of one Hub until one reader takes them. It never makes the Hub
@@ -33,12 +36,8 @@ const chunkInputs = 32
 // at most (0: 64,000), of about so many bytes (0: 64 MB); a single larger one is kept where
 // there is no other.
 func NewRecorder(inputs, bytes int) *Recorder {
-	if inputs <= 0 {
-		inputs = defaultInputs
-	}
-	if bytes <= 0 {
-		bytes = defaultInputBytes
-	}
+	inputs = cmp.Or(max(inputs, 0), defaultInputs)
+	bytes = cmp.Or(max(bytes, 0), defaultInputBytes)
 	return &Recorder{mostInputs: inputs, mostBytes: bytes, wake: make(chan struct{}, 1)}
 }
 
@@ -77,9 +76,6 @@ func (r *Recorder) add(in *Input) {
 	r.count++
 	r.bytes += cost
 	if r.count == 1 {
-		select {
-		case r.wake <- struct{}{}:
-		default: // a wake-up is already waiting to be read
-		}
+		spawn.Wake(r.wake)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"coordtop/internal/spawn"
 )
 
 // ring keeps the newest events and numbers them. Renewals have a lane of their own: a
@@ -86,10 +88,7 @@ func (r *ring) wake() {
 
 func (r *ring) wakeLocked() {
 	for s := range r.subs {
-		select {
-		case s.wake <- struct{}{}:
-		default: // a wake-up is already waiting to be read
-		}
+		spawn.Wake(s.wake)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,9 +88,7 @@ type runner struct {
 }
 
 func newRunner(h *Hub, f *feed, s Spec) *runner {
-	if s.Connect <= 0 {
-		s.Connect = connectLimit
-	}
+	s.Connect = cmp.Or(max(s.Connect, 0), connectLimit)
 	log := s.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

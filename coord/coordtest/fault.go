@@ -1,6 +1,7 @@
 package coordtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,10 +92,7 @@ func Drop() Fault {
 
 // Fail: the request never arrives and the client gets err at once. Nil: ErrCut.
 func Fail(err error) Fault {
-	if err == nil {
-		err = ErrCut
-	}
-	return Fault{"fail", func(passage) error { return fmt.Errorf("request lost: %w", err) }}
+	return Fault{"fail", func(passage) error { return fmt.Errorf("request lost: %w", cmp.Or(err, ErrCut)) }}
 }
 
 // Delay: the request arrives d later, unless its context ends before.
@@ -179,13 +177,10 @@ func (f *Faults) Set(v Verb, fault Fault, times int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.clearLocked(v)
-	if times == 0 {
-		times = -1
-	}
 	if f.rules == nil {
 		f.rules = map[Verb]*rule{}
 	}
-	f.rules[v] = &rule{fault: fault, left: times, open: make(chan struct{})}
+	f.rules[v] = &rule{fault: fault, left: cmp.Or(times, -1), open: make(chan struct{})}
 }
 
 // Clear lets the given verbs pass again and releases what hangs in their faults.

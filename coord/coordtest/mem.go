@@ -1,6 +1,7 @@
 package coordtest
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -61,15 +62,11 @@ type Mem struct {
 
 // NewMem makes a service of the given shape.
 func NewMem(shape Shape, o MemOptions) *Mem {
-	if o.TTL <= 0 {
-		o.TTL = 5 * time.Second
-	}
+	o.TTL = cmp.Or(max(o.TTL, 0), 5*time.Second)
 	if o.Poll <= 0 {
 		o.Poll = 50 * time.Millisecond
 	}
-	if o.MaxData <= 0 {
-		o.MaxData = 1024
-	}
+	o.MaxData = cmp.Or(max(o.MaxData, 0), 1024)
 	return &Mem{shape: shape, o: o, items: map[itemKey]*item{}, sessions: map[string]*remote{}}
 }
 

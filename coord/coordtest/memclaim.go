@@ -1,12 +1,14 @@
 package coordtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 )
 
 // renewingSession is the session of SessionRenews: a queue at the service, and one
@@ -167,12 +169,7 @@ func (s *memSession) clear(ctx context.Context, h handle, err error) {
 
 // final reports whether the service refused, so that nothing can be left behind there.
 func final(err error) bool {
-	for _, e := range []error{coord.ErrLost, coord.ErrNotFound, coord.ErrRefused, coord.ErrUnsupported} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return failure.IsAny(err, coord.ErrLost, coord.ErrNotFound, coord.ErrRefused, coord.ErrUnsupported)
 }
 
 // pollingSession is the session of GrantRenews: the service keeps no queue, and each
@@ -186,9 +183,7 @@ func (s *pollingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Gran
 		return nil, false, err
 	}
 	ttl := c.TTL
-	if ttl <= 0 {
-		ttl = s.ttl
-	}
+	ttl = cmp.Or(max(ttl, 0), s.ttl)
 	start := time.Now()
 	for {
 		h := s.ask(c)

@@ -1,9 +1,11 @@
 package coordtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -36,9 +38,7 @@ func (d *MemDriver) Close(context.Context) error { return nil }
 // Open makes a session. Its dynamic type depends on the shape of the service.
 func (d *MemDriver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	s := &memSession{m: d.m, link: d.link, ttl: o.TTL}
-	if s.ttl <= 0 {
-		s.ttl = d.m.o.TTL
-	}
+	s.ttl = cmp.Or(max(s.ttl, 0), d.m.o.TTL)
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	asked := time.Now()
 	var opened bool
@@ -122,12 +122,8 @@ func (s *memSession) Close(ctx context.Context) error {
 		return s.detach(ctx)
 	}
 	var err error
-	for i := len(grants) - 1; i >= 0; i-- {
-		h := grants[i].handle
-		e := s.link.do(ctx, VerbRelease, nil, func(context.Context) error { s.m.withdraw(h); return nil })
-		if err == nil {
-			err = e
-		}
+	for _, g := range slices.Backward(grants) {
+		err = cmp.Or(err, s.link.do(ctx, VerbRelease, nil, func(context.Context) error { s.m.withdraw(g.handle); return nil }))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package coordtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -209,9 +210,7 @@ func (s *suite) renew(ctx context.Context, r coord.Renewer) {
 			return
 		}
 		every := w.RenewIn
-		if every <= 0 {
-			every = w.Valid / 3
-		}
+		every = cmp.Or(max(every, 0), w.Valid/3)
 		due = w.Asked.Add(every)
 		if backoff.Sleep(ctx, time.Until(due)) != nil {
 			return

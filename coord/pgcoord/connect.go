@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,7 @@ var errMoved = errors.New("another server session answered: a pooler stands betw
 // pooler that lends its sessions is refused.
 func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pgconn.Notification)) (*pgwire.Conn, error) {
 	config := d.config.Copy()
-	if config.ConnectTimeout <= 0 {
-		config.ConnectTimeout = defaultConnect
-	}
+	config.ConnectTimeout = cmp.Or(max(config.ConnectTimeout, 0), defaultConnect)
 	conn, err := pgwire.Open(ctx, pgwire.Options{
 		Config: config, Dial: d.options.Dial, Keepalive: keepaliveFor(ttl).config(), Notify: notify, Known: &d.known,
 	})

@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -242,9 +243,7 @@ func (l *connection) boundFor(j *job) (context.Context, context.CancelFunc) {
 
 // endLocked makes the goroutine finish, if it is not about to.
 func (l *connection) endLocked(err error) {
-	if l.err == nil {
-		l.err = err
-	}
+	l.err = cmp.Or(l.err, err)
 	l.ending = true
 	if l.wake != nil {
 		l.wake()
@@ -254,9 +253,7 @@ func (l *connection) endLocked(err error) {
 // finish closes the connection and fails the jobs that are left.
 func (l *connection) finish() {
 	l.mu.Lock()
-	if l.err == nil {
-		l.err = errClosed
-	}
+	l.err = cmp.Or(l.err, errClosed)
 	jobs, polite, err, onEnd := l.jobs, l.polite, l.err, l.onEnd
 	l.jobs, l.over = nil, true
 	l.mu.Unlock()
@@ -292,10 +289,7 @@ func (l *connection) submit(bound time.Duration, f func(context.Context, *pgwire
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ending {
-		j.err = l.err
-		if j.err == nil {
-			j.err = errClosed
-		}
+		j.err = cmp.Or(l.err, errClosed)
 		close(j.done)
 		return j
 	}

@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -28,10 +29,7 @@ func (g Guard) String() string {
 	if g.GID != "" {
 		who = "gid=" + strings.NewReplacer(",", "%2C", " ", "%20", "%", "%25", "=", "%3D").Replace(g.GID)
 	}
-	mode := guardModes[g.Mode]
-	if mode == "" {
-		mode = g.Mode
-	}
+	mode := cmp.Or(guardModes[g.Mode], g.Mode)
 	text := fmt.Sprintf("%s,db=%d,key=%v,mode=%s", who, g.Database, g.Key, mode)
 	if g.Since != 0 {
 		text += ",since=" + strconv.FormatInt(g.Since, 10)

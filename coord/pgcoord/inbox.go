@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/spawn"
 )
 
 // inbox is the bounded queue between a leader's connection and the handlers of its
@@ -46,10 +48,7 @@ func (b *inbox) put(n *pgconn.Notification) {
 	next := Notification{Channel: n.Channel, Payload: n.Payload, PID: n.PID}
 	b.waiting = append(b.waiting, next)
 	b.mu.Unlock()
-	select {
-	case b.ready <- struct{}{}:
-	default:
-	}
+	spawn.Wake(b.ready)
 }
 
 // take removes the first that waits; false: nothing does.

@@ -155,10 +155,7 @@ func (k *observer) wake(key Key) {
 		if key != (Key{}) && key != watched {
 			continue
 		}
-		select {
-		case w <- struct{}{}:
-		default:
-		}
+		spawn.Wake(w)
 	}
 }
 

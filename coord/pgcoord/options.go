@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -77,21 +78,13 @@ func (o Options) check() (Options, error) {
 	if o.Scheme, err = ParseScheme(string(o.Scheme)); err != nil {
 		return o, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
-	for _, d := range []struct {
-		d         *time.Duration
-		otherwise time.Duration
-		name      string
-	}{{&o.TTL, defaultTTL, "TTL"}, {&o.WatchEvery, defaultWatchEvery, "WatchEvery"}, {&o.Poll, 0, "Poll"}} {
-		if *d.d < 0 {
-			return o, fmt.Errorf("%w: %s is negative (%v)", coord.ErrInvalid, d.name, *d.d)
-		}
-		if *d.d == 0 {
-			*d.d = d.otherwise
+	for name, d := range map[string]time.Duration{"TTL": o.TTL, "WatchEvery": o.WatchEvery, "Poll": o.Poll} {
+		if d < 0 {
+			return o, fmt.Errorf("%w: %s is negative (%v)", coord.ErrInvalid, name, d)
 		}
 	}
-	if o.Queue <= 0 {
-		o.Queue = defaultQueue
-	}
+	o.TTL, o.WatchEvery = cmp.Or(o.TTL, defaultTTL), cmp.Or(o.WatchEvery, defaultWatchEvery)
+	o.Queue = cmp.Or(max(o.Queue, 0), defaultQueue)
 	for _, l := range o.Channels {
 		if err := checkChannel(l.Channel); err != nil {
 			return o, err

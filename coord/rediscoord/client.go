@@ -1,6 +1,7 @@
 package rediscoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,10 +145,7 @@ func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
 // onConnect names the connection. The library's own way fails the connection of a user
 // who may not set a name.
 func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
-	name := o.Name
-	if name == "" {
-		name = defaultName
-	}
+	name := cmp.Or(o.Name, defaultName)
 	var refused redis.Error
 	err := o.Refusals.Once("client|setname", func() error { return c.ClientSetName(ctx, name).Err() })
 	if err != nil && !errors.As(err, &refused) {

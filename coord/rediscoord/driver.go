@@ -1,6 +1,7 @@
 package rediscoord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -62,9 +63,7 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 	if err := checkTTL(o.TTL); err != nil {
 		return nil, err
 	}
-	if c.Refusals == nil {
-		c.Refusals = new(Refusals)
-	}
+	c.Refusals = cmp.Or(c.Refusals, new(Refusals))
 	return &Driver{client: c, options: o, scripts: newScripts()}, nil
 }
 

@@ -1,6 +1,7 @@
 package rediscoord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -71,10 +72,7 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	if err != nil {
 		return fmt.Errorf("releasing by force: %w", err)
 	}
-	beside := removal.Beside
-	if beside == "" {
-		beside = f.Name
-	}
+	beside := cmp.Or(removal.Beside, f.Name)
 	args := []any{string(removal.Part), f.Guard, max(f.Permits, 1), removal.Channel}
 	for _, command := range removal.After {
 		args = append(args, len(command))

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 // Follower follows any number of semaphores of one session through one channel: what
@@ -162,12 +163,7 @@ func (f *Follower) notifyLocked(state SemaphoreState) {
 	f.wakeUp()
 }
 
-func (f *Follower) wakeUp() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
+func (f *Follower) wakeUp() { spawn.Wake(f.wake) }
 
 // Watch implements coord.Watcher. While there is no connection nothing is yielded: what
 // was yielded last may be old. A semaphore or election that does not exist is yielded as

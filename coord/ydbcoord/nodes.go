@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,9 +119,7 @@ func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 // A node that cannot be read yields an error, with the path, and the walk goes on; when root
 // itself cannot be read, or ctx ends, it is over.
 func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] {
-	if root == "" {
-		root = n.client.options.Database
-	}
+	root = cmp.Or(root, n.client.options.Database)
 	return func(yield func(string, error) bool) {
 		root, err := NodePath(n.client.options.Database, root)
 		if err != nil {

@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -58,15 +59,10 @@ type Options struct {
 }
 
 func (o Options) check() (Options, error) {
-	if o.TTL == 0 {
-		o.TTL = defaultTTL
-	}
 	if o.AbsentEvery < 0 {
 		return o, fmt.Errorf("%w: AbsentEvery is negative (%v)", coord.ErrInvalid, o.AbsentEvery)
 	}
-	if o.AbsentEvery == 0 {
-		o.AbsentEvery = defaultAbsentEvery
-	}
+	o.TTL, o.AbsentEvery = cmp.Or(o.TTL, defaultTTL), cmp.Or(o.AbsentEvery, defaultAbsentEvery)
 	return o, checkTTL(o.TTL)
 }
 

@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,11 +76,7 @@ func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 // Enqueue implements coord.Queuer. It returns when the service has taken note. A claim
 // without a Wait waits for ever.
 func (s *Session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
-	wait := c.Wait
-	if wait == 0 {
-		wait = coord.Forever
-	}
-	p, err := s.enter(ctx, c, wait)
+	p, err := s.enter(ctx, c, cmp.Or(c.Wait, coord.Forever))
 	if err != nil {
 		return nil, fmt.Errorf("enqueueing: %w", err)
 	}

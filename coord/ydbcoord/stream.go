@@ -38,10 +38,7 @@ func (st *stream) put(messages ...*pb.SessionRequest) {
 	st.mu.Lock()
 	st.queue = append(st.queue, messages...)
 	st.mu.Unlock()
-	select {
-	case st.wake <- struct{}{}:
-	default:
-	}
+	spawn.Wake(st.wake)
 }
 
 // send ends with the call. Its error is returned by Recv, to the goroutine that reads.

@@ -1,6 +1,9 @@
 package failure
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // With returns err so that it also wraps the causes. Its text stays that of err. A cause that is
 // nil, or that err wraps already, adds nothing; of a nil err it returns nil.
@@ -18,6 +21,11 @@ func With(err error, causes ...error) error {
 		return err
 	}
 	return &wrapping{err.Error(), all}
+}
+
+// IsAny reports whether err wraps one of the targets.
+func IsAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 }
 
 // Sentence returns an error for people: text says all that they need, and the causes are only

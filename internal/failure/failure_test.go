@@ -33,6 +33,14 @@ func TestWithAddsNothingThatIsThereAlready(t *testing.T) {
 	}
 }
 
+func TestIsAnyFindsOneOfTheTargets(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("reading: %w", context.Canceled)
+	if !failure.IsAny(err, errors.ErrUnsupported, context.Canceled) || failure.IsAny(err, errors.ErrUnsupported) || failure.IsAny(nil, context.Canceled) {
+		t.Error("want an error to be what it wraps, and nothing else")
+	}
+}
+
 func TestSentenceIsFoundBelowOtherErrors(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("acquiring: %w", failure.Sentence("it is not known", nil, context.Canceled))

@@ -110,8 +110,8 @@ func (p *Player) ask(change func(*wish)) {
 		p.quit()
 	}
 	p.mu.Unlock()
-	signal(p.asked)
-	signal(p.wake)
+	spawn.Wake(p.asked)
+	spawn.Wake(p.wake)
 }
 
 // Play goes on at the speed, or stops.
@@ -141,16 +141,8 @@ func (p *Player) set(change func(*view)) {
 	p.mu.Lock()
 	change(&p.view)
 	p.mu.Unlock()
-	signal(p.asked)
-	signal(p.wake)
-}
-
-// signal wakes the receiver of c; wake-ups are merged.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	spawn.Wake(p.asked)
+	spawn.Wake(p.wake)
 }
 
 // State returns what was published last at Now.
@@ -185,7 +177,7 @@ func (p *Player) Events(max int) (events []sources.Event, missed uint64) {
 		events = append(events, behind...)
 	}
 	if len(events) == max { // nothing else may happen that wakes the reader
-		signal(p.wake)
+		spawn.Wake(p.wake)
 	}
 	return events, missed
 }
@@ -288,7 +280,7 @@ func (p *Player) show(r *reel, err error, changed bool) {
 		}
 	}
 	if !was.Playing || !v.Playing || v.state != state || v.Hole != was.Hole || v.At.Unix() != was.At.Unix() {
-		signal(p.wake)
+		spawn.Wake(p.wake)
 	}
 }
 

@@ -41,10 +41,10 @@ func directions() []direction {
 	return []direction{
 		{".", []string{"internal/app"}},
 		{"coord", []string{"internal/backoff", "internal/failure", "internal/spawn", "internal/suspend"}},
-		{"coord/coordtest", []string{"coord", "internal/backoff"}},
+		{"coord/coordtest", []string{"coord", "internal/backoff", "internal/failure"}},
 		{"coord/internal/lifetime", []string{"internal/spawn"}},
 		{"coord/*coord", []string{"coord", "coord/internal/lifetime", "internal/address", "internal/backoff", "internal/certs", "internal/dflockwire", "internal/failure", "internal/legible", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
-		{"sources", []string{"sources/internal/pack", "internal/backoff", "internal/format", "internal/identify", "internal/mask", "internal/spawn"}},
+		{"sources", []string{"sources/internal/pack", "internal/backoff", "internal/failure", "internal/format", "internal/identify", "internal/mask", "internal/spawn"}},
 		{"sources/internal/pack", nil},
 		{"sources/sourcetest", []string{"sources", "internal/backoff"}},
 		{"sources/redissource/lockformat", []string{"sources", "coord/rediscoord", "internal/legible"}},

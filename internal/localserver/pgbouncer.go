@@ -1,6 +1,7 @@
 package localserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,10 +87,6 @@ func (b *Pgbouncer) readyLocked(ctx context.Context) bool {
 }
 
 func (b *Pgbouncer) configureLocked() error {
-	mode := b.options.Mode
-	if mode == "" {
-		mode = "session"
-	}
 	var users strings.Builder
 	for _, role := range append([]string{superuser}, b.options.Roles...) {
 		fmt.Fprintf(&users, "\"%s\" \"\"\n", strings.ReplaceAll(role, `"`, `""`))
@@ -106,7 +103,7 @@ func (b *Pgbouncer) configureLocked() error {
 		"unix_socket_dir =",
 		"auth_type = trust",
 		"auth_file = " + b.file("users.txt"),
-		"pool_mode = " + mode,
+		"pool_mode = " + cmp.Or(b.options.Mode, "session"),
 		"admin_users = " + superuser,
 	}, b.options.Config...)
 	return b.guard.user.write(b.file("pgbouncer.ini"), []byte(strings.Join(lines, "\n")+"\n"))

@@ -215,10 +215,7 @@ func (o *Operator) publishLocked() {
 		s.Runs = append(s.Runs, r.Run)
 	}
 	o.status.Store(s)
-	select {
-	case o.wake <- struct{}{}:
-	default: // a wake-up is already waiting to be read
-	}
+	spawn.Wake(o.wake)
 }
 
 // row finds the row of ref in the latest state; nil: there is none.

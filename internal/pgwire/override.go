@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"crypto/tls"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,9 +37,7 @@ func (o Override) Apply(c *pgconn.Config) {
 func requireTLS(c *pgconn.Config, t *tls.Config) {
 	towards := func(host string) *tls.Config {
 		own := t.Clone()
-		if own.ServerName == "" {
-			own.ServerName = host
-		}
+		own.ServerName = cmp.Or(own.ServerName, host)
 		return own
 	}
 	c.TLSConfig = towards(c.Host)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/spawn"
 )
 
 // notifications are what arrived on channels. They are safe for concurrent use.
@@ -47,12 +48,7 @@ func newNotifications(channels []string) *notifications {
 	return &notifications{channels: list, wake: make(chan struct{}, 1), data: pgcoord.Announced{}, evicted: map[evictedKey]eviction{}}
 }
 
-func (n *notifications) wakeUp() {
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
-}
+func (n *notifications) wakeUp() { spawn.Wake(n.wake) }
 
 // receive stores the content of one notification; joiner belongs to the connection that it came
 // on. Anybody may have sent it, so it is only a hint: the look that follows decides.

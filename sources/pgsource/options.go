@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -62,14 +63,9 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, otherwise time.Duration) {
-		if *d <= 0 {
-			*d = otherwise
-		}
-	}
-	def(&o.Forget, time.Hour)
-	def(&o.PollMin, 250*time.Millisecond)
-	def(&o.PollMax, 5*time.Second)
+	o.Forget = cmp.Or(max(o.Forget, 0), time.Hour)
+	o.PollMin = cmp.Or(max(o.PollMin, 0), 250*time.Millisecond)
+	o.PollMax = cmp.Or(max(o.PollMax, 0), 5*time.Second)
 	o.PollMax = max(o.PollMin, o.PollMax)
 	return o
 }

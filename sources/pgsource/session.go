@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -72,9 +73,7 @@ func (s *session) same(a *activity) bool {
 // after is the session after a look that shows a of it.
 func (s *session) after(a *activity, wait int64, c clock, look uint64) *session {
 	who := a.who
-	if who.start == 0 {
-		who.start = s.who.start
-	}
+	who.start = cmp.Or(who.start, s.who.start)
 	if who == s.who && a.does == s.does && (wait == 0 || wait == s.wait) {
 		return s
 	}

@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,9 +57,7 @@ func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Cont
 	if err != nil {
 		return nil, err
 	}
-	if d.server == nil {
-		d.server = conn.RemoteAddr()
-	}
+	d.server = cmp.Or(d.server, conn.RemoteAddr())
 	if conn.RemoteAddr().String() != d.server.String() {
 		return nil, errors.Join(errTwoServers, conn.Close())
 	}

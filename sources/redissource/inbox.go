@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"coordtop/internal/spawn"
 )
 
 // notice is what was pushed about a key since it was last read.
@@ -92,12 +94,7 @@ func (b *inbox) everything(n notice) {
 }
 
 // poke wakes the reader of wake, who may not be there yet.
-func (b *inbox) poke() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
+func (b *inbox) poke() { spawn.Wake(b.wake) }
 
 // spread turns what was pushed about every key, if anything was, into a notice for each of
 // the known names.

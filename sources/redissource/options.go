@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 
@@ -48,19 +49,12 @@ type Selection struct {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, otherwise time.Duration) {
-		if *d <= 0 {
-			*d = otherwise
-		}
-	}
-	def(&o.Forget, time.Hour)
-	def(&o.PollMin, 250*time.Millisecond)
-	def(&o.PollMax, 5*time.Second)
-	def(&o.Resync, time.Minute)
-	if o.guessKeys == 0 {
-		o.guessKeys = 200_000
-	}
-	def(&o.Silence, 3*time.Second)
+	o.Forget = cmp.Or(max(o.Forget, 0), time.Hour)
+	o.PollMin = cmp.Or(max(o.PollMin, 0), 250*time.Millisecond)
+	o.PollMax = cmp.Or(max(o.PollMax, 0), 5*time.Second)
+	o.Resync = cmp.Or(max(o.Resync, 0), time.Minute)
+	o.guessKeys = cmp.Or(o.guessKeys, 200_000)
+	o.Silence = cmp.Or(max(o.Silence, 0), 3*time.Second)
 	o.PollMax = max(o.PollMin, o.PollMax)
 	o.Client.Name = clientName
 	o.Client.PoolSize = 1

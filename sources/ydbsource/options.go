@@ -1,6 +1,7 @@
 package ydbsource
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -48,13 +49,8 @@ const noNode = "there is no such coordination node"
 const observer = "coordtop-watch" // how the service describes our sessions
 
 func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, otherwise time.Duration) {
-		if *d <= 0 {
-			*d = otherwise
-		}
-	}
-	def(&o.PollMin, 500*time.Millisecond)
-	def(&o.PollMax, 5*time.Second)
+	o.PollMin = cmp.Or(max(o.PollMin, 0), 500*time.Millisecond)
+	o.PollMax = cmp.Or(max(o.PollMax, 0), 5*time.Second)
 	o.PollMax = max(o.PollMin, o.PollMax)
 	return o
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,15 +89,7 @@ func guess(s ydbcoord.Semaphore) sources.Kind {
 
 // isMutex reports whether a semaphore is owned as a mutex: ephemeral, and all permits as one.
 func isMutex(s ydbcoord.Semaphore) bool {
-	if !s.Ephemeral {
-		return false
-	}
-	for _, l := range s.Owners {
-		if l.Count != ydbcoord.AllPermits {
-			return false
-		}
-	}
-	return true
+	return s.Ephemeral && !slices.ContainsFunc(s.Owners, func(l ydbcoord.SemaphoreMember) bool { return l.Count != ydbcoord.AllPermits })
 }
 
 // sessionID is the identity of a session among all that the node ever had, whatever

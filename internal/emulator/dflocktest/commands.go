@@ -1,6 +1,7 @@
 package dflocktest
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"fmt"
 	"time"
@@ -22,9 +23,7 @@ func (m *model) request(c *client, command, key, argument string) {
 		m.reply(c, "error")
 		return
 	}
-	if r.lease == 0 {
-		r.lease = m.options.DefaultLease
-	}
+	r.lease = cmp.Or(r.lease, m.options.DefaultLease)
 	claims := r.verb == "l" || r.verb == "e" || r.verb == "w"
 	if claims && !m.shutAt.IsZero() && m.options.Newer.Draining {
 		m.reply(c, m.drainingWord())

@@ -1,6 +1,7 @@
 package dflocktest
 
 import (
+	"cmp"
 	"crypto/tls"
 	"time"
 )
@@ -61,23 +62,11 @@ func Since2_1() Newer {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Listen == "" {
-		o.Listen = "127.0.0.1:0"
-	}
-	for _, d := range []struct {
-		field  *time.Duration
-		unless time.Duration
-	}{
-		{&o.DefaultLease, 33 * time.Second}, {&o.SweepEvery, time.Second}, {&o.GCEvery, 5 * time.Second},
-		{&o.GCIdle, time.Minute}, {&o.ReadTimeout, 23 * time.Second}, {&o.ShutdownTimeout, 30 * time.Second},
-	} {
-		if *d.field == 0 {
-			*d.field = d.unless
-		}
-	}
-	if o.MaxLocks == 0 {
-		o.MaxLocks = 1024
-	}
+	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
+	o.DefaultLease = cmp.Or(o.DefaultLease, 33*time.Second)
+	o.SweepEvery, o.GCEvery, o.GCIdle = cmp.Or(o.SweepEvery, time.Second), cmp.Or(o.GCEvery, 5*time.Second), cmp.Or(o.GCIdle, time.Minute)
+	o.ReadTimeout, o.ShutdownTimeout = cmp.Or(o.ReadTimeout, 23*time.Second), cmp.Or(o.ShutdownTimeout, 30*time.Second)
+	o.MaxLocks = cmp.Or(o.MaxLocks, 1024)
 	if o.Guard == nil {
 		o.Guard = func(body func()) { body() }
 	}

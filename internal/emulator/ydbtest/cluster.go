@@ -1,6 +1,7 @@
 package ydbtest
 
 import (
+	"cmp"
 	"time"
 
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
@@ -87,14 +88,8 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Streams == 0 {
-		l.Streams = 100_000
-	}
-	if l.Sessions == 0 {
-		l.Sessions = 1_000_000
-	}
-	if l.Semaphores == 0 {
-		l.Semaphores = 1_000_000
-	}
+	l.Streams = cmp.Or(l.Streams, 100_000)
+	l.Sessions = cmp.Or(l.Sessions, 1_000_000)
+	l.Semaphores = cmp.Or(l.Semaphores, 1_000_000)
 	return l
 }

@@ -1,6 +1,7 @@
 package ydbtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -79,13 +80,8 @@ type frontEnd struct {
 
 // Start starts a server and the goroutines that serve it; Close ends them.
 func Start(o Options) (*Server, error) {
-	if o.Database == "" {
-		o.Database = "/local"
-	}
-	if o.FrontEnds == 0 {
-		o.FrontEnds = 2
-	}
-	o.FrontEnds = max(o.FrontEnds, len(o.Listen))
+	o.Database = cmp.Or(o.Database, "/local")
+	o.FrontEnds = max(cmp.Or(o.FrontEnds, 2), len(o.Listen))
 	path := splitPath(o.Database)
 	if len(path) == 0 {
 		return nil, fmt.Errorf("starting the YDB emulator: database %q: a path is needed", o.Database)

@@ -2,6 +2,7 @@ package lockformat
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"coordtop/sources"
@@ -123,15 +124,8 @@ func (f *Format) match(key string, c *Content, value form) bool {
 
 // has reports whether a hash has the field, or a sorted set the member.
 func (c *Content) has(mark string) bool {
-	if _, ok := c.Fields[mark]; ok {
-		return true
-	}
-	for _, m := range c.Members {
-		if m.Text == mark {
-			return true
-		}
-	}
-	return false
+	_, ok := c.Fields[mark]
+	return ok || slices.ContainsFunc(c.Members, func(m Member) bool { return m.Text == mark })
 }
 
 // marks are fields and members beside the owners.
