@@ -69,7 +69,7 @@ const (
 	CauseReleased       // given up by its owner
 	CauseExpired        // its lease ran out
 	CauseDeleted        // the primitive was deleted, or the data flushed
-	CauseEvicted        // taken away by us
+	CauseEvicted        // ended by force: by us, or by another coordtop
 	CauseReplaced       // another owner was written over it
 	CauseRestart        // the server restarted
 	CauseSession        // its session or connection ended

@@ -23,13 +23,14 @@ const (
 	Released   Event = "released"
 	Ask        Event = "ask"  // the owner of the key shall send its data if that is more than its name shows
 	Told       Event = "told" // the answer
-	// Evicted: an ownership of the key, or a wait for it, was ended by force; the data says by
-	// whom. Its database is the oid of the key's.
+	// Evicted: an ownership of the key was ended by force, or, with Waiting, a wait for it; the
+	// data says by whom, and PID whose it was. Its database is the oid of the key's.
 	Evicted Event = "evicted"
 )
 
 // Announcement is what notifications on Channel carry: JSON with the fields database, key
-// (as Key.String writes it), event, and data or data_b64, whichever is shorter. The pid
+// (as Key.String writes it), event, data or data_b64, whichever is shorter, and pid and waiting
+// where they are set. The pid
 // that comes with a notification says whose session it is about. Data that does not fit
 // into one notification comes in several, sent together, of which all but the last say
 // "more":true; a Joiner puts them together. It is a hint that makes others read sooner;
@@ -39,6 +40,8 @@ type Announcement struct {
 	Key      string
 	Event    Event
 	Data     []byte
+	PID      uint32 // of an Evicted: the process whose ownership or wait was ended; 0: not known
+	Waiting  bool   // of an Evicted: it was a wait
 }
 
 // wireAnnouncement is the JSON.
@@ -49,6 +52,8 @@ type wireAnnouncement struct {
 	Data     string `json:"data,omitempty"`
 	Base64   string `json:"data_b64,omitempty"`
 	More     bool   `json:"more,omitempty"`
+	PID      uint32 `json:"pid,omitempty"`
+	Waiting  bool   `json:"waiting,omitempty"`
 }
 
 const (
@@ -85,7 +90,7 @@ func (a Announcement) Payloads() ([]string, error) {
 
 // part writes one notification.
 func (a Announcement) part(data []byte, more bool) (string, error) {
-	w := wireAnnouncement{Database: a.Database, Key: a.Key, Event: a.Event, More: more}
+	w := wireAnnouncement{Database: a.Database, Key: a.Key, Event: a.Event, More: more, PID: a.PID, Waiting: a.Waiting}
 	packed := w
 	packed.Base64 = base64.StdEncoding.EncodeToString(data)
 	best, err := encode(packed)
@@ -152,7 +157,7 @@ func parseAnnouncement(payload string) (a Announcement, more bool, err error) {
 	if w.Key == "" || w.Event == "" {
 		return Announcement{}, false, errors.New("reading an announcement: no key or no event")
 	}
-	a = Announcement{Database: w.Database, Key: w.Key, Event: w.Event, Data: []byte(w.Data)}
+	a = Announcement{Database: w.Database, Key: w.Key, Event: w.Event, Data: []byte(w.Data), PID: w.PID, Waiting: w.Waiting}
 	if w.Base64 != "" {
 		if a.Data, err = base64.StdEncoding.DecodeString(w.Base64); err != nil {
 			return Announcement{}, false, fmt.Errorf("reading an announcement: %w", err)

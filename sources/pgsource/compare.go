@@ -3,6 +3,7 @@ package pgsource
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"coordtop/coord/pgcoord"
@@ -176,6 +177,13 @@ func (d *lookDiff) lock(e *entry) *lock {
 	}
 	if !fresh {
 		u.ended = d.endings(was.shown, l.shown)
+		if e, ok := d.evicted(l.db, l.key); ok && !e.waiting {
+			for i := range u.ended {
+				if end := &u.ended[i]; end.Cause == sources.CauseSession && e.pid != 0 && strings.HasPrefix(end.Owner, utoa(e.pid)+"@") {
+					end.Cause = sources.CauseEvicted
+				}
+			}
+		}
 	}
 	d.result.moved = d.result.moved || moved
 	d.updates = append(d.updates, u)

@@ -19,6 +19,8 @@ type bench struct {
 	t     *testing.T
 	now   time.Time
 	focus focus
+
+	evicted map[evictedKey]eviction // announced before the next look
 }
 
 const ahead = time.Hour
@@ -33,7 +35,7 @@ func setupTable(t *testing.T) *bench {
 // nothing: a second one of the same says the same.
 func (b *bench) look(locks []lockRow, list ...activity) lookResult {
 	b.now = b.now.Add(time.Second)
-	s := &snapshot{sent: b.now, got: b.now.Add(time.Millisecond), locks: locks, rows: len(locks), sessions: list}
+	s := &snapshot{sent: b.now, got: b.now.Add(time.Millisecond), locks: locks, rows: len(locks), sessions: list, evicted: b.evicted}
 	s.clock = clock{asked: s.got, got: s.got.Add(time.Millisecond), server: b.theirs(s.got)}
 	table, result := b.compare(s, nil, b.focus)
 	if table2, result2 := b.compare(s, nil, b.focus); !reflect.DeepEqual(result, result2) || !reflect.DeepEqual(table, table2) {

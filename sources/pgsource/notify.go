@@ -20,7 +20,7 @@ type notifications struct {
 	open bool
 	why  error // not open; nil: it was not tried yet
 	data pgcoord.Announced
-	// evicted is who announced last to have ended an ownership of a key, or a wait for it.
+	// evicted is the last announcement that an ownership of a key, or a wait for it, was ended.
 	evicted map[evictedKey]eviction
 }
 
@@ -28,8 +28,10 @@ type notifications struct {
 type evictedKey struct{ database, key string }
 
 type eviction struct {
-	by string
-	at time.Time // when it was received
+	by      string
+	pid     uint32 // whose ownership or wait it was; 0: not known
+	waiting bool
+	at      time.Time // when it was received
 }
 
 const (
@@ -64,7 +66,7 @@ func (n *notifications) receive(note *pgconn.Notification, joiner *pgcoord.Joine
 		if len(n.evicted) >= mostEvictions {
 			clear(n.evicted)
 		}
-		n.evicted[evictedKey{a.Database, a.Key}] = eviction{string(a.Data), time.Now()}
+		n.evicted[evictedKey{a.Database, a.Key}] = eviction{string(a.Data), a.PID, a.Waiting, time.Now()}
 	}
 	n.data.Note(note.PID, a)
 }

@@ -110,14 +110,24 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 			l.tried = s.trace
 		}
 	}
-	if e, ok := d.s.evicted[evictedKey{utoa(l.db), l.key.String()}]; ok {
-		o.Attrs = append(o.Attrs, sources.Attr{Key: Evicted, Value: fmt.Sprintf("by %s at %s", format.Clean(e.by, 100), e.at.UTC().Format(time.TimeOnly+" UTC"))})
+	if e, ok := d.evicted(l.db, l.key); ok && (e.waiting || e.pid != r.pid || r.pid == 0) {
+		key := OwnerEvicted
+		if e.waiting {
+			key = WaitEvicted
+		}
+		o.Attrs = append(o.Attrs, sources.Attr{Key: key, Value: fmt.Sprintf("ended by force by %s at %s", format.Clean(e.by, 100), e.at.UTC().Format(time.TimeOnly+" UTC"))})
 	}
 	o.Attrs = append(o.Attrs, d.notEnded(r, s)...)
 	if r.mode != exclusive && r.mode != share {
 		o.Attrs = append(o.Attrs, sources.Attr{Key: "mode", Value: modeNames[r.mode]})
 	}
 	return o
+}
+
+// evicted is what was announced of late of a key.
+func (d *lookDiff) evicted(db uint32, key pgcoord.Key) (e eviction, ok bool) {
+	e, ok = d.s.evicted[evictedKey{utoa(db), key.String()}]
+	return e, ok
 }
 
 // term goes on with an owner's term or begins one. Since when it owns is never told: one

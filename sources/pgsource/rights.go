@@ -20,8 +20,10 @@ import (
 const (
 	// NotEnded says why its ownership, or its wait, cannot be ended from here, and what would have to be done.
 	NotEnded = "cannot be ended"
-	// Evicted says who announced of late to have ended an ownership of the lock, or a wait for it.
-	Evicted = "ended by force"
+	// OwnerEvicted says by whom, as was announced of late, the ownership of another one was ended,
+	// and WaitEvicted by whom a wait was.
+	OwnerEvicted = "another owner"
+	WaitEvicted  = "a wait for it"
 	// AlsoOwns names the locks of its session that are not watched.
 	AlsoOwns = "also owns"
 )

@@ -11,12 +11,14 @@ import (
 // Cause says why an owner is gone; what is only inferred has a sign before it.
 func (th *Theme) Cause(c sources.Cause, how sources.Known) string {
 	text := map[sources.Cause]string{
-		sources.CauseReleased: "released", sources.CauseExpired: "lease ran out", sources.CauseDeleted: "deleted", sources.CauseEvicted: "evicted by us",
+		sources.CauseReleased: "released", sources.CauseExpired: "lease ran out", sources.CauseDeleted: "deleted", sources.CauseEvicted: "ended by force",
 		sources.CauseReplaced: "written over", sources.CauseRestart: "server restarted", sources.CauseSession: "session ended",
 	}[c]
 	switch {
 	case text == "":
 		return "cause unknown"
+	case c == sources.CauseEvicted && how == sources.Ours:
+		return "evicted by us"
 	case how == sources.Inferred:
 		return th.About + text
 	}

@@ -23,8 +23,10 @@ var postgresForce = operate.Force{
 func postgresEffect(_ *sources.Row, w *sources.Owner) []string {
 	lines := []string{"Its whole session ends: its program gets an error (57P01) at once if it reads from the connection, else with its next statement. " +
 		"It may connect again and take the lock again."}
-	if by := attr(w.Attrs, pgsource.Evicted); by != "" {
-		lines = append(lines, "A coordtop has just ended an ownership of this lock, or a wait for it, "+by+".")
+	for _, who := range []string{pgsource.OwnerEvicted, pgsource.WaitEvicted} {
+		if how := attr(w.Attrs, who); how != "" {
+			lines = append(lines, "Just now "+who+" was "+how+".")
+		}
 	}
 	if began, err := time.Parse(time.RFC3339, attr(w.Attrs, "transaction start")); err == nil {
 		lines = append(lines, fmt.Sprintf("Its transaction, open for %v (%s), is rolled back.", time.Since(began).Round(time.Second), attr(w.Attrs, "state")))

@@ -151,9 +151,9 @@ func TestABoxOfPostgresNamesAllThatFallsAndThatFalls(t *testing.T) {
 		t.Error(err)
 	}
 	row = r.row("who ended it is announced", func(row *sources.Row) bool {
-		return len(row.Owners) == 1 && attr(row.Owners[0].Attrs, pgsource.Evicted) != ""
+		return len(row.Owners) == 1 && strings.HasPrefix(attr(row.Owners[0].Attrs, pgsource.OwnerEvicted), "ended by force by ana@desk:1 at ")
 	})
-	if effect, err = r.Describe(t.Context(), request(action.Release, action.TargetOf(row, &row.Owners[0]))); err != nil || !strings.Contains(strings.Join(effect.Lines, "\n"), "A coordtop has just ended an ownership of this lock, or a wait for it, by ana@desk:1 at ") {
+	if effect, err = r.Describe(t.Context(), request(action.Release, action.TargetOf(row, &row.Owners[0]))); err != nil || !strings.Contains(strings.Join(effect.Lines, "\n"), "Just now another owner was ended by force by ana@desk:1 at ") {
 		t.Errorf("the next box says %q, %v", effect.Lines, err)
 	}
 	if err := owner.Ping(t.Context()); err == nil {
