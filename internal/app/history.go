@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
@@ -25,32 +27,50 @@ type stretch struct {
 }
 
 func (s *stretch) flags(cmd *cobra.Command, since time.Duration) {
-	lengthVar(cmd, &s.since, "since", since, "so long before --until, as 90m or 7d")
-	cmd.Flags().StringVar(&s.until, "until", "", "up to this TIME: "+format.InstantForms+"; without it now")
+	lengthVar(cmd, &s.since, "since", since, "so long before --until, as 90m or 7d; with --file all of it where left out")
+	cmd.Flags().StringVar(&s.until, "until", "", "up to this TIME: "+format.InstantForms+"; where left out now, or the end of --file")
 	cmd.Flags().StringVar(&s.file, "file", "", "read FILE, as `coordtop record --export` wrote it, instead of what this machine recorded")
 }
 
-// span is the stretch.
-func (s *stretch) span(now time.Time) (history.Span, error) {
-	to := now
-	if s.until != "" {
-		var ok bool
-		if to, ok = format.ParseInstant(s.until, now); !ok {
-			return history.Span{}, usagef("--until is no time: write %s", format.InstantForms)
-		}
-	}
-	if s.since <= 0 {
+// span is the stretch; all: also what lies before --since.
+func (s *stretch) span(now time.Time, runs []history.Run, all bool) (history.Span, error) {
+	if s.since == 0 {
 		return history.Span{}, usagef("--since must be longer than nothing, as 6h")
 	}
-	return history.Span{From: to.Add(-s.since), To: to}, nil
+	span, recorded := history.Span{To: now}, bounds(runs, now)
+	switch {
+	case s.until != "":
+		var ok bool
+		if span.To, ok = format.ParseInstant(s.until, now); !ok {
+			return span, usagef("--until is no time: write %s", format.InstantForms)
+		}
+	case s.file != "":
+		span.To = recorded.To.Add(1)
+	}
+	if span.From = span.To.Add(-s.since); all && recorded.From.Before(span.To) {
+		span.From = recorded.From
+	}
+	if !recorded.From.Before(span.To) || !span.From.Before(recorded.To.Add(1)) {
+		const clock = "2006-01-02 15:04:05"
+		return span, fmt.Errorf("%w: what is recorded is from %s to %s", history.ErrNothing, recorded.From.Local().Format(clock), recorded.To.Local().Format(clock))
+	}
+	return span, nil
+}
+
+// bounds are the begin and the end of what runs recorded, one at least.
+func bounds(runs []history.Run, now time.Time) history.Span {
+	all := runs[0].Span
+	for _, run := range runs {
+		if run.Live {
+			run.To = now // it writes a moment later
+		}
+		all.To = sources.Later(all.To, run.To)
+	}
+	return all
 }
 
 // ask reads a stretch of a recording. names choose primitives; none: refs is nil.
-func (p *program) ask(ctx context.Context, s stretch, names []string, answer func(r history.Reader, title string, span history.Span, refs []sources.Ref) error) error {
-	span, err := s.span(time.Now())
-	if err != nil {
-		return err
-	}
+func (p *program) ask(cmd *cobra.Command, s stretch, names []string, answer func(r history.Reader, title string, span history.Span, refs []sources.Ref) error) error {
 	var file []string
 	if s.file != "" {
 		file = []string{s.file}
@@ -59,12 +79,18 @@ func (p *program) ask(ctx context.Context, s stretch, names []string, answer fun
 	if err != nil {
 		return err
 	}
-	refs, err := named(ctx, store, span, names)
+	ctx := cmd.Context()
+	runs, err := recordedRuns(ctx, store)
+	var span history.Span
+	if err == nil {
+		span, err = s.span(time.Now(), runs, s.file != "" && !cmd.Flags().Changed("since"))
+	}
+	var refs []sources.Ref
+	if err == nil {
+		refs, err = named(ctx, store, span, names)
+	}
 	if err == nil {
 		err = answer(store, c.Title, span, refs)
-	}
-	if err != nil {
-		err = fmt.Errorf("reading the recording: %w", err)
 	}
 	return errors.Join(err, store.Close())
 }
@@ -76,22 +102,33 @@ func named(ctx context.Context, r history.Reader, span history.Span, names []str
 	}
 	totals, err := r.Totals(ctx, span)
 	if err != nil {
-		return nil, err
+		return nil, unread(err)
 	}
 	var refs []sources.Ref
-	for i, name := range names {
-		found := false
-		for _, t := range totals {
-			for _, form := range []string{t.Ref.Source, t.Ref.Name, t.Ref.Source + "/" + t.Ref.Name, t.Ref.Source + "/" + t.Ref.Space + "/" + t.Ref.Name} {
-				if name == form {
-					refs, found = append(refs, t.Ref), true
-					break
-				}
+	var known []string
+	found := map[string]bool{}
+	for _, t := range totals {
+		forms := []string{t.Ref.Source + "/" + t.Ref.Name, t.Ref.Source, t.Ref.Name, headless.FullName(t.Ref), t.Ref.Source + "/" + t.Ref.Space + "/" + t.Ref.Name}
+		known = append(known, forms...)
+		wanted := false
+		for _, name := range names {
+			if slices.Contains(forms, name) {
+				found[name], wanted = true, true
 			}
 		}
-		if !found {
-			return nil, fmt.Errorf("argument %d: %w: nothing of this name is recorded for this time; write SOURCE/NAME, or SOURCE for all of it", i+1, headless.ErrNotFound)
+		if wanted {
+			refs = append(refs, t.Ref)
 		}
+	}
+	for i, name := range names {
+		if found[name] {
+			continue
+		}
+		text := "`coordtop history` lists what there is"
+		if near := address.Near(name, known...); near != "" {
+			text = "did you mean " + format.Clean(near, 300) + "?"
+		}
+		return nil, fmt.Errorf("argument %d: %w: nothing of this name is recorded for this time: %s", i+1, headless.ErrNotFound, text)
 	}
 	return refs, nil
 }
@@ -104,13 +141,13 @@ func (p *program) historyCommand() *cobra.Command {
 		Use: "history [SOURCE[/NAME] ...]", Short: "Print who owned what before, and when nobody did",
 		Long: "Reads what coordtop recorded (see coordtop record); no server is asked. A time after ~ was seen between two looks, one\n" +
 			"after ≤ was when it was first seen to be so, one after ≥ when it was last seen. What was not observed, or not\n" +
-			"recorded, is said.\n\n" + headless.JSONHelp(headless.OfHistory),
-		Example: "coordtop history leases/billing --since 6h\ncoordtop history leases --gaps -o json",
+			"recorded, is said. The length of a gap is that of its part in the time that was asked for.\n\n" + headless.JSONHelp(headless.OfHistory),
+		Example: "coordtop history leases/billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			return p.ask(cmd.Context(), s, args, func(r history.Reader, _ string, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd, s, args, func(r history.Reader, _ string, span history.Span, refs []sources.Ref) error {
 				lanes, err := r.Lanes(cmd.Context(), refs, span)
 				if err != nil {
-					return err
+					return unread(err)
 				}
 				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format, Gaps: gaps, Span: span, Zone: time.Local})
 			})
@@ -131,15 +168,15 @@ func (p *program) reportCommand() *cobra.Command {
 			"not recorded; without names of all that changed. With --svg the timeline is drawn too, and the Markdown shows it.",
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			return p.ask(cmd.Context(), s, args, func(r history.Reader, title string, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd, s, args, func(r history.Reader, title string, span history.Span, refs []sources.Ref) error {
 				text := reports.Report{Title: title, Span: span, Zone: time.Local}
 				if err := text.Read(cmd.Context(), r, refs); err != nil {
-					return err
+					return unread(err)
 				}
 				if svg != "" {
 					text.Picture = filepath.ToSlash(filepath.Base(svg))
 					if err := draw(&text, svg); err != nil {
-						return err
+						return fmt.Errorf("drawing the timeline: %w", err)
 					}
 				}
 				return text.Markdown(p.env.Stdout)

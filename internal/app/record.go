@@ -257,22 +257,17 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if _, err := os.Lstat(o.export); err == nil {
 		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
 	}
-	c, err := p.settings.found()
-	if err != nil && !errors.Is(err, errNothing) {
+	store, _, err := p.recorded(nil)
+	if err != nil {
 		return err
-	}
-	place := p.settings.historyPlace(c)
-	if place.Path == "" {
-		return usagef("nothing is recorded: history.off is set, or $HOME is not")
 	}
 	// What is half done has another name, and its folder is ours.
 	folder, err := os.MkdirTemp(filepath.Dir(o.export), ".coordtop-export-")
 	if err != nil {
-		return err
+		return fmt.Errorf("writing %s: %w", o.export, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	part := filepath.Join(folder, filepath.Base(o.export))
-	store := sqlite.Open(place.Path)
 	now := time.Now()
 	span := history.Span{From: now.Add(-o.since), To: now}
 	err = record.Copy(ctx, store, span, o.mask, func(r history.Run) (record.Store, error) {
@@ -282,7 +277,7 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 		return sqlite.Begin(context.WithoutCancel(ctx), sqlite.Options{Path: part, Alone: true}, r)
 	})
 	if err = errors.Join(err, store.Close()); err != nil {
-		return fmt.Errorf("exporting %s: %w", place.Path, err)
+		return fmt.Errorf("exporting the recording: %w", err)
 	}
 	return os.Rename(part, o.export)
 }

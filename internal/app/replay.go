@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,12 +85,44 @@ func (p *program) recorded(args []string) (*sqlite.Store, config.Config, error) 
 	}
 	path := p.settings.historyPlace(c).Path
 	if len(args) > 0 {
-		path = args[0]
+		path, c.Title, c.Color = args[0], "", "" // it may be of another environment
 	}
-	if path == "" {
-		return nil, c, usagef("nothing is recorded here: name a FILE, or set history.file")
+	switch _, err := os.Stat(path); {
+	case path == "":
+		return nil, c, usagef("nothing is recorded here: name a FILE, or set history.file, and history.off to false")
+	case err == nil || !errors.Is(err, os.ErrNotExist):
+	case len(args) > 0:
+		return nil, c, fmt.Errorf("there is no file %s: name one that `coordtop record --export` wrote", path)
+	default:
+		return nil, c, fmt.Errorf("nothing is recorded yet in %s: coordtop and `coordtop record` record what they watch", path)
 	}
 	return sqlite.Open(path), c, nil
+}
+
+// recordedRuns are the runs of a recording, one at least.
+func recordedRuns(ctx context.Context, log history.Log) ([]history.Run, error) {
+	runs, err := log.Runs(ctx)
+	if err == nil && len(runs) == 0 {
+		err = history.ErrNothing
+	}
+	return runs, unread(err)
+}
+
+// unread says of a recording that cannot be read what to do.
+func unread(err error) error {
+	if err == nil {
+		return nil
+	}
+	hint := ""
+	switch {
+	case errors.Is(err, history.ErrForeign):
+		hint = ": name a file that `coordtop record --export` wrote"
+	case errors.Is(err, history.ErrNewer):
+		hint = ": read it with that version"
+	case errors.Is(err, history.ErrDamaged):
+		hint = ": export it once more; in place of this machine's own, coordtop begins a new one when it records"
+	}
+	return fmt.Errorf("reading the recording: %w%s", err, hint)
 }
 
 // player shows the recording behind a live board; nil: there is none.
@@ -111,12 +144,9 @@ const lastMinutes = 5 * time.Minute
 // beginning is the instant that is named, in the day in which the recording ends; else one
 // shortly before that.
 func beginning(ctx context.Context, log history.Log, text string) (time.Time, error) {
-	runs, err := log.Runs(ctx)
-	if err == nil && len(runs) == 0 {
-		err = history.ErrNothing
-	}
+	runs, err := recordedRuns(ctx, log)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("reading the recording: %w", err)
+		return time.Time{}, err
 	}
 	last := runs[len(runs)-1]
 	if text == "" {
@@ -139,7 +169,7 @@ func arrive(ctx context.Context, p *history.Player, t time.Time) error {
 	for {
 		if at := p.Position(); !at.Moving {
 			if at.Err != nil {
-				return fmt.Errorf("reading the recording: %w", at.Err)
+				return unread(at.Err)
 			}
 			return nil
 		}

@@ -66,6 +66,9 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	}
 	for _, d := range l.Dark {
 		d.From = sources.Later(d.From, o.Span.From)
+		if !d.To.IsZero() {
+			d.To = sources.Earlier(d.To, o.Span.To)
+		}
 		lines = append(lines, past{lane: l, from: d.From, term: -1, dark: d})
 	}
 	slices.SortStableFunc(lines, func(a, b past) int { return a.from.Compare(b.from) })

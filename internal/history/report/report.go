@@ -49,16 +49,23 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	}
 	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, history.EventFilter{Kinds: []sources.EventKind{
 		sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted, sources.EventSourceDown, sources.EventSourceUp}})
-	for i := range events {
-		if events[i].At.Before(r.Span.To) {
-			r.events = append(r.events, events[i].Event)
+	if len(events) > mostEvents {
+		events = events[:mostEvents]
+		if last := events[mostEvents-1].At; last.Before(r.Span.To) {
+			r.upTo = last
 		}
 	}
-	if len(r.events) > mostEvents {
-		r.events = r.events[:mostEvents]
-		r.upTo = r.events[mostEvents-1].At
+	for i := range events {
+		if e := &events[i].Event; e.At.Before(r.Span.To) && (refs == nil || concerns(e, refs)) {
+			r.events = append(r.events, *e)
+		}
 	}
 	return err
+}
+
+// concerns reports whether e is one of refs, of a source of theirs, or of all sources.
+func concerns(e *sources.Event, refs []sources.Ref) bool {
+	return e.Ref.Source == "" || slices.ContainsFunc(refs, func(ref sources.Ref) bool { return ref == e.Ref || e.Ref.Name == "" && ref.Source == e.Ref.Source })
 }
 
 // outages are the events of sources that did not answer, and of their coming back.

@@ -175,6 +175,25 @@ func TestAReportCountsOfAGapItsPartInTheTime(t *testing.T) {
 	}
 }
 
+func TestAReportOfAPrimitiveLeavesOutTheEventsOfOthers(t *testing.T) {
+	t.Parallel()
+	var events []history.Event
+	for _, ref := range []sources.Ref{{Source: "a", Name: "x"}, {Source: "a", Name: "y"}, {Source: "a"}, {Source: "b"}, {}} {
+		e := history.Event{Event: sources.Event{At: time.Unix(1, 0), Kind: sources.EventAction, Ref: ref, Detail: "of " + ref.Source + "/" + ref.Name + "."}}
+		events = append(events, e)
+	}
+	r := report.Report{Zone: time.UTC, Span: history.Span{From: time.Unix(0, 0), To: time.Unix(60, 0)}}
+	var b strings.Builder
+	if err := errors.Join(r.Read(t.Context(), made{events: events}, []sources.Ref{{Source: "a", Name: "x"}}), r.Markdown(&b)); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"of a/x.": true, "of a/y.": false, "of a/.": true, "of b/.": false, "of /.": true} {
+		if strings.Contains(b.String(), text) != want {
+			t.Errorf("that it says %q is not %v:\n%s", text, want, b.String())
+		}
+	}
+}
+
 func TestAReportCountsTheChangesThatWereSeen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

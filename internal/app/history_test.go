@@ -1,0 +1,151 @@
+package app
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"coordtop/internal/history/historytest"
+	"coordtop/internal/history/recordtest"
+	"coordtop/sources"
+)
+
+// unshown proves ownership in the recorded minute.
+const unshown = "GUARD-4f1c99"
+
+// minute records a minute that began an hour ago into the home of w: host-1 led for ten seconds,
+// and host-2 three seconds later.
+func minute(t *testing.T, w *world) (began time.Time) {
+	t.Helper()
+	began = time.Now().Add(-time.Hour)
+	at := func(s int) sources.Instant {
+		d := time.Duration(s) * time.Second
+		return sources.Instant{Wall: began.Add(d), Mono: d}
+	}
+	ref := sources.Ref{Source: "leases", Space: "0", Name: "billing"}
+	led := func(s int, owners ...string) sources.Change {
+		p := &sources.Primitive{Ref: ref, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: uint64(len(owners)), At: at(s).Wall}
+		for _, name := range owners {
+			p.Owners = append(p.Owners, sources.Owner{ID: name, Label: name, Guard: unshown, NoExpiry: true})
+		}
+		return sources.Change{At: at(s).Wall, Synced: s == 0, Gap: s == 0, Alive: []string{""}, Set: []*sources.Primitive{p}}
+	}
+	limits := sources.DefaultThresholds()
+	var inputs []sources.Input
+	for _, in := range []sources.Input{
+		{At: at(0), Kind: sources.InputStarted, Thresholds: &limits},
+		{At: at(0), Kind: sources.InputSources, Added: []sources.AddedSource{{Name: ref.Source, Type: "redis"}}},
+		{At: at(0), Kind: sources.InputChange, Source: ref.Source, Change: led(0, "host-1")},
+		{At: at(10), Kind: sources.InputChange, Source: ref.Source, Change: led(10)},
+		{At: at(10), Kind: sources.InputNote, Note: &sources.Event{Kind: sources.EventAction, Ref: ref, Detail: "release by ana: done"}},
+		{At: at(13), Kind: sources.InputChange, Source: ref.Source, Change: led(13, "host-2")},
+		{At: at(60), Kind: sources.InputPublished},
+	} {
+		in.Seq = uint64(len(inputs) + 1)
+		inputs = append(inputs, in, sources.Input{Seq: in.Seq + 1, At: in.At, Kind: sources.InputPublished})
+	}
+	log := &historytest.Log{}
+	if err := log.Add(inputs); err != nil {
+		t.Fatal(err)
+	}
+	store, path := recordtest.File(t, log)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, ".local/state/coordtop/"+historyName, string(b))
+	return began
+}
+
+func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tty = true // for replay
+	w.write(t, configFile, "title: prod-eu\nsources: [{name: leases, url: \"redis://127.0.0.1:1/0\"}]\n")
+	for _, args := range [][]string{{"history"}, {"report"}, {"replay"}, {"record", "--export", "x"}} {
+		if code := w.main(t.Context(), args...); code != exitError || !strings.Contains(w.stderr.String(), "nothing is recorded yet in "+w.home) {
+			t.Fatalf("%v: exit code %d, %s", args, code, w.stderr)
+		}
+	}
+	minute(t, w)
+	svg, export := filepath.Join(w.home, "t.svg"), filepath.Join(w.home, "x.coordtop")
+	names := []string{"leases", "billing", "host-1", "host-2", "ana", "prod-eu"}
+	var all strings.Builder
+	for _, c := range []struct {
+		args   string
+		code   int
+		says   []string
+		masked bool
+	}{
+		{args: "history", says: []string{"host-1", "host-2", "3.0 s"}},
+		{args: "history billing --gaps -o json --since 1d", says: []string{`"length_ms":{"min":3000,"max":3000}`}},
+		{args: "history leases/biling", code: exitNotFound, says: []string{"did you mean leases/billing?"}},
+		{args: "history leases --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time: what is recorded is from 2"}},
+		{args: "report --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time"}},
+		{args: "report --svg " + svg, says: []string{"# Leadership in prod-eu", "| host-2, host-1 | 1 | 1 | 3.0 s |", "| action | leases/billing | release by ana: done |", "](<t.svg>)"}},
+		{args: "record --mask --export " + export, masked: true},
+		{args: "history -o json --file " + export, says: []string{`"length_ms":{"min":10000,`, `"gap_before_ms":{"min":3000,"max":3000}`}, masked: true},
+		{args: "report --file " + export, says: []string{"# Leadership, ", " | 1 | 1 | 3.0 s |", "| action |"}, masked: true},
+		{args: "replay nope", code: exitError, says: []string{"there is no file nope"}},
+		{args: "history --file " + w.write(t, "foreign", "a text"), code: exitError, says: []string{"not a recording of coordtop: name a file"}},
+	} {
+		w.stdout, w.stderr = newStream(), newStream()
+		code := w.main(t.Context(), strings.Fields(c.args)...)
+		out := w.stdout.String() + w.stderr.String()
+		all.WriteString(out)
+		if code != c.code {
+			t.Errorf("%s: exit code %d, want %d: %s", c.args, code, c.code, out)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s does not say %q:\n%s", c.args, want, out)
+			}
+		}
+		for _, name := range names {
+			if c.masked && strings.Contains(out, name) {
+				t.Errorf("%s has the name %q:\n%s", c.args, name, out)
+			}
+		}
+		for line := range strings.Lines(w.stdout.String()) {
+			if strings.Contains(c.args, "json") && !json.Valid([]byte(line)) {
+				t.Errorf("%s: no JSON: %s", c.args, line)
+			}
+		}
+	}
+	for _, path := range []string{svg, export, filepath.Join(w.home, ".local/state/coordtop", historyName)} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+		for _, name := range names {
+			if path == export && strings.Contains(string(b), name) {
+				t.Errorf("the masked export has the name %q", name)
+			}
+		}
+	}
+	if strings.Contains(all.String(), unshown) {
+		t.Error("what proves ownership was recorded, or printed")
+	}
+}
+
+func TestAReplayShowsWhatWasRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := minute(t, w).Add(30 * time.Second).Format(time.RFC3339Nano)
+	cmd := command(t, "replay", "--at", at, filepath.Join(w.home, ".local/state/coordtop", historyName), "--ascii", "--plain")
+	d := onDesk(t, cmd, true, "host-2")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, cmd); code != exitOK || strings.Contains(d.read.String(), unshown) {
+		t.Errorf("exit code %d, %s: %s", code, cmd.Stderr, d.read)
+	}
+}
