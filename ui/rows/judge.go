@@ -61,13 +61,11 @@ func (v *Verdict) grade(row *sources.Row, st *sources.State, now time.Time) pain
 		return is
 	}
 	v.Flapping = worse(row.Kind == sources.KindElection && v.Changes > 0 && row.Losses(now, t.FlapWithin) > t.FlapLosses, paint.Warn)
-	wait := waitsSince(row, now)
-	v.Waiting = worse(row.Kind != sources.KindElection && wait > t.Wait, paint.Warn)
-	worse(v.Waiting && (wait > t.WaitPerson || ownerIdle(row)), paint.Bad)
+	v.Waiting = worse(waitsLong.passed(row, t, now), paint.Warn)
+	worse(v.Waiting && (waitsVeryLong.passed(row, t, now) || ownerIdle(row)), paint.Bad)
 	v.endless = worse(endless(row), paint.Warn)
-	overdue := overdueAt(row)
-	worse(v.endless && (row.Queue.Len > 0 || !overdue.IsZero() && now.After(overdue)), paint.Bad)
-	v.Full = worse(fullSince(row, now) > t.Full && row.Queue.Len > 0, paint.Warn)
+	worse(v.endless && (row.Queue.Len > 0 || overdue.passed(row, t, now)), paint.Bad)
+	v.Full = worse(full.passed(row, t, now), paint.Warn)
 	return worst
 }
 
@@ -97,7 +95,7 @@ func stateGrade(row *sources.Row, status sources.Status, now time.Time, t *sourc
 func vacantGrade(row *sources.Row, status sources.Status, now time.Time, t *sources.Thresholds) paint.Severity {
 	election := status != sources.StatusFree
 	switch {
-	case row.Nobody.How != sources.AtLeast && now.Sub(row.Nobody.At) < t.NoLeader:
+	case row.Nobody.How != sources.AtLeast && !vacant.passed(row, t, now):
 		return paint.Free
 	case LeaderMissed(row):
 		return paint.Bad
@@ -138,56 +136,13 @@ func endless(row *sources.Row) bool {
 	return len(row.Owners) == 1 && row.Owners[0].NoExpiry && row.Owners[0].Session == "" && !row.Guessed()
 }
 
-// overdueAt is when the running term has lasted as long as the longest before it. Zero: never,
-// because no earlier one is of known length, so that nothing is usual.
-func overdueAt(row *sources.Row) time.Time {
-	n := len(row.Terms)
-	if n < 2 || row.Terms[n-1].End.How != sources.Unknown {
-		return time.Time{}
-	}
-	var usual time.Duration
-	known := false
-	for i := range row.Terms[:n-1] {
-		held := row.Terms[i].Held()
-		if held.Max == sources.Endless {
-			held.Max = held.Min // it lasted so long at least, which alone makes nothing usual
-		} else {
-			known = known || held.Max > 0
-		}
-		usual = max(usual, held.Max)
-	}
-	if !known {
-		return time.Time{}
-	}
-	return row.Terms[n-1].Start.At.Add(usual)
-}
-
-// fullSince is for how long no permit of a semaphore has been free; 0: one is, or it is not
-// known.
-func fullSince(row *sources.Row, now time.Time) time.Duration {
-	if !row.Limited() || row.Taken < row.Limit {
-		return 0
-	}
-	at, ok := row.TakenSince()
-	if !ok {
-		return 0
-	}
-	return now.Sub(at)
-}
-
 // until is the first instant at which judge may come to another verdict of a row that stays
 // as it is, in scopes of the same health; zero: never.
 func (v *Verdict) until(row *sources.Row, st *sources.State, now time.Time) time.Time {
 	var first time.Time
-	t := &st.Thresholds
 	at := func(t time.Time) {
 		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
 			first = t
-		}
-	}
-	after := func(t time.Time) { // judge asks for more than so long
-		if !t.Before(now) {
-			at(t)
 		}
 	}
 	switch v.Status {
@@ -203,32 +158,12 @@ func (v *Verdict) until(row *sources.Row, st *sources.State, now time.Time) time
 	if v.Changes > 0 || row.Changes(now.Add(time.Minute), ChangesSpan) > 0 {
 		at(now.Truncate(time.Minute).Add(time.Minute)) // they are counted by the minute
 	}
-	if vacant := row.Nobody.At.Add(t.NoLeader); vacant.After(now) {
-		at(vacant)
-	}
-	for i := range row.Queue.Waiters {
-		since := row.Queue.Waiters[i].Since.At
-		after(since.Add(t.Wait))
-		after(since.Add(t.WaitPerson))
-	}
-	if since, ok := row.TakenSince(); ok {
-		after(since.Add(t.Full))
-	}
-	if v.endless {
-		after(overdueAt(row))
-	}
-	return first
-}
-
-// waitsSince is how long the first waiter has waited; 0 where that is not known.
-func waitsSince(row *sources.Row, now time.Time) time.Duration {
-	longest := time.Duration(0)
-	for i := range row.Queue.Waiters {
-		if s := row.Queue.Waiters[i].Since; s.How != sources.Unknown && !s.At.IsZero() {
-			longest = max(longest, now.Sub(s.At))
+	for l := range limits {
+		if !l.passed(row, &st.Thresholds, now) {
+			at(limitTable[l](row, &st.Thresholds))
 		}
 	}
-	return longest
+	return first
 }
 
 // Late reports whether the renewal of an owner is judged to be late.

@@ -146,8 +146,17 @@ func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
 		for range rapid.IntRange(0, 2).Draw(t, "waiters") {
 			p.Queue.Waiters = append(p.Queue.Waiters, sources.Waiter{Since: sources.Stamp{At: ago("waits"), How: sources.Told}})
 		}
+		if len(p.Owners) > 0 && rapid.Bool().Draw(t, "endless") {
+			p.Owners[0].NoExpiry, p.Owners[0].Session = true, ""
+		}
 		st := uitest.State(now, p)
+		st.Thresholds.WaitPerson = 50 * time.Second
 		row := st.Rows[0]
+		if start := ago("began"); len(row.Terms) > 0 {
+			row.Terms[len(row.Terms)-1].Start = sources.Stamp{At: start, How: sources.Seen}
+			before := sources.Term{Start: sources.Stamp{At: start.Add(-40 * time.Second), How: sources.Seen}, End: sources.Stamp{At: start, How: sources.Seen}}
+			row.Terms = append([]sources.Term{before}, row.Terms...)
+		}
 		st.Scopes[0].Alive = ago("alive")
 		v := judge(row, st, now)
 		until := v.until(row, st, now)
