@@ -6,8 +6,8 @@
 // # One path
 //
 // Start checks the guards in this order, and sends nothing unless all of them let it pass:
-// the source is not read_only; writing is armed; the source's own name was typed and a
-// reason given where it is protected; the row is still what the person decided about, as far as
+// the source is not read_only; a reason is given where it is protected; writing is armed, for
+// which a protected source's own name was typed; the row is still what the person decided about, as far as
 // the verb depends on it (action.Pin); the action is possible for the row; the name was typed
 // where that is asked for; the data fits. What only gives back what is ours needs neither
 // arming nor a reason. Then it writes the first line of the audit; if that cannot be written,

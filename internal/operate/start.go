@@ -1,11 +1,9 @@
 package operate
 
 import (
-	"cmp"
 	"fmt"
 
 	"coordtop/internal/action"
-	"coordtop/sources"
 )
 
 // Start checks every guard, writes the audit's first line and begins; what becomes of it
@@ -75,8 +73,9 @@ func (o *Operator) passesLocked(r action.Request, b *Backend) error {
 	if o.closed {
 		return fmt.Errorf("%w: nothing was sent", ErrClosed)
 	}
-	row, s := o.view.row(r.Target.Ref)
-	return o.guardLocked(b, r, row, s)
+	d := decision{Request: r, b: b, ours: o.oursLocked(r.Target.Ref), writing: &o.writing}
+	d.row, d.state = o.view.row(r.Target.Ref)
+	return d.guard()
 }
 
 // bodyLocked is what a run does, in a goroutine of its own; nil: nothing does such a verb.
@@ -100,80 +99,3 @@ func (n *run) bodyLocked(b *Backend) func() {
 	}
 	return nil
 }
-
-// guardLocked is what must be so for a request on its row.
-func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s *sources.State) error {
-	t := r.Target
-	giving := action.Of(r.Verb).GivesUp // being safer needs no permission
-	switch {
-	case b.ReadOnly:
-		return fmt.Errorf("%w: the config says read_only for %s", ErrReadOnly, t.Ref.Source)
-	case b.Protect && r.Reason == "" && !giving:
-		return fmt.Errorf("%w: %s is protected: give a reason", ErrUnconfirmed, t.Ref.Source)
-	}
-	if err := o.writing.refuses(t.Ref.Source, b); err != nil && !giving {
-		return err
-	}
-	ours := o.oursLocked(t.Ref)
-	if row == nil {
-		// What is ours can be given up also where nothing is seen of it.
-		if r.Verb != action.Resign || ours == nil {
-			return fmt.Errorf("%w: %s is not on our watch", ErrNotPossible, clean(t.Ref.Name))
-		}
-	} else {
-		if row.Fresh(s) { // a stale row says so below
-			// Without a guard nothing can be compared, and the reason of that is what a person needs.
-			w := owns(row, t.Owner)
-			unguarded := r.Verb == action.Release && t.Guard == "" && w != nil && w.Guard == ""
-			if what := t.Changed(row, r.Pin(row.Limit)); what != "" && !unguarded {
-				return changed(what)
-			}
-		}
-		if not := cmp.Or(b.notRow(r.Verb, row, s, ours), b.notTarget(r, row, ours)); not != "" {
-			return fmt.Errorf("%w: %s", ErrNotPossible, not)
-		}
-		if not := b.notOwners(r.Verb, row, ours); not != "" && r.Verb == action.Try {
-			return fmt.Errorf("%w: %s", ErrTaken, not)
-		} else if not != "" {
-			return fmt.Errorf("%w: %s", ErrNotPossible, not)
-		}
-	}
-	// Whatever is done to our own is fenced to it; but the person may have meant another's.
-	if action.Of(r.Verb).Group == action.OwnLease && ours != nil && !ours.Waiting && t.Owner != "" && t.Owner != ours.Owner && owns(row, t.Owner) == nil {
-		return changed(t.Changed(row, action.PinOwner))
-	}
-	if name := nameFor(b, r); name != r.Typed && name != "" {
-		return fmt.Errorf("%w: type %s", ErrUnconfirmed, name)
-	}
-	if b.LimitInClaims && r.Target.Kind == sources.KindSemaphore && !giving && r.Limit == 0 && (row == nil || !row.Limited()) {
-		return fmt.Errorf("%w: its limit is not known, since nobody uses it, and each claim names it: use --limit", ErrNotPossible)
-	}
-	if b.LimitInClaims && !giving && r.Limit != 0 && row != nil && row.Limited() && r.Limit != row.Limit {
-		return fmt.Errorf("%w: its limit is %d", ErrNotPossible, row.Limit)
-	}
-	if r.Target.Kind == sources.KindSemaphore && row != nil && !row.Absent && row.Limit > 0 && r.Permits > row.Limit {
-		return fmt.Errorf("%w: its limit is %d", ErrNotPossible, row.Limit)
-	}
-	return fits(b, r)
-}
-
-// fits checks what the request brings along.
-func fits(b *Backend, r action.Request) error {
-	switch data := b.data(r); {
-	case len(data) > b.Caps.MaxData:
-		return fmt.Errorf("%w: the data has %d bytes, %s carries %d", ErrNotPossible, len(data), b.Type, b.Caps.MaxData)
-	case r.Mode == sources.Shared && r.Verb != action.Resign && !b.shares(r.Target.Kind):
-		return fmt.Errorf("%w: %s cannot share this", ErrNotPossible, b.Type)
-	case r.Limit > 1 && r.Target.Kind == sources.KindElection:
-		return fmt.Errorf("%w: an election has a limit of 1", ErrNotPossible)
-	case r.Limit > 0 && action.Of(r.Verb).Group != action.Provisions && (!b.LimitInClaims || r.Target.Kind != sources.KindSemaphore):
-		return fmt.Errorf("%w: no claim of it takes a limit", ErrNotPossible)
-	case r.Permits > 1 && r.Target.Kind != sources.KindSemaphore:
-		return fmt.Errorf("%w: only a semaphore has several permits", ErrNotPossible)
-	case r.Wait < 0:
-		return fmt.Errorf("%w: a negative time to wait", ErrNotPossible)
-	}
-	return nil
-}
-
-func changed(what string) error { return fmt.Errorf("%w: %s; nothing was sent", ErrChanged, what) }
