@@ -49,7 +49,7 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 			w.sweep.pending = append(w.sweep.pending, name)
 			continue
 		}
-		if f, ok := w.take(name, r, said[i]); ok {
+		if f, ok := w.examine(name, r, said[i]); ok {
 			told = append(told, f)
 		}
 		if k := w.keys[name]; k != nil && r != nil && r.shape == denied {
@@ -61,22 +61,18 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	return w.report(told)
 }
 
-// take brings a key up to date. ok is false if there is nothing to tell.
-func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
-	k := w.keys[name]
+// examine brings a key up to date with a reading. ok is false if there is nothing to publish, or not
+// yet: then the key is read again.
+func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool) {
 	if r == nil { // it would not stand still
-		if k != nil {
+		if k := w.keys[name]; k != nil {
 			w.ends.set(k, time.Now().Add(relook))
 		}
 		return f, false
 	}
+	k := w.admitted(name, r)
 	if k == nil {
-		rule, selected := w.ruleOf(name)
-		if !selected || !w.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.tooManyAlike(name, rule, r) {
-			return f, false
-		}
-		k = newKey(name, rule)
-		w.admit(k)
+		return f, false
 	}
 	if !n.first.IsZero() {
 		k.noticed = r.got
@@ -84,45 +80,72 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	if k.rule.byValue && (r.shape == text || r.shape == table) && lockformat.Find(name, r.content(), k.rule.kind) == nil {
 		r = &reading{shape: missing, ttl: gone, sent: r.sent, got: r.got} // it holds something else now
 	}
-	unknown := k.sent.IsZero()
-	if unknown && !w.selected.wants(name, k.rule, r) { // it was there when it was doubted
+	if k.sent.IsZero() && !w.selected.wants(name, k.rule, r) { // it was there when it was doubted
 		w.unwatch(k)
 		return f, false
 	}
-	s := sight{link: w.link, k: k, old: *k, p: k.primitive(w.o, w.space, r), r: r, n: n, starting: w.starting(), listed: w.listed}
+	s := &sight{link: w.link, k: k, old: *k, p: k.primitive(w.o, w.space, r), r: r, n: n, starting: w.starting(), listed: w.listed}
 	if s.mayBePushed() {
 		k.doubted = true
 		w.ends.set(k, r.got.Add(patience))
 		return f, false
 	}
+	w.learn(s)
+	if s.mayBeHeldUp() {
+		w.ends.set(k, r.got.Add(patience))
+		return f, false
+	}
+	return w.publish(s)
+}
+
+// admitted returns the key of a name, which is watched from now on if the reading shows what is
+// selected; nil: it does not.
+func (w *watcher) admitted(name string, r *reading) *key {
+	if k := w.keys[name]; k != nil {
+		return k
+	}
+	rule, selected := w.ruleOf(name)
+	if !selected || !w.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.tooManyAlike(name, rule, r) {
+		return nil
+	}
+	k := newKey(name, rule)
+	w.admit(k)
+	return k
+}
+
+// learn draws from a sight what it shows of others: whether the pushes of a key can be relied on,
+// and whether more keys may be refused.
+func (w *watcher) learn(s *sight) {
+	k, r := s.k, s.r
 	switch differs := s.differs(); {
 	case differs:
 		k.changed = r.got
-		if k.doubted && k.pushed && !unknown && !s.pushed() {
+		if k.doubted && k.pushed && !s.old.sent.IsZero() && !s.pushed() {
 			w.checks.suspect(k, r, w.push.mode)
 		}
-	case s.pushed() && !n.flush && n.last.Sub(k.changed) > time.Second && w.tracking.futilePush(k, n.last):
+	case s.pushed() && !s.n.flush && s.n.last.Sub(k.changed) > time.Second && w.tracking.futilePush(k, s.n.last):
 		w.admit(k)
 	}
 	w.denials.some = w.denials.some || r.shape == denied
 	if r.shape == denied && !k.denied && s.old.shown != nil && !s.old.stale {
 		w.resyncSoon() // others may be refused too
 	}
-	if s.mayBeHeldUp() {
-		w.ends.set(k, r.got.Add(patience))
-		return f, false
-	}
+}
+
+// publish makes the finding of a sight that is believed. ok is false if it shows nothing new.
+func (w *watcher) publish(s *sight) (f finding, ok bool) {
+	k := s.k
 	if from, ok := s.unseen(w.sampling()); ok {
-		w.unseen = append(w.unseen, sources.Unseen{Ref: k.shown.Ref, From: from, To: r.got})
+		w.unseen = append(w.unseen, sources.Unseen{Ref: k.shown.Ref, From: from, To: s.r.got})
 	}
-	fresh := k.update(s.p, r)
-	w.schedule(k, r)
+	fresh := k.update(s.p, s.r)
+	w.schedule(k, s.r)
 	if !fresh {
 		return f, false
 	}
 	w.capacity.replace(s.old.shown, s.p)
 	f = finding{prim: s.p, when: s.when(), ended: s.ended(w.dataLost)}
-	if unknown && !w.complete && !w.starting() {
+	if s.old.sent.IsZero() && !w.complete && !w.starting() {
 		f.unread = unread(s.p)
 	}
 	return f, true

@@ -35,7 +35,7 @@ func (w *watcher) provedAt(at int) {
 func TestChangeThatIsReadBeforeItsPushWaitsForIt(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	look := func(r *reading, n notice) (finding, bool) { return w.take("app:leader:x", r, n) }
+	look := func(r *reading, n notice) (finding, bool) { return w.examine("app:leader:x", r, n) }
 	first := pushedAt(1)
 	if f, ok := look(lockReading(0, uuidA, 30*time.Second), first); !ok || f.when != (span{at: ms(1)}) {
 		t.Fatalf("pushed: %+v, %v", f, ok)
@@ -68,11 +68,11 @@ func TestEndThatNoEventExplainsWaitsForItsEvent(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	w.push = &pushConn{mode: modeEvents, patterns: []string{"app:*"}}
-	w.take("app:leader:x", lockReading(0, uuidA, 30*time.Second), pushedAt(1, "set"))
-	if f, ok := w.take("app:leader:x", missingReading(5), pushedAt(4, "expire")); ok {
+	w.examine("app:leader:x", lockReading(0, uuidA, 30*time.Second), pushedAt(1, "set"))
+	if f, ok := w.examine("app:leader:x", missingReading(5), pushedAt(4, "expire")); ok {
 		t.Fatalf("told before its event: %+v", f)
 	}
-	f, ok := w.take("app:leader:x", missingReading(7), pushedAt(6, "del"))
+	f, ok := w.examine("app:leader:x", missingReading(7), pushedAt(6, "del"))
 	if !ok || f.ended == nil || f.ended.Cause != sources.CauseReleased || f.ended.How != sources.Told || f.when != (span{at: ms(6)}) {
 		t.Errorf("%+v, %v", f, ok)
 	}
@@ -81,9 +81,9 @@ func TestEndThatNoEventExplainsWaitsForItsEvent(t *testing.T) {
 func TestExpiryWaitsForNoPush(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+	w.examine("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
 	w.provedAt(1003)
-	f, ok := w.take("app:leader:x", missingReading(1004), notice{})
+	f, ok := w.examine("app:leader:x", missingReading(1004), notice{})
 	if !ok || f.when != (span{ms(999), ms(1006)}) || len(f.prim.Owners) != 0 {
 		t.Errorf("%+v, %v", f, ok)
 	}
@@ -94,19 +94,19 @@ func TestExpiryWaitsForNoPush(t *testing.T) {
 func TestAnEndMayBeAsEarlyAsTheLastProofThatNothingWasPushed(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+	w.examine("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
 	w.provedAt(400)
-	if f, ok := w.take("app:leader:x", missingReading(1004), notice{}); ok {
+	if f, ok := w.examine("app:leader:x", missingReading(1004), notice{}); ok {
 		t.Errorf("told before it was proved that nothing was pushed: %+v", f)
 	}
-	f, ok := w.take("app:leader:x", missingReading(1400), notice{})
+	f, ok := w.examine("app:leader:x", missingReading(1400), notice{})
 	if !ok || f.when != (span{ms(400), ms(1402)}) || len(w.unseen) != 1 || w.unseen[0].From != ms(400) {
 		t.Errorf("%+v, %v, unseen %+v", f, ok, w.unseen)
 	}
-	w.take("app:leader:x", lockReading(2000, uuidA, time.Second), pushedAt(2001))
+	w.examine("app:leader:x", lockReading(2000, uuidA, time.Second), pushedAt(2001))
 	w.provedAt(3001)
 	w.inbox.add("app:leader:x", pushedAt(3000), "") // it came while the key was read
-	if f, ok = w.take("app:leader:x", missingReading(3004), notice{}); ok {
+	if f, ok = w.examine("app:leader:x", missingReading(3004), notice{}); ok {
 		t.Errorf("with a push unread: %+v", f)
 	}
 }
@@ -136,9 +136,9 @@ func TestAFreeKeyThatWasWrittenUnseenIsNotObserved(t *testing.T) {
 		if tt.poll {
 			w.push = nil
 		}
-		w.take("app:leader:x", lockReading(0, uuidA, time.Hour), pushedAt(1))
-		w.take("app:leader:x", missingReading(200), pushedAt(199))
-		w.take("app:leader:x", tt.r, tt.n)
+		w.examine("app:leader:x", lockReading(0, uuidA, time.Hour), pushedAt(1))
+		w.examine("app:leader:x", missingReading(200), pushedAt(199))
+		w.examine("app:leader:x", tt.r, tt.n)
 		var got span
 		if len(w.unseen) == 1 && w.unseen[0].Ref.Name == "app:leader:x" {
 			got = span{w.unseen[0].From, w.unseen[0].To}
@@ -152,8 +152,8 @@ func TestAFreeKeyThatWasWrittenUnseenIsNotObserved(t *testing.T) {
 func TestPushedExpiryIsNoInstant(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
-	f, ok := w.take("app:leader:x", missingReading(1021), pushedAt(1020)) // the server was slow to delete it
+	w.examine("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+	f, ok := w.examine("app:leader:x", missingReading(1021), pushedAt(1020)) // the server was slow to delete it
 	if !ok || f.when != (span{ms(999), ms(1020)}) {
 		t.Errorf("%+v, %v", f, ok)
 	}
@@ -179,8 +179,8 @@ func TestALeaseThatIsOverEndedBeforeItsLatePush(t *testing.T) {
 	}
 	for _, tt := range tests {
 		w := still(t)
-		w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
-		if f, ok := w.take("app:leader:x", tt.r, tt.n); !ok || f.when != tt.want {
+		w.examine("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+		if f, ok := w.examine("app:leader:x", tt.r, tt.n); !ok || f.when != tt.want {
 			t.Errorf("%s: %v to %v, %v", tt.name, f.when.after.Sub(epoch), f.when.at.Sub(epoch), ok)
 		}
 	}
@@ -190,8 +190,8 @@ func TestPolledExpiryMayHaveBeenARelease(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	w.push = nil
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
-	f, ok := w.take("app:leader:x", missingReading(1004), notice{})
+	w.examine("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
+	f, ok := w.examine("app:leader:x", missingReading(1004), notice{})
 	if !ok || f.when != (span{ms(0), ms(1006)}) {
 		t.Errorf("%+v, %v", f, ok)
 	}
@@ -201,12 +201,12 @@ func TestNewKeyOfACompleteListingCameAfterIt(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	w.push = nil
-	f, ok := w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
+	f, ok := w.examine("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
 	if !ok || f.unread != nil || f.when != (span{ms(-5000), ms(2)}) {
 		t.Errorf("%+v, %v", f, ok)
 	}
 	w.complete = false
-	if f, ok := w.take("app:leader:y", lockReading(0, uuidA, time.Second), pushedAt(1)); !ok || f.unread == nil || !f.unread.At.IsZero() {
+	if f, ok := w.examine("app:leader:y", lockReading(0, uuidA, time.Second), pushedAt(1)); !ok || f.unread == nil || !f.unread.At.IsZero() {
 		t.Errorf("of an incomplete listing: %+v, %v", f, ok)
 	}
 }
@@ -214,9 +214,9 @@ func TestNewKeyOfACompleteListingCameAfterIt(t *testing.T) {
 func TestKeyThatWouldNotStandStillIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+	w.examine("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
 	w.ends.due(ms(60_000), chunk)
-	if _, ok := w.take("app:leader:x", nil, notice{}); ok {
+	if _, ok := w.examine("app:leader:x", nil, notice{}); ok {
 		t.Error("something is told of it")
 	}
 	if w.ends.next().IsZero() {
@@ -230,10 +230,10 @@ func TestForgottenKeysTakeNoMemory(t *testing.T) {
 	w.link = newLink(t.Context(), w.o, w.selected, nil)
 	w.push = nil
 	for _, name := range []string{"app:old", "app:new", "app:held"} {
-		w.take(name, lockReading(0, uuidA, time.Second), notice{})
+		w.examine(name, lockReading(0, uuidA, time.Second), notice{})
 	}
-	w.take("app:old", missingReading(1000), notice{})
-	w.take("app:new", missingReading(50_000), notice{})
+	w.examine("app:old", missingReading(1000), notice{})
+	w.examine("app:new", missingReading(50_000), notice{})
 	w.Start(func() error { return w.forget(ms(1000).Add(w.o.Forget + time.Second)) })
 	c, err := w.Next(t.Context())
 	if err != nil {
