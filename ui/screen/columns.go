@@ -28,44 +28,52 @@ const markWidth = 3 // blank, state mark, blank
 
 // columnEntry is what there is to know of a column.
 type columnEntry struct {
-	head    string
-	right   bool     // its texts stand on the right, as numbers do
-	gap     int      // blanks before it: fewer where numbers bring their own
-	least   int      // cells that it needs
-	leaves  int      // its turn when names and owners have no room; 0: never
-	shrinks bool     // then it does not go, but has no more than it needs
-	grows   []growth // when spare cells are given away
-	narrow  bool     // the long strip has its cells
-	bare    bool     // the cursor does not stand over it
-	draw    func(p *listPane, l *paint.Line, r *listRow, w int)
+	head   string
+	right  bool // its texts stand on the right, as numbers do
+	gap    int  // blanks before it: fewer where numbers bring their own
+	least  int  // cells that it needs
+	narrow bool // the long strip has its cells
+	bare   bool // the cursor does not stand over it
+	draw   func(p *listPane, l *paint.Line, r *listRow, w int)
 }
 
-// growth is one of a column's turns to get spare cells: up to a width, and no more than its
-// texts need, if that is known.
-type growth struct{ turn, upto int }
-
-// columnTable are the columns, from left to right. Those that never leave are, with the mark,
-// the state.
+// columnTable are the columns, from left to right.
 var columnTable = [columnCount]columnEntry{
-	colName: {head: "NAME", least: 18, leaves: 4, shrinks: true, grows: []growth{{1, 22}, {5, 26}, {8, 48}}, draw: (*listPane).name},
-	colSource: {head: "SOURCE", gap: 2, least: 7, leaves: 2, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+	colName: {head: "NAME", least: 18, draw: (*listPane).name},
+	colSource: {head: "SOURCE", gap: 2, least: 7, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
 		l.Cell(p.Theme.Dim, paint.Clean(r.Source), w)
 	}},
-	colKind: {head: "KIND", gap: 2, least: 9, leaves: 1, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+	colKind: {head: "KIND", gap: 2, least: 9, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
 		l.Cell(p.Theme.Dim, r.Kind.String(), w)
 	}},
-	colOwner: {head: "  OWNER", gap: 2, least: 16, leaves: 5, shrinks: true, grows: []growth{{6, 22}, {9, 38}}, draw: (*listPane).owner},
-	colSince: {head: "SINCE", right: true, gap: 1, least: 7, leaves: 8, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+	colOwner: {head: "  OWNER", gap: 2, least: 16, draw: (*listPane).owner},
+	colSince: {head: "SINCE", right: true, gap: 1, least: 7, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
 		l.Right(r.plain, sinceText(p.Scene, r.Row, r.v), w)
 	}},
-	colLease:   {head: "LEASE", gap: 2, least: 7, leaves: 7, narrow: true, grows: []growth{{3, 13}}, draw: (*listPane).lease},
+	colLease:   {head: "LEASE", gap: 2, least: 7, narrow: true, draw: (*listPane).lease},
 	colWait:    {head: "WAIT", right: true, gap: 1, least: 4, draw: (*listPane).wait},
-	colChanges: {head: "CHG", right: true, gap: 1, least: 4, leaves: 6, narrow: true, draw: (*listPane).changes},
-	colStrip:   {gap: 2, least: 8, leaves: 3, grows: []growth{{2, 16}, {4, 20}, {7, 53}, {10, 1000}}, bare: true, draw: (*listPane).strip},
+	colChanges: {head: "CHG", right: true, gap: 1, least: 4, narrow: true, draw: (*listPane).changes},
+	colStrip:   {gap: 2, least: 8, bare: true, draw: (*listPane).strip},
 }
 
-// turns is how often columns leave and grow at most.
-const turns = 10
+// step changes one column to that many cells.
+type step struct {
+	column
+	cells int
+}
+
+// narrowing are the steps where the columns have no room, until they have: names and owners lose
+// what is more than they need, others go. Those that never go are, with the mark, the state.
+var narrowing = [...]step{
+	{colKind, 0}, {colSource, 0}, {colStrip, 0}, {colName, 18}, {colOwner, 16}, {colChanges, 0}, {colLease, 0}, {colSince, 0},
+}
+
+// widening are the steps that give spare cells away, as long as there are any: up to that many, and
+// no more than the texts of the column take, if that is known.
+var widening = [...]step{
+	{colName, 22}, {colStrip, 16}, {colLease, 13}, {colStrip, 20}, {colName, 26},
+	{colOwner, 22}, {colStrip, 53}, {colName, 48}, {colOwner, 38}, {colStrip, 1000},
+}
 
 // Longest has the cells that the longest texts take.
 type Longest struct {
@@ -130,45 +138,28 @@ func fitColumns(w int, need Longest) columns {
 	c[colSource] = max(c[colSource], min(need.source, longestMax.source))
 	c[colName] = max(c[colName], min(need.name, longestMax.name))
 	c[colOwner] = max(c[colOwner], min(need.owner, longestMax.owner))
-	for turn := range turns {
-		c.leave(w, turn+1)
+	for _, step := range narrowing {
+		switch over := c.width() - w; {
+		case over <= 0:
+		case step.cells == 0:
+			c[step.column] = 0
+		default:
+			c[step.column] = max(c[step.column]-over, step.cells)
+		}
 	}
-	for turn := range turns {
-		c.grow(w, turn+1, &need)
+	for _, step := range widening {
+		upto := step.cells
+		if n := need.of(step.column); n > 0 {
+			upto = min(upto, n)
+		}
+		if spare := w - c.width(); spare > 0 && c[step.column] > 0 && c[step.column] < upto {
+			c[step.column] += min(spare, upto-c[step.column])
+		}
 	}
 	if over := c.width() - w; over > 0 { // hardly any room: the name gives way
 		c[colName] = max(c[colName]-over, 0)
 	}
 	return c
-}
-
-// leave takes cells from the columns whose turn it is, where w is too little.
-func (c *columns) leave(w, turn int) {
-	for col := range columnTable {
-		e, over := &columnTable[col], c.width()-w
-		switch {
-		case e.leaves != turn || over <= 0:
-		case e.shrinks:
-			c[col] = max(c[col]-over, e.least)
-		default:
-			c[col] = 0
-		}
-	}
-}
-
-// grow gives cells to the columns whose turn it is, where w is more than they have.
-func (c *columns) grow(w, turn int, need *Longest) {
-	for col := range columnTable {
-		for _, g := range columnTable[col].grows {
-			upto := g.upto
-			if n := need.of(column(col)); n > 0 {
-				upto = min(upto, n)
-			}
-			if spare := w - c.width(); g.turn == turn && spare > 0 && c[col] > 0 && c[col] < upto {
-				c[col] += min(spare, upto-c[col])
-			}
-		}
-	}
 }
 
 // width is how many cells the columns take together, with mark and gaps.
