@@ -165,26 +165,45 @@ func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term, sub *source
 	case <-n.ctx.Done():
 	}
 	<-seen
-	n.op.mu.Lock()
-	ended := lease.Check() // where this process was stopped, nothing has ended the context yet
-	giving := n.ctx.Err() != nil && h.resigning == nil && ended == nil
-	if giving {
-		h.resigning = n // a resignation that begins now has nothing left to do
-	}
-	resigning := h.resigning
-	n.op.mu.Unlock()
-	if giving {
+	switch end, cause := n.endingOf(h, lease); end {
+	case endCalledOff:
 		n.giveBack(h, lease)
-		return
-	}
-	if resigning != nil { // whatever else has ended: it is on its way to release it
-		<-lease.Context().Done()
-	}
-	if cause := context.Cause(lease.Context()); resigning != nil && errors.Is(cause, coord.ErrReleased) {
+	case endResigned:
 		n.finish(action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
-	} else {
+	case endLost:
 		n.lost(h, cause)
 	}
+}
+
+// ending is how a lease that is not kept any more came to its end.
+type ending uint8
+
+const (
+	endCalledOff ending = iota // it is still ours, and given back now
+	endResigned                // another run has released it
+	endLost                    // it ended without our wish, which the cause explains
+)
+
+// endingOf decides how a lease ends. A resignation that is on its way is waited for; one that would
+// begin after endCalledOff has nothing left to do.
+func (n *run) endingOf(h *holding, lease *coord.Lease) (ending, error) {
+	n.op.mu.Lock()
+	over := lease.Check() != nil // where this process was stopped, nothing has ended the context yet
+	byOther := h.resigning != nil
+	if !byOther && !over && n.ctx.Err() != nil {
+		h.resigning = n
+		n.op.mu.Unlock()
+		return endCalledOff, nil
+	}
+	n.op.mu.Unlock()
+	if byOther { // whatever else has ended
+		<-lease.Context().Done()
+	}
+	cause := context.Cause(lease.Context())
+	if byOther && errors.Is(cause, coord.ErrReleased) {
+		return endResigned, cause
+	}
+	return endLost, cause
 }
 
 // watchWin waits until our own watch shows us as the owner; false: it does not in time.
