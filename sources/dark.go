@@ -150,11 +150,19 @@ func wentDark(from, to time.Time, dark []Dark) bool {
 	return slices.ContainsFunc(dark, func(d Dark) bool { return !d.From.Before(from) && d.From.Before(to) })
 }
 
+// observedSince is since when the scope of the row is observed; zero: s has none of it.
+func (r *Row) observedSince(s *State) time.Time {
+	if r.Scope >= len(s.Scopes) {
+		return time.Time{}
+	}
+	return s.Scopes[r.Scope].Since
+}
+
 // RecordedSince is from when on the terms, or levels, of the row are a whole record; zero:
 // nothing was observed yet. Nothing is known of the time before: it was not observed, or its
 // record is not kept any more. s is the State that the row is from.
 func (r *Row) RecordedSince(s *State) time.Time {
-	since := s.Scopes[r.Scope].Since
+	since := r.observedSince(s)
 	switch {
 	case len(r.Terms) == MaxTerms:
 		return Later(since, r.Terms[0].Start.Earliest())

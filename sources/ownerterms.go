@@ -26,7 +26,7 @@ func (r *Row) OwnerTerms() []Term {
 // OwnerTermsSince is from when on OwnerTerms is a whole record, but for owners that had no
 // room in it; zero: nothing was observed yet. s is the State that the row is from.
 func (r *Row) OwnerTermsSince(s *State) time.Time {
-	since := s.Scopes[r.Scope].Since
+	since := r.observedSince(s)
 	if r.levels == nil || r.levels.owners == nil {
 		return since
 	}

@@ -1,14 +1,17 @@
 package sources
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 )
 
 // Pace says how often a server that pushes nothing is looked at: seldom enough to cost it little,
-// often enough where something happens.
+// often enough where something happens. The zero Pace pauses for a second, or for longer if a
+// look costs much.
 type Pace struct {
-	Min, Max time.Duration
+	Min, Max time.Duration // 0: a second; 0: without bound
 	Changed  time.Time     // when an owner or a waiter last changed
 	Cost     time.Duration // of a look: the least of the last few
 	recent   []time.Duration
@@ -34,14 +37,14 @@ func (p *Pace) AddCost(cost time.Duration) {
 // Pause is the pause between two looks. eager: somebody waits for a change, or looks at a row.
 func (p *Pace) Pause(now time.Time, eager bool) time.Duration {
 	if eager || now.Sub(p.Changed) < restless {
-		return p.Bound(p.Min)
+		return p.Bound(0)
 	}
 	return p.Bound(usualPause)
 }
 
 // Bound is the pause nearest to the one that is wanted which the limits and the cost allow.
 func (p *Pace) Bound(wanted time.Duration) time.Duration {
-	return min(max(wanted, p.Min, p.Floor()), p.Max)
+	return min(max(wanted, cmp.Or(p.Min, usualPause), p.Floor()), cmp.Or(p.Max, math.MaxInt64))
 }
 
 // Floor is the least pause that the cost of a look allows.

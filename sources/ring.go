@@ -143,7 +143,7 @@ type Subscription struct {
 // stands for any number of them. It is never closed.
 func (s *Subscription) Wake() <-chan struct{} { return s.wake }
 
-// Events returns at most max events (max <= 0: all there are), oldest first, and moves
+// Events returns at most max events (max <= 0: all), oldest first, and moves
 // the cursor behind them. missed counts the events before the last of them that were
 // dropped before they could be read; a reader that missed some starts again from the state.
 // It never blocks and is safe for concurrent use.

@@ -20,8 +20,8 @@ type Feed interface {
 	Now() time.Time
 	// Wake receives after there is a new state or a new event. Wake-ups are merged.
 	Wake() <-chan struct{}
-	// Events returns at most max events that were not returned before, oldest first, and
-	// how many were dropped before they could be.
+	// Events returns at most max events (max <= 0: all) that were not returned before, oldest
+	// first, and how many were dropped before they could be.
 	Events(max int) (events []sources.Event, missed uint64)
 	// Row returns the row of ref in s, a State of this feed; nil: there is none in it.
 	Row(s *sources.State, ref sources.Ref) *sources.Row

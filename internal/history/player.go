@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -161,13 +162,17 @@ func (p *Player) Clock() time.Time { return time.Now() }
 // Wake receives after there is something new to show.
 func (p *Player) Wake() <-chan struct{} { return p.wake }
 
-// Events returns at most max events that were not returned since the last cut, oldest first.
+// Events returns at most max events (max <= 0: all) that were not returned since the last cut,
+// oldest first.
 func (p *Player) Events(max int) (events []sources.Event, missed uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := &p.view
 	if v.events == nil {
 		return nil, 0
+	}
+	if max <= 0 {
+		max = math.MaxInt
 	}
 	n := min(max, len(v.before))
 	events, v.before = v.before[:n:n], v.before[n:]

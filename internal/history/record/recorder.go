@@ -29,7 +29,7 @@ type Options struct {
 	Inputs      *sources.Recorder // that of Hub
 	Begin       func(ctx context.Context) (Store, error)
 	WithoutData func(source string) bool // see sources.EncoderOptions
-	Logger      *slog.Logger
+	Logger      *slog.Logger             // nil: nothing is logged
 }
 
 const (
@@ -56,6 +56,9 @@ type Recorder struct {
 
 // New returns a Recorder, which does nothing before Run.
 func New(o Options) *Recorder {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	r := &Recorder{o: o}
 	r.say("", false)
 	return r

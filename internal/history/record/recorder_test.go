@@ -82,7 +82,7 @@ func recorded(t *testing.T, d *disk) (r *Recorder, hub *sources.Hub, stop func()
 	inputs := sources.NewRecorder(0, 0)
 	hub = sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs, Clock: d.clock})
 	ctx, cancel := context.WithCancel(t.Context())
-	r = New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(context.Context) (Store, error) { return d.begin() }})
+	r = New(Options{Hub: hub, Inputs: inputs, Begin: func(context.Context) (Store, error) { return d.begin() }})
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }() // received in stop
 	return r, hub, func() time.Duration {
