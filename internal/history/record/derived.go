@@ -1,7 +1,6 @@
 package record
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -16,43 +15,34 @@ type derived struct {
 	seq    uint64    // of the last event that was written
 	state  *sources.State
 	scopes map[[2]string][]sources.Dark
-	held   map[sources.Ref]map[string]sources.Term // of semaphores, by the owner's ID: those that have no end
 }
 
 func newDerived(began, stored time.Time) derived {
-	return derived{began: began, stored: stored, state: &sources.State{}, scopes: map[[2]string][]sources.Dark{}, held: map[sources.Ref]map[string]sources.Term{}}
+	return derived{began: began, stored: stored, state: &sources.State{}, scopes: map[[2]string][]sources.Dark{}}
 }
 
 // add puts into b what is new. commit must be called when b was written.
 func (d *derived) add(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (commit func()) {
-	events, held, seq := d.newEvents(b, encoder, hub, state, since)
+	events, seq := d.newEvents(b, encoder, hub, state, since)
 	d.vanished(b, hub, state)
 	for slot, row := range state.Rows {
 		var old *sources.Row
 		if slot < len(d.state.Rows) {
 			old = d.state.Rows[slot]
 		}
-		if old == row && (row == nil || held[row.Ref] == nil) {
+		if old == row {
 			continue
 		}
 		if gone(old, row) {
 			old = nil
 		}
 		if row != nil {
-			if old == nil && row.Kind == sources.KindSemaphore && len(row.Terms) == 0 {
-				d.present(row, held)
-			}
-			d.row(b, state, row, old, held[row.Ref], since)
+			d.row(b, state, row, old, since)
 		}
 	}
 	scopes := d.darkness(b, state)
 	b.Events = events
-	return func() {
-		d.state, d.scopes, d.seq = state, scopes, seq
-		for ref, terms := range held {
-			d.hold(ref, terms)
-		}
-	}
+	return func() { d.state, d.scopes, d.seq = state, scopes, seq }
 }
 
 // gone reports whether a row that was in a slot is not the one that is there now.
@@ -77,11 +67,7 @@ func (d *derived) vanished(b *history.Batch, hub *sources.Hub, state *sources.St
 			sub.Close()
 		}
 		c := history.LaneChange{Ref: old.Ref, Kind: old.Kind, Scope: scopeOf(d.state, old), Gone: true, At: state.At}
-		running := slices.Collect(maps.Values(d.held[old.Ref]))
-		if n := len(old.Terms); n > 0 {
-			running = old.Terms[n-1:]
-		}
-		c.Terms = slices.DeleteFunc(slices.Clone(running), func(t sources.Term) bool { return t.End.How != sources.Unknown })
+		c.Terms = slices.DeleteFunc(slices.Clone(termsOf(old)), func(t sources.Term) bool { return t.End.How != sources.Unknown })
 		for i := range events {
 			if e := &events[i]; e.Ref == old.Ref {
 				if c.Terms = reached(c.Terms, e, old.Kind == sources.KindSemaphore); e.Kind == sources.EventDeleted {
@@ -97,9 +83,6 @@ func (d *derived) vanished(b *history.Batch, hub *sources.Hub, state *sources.St
 // reached adds to the terms of a row what an event says of them.
 func reached(terms []sources.Term, e *sources.Event, many bool) []sources.Term {
 	at := sources.StampBetween(e.After, e.At, sources.Seen)
-	if e.After.IsZero() {
-		at.How = sources.Told
-	}
 	running := func(id string) int {
 		return slices.IndexFunc(terms, func(t sources.Term) bool { return t.End.How == sources.Unknown && (t.Owner.ID == id || id == "") })
 	}
@@ -121,20 +104,16 @@ func scopeOf(s *sources.State, r *sources.Row) string {
 }
 
 // row adds what is new of a row.
-func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.Row, held []sources.Term, since time.Time) {
-	c := history.LaneChange{Ref: row.Ref, Kind: row.Kind, Scope: scopeOf(state, row), Terms: held}
-	var was []sources.Term
-	if old != nil {
-		was = old.Terms
-	}
-	terms, lost := newTerms(was, row.Terms)
+func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.Row, since time.Time) {
+	c := history.LaneChange{Ref: row.Ref, Kind: row.Kind, Scope: scopeOf(state, row)}
+	terms, lost := d.newTerms(row, old, state)
 	for _, t := range terms {
 		if old != nil || t.End.How == sources.Unknown || !t.End.At.Before(d.stored) {
 			c.Terms = append(c.Terms, t)
 		}
 	}
-	if lost {
-		b.Dark = append(b.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: sources.Dark{From: since, To: row.Terms[0].Start.At}})
+	if !lost.IsZero() {
+		b.Dark = append(b.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: sources.Dark{From: since, To: lost}})
 	}
 	var before sources.Level
 	if old != nil {
@@ -159,113 +138,59 @@ func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.
 	}
 }
 
-// newTerms are the terms that began, changed or ended since old was the list. lost reports
-// whether there were others between the two lists.
-func newTerms(old, list []sources.Term) (changed []sources.Term, lost bool) {
-	if len(list) == 0 || len(old) > 0 && &old[0] == &list[0] && len(old) == len(list) {
-		return nil, false
+// termsOf are the terms that a row keeps: of a semaphore those of each of its owners.
+func termsOf(row *sources.Row) []sources.Term {
+	switch {
+	case row == nil:
+		return nil
+	case row.Kind == sources.KindSemaphore && row.Leveled():
+		return row.OwnerTerms()
 	}
-	if len(old) == 0 {
-		return list, false
+	return row.Terms
+}
+
+// newTerms are the terms that began, changed or ended since old was the row; nil: all. lost is up to when
+// others were dropped before they could be written; zero: there were none.
+func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed []sources.Term, lost time.Time) {
+	was, list := termsOf(old), termsOf(row)
+	from := 0
+	switch n := len(was); {
+	case n == 0 || len(list) == 0:
+		return list, lost
+	case row.Leveled():
+		if since := row.OwnerTermsSince(state); since.After(d.state.At) {
+			lost = since
+		}
+	case &was[0] == &list[0] && n == len(list):
+		return nil, lost
+	default:
+		last := was[n-1]
+		from, _ = slices.BinarySearchFunc(list, last, func(t, last sources.Term) int { return t.Start.At.Compare(last.Start.At) })
+		if was = was[n-1:]; from == 0 && len(list) == sources.MaxTerms && list[0].Start.At.After(last.Start.At) {
+			lost = list[0].Start.At
+		}
 	}
-	last := old[len(old)-1]
-	from, _ := slices.BinarySearchFunc(list, last, func(t, last sources.Term) int { return t.Start.At.Compare(last.Start.At) })
-	lost = from == 0 && len(list) == sources.MaxTerms && list[0].Start.At.After(last.Start.At)
 	for _, t := range list[from:] {
-		if t != last {
+		if !slices.Contains(was, t) {
 			changed = append(changed, t)
 		}
 	}
 	return changed, lost
 }
 
-// newEvents reads the events since the last ones that were written, and makes terms of those
-// of semaphores.
-func (d *derived) newEvents(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (events []sources.Event, held map[sources.Ref][]sources.Term, seq uint64) {
+// newEvents reads the events since the last ones that were written.
+func (d *derived) newEvents(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (events []sources.Event, seq uint64) {
 	sub := hub.Subscribe(d.seq)
 	all, missed := sub.Events(0)
 	sub.Close()
 	if missed > 0 {
 		b.Lost = append(b.Lost, history.Span{From: since, To: state.At})
 	}
-	held, seq = map[sources.Ref][]sources.Term{}, d.seq
+	seq = d.seq
 	for i := range all {
-		e := &all[i]
-		seq = e.Seq
-		if e.Kind == sources.EventRenewed {
-			continue
-		}
-		events = append(events, encoder.Event(*e))
-		if e.RefKind == sources.KindSemaphore {
-			d.ownership(e, held)
+		if seq = all[i].Seq; all[i].Kind != sources.EventRenewed {
+			events = append(events, encoder.Event(all[i]))
 		}
 	}
-	return events, held, seq
-}
-
-// ownership makes terms of an event of a semaphore.
-func (d *derived) ownership(e *sources.Event, held map[sources.Ref][]sources.Term) {
-	at := sources.StampBetween(e.After, e.At, sources.Seen)
-	if e.After.IsZero() {
-		at.How = sources.Told
-	}
-	if e.Kind.EndsOwner() {
-		t, known := d.open(e.Ref, e.Previous.ID, held[e.Ref])
-		if !known {
-			t = sources.Term{Owner: e.Previous, Start: sources.Stamp{At: e.At.Add(-e.Held.Min), How: sources.AtLeast}}
-		}
-		t.End, t.Cause, t.How = at, e.Cause, e.How
-		held[e.Ref] = append(held[e.Ref], t)
-	}
-	if e.Kind.BeginsOwner() && e.Owner != (sources.OwnerRef{}) {
-		if e.Kind == sources.EventPresent {
-			at = sources.Stamp{At: e.At, How: sources.AtLeast}
-		}
-		held[e.Ref] = append(held[e.Ref], sources.Term{Owner: e.Owner, Start: at})
-	}
-}
-
-// present makes terms of the owners that a semaphore has when its row is new, and of which no
-// event said that they took it: those of an earlier run.
-func (d *derived) present(row *sources.Row, held map[sources.Ref][]sources.Term) {
-	for i := range row.Owners {
-		o := &row.Owners[i]
-		if _, known := d.open(row.Ref, o.ID, held[row.Ref]); !known {
-			start := sources.Stamp{At: sources.Earlier(row.At, d.began), How: sources.AtLeast}
-			if o.Since.How != sources.Unknown {
-				start.At = sources.Earlier(start.At, o.Since.At)
-			}
-			held[row.Ref] = append(held[row.Ref], sources.Term{Owner: sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}, Start: start})
-		}
-	}
-}
-
-// open finds the running term of an owner: among the latest, else among those that were written.
-func (d *derived) open(ref sources.Ref, id string, latest []sources.Term) (sources.Term, bool) {
-	for _, t := range slices.Backward(latest) {
-		if t.Owner.ID == id {
-			return t, t.End.How == sources.Unknown
-		}
-	}
-	t, known := d.held[ref][id]
-	return t, known
-}
-
-// hold keeps which terms of a semaphore have no end.
-func (d *derived) hold(ref sources.Ref, terms []sources.Term) {
-	running := d.held[ref]
-	if running == nil {
-		running = map[string]sources.Term{}
-		d.held[ref] = running
-	}
-	for _, t := range terms {
-		if t.End.How == sources.Unknown {
-			running[t.Owner.ID] = t
-		} else {
-			delete(running, t.Owner.ID)
-		}
-	}
-	if len(running) == 0 {
-		delete(d.held, ref)
-	}
+	return events, seq
 }

@@ -14,10 +14,6 @@
 // least), after an hour, and behind every hole, which a failed write leaves as well. Where all Inputs of
 // the Hub are there, the first one is that of a Hub to which nothing has happened.
 //
-// # Terms of semaphores
-//
-// A row keeps no terms of a semaphore. They are made here of its events.
-//
 // # Failures
 //
 // What could not be written is tried again after ten seconds, with a new group. What follows from
