@@ -144,8 +144,8 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 
 // laneChange stores what is new of a primitive. It returns the first instant that the terms concern.
 func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
-	first := span.From
-	l := t.lane(c.Ref, c.Kind, span.From)
+	first, since := span.From, t.since(c, span)
+	l := t.lane(c.Ref, c.Kind, since)
 	if t.err != nil {
 		return first
 	}
@@ -162,7 +162,7 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 	}
 	if l.gone != 0 && !c.Gone { // nobody observed it meanwhile
 		t.over(l)
-		t.exec("insert or replace into dark values(0,?,?,?,?)", l.id, l.gone, span.From.UnixNano(), t.w.run.ID)
+		t.exec("insert or replace into dark values(0,?,?,?,?)", l.id, l.gone, since.UnixNano(), t.w.run.ID)
 		t.exec("update lane set gone = null where id = ?", l.id)
 		l.gone = 0
 	}
@@ -178,6 +178,21 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 		first = sources.Earlier(first, c.At)
 	}
 	return first
+}
+
+// since is from when on c tells of its primitive: from before the Batch where that could not be written at
+// once.
+func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
+	since := span.From
+	for i := range c.Terms {
+		if start := c.Terms[i].Start; start.How == sources.Seen {
+			since = sources.Earlier(since, start.At)
+		}
+	}
+	for i := range c.Levels {
+		since = sources.Earlier(since, c.Levels[i].At)
+	}
+	return sources.Later(since, t.w.run.From)
 }
 
 // term stores a term that began, changed or ended. It returns the first instant of which that
