@@ -15,7 +15,9 @@ import (
 // Recorder records Hubs into the file at Path, one after the other, each of which goes on with
 // what the last one knew: what the program does.
 type Recorder struct {
-	Path   string
+	Path string
+	Wrap func(record.Store) record.Store // nil: as it is
+
 	inputs *sources.Recorder
 }
 
@@ -35,7 +37,11 @@ func (r *Recorder) Record(hub *sources.Hub) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	recorder := record.New(record.Options{Hub: hub, Inputs: r.inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (record.Store, error) {
 		now := hub.Now().Wall
-		return sqlite.Begin(ctx, sqlite.Options{Path: r.Path}, history.Run{Span: history.Span{From: now, To: now}, Host: "test", PID: 1})
+		store, err := sqlite.Begin(ctx, sqlite.Options{Path: r.Path}, history.Run{Span: history.Span{From: now, To: now}, Host: "test", PID: 1})
+		if err != nil || r.Wrap == nil {
+			return store, err
+		}
+		return r.Wrap(store), nil
 	}})
 	done := make(chan error, 1)
 	go func() { done <- recorder.Run(ctx) }() // received in stop

@@ -1,0 +1,5 @@
+//go:build !race
+
+package recordtest
+
+const raced = false
