@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/dflocktest"
@@ -127,13 +129,19 @@ func (d lastInstant) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	return d.Driver.(coord.ForceReleaser).ForceRelease(ctx, f)
 }
 
+// ownedLock is a lock of host-1:1 on a server of its own.
+func ownedLock(t *testing.T) (c *redis.Client, url, guard string) {
+	t.Helper()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c = writer(t, s.Addr())
+	set(t, c, "app:lock:x", "host-1:1", 0)
+	url = "redis://" + s.Addr() + "/0?mutex=app:lock:x"
+	return c, url, guardOf(t, url)
+}
+
 func TestReleaseIsComparedByTheServerAtTheLastInstant(t *testing.T) {
 	t.Parallel()
-	s := localserver.RedisForTest(t, localserver.RedisOptions{})
-	c := writer(t, s.Addr())
-	set(t, c, "app:lock:x", "host-1:1", 0)
-	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
-	guard := guardOf(t, url)
+	c, url, guard := ownedLock(t)
 	// The key is another's between the look and the script, and the watch cannot have seen it yet.
 	w := newWorld(t)
 	w.wrapDriver = func(d coord.Driver) coord.Driver {
@@ -306,11 +314,7 @@ func TestReleaseChecksItsArgumentsBeforeItAsksToConfirm(t *testing.T) {
 
 func TestReleaseAsksForTheNameOnATerminal(t *testing.T) {
 	t.Parallel()
-	s := localserver.RedisForTest(t, localserver.RedisOptions{})
-	c := writer(t, s.Addr())
-	set(t, c, "app:lock:x", "host-1:1", 0)
-	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
-	guard := guardOf(t, url)
+	c, url, guard := ownedLock(t)
 	for _, try := range []struct {
 		typed string
 		code  int
@@ -329,11 +333,7 @@ func TestReleaseAsksForTheNameOnATerminal(t *testing.T) {
 
 func TestReleaseEndsOnASignalWhileItAsks(t *testing.T) {
 	t.Parallel()
-	s := localserver.RedisForTest(t, localserver.RedisOptions{})
-	c := writer(t, s.Addr())
-	set(t, c, "app:lock:x", "host-1:1", 0)
-	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
-	guard := guardOf(t, url)
+	c, url, guard := ownedLock(t)
 	for name, interrupt := range map[string]func(*sight){
 		"ctrl-C":  func(on *sight) { on.keys("\x03") },
 		"SIGTERM": func(on *sight) { _ = on.cmd.Process.Signal(syscall.SIGTERM) },

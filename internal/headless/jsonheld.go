@@ -20,28 +20,36 @@ type Held struct {
 	Detail  string
 }
 
+// refJSON names a primitive.
+type refJSON struct {
+	Source    *string `json:"source"`
+	Namespace *string `json:"namespace"`
+	Kind      *string `json:"kind"`
+	Name      *string `json:"name"`
+	NameB64   string  `json:"name_b64,omitempty"`
+}
+
+func refOf(ref sources.Ref, k sources.Kind) refJSON {
+	return refJSON{Source: orNull(ref.Source), Namespace: orNull(ref.Space), Kind: kind(k), Name: orNull(ref.Name), NameB64: exact(ref.Name)}
+}
+
 type heldJSON struct {
-	V         int           `json:"v"`
-	At        *string       `json:"at"`
-	Event     string        `json:"event"`
-	Source    *string       `json:"source"`
-	Namespace *string       `json:"namespace"`
-	Kind      *string       `json:"kind"`
-	Name      *string       `json:"name"`
-	NameB64   string        `json:"name_b64,omitempty"`
-	Owner     *ownerRefJSON `json:"owner"`
-	Mode      string        `json:"mode"`
-	Permits   uint64        `json:"permits"`
-	Data      *blobJSON     `json:"data"`
-	Until     *string       `json:"trusted_until"`
-	Detail    *string       `json:"detail"`
+	V     int     `json:"v"`
+	At    *string `json:"at"`
+	Event string  `json:"event"`
+	refJSON
+	Owner   *ownerRefJSON `json:"owner"`
+	Mode    string        `json:"mode"`
+	Permits uint64        `json:"permits"`
+	Data    *blobJSON     `json:"data"`
+	Until   *string       `json:"trusted_until"`
+	Detail  *string       `json:"detail"`
 }
 
 // WriteHeld writes one line of JSON, with one Write.
 func WriteHeld(out io.Writer, h Held) error {
 	line := heldJSON{
-		V: version, At: instant(time.Now()), Event: h.Event, Source: orNull(h.Ref.Source), Namespace: orNull(h.Ref.Space),
-		Kind: kind(h.Kind), Name: orNull(h.Ref.Name), NameB64: exact(h.Ref.Name), Owner: ownerRefOf(h.Owner),
+		V: version, At: instant(time.Now()), Event: h.Event, refJSON: refOf(h.Ref, h.Kind), Owner: ownerRefOf(h.Owner),
 		Mode: h.Mode.String(), Permits: max(h.Permits, 1),
 		Data:  blob(sources.NewBlob(h.Data, len(h.Data))),
 		Until: instant(h.Until), Detail: orNull(h.Detail),

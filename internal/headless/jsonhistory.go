@@ -3,13 +3,9 @@ package headless
 import "coordtop/sources"
 
 type pastJSON struct {
-	V           int           `json:"v"`
-	What        string        `json:"what"`
-	Source      *string       `json:"source"`
-	Namespace   *string       `json:"namespace"`
-	Kind        *string       `json:"kind"`
-	Name        *string       `json:"name"`
-	NameB64     string        `json:"name_b64,omitempty"`
+	V    int    `json:"v"`
+	What string `json:"what"`
+	refJSON
 	Owner       *ownerRefJSON `json:"owner"`
 	Start       *string       `json:"start"`
 	StartKnown  *string       `json:"start_known"`
@@ -25,9 +21,7 @@ type pastJSON struct {
 
 // json is the line as JSON.
 func (p *past) json() pastJSON {
-	ref := p.lane.Ref
-	out := pastJSON{V: version, What: "unobserved", Source: orNull(ref.Source), Namespace: orNull(ref.Space), Kind: kind(p.lane.Kind),
-		Name: orNull(ref.Name), NameB64: exact(ref.Name), GapBeforeMS: intervalOf(p.gap.Length)}
+	out := pastJSON{V: version, What: "unobserved", refJSON: refOf(p.lane.Ref, p.lane.Kind), GapBeforeMS: intervalOf(p.gap.Length)}
 	span := func(start, end sources.Stamp) {
 		out.Start, out.StartAfter = stamp(start)
 		out.End, out.EndAfter = stamp(end)

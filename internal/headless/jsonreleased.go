@@ -20,25 +20,20 @@ type Released struct {
 }
 
 type releasedJSON struct {
-	V         int            `json:"v"`
-	At        *string        `json:"at"`
-	Event     string         `json:"event"`
-	Result    string         `json:"result"`
-	Source    *string        `json:"source"`
-	Namespace *string        `json:"namespace"`
-	Kind      *string        `json:"kind"`
-	Name      *string        `json:"name"`
-	NameB64   string         `json:"name_b64,omitempty"`
-	Previous  *ownerRefJSON  `json:"previous"`
-	Owners    []ownerRefJSON `json:"owners"`
-	Detail    *string        `json:"detail"`
+	V      int     `json:"v"`
+	At     *string `json:"at"`
+	Event  string  `json:"event"`
+	Result string  `json:"result"`
+	refJSON
+	Previous *ownerRefJSON  `json:"previous"`
+	Owners   []ownerRefJSON `json:"owners"`
+	Detail   *string        `json:"detail"`
 }
 
 // WriteReleased writes one line of JSON, with one Write.
 func WriteReleased(out io.Writer, r Released) error {
 	line := releasedJSON{
-		V: version, At: instant(time.Now()), Event: "release", Result: r.Result, Source: orNull(r.Ref.Source), Namespace: orNull(r.Ref.Space),
-		Kind: kind(r.Kind), Name: orNull(r.Ref.Name), NameB64: exact(r.Ref.Name), Previous: ownerRefOf(r.Previous),
+		V: version, At: instant(time.Now()), Event: "release", Result: r.Result, refJSON: refOf(r.Ref, r.Kind), Previous: ownerRefOf(r.Previous),
 		Owners: []ownerRefJSON{}, Detail: orNull(r.Detail),
 	}
 	for _, o := range r.Owners {

@@ -40,14 +40,20 @@ func TestTheTimeAsleepCountsAgainstBeingArmed(t *testing.T) {
 	r.reaches(r.do(r.ask(action.Try, election)), action.Seen) // what was slept before does not count
 }
 
-func TestArmingAnotherSourceDoesNotArmAProtectedOne(t *testing.T) {
-	t.Parallel()
+// protectedRig has a protected source beside another one.
+func protectedRig(t *testing.T) (*rig, *asleep) {
+	t.Helper()
 	var laptop asleep
-	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
+	return redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
 		laptop.options().change(o, b)
 		b.Protect = true
 		o.Backends = map[string]operate.Backend{"dev": {Type: "redis"}}
-	}})
+	}}), &laptop
+}
+
+func TestArmingAnotherSourceDoesNotArmAProtectedOne(t *testing.T) {
+	t.Parallel()
+	r, laptop := protectedRig(t)
 	q := r.ask(action.Try, mutex)
 	q.Reason = "INC-1"
 	for _, passed := range []time.Duration{2 * time.Minute, 3 * time.Minute, 10 * time.Minute} {
@@ -86,12 +92,7 @@ func (r *rig) awake(what string, ok func(*action.Status) bool) {
 
 func TestAClaimAtAProtectedSourceEndsWithTheTimeOfItsOwnName(t *testing.T) {
 	t.Parallel()
-	var laptop asleep
-	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
-		laptop.options().change(o, b)
-		b.Protect = true
-		o.Backends = map[string]operate.Backend{"dev": {Type: "redis"}}
-	}})
+	r, laptop := protectedRig(t)
 	if err := r.Arm("s", "s"); err != nil {
 		t.Fatal(err)
 	}

@@ -164,38 +164,41 @@ func TestOnlyAnEndAfterTheAnswerToAForceReleaseIsOurs(t *testing.T) {
 		t.Errorf("the end that was seen before the answer has the cause %v, known as %v", last.Cause, last.How)
 	}
 	r.occupy(mutex, "host-a:1")
-	r.redis().Del(t.Context(), mutex)
-	r.free(mutex)
-	if last := r.lastTerm(mutex); last.Cause == sources.CauseEvicted {
-		t.Errorf("what was taken again and given up is evicted, known as %v", last.How)
-	}
+	notEvicted(t, r, mutex)
 
 	f.drops, f.answer = true, nil
+	if last := endedOnceSent(t, r); last.Cause != sources.CauseEvicted || last.How != sources.Ours {
+		t.Errorf("the end that was seen after the answer has the cause %v, known as %v", last.Cause, last.How)
+	}
+	r.occupy(mutex, "host-a:1")
+	notEvicted(t, r, mutex)
+}
+
+// endedOnceSent is the term of an owner that goes after its release was sent and before the answer.
+func endedOnceSent(t *testing.T, r *rig) sources.Term {
+	t.Helper()
 	r.occupy(mutex, "host-a:1")
 	id := r.do(r.ask(action.Release, mutex))
 	r.reaches(id, action.Sent)
 	r.redis().Del(t.Context(), mutex)
 	r.reaches(id, action.Seen)
-	if last := r.lastTerm(mutex); last.Cause != sources.CauseEvicted || last.How != sources.Ours {
-		t.Errorf("the end that was seen after the answer has the cause %v, known as %v", last.Cause, last.How)
-	}
-	r.occupy(mutex, "host-a:1")
-	r.redis().Del(t.Context(), mutex)
-	r.free(mutex)
-	if last := r.lastTerm(mutex); last.Cause == sources.CauseEvicted {
-		t.Errorf("what was taken again and given up is evicted, known as %v", last.How)
+	return r.lastTerm(mutex)
+}
+
+// notEvicted ends an ownership that nobody releases any more: it is given up.
+func notEvicted(t *testing.T, r *rig, name string) {
+	t.Helper()
+	r.redis().Del(t.Context(), name)
+	r.free(name)
+	if last := r.lastTerm(name); last.Cause == sources.CauseEvicted {
+		t.Errorf("what was given up long after is evicted, known as %v", last.How)
 	}
 }
 
 func TestAnEndAfterALostForceReleaseIsNotOurs(t *testing.T) {
 	t.Parallel()
 	r := forcedRig(t, &forcing{drops: true, lost: coord.ErrUncertain}, nil)
-	r.occupy(mutex, "host-a:1")
-	id := r.do(r.ask(action.Release, mutex))
-	r.reaches(id, action.Sent)
-	r.redis().Del(t.Context(), mutex)
-	r.reaches(id, action.Seen)
-	if last := r.lastTerm(mutex); last.Cause != sources.CauseEvicted || last.How != sources.Inferred {
+	if last := endedOnceSent(t, r); last.Cause != sources.CauseEvicted || last.How != sources.Inferred {
 		t.Errorf("the term has the cause %v, known as %v", last.Cause, last.How)
 	}
 }
@@ -223,11 +226,7 @@ func TestAForceReleaseThatMayStillBeDoneIsUnknown(t *testing.T) {
 	if !strings.Contains(run.Text, "whether it was done is not known") {
 		t.Errorf("%q", run.Text)
 	}
-	r.redis().Del(t.Context(), election)
-	r.free(election)
-	if last := r.lastTerm(election); last.Cause == sources.CauseEvicted {
-		t.Errorf("an end long after is evicted, known as %v", last.How)
-	}
+	notEvicted(t, r, election)
 }
 
 func TestAForceReleaseIsGuarded(t *testing.T) {
