@@ -392,8 +392,11 @@ func (b *box) buttons(a *Acting, w int) string {
 	}
 	l := th.Line(w).Skip(max((w-40)/3, 0)).Put(cancel, marks[0]+"Cancel ").Skip(8)
 	l.Put(act, marks[1]+verbButton(b.request.Verb)+" ")
-	if missing != "" {
+	switch {
+	case missing != "":
 		l.Put(th.Dim, " ("+missing+")")
+	case b.focus != len(b.fields)+buttonAct:
+		l.Put(th.Dim, " ("+a.Keys.KeyIn(keys.InBox, keys.NextField)+" goes here)")
 	}
 	return l.Done()
 }
