@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"coordtop/sources"
 	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
@@ -242,4 +244,17 @@ func TestAliasStandsBesideANumber(t *testing.T) {
 	drive(uitest.NewFeed(uitest.State(noon(), p)), Options{}).shows(t, "~Airflow  4242:17")
 	p.Name, p.Alias, p.AliasHow = "demo:leader", "key 77", sources.Told
 	drive(uitest.NewFeed(uitest.State(noon(), p)), Options{}).shows(t, "demo:leader  key 77")
+}
+
+func TestAScreenThatScrollsSaysHowMuchIsBelow(t *testing.T) {
+	t.Parallel()
+	a, b, c := three()
+	d := hand(a, b, c)
+	d.send(tea.WindowSizeMsg{Width: 60, Height: 10})
+	d.press("enter")
+	d.shows(t, "more lines: j")
+	for range 3 {
+		d.press("pgdown")
+	}
+	d.showsNot(t, "more line")
 }

@@ -20,9 +20,11 @@ func detailScreen(sc *Scene, w int) []string {
 		return []string{gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "this row does not exist any more").Done()}
 	}
 	lines := []string{gap, detailTitle(sc, row, v, w, 0)}
-	for _, section := range [][]string{ownerTable(sc, row, v, w, false), ownerFacts(sc, row, w), sawtoothLines(sc, row, v, w), wideStrip(sc, row, w), ownersOverTime(sc, row, w), waiterLines(sc, row, v, w, true), actionLines(sc, row, w),
-		candidateLines(sc, row, w, true), ifReleased(sc, row, v, w), formerOwners(sc, row, w), dataSections(sc, row, w),
-		labelFacts(sc, row, w), eventsOfRow(sc, row, w, rowEvents)} {
+	for _, section := range [][]string{
+		ownerTable(sc, row, v, w, false), waiterLines(sc, row, v, w, true), actionLines(sc, row, w), candidateLines(sc, row, w, true), ifReleased(sc, row, v, w),
+		formerOwners(sc, row, w), sawtoothLines(sc, row, v, w), wideStrip(sc, row, w), ownersOverTime(sc, row, w), ownerFacts(sc, row, w), dataSections(sc, row, w),
+		labelFacts(sc, row, w), eventsOfRow(sc, row, w, rowEvents),
+	} {
 		if len(section) > 0 {
 			lines = append(append(lines, gap), section...)
 		}

@@ -3,6 +3,7 @@ package screen
 import (
 	"strings"
 
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -37,13 +38,18 @@ func Draw(sc *Scene) Frame {
 // fixed is a frame of lines in which nothing scrolls.
 func fixed(sc *Scene, lines []string) Frame { return Frame{lines, sc.Scroll, sc.HelpAt} }
 
-// scrolling draws the lines of a screen from the scroll position on.
+// scrolling draws the lines of a screen from the scroll position on. The last line says how many
+// are left below.
 func scrolling(draw func(sc *Scene, w int) []string) func(*Scene) Frame {
 	return func(sc *Scene) Frame {
 		lines, h := draw(sc, sc.Layout.Width), sc.Layout.Body()
 		f := fixed(sc, nil)
 		f.Scroll = max(min(f.Scroll, len(lines)-h), 0)
 		f.Lines = sc.Theme.Box(lines[min(f.Scroll, len(lines)):], sc.Layout.Width, h)
+		if below := len(lines) - f.Scroll - h; below > 0 && h > 1 {
+			more := paint.Count(below+1, "more line") + ": " + sc.Keys.KeyIn(sc.KeyContext, keys.Down)
+			f.Lines[h-1] = sc.Theme.Line(sc.Layout.Width).Skip(2).Put(sc.Theme.Dim, more).Done()
+		}
 		return f
 	}
 }

@@ -46,7 +46,7 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 		filterAdvice(sc, l)
 		return l.Done()
 	case sc.Layout.Small && !sc.DialogOpen:
-		return l.Put(sc.Theme.Dim, "small screen: list only, 80x24 shows all").Done()
+		return l.Put(sc.Theme.Strong, sc.Keys.KeyOf(keys.Help)).Put(sc.Theme.Dim, " help").Skip(2).Put(sc.Theme.Dim, "panes need 80x24").Done()
 	}
 	scope := sc.KeyContext
 	hints := make([]keys.Binding, 0, 32)
