@@ -7,7 +7,6 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/sources"
-	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"
@@ -327,15 +326,6 @@ func (b *box) form(a *Acting, w, dataHeight int, air bool, p *screen.Picture) []
 	return append(lines, b.buttons(a, w))
 }
 
-// wayOut stands instead of the buttons where the row has changed.
-func (b *box) wayOut(a *Acting, w int) string {
-	l := a.Theme.Line(w).Skip(2)
-	if b.row != nil {
-		l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
-	}
-	return l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InChanged, keys.Cancel)).Put("", "  cancel").Done()
-}
-
 // refusal is why the operator did not begin, or where what was typed did not go.
 func (b *box) refusal(a *Acting, w int) []string {
 	var lines []string
@@ -374,29 +364,4 @@ func (b *box) label(f *field) string {
 		}
 	}
 	return format.Fit(text, max(boxLabel, format.Width(text)+2))
-}
-
-func (b *box) buttons(a *Acting, w int) string {
-	th := &a.Theme
-	cancel, act := paint.Style(""), paint.Style("")
-	marks := [2]string{" ", " "}
-	missing := b.missing()
-	if missing != "" {
-		act = th.Dim
-	}
-	switch b.focus - len(b.fields) {
-	case buttonCancel:
-		cancel, marks[0] = th.Selected, th.Cursor
-	case buttonAct:
-		act, marks[1] = th.Selected, th.Cursor
-	}
-	l := th.Line(w).Skip(max((w-40)/3, 0)).Put(cancel, marks[0]+"Cancel ").Skip(8)
-	l.Put(act, marks[1]+verbButton(b.request.Verb)+" ")
-	switch {
-	case missing != "":
-		l.Put(th.Dim, " ("+missing+")")
-	case b.focus != len(b.fields)+buttonAct:
-		l.Put(th.Dim, " ("+a.Keys.KeyIn(keys.InBox, keys.NextField)+" goes here)")
-	}
-	return l.Done()
 }
