@@ -55,7 +55,7 @@ type Options struct {
 	Recording func() (text string, stopped bool)
 
 	// History is what was recorded before. nil: nothing is known from before what the rows keep.
-	History History
+	History history.Reader
 
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()

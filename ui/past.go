@@ -2,6 +2,9 @@ package ui
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,36 +12,93 @@ import (
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 	"coordtop/ui/screen"
 )
 
-// History is a recording, which knows more of the past than the rows in memory. Lanes may wait for
-// a disk: see history.Reader.
-type History interface {
-	Lanes(ctx context.Context, refs []sources.Ref, span history.Span) ([]history.Lane, error)
+// pastMsg is what is read of the recording in one go, and then what was found.
+type pastMsg struct {
+	refs  []sources.Ref // whose lanes
+	span  history.Span  // and what of them
+	lanes []history.Lane
+
+	marksOf history.Span // zero: no marks
+	marks   []history.Event
+	runs    []history.Run
+
+	jump   *jump // nil: none
+	change []history.Event
+
+	err error
 }
 
-// lanesMsg brings what was read of a recording.
-type lanesMsg struct {
-	span  history.Span
-	lanes []history.Lane
-	err   error
+// jump is the change that is looked for in the recording.
+type jump struct {
+	at   time.Time // of the cursor, as in screen.Time
+	from time.Time // where that is
+	step int       // -1: before it; +1: after it
+	any  bool      // of any lane
+	refs []sources.Ref
 }
 
 // asked is what the board wants of the recording.
 type asked struct {
-	lanes   func(refs []sources.Ref, span history.Span) ([]history.Lane, error) // nil: there is no recording
+	read    func(pastMsg) pastMsg // nil: there is no recording
 	running bool
-	rest    time.Time   // after a failure nothing is asked until then
-	back    sources.Ref // the lane whose change before is looked for further back
+	rest    time.Time // after a failure nothing is asked until then
+	jump    *jump     // nil: no change is looked for
 }
 
 const (
 	askedLanes = 200             // how many lanes of the list are read besides those in sight
 	restAfter  = 5 * time.Second // after the recording could not be read
 	keptPasts  = 2000            // of how many rows what was read is kept
-	lookBack   = 30 * 24 * time.Hour
+	mostMarks  = 10_000          // before the end of the window
 )
+
+// ownerChanges are the kinds of events at which a lane changes.
+func ownerChanges() []sources.EventKind {
+	return []sources.EventKind{sources.EventAcquired, sources.EventReleased, sources.EventExpired, sources.EventOwnerChanged, sources.EventOwnerUnknown}
+}
+
+// read asks a recording. It may wait for a disk. A recording that was not begun holds nothing.
+func (msg pastMsg) read(ctx context.Context, h history.Reader) pastMsg {
+	var err error
+	got := func(e error) {
+		if !errors.Is(e, fs.ErrNotExist) && !errors.Is(e, history.ErrNothing) {
+			err = errors.Join(err, e)
+		}
+	}
+	if j := msg.jump; j != nil {
+		before, after, from := 1, 0, j.from
+		if j.step > 0 {
+			before, after, from = 0, 1, j.from.Add(1)
+		}
+		var e error
+		msg.change, e = h.Events(ctx, from, before, after, history.EventFilter{Refs: j.refs, Kinds: ownerChanges()})
+		got(e)
+	}
+	if len(msg.refs) > 0 {
+		var e error
+		msg.lanes, e = h.Lanes(ctx, msg.refs, msg.span)
+		got(e)
+		if e != nil {
+			msg.lanes = make([]history.Lane, len(msg.refs))
+			for i, ref := range msg.refs {
+				msg.lanes[i].Ref = ref
+			}
+		}
+	}
+	if msg.marksOf != (history.Span{}) {
+		marks, e := h.Events(ctx, msg.marksOf.To, mostMarks, 0, history.EventFilter{Kinds: screen.MarkKinds()})
+		got(e)
+		msg.marks = slices.DeleteFunc(marks, func(m history.Event) bool { return m.At.Before(msg.marksOf.From) })
+		msg.runs, e = h.Runs(ctx)
+		got(e)
+	}
+	msg.err = err
+	return msg
+}
 
 // pastReader is the model as it reads a recording.
 type pastReader struct{ *model }
@@ -47,21 +107,30 @@ type pastReader struct{ *model }
 func (m pastReader) askIn(ctx context.Context) {
 	if h := m.options.History; h != nil {
 		m.Time.Reads = true
-		m.asked.lanes = func(refs []sources.Ref, span history.Span) ([]history.Lane, error) { return h.Lanes(ctx, refs, span) }
+		m.asked.read = func(msg pastMsg) pastMsg { return msg.read(ctx, h) }
 	}
 }
 
-// readLanes is the command that reads what the Timeline shows and nobody has read yet; nil: that is
+// readPast is the command that reads what the Timeline shows and nobody has read yet; nil: that is
 // nothing.
-func (m pastReader) readLanes() tea.Cmd {
-	if m.asked.lanes == nil || m.asked.running || m.Shown != screen.Timeline || m.Clock.Before(m.asked.rest) {
+func (m pastReader) readPast() tea.Cmd {
+	if m.asked.read == nil || m.asked.running || m.Shown != screen.Timeline || m.Clock.Before(m.asked.rest) {
 		return nil
 	}
-	var refs []sources.Ref
-	var span history.Span
-	handles := append(m.Rows.Handles[:min(len(m.Rows.Handles), askedLanes):min(len(m.Rows.Handles), askedLanes)], m.Time.Lanes.Visible()...)
+	msg := pastMsg{jump: m.asked.jump, marksOf: m.unreadMarks()}
+	msg.refs, msg.span = m.unreadLanes()
+	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 {
+		return nil
+	}
+	m.asked.running = true
+	read := m.asked.read
+	return func() tea.Msg { return read(msg) }
+}
+
+// unreadLanes are lanes of which the same must be read.
+func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
 	seen := map[sources.Ref]bool{}
-	for _, h := range handles {
+	for _, h := range slices.Concat(m.Rows.Handles[:min(len(m.Rows.Handles), askedLanes)], m.Time.Lanes.Visible()) {
 		row, _ := m.Rows.At(h)
 		if row == nil || seen[row.Ref] {
 			continue
@@ -73,32 +142,15 @@ func (m pastReader) readLanes() tea.Cmd {
 		}
 		refs, span = append(refs, row.Ref), want
 	}
-	if len(refs) == 0 {
-		return nil
-	}
-	m.asked.running = true
-	lanes := m.asked.lanes
-	return func() tea.Msg {
-		found, err := lanes(refs, span)
-		return lanesMsg{span, found, err}
-	}
+	return refs, span
 }
 
 // unread is what of a row must be read for the window: only what enters, and half a window more.
 func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
-	win, known := screen.TimeWindow(&m.Scene), row.RecordedSince(m.State)
-	from, to, more := win.Start, win.End(), win.Span()/2
-	if m.Time.Step == 0 { // how much is shown depends on how much is known
-		from = sources.Earlier(from, m.Now.Add(-screen.UsualSpan))
-	}
-	wanted := history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), m.State.At)}
+	known := row.RecordedSince(m.State)
+	from, to, wanted := m.wanted()
 	p := m.Time.Past[row.Ref]
 	switch {
-	case m.asked.back == row.Ref:
-		if p != nil {
-			known = sources.Earlier(known, p.Span.From)
-		}
-		return history.Span{From: known.Add(-lookBack), To: known}, true
 	case !known.IsZero() && !from.Before(known):
 		return wanted, false
 	case p == nil || to.Before(p.Span.From) || from.After(p.Span.To):
@@ -111,11 +163,36 @@ func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 	return wanted, false
 }
 
-// haveLanes takes what was read.
-func (m pastReader) haveLanes(msg lanesMsg) {
+// wanted is what must be known for the window, and what is read where that is not.
+func (m pastReader) wanted() (from, to time.Time, span history.Span) {
+	win := screen.TimeWindow(&m.Scene)
+	from, to = win.Start, win.End()
+	if m.Time.Step == 0 { // how much is shown depends on how much is known
+		from = sources.Earlier(from, m.Now.Add(-screen.UsualSpan))
+	}
+	more := win.Span() / 2
+	return from, to, history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), m.State.At)}
+}
+
+// unreadMarks is the span whose marks must be read; zero: they are known.
+func (m pastReader) unreadMarks() history.Span {
+	from, to, span := m.wanted()
+	kept := m.Events.Kept(m.Now)
+	span.To, to = sources.Earlier(span.To, kept), sources.Earlier(to, kept)
+	if of := m.Time.MarksOf; !from.Before(kept) || !of.From.After(from) && !of.To.Before(to) {
+		return history.Span{}
+	}
+	return span
+}
+
+// havePast takes what was read.
+func (m pastReader) havePast(msg pastMsg) {
 	m.asked.running = false
+	if msg.jump == m.asked.jump {
+		m.asked.jump = nil
+	}
 	if msg.err != nil {
-		m.asked.rest, m.asked.back = m.Clock.Add(restAfter), sources.Ref{}
+		m.asked.rest = m.Clock.Add(restAfter)
 		if text := paint.Clean(msg.err.Error()); text != m.Time.ReadError {
 			m.Time.ReadError = text
 			m.Say("the recording cannot be read: " + text)
@@ -123,11 +200,26 @@ func (m pastReader) haveLanes(msg lanesMsg) {
 		return
 	}
 	m.Time.ReadError = ""
+	m.haveLanes(msg)
+	if msg.marksOf != (history.Span{}) {
+		m.Time.MarksOf, m.Time.Runs, m.Time.Marks = msg.marksOf, msg.runs, nil
+		for i := range msg.marks {
+			m.Time.Marks = append(m.Time.Marks, msg.marks[i].Event)
+		}
+	}
+	if j := msg.jump; j != nil && j.at.Equal(m.Time.At) {
+		timelineScreen(m).land(*j, msg.change)
+	}
+}
+
+// haveLanes takes the lanes that were read.
+func (m pastReader) haveLanes(msg pastMsg) {
 	if m.Time.Past == nil || len(m.Time.Past) > keptPasts {
 		m.Time.Past = map[sources.Ref]*screen.Past{}
 	}
-	m.summed.at = time.Time{}
-	back := m.asked.back
+	if len(msg.lanes) > 0 {
+		m.summed.at = time.Time{}
+	}
 	for _, l := range msg.lanes {
 		p := m.Time.Past[l.Ref]
 		if p == nil {
@@ -138,13 +230,6 @@ func (m pastReader) haveLanes(msg lanesMsg) {
 		if since := p.ObservedFrom(m.Now.Add(-screen.UsualSpan)); !since.IsZero() && (m.Time.Since.IsZero() || since.Before(m.Time.Since)) {
 			m.Time.Since = since
 		}
-		if l.Ref == back {
-			m.asked.back = sources.Ref{}
-		}
-	}
-	if back != (sources.Ref{}) && m.asked.back == (sources.Ref{}) {
-		m.joinLanes()
-		timelineScreen(m).jump(-1, false)
 	}
 }
 
@@ -157,18 +242,18 @@ func (m pastReader) joinLanes() {
 	}
 }
 
-// furtherBack has the change of the selected lane before what is known looked for in the recording, and
-// reports whether there is more of it.
-func (m pastReader) furtherBack() bool {
-	row, _ := m.Selected()
-	if row == nil {
+// lookFor has a change looked for in the recording, and reports whether there is one to look in.
+func (m pastReader) lookFor(step int, any bool, handles []rows.Handle) bool {
+	if m.asked.read == nil {
 		return false
 	}
-	p := m.Time.Past[row.Ref]
-	if m.asked.lanes == nil || p != nil && p.Whole() {
-		return false
+	j := &jump{at: m.Time.At, from: screen.CursorAt(&m.Scene), step: step, any: any}
+	for _, h := range handles {
+		if row, _ := m.Rows.At(h); row != nil {
+			j.refs = append(j.refs, row.Ref)
+		}
 	}
-	m.asked.back = row.Ref
+	m.asked.jump = j
 	m.Say("looking for it in the recording")
 	return true
 }

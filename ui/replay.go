@@ -227,7 +227,7 @@ func (m *replay) follows() bool {
 // cut forgets what was kept of states from which the next one does not follow.
 func (m *replay) cut() {
 	m.Events, m.EventList = rows.Log{}, table.Table[uint64]{}
-	m.Time.Past, m.Time.Since = nil, time.Time{}
+	m.Time.Past, m.Time.Since, m.Time.MarksOf, m.Time.Marks = nil, time.Time{}, history.Span{}, nil
 	m.Rows.Reset()
 	m.anew = true
 	m.Scene.Forget()

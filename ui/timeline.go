@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
+	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -208,29 +209,70 @@ func (m timelineScreen) turnPage(n int) {
 }
 
 // jump goes to the change before the cursor, or with +1 to the next one, of the selected lane or of
-// any.
+// any. What may lie nearer in the recording is looked for there.
 func (m timelineScreen) jump(step int, any bool) {
-	at, found, name := screen.CursorAt(&m.Scene), time.Time{}, ""
-	look := func(row *sources.Row) {
-		if t := screen.LaneChange(&m.Scene, row, at, step); !t.IsZero() && (found.IsZero() || step < 0 == t.After(found)) {
+	handles := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
+	if !any {
+		h, ok := m.List.Selected()
+		if handles = nil; ok {
+			handles = []rows.Handle{h}
+		}
+	}
+	from := screen.CursorAt(&m.Scene)
+	found, name, known := m.nearest(from, step, handles)
+	if known || !(pastReader{m.model}).lookFor(step, any, handles) {
+		m.arrive(found, name, step, any)
+	}
+}
+
+// nearest is the nearest change of lanes that is known, and whether the recording knows of none
+// that is nearer.
+func (m timelineScreen) nearest(from time.Time, step int, handles []rows.Handle) (found time.Time, name string, known bool) {
+	var since time.Time // from when on all changes are known
+	for _, h := range handles {
+		row, _ := m.Rows.At(h)
+		if row == nil {
+			continue
+		}
+		since = sources.Later(since, screen.KnownFrom(&m.Scene, row))
+		if t := screen.LaneChange(&m.Scene, row, from, step); nearer(t, found, step) {
 			found, name = t, paint.Clean(row.Name)
 		}
 	}
-	if row, _ := m.Selected(); row != nil && !any {
-		look(row)
+	if step < 0 {
+		return found, name, since.IsZero() || !found.IsZero() && !found.Before(since)
 	}
-	for _, h := range m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)] {
-		if row, _ := m.Rows.At(h); row != nil && any {
-			look(row)
+	return found, name, !from.Before(since)
+}
+
+// nearer reports whether a change at t is nearer than one at found, which may be none.
+func nearer(t, found time.Time, step int) bool {
+	return !t.IsZero() && (found.IsZero() || step < 0 == t.After(found))
+}
+
+// land ends a jump with what was found in the recording, if anything.
+func (m timelineScreen) land(j jump, change []history.Event) {
+	var handles []rows.Handle
+	for _, ref := range j.refs {
+		if h, ok := m.find(ref); ok {
+			handles = append(handles, h)
 		}
 	}
+	found, name, _ := m.nearest(j.from, j.step, handles)
+	if len(change) > 0 && nearer(change[0].At, found, j.step) {
+		found, name = change[0].At, paint.Clean(change[0].Ref.Name)
+	}
+	m.arrive(found, name, j.step, j.any)
+}
+
+// arrive moves the cursor to the change that was found; without one a message says so.
+func (m timelineScreen) arrive(found time.Time, name string, step int, any bool) {
 	switch {
 	case !found.IsZero():
-		if any {
+		m.Message = ""
+		if m.far(found, screen.TimeWindow(&m.Scene)); any {
 			m.Say(name + " changed")
 		}
-		m.far(found, screen.TimeWindow(&m.Scene))
-	case step < 0 && !any && pastReader(m).furtherBack():
 	case step < 0:
 		m.Say("no change before is known")
 	default:

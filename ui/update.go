@@ -28,7 +28,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if changed {
 		m.draw()
 	}
-	if reading := (pastReader{m}).readLanes(); reading != nil {
+	if reading := (pastReader{m}).readPast(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
 	return m, cmd
@@ -67,8 +67,8 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case auditMsg:
 		m.haveAudit(msg)
 		return nil, true
-	case lanesMsg:
-		pastReader{m}.haveLanes(msg)
+	case pastMsg:
+		pastReader{m}.havePast(msg)
 		return nil, true
 	case exportedMsg:
 		m.exported(msg)

@@ -62,8 +62,8 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	recording := p.recordingOf(c)
 	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		recording.run(inner, hub, beside)
-		past := recording.past()
-		defer past.close()
+		past, closePast := recording.past()
+		defer closePast()
 		feed := newFeed(hub)
 		defer feed.Close()
 		player, closePlayer := recording.player(inner)
@@ -74,7 +74,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
 			Feed: feed, Player: player, Operator: op, Title: c.Title, TitleColor: c.Color, Demo: p.crash != nil, ASCII: o.ascii, NoColor: o.plain,
-			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Command: p.settings.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past.reader(),
+			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Command: p.settings.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past,
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

@@ -16,7 +16,6 @@ import (
 	"coordtop/internal/history/record"
 	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
-	"coordtop/ui"
 )
 
 const historyName = "history.db"
@@ -108,42 +107,13 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
 }
 
-// past is what was recorded, as the Timeline asks for it.
-type past struct{ *sqlite.Store }
-
-// past returns it; it must be closed.
-func (r *recording) past() past {
+// past returns what was recorded, nil where nothing is, and how it is closed.
+func (r *recording) past() (history.Reader, func()) {
 	if r.place.Path == "" {
-		return past{}
+		return nil, func() {}
 	}
-	return past{sqlite.Open(r.place.Path)}
-}
-
-func (p past) close() {
-	if p.Store != nil {
-		_ = p.Close() // it only read
-	}
-}
-
-// reader is nil where nothing is recorded.
-func (p past) reader() ui.History {
-	if p.Store == nil {
-		return nil
-	}
-	return p
-}
-
-// Lanes returns nothing but their names where there is no recording yet.
-func (p past) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) ([]history.Lane, error) {
-	lanes, err := p.Store.Lanes(ctx, refs, span)
-	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
-		return lanes, err
-	}
-	lanes = make([]history.Lane, len(refs))
-	for i := range refs {
-		lanes[i].Ref = refs[i]
-	}
-	return lanes, nil
+	store := sqlite.Open(r.place.Path)
+	return store, func() { _ = store.Close() } // it only read
 }
 
 // status is what the screen says of the recording.

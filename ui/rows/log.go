@@ -111,6 +111,14 @@ func (log *Log) Second() {
 	log.show()
 }
 
+// Kept is from when on all events are kept: now, where there are none.
+func (log *Log) Kept(now time.Time) time.Time {
+	if len(log.List) == 0 {
+		return now
+	}
+	return log.List[0].At
+}
+
 // Find returns the event with this number; nil where it is not kept.
 func (log *Log) Find(seq uint64) *sources.Event {
 	i, ok := slices.BinarySearchFunc(log.List, seq, func(e sources.Event, seq uint64) int { return cmp.Compare(e.Seq, seq) })

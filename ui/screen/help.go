@@ -259,7 +259,7 @@ func helpSigns(sc *Scene) [][2]paint.Part {
 		{th.Warn.Text(bars(th.Full, 3)), paint.Plain("no permit was left")},
 		{th.Good.Text(th.Eighths[6] + th.Eighths[5] + th.Eighths[4] + th.Eighths[6]), paint.Plain("a lease: the lowest that was left in a column; every renewal lifts it")},
 		{th.Notice.Text(th.Acted), paint.Plain("an action of ours; " + sc.Keys.KeyOf(keys.Audit) + " lists those of all")},
-		{th.Accent.Text("M"), paint.Plain("on the Timeline: a note; " + th.Down + " a source that was down, R a server that was restarted, C the clock was set")},
+		{th.Accent.Text("M"), paint.Plain("on the Timeline: a note; " + th.Down + " a source that was down, R a server that was restarted, C the clock was set, S coordtop was started")},
 		{th.Strong.Text(th.Many), paint.Plain("more changes than fit in a column")},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -28,6 +29,9 @@ type Time struct {
 	Reads     bool                  // there is a recording, of which is read what is shown
 	ReadError string                // why it cannot be read; "": it can
 	Past      map[sources.Ref]*Past // what was read of it
+	Marks     []sources.Event       // events of it that have marks, from before those that are kept
+	MarksOf   history.Span          // when
+	Runs      []history.Run         // who recorded
 	Since     time.Time             // from when on something is known of the last UsualSpan; zero: nothing was read
 }
 

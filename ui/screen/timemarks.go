@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,28 +18,48 @@ type timeMark struct {
 	text string
 }
 
-// timeMarks are those in the window, the oldest first: what a person did or noted, and what hid
-// the rows or the time.
+// MarkKinds are the kinds of events that have marks, and what ends an outage.
+func MarkKinds() []sources.EventKind {
+	return []sources.EventKind{sources.EventAction, sources.EventNote, sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted, sources.EventClockStep}
+}
+
+// timeMarks are those in the window, the oldest first: what a person did or noted, what hid the rows
+// or the time, and when coordtop was started.
 func timeMarks(sc *Scene, win timeline.Window) []timeMark {
 	var marks []timeMark
-	down := map[string]bool{}
-	for i := range sc.Events.List {
-		e := &sc.Events.List[i]
-		m := markOf(sc, e)
-		if e.Kind == sources.EventSourceDown && down[e.Ref.Source] {
-			continue // the same outage, for another reason
+	inside := func(at time.Time) bool { return !at.Before(win.Start) && at.Before(win.End()) }
+	down, kinds, kept := map[string]bool{}, MarkKinds(), sc.Events.Kept(sc.Now)
+	add := func(e *sources.Event) {
+		if !slices.Contains(kinds, e.Kind) {
+			return
 		}
+		again := e.Kind == sources.EventSourceDown && down[e.Ref.Source] // the same outage, for another reason
 		if e.Kind == sources.EventSourceDown || e.Kind == sources.EventSourceUp {
 			down[e.Ref.Source] = e.Kind == sources.EventSourceDown
 		}
-		if m.sign.Text != "" && !e.At.Before(win.Start) && e.At.Before(win.End()) {
-			marks = append(marks, m)
+		if !again && e.Kind != sources.EventSourceUp && inside(e.At) {
+			marks = append(marks, markOf(sc, e))
 		}
 	}
+	for i := range sc.Time.Marks {
+		if e := &sc.Time.Marks[i]; e.At.Before(kept) {
+			add(e)
+		}
+	}
+	for i := range sc.Events.List {
+		add(&sc.Events.List[i])
+	}
+	for _, r := range sc.Time.Runs {
+		column := win.Column(r.From)
+		if inside(r.From) && !r.From.After(DrawnTo(sc)) && !slices.ContainsFunc(marks, func(m timeMark) bool { return win.Column(m.at) == column }) {
+			marks = append(marks, timeMark{r.From, sc.Theme.Dim.Text("S"), "coordtop started"})
+		}
+	}
+	slices.SortStableFunc(marks, func(a, b timeMark) int { return a.at.Compare(b.at) })
 	return marks
 }
 
-// markOf is the mark of an event; one without a sign has none.
+// markOf is the mark of an event.
 func markOf(sc *Scene, e *sources.Event) timeMark {
 	th := &sc.Theme
 	m := timeMark{at: e.At, text: paint.Clean(e.Detail)}
@@ -66,11 +87,11 @@ func markOf(sc *Scene, e *sources.Event) timeMark {
 func drawMarks(sc *Scene, win timeline.Window, w int) string {
 	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "marks")
 	start := 1 + laneNames(sc) + laneChanges
-	marks := timeMarks(sc, win)
+	marks := slices.CompactFunc(timeMarks(sc, win), func(a, b timeMark) bool { return win.Column(a.at) == win.Column(b.at) }) // the readout names all
 	for i, m := range marks {
 		x := start + win.Column(m.at)
 		if x < l.X {
-			continue // another one stands there, and the readout names both
+			continue // the text of another one stands there
 		}
 		l.To(x).Put(m.sign.Style, m.sign.Text)
 		end := w

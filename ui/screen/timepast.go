@@ -21,6 +21,9 @@ type Past struct {
 
 // Add takes what was read beside what is there, or instead of it where the two do not meet.
 func (p *Past) Add(span history.Span, l history.Lane) {
+	if l.Before != nil {
+		l.Terms = append([]sources.Term{*l.Before}, l.Terms...)
+	}
 	meets := !span.From.After(p.Span.To) && !p.Span.From.After(span.To)
 	if p.row = nil; !meets || p.Span.From.IsZero() {
 		p.Span, p.Lane = span, l
@@ -79,6 +82,15 @@ func memoryBegins(sc *Scene, row *sources.Row) time.Time {
 		return since
 	}
 	return sc.State.At // it was not listed yet
+}
+
+// KnownFrom is from when on all that is recorded of a row is known here; zero: nothing is recorded
+// before that.
+func KnownFrom(sc *Scene, row *sources.Row) time.Time {
+	if spans := unreadOf(sc, row); len(spans) > 0 {
+		return spans[len(spans)-1].To
+	}
+	return time.Time{}
 }
 
 // unreadOf is what of a row may be recorded, and was not read.

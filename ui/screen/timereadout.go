@@ -74,12 +74,14 @@ func changesAround(sc *Scene, row *sources.Row) []paint.Part {
 	key := func(do keys.Intent) string { return sc.Keys.KeyIn(keys.InTimeline, do) }
 	before, after := LaneChange(sc, row, CursorAt(sc), -1), LaneChange(sc, row, CursorAt(sc), +1)
 	var parts []paint.Part
-	if !before.IsZero() {
-		parts = append(parts, paint.Part{Style: sc.Theme.Dim, Text: "   " + key(keys.LastChange) + " change before " + clockAt(sc, before, 0), Yield: paint.Aside})
+	say := func(do keys.Intent, word string, t, from, to time.Time) {
+		unread := slices.ContainsFunc(unreadOf(sc, row), func(u timeline.Span) bool { return u.From.Before(to) && u.To.After(from) })
+		if !t.IsZero() && !unread { // else one may lie nearer
+			parts = append(parts, paint.Part{Style: sc.Theme.Dim, Text: "   " + key(do) + " " + word + " " + clockAt(sc, t, 0), Yield: paint.Aside})
+		}
 	}
-	if !after.IsZero() {
-		parts = append(parts, paint.Part{Style: sc.Theme.Dim, Text: "   " + key(keys.NextChange) + " next change " + clockAt(sc, after, 0), Yield: paint.Aside})
-	}
+	say(keys.LastChange, "change before", before, before, CursorAt(sc))
+	say(keys.NextChange, "next change", after, CursorAt(sc), after)
 	return parts
 }
 
@@ -104,8 +106,8 @@ func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
 		if s := terms[i].Start; s.Happened() {
 			look(s.At)
 		}
-		if e := terms[i].End.At; !e.IsZero() {
-			look(e)
+		if e := terms[i].End; !e.At.IsZero() && e.How != sources.Bound { // else nobody saw it end
+			look(e.At)
 		}
 	}
 	return found
@@ -221,6 +223,13 @@ func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	return parts
 }
 
+// unreadBetween reports whether something between two instants was not read.
+func unreadBetween(lane *timeline.Lane, from, to time.Time) bool {
+	return slices.ContainsFunc(lane.Unread, func(u timeline.Span) bool {
+		return !u.From.IsZero() && u.From.Before(to) && u.To.After(from) // before the first that was read stands the one before it
+	})
+}
+
 // ownerParts is an owner in a line, whose name is shortened only where it is long.
 func ownerParts(th *paint.Theme, t *sources.Term) []paint.Part {
 	name := paint.Plain(paint.CleanLabel(t.Owner.Label))
@@ -236,6 +245,9 @@ const longOwner = 16
 // besideTerm names a neighbour of a term, and the gap that follows term end.
 func besideTerm(sc *Scene, lane *timeline.Lane, word string, i, end int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
+	if unreadBetween(lane, lane.Terms[end].End.At, lane.Terms[end+1].Start.At) {
+		return []paint.Part{th.Dim.Text(word + "not read")}
+	}
 	gap, st := gapText(sc, lane, end)
 	return slices.Concat([]paint.Part{th.Dim.Text(word)}, ownerParts(th, t), []paint.Part{th.Dim.Text(", "), st.Text(gap)})
 }
@@ -247,8 +259,6 @@ func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
 	switch {
 	case gap.Max == 0:
 		return "no gap", sc.Theme.Dim
-	case slices.ContainsFunc(lane.Unread, func(u timeline.Span) bool { return u.From.Before(lane.Terms[i+1].Start.At) && u.To.After(end) }):
-		return "gap not read", sc.Theme.Dim
 	case gap.Min == 0 && unseenBetween(lane, sources.Earlier(end, cmp.Or(lane.Terms[i].End.After(), end)), lane.Terms[i+1].Start.At):
 		return "gap not observed", sc.Theme.Dim
 	case lane.Trouble && gap.Min > lane.Gap:
@@ -273,15 +283,20 @@ func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 	if lane.Trouble {
 		st = th.Bad
 	}
-	next := slices.IndexFunc(lane.Terms, func(t sources.Term) bool { return t.Start.At.After(at) })
+	next, from, to := slices.IndexFunc(lane.Terms, func(t sources.Term) bool { return t.Start.At.After(at) }), lane.Nobody, "now"
+	if next >= 0 && unreadBetween(lane, at, lane.Terms[next].Start.At) {
+		lane, to = &timeline.Lane{Terms: lane.Terms[:next], Dark: lane.Dark}, "?"
+	}
 	if next < 0 {
 		next = len(lane.Terms)
 	}
-	from, to := lane.Nobody, "now"
 	if next > 0 {
 		from = lane.Terms[next-1].End
 	}
 	length := th.Age(from, DrawnTo(sc))
+	if to == "?" {
+		length = "?"
+	}
 	if next < len(lane.Terms) {
 		to = exactTime(sc, lane.Terms[next].Start)
 		length = format.Precise(lane.Terms[next].Start.At.Sub(from.At))
