@@ -18,33 +18,19 @@ const (
 
 // SessionAbilities reports which optional interfaces a session implements.
 func SessionAbilities(s coord.DriverSession) Ability {
-	var has Ability
-	if _, ok := s.(coord.Renewer); ok {
-		has |= CanRenew
-	}
-	if _, ok := s.(coord.Describer); ok {
-		has |= CanDescribe
-	}
-	if _, ok := s.(coord.Watcher); ok {
-		has |= CanWatch
-	}
-	if _, ok := s.(coord.Queuer); ok {
-		has |= CanQueue
-	}
-	if _, ok := s.(coord.Provisioner); ok {
-		has |= CanProvision
-	}
-	return has
+	return ability[coord.Renewer](s, CanRenew) | ability[coord.Describer](s, CanDescribe) | ability[coord.Watcher](s, CanWatch) |
+		ability[coord.Queuer](s, CanQueue) | ability[coord.Provisioner](s, CanProvision)
 }
 
 // GrantAbilities reports which optional interfaces a grant implements.
 func GrantAbilities(g coord.Grant) Ability {
-	var has Ability
-	if _, ok := g.(coord.Renewer); ok {
-		has |= CanRenew
+	return ability[coord.Renewer](g, CanRenew) | ability[coord.Publisher](g, CanPublish)
+}
+
+// ability is a if v implements I, else none.
+func ability[I any](v any, a Ability) Ability {
+	if _, ok := v.(I); ok {
+		return a
 	}
-	if _, ok := g.(coord.Publisher); ok {
-		has |= CanPublish
-	}
-	return has
+	return 0
 }

@@ -41,7 +41,7 @@ func (t *tablet) semaphoreFor(req *pb.SessionRequest_AcquireSemaphore) (*semapho
 	case len(req.GetData()) > largestData:
 		return nil, &refusal{Ydb.StatusIds_BAD_REQUEST, "the data is too large"}
 	case sem == nil && !req.GetEphemeral():
-		return nil, &refusal{Ydb.StatusIds_NOT_FOUND, "there is no such semaphore"}
+		return nil, noSemaphore
 	case sem != nil && sem.ephemeral != req.GetEphemeral():
 		return nil, &refusal{Ydb.StatusIds_PRECONDITION_FAILED, "the semaphore is of the other kind"}
 	case sem != nil && req.GetCount() > sem.limit:

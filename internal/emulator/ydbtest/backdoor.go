@@ -209,15 +209,14 @@ func (s *Server) DeleteSemaphore(path, name string) error {
 	})
 }
 
-func refusedBy(code Ydb.StatusIds_StatusCode, text issueList) error {
-	switch code {
-	case Ydb.StatusIds_SUCCESS:
+func refusedBy(r *refusal) error {
+	switch {
+	case r == nil:
 		return nil
-	case Ydb.StatusIds_NOT_FOUND:
-		return fmt.Errorf("%s: %w", text[0].GetMessage(), ErrNotFound)
-	default:
-		return fmt.Errorf("%w: %s", ErrRefused, text[0].GetMessage())
+	case r.status == Ydb.StatusIds_NOT_FOUND:
+		return fmt.Errorf("%s: %w", r.text, ErrNotFound)
 	}
+	return fmt.Errorf("%w: %s", ErrRefused, r.text)
 }
 
 // Streams counts the Session calls that are open.

@@ -73,40 +73,28 @@ func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordinat
 }
 
 func (s *coordination) CreateNode(ctx context.Context, req *pb.CreateNodeRequest) (*pb.CreateNodeResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		if err := identityOf(ctx).rights.needs(Write); err != nil {
-			return nil, err
-		}
+	op := s.server.operate(ctx, Write, func(c *cluster) (proto.Message, *refusal) {
 		return nil, c.createNode(req.GetPath(), req.GetConfig())
 	})
 	return &pb.CreateNodeResponse{Operation: op}, nil
 }
 
 func (s *coordination) AlterNode(ctx context.Context, req *pb.AlterNodeRequest) (*pb.AlterNodeResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		if err := identityOf(ctx).rights.needs(Write); err != nil {
-			return nil, err
-		}
+	op := s.server.operate(ctx, Write, func(c *cluster) (proto.Message, *refusal) {
 		return nil, c.alterNode(req.GetPath(), req.GetConfig())
 	})
 	return &pb.AlterNodeResponse{Operation: op}, nil
 }
 
 func (s *coordination) DropNode(ctx context.Context, req *pb.DropNodeRequest) (*pb.DropNodeResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		if err := identityOf(ctx).rights.needs(Erase); err != nil {
-			return nil, err
-		}
+	op := s.server.operate(ctx, Erase, func(c *cluster) (proto.Message, *refusal) {
 		return nil, c.dropNode(req.GetPath())
 	})
 	return &pb.DropNodeResponse{Operation: op}, nil
 }
 
 func (s *coordination) DescribeNode(ctx context.Context, req *pb.DescribeNodeRequest) (*pb.DescribeNodeResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		if err := identityOf(ctx).rights.needs(List); err != nil {
-			return nil, err
-		}
+	op := s.server.operate(ctx, List, func(c *cluster) (proto.Message, *refusal) {
 		at, err := c.node(req.GetPath())
 		if err != nil {
 			return nil, err
@@ -116,19 +104,23 @@ func (s *coordination) DescribeNode(ctx context.Context, req *pb.DescribeNodeReq
 	return &pb.DescribeNodeResponse{Operation: op}, nil
 }
 
-// operate runs a call on the model and wraps its outcome as the service does: always
-// ready, errors included.
-func (s *Server) operate(call func(*cluster) (proto.Message, *refusal)) *Ydb_Operations.Operation {
+// operate runs a call, for which its caller needs rights, on the model and wraps its outcome as
+// the service does: always ready, errors included.
+func (s *Server) operate(ctx context.Context, needs Rights, call func(*cluster) (proto.Message, *refusal)) *Ydb_Operations.Operation {
 	op := &Ydb_Operations.Operation{Ready: true}
 	s.step(func(c *cluster) {
-		result, err := call(c)
+		var result proto.Message
+		err := noRight
+		if identityOf(ctx).rights&needs == needs {
+			result, err = call(c)
+		}
 		op.Status, op.Issues = err.reply()
 		if err != nil || result == nil {
 			return
 		}
 		packed, packErr := anypb.New(result)
 		if packErr != nil {
-			op.Status, op.Issues = refuse(Ydb.StatusIds_INTERNAL_ERROR, packErr.Error())
+			op.Status, op.Issues = (&refusal{Ydb.StatusIds_INTERNAL_ERROR, packErr.Error()}).reply()
 			return
 		}
 		op.Result = packed

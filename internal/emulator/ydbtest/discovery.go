@@ -29,7 +29,7 @@ func (d *discovery) ListEndpoints(ctx context.Context, _ *Ydb_Discovery.ListEndp
 			endpoints = append(endpoints, d.endpoint(host, port, i))
 		}
 	}
-	op := d.server.operate(func(*cluster) (proto.Message, *refusal) {
+	op := d.server.operate(ctx, 0, func(*cluster) (proto.Message, *refusal) {
 		return &Ydb_Discovery.ListEndpointsResult{Endpoints: endpoints}, nil
 	})
 	return &Ydb_Discovery.ListEndpointsResponse{Operation: op}, nil
@@ -68,7 +68,7 @@ func splitEndpoint(address string) (string, uint32, bool) {
 }
 
 func (d *discovery) WhoAmI(ctx context.Context, _ *Ydb_Discovery.WhoAmIRequest) (*Ydb_Discovery.WhoAmIResponse, error) {
-	op := d.server.operate(func(*cluster) (proto.Message, *refusal) {
+	op := d.server.operate(ctx, 0, func(*cluster) (proto.Message, *refusal) {
 		return &Ydb_Discovery.WhoAmIResult{User: identityOf(ctx).login}, nil
 	})
 	return &Ydb_Discovery.WhoAmIResponse{Operation: op}, nil

@@ -11,30 +11,25 @@ type refusal struct {
 	text   string
 }
 
-// The answers to those who lack a right.
+// The answers to those who lack a right, or name nothing.
 var (
 	noWrite = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to write"}
 	noErase = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to erase"}
 	noRead  = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to read"}
+	noRight = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to do this"}
+
+	noSemaphore = &refusal{Ydb.StatusIds_NOT_FOUND, "there is no such semaphore"}
 )
 
-// issueList is what the wire calls the texts of an answer.
-type issueList = []*Ydb_Issue.IssueMessage
-
-// refuse is the reply of a refusal that is made on the spot.
-func refuse(code Ydb.StatusIds_StatusCode, text string) (Ydb.StatusIds_StatusCode, issueList) {
-	return code, issues(text)
-}
-
 // reply is the status and the issues of a refusal; nil is SUCCESS.
-func (r *refusal) reply() (Ydb.StatusIds_StatusCode, issueList) {
+func (r *refusal) reply() (Ydb.StatusIds_StatusCode, []*Ydb_Issue.IssueMessage) {
 	if r == nil {
 		return Ydb.StatusIds_SUCCESS, nil
 	}
 	return r.status, issues(r.text)
 }
 
-func issues(text string) issueList {
+func issues(text string) []*Ydb_Issue.IssueMessage {
 	const severityError = 1 // NYql::TSeverityIds::S_ERROR
 	return []*Ydb_Issue.IssueMessage{{Message: text, Severity: severityError}}
 }

@@ -15,28 +15,22 @@ type scheme struct {
 }
 
 func (s *scheme) MakeDirectory(ctx context.Context, req *Ydb_Scheme.MakeDirectoryRequest) (*Ydb_Scheme.MakeDirectoryResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		if err := identityOf(ctx).rights.needs(Write); err != nil {
-			return nil, err
-		}
+	op := s.server.operate(ctx, Write, func(c *cluster) (proto.Message, *refusal) {
 		return nil, c.makeDirectory(req.GetPath())
 	})
 	return &Ydb_Scheme.MakeDirectoryResponse{Operation: op}, nil
 }
 
 func (s *scheme) RemoveDirectory(ctx context.Context, req *Ydb_Scheme.RemoveDirectoryRequest) (*Ydb_Scheme.RemoveDirectoryResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		if err := identityOf(ctx).rights.needs(Erase); err != nil {
-			return nil, err
-		}
+	op := s.server.operate(ctx, Erase, func(c *cluster) (proto.Message, *refusal) {
 		return nil, c.removeDirectory(req.GetPath())
 	})
 	return &Ydb_Scheme.RemoveDirectoryResponse{Operation: op}, nil
 }
 
 func (s *scheme) ListDirectory(ctx context.Context, req *Ydb_Scheme.ListDirectoryRequest) (*Ydb_Scheme.ListDirectoryResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		at, err := c.entryAt(req.GetPath(), identityOf(ctx).rights)
+	op := s.server.operate(ctx, List, func(c *cluster) (proto.Message, *refusal) {
+		at, err := c.entryAt(req.GetPath())
 		if err != nil {
 			return nil, err
 		}
@@ -46,8 +40,8 @@ func (s *scheme) ListDirectory(ctx context.Context, req *Ydb_Scheme.ListDirector
 }
 
 func (s *scheme) DescribePath(ctx context.Context, req *Ydb_Scheme.DescribePathRequest) (*Ydb_Scheme.DescribePathResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		at, err := c.entryAt(req.GetPath(), identityOf(ctx).rights)
+	op := s.server.operate(ctx, List, func(c *cluster) (proto.Message, *refusal) {
+		at, err := c.entryAt(req.GetPath())
 		if err != nil {
 			return nil, err
 		}
@@ -59,8 +53,8 @@ func (s *scheme) DescribePath(ctx context.Context, req *Ydb_Scheme.DescribePathR
 // ModifyPermissions keeps what it is told, for DescribePath to show. Nothing is judged by
 // it: see User.Deny.
 func (s *scheme) ModifyPermissions(ctx context.Context, req *Ydb_Scheme.ModifyPermissionsRequest) (*Ydb_Scheme.ModifyPermissionsResponse, error) {
-	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		at, err := c.entryAt(req.GetPath(), identityOf(ctx).rights)
+	op := s.server.operate(ctx, List, func(c *cluster) (proto.Message, *refusal) {
+		at, err := c.entryAt(req.GetPath())
 		if err != nil {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ func (sem *semaphore) empty() bool { return len(sem.owners) == 0 && len(sem.wait
 func (sem *semaphore) isFirst(l *link) bool { return len(sem.waiters) > 0 && sem.waiters[0] == l }
 
 func (t *tablet) create(st *stream, req *pb.SessionRequest_CreateSemaphore) {
-	status, text := t.tryCreate(st.rights, req)
+	status, text := t.tryCreate(st.rights, req).reply()
 	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_CreateSemaphoreResult_{
 		CreateSemaphoreResult: &pb.SessionResponse_CreateSemaphoreResult{
 			ReqId: req.GetReqId(), Status: status, Issues: text,
@@ -51,32 +51,32 @@ func (t *tablet) create(st *stream, req *pb.SessionRequest_CreateSemaphore) {
 	}})
 }
 
-func (t *tablet) tryCreate(rights Rights, req *pb.SessionRequest_CreateSemaphore) (Ydb.StatusIds_StatusCode, issueList) {
+func (t *tablet) tryCreate(rights Rights, req *pb.SessionRequest_CreateSemaphore) *refusal {
 	switch {
 	case rights&Write == 0:
-		return noWrite.reply()
+		return noWrite
 	case req.GetLimit() == 0:
-		return refuse(Ydb.StatusIds_BAD_REQUEST, "the limit must be above zero")
+		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the limit must be above zero"}
 	case len(req.GetName()) > longestName:
-		return refuse(Ydb.StatusIds_BAD_REQUEST, "the name is too long")
+		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the name is too long"}
 	case len(req.GetData()) > largestData:
-		return refuse(Ydb.StatusIds_BAD_REQUEST, "the data is too large")
+		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the data is too large"}
 	}
 	if sem := t.semaphores[req.GetName()]; sem != nil {
 		if sem.ephemeral {
-			return refuse(Ydb.StatusIds_PRECONDITION_FAILED, "an ephemeral semaphore has this name")
+			return &refusal{Ydb.StatusIds_PRECONDITION_FAILED, "an ephemeral semaphore has this name"}
 		}
-		return refuse(Ydb.StatusIds_ALREADY_EXISTS, "the semaphore exists already")
+		return &refusal{Ydb.StatusIds_ALREADY_EXISTS, "the semaphore exists already"}
 	}
 	if len(t.semaphores) >= t.cluster.limits.Semaphores {
-		return refuse(Ydb.StatusIds_PRECONDITION_FAILED, "there are too many semaphores")
+		return &refusal{Ydb.StatusIds_PRECONDITION_FAILED, "there are too many semaphores"}
 	}
 	t.semaphores[req.GetName()] = &semaphore{name: req.GetName(), data: req.GetData(), limit: req.GetLimit()}
-	return Ydb.StatusIds_SUCCESS, nil
+	return nil
 }
 
 func (t *tablet) update(st *stream, req *pb.SessionRequest_UpdateSemaphore) {
-	status, text := t.tryUpdate(st.rights, req)
+	status, text := t.tryUpdate(st.rights, req).reply()
 	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_UpdateSemaphoreResult_{
 		UpdateSemaphoreResult: &pb.SessionResponse_UpdateSemaphoreResult{
 			ReqId: req.GetReqId(), Status: status, Issues: text,
@@ -96,22 +96,22 @@ func (t *tablet) setData(req *pb.SessionRequest_UpdateSemaphore) {
 	t.notify(sem, true, false)
 }
 
-func (t *tablet) tryUpdate(rights Rights, req *pb.SessionRequest_UpdateSemaphore) (Ydb.StatusIds_StatusCode, issueList) {
+func (t *tablet) tryUpdate(rights Rights, req *pb.SessionRequest_UpdateSemaphore) *refusal {
 	switch {
 	case rights&Write == 0:
-		return noWrite.reply()
+		return noWrite
 	case len(req.GetName()) > longestName:
-		return refuse(Ydb.StatusIds_BAD_REQUEST, "the name is too long")
+		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the name is too long"}
 	case len(req.GetData()) > largestData:
-		return refuse(Ydb.StatusIds_BAD_REQUEST, "the data is too large")
+		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the data is too large"}
 	case t.semaphores[req.GetName()] == nil:
-		return refuse(Ydb.StatusIds_NOT_FOUND, "there is no such semaphore")
+		return noSemaphore
 	}
-	return Ydb.StatusIds_SUCCESS, nil
+	return nil
 }
 
 func (t *tablet) delete(st *stream, req *pb.SessionRequest_DeleteSemaphore) {
-	status, text := t.tryDelete(st.rights, req)
+	status, text := t.tryDelete(st.rights, req).reply()
 	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_DeleteSemaphoreResult_{
 		DeleteSemaphoreResult: &pb.SessionResponse_DeleteSemaphoreResult{
 			ReqId: req.GetReqId(), Status: status, Issues: text,
@@ -119,20 +119,20 @@ func (t *tablet) delete(st *stream, req *pb.SessionRequest_DeleteSemaphore) {
 	}})
 }
 
-func (t *tablet) tryDelete(rights Rights, req *pb.SessionRequest_DeleteSemaphore) (Ydb.StatusIds_StatusCode, issueList) {
+func (t *tablet) tryDelete(rights Rights, req *pb.SessionRequest_DeleteSemaphore) *refusal {
 	sem := t.semaphores[req.GetName()]
 	switch {
 	case rights&Erase == 0:
-		return noErase.reply()
+		return noErase
 	case sem == nil:
-		return refuse(Ydb.StatusIds_NOT_FOUND, "there is no such semaphore")
+		return noSemaphore
 	case sem.ephemeral:
-		return refuse(Ydb.StatusIds_PRECONDITION_FAILED, "an ephemeral semaphore cannot be deleted")
+		return &refusal{Ydb.StatusIds_PRECONDITION_FAILED, "an ephemeral semaphore cannot be deleted"}
 	case !sem.empty() && !req.GetForce():
-		return refuse(Ydb.StatusIds_PRECONDITION_FAILED, "the semaphore has owners or waiters")
+		return &refusal{Ydb.StatusIds_PRECONDITION_FAILED, "the semaphore has owners or waiters"}
 	}
 	t.forceDelete(sem)
-	return Ydb.StatusIds_SUCCESS, nil
+	return nil
 }
 
 // forceDelete removes a semaphore. Its owners are told nothing.

@@ -194,10 +194,7 @@ func (c *cluster) removeDirectory(path string) *refusal {
 }
 
 // entryAt is what DescribePath and ListDirectory begin with.
-func (c *cluster) entryAt(path string, rights Rights) (*entry, *refusal) {
-	if rights&List == 0 {
-		return nil, &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to list"}
-	}
+func (c *cluster) entryAt(path string) (*entry, *refusal) {
 	at := c.find(splitPath(path))
 	if at == nil {
 		return nil, &refusal{Ydb.StatusIds_SCHEME_ERROR, "there is nothing at this path"}

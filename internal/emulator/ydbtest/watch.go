@@ -29,7 +29,7 @@ func (t *tablet) describe(s *session, st *stream, req *pb.SessionRequest_Describ
 	case st.rights&Read == 0:
 		result.Status, result.Issues = noRead.reply()
 	case sem == nil:
-		result.Status, result.Issues = refuse(Ydb.StatusIds_NOT_FOUND, "there is no such semaphore")
+		result.Status, result.Issues = noSemaphore.reply()
 	default:
 		result.Status = Ydb.StatusIds_SUCCESS
 		result.SemaphoreDescription = sem.description(req.GetIncludeOwners(), req.GetIncludeWaiters())
