@@ -48,7 +48,6 @@ func (c *codec) rows(f *pack.Fields, v *[]*Row) {
 	}
 }
 
-// row is a row, or nil.
 func (c *codec) row(v, was *Row) *Row {
 	some := uint64(0)
 	if v != nil {

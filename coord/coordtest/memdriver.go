@@ -179,7 +179,6 @@ func (s *memSession) check(c coord.Claim) error {
 	return nil
 }
 
-// ask gives a claim its handle.
 func (s *memSession) ask(c coord.Claim) handle {
 	s.mu.Lock()
 	defer s.mu.Unlock()

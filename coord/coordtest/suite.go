@@ -136,7 +136,6 @@ type answer struct {
 	at    time.Time
 }
 
-// start acquires in the background.
 func (s *suite) start(ctx context.Context, session coord.DriverSession, c coord.Claim) <-chan answer {
 	answers := make(chan answer, 1)
 	s.background(func() {

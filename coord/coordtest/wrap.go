@@ -138,7 +138,6 @@ func (g *faultGrant) Release(ctx context.Context) error {
 	return err
 }
 
-// expire is what Expire does to a grant.
 func (g *faultGrant) expire() {
 	g.lost.Store(&errTaken)
 	// The service takes it: no fault of the client's link is in the way, and the

@@ -38,7 +38,6 @@ var (
 // Info implements coord.DriverSession.
 func (s *session) Info() coord.SessionInfo { return coord.SessionInfo{Caps: s.caps} }
 
-// connect makes a connection of this session for a TTL under a name.
 func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
 	l, err := s.driver.newPrepared(ctx, ttl, name, nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package rediscoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ type attempt struct {
 }
 
 func (s *session) newAttempt(c coord.Claim) *attempt {
-	a := &attempt{s: s, c: c, nonce: uuid.NewString(), ttl: orDuration(c.TTL, s.ttl).Truncate(time.Millisecond)}
+	a := &attempt{s: s, c: c, nonce: uuid.NewString(), ttl: cmp.Or(max(c.TTL, 0), s.ttl).Truncate(time.Millisecond)}
 	a.key = s.driver.options.keyOf(c.Kind, c.Name)
 	a.fence = s.driver.options.fenceOf(a.key)
 	a.value = joinValue(a.nonce, c.Data)

@@ -118,9 +118,9 @@ func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
 		Protocol:         o.Protocol,
 		PoolSize:         o.PoolSize,
 		PipelinePoolSize: -1, // pipelines use the same connections as everything else
-		DialTimeout:      orDuration(o.DialTimeout, defaultDialTimeout),
-		ReadTimeout:      orDuration(o.ReadTimeout, defaultReadTimeout),
-		WriteTimeout:     orDuration(o.ReadTimeout, defaultReadTimeout),
+		DialTimeout:      cmp.Or(max(o.DialTimeout, 0), defaultDialTimeout),
+		ReadTimeout:      cmp.Or(max(o.ReadTimeout, 0), defaultReadTimeout),
+		WriteTimeout:     cmp.Or(max(o.ReadTimeout, 0), defaultReadTimeout),
 		OnConnect:        o.onConnect,
 
 		MaxRetries:            -1,
@@ -155,11 +155,4 @@ func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 		return o.OnConnect(ctx, c)
 	}
 	return nil
-}
-
-func orDuration(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
 }

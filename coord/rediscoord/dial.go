@@ -1,6 +1,7 @@
 package rediscoord
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -13,7 +14,7 @@ import (
 // to Sentinels. Answers are bounded, see respwire.
 func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr string) (respwire.Conn, error) {
 	plain := &net.Dialer{
-		Timeout:         orDuration(o.DialTimeout, defaultDialTimeout),
+		Timeout:         cmp.Or(max(o.DialTimeout, 0), defaultDialTimeout),
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 5 * time.Second, Count: 3},
 	}
 	dial := plain.DialContext

@@ -58,8 +58,8 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	o.TTL = orDuration(o.TTL, defaultTTL)
-	o.RetryDelay = orDuration(o.RetryDelay, defaultRetryDelay)
+	o.TTL = cmp.Or(max(o.TTL, 0), defaultTTL)
+	o.RetryDelay = cmp.Or(max(o.RetryDelay, 0), defaultRetryDelay)
 	if err := checkTTL(o.TTL); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (d *Driver) Name() string { return driverName }
 // Open implements coord.Driver: it makes a client and asks for one PING, so that a wrong
 // address, password or certificate shows at once.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
-	ttl := orDuration(o.TTL, d.options.TTL)
+	ttl := cmp.Or(max(o.TTL, 0), d.options.TTL)
 	if err := checkTTL(ttl); err != nil {
 		return nil, err
 	}

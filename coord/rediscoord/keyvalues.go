@@ -89,6 +89,10 @@ func (s *keyValues) sent(value string, late time.Duration) {
 func (s *keyValues) confirmed(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.confirmLocked(value)
+}
+
+func (s *keyValues) confirmLocked(value string) {
 	if s.current != value {
 		s.current = value
 		s.changes++
@@ -101,9 +105,8 @@ func (s *keyValues) confirmed(value string) {
 func (s *keyValues) confirmedAt(value string, before int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.changes == before && s.current != value {
-		s.current = value
-		s.changes++
+	if s.changes == before {
+		s.confirmLocked(value)
 	}
 }
 

@@ -96,7 +96,6 @@ func (s *sentinels) learn(first string, others []string) {
 	}
 }
 
-// askOne asks one of them for the master and for the others.
 func (s *sentinels) askOne(ctx context.Context, addr string) (master string, others []string, err error) {
 	client := s.client(addr)
 	defer client.Close()

@@ -130,7 +130,6 @@ func (i ids) suffix() string {
 	return "@" + string(i)
 }
 
-// of is the id of a session.
 func (i ids) of(session uint64) string { return OwnerID(session) + i.suffix() }
 
 // qualified gives owners and waiters the ids that grants have.

@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"slices"
 	"time"
 
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
@@ -145,7 +146,6 @@ func (t *table) answered(id uint64, reply *pb.SessionResponse, err error) *reque
 	return r
 }
 
-// end ends a request.
 func (t *table) end(r *request, err error) {
 	if t.open[r.id] != r {
 		return
@@ -166,19 +166,15 @@ func (t *table) end(r *request, err error) {
 // leaveLane lets the next one of the lane go when r was its first.
 func (t *table) leaveLane(r *request) {
 	lane := t.lanes[r.name]
-	for i, o := range lane {
-		if o != r {
-			continue
-		}
-		lane = append(lane[:i:i], lane[i+1:]...)
-		if len(lane) == 0 {
-			delete(t.lanes, r.name)
-			return
-		}
-		t.lanes[r.name] = lane
+	i := slices.Index(lane, r)
+	switch {
+	case i < 0:
+	case len(lane) == 1:
+		delete(t.lanes, r.name)
+	default:
+		t.lanes[r.name] = slices.Delete(lane, i, i+1)
 		if i == 0 {
-			t.ready = append(t.ready, lane[0])
+			t.ready = append(t.ready, t.lanes[r.name][0])
 		}
-		return
 	}
 }

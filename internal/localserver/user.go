@@ -45,7 +45,6 @@ func (u *user) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.gid)}
 }
 
-// own gives a file of ours to u.
 func (u *user) own(path string) error {
 	if u == nil {
 		return nil

@@ -103,7 +103,6 @@ func (m *messages) begin() error {
 // stands for the end of the list and a byte that nobody reads.
 const cutEnd = "\x00\x00"
 
-// bytes handles a part of a body.
 func (m *messages) bytes(part []byte) {
 	if m.handling == checked || m.handling == sorted {
 		m.body = append(m.body, part...)

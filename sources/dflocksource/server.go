@@ -100,7 +100,6 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 	}
 }
 
-// selected reports whether a row of the server is selected on screen.
 func (s *server) selected() bool {
 	return s.link.source.OnScreen().Selected.Space == s.table.space
 }

@@ -71,7 +71,6 @@ func (m mode) shown() sources.Mode {
 	return sources.Shared
 }
 
-// word names the mode.
 func (m mode) word() string {
 	if m == exclusive || m == share {
 		return m.shown().String()

@@ -60,7 +60,6 @@ func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	return p
 }
 
-// space is the name of a lock's database.
 func (t *lockTable) space(l *lock) string {
 	if name, ok := t.databases[l.db]; ok {
 		return name

@@ -90,7 +90,6 @@ func (c *capacity) remove(k *key) {
 	c.text -= textOf(k.name, k.shown)
 }
 
-// warnings says what is not shown.
 func (c *capacity) warnings(keys int) []string {
 	var list []string
 	if c.full {

@@ -151,7 +151,6 @@ func (w *watcher) publish(s *sight) (f finding, ok bool) {
 	return f, true
 }
 
-// ruleOf returns the rule that selects a key.
 func (w *watcher) ruleOf(name string) (r rule, ok bool) {
 	if k := w.keys[name]; k != nil {
 		return k.rule, true

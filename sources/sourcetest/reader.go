@@ -28,7 +28,6 @@ type reader struct {
 // listing is how far the listing of one scope is.
 type listing struct{ gaps, syncs int }
 
-// open connects the source and returns a reader of it.
 func open(ctx context.Context, s sources.Source) (*reader, error) {
 	ctx, cancel := context.WithTimeout(ctx, soon)
 	defer cancel()

@@ -1,6 +1,7 @@
 package ydbsource
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -87,11 +88,12 @@ func (a *about) facts(b *nodeState) []sources.Attr {
 	if a.node.Path != "" {
 		c := a.node.Config
 		add("owner of the node", format.Clean(a.node.Owner, 100))
-		add("self check period", period(c.SelfCheckPeriod, "1s"))
-		add("session grace period", period(c.SessionGracePeriod, "10s"))
-		add("read consistency", consistency(c.ReadConsistency, "relaxed"))
-		add("attach consistency", consistency(c.AttachConsistency, "strict"))
-		add("rate limiter counters", counters(c.RateLimiterCounters))
+		set := func(key, value, otherwise string) { add(key, cmp.Or(value, "not set ("+otherwise+")")) }
+		set("self check period", period(c.SelfCheckPeriod), "1s")
+		set("session grace period", period(c.SessionGracePeriod), "10s")
+		set("read consistency", consistency(c.ReadConsistency), "relaxed")
+		set("attach consistency", consistency(c.AttachConsistency), "strict")
+		set("rate limiter counters", counters(c.RateLimiterCounters), "aggregated")
 	}
 	if len(b.names) > 0 {
 		add("semaphores", fmt.Sprintf("%d named, %d missing", len(b.names), b.absent()))
@@ -111,29 +113,17 @@ func (s *nodeState) absent() int {
 	return n
 }
 
-func period(d time.Duration, otherwise string) string {
+func period(d time.Duration) string {
 	if d == 0 {
-		return "not set (" + otherwise + ")"
+		return ""
 	}
 	return d.String()
 }
 
-func consistency(c ydbcoord.Consistency, otherwise string) string {
-	switch c {
-	case ydbcoord.ConsistencyStrict:
-		return "strict"
-	case ydbcoord.ConsistencyRelaxed:
-		return "relaxed"
-	}
-	return "not set (" + otherwise + ")"
+func consistency(c ydbcoord.Consistency) string {
+	return map[ydbcoord.Consistency]string{ydbcoord.ConsistencyStrict: "strict", ydbcoord.ConsistencyRelaxed: "relaxed"}[c]
 }
 
 func counters(c ydbcoord.Counters) string {
-	switch c {
-	case ydbcoord.CountersAggregated:
-		return "aggregated"
-	case ydbcoord.CountersDetailed:
-		return "detailed"
-	}
-	return "not set (aggregated)"
+	return map[ydbcoord.Counters]string{ydbcoord.CountersAggregated: "aggregated", ydbcoord.CountersDetailed: "detailed"}[c]
 }

@@ -33,7 +33,6 @@ func NewKnownNames(folder, address, database string) *KnownNames {
 	return &KnownNames{folder: folder, database: address + database}
 }
 
-// file is the name of the file of a node.
 func (k *KnownNames) file(node string) string {
 	return fmt.Sprintf("%x.names", sha1.Sum([]byte(k.database+"\n"+node)))
 }

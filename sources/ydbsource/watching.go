@@ -95,7 +95,6 @@ func ended(s *ydbcoord.Session) error {
 	return errDetached
 }
 
-// onScreen returns what of the node is on screen.
 func (n *node) onScreen() onScreen {
 	visible, selected := n.link.source.OnScreen().In(n.state.path)
 	return onScreen{visible, selected}

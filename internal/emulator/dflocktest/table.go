@@ -71,7 +71,6 @@ func (m *model) claim(r request) (e *entry, word string) {
 
 func (e *entry) free() bool { return len(e.owners) < e.limit && len(e.queue) == 0 }
 
-// grant makes a client an owner.
 func (m *model) grant(e *entry, c *client, lease time.Duration) (nonce string) {
 	nonce = m.nonce()
 	e.owners[nonce] = &owner{client: c, ends: m.now.Add(lease)}

@@ -44,7 +44,6 @@ func (s *session) timeout() time.Duration {
 	return time.Duration(s.timeoutMillis) * time.Millisecond
 }
 
-// links sorts links by order id.
 func (s *session) links(of map[*semaphore]*link) []*link {
 	return slices.SortedFunc(maps.Values(of), func(a, b *link) int { return cmp.Compare(a.orderID, b.orderID) })
 }

@@ -39,7 +39,6 @@ func (c *cluster) find(path []string) *entry {
 	return at
 }
 
-// node is the coordination node at path.
 func (c *cluster) node(path string) (*entry, *refusal) {
 	names := splitPath(path)
 	if len(names) == 0 {
