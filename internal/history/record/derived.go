@@ -21,28 +21,50 @@ func newDerived(began, stored time.Time) derived {
 	return derived{began: began, stored: stored, state: &sources.State{}, scopes: map[[2]string][]sources.Dark{}}
 }
 
-// add puts into b what is new. commit must be called when b was written.
-func (d *derived) add(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (commit func()) {
-	events, seq := d.newEvents(b, encoder, hub, state, since)
-	d.vanished(b, hub, state)
+// piece is how much a Batch holds of what follows from the Inputs: where 100,000 rows are new, no
+// copy of all is made.
+const piece = 4096
+
+// pieces writes Batches of one span.
+type pieces struct {
+	*history.Batch // the one that is not written yet
+	write          func(*history.Batch) error
+	err            error
+}
+
+// end writes the Batch if it has so much in it, and begins another.
+func (p *pieces) end(least int) {
+	if p.err == nil && len(p.Lanes)+len(p.Dark)+len(p.Events) >= least {
+		p.err = p.write(p.Batch)
+		p.Batch = &history.Batch{Span: p.Span}
+	}
+}
+
+// flush writes b with what is new, and where that is much, more Batches of its span.
+func (d *derived) flush(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time, write func(*history.Batch) error) error {
+	p := &pieces{Batch: b, write: write}
+	d.vanished(p, hub, state)
 	for slot, row := range state.Rows {
 		var old *sources.Row
 		if slot < len(d.state.Rows) {
 			old = d.state.Rows[slot]
 		}
-		if old == row {
+		if old == row || row == nil || p.err != nil {
 			continue
 		}
 		if gone(old, row) {
 			old = nil
 		}
-		if row != nil {
-			d.row(b, state, row, old, since)
-		}
+		d.row(p, state, row, old, since)
+		p.end(piece)
 	}
-	scopes := d.darkness(b, state)
-	b.Events = events
-	return func() { d.state, d.scopes, d.seq = state, scopes, seq }
+	scopes := d.darkness(p.Batch, state)
+	seq := d.events(p, encoder, hub, state, since)
+	if p.end(0); p.err != nil {
+		return p.err
+	}
+	d.state, d.scopes, d.seq = state, scopes, seq
+	return nil
 }
 
 // gone reports whether a row that was in a slot is not the one that is there now.
@@ -51,7 +73,7 @@ func gone(old, row *sources.Row) bool {
 }
 
 // vanished adds the rows that are gone: before the others, because one may have come back.
-func (d *derived) vanished(b *history.Batch, hub *sources.Hub, state *sources.State) {
+func (d *derived) vanished(p *pieces, hub *sources.Hub, state *sources.State) {
 	var events []sources.Event // since the last State
 	for slot, old := range d.state.Rows {
 		var row *sources.Row
@@ -76,7 +98,8 @@ func (d *derived) vanished(b *history.Batch, hub *sources.Hub, state *sources.St
 				}
 			}
 		}
-		b.Lanes = append(b.Lanes, c)
+		p.Lanes = append(p.Lanes, c)
+		p.end(piece)
 	}
 }
 
@@ -104,7 +127,7 @@ func scopeOf(s *sources.State, r *sources.Row) string {
 }
 
 // row adds what is new of a row.
-func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.Row, since time.Time) {
+func (d *derived) row(p *pieces, state *sources.State, row, old *sources.Row, since time.Time) {
 	c := history.LaneChange{Ref: row.Ref, Kind: row.Kind, Scope: scopeOf(state, row)}
 	terms, lost := d.newTerms(row, old, state)
 	for _, t := range terms {
@@ -113,7 +136,7 @@ func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.
 		}
 	}
 	if !lost.IsZero() {
-		b.Dark = append(b.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: sources.Dark{From: since, To: lost}})
+		p.Dark = append(p.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: sources.Dark{From: since, To: lost}})
 	}
 	var before sources.Level
 	if old != nil {
@@ -131,10 +154,10 @@ func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.
 		ownBefore = fromOn(d.began, ownDark(old, d.state))
 	}
 	for _, dark := range newDark(ownBefore, own) {
-		b.Dark = append(b.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: dark})
+		p.Dark = append(p.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: dark})
 	}
 	if old == nil || old.Kind != row.Kind || len(c.Terms) > 0 || len(c.Levels) > 0 || scopeOf(d.state, old) != c.Scope {
-		b.Lanes = append(b.Lanes, c)
+		p.Lanes = append(p.Lanes, c)
 	}
 }
 
@@ -178,19 +201,23 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 	return changed, lost
 }
 
-// newEvents reads the events since the last ones that were written.
-func (d *derived) newEvents(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (events []sources.Event, seq uint64) {
+// events adds the events since the last one that was written, and returns the number of the last.
+func (d *derived) events(p *pieces, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (seq uint64) {
 	sub := hub.Subscribe(d.seq)
-	all, missed := sub.Events(0)
-	sub.Close()
-	if missed > 0 {
-		b.Lost = append(b.Lost, history.Span{From: since, To: state.At})
-	}
-	seq = d.seq
-	for i := range all {
-		if seq = all[i].Seq; all[i].Kind != sources.EventRenewed {
-			events = append(events, encoder.Event(all[i]))
+	defer sub.Close()
+	for seq = d.seq; p.err == nil; p.end(piece) {
+		all, missed := sub.Events(piece)
+		if missed > 0 {
+			p.Lost = append(p.Lost, history.Span{From: since, To: state.At})
+		}
+		for i := range all {
+			if seq = all[i].Seq; all[i].Kind != sources.EventRenewed {
+				p.Events = append(p.Events, encoder.Event(all[i]))
+			}
+		}
+		if len(all) < piece {
+			break
 		}
 	}
-	return events, seq
+	return seq
 }

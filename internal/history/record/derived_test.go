@@ -1,6 +1,9 @@
 package record
 
 import (
+	"slices"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,8 +29,7 @@ func TestARunWritesWhatTheOneBeforeDidNot(t *testing.T) {
 		Rows: []*sources.Row{{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindMutex},
 			Terms: []sources.Term{ended(-30*time.Minute, -20*time.Minute), unwritten}}},
 	}
-	b := &history.Batch{}
-	r.derived.add(b, r.encoder, hub, state, began)
+	b := flushed(t, r, state, began)[0]
 	if len(b.Lanes) != 1 || len(b.Lanes[0].Terms) != 1 || b.Lanes[0].Terms[0] != unwritten {
 		t.Errorf("lanes %+v, want the term whose end may not be stored", b.Lanes)
 	}
@@ -42,10 +44,54 @@ func TestAChangeOfAKindIsWritten(t *testing.T) {
 	defer hub.Close()
 	r := newRun(hub, &disk{}, sources.EncoderOptions{}, time.Now(), time.Time{})
 	for _, kind := range []sources.Kind{sources.KindMutex, sources.KindSemaphore} {
-		b, row := &history.Batch{}, sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: kind}}
-		r.derived.add(b, r.encoder, hub, &sources.State{Scopes: []sources.Scope{{Source: "s"}}, Rows: []*sources.Row{&row}}, time.Now())()
+		row := sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: kind}}
+		b := flushed(t, r, &sources.State{Scopes: []sources.Scope{{Source: "s"}}, Rows: []*sources.Row{&row}}, time.Now())[0]
 		if len(b.Lanes) != 1 || b.Lanes[0].Kind != kind {
 			t.Errorf("lanes %+v, want one that is a %v", b.Lanes, kind)
+		}
+	}
+}
+
+// flushed are the Batches that are written of a state.
+func flushed(t *testing.T, r *run, state *sources.State, since time.Time) (all []*history.Batch) {
+	t.Helper()
+	err := r.derived.flush(&history.Batch{}, r.encoder, r.hub, state, since, func(b *history.Batch) error {
+		all = append(all, b)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestManyNewRowsAreWrittenInPieces(t *testing.T) {
+	t.Parallel()
+	hub := sources.NewHub(t.Context(), sources.HubOptions{})
+	defer hub.Close()
+	began := time.Now()
+	r := newRun(hub, &disk{}, sources.EncoderOptions{}, began, time.Time{})
+	state := &sources.State{Scopes: []sources.Scope{{Source: "s"}}}
+	for i := range 3*piece - 1 {
+		state.Rows = append(state.Rows, &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: strconv.Itoa(i)}}})
+	}
+	for _, c := range []struct {
+		full int // the disk, at this one
+		want []int
+	}{{2, []int{piece, piece}}, {0, []int{piece, piece, piece - 1}}} { // what was not written to its end is written again
+		var sizes []int
+		b := &history.Batch{Keyframe: []byte{}, Span: history.Span{From: began}}
+		err := r.derived.flush(b, r.encoder, hub, state, began, func(b *history.Batch) error {
+			if (b.Keyframe != nil) != (len(sizes) == 0) || b.Span.From != began {
+				t.Errorf("batch %d has a keyframe: %t, and begins at %v", len(sizes), b.Keyframe != nil, b.Span.From)
+			}
+			if sizes = append(sizes, len(b.Lanes)); len(sizes) == c.full {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		if !slices.Equal(sizes, c.want) || (err != nil) != (c.full > 0) {
+			t.Errorf("batches of %v lanes, %v; want %v", sizes, err, c.want)
 		}
 	}
 }

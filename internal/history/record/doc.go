@@ -14,6 +14,9 @@
 // least), after an hour, and behind every hole, which a failed write leaves as well. Where all Inputs of
 // the Hub are there, the first one is that of a Hub to which nothing has happened.
 //
+// What follows from the Inputs is written in pieces where it is much, so that 100,000 new rows are
+// never copied at once; a piece that could not be written is written again with all of them.
+//
 // # Failures
 //
 // What could not be written is tried again after ten seconds, with a new group. What follows from

@@ -77,11 +77,10 @@ func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.I
 		b.Seq[0] = key.Seq()
 	}
 	r.group.open = r.group.open && lost == 0
-	commit := r.derived.add(b, r.encoder, r.hub, state, sources.Earlier(r.flushed, b.Span.From))
-	if err := r.store.Write(ctx, b); err != nil {
+	err := r.derived.flush(b, r.encoder, r.hub, state, sources.Earlier(r.flushed, b.Span.From), func(b *history.Batch) error { return r.store.Write(ctx, b) })
+	if err != nil {
 		return err
 	}
-	commit()
 	r.flushed = now
 	return nil
 }
