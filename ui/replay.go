@@ -197,6 +197,7 @@ func (m *replay) toNow() {
 		m.cut()
 		m.Events, m.Started, m.Replay = m.present.events, m.present.started, nil
 		m.present = liveView{}
+		m.Say("this is now again")
 		m.Time.End, m.Time.At = time.Time{}, time.Time{}
 		m.second()
 	}

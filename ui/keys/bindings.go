@@ -171,9 +171,9 @@ func replayBindings() []Binding {
 	return []Binding{
 		{Past, InTimeline, []string{"T"}, "", "all screens as it was at the cursor, where there is a recording"},
 		{Present, InReplay, []string{"0", ":now"}, "", "back to now"},
-		{Play, InReplay, []string{"space", "p"}, "", "play or stop"},
-		{NextEvent, InReplay, []string{"."}, "", "on to the next event"},
-		{PreviousEvent, InReplay, []string{","}, "", "back to the event before"},
+		{Play, InReplay, []string{"space", "p"}, "", "play or stop the replay"},
+		{NextEvent, InReplay, []string{"."}, "", "replay on to the next event"},
+		{PreviousEvent, InReplay, []string{","}, "", "replay back to the event before"},
 		{Faster, InReplay, []string{">"}, "", "play faster"},
 		{Slower, InReplay, []string{"<"}, "", "play slower"},
 	}

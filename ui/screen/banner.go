@@ -34,8 +34,9 @@ func drawBanner(sc *Scene, w int) string {
 	} else {
 		say(" " + sc.Keys.KeyOf(keys.Present) + " now ")
 	}
-	say(" " + sc.Keys.KeyOf(keys.Play) + " play/stop  " + sc.Keys.KeyOf(keys.PreviousEvent) + " " + sc.Keys.KeyOf(keys.NextEvent) + " event  " +
-		sc.Keys.KeyOf(keys.Slower) + " " + sc.Keys.KeyOf(keys.Faster) + " speed")
+	say(" " + sc.Keys.KeyOf(keys.Play) + " play/stop ")
+	say(sc.Keys.KeyOf(keys.PreviousEvent) + " " + sc.Keys.KeyOf(keys.NextEvent) + " event ")
+	say(sc.Keys.KeyOf(keys.Slower) + " " + sc.Keys.KeyOf(keys.Faster) + " speed ")
 	say(" " + sc.Keys.KeyOf(keys.At) + "  nothing can be done here")
 	return l.Put(th.Notice, fmt.Sprintf("%*s", max(w-l.X, 0), "")).Done()
 }
@@ -61,11 +62,14 @@ func replayText(sc *Scene) string {
 	case at.Err != nil:
 		return paint.Clean(at.Err.Error())
 	case at.Hole != history.Span{}:
-		form := time.TimeOnly
-		if at.Hole.To.Sub(at.Hole.From) > 12*time.Hour {
+		from, to, form := at.Hole.From.In(sc.Now.Location()), at.Hole.To.In(sc.Now.Location()), time.TimeOnly
+		if from.YearDay() != to.YearDay() {
+			form = "Mon 15:04:05"
+		}
+		if to.Sub(from) > 6*24*time.Hour {
 			form = time.DateTime
 		}
-		return fmt.Sprintf("not recorded: %s - %s", at.Hole.From.In(sc.Now.Location()).Format(form), at.Hole.To.In(sc.Now.Location()).Format(form))
+		return fmt.Sprintf("not recorded: %s - %s", from.Format(form), to.Format(form))
 	case at.End:
 		return "the recording ends here"
 	case at.Playing:
