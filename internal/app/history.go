@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ import (
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	reports "coordtop/internal/history/report"
+	"coordtop/internal/operate"
 	"coordtop/sources"
 )
 
@@ -165,11 +168,15 @@ func (p *program) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "report [SOURCE[/NAME] ...]", Short: "Write a piece of a post-mortem from what was recorded",
 		Long: "Prints Markdown: numbers, the times without an owner, actions and notes, sources that did not answer, and what was\n" +
-			"not recorded; without names of all that changed. With --svg the timeline is drawn too, and the Markdown shows it.",
+			"not recorded; without names of all that changed. Actions are those of the audit too, without --file. With --svg the\n" +
+			"timeline is drawn too, and the Markdown shows it.",
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			return p.ask(cmd, s, args, func(r history.Reader, title string, span history.Span, refs []sources.Ref) error {
 				text := reports.Report{Title: title, Span: span, Zone: time.Local}
+				if s.file == "" { // an audit says nothing of what others recorded
+					text.Actions = p.acted()
+				}
 				if err := text.Read(cmd.Context(), r, refs); err != nil {
 					return unread(err)
 				}
@@ -186,6 +193,27 @@ func (p *program) reportCommand() *cobra.Command {
 	s.flags(cmd, 2*time.Hour)
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the timeline into FILE")
 	return cmd
+}
+
+// acted are the actions in the audit of this machine, as the board records them, and who did each and
+// why. Also a command that nothing records writes there.
+func (p *program) acted() []sources.Event {
+	audit := operate.NewAuditLog(filepath.Join(p.settings.stateFolder(), auditName), actor(p.env.Lookup))
+	list, err := audit.Entries()
+	if err != nil {
+		fmt.Fprintf(p.env.Stderr, "coordtop: the report has only the recorded actions: %v\n", err)
+	}
+	var events []sources.Event
+	for i := range list {
+		e := &list[i]
+		text := fmt.Sprintf("%s by %s: %s: %s", e.Action, e.User(), cmp.Or(e.Result, "no end is written"), e.Detail)
+		text = strings.TrimSuffix(text, ": ") + " (" + e.Who
+		if e.Reason != "" {
+			text += ": " + e.Reason
+		}
+		events = append(events, sources.Event{At: e.At, Kind: sources.EventAction, How: sources.Ours, Ref: e.Ref, Detail: text + ")"})
+	}
+	return events
 }
 
 // draw writes the picture. A file of that name is replaced.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +42,7 @@ func minute(t *testing.T, w *world) (began time.Time) {
 		{At: at(0), Kind: sources.InputSources, Added: []sources.AddedSource{{Name: ref.Source, Type: "redis"}}},
 		{At: at(0), Kind: sources.InputChange, Source: ref.Source, Change: led(0, "host-1")},
 		{At: at(10), Kind: sources.InputChange, Source: ref.Source, Change: led(10)},
-		{At: at(10), Kind: sources.InputNote, Note: &sources.Event{Kind: sources.EventAction, Ref: ref, Detail: "release by ana: done"}},
+		{At: at(10), Kind: sources.InputNote, Note: &sources.Event{Kind: sources.EventAction, Ref: ref, Detail: "release by ana: done: it is free"}},
 		{At: at(13), Kind: sources.InputChange, Source: ref.Source, Change: led(13, "host-2")},
 		{At: at(60), Kind: sources.InputPublished},
 	} {
@@ -74,7 +75,13 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 			t.Fatalf("%v: exit code %d, %s", args, code, w.stderr)
 		}
 	}
-	minute(t, w)
+	began := minute(t, w)
+	audit := func(at time.Duration, id, stage, detail string) string {
+		return fmt.Sprintf(`{"at":%q,"id":%q,"stage":%q,"user":"ana","host":"desk","action":"release","source":"leases","namespace":"0","name":"billing","reason":"stuck",%s}`+"\n",
+			began.Add(at).Format(time.RFC3339Nano), id, stage, detail)
+	}
+	w.write(t, ".local/state/coordtop/"+auditName, audit(-time.Hour*9, "a", "before", `"call":"x"`)+audit(9*time.Second, "b", "before", `"call":"x"`)+
+		audit(10*time.Second, "b", "after", `"result":"done","detail":"it is free"`)+audit(20*time.Second, "c", "before", `"call":"x"`))
 	svg, export := filepath.Join(w.home, "t.svg"), filepath.Join(w.home, "x.coordtop")
 	names := []string{"leases", "billing", "host-1", "host-2", "ana", "prod-eu"}
 	var all strings.Builder
@@ -83,16 +90,18 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 		code   int
 		says   []string
 		masked bool
+		rows   int // of actions
 	}{
 		{args: "history", says: []string{"host-1", "host-2", "3.0 s"}},
 		{args: "history billing --gaps -o json --since 1d", says: []string{`"length_ms":{"min":3000,"max":3000}`}},
 		{args: "history leases/biling", code: exitNotFound, says: []string{"did you mean leases/billing?"}},
 		{args: "history leases --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time: what is recorded is from 2"}},
 		{args: "report --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time"}},
-		{args: "report --svg " + svg, says: []string{"# Leadership in prod-eu", "| host-2, host-1 | 1 | 1 | 3.0 s |", "| action | leases/billing | release by ana: done |", "](<t.svg>)"}},
+		{args: "report --svg " + svg, says: []string{"# Leadership in prod-eu", "| host-2, host-1 | 1 | 1 | 3.0 s |", "| action | leases/billing | release by ana: done: it is free \\(ana@desk: stuck\\) |", "](<t.svg>)",
+			"release by ana: no end is written \\(ana@desk: stuck\\)"}, rows: 2},
 		{args: "record --mask --export " + export, masked: true},
 		{args: "history -o json --file " + export, says: []string{`"length_ms":{"min":10000,`, `"gap_before_ms":{"min":3000,"max":3000}`}, masked: true},
-		{args: "report --file " + export, says: []string{"# Leadership, ", " | 1 | 1 | 3.0 s |", "| action |"}, masked: true},
+		{args: "report --file " + export, says: []string{"# Leadership, ", " | 1 | 1 | 3.0 s |", "| action |"}, masked: true, rows: 1},
 		{args: "replay nope", code: exitError, says: []string{"there is no file nope"}},
 		{args: "history --file " + w.write(t, "foreign", "a text"), code: exitError, says: []string{"not a recording of coordtop: name a file"}},
 	} {
@@ -107,6 +116,9 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s does not say %q:\n%s", c.args, want, out)
 			}
+		}
+		if n := strings.Count(out, "| action |"); n != c.rows {
+			t.Errorf("%s has %d actions, want %d:\n%s", c.args, n, c.rows, out)
 		}
 		for _, name := range names {
 			if c.masked && strings.Contains(out, name) {

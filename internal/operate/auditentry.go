@@ -28,10 +28,11 @@ func (o *Operator) AuditEntries() ([]action.AuditEntry, error) {
 	if o.options.Audit == nil {
 		return nil, nil
 	}
-	return o.options.Audit.entries()
+	return o.options.Audit.Entries()
 }
 
-func (l *AuditLog) entries() ([]action.AuditEntry, error) {
+// Entries reads the newest actions, as AuditEntries does.
+func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 	var list []action.AuditEntry
 	at := map[string]int{} // index in list, by ID
 	for _, path := range []string{l.file.path + ".1", l.file.path} {

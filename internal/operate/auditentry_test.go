@@ -34,7 +34,7 @@ func TestTheAuditIsReadWithTheEndsOfActionsAlsoFromTheFileBefore(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := j.entries()
+	got, err := j.Entries()
 	if err != nil || len(got) != 2 {
 		t.Fatalf("read %+v, %v", got, err)
 	}
@@ -51,14 +51,14 @@ func TestWhatIsReadOfALongAuditIsItsEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	j := NewAuditLog(path, Actor{})
-	if got, err := j.entries(); err != nil || len(got) > 0 {
+	if got, err := j.Entries(); err != nil || len(got) > 0 {
 		t.Errorf("of no file: %v, %v", got, err)
 	}
 	line := `{"id":"%","stage":"only","action":"arm","detail":"` + strings.Repeat("x", 1000) + "\"}\n"
 	if err := os.WriteFile(path, []byte(strings.Repeat(line, 3000)+strings.Replace(line, "%", "last", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := j.entries()
+	got, err := j.Entries()
 	if err != nil || len(got) != 2 || got[1].ID != "last" {
 		t.Errorf("read %d actions, %v", len(got), err)
 	}

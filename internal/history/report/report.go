@@ -21,6 +21,10 @@ type Report struct {
 	Zone    *time.Location
 	Picture string // where the timeline is, as Markdown refers to it; "": nowhere
 
+	// Actions are those of an audit, which has also what nobody recorded. A recorded one whose
+	// Detail one of them begins with is the same.
+	Actions []sources.Event
+
 	lanes  []history.Lane
 	events []sources.Event
 	upTo   time.Time // the events behind it were not read; zero: all were
@@ -55,12 +59,23 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 			r.upTo = last
 		}
 	}
+	for i := range r.Actions {
+		events = append(events, history.Event{Event: r.Actions[i]})
+	}
+	slices.SortStableFunc(events, func(x, y history.Event) int { return x.At.Compare(y.At) })
 	for i := range events {
-		if e := &events[i].Event; e.At.Before(r.Span.To) && (refs == nil || concerns(e, refs)) {
+		if e := &events[i].Event; !r.audited(e) && !e.At.Before(r.Span.From) && e.At.Before(r.Span.To) && (refs == nil || concerns(e, refs)) {
 			r.events = append(r.events, *e)
 		}
 	}
 	return err
+}
+
+// audited reports whether e was recorded, and one of the Actions too.
+func (r *Report) audited(e *sources.Event) bool {
+	return e.Kind == sources.EventAction && slices.ContainsFunc(r.Actions, func(a sources.Event) bool {
+		return a.Ref == e.Ref && a.Detail != e.Detail && strings.HasPrefix(a.Detail, strings.TrimSuffix(e.Detail, ": "))
+	})
 }
 
 // concerns reports whether e is one of refs, of a source of theirs, or of all sources.
