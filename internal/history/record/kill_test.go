@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
+	"coordtop/sources/sourcetest"
 )
 
 const (
@@ -32,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recordUntilKilled notes one thing after the other, writes each 5 ms, and prints the
-// number of the last event that was written.
+// recordUntilKilled has owners change and notes one thing after the other, writes all the time, and prints
+// the number of the last event that was written.
 func recordUntilKilled(path string) {
 	ctx := context.Background()
 	inputs := sources.NewRecorder(0, 0)
@@ -45,7 +47,18 @@ func recordUntilKilled(path string) {
 		os.Exit(1)
 	}
 	r := newRun(hub, store, sources.EncoderOptions{}, now, store.Before())
+	owned := func(n int) sources.Change {
+		p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: strconv.Itoa(n % 7)}, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, At: sources.Wall()}
+		if n%3 > 0 {
+			p.Taken, p.Owners = 1, []sources.Owner{{ID: strconv.Itoa(n), Fence: uint64(n)}}
+		}
+		return sources.Change{At: p.At, Alive: []string{""}, Set: []*sources.Primitive{p}}
+	}
+	script := sourcetest.NewScript()
+	script.OnConnect(func() []sources.Change { return []sources.Change{{Gap: true, Synced: true, Alive: []string{""}}} })
+	go sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: script}}) //nolint:errcheck // it ends with the process
 	for n := 1; ; n++ {
+		script.Push(owned(n))
 		for range 20 {
 			hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: strconv.Itoa(n % 7)}, Detail: "something that takes some room"})
 		}
@@ -66,7 +79,7 @@ func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "history.db")
 	s := sqlite.Open(path)
 	defer closed(t, s)
-	times := kills
+	times, compared := kills, 0
 	if raced { // each start of the recorder takes half a second then
 		times = 10
 	}
@@ -76,15 +89,48 @@ func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 		if err != nil || len(runs) == 0 || runs[len(runs)-1].Live {
 			t.Fatalf("kill %d: runs %+v, %v", n, runs, err)
 		}
-		events, err := s.Events(t.Context(), time.Now().Add(time.Hour), 1, 0, history.EventFilter{})
-		if err != nil || written > 0 && (len(events) == 0 || events[0].Seq < written) {
-			t.Fatalf("kill %d: last event %+v, %v: %d was written", n, events, err, written)
+		events, err := s.Events(t.Context(), time.Now().Add(time.Hour), 100, 0, history.EventFilter{})
+		if err != nil || written > 0 && !slices.ContainsFunc(events, func(e history.Event) bool { return e.Seq == written && e.Run == runs[len(runs)-1].ID }) {
+			t.Fatalf("kill %d: events %+v, %v: %d was written", n, events, err, written)
 		}
 		last, err := history.End(t.Context(), s, nil)
 		if err != nil && !errors.Is(err, history.ErrNothing) || written > 0 && last == nil {
 			t.Fatalf("kill %d: the inputs: %v", n, err)
 		}
+		if written > 0 {
+			compared += sameAsReplayed(t, s, last, runs[len(runs)-1])
+		}
 	}
+	if t.Logf("%d terms were compared", compared); compared == 0 {
+		t.Error("nothing was compared")
+	}
+}
+
+// sameAsReplayed compares the terms of the last run with those that a replay of its inputs ends with.
+func sameAsReplayed(t *testing.T, s *sqlite.Store, last *sources.Keyframe, run history.Run) (compared int) {
+	t.Helper()
+	for _, row := range sources.NewReplayerAt(last, sources.HubOptions{}).Hub().State().Rows {
+		lanes, err := s.Lanes(t.Context(), []sources.Ref{row.Ref}, history.Span{From: run.From, To: run.To.Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := slices.DeleteFunc(lanes[0].Terms, func(t sources.Term) bool { return t.Start.At.Before(run.From) })
+		if n := len(stored); n > 0 && stored[n-1].End.How == sources.Bound { // it ran when the recorder was killed
+			stored[n-1].End = sources.Stamp{}
+		}
+		if a, b := said(stored[max(len(stored)-len(row.Terms), 0):]), said(row.Terms); a != b {
+			t.Fatalf("%s: stored is\n%s\nand replayed\n%s", row.Name, a, b)
+		}
+		compared += len(row.Terms)
+	}
+	return compared
+}
+
+func said(terms []sources.Term) (text string) {
+	for _, t := range terms {
+		text += fmt.Sprintln(t.Owner, t.Start.At.UnixNano(), t.Start.How, t.End.At.UnixNano(), t.End.How, t.Cause)
+	}
+	return text
 }
 
 // killedAfter runs a recorder, kills it so long after it wrote for the first time, and returns the last event

@@ -53,6 +53,11 @@ func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.I
 	if key != nil && len(inputs) > 0 && inputs[0].Seq == 1 { // the Hub from its beginning, with all events
 		key = &sources.Keyframe{}
 	}
+	for i := range inputs { // the terms are those of the last State of the Inputs
+		if s := inputs[i].State; s != nil && s.Rev > state.Rev {
+			state = s
+		}
+	}
 	end := len(inputs)
 	for key != nil && end > 0 && inputs[end-1].Seq > key.Seq() {
 		end--
