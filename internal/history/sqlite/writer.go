@@ -194,7 +194,7 @@ const (
 func (w *Writer) enough() error {
 	free, all, err := room(w.o.Path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", w.o.Path, err)
 	}
 	if least := max(leastRoom, all/100*leastPercent); free < least && free < all/2 {
 		return fmt.Errorf("%s: only %d MB are free, and %d are left to others: %w", w.o.Path, free>>20, least>>20, syscall.ENOSPC)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -171,7 +172,8 @@ func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
 		{"damaged", func(t *testing.T, path string) {
 			overwrite(t, path, append([]byte("SQLite format 3\x00"), make([]byte, 8000)...))
 		}, true, nil, nil, "was damaged"},
-		{"damaged behind its first page", func(t *testing.T, path string) { garble(t, path) }, true, nil, nil, "was damaged"},
+		{"damaged behind its first page", func(t *testing.T, path string) { garble(t, path, math.MaxInt) }, true, nil, nil, "was damaged"},
+		{"one page is damaged, which no begin reads", func(t *testing.T, path string) { garble(t, path, 1) }, true, nil, nil, "was damaged"},
 		{"read-only", func(t *testing.T, path string) { protect(t, path) }, false, os.ErrPermission, nil, ""},
 	}
 	for _, tt := range tests {
@@ -233,14 +235,15 @@ func overwrite(t *testing.T, path string, b []byte) {
 	}
 }
 
-// garble overwrites all but the first page.
-func garble(t *testing.T, path string) {
+// garble overwrites the last so many pages but the first.
+func garble(t *testing.T, path string, pages int) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 4096; i < len(b); i++ {
+	const size = 4096
+	for i := max(1, len(b)/size-pages) * size; i < len(b); i++ {
 		b[i] = 0x5a
 	}
 	overwrite(t, path, b)
