@@ -12,11 +12,11 @@ func TestARecordingThatStoppedIsSaidInTheHeaderAndWhyAmongTheSources(t *testing.
 	text, stopped := "recorded without a WAL", false
 	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 80, Height: 24, Recording: func() (string, bool) { return text, stopped }})
 	d.showsNot(t, "NOT RECORDED")
-	text, stopped = "recording stopped: no space left on device since 12:31", true
+	text, stopped = "recording stopped at 12:31: no space left on device", true
 	d.pass(1)
 	d.shows(t, "NOT RECORDED")
 	d.press("o")
-	d.shows(t, "recording stopped: no space left on device since 12:31")
+	d.shows(t, "recording stopped at 12:31: no space left on device")
 	text, stopped = "", false
 	d.pass(1)
 	d.showsNot(t, "NOT RECORDED")

@@ -130,11 +130,7 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		return
 	}
 	if err := r.run.flush(ctx, now.Wall, r.o.Inputs.Take); err != nil {
-		if r.run.group.open = false; !errors.Is(err, syscall.ENOSPC) {
-			r.log(r.run.store.Close())
-			r.run, r.waited = nil, true
-		}
-		r.fail(err, now)
+		r.broken(err, now)
 		return
 	}
 	r.active.Store(true)
@@ -145,11 +141,24 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	}
 	if now.Mono >= r.tidy {
 		done, err := r.run.store.Tidy(ctx, now.Wall)
-		r.log(err)
 		if done || err != nil {
 			r.tidy = now.Mono + tidying
 		}
+		if errors.Is(err, history.ErrDamaged) {
+			r.broken(err, now)
+		} else {
+			r.log(err)
+		}
 	}
+}
+
+// broken begins anew later, behind a hole.
+func (r *Recorder) broken(err error, now sources.Instant) {
+	if r.run.group.open = false; !errors.Is(err, syscall.ENOSPC) {
+		r.log(r.run.store.Close())
+		r.run, r.waited = nil, true
+	}
+	r.fail(err, now)
 }
 
 // begin opens the store.
@@ -184,5 +193,9 @@ func (r *Recorder) fail(err error, now sources.Instant) {
 		r.failed = now.Wall
 		r.log(err)
 	}
-	r.say(fmt.Sprintf("recording stopped: %v since %s", err, r.failed.Format("15:04")), true)
+	text := fmt.Sprintf("recording stopped at %s: %v", r.failed.Format("15:04"), err)
+	if errors.Is(err, history.ErrForeign) || errors.Is(err, history.ErrNewer) {
+		text += ": set history.file to another file"
+	}
+	r.say(text, true)
 }

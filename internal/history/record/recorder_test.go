@@ -27,6 +27,7 @@ type disk struct {
 	mu      sync.Mutex
 	begins  error // why it cannot be begun
 	err     error // of Write
+	tidies  error // of Tidy
 	batches []*history.Batch
 	closed  int
 }
@@ -43,9 +44,13 @@ func (d *disk) Write(_ context.Context, b *history.Batch) error {
 	return d.err
 }
 
-func (d *disk) Tidy(context.Context, time.Time) (bool, error) { return true, nil }
-func (d *disk) Note() string                                  { return "" }
-func (d *disk) Before() time.Time                             { return time.Time{} }
+func (d *disk) Tidy(context.Context, time.Time) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return true, d.tidies
+}
+func (d *disk) Note() string      { return "" }
+func (d *disk) Before() time.Time { return time.Time{} }
 
 func (d *disk) Close() error {
 	d.mu.Lock()
@@ -113,7 +118,7 @@ func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
 		d.fails(nil, syscall.ENOSPC)
 		hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "while it is full"})
 		time.Sleep(5 * time.Second)
-		if got, want := text(r), "recording stopped: no space left on device since 00:00"; got != want {
+		if got, want := text(r), "recording stopped at 00:00: no space left on device"; got != want {
 			t.Errorf("says %q, want %q", got, want)
 		}
 		d.written()
@@ -152,6 +157,27 @@ func TestAClockThatIsPutBackDelaysNoRetry(t *testing.T) {
 		time.Sleep(retry)
 		if b := d.written(); text(r) != "" || len(b) == 0 {
 			t.Errorf("%q, %d batches: want it written by now", text(r), len(b))
+		}
+		stop()
+	})
+}
+
+func TestARecordingThatIsFoundDamagedIsBegunAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{tidies: history.ErrDamaged}
+		r, _, stop := recorded(t, d)
+		time.Sleep(time.Second)
+		if got, want := text(r), "recording stopped at 00:00: it is damaged"; got != want || d.closed != 1 {
+			t.Errorf("says %q, want %q; closed %d times", got, want, d.closed)
+		}
+		d.written()
+		d.mu.Lock()
+		d.tidies = nil
+		d.mu.Unlock()
+		time.Sleep(retry)
+		if b := d.written(); text(r) != "" || len(b) == 0 || b[0].Keyframe == nil {
+			t.Errorf("%q, %d batches: want a new beginning", text(r), len(b))
 		}
 		stop()
 	})
