@@ -14,6 +14,7 @@ import (
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"
+	"coordtop/ui/timeline"
 )
 
 // pastMsg is what is read of the recording in one go, and then what was found.
@@ -26,9 +27,13 @@ type pastMsg struct {
 	marks   []history.Event
 	runs    []history.Run
 
+	totalsOf timeline.Window // zero: no sums
+	totals   []history.Total
+
 	jump   *jump // nil: none
 	change []history.Event
 
+	now time.Time // up to which there is a state
 	err error
 }
 
@@ -50,10 +55,9 @@ type asked struct {
 }
 
 const (
-	askedLanes = 200             // how many lanes of the list are read besides those in sight
-	restAfter  = 5 * time.Second // after the recording could not be read
-	keptPasts  = 2000            // of how many rows what was read is kept
-	mostMarks  = 10_000          // before the end of the window
+	restAfter = 5 * time.Second // after the recording could not be read
+	keptPasts = 2000            // of how many rows what was read is kept
+	mostMarks = 10_000          // before the end of the window
 )
 
 // ownerChanges are the kinds of events at which a lane changes.
@@ -96,6 +100,11 @@ func (msg pastMsg) read(ctx context.Context, h history.Reader) pastMsg {
 		msg.runs, e = h.Runs(ctx)
 		got(e)
 	}
+	if win := msg.totalsOf; win.Columns > 0 {
+		var e error
+		msg.totals, e = h.Totals(ctx, history.Span{From: win.Start, To: sources.Earlier(win.End(), msg.now)})
+		got(e)
+	}
 	msg.err = err
 	return msg
 }
@@ -117,9 +126,12 @@ func (m pastReader) readPast() tea.Cmd {
 	if m.asked.read == nil || m.asked.running || m.Shown != screen.Timeline || m.Clock.Before(m.asked.rest) {
 		return nil
 	}
-	msg := pastMsg{jump: m.asked.jump, marksOf: m.unreadMarks()}
+	msg := pastMsg{jump: m.asked.jump, marksOf: m.unreadMarks(), now: m.State.At}
 	msg.refs, msg.span = m.unreadLanes()
-	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 {
+	if m.summed.wanted {
+		msg.totalsOf = m.summed.window
+	}
+	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 && msg.totalsOf.Columns == 0 {
 		return nil
 	}
 	m.asked.running = true
@@ -127,15 +139,13 @@ func (m pastReader) readPast() tea.Cmd {
 	return func() tea.Msg { return read(msg) }
 }
 
-// unreadLanes are lanes of which the same must be read.
+// unreadLanes are those of the lanes in sight of which the same must be read.
 func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
-	seen := map[sources.Ref]bool{}
-	for _, h := range slices.Concat(m.Rows.Handles[:min(len(m.Rows.Handles), askedLanes)], m.Time.Lanes.Visible()) {
+	for _, h := range m.Time.Lanes.Visible() {
 		row, _ := m.Rows.At(h)
-		if row == nil || seen[row.Ref] {
+		if row == nil {
 			continue
 		}
-		seen[row.Ref] = true
 		want, ok := m.unread(row)
 		if !ok || len(refs) > 0 && want != span {
 			continue
@@ -212,13 +222,18 @@ func (m pastReader) havePast(msg pastMsg) {
 	}
 }
 
-// haveLanes takes the lanes that were read.
+// haveLanes takes the lanes that were read, and the sums of the others.
 func (m pastReader) haveLanes(msg pastMsg) {
 	if m.Time.Past == nil || len(m.Time.Past) > keptPasts {
 		m.Time.Past = map[sources.Ref]*screen.Past{}
 	}
-	if len(msg.lanes) > 0 {
-		m.summed.at = time.Time{}
+	m.summed.at = time.Time{}
+	if msg.totalsOf.Columns > 0 {
+		s := &m.summed
+		s.totals, s.totalsOf, s.totalsAt = make(map[sources.Ref]history.Total, len(msg.totals)), msg.totalsOf, m.Clock
+		for _, t := range msg.totals {
+			s.totals[t.Ref] = t
+		}
 	}
 	for _, l := range msg.lanes {
 		p := m.Time.Past[l.Ref]
