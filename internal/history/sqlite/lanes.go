@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -12,13 +13,14 @@ type lane struct {
 	id      int64
 	scope   int64
 	kind    sources.Kind
-	gone    int64               // since when; 0: it is there
-	running map[string]*running // terms without an end, by the owner's ID
-	recent  []program           // the last of those that owned it, oldest first
+	gone    int64     // since when; 0: it is there
+	running []running // terms without an end, one an owner
+	recent  []program // the last of those that owned it, oldest first
 }
 
 // running is a term that has no end yet.
 type running struct {
+	owner string // its ID
 	start int64
 	told  int64 // what this run says of its start; 0: nothing yet
 	fence uint64
@@ -43,7 +45,7 @@ func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *lane {
 	if l != nil || t.err != nil {
 		return l
 	}
-	l = &lane{kind: kind, running: map[string]*running{}}
+	l = &lane{kind: kind}
 	if t.query("select id, kind, coalesce(gone, 0), coalesce((select scope from placed where lane = id order by since desc limit 1), 0) from lane where source = ? and space = ? and name = ?",
 		[]any{ref.Source, ref.Space, ref.Name}, &l.id, &l.kind, &l.gone, &l.scope) {
 		t.load(l)
@@ -56,12 +58,11 @@ func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *lane {
 
 // load reads what the terms of a lane say of those that follow.
 func (t *tx) load(l *lane) {
-	var owner string
 	var r running
 	t.each("select owner, start, fence, run from term where lane = ? and until is null order by start", []any{l.id},
-		[]any{&owner, &r.start, (*unsigned)(&r.fence), &r.run}, func() {
-			one := r
-			l.running[owner] = &one
+		[]any{&r.owner, &r.start, (*unsigned)(&r.fence), &r.run}, func() {
+			l.ends(r.owner)
+			l.running = append(l.running, r)
 		})
 	var p program
 	t.each("select owner, label, program, hue from term where lane = ? order by start desc limit ?", []any{l.id, hues},
@@ -174,7 +175,7 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 		l.gone = c.At.UnixNano()
 		t.exec("update lane set gone = ? where id = ?", l.gone, l.id)
 		t.exec("update term set until = max(start, ?), until_how = ? where lane = ? and until is null", l.gone, sources.Bound, l.id)
-		clear(l.running)
+		l.running = nil
 		first = sources.Earlier(first, c.At)
 	}
 	return first
@@ -199,7 +200,7 @@ func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 // says something new.
 func (t *tx) term(l *lane, term *sources.Term) time.Time {
 	start := term.Start.At.UnixNano()
-	old := l.running[term.Owner.ID]
+	old := l.runs(term.Owner.ID)
 	told := start
 	ended := term.End.How != sources.Unknown
 	if old != nil && (!ended || term.End.At.UnixNano() >= old.start) && (old.told == start || old.run != t.w.run.ID && old.fence == term.Owner.Fence &&
@@ -214,13 +215,14 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 	known := old != nil && old.start == start
 	switch {
 	case !ended:
-		l.running[term.Owner.ID] = &running{start, told, term.Owner.Fence, t.w.run.ID}
+		l.ends(term.Owner.ID)
+		l.running = append(l.running, running{term.Owner.ID, start, told, term.Owner.Fence, t.w.run.ID})
 		if known {
 			return time.Now()
 		}
 		return term.Start.Earliest()
 	case known:
-		delete(l.running, term.Owner.ID)
+		l.ends(term.Owner.ID)
 		return term.End.Earliest()
 	}
 	return term.Start.Earliest()
@@ -229,13 +231,27 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 // over ends the terms of earlier runs that this run did not find when it read the row for the first
 // time: each at the end of the last run that saw it. None of them is ever taken up again.
 func (t *tx) over(l *lane) {
-	for owner, r := range l.running {
-		if r.run != t.w.run.ID {
-			t.exec("update term set until = max(start, (select last from run where id = run)), until_how = ? where lane = ? and start = ? and owner = ?",
-				sources.Bound, l.id, r.start, owner)
-			delete(l.running, owner)
+	l.running = slices.DeleteFunc(l.running, func(r running) bool {
+		if r.run == t.w.run.ID {
+			return false
 		}
+		t.exec("update term set until = max(start, (select last from run where id = run)), until_how = ? where lane = ? and start = ? and owner = ?",
+			sources.Bound, l.id, r.start, r.owner)
+		return true
+	})
+}
+
+// runs returns the running term of an owner; nil: it has none.
+func (l *lane) runs(owner string) *running {
+	if i := slices.IndexFunc(l.running, func(r running) bool { return r.owner == owner }); i >= 0 {
+		return &l.running[i]
 	}
+	return nil
+}
+
+// ends forgets the running term of an owner.
+func (l *lane) ends(owner string) {
+	l.running = slices.DeleteFunc(l.running, func(r running) bool { return r.owner == owner })
 }
 
 // within is how long before its instant a stamp may have been.
