@@ -107,7 +107,7 @@ func (p *past) text(zone *time.Location) []string {
 		return []string{"term", name, at(t.Start), at(t.End), between(t.Held()), format.Clean(t.Owner.Name(), maxText), fence, cause, gap}
 	case p.gap.Length.Max > 0:
 		end := at(p.gap.End)
-		if p.gap.After == nil {
+		if p.gap.Lasts {
 			end = "it lasts"
 		}
 		return []string{"gap", name, at(p.gap.Start), end, between(p.gap.Length), "-", "-", "-", "-"}

@@ -10,7 +10,8 @@ import (
 type Gap struct {
 	Start, End    sources.Stamp    // also outside of the span that was asked for; the zero End: it lasts
 	Length        sources.Interval // of its part in the span. Min: what of it was observed. Max: it may have been so long
-	Before, After *sources.Term    // After nil: it lasts
+	Before, After *sources.Term    // After nil: it lasts, as far as is known
+	Lasts         bool             // it was observed up to the end of the span
 }
 
 // GapBefore is the time without an owner before the term numbered i; zero where there was none,
@@ -53,6 +54,7 @@ func (l *Lane) gap(before, after *sources.Term, span Span) (g Gap, seen bool) {
 	if l.Leveled() || unseen(g.Start) || after != nil && (unseen(end) || end.How == sources.AtLeast) {
 		return Gap{}, false
 	}
+	g.Lasts = after == nil && l.Observed(span.To.Add(-1), span.To) > 0
 	from, to := sources.Later(g.Start.At, span.From), sources.Earlier(end.At, span.To)
 	longest := max(to.Sub(sources.Later(g.Start.Earliest(), span.From)), 0)
 	g.Length = sources.Interval{Min: min(l.Observed(from, sources.Earlier(end.Earliest(), span.To)), longest), Max: longest}

@@ -108,7 +108,7 @@ func TestWhatWasNotRecordedIsNoGap(t *testing.T) {
 		}
 		gaps := l.Gaps(history.Span{From: at(0), To: stamp(100, 0).At})
 		want := sources.Interval{Min: time.Duration(c.min) * time.Second, Max: time.Duration(c.max) * time.Second}
-		if (len(gaps) > 0) != c.want || c.want && (gaps[0].Length != want || (gaps[0].After == nil) != (len(l.Terms) == 1)) {
+		if (len(gaps) > 0) != c.want || c.want && (gaps[0].Length != want || ((gaps[0].After == nil) != (len(l.Terms) == 1) || gaps[0].Lasts != (name == "it lasts"))) {
 			t.Errorf("%s: gaps %+v, want %v of %v", name, gaps, c.want, want)
 		}
 	}

@@ -225,7 +225,10 @@ func (r *Report) gapTable(b *strings.Builder) {
 	}
 	b.WriteString("| from | to | length | primitive | before | why it ended | after |\n|---|---|--:|---|---|---|---|\n")
 	for _, g := range all {
-		from, to, after := r.at(g.Start.At), "it lasts", ""
+		from, to, after := r.at(g.Start.At), "not observed", ""
+		if g.Lasts {
+			to = "it lasts"
+		}
 		if g.Start.At.Before(r.Span.From) {
 			from = "began before: " + from
 		}
