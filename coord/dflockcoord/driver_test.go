@@ -17,6 +17,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
+	"coordtop/internal/address"
 	"coordtop/internal/certs"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
@@ -172,7 +173,7 @@ func TestURLs(t *testing.T) {
 		}
 	}
 	_, err := dflockcoord.ParseURL("dflockd://h?nosuch=1")
-	is(t, "an unknown parameter", err, dflockcoord.ErrParameter)
+	is(t, "an unknown parameter", err, address.ErrParameter)
 }
 
 // FuzzParseURL looks for the secret in errors.

@@ -9,16 +9,13 @@ import (
 	"coordtop/internal/certs"
 )
 
-// ErrParameter reports an unknown URL parameter.
-var ErrParameter = address.ErrParameter
-
 // ParseURL reads
 //
 //	dflockd://[:token@]host[:6388],host...
 //
 // and the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (as 1.5s), and
 // with TLS ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
-// ErrParameter. The auth token is percent-decoded. No error repeats anything of the URL but the
+// address.ErrParameter. The auth token is percent-decoded. No error repeats anything of the URL but the
 // names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
@@ -59,12 +56,9 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 	case "read_timeout":
 		o.AnswerTimeout, err = address.Timeout(name, value)
 	case "ca", "cert", "key", "server_name":
-		if o.TLS == nil {
-			return fmt.Errorf("the parameter %q is for TLS: write dflockds instead of dflockd", name)
-		}
-		o.TLS.Set(name, value)
+		return o.TLS.Set(name, value, "dflockds instead of dflockd")
 	default:
-		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout and with dflockds ca, cert, key, server_name", ErrParameter)
+		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout and with dflockds ca, cert, key, server_name", address.ErrParameter)
 	}
 	return err
 }

@@ -11,9 +11,6 @@ import (
 	"coordtop/internal/certs"
 )
 
-// ErrParameter reports an unknown URL parameter.
-var ErrParameter = address.ErrParameter
-
 // ParseURL reads
 //
 //	redis://[user[:password]@]host[:6379][/db]
@@ -23,7 +20,7 @@ var ErrParameter = address.ErrParameter
 // and the same with rediss for TLS. Parameters: db, master, client_name, protocol,
 // dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
 // ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
-// ErrParameter. User and password are percent-decoded. No error repeats anything of the URL
+// address.ErrParameter. User and password are percent-decoded. No error repeats anything of the URL
 // but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
@@ -133,13 +130,10 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 	case "sentinel_password":
 		o.SentinelPassword = value
 	case "ca", "cert", "key", "server_name":
-		if o.TLS == nil {
-			return fmt.Errorf("the parameter %q is for TLS: write rediss instead of redis", name)
-		}
-		o.TLS.Set(name, value)
+		return o.TLS.Set(name, value, "rediss instead of redis")
 	default:
 		return fmt.Errorf("%w: of the connection there are db, master, client_name, protocol, dial_timeout, read_timeout, "+
-			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", ErrParameter)
+			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", address.ErrParameter)
 	}
 	return err
 }

@@ -13,9 +13,6 @@ import (
 	"coordtop/internal/failure"
 )
 
-// ErrParameter reports an unknown URL parameter.
-var ErrParameter = address.ErrParameter
-
 // ParseURL reads
 //
 //	grpc://[user[:password]@]host[:2136]/database[?parameters]
@@ -24,7 +21,7 @@ var ErrParameter = address.ErrParameter
 // YDB's own connection strings. The other parameters are node (path of the coordination
 // node, from the root or, without a slash before it, from the database), discovery (off:
 // stay with this address), access_token, and with TLS ca, cert, key (files) and server_name.
-// An unknown parameter is an error that wraps ErrParameter. User and password are
+// An unknown parameter is an error that wraps address.ErrParameter. User and password are
 // percent-decoded. Errors wrap coord.ErrInvalid, without its text, and repeat nothing of the
 // URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
@@ -103,12 +100,9 @@ func (o *ClientOptions) setParameter(name, value string) error {
 		}
 		o.NoDiscovery = value == "off"
 	case "ca", "cert", "key", "server_name":
-		if o.TLS == nil {
-			return fmt.Errorf("the parameter %q is for TLS: write grpcs instead of grpc", name)
-		}
-		o.TLS.Set(name, value)
+		return o.TLS.Set(name, value, "grpcs instead of grpc")
 	default:
-		return fmt.Errorf("%w: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, server_name", ErrParameter)
+		return fmt.Errorf("%w: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, server_name", address.ErrParameter)
 	}
 	return nil
 }

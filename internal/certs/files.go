@@ -21,8 +21,12 @@ type Files struct {
 }
 
 // Set sets what a URL's parameter of that name says: ca, cert, key or server_name. Of
-// another name it does nothing.
-func (f *Files) Set(name, value string) {
+// another name it does nothing. f is nil where the URL is of a connection without TLS, which is
+// an error that says what to write.
+func (f *Files) Set(name, value, write string) error {
+	if f == nil {
+		return fmt.Errorf("the parameter %q is for TLS: write %s", name, write)
+	}
 	switch name {
 	case "ca":
 		f.CA = value
@@ -33,6 +37,7 @@ func (f *Files) Set(name, value string) {
 	case "server_name":
 		f.ServerName = value
 	}
+	return nil
 }
 
 // Over returns f with what it leaves open taken from below.

@@ -42,9 +42,12 @@ func TestEachParameterSetsItsOwnField(t *testing.T) {
 		"ca": {CA: "x"}, "cert": {Cert: "x"}, "key": {Key: "x"}, "server_name": {ServerName: "x"}, "other": {},
 	} {
 		var got certs.Files
-		if got.Set(name, "x"); got != want {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
+		if err := got.Set(name, "x", ""); got != want || err != nil {
+			t.Errorf("%s: %+v (%v), want %+v", name, got, err, want)
 		}
+	}
+	if err := (*certs.Files)(nil).Set("ca", "x", "grpcs"); err == nil || !strings.Contains(err.Error(), "write grpcs") {
+		t.Errorf("without TLS: %v, want what to write", err)
 	}
 }
 

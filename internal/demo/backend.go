@@ -2,8 +2,10 @@ package demo
 
 import (
 	"context"
+	"io"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/spawn"
 )
 
 // server is a private server that runs.
@@ -39,11 +41,11 @@ func backends(o Options) []backend {
 		},
 		{
 			name: "ydb", port: o.YDBPort, contests: ydbContests(), query: ydbQuery,
-			start: func(ctx context.Context) (server, error) { return started(startYDB(ctx, o.YDBPort)) },
+			start: func(ctx context.Context) (server, error) { return startYDB(ctx, o.YDBPort) },
 		},
 		{
 			name: "dflockd", port: o.DflockdPort, contests: dflockdContests(), query: dflockdQuery,
-			start: func(ctx context.Context) (server, error) { return started(startDflockd(ctx, o.DflockdPort)) },
+			start: func(ctx context.Context) (server, error) { return startDflockd(ctx, o.DflockdPort) },
 		},
 	}
 }
@@ -54,4 +56,21 @@ func started[S server](s S, err error) (server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// emulator is a server inside this process: a YDB, as far as coordination goes, or a dflockd.
+type emulator struct {
+	url string
+	io.Closer
+}
+
+func (e emulator) URL() string { return e.url }
+
+func (e emulator) Stop(context.Context) error { return e.Close() }
+
+// guard contains the panics of a server inside this process.
+func guard(ctx context.Context) func(body func()) {
+	return func(body func()) {
+		_ = spawn.Call(ctx, func() error { body(); return nil }) // else it would end our process
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"coordtop/coord"
 	"coordtop/internal/backoff"
 	"coordtop/internal/emulator/dflocktest"
-	"coordtop/internal/spawn"
 )
 
 const (
@@ -31,30 +30,19 @@ func dflockdContests() []contest {
 	}
 }
 
-// lockServer is a private dflockd inside this process.
-type lockServer struct{ served *dflocktest.Server }
-
-func startDflockd(ctx context.Context, port int) (*lockServer, error) {
+func startDflockd(ctx context.Context, port int) (server, error) {
 	if port == 6388 {
 		return nil, fmt.Errorf("starting the dflockd emulator: %d is the standard port: choose another", port)
 	}
 	s, err := dflocktest.Start(dflocktest.Options{
 		Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), // 0: any
-		Guard: func(body func()) {
-			_ = spawn.Call(ctx, func() error { body(); return nil }) // it runs in our process
-		},
+		Guard:  guard(ctx),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting the dflockd emulator: %w", err)
 	}
-	return &lockServer{s}, nil
+	return emulator{"dflockd://" + s.Addr(), s}, nil
 }
-
-// URL is that of the server.
-func (s *lockServer) URL() string { return "dflockd://" + s.served.Addr() }
-
-// Stop ends it at once.
-func (s *lockServer) Stop(context.Context) error { return s.served.Close() }
 
 // stall takes the mutex again and again, and every third time forgets it: the program lives on,
 // and the lease runs out.

@@ -27,8 +27,6 @@ type Server struct {
 
 	mu      sync.Mutex
 	model   *model
-	armed   time.Time // when the clock wakes up; zero: never
-	rearm   chan struct{}
 	changed chan struct{} // closed, and replaced, when something happens
 	faults  faults
 }
@@ -38,7 +36,7 @@ func Start(o Options) (*Server, error) {
 	o = o.withDefaults()
 	s := &Server{
 		options: o, model: newModel(o, time.Now()),
-		stopped: make(chan struct{}), rearm: make(chan struct{}, 1), changed: make(chan struct{}),
+		stopped: make(chan struct{}), changed: make(chan struct{}),
 	}
 	s.network.conns = map[*wireConn]struct{}{}
 	s.faults = faults{received: map[string]int{}, losses: map[string]int{}, answers: map[string]scripted{}}
@@ -123,13 +121,6 @@ func (s *Server) step(f func(*model)) {
 	f(s.model)
 	close(s.changed)
 	s.changed = make(chan struct{})
-	if due, ok := s.model.next(); ok && (s.armed.IsZero() || due.Before(s.armed)) {
-		s.armed = due
-		select {
-		case s.rearm <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // keepTime wakes the model up when something is due in it.
@@ -137,7 +128,7 @@ func (s *Server) keepTime() {
 	for {
 		s.mu.Lock()
 		due, ok := s.model.next()
-		s.armed = due
+		changed := s.changed
 		s.mu.Unlock()
 		var wake <-chan time.Time
 		if ok {
@@ -146,7 +137,7 @@ func (s *Server) keepTime() {
 		select {
 		case <-wake:
 			s.step(func(*model) {})
-		case <-s.rearm:
+		case <-changed:
 		case <-s.stopped:
 			return
 		}

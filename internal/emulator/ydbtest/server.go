@@ -61,8 +61,6 @@ type Server struct {
 
 	mu       sync.Mutex
 	model    *cluster
-	armed    time.Time // when the clock wakes up; zero: never
-	rearm    chan struct{}
 	changed  chan struct{}      // closed, and replaced, when something happens
 	drops    map[string]int     // answers to lose, by kind
 	failures map[string]failure // by method
@@ -89,7 +87,7 @@ func Start(o Options) (*Server, error) {
 	s := &Server{
 		database: o.Database, secure: o.TLS != nil, advertiseAll: o.AdvertiseAll, guard: o.Guard,
 		tickets: newTickets(o.Users),
-		stopped: make(chan struct{}), rearm: make(chan struct{}, 1), changed: make(chan struct{}),
+		stopped: make(chan struct{}), changed: make(chan struct{}),
 		drops: map[string]int{}, failures: map[string]failure{},
 		model: newCluster(time.Now(), path, o.Limits, rand.Uint64),
 	}
@@ -211,13 +209,6 @@ func (s *Server) step(f func(*cluster)) {
 	}
 	close(s.changed)
 	s.changed = make(chan struct{})
-	if due, ok := s.model.timers.next(); ok && (s.armed.IsZero() || due.Before(s.armed)) {
-		s.armed = due
-		select {
-		case s.rearm <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // keepTime wakes the model up when something is due in it.
@@ -225,7 +216,7 @@ func (s *Server) keepTime() {
 	for {
 		s.mu.Lock()
 		due, ok := s.model.timers.next()
-		s.armed = due
+		changed := s.changed
 		s.mu.Unlock()
 		var wake <-chan time.Time
 		if ok {
@@ -234,7 +225,7 @@ func (s *Server) keepTime() {
 		select {
 		case <-wake:
 			s.step(func(*cluster) {})
-		case <-s.rearm:
+		case <-changed:
 		case <-s.stopped:
 			return
 		}
