@@ -128,6 +128,17 @@ func waiterSet(waiters []Waiter) map[waiterKey]bool {
 
 func (w *Waiter) ref() OwnerRef { return OwnerRef{ID: w.ID, Label: w.Label} }
 
+// WaitingSince is since when the one that has waited longest is known to wait. Zero: nobody is
+// known to wait, or since when.
+func (q *Queue) WaitingSince() (first time.Time) {
+	for i := range q.Waiters {
+		if s := q.Waiters[i].Since; s.How != Unknown && !s.At.IsZero() && (first.IsZero() || s.At.Before(first)) {
+			first = s.At
+		}
+	}
+	return first
+}
+
 // Next are the waiters that are served first: all of the first turn, or where no turn is
 // known the head of the queue. It is empty where nobody is told.
 func (q *Queue) Next() []Waiter {

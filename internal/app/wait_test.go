@@ -107,7 +107,7 @@ func TestGetFailsOnWhatIsNamedOnTheCommandLine(t *testing.T) {
 		"late,stale": {exitOK, nil},
 		"no-leader":  {exitFailed, []string{"failed on no-leader: 127.0.0.1/0/app:leader:gone: no leader"}},
 		"any":        {exitFailed, []string{"app:leader:gone: no leader", "failed on no-ttl: 127.0.0.1/0/app:lock:b: the lease of host-2:2 has no end"}},
-		"led":        {exitUsage, []string{"write no-leader, stale, late, no-ttl or any"}},
+		"led":        {exitUsage, []string{"write no-leader, stale, late, no-ttl, wait, two-owners or any"}},
 	} {
 		w := newWorld(t)
 		code := w.main(t.Context(), "get", "--fail-on", on, url)

@@ -24,12 +24,14 @@ const (
 	Stale    Fault = "stale"     // its source does not answer
 	Late     Fault = "late"      // its lease is over or short, or a renewal is missing and much of the lease is gone
 	NoTTL    Fault = "no-ttl"    // owned without an end, by no session that could end
+	LongWait Fault = "wait"      // somebody has waited for a lock or a semaphore for longer than Thresholds.Wait
+	Two      Fault = "two-owners"
 	Any      Fault = "any"
 )
 
 // Faults returns the names of all of them.
 func Faults() []string {
-	return []string{string(NoLeader), string(Stale), string(Late), string(NoTTL), string(Any)}
+	return []string{string(NoLeader), string(Stale), string(Late), string(NoTTL), string(LongWait), string(Two), string(Any)}
 }
 
 // failed reports the rows, and the sources, that have one of the faults: a line each.
@@ -59,6 +61,11 @@ func failed(s *sources.State, list []*sources.Row, on []Fault, now time.Time) er
 			report(Stale, where, by)
 		case state == sources.StatusLedLate, state == sources.StatusHeldSilent:
 			report(Late, where, by)
+		case state == sources.StatusConflict:
+			report(Two, where, by)
+		}
+		if since := r.Queue.WaitingSince(); r.Kind != sources.KindElection && !since.IsZero() && now.Sub(since) > s.Thresholds.Wait {
+			report(LongWait, where, by+", and somebody has waited for it for "+format.Age(now.Sub(since)))
 		}
 		for j := range r.Owners {
 			if o := &r.Owners[j]; o.NoExpiry && o.Session == "" {

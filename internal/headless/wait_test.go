@@ -120,6 +120,9 @@ func TestGetFailsOnWhatItIsAskedToFailOn(t *testing.T) {
 	session.Owners[0].NoExpiry, session.Owners[0].Session = true, "4711"
 	late.Kind = sources.KindElection
 	late.Owners[0].Lease, late.Owners[0].Expires = 30*time.Second, sources.Stamp{At: late.At.Add(time.Second), How: sources.Told}
+	waited := read("waited", "w")
+	waited.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: "next", Since: sources.Stamp{At: waited.At.Add(-time.Minute), How: sources.Told}}}}
+	both := read("both", "x", "y")
 	stale := silent(errSilent{}, held)
 	for _, c := range []struct {
 		on    []headless.Fault
@@ -132,6 +135,8 @@ func TestGetFailsOnWhatItIsAskedToFailOn(t *testing.T) {
 		{[]headless.Fault{"no-ttl"}, live(leaderless, session, endless), []string{"no-ttl: a/0/endless: the lease of e has no end"}},
 		{[]headless.Fault{"late"}, live(leaderless, late, held), []string{"late: a/0/late: led, renewal late by l"}},
 		{[]headless.Fault{"late", "no-ttl"}, live(endless, late), []string{"no-ttl: a/0/endless: the lease of e has no end", "late: a/0/late: led, renewal late by l"}},
+		{[]headless.Fault{"wait"}, live(waited, late), []string{"wait: a/0/waited: held by w, and somebody has waited for it for 1m00s"}},
+		{[]headless.Fault{"two-owners"}, live(both, held), []string{"two-owners: a/0/both: two owners by x, y"}},
 		{[]headless.Fault{"stale"}, stale, []string{"stale: a: the source does not answer", "stale: a/0/held: stale by h"}},
 		{[]headless.Fault{"no-leader"}, stale, nil},
 		{nil, live(leaderless, endless), nil},

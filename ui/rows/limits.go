@@ -43,17 +43,9 @@ func (l limit) passed(row *sources.Row, t *sources.Thresholds, now time.Time) bo
 // waitedFor is when the first waiter will have waited for so long. Zero: never, because
 // nobody is known to wait, or because candidates of an election wait as long as it takes.
 func waitedFor(row *sources.Row, limit time.Duration) time.Time {
-	if row.Kind == sources.KindElection {
+	first := row.Queue.WaitingSince()
+	if row.Kind == sources.KindElection || first.IsZero() {
 		return time.Time{}
-	}
-	var first time.Time
-	for i := range row.Queue.Waiters {
-		if s := row.Queue.Waiters[i].Since; s.How != sources.Unknown && !s.At.IsZero() && (first.IsZero() || s.At.Before(first)) {
-			first = s.At
-		}
-	}
-	if first.IsZero() {
-		return first
 	}
 	return first.Add(limit)
 }
