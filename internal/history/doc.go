@@ -5,7 +5,8 @@
 //
 // A recording is what entered the model of a Hub (sources.Input), in groups: each begins with
 // a whole model, a sources.Keyframe, so that the state at any instant is made again from one
-// group. Beside the groups a store keeps what is derived from them and must be found quickly:
+// group. Old groups are thin: renewals, and all that they tell of leases, are unknown in them
+// ([Position].Thin). Beside the groups a store keeps what is derived from them and must be found quickly:
 // terms, levels of semaphores, events, and the stretches in which nothing was observed.
 //
 // A [Run] is one process that recorded. Between the end of a run and the start of the next

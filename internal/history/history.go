@@ -16,6 +16,7 @@ var (
 	ErrForeign = errors.New("it is not a recording of coordtop")
 	ErrNothing = errors.New("nothing is recorded for this time")
 	ErrBusy    = errors.New("another coordtop records into it")
+	ErrThinned = errors.New("this part of it was thinned or dropped while it was read: try again")
 )
 
 // Span is a stretch of time: [From, To).
@@ -124,7 +125,13 @@ type Cursor interface {
 	// (of a run that still records: what there is by now).
 	Next(ctx context.Context) (inputs []sources.Input, err error)
 
-	// Restarted reports whether what Next returned begins behind a hole: a replay begins anew
-	// with Keyframe, which is the one behind it.
+	// Restarted reports whether a replay begins anew with Keyframe before what Next returned: behind
+	// a hole, and where what was thinned begins or ends.
 	Restarted() bool
+
+	// Missing reports whether Restarted does so because of a hole.
+	Missing() bool
+
+	// Thin reports whether what Keyframe and Next returned was thinned: see [coordtop/sources.Thinner].
+	Thin() bool
 }

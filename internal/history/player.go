@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -59,6 +60,7 @@ type Position struct {
 	Run     int64     // which one recorded; 0: nothing was read yet
 	Began   time.Time // when that did
 	End     bool      // nothing is recorded behind At
+	Thin    bool      // renewals are not recorded here, nor what they told of leases
 	Hole    Span      // what was skipped just before At, because nobody recorded; zero: nothing
 	Err     error     // why the last move did not succeed
 
@@ -251,6 +253,10 @@ func (p *Player) move(ctx context.Context, r *reel, elapsed time.Duration) (play
 	if err == nil && !moved && was.Playing && was.Run != 0 {
 		err = r.play(ctx, elapsed*time.Duration(was.Speed))
 	}
+	if errors.Is(err, ErrThinned) { // what is there now is read
+		r.hub = nil
+		err = r.seek(ctx, cmp.Or(todo.seek, r.at.Wall))
+	}
 	p.show(r, err, moved || was.Playing)
 	return p.Position().Playing, moved
 }
@@ -279,7 +285,7 @@ func (p *Player) show(r *reel, err error, changed bool) {
 			v.Cuts++
 			v.hub, v.events, v.before = r.hub, r.hub.Subscribe(0), r.before
 		}
-		v.At, v.Run, v.Began, v.state = r.at.Wall, r.run, r.runBegan, r.hub.State()
+		v.At, v.Run, v.Began, v.Thin, v.state = r.at.Wall, r.run, r.runBegan, r.cursor.Thin(), r.hub.State()
 		if v.Hole = r.hole; v.Hole.To.Add(holeShown).Before(v.At) {
 			v.Hole = Span{}
 		}

@@ -39,14 +39,8 @@ type reel struct {
 	first    uint64                // Seq of the first Input behind the keyframe
 	last     sources.Instant       // of the Input that was applied last
 	at       sources.Instant       // the instant it has reached: that of last, or a later one
-	marks    []mark                // the publishes since the keyframe with which something happened
+	marks    []sources.Instant     // the publishes since the group that was opened with which something happened
 	hole     Span
-}
-
-// mark is a publish by its Input.
-type mark struct {
-	seq uint64
-	at  sources.Instant
 }
 
 // Renewals are told again from so long before an instant on, as strips show at most, unless that
@@ -72,7 +66,7 @@ func (r *reel) open(ctx context.Context, t time.Time) error {
 		if err != nil {
 			return err
 		}
-		if earlier.Run() == c.Run() && k.Seq()-earlier.Keyframe().Seq() <= renewalInputs {
+		if earlier.Run() == c.Run() && !earlier.Thin() && k.Seq()-earlier.Keyframe().Seq() <= renewalInputs {
 			c = earlier
 		}
 	}
@@ -85,7 +79,7 @@ func (r *reel) open(ctx context.Context, t time.Time) error {
 func (r *reel) begin(ctx context.Context) (err error) {
 	k := r.cursor.Keyframe()
 	r.player = sources.NewReplayerAt(k, sources.HubOptions{})
-	r.run, r.hub, r.marks, r.before, r.owed = r.cursor.Run(), r.player.Hub(), nil, nil, false
+	r.run, r.hub, r.before, r.owed = r.cursor.Run(), r.player.Hub(), nil, false
 	defer func() {
 		if err != nil {
 			r.hub = nil
@@ -157,7 +151,9 @@ func (r *reel) fill(ctx context.Context) error {
 			if err := r.begin(ctx); err != nil {
 				return err
 			}
-			r.hole = Span{from, r.at.Wall}
+			if r.cursor.Missing() {
+				r.hole = Span{from, r.at.Wall}
+			}
 		}
 	}
 	return nil
@@ -178,7 +174,7 @@ func (r *reel) apply(ctx context.Context, stop func(*sources.Input) bool) error 
 		}
 		r.last, r.at = in.At, in.At
 		if in.Kind == sources.InputPublished && r.happened() {
-			r.marks = append(r.marks, mark{in.Seq, in.At})
+			r.marks = append(r.marks, in.At)
 		}
 		r.queue = r.queue[1:]
 	}
@@ -258,7 +254,10 @@ func (r *reel) pass(ctx context.Context, d time.Duration) error {
 	if r.live = runs[i].Live; r.live || i+1 == len(runs) {
 		return errEnd
 	}
-	if err := r.open(ctx, runs[i+1].From); err != nil {
+	switch err := r.open(ctx, runs[i+1].From); {
+	case errors.Is(err, ErrNothing): // it was killed before it recorded anything
+		return errEnd
+	case err != nil:
 		return err
 	}
 	r.hole = Span{end.To, r.at.Wall}
@@ -293,8 +292,8 @@ func (r *reel) next(ctx context.Context) error {
 	if r.hub == nil {
 		return ErrNothing
 	}
-	hub, marks, run := r.hub, len(r.marks), r.run
-	err := r.apply(ctx, func(*sources.Input) bool { return r.hub != hub || len(r.marks) > marks })
+	hole, marks, run := r.hole, len(r.marks), r.run
+	err := r.apply(ctx, func(*sources.Input) bool { return r.hole != hole || len(r.marks) > marks })
 	if !errors.Is(err, errEnd) {
 		return err
 	}
@@ -314,35 +313,38 @@ func (r *reel) previous(ctx context.Context) error {
 		return ErrNothing
 	}
 	for group := r; ; {
-		if m, ok := group.markBefore(r.at); ok {
+		if n := group.marksBefore(r.at); n > 0 {
 			if err := r.open(ctx, group.opened); err != nil {
 				return err
 			}
-			return r.apply(ctx, func(in *sources.Input) bool { return in.Seq > m.seq })
+			return r.apply(ctx, func(*sources.Input) bool { return len(r.marks) >= n })
 		}
 		earlier := &reel{log: r.log, reader: r.reader}
 		if err := earlier.open(ctx, group.began.Add(-time.Microsecond)); err != nil {
 			return err
 		}
-		if earlier.run != r.run || earlier.first >= group.first {
+		began, first := earlier.began, earlier.first
+		if earlier.run != r.run || first >= group.first {
 			return r.endBefore(ctx)
 		}
-		err := earlier.apply(ctx, func(in *sources.Input) bool { return in.Seq >= group.first })
+		err := earlier.apply(ctx, func(in *sources.Input) bool {
+			return earlier.first >= group.first || !earlier.cursor.Thin() && in.Seq >= group.first // a group that is thin ends with a new beginning
+		})
 		if err != nil && !errors.Is(err, errEnd) {
 			return err
 		}
+		earlier.began, earlier.first = began, first
 		group = earlier
 	}
 }
 
-// markBefore finds the last mark before an instant.
-func (r *reel) markBefore(at sources.Instant) (m mark, ok bool) {
-	for _, next := range r.marks {
-		if next.at.Mono < at.Mono {
-			m, ok = next, true
-		}
+// marksBefore counts the marks before an instant.
+func (r *reel) marksBefore(at sources.Instant) int {
+	n := slices.IndexFunc(r.marks, func(m sources.Instant) bool { return m.Mono >= at.Mono })
+	if n < 0 {
+		return len(r.marks)
 	}
-	return m, ok
+	return n
 }
 
 // endBefore goes to the end of the run before.

@@ -25,6 +25,8 @@ type Batch struct {
 	Inputs   []byte    // encoded, those of Seq first to last
 	Seq      [2]uint64 // with a Keyframe the first is that of the last Input in it
 	Count    int
+	Thin     bool // the group that a Keyframe begins was thinned
+	Follows  bool // it follows the one before without a hole
 	Span     Span // from the first to the last Input, and where nothing happened up to now
 
 	Lanes  []LaneChange

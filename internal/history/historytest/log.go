@@ -110,6 +110,10 @@ func (c *cursor) Keyframe() *sources.Keyframe { return c.keyframe }
 
 func (c *cursor) Restarted() bool { return false }
 
+func (c *cursor) Missing() bool { return false }
+
+func (c *cursor) Thin() bool { return false }
+
 func (c *cursor) Next(ctx context.Context) ([]sources.Input, error) {
 	inputs := c.run.inputs[c.next:min(c.next+batch, len(c.run.inputs))]
 	c.next += len(inputs)

@@ -163,7 +163,11 @@ func (p *copying) restart(ctx context.Context) error {
 		p.run = newRun(p.replay.Hub(), p.store, sources.EncoderOptions{}, at, time.Time{})
 	} else {
 		p.run.hub, p.run.group.open = p.replay.Hub(), false
+		if p.run.follows = !p.cursor.Missing(); p.run.follows {
+			p.run.derived.seq = k.LastEvent()
+		}
 	}
+	p.run.thin = p.cursor.Thin()
 	return p.run.flush(ctx, at, p.take)
 }
 

@@ -30,6 +30,9 @@ type run struct {
 	group   group
 	derived derived
 	flushed time.Time // up to when everything was written
+
+	thin    bool // the Inputs were thinned
+	follows bool // so was what is before the next group, which follows without a hole
 }
 
 // behind is more than the terms that are written can be behind the inputs: they are those of the last
@@ -68,7 +71,8 @@ func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.I
 		if at.IsZero() { // nothing happened yet
 			at = r.flushed
 		}
-		if r.group.open {
+		follows := r.group.open || r.follows
+		if r.follows = false; r.group.open {
 			if b.Span.To = at; b.Count > 0 {
 				if err := r.store.Write(ctx, b); err != nil {
 					return err
@@ -78,7 +82,7 @@ func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.I
 		r.group = group{open: true, next: key.Seq() + 1, began: now}
 		head := r.encoder.Keyframe(nil, key)
 		b = r.batch(inputs[end:], now)
-		b.Keyframe, b.Span.From = head, at
+		b.Keyframe, b.Span.From, b.Thin, b.Follows = head, at, r.thin, follows
 		b.Seq[0] = key.Seq()
 	}
 	r.group.open = r.group.open && lost == 0

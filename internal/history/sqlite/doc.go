@@ -26,7 +26,9 @@
 //     for a whole scope. A term without an end whose run is over may have lasted any longer.
 //   - gop, chunk, tail: the inputs in groups, each with a keyframe. A piece is written as a tail
 //     at once; the tails of a minute become one compressed chunk. first is where it begins in
-//     all the bytes of its group.
+//     all the bytes of its group. thin of a group that is whole is 0. Of one that was thinned it is
+//     the number of the last input that went into it plus 1, or 1 where that is not known: the next
+//     group follows it without a hole where its seq is one less.
 //   - sum: what totals need of six hours that are over, for all lanes.
 //   - kept: from when on terms and events were not dropped.
 //
@@ -34,6 +36,9 @@
 //
 // # What is dropped
 //
-// See [Limits]. Renewals are inputs like all others and are kept or dropped with their group:
-// none is ever shown with an older value. Dropping goes in steps of some milliseconds.
+// See [Limits]. First old groups lose the renewals (see [coordtop/sources.Thinner]), an hour of them
+// at a time; several whole groups become one thin one. No lease is ever shown with an older value: in
+// a thin group none is known. Each transaction leaves a group whole or thin, and in the file once; a
+// reader in the middle of it receives history.ErrThinned. Later groups, terms and events are dropped.
+// All of this goes in steps of some milliseconds.
 package sqlite

@@ -30,7 +30,10 @@ func (w *Writer) write(t *tx, b *history.Batch) groups {
 	if b.Keyframe != nil {
 		t.pack(&g)
 		g.length = 0
-		g.group = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,0,?)", w.run.ID, unsigned(b.Seq[0]), from, to, packed(b.Keyframe))
+		if b.Follows {
+			t.exec("update gop set thin = ? where id = ? and thin > 0", unsigned(b.Seq[0]+1), g.group)
+		}
+		g.group = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,?,?)", w.run.ID, unsigned(b.Seq[0]), from, to, b.Thin, packed(b.Keyframe))
 	}
 	if b.Count > 0 {
 		t.insert("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.group, g.length, from, to, b.Inputs)

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -44,7 +43,9 @@ type cursor struct {
 	run, gop  int64
 	position  int64  // how many bytes of the group were read
 	last      uint64 // the Seq of the last Input that was returned
+	thin      uint64 // of the group: see the package comment
 	restarted bool
+	missing   bool
 }
 
 func (c *cursor) Run() int64 { return c.run }
@@ -53,10 +54,15 @@ func (c *cursor) Keyframe() *sources.Keyframe { return c.keyframe }
 
 func (c *cursor) Restarted() bool { return c.restarted }
 
+func (c *cursor) Missing() bool { return c.missing }
+
+func (c *cursor) Thin() bool { return c.thin > 0 }
+
 // begin reads the keyframe of a group.
 func (c *cursor) begin(q *query, gop int64) error {
 	var body []byte
-	q.each("select run, body from gop where id = ?", []any{gop}, []any{&c.run, &body}, func() {})
+	var thin uint64
+	q.each("select run, thin, body from gop where id = ?", []any{gop}, []any{&c.run, (*unsigned)(&thin), &body}, func() {})
 	if q.err != nil {
 		return q.err
 	}
@@ -68,8 +74,13 @@ func (c *cursor) begin(q *query, gop int64) error {
 	if err != nil {
 		return err
 	}
-	c.restarted = c.gop != 0 && k.Seq() != c.last
-	c.gop, c.position, c.last = gop, 0, k.Seq()
+	end := c.last
+	if c.thin > 0 {
+		end = c.thin - 1
+	}
+	c.missing = c.missing || c.gop != 0 && k.Seq() != end
+	c.restarted = c.restarted || c.missing || c.gop != 0 && (c.thin > 0 || thin > 0)
+	c.gop, c.thin, c.position, c.last = gop, thin, 0, k.Seq()
 	if c.restarted || c.keyframe == nil {
 		c.keyframe = k
 	}
@@ -78,45 +89,56 @@ func (c *cursor) begin(q *query, gop int64) error {
 
 // Next returns the next Inputs: see history.Cursor.
 func (c *cursor) Next(ctx context.Context) (inputs []sources.Input, err error) {
-	c.restarted = false
+	c.restarted, c.missing = false, false
 	err = c.store.ask(ctx, func(q *query) error {
-		for len(inputs) == 0 {
-			piece, err := c.piece(q)
-			if err != nil {
+		if err := c.unchanged(q); err != nil {
+			return err
+		}
+		for {
+			if inputs, err = c.inputs(q); len(inputs) > 0 || err != nil {
 				return err
-			}
-			if len(piece) > 0 {
-				c.position += int64(len(piece))
-				inputs = slices.Grow(inputs, len(piece)/inputBytes)
-				err := c.decoder.Inputs(piece, func(in *sources.Input) bool {
-					inputs = append(inputs, *in)
-					return true
-				})
-				if err != nil {
-					return err
-				}
-				continue
 			}
 			var next int64
 			q.each("select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.gop}, []any{&next}, func() {})
 			if next == 0 || q.err != nil {
 				return q.err
 			}
-			hole := c.restarted
 			if err := c.begin(q, next); err != nil {
 				return err
 			}
-			c.restarted = c.restarted || hole
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if n := len(inputs); n > 0 {
-		c.last = inputs[n-1].Seq
-	}
 	return inputs, nil
+}
+
+// unchanged fails where the group is not what was read of it. One that is thin may have grown.
+func (c *cursor) unchanged(q *query) error {
+	thin, was := uint64(0), c.thin
+	found := false
+	q.each("select thin from gop where id = ?", []any{c.gop}, []any{(*unsigned)(&thin)}, func() { found = true })
+	if c.thin = thin; q.err == nil && (!found || (was > 0) != (thin > 0)) {
+		return history.ErrThinned
+	}
+	return q.err
+}
+
+// inputs are the next of the group; none: there are none by now.
+func (c *cursor) inputs(q *query) (inputs []sources.Input, err error) {
+	piece, err := c.piece(q)
+	if err != nil || len(piece) == 0 {
+		return nil, err
+	}
+	c.position += int64(len(piece))
+	inputs = make([]sources.Input, 0, len(piece)/inputBytes)
+	err = c.decoder.Inputs(piece, func(in *sources.Input) bool {
+		inputs = append(inputs, *in)
+		c.last = in.Seq
+		return true
+	})
+	return inputs, err
 }
 
 // piece is the next bytes of the group; none: there are none by now.

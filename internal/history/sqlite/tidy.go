@@ -7,9 +7,9 @@ import (
 
 // Limits bound what is kept. Zero fields take the defaults.
 type Limits struct {
-	Full time.Duration // the inputs, from which any moment is made again; 0: as long as Keep
+	Full time.Duration // renewals too; 0: 6 hours
 	Keep time.Duration // everything but who recorded when; 0: 30 days
-	Size int64         // bytes of the file; 0: 1 GiB. The oldest inputs go first
+	Size int64         // bytes of the file; 0: 1 GiB. The oldest renewals go first, then the oldest inputs
 }
 
 // withDefaults returns l with its defaults.
@@ -17,8 +17,8 @@ func (l Limits) withDefaults() Limits {
 	if l.Keep <= 0 {
 		l.Keep = 30 * 24 * time.Hour
 	}
-	if l.Full <= 0 || l.Full > l.Keep {
-		l.Full = l.Keep
+	if l.Full <= 0 {
+		l.Full = 6 * time.Hour
 	}
 	if l.Size <= 0 {
 		l.Size = 1 << 30
@@ -29,7 +29,7 @@ func (l Limits) withDefaults() Limits {
 // batch is how many rows are dropped in one step.
 const batch = 1000
 
-// Tidy sums up what is over and drops what is too old or too much, in one step of some
+// Tidy sums up what is over, and thins and drops what is too old or too much, in one step of some
 // milliseconds: see history.Writer.
 func (w *Writer) Tidy(ctx context.Context, now time.Time) (done bool, err error) {
 	if w.db == nil {
@@ -38,7 +38,8 @@ func (w *Writer) Tidy(ctx context.Context, now time.Time) (done bool, err error)
 	limits := w.o.Limits.withDefaults()
 	did, err := w.sumUp(ctx, now)
 	for _, step := range []func() (bool, error){
-		func() (bool, error) { return w.dropInputs(ctx, now.Add(-limits.Full).UnixNano()) },
+		func() (bool, error) { return w.dropInputs(ctx, w.kept(now)) },
+		func() (bool, error) { return w.thin(ctx, now.Add(-limits.Full), thinEvery) },
 		func() (bool, error) { return w.drop(ctx, now.Add(-limits.Keep).UnixNano()) },
 		func() (bool, error) { return w.shrink(ctx, limits, now) },
 	} {
@@ -120,7 +121,7 @@ func (w *Writer) drop(ctx context.Context, before int64) (did bool, err error) {
 }
 
 // shrink gives pages back to the disk, and where the file is still too large drops the oldest
-// part of what it holds: of the inputs first, then of everything.
+// part of what it holds: of the renewals first, then of the inputs, then of everything.
 func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool, err error) {
 	var pages, free, size, oldest, first int64
 	err = w.read(ctx, func(q *query) error {
@@ -137,7 +138,11 @@ func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool,
 	}
 	switch {
 	case (pages-free)*size > l.Size && oldest > 0 && oldest < now.Add(-time.Hour).UnixNano():
-		return w.dropInputs(ctx, now.Add(-time.Hour).UnixNano())
+		hour := now.Add(-time.Hour)
+		if did, err = w.thin(ctx, hour, 0); did || err != nil {
+			return did, err
+		}
+		return w.dropInputs(ctx, hour.UnixNano())
 	case (pages-free)*size > l.Size && first > 0:
 		return w.drop(ctx, first+max((now.UnixNano()-first)/50, int64(time.Minute)))
 	case free > 1000:
@@ -152,11 +157,20 @@ func (w *Writer) dropInputs(ctx context.Context, before int64) (did bool, err er
 	err = w.tx(ctx, func(t *tx) error {
 		var id int64
 		if did = t.query("select id from gop where until < ? and id <> ? order by id limit 1", []any{before, w.group}, &id); did {
-			for _, text := range []string{"delete from chunk where gop = ?", "delete from tail where gop = ?", "delete from gop where id = ?"} {
-				t.exec(text, id)
-			}
+			t.dropGroup(id)
 		}
 		return t.err
 	})
 	return did, err
+}
+
+func (t *tx) dropGroup(id int64) {
+	t.dropBody(id)
+	t.exec("delete from gop where id = ?", id)
+}
+
+// dropBody drops all of a group but its keyframe.
+func (t *tx) dropBody(id int64) {
+	t.exec("delete from chunk where gop = ?", id)
+	t.exec("delete from tail where gop = ?", id)
 }

@@ -40,8 +40,9 @@ type Writer struct {
 	lanes  map[sources.Ref]*lane
 	scopes map[scopeName]int64
 	groups
-	summed int64 // what is before this one may have been summed up
-	before int64 // when the run before ended, but not after this one began
+	thinning thinning
+	summed   int64 // what is before this one may have been summed up
+	before   int64 // when the run before ended, but not after this one began
 }
 
 var _ history.Writer = (*Writer)(nil)
@@ -151,7 +152,7 @@ func (w *Writer) begin(ctx context.Context) error {
 // reset forgets what is known of the file.
 func (w *Writer) reset() {
 	w.stored, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
-	w.groups = groups{}
+	w.groups, w.thinning = groups{}, thinning{}
 }
 
 // Write stores b: see history.Writer. After an error that wraps history.ErrDamaged, or
