@@ -29,6 +29,9 @@ func drawBanner(sc *Scene, w int) string {
 		}
 	}
 	say(replayText(sc))
+	if thinned(sc) {
+		say(noRenewals)
+	}
 	if sc.OnlyPast {
 		say(" " + quitKey(sc) + " quit ")
 	} else {
@@ -50,6 +53,12 @@ func quitKey(sc *Scene) string {
 	}
 	return sc.Keys.KeyOf(keys.Quit)
 }
+
+// noRenewals says why no lease is known.
+const noRenewals = "renewals not recorded here"
+
+// thinned reports whether a time is shown of which the renewals are not kept any more.
+func thinned(sc *Scene) bool { return sc.Replay != nil && sc.Replay.Thin }
 
 // replayText says what the replay does, and what of the time is not as asked for.
 func replayText(sc *Scene) string {

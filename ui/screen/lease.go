@@ -62,7 +62,7 @@ func PermitsText(row *sources.Row) string {
 // bySession reports whether an owner owns for as long as its session lives, whenever that
 // ends.
 func bySession(o *sources.Owner) bool {
-	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown)
+	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown && o.Lease == 0)
 }
 
 func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
@@ -134,6 +134,10 @@ func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 			l.Put(sc.Theme.Dim, ", ")
 		}
 		l.Put(st, text)
+	}
+	if thinned(sc) && o.Lease > 0 && !o.NoExpiry {
+		say(sc.Theme.Dim, noRenewals)
+		return l.Done()
 	}
 	stale := v.Status == sources.StatusStale
 	if w >= barFrom && !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
