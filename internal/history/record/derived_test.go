@@ -1,14 +1,17 @@
 package record
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/sourcetest"
 )
 
 // TestARunWritesWhatTheOneBeforeDidNot begins a run behind one that was killed, on a Hub that has
@@ -94,4 +97,39 @@ func TestManyNewRowsAreWrittenInPieces(t *testing.T) {
 			t.Errorf("batches of %v lanes, %v; want %v", sizes, err, c.want)
 		}
 	}
+}
+
+// TestTermsAreThoseOfTheInputs writes while a row changes: what a kill leaves then must agree.
+func TestTermsAreThoseOfTheInputs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		inputs := sources.NewRecorder(0, 0)
+		hub := sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
+		ctx, cancel := context.WithCancel(t.Context())
+		s := sourcetest.NewScript()
+		done := make(chan error, 1)
+		go func() {
+			done <- sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: s}})
+		}() // received below
+		d := &disk{}
+		r := newRun(hub, d, sources.EncoderOptions{}, sources.Wall(), time.Time{})
+		owned := func() ([]sources.Input, uint64) { // after flush has begun
+			p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
+				Taken: 1, At: sources.Wall(), Owners: []sources.Owner{{ID: "a"}}}
+			s.Push(sources.Change{At: p.At, Gap: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{p}})
+			time.Sleep(time.Second)
+			return inputs.Take()
+		}
+		if err := r.flush(t.Context(), sources.Wall(), owned); err != nil {
+			t.Error(err)
+		}
+		if b := d.written(); len(b) != 1 || len(b[0].Lanes) != 1 || len(b[0].Lanes[0].Terms) != 1 {
+			t.Errorf("%+v: want the term whose beginning is in the inputs", b)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		hub.Close()
+	})
 }
