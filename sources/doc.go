@@ -103,8 +103,9 @@
 // the same by name, type and address go on as after an outage: their rows are there at once,
 // stale, with their terms and since when; from when their servers last answered up to their
 // next listing is dark; and that listing says who goes on in the same term, and what ended or
-// began in the dark. Rows of other sources are left out. Expectations, outages and the numbers of
-// events begin anew. Of data that was left out or masked only another length is news then.
+// began in the dark. Rows of other sources are left out, and all of them where the clock shows
+// less than it did at that end. Expectations, outages and the numbers of events begin anew. Of
+// data that was left out or masked only another length is news then.
 //
 // A [Thinner] makes a short recording of a long one: renewals are left out, and all that they move
 // becomes unknown, never an older value. Owners, waiters, data, terms, gaps and events stay as they

@@ -7,7 +7,11 @@ import (
 
 // goOn gives sources that are added what an earlier run knew of them, as if they had been
 // disconnected from its end up to now. A source is the same if its name, type and address are.
+// Where the clock was put back since, that time has no length, and what lies in the future is no past.
 func (m *model) goOn(k *Keyframe, added []*feed) {
+	if m.at.Wall.Before(k.at.Wall) {
+		return
+	}
 	scopes, slots := map[int]*scope{}, map[int]int{} // by their place in k
 	for i := range k.scopes {
 		was := &k.scopes[i]

@@ -1,0 +1,103 @@
+package recordtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/internal/history/sqlite"
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+// shifted is a clock that was set.
+type shifted struct {
+	sources.Clock
+	by time.Duration
+}
+
+func (c shifted) Now() sources.Instant {
+	now := c.Clock.Now()
+	now.Wall = now.Wall.Add(c.by)
+	return now
+}
+
+// TestAClockThatIsPutBackBetweenTwoRunsLosesNothing has a leader in each of three runs, the second of which
+// begins half an hour before the first one and ends within it.
+func TestAClockThatIsPutBackBetweenTwoRunsLosesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history.db")
+	synctest.Test(t, func(t *testing.T) {
+		r := &Recorder{Path: path}
+		led := func(by, length time.Duration, who string) {
+			o, err := r.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Clock = shifted{sources.SystemClock(), by}
+			hub := sources.NewHub(t.Context(), o)
+			stop := r.Record(hub)
+			s := sourcetest.NewScript()
+			s.OnConnect(func() []sources.Change {
+				now := sources.Wall().Add(by)
+				return []sources.Change{{At: now, Gap: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindElection,
+					Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: 1, At: now, Owners: []sources.Owner{{ID: who}}}}}}
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				done <- sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: s}})
+			}() // received below
+			time.Sleep(length)
+			cancel()
+			if err := errors.Join(<-done, stop()); err != nil {
+				t.Error(err)
+			}
+			hub.Close()
+		}
+		began := time.Now()
+		led(0, 20*time.Minute, "first")
+		led(-50*time.Minute, 40*time.Minute, "second") // 23:30 to 00:10
+		led(0, 10*time.Minute, "third")
+		store := sqlite.Open(path)
+		runs, err := store.Runs(t.Context())
+		if err != nil || len(runs) != 3 || runs[1].From.Sub(began) != -30*time.Minute {
+			t.Fatalf("runs %+v, %v", runs, err)
+		}
+		p := history.NewPlayer(t.Context(), store, store)
+		for _, at := range []struct {
+			minute int
+			run    int64
+		}{{-20, 2}, {5, 2}, {15, 1}, {65, 3}} { // of two runs the later one is shown
+			p.Seek(began.Add(time.Duration(at.minute) * time.Minute))
+			synctest.Wait()
+			if pos := p.Position(); pos.Run != at.run || pos.Err != nil || !pos.At.Equal(began.Add(time.Duration(at.minute)*time.Minute)) {
+				t.Errorf("minute %d shows %+v", at.minute, pos)
+			}
+		}
+		p.Close()
+		lanes, err := store.Lanes(t.Context(), nil, history.Span{From: began.Add(-time.Hour), To: began.Add(2 * time.Hour)})
+		if err != nil || len(lanes) != 1 {
+			t.Fatalf("%d lanes, %v", len(lanes), err)
+		}
+		var said []string
+		for _, term := range lanes[0].Terms {
+			said = append(said, fmt.Sprintf("%s %v to %v", term.Owner.ID, term.Start.At.Sub(began).Minutes(), term.End.At.Sub(began).Minutes()))
+		}
+		if want := []string{"second -30 to 60", "first 0 to 20", "third 60 to 70"}; !slices.Equal(said, want) { // nobody saw the second one end
+			t.Errorf("terms %v, want %v", said, want)
+		}
+		if seen := lanes[0].Observed(began.Add(-30*time.Minute), began.Add(70*time.Minute)); seen != 50*time.Minute {
+			t.Errorf("%v were observed: %v", seen, lanes[0].Dark)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
