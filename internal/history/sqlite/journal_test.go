@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,5 +52,35 @@ func TestWithoutAWALReadersAndTheWriterWaitForEachOther(t *testing.T) {
 	}
 	if _, err := os.Stat(o.Path + "-wal"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a WAL: %v", err)
+	}
+}
+
+// TestAFullDiskRefusesABatchAsAWhole fills the file, as a quota does that no look at the disk shows.
+func TestAFullDiskRefusesABatchAsAWhole(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	w := begun(t, o, 0)
+	write(t, w, batchOf(0, sec))
+	most := func(pages int) {
+		t.Helper()
+		if _, err := w.conn.ExecContext(t.Context(), fmt.Sprintf("pragma max_page_count = %d", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	most(1) // which is what it has
+	b := batchOf(sec, 2*sec, history.LaneChange{Ref: ref("x"), Kind: sources.KindMutex, Scope: "s", Terms: []sources.Term{term("a", sec, 0)}})
+	b.Events = []sources.Event{{Seq: 1, At: after(sec), Kind: sources.EventAcquired, Ref: ref("x"), Detail: strings.Repeat("long", 50_000)}}
+	if err := w.Write(t.Context(), b); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("error %v, want ENOSPC", err)
+	}
+	s := store(t, o)
+	if lanes, err := s.Lanes(t.Context(), nil, span(0, h)); err != nil || len(lanes) != 0 {
+		t.Errorf("%d lanes, %v: want nothing of it", len(lanes), err)
+	}
+	most(1 << 20)
+	write(t, w, b)
+	events, err := s.Events(t.Context(), after(h), 10, 0, history.EventFilter{})
+	if l := laneOf(t, s, "x", span(0, h)); err != nil || len(events) != 1 || len(l.Terms) != 1 {
+		t.Errorf("%d events, terms %+v, %v", len(events), l.Terms, err)
 	}
 }
