@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,5 +83,28 @@ func TestAFullDiskRefusesABatchAsAWhole(t *testing.T) {
 	events, err := s.Events(t.Context(), after(h), 10, 0, history.EventFilter{})
 	if l := laneOf(t, s, "x", span(0, h)); err != nil || len(events) != 1 || len(l.Terms) != 1 {
 		t.Errorf("%d events, terms %+v, %v", len(events), l.Terms, err)
+	}
+}
+
+func TestWhatIsNoPlainFileIsNotWrittenTo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		make    func(path string) error
+		reading error
+	}{
+		"is a folder":        {func(path string) error { return os.Mkdir(path, 0o700) }, history.ErrForeign},
+		"is no file":         {func(path string) error { return syscall.Mkfifo(path, 0o600) }, history.ErrForeign}, // and nobody waits for its other end
+		"is a symbolic link": {func(path string) error { return os.Symlink(path+".other", path) }, os.ErrNotExist},
+	} {
+		path := filepath.Join(t.TempDir(), "history.db")
+		if err := c.make(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Begin(t.Context(), Options{Path: path}, history.Run{}); err == nil || !strings.Contains(err.Error(), path+" "+name) || !strings.HasSuffix(err.Error(), "remove it") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := store(t, Options{Path: path}).Runs(t.Context()); !errors.Is(err, c.reading) {
+			t.Errorf("reading what %s: %v", name, err)
+		}
 	}
 }
