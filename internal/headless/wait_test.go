@@ -136,7 +136,7 @@ func TestGetFailsOnWhatItIsAskedToFailOn(t *testing.T) {
 		{[]headless.Fault{"late"}, live(leaderless, late, held), []string{"late: a/0/late: led, renewal late by l"}},
 		{[]headless.Fault{"late", "no-ttl"}, live(endless, late), []string{"no-ttl: a/0/endless: the lease of e has no end", "late: a/0/late: led, renewal late by l"}},
 		{[]headless.Fault{"wait"}, live(waited, late), []string{"wait: a/0/waited: held by w, and somebody has waited for it for 1m00s"}},
-		{[]headless.Fault{"two-owners"}, live(both, held), []string{"two-owners: a/0/both: two owners by x, y"}},
+		{[]headless.Fault{"two-owners"}, live(both, held), []string{"two-owners: a/0/both: conflict by x, y"}},
 		{[]headless.Fault{"stale"}, stale, []string{"stale: a: the source does not answer", "stale: a/0/held: stale by h"}},
 		{[]headless.Fault{"no-leader"}, stale, nil},
 		{nil, live(leaderless, endless), nil},
