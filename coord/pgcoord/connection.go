@@ -46,7 +46,7 @@ type connection struct {
 	onEnd  func(error) // called once, before done is closed
 	jobs   []*job
 	notify func(*pgconn.Notification) // called by the goroutine; nil: nobody listens
-	wake   context.CancelFunc         // wakes the goroutine out of its waiting
+	wake   context.CancelFunc         // wakes the goroutine out of its waiting, if it waits
 	expiry time.Time                  // zero: none
 	ending bool                       // no more jobs
 	polite bool                       // end with a goodbye to the server
@@ -57,7 +57,7 @@ type connection struct {
 // newConnection connects and starts the goroutine, which ends after close, cut, the end of the
 // connection or the expiry; the caller waits for done.
 func (d *Driver) newConnection(ctx context.Context, ttl time.Duration) (*connection, error) {
-	l := &connection{done: make(chan struct{})}
+	l := &connection{done: make(chan struct{}), wake: func() {}}
 	var err error
 	if l.conn, err = d.connect(ctx, ttl, l.receive); err != nil {
 		return nil, err
@@ -185,7 +185,6 @@ func (l *connection) next() (*job, context.Context, context.CancelFunc) {
 func (l *connection) woken(err, over error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.wake = nil
 	switch {
 	case err == nil, over != nil && !l.conn.Closed() && !l.expiredLocked():
 		return
@@ -210,10 +209,7 @@ func (l *connection) perform(j *job) {
 	if !l.conn.Closed() && !errors.Is(j.err, spawn.ErrPanic) { // after which nothing is sure
 		return
 	}
-	err := j.err
-	if err == nil {
-		err = errors.New("the connection was closed")
-	}
+	err := cmp.Or(j.err, errors.New("the connection was closed"))
 	if ctx.Err() != nil {
 		err = context.Cause(ctx) // what the library says then is only a consequence
 	}
@@ -245,9 +241,7 @@ func (l *connection) boundFor(j *job) (context.Context, context.CancelFunc) {
 func (l *connection) endLocked(err error) {
 	l.err = cmp.Or(l.err, err)
 	l.ending = true
-	if l.wake != nil {
-		l.wake()
-	}
+	l.wake()
 }
 
 // finish closes the connection and fails the jobs that are left.
@@ -294,9 +288,7 @@ func (l *connection) submit(bound time.Duration, f func(context.Context, *pgwire
 		return j
 	}
 	l.jobs = append(l.jobs, j)
-	if l.wake != nil {
-		l.wake()
-	}
+	l.wake()
 	return j
 }
 
@@ -330,9 +322,7 @@ func (l *connection) expireAt(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.expiry = t
-	if l.wake != nil {
-		l.wake()
-	}
+	l.wake()
 }
 
 // alive reports whether the connection can still be used, as far as it knows.
@@ -359,9 +349,7 @@ func (l *connection) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ending, l.polite = true, true
-	if l.wake != nil {
-		l.wake()
-	}
+	l.wake()
 }
 
 // cut ends the connection at once: the socket closes, so whatever runs on it fails. It does not

@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,12 +69,9 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		Session:     lifetime.NewSession[*grant](ctx),
 		driver:      d,
 		identity:    Identity(o.Description),
-		ttl:         d.options.TTL,
+		ttl:         cmp.Or(o.TTL, d.options.TTL),
 		connections: connections{},
 		places:      map[*place]struct{}{},
-	}
-	if o.TTL != 0 {
-		s.ttl = o.TTL
 	}
 	if err := checkTTL(s.ttl); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,10 +44,7 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	r := request{Claim: c, ttl: s.ttl, app: ApplicationName(s.identity, c.Data)}
-	if c.TTL != 0 {
-		r.ttl = c.TTL
-	}
+	r := request{Claim: c, ttl: cmp.Or(c.TTL, s.ttl), app: ApplicationName(s.identity, c.Data)}
 	if r.key, err = s.key(ctx, c.Name); err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}

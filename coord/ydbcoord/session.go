@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -68,15 +69,9 @@ var (
 // newSession makes a session that is not attached yet.
 func newSession(ctx context.Context, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
-		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description),
+		options: o, path: path, ttl: cmp.Or(so.TTL, o.TTL), description: cmp.Or(cutDescription(so.Description), "coordtop"),
 		done: make(chan struct{}), statusChanged: make(chan struct{}), table: newTable(),
 		claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{},
-	}
-	if so.TTL != 0 {
-		s.ttl = so.TTL
-	}
-	if s.description == "" {
-		s.description = "coordtop"
 	}
 	_, _ = rand.Read(s.key[:]) // it never fails
 	s.watches, s.overdue.s = newWatches(s), s

@@ -19,14 +19,7 @@ type Override struct {
 
 // Apply replaces them in a config.
 func (o Override) Apply(c *pgconn.Config) {
-	for _, s := range []struct {
-		to  *string
-		new string
-	}{{&c.User, o.User}, {&c.Password, o.Password}, {&c.Database, o.Database}} {
-		if s.new != "" {
-			*s.to = s.new
-		}
-	}
+	c.User, c.Password, c.Database = cmp.Or(o.User, c.User), cmp.Or(o.Password, c.Password), cmp.Or(o.Database, c.Database)
 	if o.TLS != nil {
 		requireTLS(c, o.TLS)
 	}
