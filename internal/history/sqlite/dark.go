@@ -91,21 +91,14 @@ func (q *query) darkness(window period) *darkness {
 	return d
 }
 
-// readOwn reads the stretches of one lane, or with 0 of all.
-func (q *query) readOwn(d *darkness, lane int64) {
+// readOwn reads the stretches of lanes.
+func (q *query) readOwn(d *darkness, of numbers) {
 	var from, run, id int64
 	var until sql.NullInt64
 	q.each("select lane, start, until, run from dark where scope = 0 and lane between ? and ? and start < ? and (until is null or until > ?)",
-		[]any{max(lane, 1), cmpOr(lane, endless), d.window.to, d.window.from}, []any{&id, &from, &until, &run}, func() {
+		[]any{of.first, of.last, d.window.to, d.window.from}, []any{&id, &from, &until, &run}, func() {
 			d.own[id] = append(d.own[id], period{from, d.end(until, run)})
 		})
-}
-
-func cmpOr(n, other int64) int64 {
-	if n != 0 {
-		return n
-	}
-	return other
 }
 
 // end is when something ended that run wrote; what its end left open may have lasted longer.

@@ -137,7 +137,11 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 	for i := range b.Events {
 		t.event(&b.Events[i])
 	}
-	if n := first.UnixNano() / sumEvery; n < w.summed { // what was summed up is not true any more
+	n := first.UnixNano() / sumEvery
+	if n <= w.summed {
+		w.summing = summing{}
+	}
+	if n < w.summed { // what was summed up is not true any more
 		t.exec("delete from sum where n >= ?", n)
 		w.summed = n
 	}

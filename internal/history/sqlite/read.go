@@ -16,8 +16,11 @@ import (
 func (s *Store) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
 	err = s.ask(ctx, func(q *query) error {
 		window := periodOf(span)
-		all, kept := q.everything(window, refs), q.kept()
-		if refs == nil {
+		var all *everything
+		if refs != nil {
+			all = q.everythingOf(window, refs)
+		} else {
+			all = q.everything(window, allLanes)
 			slices.SortFunc(all.lanes, func(a, b listed) int {
 				return cmp.Or(cmp.Compare(a.ref.Source, b.ref.Source), cmp.Compare(a.ref.Space, b.ref.Space), cmp.Compare(a.ref.Name, b.ref.Name))
 			})
@@ -25,6 +28,7 @@ func (s *Store) Lanes(ctx context.Context, refs []sources.Ref, span history.Span
 				refs = append(refs, all.lanes[i].ref)
 			}
 		}
+		kept := q.kept()
 		lanes = make([]history.Lane, len(refs))
 		next := 0
 		for i, ref := range refs {
@@ -52,7 +56,7 @@ func (q *query) lane(l *history.Lane, known *listed, window period, all *everyth
 	if q.terms(l, known.id, window, all.dark); l.Kind == sources.KindSemaphore {
 		l.Levels = q.levels(known.id, window)
 	}
-	l.Dark = all.of(known).shown
+	l.Dark = all.unobserved(known).shown
 }
 
 // Which terms of a lane touch a window. Where one alone can own it, the one that ran when the

@@ -188,6 +188,7 @@ func TestQuestionsAreAnsweredByTheirIndices(t *testing.T) {
 		laneBefore:    "SEARCH event USING INDEX event_lane (lane=? AND at<?)",
 		laneAfter:     "SEARCH event USING INDEX event_lane (lane=? AND at>?)",
 		sumsWithin:    "SEARCH term USING INDEX term_start (start>? AND start<?)",
+		sumsOfSome:    "SEARCH term USING PRIMARY KEY (lane=? AND start>? AND start<?)",
 		sumsCarried:   "SEARCH term USING PRIMARY KEY (lane=? AND start>? AND start<?)",
 	} {
 		plan := ""

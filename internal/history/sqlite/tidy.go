@@ -55,36 +55,54 @@ func (w *Writer) Tidy(ctx context.Context, now time.Time) (done bool, err error)
 // known late.
 const settled = 10 * time.Minute
 
-// sumUp sums up the next six hours that are over. What is older than the recording has nothing
-// to sum up.
+// summing is what is summed up of the next six hours.
+type summing struct {
+	n    int64  // which; 0: none are begun
+	lane int64  // the last one
+	body []byte // see encodeSums
+}
+
+// summedLanes is how many lanes are summed up in one step.
+const summedLanes = 500
+
+// sumUp sums up some lanes of the next six hours that are over. What is older than the recording
+// has nothing to sum up.
 func (w *Writer) sumUp(ctx context.Context, now time.Time) (did bool, err error) {
 	over := now.Add(-settled).UnixNano()/sumEvery - 1
 	if w.summed > over {
 		return false, nil
 	}
 	err = w.read(ctx, func(q *query) error {
-		var first int64
+		var first, last int64
 		q.each("select coalesce(min(began), 0) from run", nil, []any{&first}, func() {})
 		w.summed = max(w.summed, first/sumEvery, w.kept(now)/sumEvery)
 		if w.summed > over || q.err != nil {
 			return q.err
 		}
-		n := w.summed
-		window := period{n * sumEvery, (n + 1) * sumEvery}
-		all := q.everything(window, nil)
-		body := encodeSums(q.sum(window, all), all.lanes)
-		if q.err != nil {
-			return q.err
+		s := &w.summing
+		if s.n != w.summed {
+			*s = summing{n: w.summed, body: encodeSums(nil, nil)}
 		}
 		did = true
-		return w.tx(ctx, func(t *tx) error {
-			t.exec("insert or replace into sum values(?,?)", n, body)
+		q.each("select coalesce(max(id), 0) from (select id from lane where id > ? order by id limit ?)", []any{s.lane, summedLanes}, []any{&last}, func() {})
+		if last > 0 {
+			window := period{s.n * sumEvery, (s.n + 1) * sumEvery}
+			all := q.everything(window, numbers{s.lane + 1, last})
+			s.body = append(s.body, encodeSums(q.sum(window, all), all.lanes)[1:]...)
+			s.lane = last
+		}
+		if last > 0 || q.err != nil {
+			return q.err
+		}
+		err := w.tx(ctx, func(t *tx) error {
+			t.exec("insert or replace into sum values(?,?)", s.n, s.body)
 			return t.err
 		})
+		if err == nil {
+			w.summed++
+		}
+		return err
 	})
-	if err == nil && did {
-		w.summed++
-	}
 	return did, err
 }
 

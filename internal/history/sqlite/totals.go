@@ -17,7 +17,7 @@ func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history
 	err = s.ask(ctx, func(q *query) error {
 		window := periodOf(span)
 		window.to = min(window.to, time.Now().UnixNano())
-		all := q.everything(window, nil)
+		all := q.everything(window, allLanes)
 		sums := q.sums(window, all)
 		for i := range all.lanes {
 			l := &all.lanes[i]
@@ -40,6 +40,7 @@ func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history
 
 // everything is what is known of lanes, but for their terms.
 type everything struct {
+	of    numbers // of the lanes; zero: they were named
 	lanes []listed
 	dark  *darkness
 	same  map[alike]*unobserved // of lanes that have nothing of their own
@@ -59,47 +60,57 @@ type listed struct {
 // Which lanes there are, and where they were placed.
 const (
 	lanesPlaced = "select id, source, space, name, kind, lane.since, coalesce(gone, 0), placed.since, scope from lane left join placed on lane = id "
-	allPlaced   = lanesPlaced + "order by id, placed.since"
+	somePlaced  = lanesPlaced + "where id between ? and ? order by id, placed.since"
 	onePlaced   = lanesPlaced + "where source = ? and space = ? and name = ? order by placed.since"
 )
 
-// everything reads what is known of those of refs that are recorded, in their order; of nil: of all,
-// in the order of their numbers.
-func (q *query) everything(window period, refs []sources.Ref) *everything {
+// numbers are the lanes from one to another.
+type numbers struct{ first, last int64 }
+
+// allLanes are those of every primitive.
+var allLanes = numbers{1, endless}
+
+// everything reads what is known of lanes, in the order of their numbers.
+func (q *query) everything(window period, of numbers) *everything {
+	a := &everything{of: of, dark: q.darkness(window), same: map[alike]*unobserved{}}
+	q.listed(a, somePlaced, of.first, of.last)
+	q.readOwn(a.dark, of)
+	return a
+}
+
+// everythingOf reads what is known of those of refs that are recorded, in their order.
+func (q *query) everythingOf(window period, refs []sources.Ref) *everything {
 	a := &everything{dark: q.darkness(window), same: map[alike]*unobserved{}}
-	var l listed
-	var p placement
-	var scope sql.NullInt64
-	var since sql.NullInt64
-	read := func(text string, args ...any) {
-		others := len(a.lanes)
-		q.each(text, args, []any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
-			p = placement{since.Int64, scope.Int64}
-			if n := len(a.lanes); n > others && a.lanes[n-1].id == l.id {
-				a.lanes[n-1].places = append(a.lanes[n-1].places, p)
-				return
-			}
-			one := l
-			one.places = []placement{p}
-			a.lanes = append(a.lanes, one)
-		})
-	}
-	if refs == nil {
-		read(allPlaced)
-		q.readOwn(a.dark, 0)
-		return a
-	}
 	for _, ref := range refs {
 		n := len(a.lanes)
-		if read(onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
-			q.readOwn(a.dark, a.lanes[n].id)
+		if q.listed(a, onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
+			q.readOwn(a.dark, numbers{a.lanes[n].id, a.lanes[n].id})
 		}
 	}
 	return a
 }
 
-// of is what was not observed of a lane.
-func (a *everything) of(l *listed) *unobserved {
+// listed adds the lanes that a statement finds.
+func (q *query) listed(a *everything, text string, args ...any) {
+	var l listed
+	var p placement
+	var scope sql.NullInt64
+	var since sql.NullInt64
+	others := len(a.lanes)
+	q.each(text, args, []any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
+		p = placement{since.Int64, scope.Int64}
+		if n := len(a.lanes); n > others && a.lanes[n-1].id == l.id {
+			a.lanes[n-1].places = append(a.lanes[n-1].places, p)
+			return
+		}
+		one := l
+		one.places = []placement{p}
+		a.lanes = append(a.lanes, one)
+	})
+}
+
+// unobserved is what was not observed of a lane.
+func (a *everything) unobserved(l *listed) *unobserved {
 	key := alike{l.places[0].scope, l.gone}
 	u := a.same[key]
 	if u == nil && len(l.places) == 1 {
@@ -115,7 +126,7 @@ func (a *everything) of(l *listed) *unobserved {
 // unseen is how much of window was not observed of a lane.
 func (a *everything) unseen(l *listed, window period) (sum int64) {
 	from := max(l.since, window.from)
-	for _, p := range a.of(l).list {
+	for _, p := range a.unobserved(l).list {
 		sum += max(0, min(p.to, window.to)-max(p.from, from))
 	}
 	return sum + from - window.from
@@ -181,7 +192,9 @@ func (a *everything) add(total []sum, body []byte) error {
 const (
 	sumColumns  = "select lane, start, start_how, start_within, until, run from "
 	sumsWithin  = sumColumns + "term indexed by term_start where start >= ?1 and start < ?2 order by start"
-	sumsCarried = sumColumns + "(select id from lane) cross join term on lane = id and start < ?1 and start >= (select max(start) from term where lane = id and start < ?1)"
+	lanesOf     = "(select id from lane where id between ?2 and ?3) cross join term on lane = id and start "
+	sumsCarried = sumColumns + lanesOf + "< ?1 and start >= (select max(start) from term where lane = id and start < ?1)"
+	sumsOfSome  = sumColumns + lanesOf + ">= ?1 and start < ?4"
 )
 
 // held is a term as sums need it.
@@ -208,12 +221,16 @@ func (q *query) sum(window period, all *everything) []sum {
 		}
 	}
 	into := []any{&lane, &h.start, &how, &within, &until, &run}
-	q.each(sumsCarried, []any{window.from}, into, take)
-	q.each(sumsWithin, []any{window.from, window.to}, into, take)
+	q.each(sumsCarried, []any{window.from, all.of.first, all.of.last}, into, take)
+	if all.of == allLanes {
+		q.each(sumsWithin, []any{window.from, window.to}, into, take)
+	} else {
+		q.each(sumsOfSome, []any{window.from, all.of.first, all.of.last, window.to}, into, take)
+	}
 	sums := make([]sum, len(all.lanes))
 	for i := range all.lanes {
 		l := &all.lanes[i]
-		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.of(l).list, l.kind == sources.KindSemaphore)
+		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l).list, l.kind == sources.KindSemaphore)
 	}
 	return sums
 }

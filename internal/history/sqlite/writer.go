@@ -41,6 +41,7 @@ type Writer struct {
 	scopes map[scopeName]int64
 	groups
 	thinning thinning
+	summing  summing
 	summed   int64 // what is before this one may have been summed up
 	before   int64 // when the run before ended, but not after this one began
 }
@@ -152,7 +153,7 @@ func (w *Writer) begin(ctx context.Context) error {
 // reset forgets what is known of the file.
 func (w *Writer) reset() {
 	w.stored, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
-	w.groups, w.thinning = groups{}, thinning{}
+	w.groups, w.thinning, w.summing = groups{}, thinning{}, summing{}
 }
 
 // Write stores b: see history.Writer. After an error that wraps history.ErrDamaged, or
