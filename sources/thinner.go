@@ -28,7 +28,7 @@ type Thinner struct {
 	key    *Keyframe
 	seq    uint64 // of the last Input that was taken
 	kept   []Input
-	news   bool // something was kept since the last publish that was
+	news   bool // something was kept since the last publish that was, or may have been in the Keyframe
 
 	looks  map[Ref]leftOut
 	proofs map[int]*proofs // by the place of the scope
@@ -52,7 +52,7 @@ const proofEvery = time.Second
 
 // NewThinner returns a Thinner for the Inputs that follow k.
 func NewThinner(k *Keyframe) *Thinner {
-	t := &Thinner{key: k.thin(), seq: k.Seq(), looks: map[Ref]leftOut{}, proofs: map[int]*proofs{}}
+	t := &Thinner{key: k.thin(), seq: k.Seq(), news: true, looks: map[Ref]leftOut{}, proofs: map[int]*proofs{}}
 	t.whole = NewReplayerAt(k, HubOptions{Events: math.MaxInt, EventAge: 1}) // at least those of one Input
 	t.events = t.whole.hub.Subscribe(math.MaxUint64)
 	return t

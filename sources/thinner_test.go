@@ -59,12 +59,17 @@ func TestAThinnedRecordingDiffersInLeasesOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := HubOptions{Recorder: NewRecorder(0, 0)}
 		m := newMachineOf(t.Context(), o)
-		taken := []*Keyframe{new(Keyframe)}
-		actions := m.leasing()
-		actions["keyframe"] = func(*rapid.T) { taken = append(taken, m.hub.Keyframe()) }
-		t.Repeat(actions)
+		t.Repeat(m.leasing())
 		m.hub.Close()
 		inputs, _ := o.Recorder.Take()
+		taken := []*Keyframe{new(Keyframe)}
+		for range 3 { // also between a change and the publish that shows it
+			r, err := replayed(NewReplayer(HubOptions{}), inputs[:rapid.IntRange(1, len(inputs)).Draw(t, "keyframe")])
+			if err != nil {
+				t.Fatal(err)
+			}
+			taken = append(taken, r.Hub().Keyframe())
+		}
 		for _, k := range taken {
 			rest := inputs[k.Seq():]
 			thin := NewThinner(k)

@@ -119,7 +119,7 @@ func TestAPlayerGoesThroughThinnedGroups(t *testing.T) {
 		})
 		p.SetSpeed(60)
 		pos := at(func() { p.Play(true); time.Sleep(5 * time.Second); p.Play(false) })
-		if ahead := pos.At.Sub(middle); was.Thin || !pos.Thin || ahead < 4*time.Minute || ahead > 6*time.Minute {
+		if ahead := pos.At.Sub(middle); was.Thin || !pos.Thin || ahead < 4*time.Minute || ahead > 8*time.Minute { // a clock is put forward meanwhile
 			t.Errorf("%v is thin: %t; after five minutes it is %v: %t", was.At, was.Thin, pos.At, pos.Thin)
 		}
 		check()
