@@ -10,6 +10,7 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/format"
+	"coordtop/internal/glob"
 	"coordtop/sources"
 )
 
@@ -69,6 +70,17 @@ func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, spa
 		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
 	}
 	return c, "", prepared.Space, nil
+}
+
+// fitsPattern reports whether SOURCE/NAME or SOURCE/DATABASE/NAME fits what a source selects.
+func fitsPattern(list []config.Source, name string) bool {
+	return slices.ContainsFunc(list, func(s config.Source) bool {
+		rest, ok := strings.CutPrefix(name, s.Name+"/")
+		space, key, _ := strings.Cut(rest, "/")
+		return ok && slices.ContainsFunc(s.Watch, func(w config.Watch) bool {
+			return glob.Pattern(w.Pattern).Match(rest) || strings.Trim(space, "0123456789") == "" && glob.Pattern(w.Pattern).Match(key)
+		})
+	})
 }
 
 // plausible refuses a name that no row can ever have.

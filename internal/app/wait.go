@@ -22,8 +22,8 @@ func (p *program) waitCommand() *cobra.Command {
 			"Redis, Postgres and dflockd that is a lock that nobody owns. owner=NAME: NAME, which is a label or an\n" +
 			"id as get prints it, leads or owns it.\n\n" +
 			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive.\n\n" +
-			"Exit code 0: it is so; 1: a signal ended the wait; 3: a source refused the login; 4: no such name, for\n" +
-			"a wait until it is free; 5: not within --timeout.\n",
+			"Exit code 0: it is so; 1: a signal ended the wait; 3: a source refused the login; 4: no such name, and\n" +
+			"no pattern of the config that fits it, for a wait until it is free; 5: not within --timeout.\n",
 		Example: "coordtop wait leases/app:leader:billing --for led --timeout 1m\n" +
 			"coordtop wait 'redis://localhost:6379/0?mutex=app:lock:export' --for free && ./export\n" +
 			"coordtop wait ledger/4242 --for owner=worker-7",
@@ -45,7 +45,7 @@ func (p *program) waitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Format, o.Name, o.Space = format.format, name, space
+			o.Format, o.Name, o.Space, o.Watched = format.format, name, space, fitsPattern(c.Sources, name)
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
 				return headless.Wait(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
 			})

@@ -93,6 +93,26 @@ func TestWaitThatIsOverInVainSaysHowItIs(t *testing.T) {
 	}
 }
 
+func TestWhatAPatternSelectsIsFreeWhileNoRowHasIt(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	for name, c := range map[string]struct {
+		code int
+		says string
+	}{
+		"leases/app:lock:gone":   {exitOK, "nobody owns anything of this name: it is free, or misspelt"},
+		"leases/0/app:lock:gone": {exitOK, "it is free, or misspelt"},
+		"leases/other:lock:gone": {exitNotFound, "no primitive goes by this name"},
+	} {
+		w := newWorld(t)
+		config := w.write(t, "c.yaml", "sources: [{name: leases, url: 'redis://"+s.Addr()+"/0', watch: [{mutex: 'app:lock:*'}]}]\n")
+		code := w.main(t.Context(), "wait", "--config", config, name, "--for", "free", "--timeout", "1m")
+		if said := w.stderr.String(); code != c.code || !strings.Contains(said, c.says) {
+			t.Errorf("%s: exit code %d, said %s", name, code, said)
+		}
+	}
+}
+
 func TestGetFailsOnWhatIsNamedOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := localserver.RedisForTest(t, localserver.RedisOptions{})

@@ -61,13 +61,15 @@ type WaitOptions struct {
 	Space   string        // is preferred where several have the name
 	For     Goal          // must pass Check
 	Timeout time.Duration // 0: no limit
+	// Watched: a pattern selects Name, so that it is free while no row has it.
+	Watched bool
 }
 
 // Wait waits until the one primitive that is named is as wished, and prints it to out as Get
 // does. It says on diag what it waits for, and why where that cannot be seen.
 //
 // The error wraps ErrNotInTime at the end of the time-out, ErrAmbiguous, ErrNotFound where a wait
-// for free finds no such name, ErrCredentials or ErrRefused where a person must change something
+// for free finds no such name and it is not Watched, ErrCredentials or ErrRefused where a person must change something
 // first, and the error of ctx.
 func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) error {
 	var late <-chan time.Time
@@ -120,6 +122,9 @@ func (w *waiting) look(s *sources.State) (list []*sources.Row, over bool, err er
 	case len(list) > 1 && whole:
 		return nil, false, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(paths(list), ", "))
 	case len(list) == 0 && whole && w.For == "absent":
+		return nil, true, nil
+	case len(list) == 0 && whole && w.For == "free" && w.Watched:
+		w.say("nobody owns anything of this name: it is free, or misspelt")
 		return nil, true, nil
 	case len(list) == 0 && whole && w.For == "free":
 		return nil, false, notFound(s, w.Name, 0)
