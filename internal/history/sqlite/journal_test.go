@@ -108,3 +108,12 @@ func TestWhatIsNoPlainFileIsNotWrittenTo(t *testing.T) {
 		}
 	}
 }
+
+func TestALargeDiskNeedsNoMoreRoomThanARecording(t *testing.T) {
+	t.Parallel()
+	for all, want := range map[int64]int64{1 << 30: 64 << 20, 10_000 << 20: 200 << 20, 4 << 40: 1 << 30} {
+		if got := leastFree(all); got != want {
+			t.Errorf("of %d MB %d are left to others, want %d", all>>20, got>>20, want>>20)
+		}
+	}
+}

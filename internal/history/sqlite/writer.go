@@ -185,11 +185,15 @@ func (w *Writer) Write(ctx context.Context, b *history.Batch) error {
 	return err
 }
 
-// The least room on a disk that is left to others.
+// The least room on a disk that is left to others: so much of it, within these bounds.
 const (
-	leastRoom    = 64 << 20
 	leastPercent = 2
+	leastRoom    = 64 << 20
+	enoughRoom   = 1 << 30
 )
+
+// leastFree is what is left to others of a disk of so many bytes.
+func leastFree(all int64) int64 { return min(max(leastRoom, all/100*leastPercent), enoughRoom) }
 
 // enough fails where the disk is nearly full: a full one stops others, and nothing can be
 // dropped on it any more.
@@ -198,7 +202,7 @@ func (w *Writer) enough() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.o.Path, err)
 	}
-	if least := max(leastRoom, all/100*leastPercent); free < least && free < all/2 {
+	if least := leastFree(all); free < least && free < all/2 {
 		return fmt.Errorf("%s: only %d MB are free, and %d are left to others: %w", w.o.Path, free>>20, least>>20, syscall.ENOSPC)
 	}
 	return nil
