@@ -13,7 +13,7 @@ import (
 )
 
 // changing is an election whose leaders follow each other up to noon: one every so often, with a
-// gap of 3 s before each.
+// gap of 3 s before each, or a third of it.
 func changing(name string, every time.Duration, leaders int, i int) *sources.Row {
 	p := uitest.Led(name, "host-1", noon())
 	row := uitest.Row(p, i)
@@ -21,7 +21,7 @@ func changing(name string, every time.Duration, leaders int, i int) *sources.Row
 	for n := leaders; n > 0; n-- {
 		start := noon().Add(-time.Duration(n) * every)
 		t := sources.Term{Owner: sources.OwnerRef{ID: fmt.Sprint(n), Label: fmt.Sprintf("host-%d", n%3), Fence: uint64(100 - n)}, Hue: uint8(n % 3),
-			Start: sources.Stamp{At: start, How: sources.Seen}, End: sources.Stamp{At: start.Add(every - 3*time.Second), How: sources.Seen}, Cause: sources.CauseExpired, How: sources.Told}
+			Start: sources.Stamp{At: start, How: sources.Seen}, End: sources.Stamp{At: start.Add(every - min(3*time.Second, every/3)), How: sources.Seen}, Cause: sources.CauseExpired, How: sources.Told}
 		if n == 1 {
 			t.End, t.Cause, t.How = sources.Stamp{}, sources.CauseUnknown, sources.Unknown
 		}

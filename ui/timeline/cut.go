@@ -23,6 +23,44 @@ func (w Window) cut(l Lane, now time.Time) Lane {
 	return l
 }
 
+// crowd is from how many terms in a column on most of them are left out.
+const crowd = 8
+
+// sparse leaves out the terms of crowded columns that change no cell: of those that begin in such a
+// column stay the first and the last two, and those beside the last gap and one of half a column.
+// The term before those that are left out goes on meanwhile. It costs a small part of painting them.
+func (w Window) sparse(l Lane, now time.Time) []sources.Term {
+	terms := l.Terms
+	if len(terms) < crowd {
+		return terms
+	}
+	gap := func(i int) time.Duration { return terms[i+1].Start.At.Sub(terms[i].End.At) }
+	kept := make([]sources.Term, 0, min(len(terms), crowd*w.Columns))
+	for i, n := 0, 0; i < len(terms); i += n {
+		c := w.Column(terms[i].Start.At)
+		from, to := w.at(c), w.at(c+1)
+		for n = 1; i+n < len(terms) && terms[i+n].Start.At.Before(to); n++ {
+		}
+		dark := func(d sources.Dark) bool { return d.From.Before(to) && endOf(d, now).After(from) }
+		if n < crowd || c < 0 || slices.ContainsFunc(l.Dark, dark) {
+			kept = append(kept, terms[i:i+n]...)
+			continue
+		}
+		last := i + n - 2 // the one before the last gap
+		for last > i && gap(last) <= 0 {
+			last--
+		}
+		for j := i; j < i+n; j++ {
+			if j < i+2 || j >= i+n-2 || j == last || j == last+1 || gap(j)*2 >= w.Step || gap(j-1)*2 >= w.Step {
+				kept = append(kept, terms[j])
+			} else {
+				kept[len(kept)-1].End = terms[j+1].Start
+			}
+		}
+	}
+	return kept
+}
+
 // within returns the terms that touch the window: terms[first:last].
 func (w Window) within(terms []sources.Term) (first, last int) {
 	end := w.End()

@@ -12,7 +12,8 @@
 // so. A gap is trouble only if it is long; a short one is a break, the sign of a hand-over.
 //
 // Strip gives the cells that are drawn, Pieces the exact stretches that a readout and a legend
-// count. TestEveryColumnWithAGapAChangeOrDarknessShowsASign compares them.
+// count. TestEveryColumnWithAGapAChangeOrDarknessShowsASign compares them, to a column: a sign may
+// stand in the one beside.
 //
 // A semaphore has a profile instead of a strip: how many of its permits were taken.
 package timeline

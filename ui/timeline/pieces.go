@@ -156,6 +156,9 @@ type Sum struct {
 // Sum sums up a window.
 func (w Window) Sum(l Lane, now time.Time) Sum {
 	first, last := w.within(l.Terms)
+	if last-first == 1 && w.calm(&l, &l.Terms[first], now) { // as most lanes are, of which there may be many
+		return Sum{Owned: sources.Earlier(w.End(), now).Sub(w.Start)}
+	}
 	s := Sum{Changes: sources.Changes(l.Terms[first:last], w.Start)}
 	for _, p := range w.Pieces(l, now) {
 		d := p.To.Sub(p.From)
@@ -173,6 +176,14 @@ func (w Window) Sum(l Lane, now time.Time) Sum {
 		}
 	}
 	return s
+}
+
+// calm reports whether a term began before the window, goes on for all of it, and all of that is known.
+func (w Window) calm(l *Lane, t *sources.Term, now time.Time) bool {
+	end := sources.Earlier(w.End(), now)
+	return t.Start.At.Before(w.Start) && (t.End.At.IsZero() || !t.End.At.Before(end)) && w.Start.Before(end) &&
+		!slices.ContainsFunc(l.Dark, func(d sources.Dark) bool { return d.From.Before(end) && endOf(d, now).After(w.Start) }) &&
+		!slices.ContainsFunc(l.Unread, func(u Span) bool { return u.From.Before(end) && u.To.After(w.Start) })
 }
 
 // Share is what one owner had of a window. Owners are told apart by hue.

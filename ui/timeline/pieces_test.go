@@ -71,6 +71,16 @@ func drawWindow(t *rapid.T) timeline.Window {
 	return timeline.Ending(last, step, rapid.IntRange(1, 200).Draw(t, "columns"))
 }
 
+// drawWindowAt draws a window in which a term of the lane begins, if there is one.
+func drawWindowAt(t *rapid.T, l timeline.Lane) timeline.Window {
+	w := drawWindow(t)
+	if len(l.Terms) == 0 {
+		return w
+	}
+	begins := l.Terms[rapid.IntRange(0, len(l.Terms)-1).Draw(t, "term in the window")].Start.At
+	return timeline.Ending(begins.Add(w.Step*time.Duration(rapid.IntRange(0, w.Columns-1).Draw(t, "columns behind it"))), w.Step, w.Columns)
+}
+
 func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -120,6 +130,23 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 		if got := s.Owned + s.Nobody + s.Unseen + s.Unread + blank; got != w.Span() {
 			t.Fatalf("the sums are %v of %v", got, w.Span())
 		}
+		of := timeline.Sum{Changes: s.Changes}
+		for _, p := range pieces {
+			d := p.To.Sub(p.From)
+			switch p.Mark {
+			case timeline.Owned:
+				of.Owned += d
+			case timeline.Dark:
+				of.Unseen += d
+			case timeline.Unread:
+				of.Unread += d
+			case timeline.Idle:
+				of.Gaps, of.Nobody, of.Longest = of.Gaps+1, of.Nobody+d, max(of.Longest, d)
+			}
+		}
+		if s != of {
+			t.Fatalf("the sums are %+v, those of the pieces %+v", s, of)
+		}
 		var owned time.Duration
 		for _, share := range w.Shares(l, now) {
 			owned += share.Owned
@@ -133,7 +160,8 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 func TestEveryColumnWithAGapAChangeOrDarknessShowsASign(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l, w := drawLane(t), drawWindow(t)
+		l := drawLane(t)
+		w := drawWindowAt(t, l)
 		cells := w.Strip(nil, l, now)
 		show := func(what string, from, to time.Time, signs func(timeline.Cell) bool) {
 			from, to = sources.Later(from, w.Start), sources.Earlier(sources.Earlier(to, now), w.End())
@@ -160,9 +188,15 @@ func TestEveryColumnWithAGapAChangeOrDarknessShowsASign(t *testing.T) {
 				show("darkness", p.From, p.To, func(c timeline.Cell) bool { return c.Mark != timeline.Owned || c.Many })
 			}
 		}
+		begun := map[int]int{}
 		for i, term := range l.Terms {
 			if i == 0 || term.Start.At.Before(w.Start) {
 				continue
+			}
+			if c := w.Column(term.Start.At); c < len(cells) {
+				if begun[c]++; begun[c] > 1 && !cells[c].Many {
+					t.Fatalf("%d terms begin in column %d, which shows one: %q", begun[c], c, draw(cells))
+				}
 			}
 			show("a change", term.Start.At, term.Start.At.Add(1), func(c timeline.Cell) bool { return c.Many || c.Head || c.Mark != timeline.Owned })
 		}
@@ -185,6 +219,45 @@ func TestOnlyTheTermsInTheWindowAreLookedAt(t *testing.T) {
 		}
 		if got, want := draw(w.Strip(nil, long, now)), draw(w.Strip(nil, l, now)); len(l.Terms) > 0 && !l.Terms[0].Start.At.After(l.Since) && got != want {
 			t.Fatalf("with more of a past: %q, without: %q", got, want)
+		}
+	})
+}
+
+func TestCrowdedColumnsLookAsIfAllTermsWerePainted(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l, w := drawLane(t), drawWindow(t)
+		at := rapid.Int64Range(0, int64(w.Span())).Draw(t, "from")
+		handed := rapid.IntRange(0, 4).Draw(t, "no gaps") == 0
+		var burst []sources.Term
+		for start := w.Start.Add(time.Duration(at)); len(burst) < 60 && start.Before(now); {
+			part := rapid.IntRange(0, 4)
+			length, gap := w.Step/96*time.Duration(1+part.Draw(t, "length")), w.Step/96*time.Duration(part.Draw(t, "gap"))
+			switch {
+			case handed:
+				gap = 0
+			case rapid.IntRange(0, 8).Draw(t, "long gap") == 0:
+				gap = w.Step * 5 / 8
+			}
+			burst = append(burst, sources.Term{Hue: uint8(len(burst) % 3), Start: seen(start), End: seen(start.Add(length))})
+			start = start.Add(length + gap)
+		}
+		l.Unread, l.Since = nil, w.Start.Add(-time.Hour)
+		l.Terms, l.Nobody, l.Trouble = burst, sources.Stamp{}, rapid.Bool().Draw(t, "trouble")
+		if n := len(burst); n > 0 {
+			l.Nobody = burst[n-1].End
+		}
+		all := l
+		all.Terms = slices.Clone(burst)
+		got, want := w.Strip(nil, l, now), w.StripOfAll(nil, all, now)
+		for i := range want {
+			same := got[i].Mark == want[i].Mark && got[i].Head == want[i].Head && got[i].Edge == want[i].Edge
+			if got[i].Many { // then nothing else is drawn, but in alarm or not
+				same = (got[i].Mark == timeline.Leaderless) == (want[i].Mark == timeline.Leaderless)
+			}
+			if got[i].Many != want[i].Many || !same {
+				t.Fatalf("column %d is %+v with terms left out:\n%q, and %+v with all:\n%q", i, got[i], draw(got), want[i], draw(want))
+			}
 		}
 	})
 }

@@ -68,11 +68,17 @@ type Lane struct {
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
 // Nothing is drawn after now.
 func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
+	l = w.cut(l, now)
+	l.Terms = w.sparse(l, now)
+	return w.strip(dst, l, now)
+}
+
+// strip is Strip of what touches the window.
+func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 	dst = append(dst[:0], make([]Cell, max(w.Columns, 0))...)
 	if len(dst) == 0 {
 		return dst
 	}
-	l = w.cut(l, now)
 	p := painter{w: w, now: now, cells: dst, starts: make([]uint8, len(dst))}
 	p.terms(l.Terms)
 	p.gaps(l)
