@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/paint"
@@ -23,6 +25,9 @@ type summed struct {
 	totalsOf timeline.Window
 	totalsAt time.Time
 	wanted   bool // they are not known for the window, or old
+
+	work  *summing // nil: none is under way
+	asked bool     // to go on with it
 }
 
 // freshTotals is how long the sums of the recording are good enough.
@@ -30,8 +35,8 @@ const freshTotals = 10 * time.Second
 
 // total is the sum of a lane that was not read, from those of the recording. Until others are read
 // it is that of a window that has moved on since.
-func (s *summed) total(row *sources.Row, sum timeline.Sum) timeline.Sum {
-	of, win := s.totalsOf, s.window
+func (s *summed) total(row *sources.Row, win timeline.Window, sum timeline.Sum) timeline.Sum {
+	of := s.totalsOf
 	if s.totals == nil || of.Step != win.Step || of.Columns != win.Columns || win.Start.Sub(of.Start).Abs() > 4*win.Step {
 		return sum
 	}
@@ -69,40 +74,77 @@ func (s *summed) order(changed bool, o screen.LaneOrder) []rows.Handle {
 	return handles
 }
 
-// summedLanes is how many lanes are summed up at most: no frame waits for more.
-const summedLanes = 10_000
+const (
+	summedLanes = 10_000 // are summed up at most
+	sumChunk    = 500    // of them for one frame: none waits for more
+	sumPace     = 1000   // lanes are summed up in a second where nothing but the time is another
+)
 
-// sumLanes sums up the window of all lanes, once a second and where the window or the list is
-// another.
+// summing is under way: it goes on with the next frames.
+type summing struct {
+	window  timeline.Window
+	at      time.Time
+	listed  []rows.Handle
+	next    int
+	wanted  bool
+	lanes   []summedLane
+	all     screen.Sums
+	counted map[*sources.Row]int
+}
+
+// sumMsg has the summing up go on.
+type sumMsg struct{}
+
+// sumMore is the command that has it go on; nil: there is nothing to sum up.
+func (m timelineScreen) sumMore() tea.Cmd {
+	if m.summed.work == nil || m.summed.asked || m.Shown != screen.Timeline {
+		return nil
+	}
+	m.summed.asked = true
+	return func() tea.Msg { return sumMsg{} }
+}
+
+// sumLanes sums up the window of all lanes where that or the list is another one, and as the time
+// goes on.
 func (m timelineScreen) sumLanes() {
 	win, s := screen.TimeWindow(&m.Scene), &m.summed
 	listed := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
-	if win == s.window && m.Now.Equal(s.at) && slices.EqualFunc(listed, s.lanes, func(h rows.Handle, l summedLane) bool { return h == l.Handle }) {
+	pace := time.Duration(len(listed)/sumPace) * time.Second
+	if m.Time.Summing = win != s.window; m.Time.Summing {
+		m.Time.Counted = nil
+	} else if s.work == nil && m.Now.Sub(s.at).Abs() <= pace && slices.EqualFunc(listed, s.lanes, func(h rows.Handle, l summedLane) bool { return h == l.Handle }) {
 		return
 	}
-	s.window, s.at, s.lanes, s.wanted = win, m.Now, s.lanes[:0], false
-	old := s.totalsOf != win || m.Clock.Sub(s.totalsAt) >= freshTotals
-	all, counted := screen.Sums{}, make(map[*sources.Row]int, len(listed))
-	for _, h := range listed {
-		row, _ := m.Rows.At(h)
-		if row == nil {
-			continue
-		}
-		l := summedLane{h, screen.SumLane(&m.Scene, row)}
-		if l.Unread > 0 {
-			s.wanted = s.wanted || old
-			l.Sum = s.total(row, l.Sum)
-		}
-		s.lanes, counted[row] = append(s.lanes, l), l.Changes
-		all.Changes += l.Changes
-		all.Gaps += l.Gaps
-		all.Nobody += l.Nobody
-		all.Unseen += l.Unseen
-		all.Unread += l.Unread
-		if l.Longest > all.Longest {
-			all.Longest, all.LongestOf = l.Longest, paint.Clean(row.Name)
-		}
-		all.Vacant += screen.BoolInt(screen.Vacant(row))
+	if s.work == nil || s.work.window != win || !slices.Equal(s.work.listed, listed) {
+		s.work = &summing{window: win, at: m.Now, listed: slices.Clone(listed), counted: make(map[*sources.Row]int, len(listed))}
 	}
-	m.Time.All, m.Time.Counted = all, counted
+	w := s.work
+	for _, h := range w.listed[w.next:min(w.next+sumChunk, len(w.listed))] {
+		if row, _ := m.Rows.At(h); row != nil {
+			m.sumLane(w, h, row)
+		}
+	}
+	if w.next += sumChunk; w.next >= len(w.listed) {
+		s.window, s.at, s.lanes, s.wanted, s.work = w.window, w.at, w.lanes, w.wanted, nil
+		m.Time.All, m.Time.Counted, m.Time.Summing = w.all, w.counted, false
+	}
+}
+
+// sumLane adds a lane to the sums.
+func (m timelineScreen) sumLane(w *summing, h rows.Handle, row *sources.Row) {
+	l := summedLane{h, screen.SumLane(&m.Scene, row)}
+	if s := &m.summed; l.Unread > 0 {
+		w.wanted = w.wanted || s.totalsOf != w.window || m.Clock.Sub(s.totalsAt) >= freshTotals
+		l.Sum = s.total(row, w.window, l.Sum)
+	}
+	w.lanes, w.counted[row] = append(w.lanes, l), l.Changes
+	w.all.Changes += l.Changes
+	w.all.Gaps += l.Gaps
+	w.all.Nobody += l.Nobody
+	w.all.Unseen += l.Unseen
+	w.all.Unread += l.Unread
+	if l.Longest > w.all.Longest {
+		w.all.Longest, w.all.LongestOf = l.Longest, paint.Clean(row.Name)
+	}
+	w.all.Vacant += screen.BoolInt(screen.Vacant(row))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/format"
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
@@ -58,5 +59,39 @@ func TestLanesOutOfSightAreOrderedByTheSumsOfTheRecording(t *testing.T) {
 	}
 	if r.most > 40 {
 		t.Errorf("%d lanes were read in one go", r.most)
+	}
+}
+
+func TestNoFrameWaitsForTheSumsOfManyLanes(t *testing.T) {
+	t.Parallel()
+	var rows []*sources.Row
+	for i := range 5*sumChunk - 1 {
+		rows = append(rows, changing(fmt.Sprintf("lane-%04d", i), time.Minute, 5, i))
+	}
+	d := lanes(160, 48, rows...)
+	sumUp := func() (frames int) {
+		cmd := d.send(key("H"))
+		for ; d.Time.Summing; frames++ {
+			d.shows(t, "summing up")
+			if cmd == nil || frames > 100 {
+				t.Fatalf("after %d frames nothing goes on", frames)
+			}
+			cmd = d.send(cmd())
+		}
+		return frames
+	}
+	for d.summed.work != nil { // those of the first window
+		d.summed.asked = false
+		d.send(sumMsg{})
+	}
+	d.shows(t, "changes "+format.Count(4*len(rows)))
+	if frames := sumUp(); frames != 4 {
+		t.Errorf("it was summed up in %d more frames, not 4", frames)
+	}
+	d.shows(t, "changes 0")
+	before := d.summed.at
+	d.pass(1)
+	if d.summed.work != nil || !d.summed.at.Equal(before) {
+		t.Error("a second later all is summed up again")
 	}
 }

@@ -128,7 +128,7 @@ func (m pastReader) readPast() tea.Cmd {
 	}
 	msg := pastMsg{jump: m.asked.jump, marksOf: m.unreadMarks(), now: m.State.At}
 	msg.refs, msg.span = m.unreadLanes()
-	if m.summed.wanted {
+	if m.summed.wanted && !m.Time.Summing {
 		msg.totalsOf = m.summed.window
 	}
 	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 && msg.totalsOf.Columns == 0 {
@@ -227,7 +227,7 @@ func (m pastReader) haveLanes(msg pastMsg) {
 	if m.Time.Past == nil || len(m.Time.Past) > keptPasts {
 		m.Time.Past = map[sources.Ref]*screen.Past{}
 	}
-	m.summed.at = time.Time{}
+	m.summed.at, m.summed.work = time.Time{}, nil
 	if msg.totalsOf.Columns > 0 {
 		s := &m.summed
 		s.totals, s.totalsOf, s.totalsAt = make(map[sources.Ref]history.Total, len(msg.totals)), msg.totalsOf, m.Clock

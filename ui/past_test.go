@@ -77,7 +77,7 @@ func (d *driver) answer(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.answer(c)
 		}
-	case pastMsg:
+	case pastMsg, sumMsg:
 		d.answer(d.send(msg))
 	}
 }

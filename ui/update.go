@@ -31,6 +31,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if reading := (pastReader{m}).readPast(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
+	if more := (timelineScreen{m}).sumMore(); more != nil {
+		cmd = tea.Batch(more, cmd)
+	}
 	return m, cmd
 }
 
@@ -69,6 +72,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return nil, true
 	case pastMsg:
 		pastReader{m}.havePast(msg)
+		return nil, true
+	case sumMsg:
+		m.summed.asked = false
 		return nil, true
 	case exportedMsg:
 		m.exported(msg)

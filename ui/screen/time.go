@@ -24,6 +24,7 @@ type Time struct {
 	Changed bool          // only lanes that changed in the window
 	Order   LaneOrder
 	All     Sums
+	Summing bool                 // All is of another window: that of this one is not ready
 	Counted map[*sources.Row]int // changes in the window, of the versions of rows that were summed up
 
 	Reads     bool                  // there is a recording, of which is read what is shown

@@ -190,6 +190,9 @@ func sumsOfAll(sc *Scene) allSums {
 	if a.vacant[0].Style = th.Bad; s.Vacant == 0 {
 		a.vacant[0].Style, a.vacant[0].Yield = th.Dim, paint.Aside
 	}
+	if sc.Time.Summing {
+		return allSums{changes: text("summing up", ""), vacant: a.vacant, gaps: text("", "")}
+	}
 	switch {
 	case s.Gaps > 0:
 		a.gaps = append(text("longest gap ", format.Precise(s.Longest)), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}, paint.Part{Style: th.Dim, Text: "   all gaps " + format.Precise(s.Nobody), Yield: paint.Aside})
