@@ -9,7 +9,7 @@ import (
 // with owners called by the rules of the source, and with an error that is nothing but its
 // text and what it is. It needs no lock: a regular expression may take its time. Values of the
 // source are copied before they are completed, and not copied where nothing is missing.
-func (f *feed) admit(c Change) Change {
+func (f *hubSource) admit(c Change) Change {
 	c.At, c.After, c.Decided = wallTime(c.At), wallTime(c.After), nil
 	if c.Down != nil {
 		c.Down = recordable(c.Down)
@@ -32,7 +32,7 @@ func (f *feed) admit(c Change) Change {
 }
 
 // admitPrimitive returns a copy of p with times on the wall clock and readable owners.
-func (f *feed) admitPrimitive(p *Primitive) *Primitive {
+func (f *hubSource) admitPrimitive(p *Primitive) *Primitive {
 	n := *p
 	n.Owners = slices.Clone(p.Owners)
 	n.Queue.Waiters, n.Candidates = f.admitWaiters(p.Queue.Waiters), f.admitWaiters(p.Candidates)
@@ -54,7 +54,7 @@ func (p *Primitive) OnWallClock() {
 	})
 }
 
-func (f *feed) admitWaiters(list []Waiter) []Waiter {
+func (f *hubSource) admitWaiters(list []Waiter) []Waiter {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].Label = f.owners.Label(list[i].Label)

@@ -16,7 +16,7 @@ func TestOwnersGetTheLabelsOfTheRules(t *testing.T) {
 		Owners: []Owner{{Label: "host-7:11"}, {Label: "other"}},
 		Queue:  Queue{Waiters: []Waiter{{Label: "host-8:12"}}}, Candidates: []Waiter{{Label: "host-9:13"}},
 	}
-	f := &feed{owners: OwnerRules{{Match: regexp.MustCompile(`^host-(\d+):`), Label: "billing/$1"}}}
+	f := &hubSource{owners: OwnerRules{{Match: regexp.MustCompile(`^host-(\d+):`), Label: "billing/$1"}}}
 	set := []*Primitive{before}
 	p := f.admit(Change{Set: set}).Set[0]
 	got := []string{p.Owners[0].Label, p.Owners[1].Label, p.Queue.Waiters[0].Label, p.Candidates[0].Label}
@@ -87,7 +87,7 @@ func TestNoTimeInWhatIsTakenInHasAMonotonicReading(t *testing.T) {
 	var c Change
 	fill(reflect.ValueOf(&c).Elem())
 	n, given := 0, c.Set[0]
-	times(reflect.ValueOf(new(feed).admit(c)), "Change", func(path string, at time.Time) {
+	times(reflect.ValueOf(new(hubSource).admit(c)), "Change", func(path string, at time.Time) {
 		n++
 		if at.IsZero() || at != wallTime(at) {
 			t.Errorf("%s = %v, want a time that a recording gives back as it is", path, at)
@@ -104,7 +104,7 @@ func TestNoTimeInWhatIsTakenInHasAMonotonicReading(t *testing.T) {
 func TestAChangeOnTheWallClockIsTakenInAsItIs(t *testing.T) {
 	t.Parallel()
 	c := Change{Set: []*Primitive{benchPrimitive(0, 0)}, At: Wall()}
-	if got := new(feed).admit(c); &got.Set[0] != &c.Set[0] || got.At != c.At {
+	if got := new(hubSource).admit(c); &got.Set[0] != &c.Set[0] || got.At != c.At {
 		t.Errorf("%+v was copied", got)
 	}
 }

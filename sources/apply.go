@@ -7,12 +7,12 @@ import (
 
 // apply takes in one Change of a source: see the package comment for the order. It
 // returns when the events can be read; the state follows at its own pace.
-func (h *Hub) apply(f *feed, c Change) {
+func (h *Hub) apply(f *hubSource, c Change) {
 	in := Input{Kind: InputChange, Change: f.admit(c)}
 	h.enter(f, &in)
 }
 
-func (m *model) change(f *feed, c *Change) urgency {
+func (m *model) change(f *hubSource, c *Change) urgency {
 	if c.At.IsZero() {
 		c.At = m.at.Wall
 	}
@@ -44,7 +44,7 @@ func (m *model) change(f *feed, c *Change) urgency {
 // ofScope reports whether c has news of its own Scope. A Change without any only proves that
 // the servers of other scopes answer.
 func (c *Change) ofScope() bool {
-	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Gap || c.Synced || c.About != nil || c.Down != nil
+	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Relists || c.Synced || c.About != nil || c.Down != nil
 }
 
 // about takes in what the Change says of its scope.
@@ -52,12 +52,12 @@ func (m *model) about(sc *scope, c *Change) {
 	if c.About != nil {
 		was := sc.About.Incarnation
 		sc.About = *c.About
-		sc.Silence = silenceAfter(sc.feed.silence, sc.About.Sampling)
+		sc.Silence = silenceAfter(sc.source.silence, sc.About.Sampling)
 		if was != "" && sc.About.Incarnation != "" && was != sc.About.Incarnation {
 			m.commit(sc.restarted(c))
 		}
 	}
-	if c.Gap {
+	if c.Relists {
 		sc.beginListing()
 	}
 }
@@ -103,7 +103,7 @@ func (m *model) changeRows(b *batch) {
 // beginListing begins a new listing. Rows that are not in it yet are believed up to when the
 // scope last answered, and where it is polled up to the look before that.
 func (sc *scope) beginListing() {
-	sc.gap++
+	sc.listing++
 	sc.Synced = false
 	sc.beginDark(sc.completeUntil)
 	if sc.dark {
@@ -131,21 +131,21 @@ func byRef[T any](list []T, ref func(T) Ref) map[Ref][]T {
 	return m
 }
 
-// lookAt is what the Change tells of one row (nil: a new one), with the doubt that a gap
+// lookAt is what the Change tells of one row (nil: a new one), with the doubt that lost continuity
 // adds: what was not read since then may have changed at any time after it was lost.
 func (b *batch) lookAt(row *Row, ref Ref) look {
 	c, sc := b.change, b.scope
 	l := look{scope: sc.Name, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
 	switch {
 	case row == nil && !sc.listed:
-		l.gap = true
+		l.relisted = true
 	case row == nil && !sc.Synced:
 		l.after = lostBefore(c.After, sc.lost)
 	case row != nil && row.Scope != sc.index: // it moved, and which server missed what is not known
-		l.gap = true
+		l.relisted = true
 		l.after = lostBefore(c.After, row.At)
-	case row != nil && row.gap != sc.gap:
-		l.gap = true
+	case row != nil && row.listing != sc.listing:
+		l.relisted = true
 		last := row.At
 		if !c.After.IsZero() && c.After.Before(last) { // what was read then was asked for before, and the source knows when
 			last = c.After
@@ -193,7 +193,7 @@ func (m *model) set(b *batch, p *Primitive) {
 	row.update(&l, m.events, before, after)
 	row.levels = row.levels.with(after).withOwners(&l, m.events, before, after)
 	row.Primitive = after
-	row.Scope, row.gap = b.scope.index, b.scope.gap
+	row.Scope, row.listing = b.scope.index, b.scope.listing
 	m.remember(slot, &l, before, after)
 }
 
@@ -219,7 +219,7 @@ func (m *model) base(slot int, l *look) *Primitive {
 	if base == nil {
 		return m.rows[slot].Primitive
 	}
-	l.gap, l.revealed = true, true
+	l.relisted, l.revealed = true, true
 	l.after = lostBefore(l.after, base.At)
 	return base
 }
@@ -274,7 +274,7 @@ func (m *model) gone(b *batch, slot int) {
 func (m *model) synced(b *batch) {
 	sc := b.scope
 	for slot, row := range m.rows {
-		if row != nil && row.Scope == sc.index && row.gap != sc.gap {
+		if row != nil && row.Scope == sc.index && row.listing != sc.listing {
 			m.gone(b, slot)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // benchHub returns a Hub that lists n led elections, and the feed that they came by.
-func benchHub(b *testing.B, n int) (*Hub, *feed) {
+func benchHub(b *testing.B, n int) (*Hub, *hubSource) {
 	b.Helper()
 	h := NewHub(b.Context(), HubOptions{})
 	b.Cleanup(h.Close)
@@ -22,7 +22,7 @@ func benchHub(b *testing.B, n int) (*Hub, *feed) {
 	for i := range set {
 		set[i] = benchPrimitive(i, 0)
 	}
-	h.apply(feeds[0], Change{Gap: true, Synced: true, Set: set, Alive: []string{""}})
+	h.apply(feeds[0], Change{Relists: true, Synced: true, Set: set, Alive: []string{""}})
 	return h, feeds[0]
 }
 
@@ -114,7 +114,7 @@ func BenchmarkMemory(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		h.apply(feeds[0], Change{Gap: true, Alive: []string{""}})
+		h.apply(feeds[0], Change{Relists: true, Alive: []string{""}})
 		for i := range rows {
 			h.apply(feeds[0], Change{Set: []*Primitive{benchPrimitive(i, 0)}})
 		}

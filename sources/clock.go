@@ -76,7 +76,7 @@ func (m *model) clockStep(step time.Duration) {
 	}
 	m.commit(Event{At: m.at.Wall, Kind: EventClockStep, How: Seen,
 		Detail: fmt.Sprintf("the clock was put %s by %v%s", way, step.Abs().Round(time.Millisecond), orSlept)})
-	for _, f := range m.feeds {
+	for _, f := range m.sources {
 		f.stepped.Store(&err)
 	}
 	for _, sc := range m.scopes {

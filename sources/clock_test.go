@@ -31,7 +31,7 @@ func TestClockThatIsSetIsTold(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				h.apply(feeds[0], Change{Gap: true, Synced: true, Alive: []string{""}, Set: []*Primitive{prim(time.Now(), owner("a"))}})
+				h.apply(feeds[0], Change{Relists: true, Synced: true, Alive: []string{""}, Set: []*Primitive{prim(time.Now(), owner("a"))}})
 				sub := h.Subscribe(h.model.ring.newest())
 				drift.Store(int64(tt.step))
 				time.Sleep(tick + time.Millisecond)
@@ -70,7 +70,7 @@ func TestWhatWasNotObservedStaysSoWhenTheClockIsPutBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := Change{Gap: true, Synced: true, Alive: []string{""}}
+		list := Change{Relists: true, Synced: true, Alive: []string{""}}
 		h.apply(feeds[0], list)
 		time.Sleep(10 * time.Second) // it is dark after 3 s
 		drift.Store(int64(-time.Hour))

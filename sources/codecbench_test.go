@@ -36,7 +36,7 @@ func renewals(t testing.TB, rows, times int) (*Keyframe, []Input) {
 	}
 	r, err := replayed(NewReplayer(HubOptions{Events: 1}), []Input{
 		input(Input{Kind: InputStarted, Thresholds: &limits}), input(Input{Kind: InputSources, Added: []AddedSource{{Name: "redis", Type: "redis"}}}),
-		change(Change{Gap: true, Synced: true, Set: set}), input(Input{Kind: InputPublished}),
+		change(Change{Relists: true, Synced: true, Set: set}), input(Input{Kind: InputPublished}),
 	})
 	if err != nil {
 		t.Fatal(err)

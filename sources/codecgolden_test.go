@@ -44,7 +44,7 @@ func goldenRun(t *testing.T) (middle *Keyframe, inputs []Input) {
 		{Kind: InputStarted, At: at(0), Thresholds: &limits},
 		{Kind: InputSources, At: at(1), Added: []AddedSource{{Name: "redis", Type: "redis", Address: "localhost:6379"}, {Name: "pg", Type: "postgres"}}},
 		{Kind: InputConnected, Source: "redis", At: at(2)},
-		change(20, Change{Scope: "main", Alive: []string{"main"}, Gap: true, Synced: true, Set: []*Primitive{led(20, "a"), shared},
+		change(20, Change{Scope: "main", Alive: []string{"main"}, Relists: true, Synced: true, Set: []*Primitive{led(20, "a"), shared},
 			About: &About{Mode: "tracking", Version: "7.2", Incarnation: "r1", Warnings: []string{"w"}}}),
 		{Kind: InputPublished, At: at(22)},
 		change(5000, Change{Scope: "main", Alive: []string{"main"}, Set: []*Primitive{led(5000, "a")}, After: at(4990).Wall}),

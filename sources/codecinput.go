@@ -46,7 +46,7 @@ func packChange(c *codec, f *pack.Fields, v, was *Change) {
 	pack.Pointer(f, &v.About, c, packAbout)
 	pack.Plain(f, &v.Gone, nil, c, (*codec).ref)
 	pack.List(f, &v.Ended, nil, c, packEnding)
-	f.Flag(&v.Gap, false)
+	f.Flag(&v.Relists, false)
 	f.Flag(&v.Synced, false)
 	c.fault(f, &v.Down, nil)
 	pack.List(f, &v.Unseen, nil, c, packUnseen)

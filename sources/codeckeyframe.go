@@ -17,7 +17,7 @@ func packKeyframe(c *codec, f *pack.Fields, v, _ *Keyframe) {
 	c.instant(f, &v.start, Instant{})
 	c.instant(f, &v.at, v.start)
 	pack.Struct(f, &v.limit, new(Thresholds), c, packThresholds)
-	pack.List(f, &v.feeds, nil, c, packFeedFacts)
+	pack.List(f, &v.sources, nil, c, packHubSource)
 	pack.List(f, &v.scopes, nil, c, packScope)
 	c.rows(f, &v.rows)
 	pack.List(f, &v.free, nil, c, packVacancy)
@@ -68,7 +68,7 @@ func packRow(c *codec, f *pack.Fields, v, was *Row) {
 	pack.Item(&c.Stream, v.Primitive, was.Primitive, c, packPrimitive)
 	pack.Signed(f, &v.Slot, was.Slot)
 	pack.Number(f, &v.Gen, was.Gen)
-	pack.Number(f, &v.gap, was.gap)
+	pack.Number(f, &v.listing, was.listing)
 	pack.Number(f, &v.Rev, was.Rev)
 	pack.Signed(f, &v.Scope, was.Scope)
 	pack.List(f, &v.Terms, was.Terms, c, packTerm)
@@ -108,8 +108,8 @@ func packState(c *codec, f *pack.Fields, v *State, k *Keyframe) {
 	for i := range k.scopes {
 		now.Scopes = append(now.Scopes, k.scopes[i].Scope)
 	}
-	for i := range k.feeds {
-		now.Sources = append(now.Sources, k.feeds[i].SourceStatus)
+	for i := range k.sources {
+		now.Sources = append(now.Sources, k.sources[i].SourceStatus)
 	}
 	pack.Number(f, &v.Rev, 0)
 	f.Time(&v.At, k.at.Wall)
@@ -158,15 +158,15 @@ func (c *codec) shownRows(f *pack.Fields, v *[]*Row, now []*Row) {
 // it, and what is unique is.
 func (k *Keyframe) sound() bool {
 	m := &newHub(HubOptions{}).model
-	for i := range k.feeds {
-		if m.feed(k.feeds[i].Name) != nil {
+	for i := range k.sources {
+		if m.source(k.sources[i].Name) != nil {
 			return false
 		}
-		m.addFeed(k.feeds[i])
+		m.addSource(k.sources[i])
 	}
 	for i := range k.scopes {
 		sc := &k.scopes[i]
-		f := m.feed(sc.Source)
+		f := m.source(sc.Source)
 		if f == nil || f.scopes[sc.Name] != nil || sc.dark && len(sc.Dark) == 0 {
 			return false
 		}

@@ -67,7 +67,7 @@ func packExpectation(c *codec, f *pack.Fields, v, was *expectation) {
 	pack.Signed(f, &v.until, was.until)
 }
 
-func packFeedFacts(c *codec, f *pack.Fields, v, was *feedFacts) {
+func packHubSource(c *codec, f *pack.Fields, v, was *hubSourceFacts) {
 	pack.Struct(f, &v.SourceStatus, &was.SourceStatus, c, packStatus)
 	pack.Signed(f, &v.silence, was.silence)
 	pack.Signed(f, &v.rows, was.rows)
@@ -85,10 +85,10 @@ func packStatus(c *codec, f *pack.Fields, v, was *SourceStatus) {
 }
 
 func packOutage(c *codec, f *pack.Fields, v, was *outage) {
-	pack.Plain(f, &v.told, was.told, c, (*codec).Text)
-	f.Text(&v.last, was.last)
-	f.Text(&v.next, was.next)
-	pack.Signed(f, &v.runs, was.runs)
+	pack.Plain(f, &v.reasons, was.reasons, c, (*codec).Text)
+	f.Text(&v.latest, was.latest)
+	f.Text(&v.returning, was.returning)
+	pack.Signed(f, &v.failures, was.failures)
 }
 
 func packScope(c *codec, f *pack.Fields, v, was *scope) {
@@ -113,5 +113,5 @@ func packShownScope(c *codec, f *pack.Fields, v, was *Scope) {
 	pack.Struct(f, &v.About, &was.About, c, packAbout)
 	f.Time(&v.Since, was.Since)
 	pack.List(f, &v.Dark, was.Dark, c, packDark)
-	pack.Number(f, &v.gap, was.gap)
+	pack.Number(f, &v.listing, was.listing)
 }

@@ -20,7 +20,7 @@ func (w *world) dark(d time.Duration, found ...*sources.Primitive) {
 	for _, p := range found {
 		p.At = time.Now()
 	}
-	w.tell(sources.Change{Gap: true, Set: found, Synced: true, Alive: []string{"main"}})
+	w.tell(sources.Change{Relists: true, Set: found, Synced: true, Alive: []string{"main"}})
 }
 
 // beat tells that the server answers, and nothing else.
@@ -108,7 +108,7 @@ func TestTheFirstListingIsNoDarkness(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		read := time.Now()
 		time.Sleep(time.Millisecond)
-		w.tell(sources.Change{Gap: true, At: read, Set: []*sources.Primitive{election("app", bound("a"))}, Synced: true, Alive: []string{"main"}})
+		w.tell(sources.Change{Relists: true, At: read, Set: []*sources.Primitive{election("app", bound("a"))}, Synced: true, Alive: []string{"main"}})
 		time.Sleep(time.Second)
 		w.tell(sources.Change{After: asked, Set: []*sources.Primitive{election("app")}})
 		time.Sleep(time.Second)

@@ -13,7 +13,7 @@ import (
 type look struct {
 	scope     string
 	after, at time.Time
-	gap       bool
+	relisted  bool
 	ended     []Ending               // of this primitive only
 	decided   []Event                // alike: see Change
 	ours      map[string]expectation // the ends that we bring about, by owner
@@ -115,7 +115,7 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 // as we can tell: its take-over was not seen.
 func (l *look) found(before *Primitive) bool {
 	if before == nil {
-		return l.gap
+		return l.relisted
 	}
 	return !read(before) || !before.Absent && !ownersKnown(before)
 }
@@ -255,7 +255,7 @@ func (l *look) ending(owner string) (Ending, bool) {
 func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	e := l.event(EventReleased, p)
 	e.Previous = o.ref()
-	if !l.gap { // else it may have renewed unseen
+	if !l.relisted { // else it may have renewed unseen
 		e.LeaseLeft = leaseLeft(o, l.at)
 	}
 	told, ok := l.ending(o.ID)
@@ -273,10 +273,10 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
-	case leaseOver(o, l.at) && (l.gap || l.unseen) && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
+	case leaseOver(o, l.at) && (l.relisted || l.unseen) && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
-	case leaseKnown(o) && !l.gap:
+	case leaseKnown(o) && !l.relisted:
 		e.Cause, e.How = CauseReleased, Inferred
 	}
 	if e.Cause == CauseExpired {
@@ -312,7 +312,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 		if renewed(old, o) {
 			e := l.event(EventRenewed, after)
 			e.Owner = o.ref()
-			if !l.gap {
+			if !l.relisted {
 				e.LeaseLeft = leaseLeft(old, l.at)
 			}
 			events = append(events, e)

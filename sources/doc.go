@@ -9,12 +9,12 @@
 // one of these or in whatever they started under their context. The [Hub] is the only writer
 // of what everybody else reads. For each Change, under one lock and in this order:
 //
-//  1. About and Gap are taken in, and the scopes in Alive are live.
+//  1. About and Relists are applied, and the scopes in Alive are live.
 //  2. For each primitive, the last look and this one are compared, which names what happened.
 //     The events get their numbers, go into the ring and wake the subscribers.
 //  3. The row's terms, gaps and counters are brought up to date from these events.
 //  4. The row is replaced, or freed where the primitive is gone.
-//  5. With Synced, every row of the scope that was not Set since the Gap is gone.
+//  5. With Synced, every row of the scope that was not Set since Relists is gone.
 //  6. A [State] is published, at once or at the end of the step.
 //
 // Before the lock a Change is completed: its times lose their monotonic readings, owners get
@@ -144,7 +144,7 @@
 // reason that was told already comes again when it lasts for three failures. After 20
 // reasons of one outage no new ones are told. All silence counts as one.
 //
-// A Gap reports that continuity was lost: the rows of the scope are stale one by one until
+// Relists reports that continuity was lost: the rows of the scope are stale one by one until
 // they are Set anew. An owner that is still there goes on in the same term. Another
 // one took over somewhere in (last heard, now], and why is unknown unless its lease was
 // over before the stretch began. No run of ownership is ever invented for a time that was
@@ -170,13 +170,13 @@
 //
 //   - A source *reads* its backend and *sends* Changes through its Link; a server *answers*
 //     (Alive, which is the only proof of life). A *look* is one reading of one row, a *listing*
-//     the reading of all rows of a scope: Gap begins one and Synced ends it.
+//     the reading of all rows of a scope: Relists begins one and Synced ends it.
 //   - An *input* is what enters the model of the Hub; the model *applies* it, *emits* events
 //     and changes *rows*. The Hub *publishes* States. A *note* is an event that no source sends.
 //   - A row is *stale* when it cannot be believed now; *dark* is a stretch of time in which a
 //     scope, or a row, was not observed. Its owners are *unknown* when it was read and they
 //     cannot be told. A row is *absent* when the server reports that it does not exist.
 //   - An owner's *term* is one uninterrupted ownership, a *gap* of a row (Row.Gaps) the time
-//     between two of them; a Gap of a Change is another thing: continuity was lost.
+//     between two of them.
 //   - *Told*, *seen* and *inferred* are ways of knowing: see Known.
 package sources

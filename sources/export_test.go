@@ -27,7 +27,7 @@ func (d drifting) Now() Instant {
 // continuity was lost since before was read, or, without a before, the listing that found it
 // is the first.
 func Diff(before, after *Primitive, c Change) []Event {
-	l := look{scope: c.Scope, after: c.After, at: c.At, gap: c.Gap}
+	l := look{scope: c.Scope, after: c.After, at: c.At, relisted: c.Relists}
 	ref := refOf(before, after)
 	for _, e := range c.Ended {
 		if e.Ref == ref {

@@ -54,7 +54,7 @@ type Hub struct {
 
 // enter applies what comes from outside: it reads the clock, applies what that decides, then
 // in, and publishes if that is due. f is the source that in concerns; nil: none.
-func (h *Hub) enter(f *feed, in *Input) {
+func (h *Hub) enter(f *hubSource, in *Input) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	in.At = h.clock.Now()
@@ -64,7 +64,7 @@ func (h *Hub) enter(f *feed, in *Input) {
 
 // enterLocked is the only way to change the model: every Input is recorded here. It returns how
 // soon that must be published; publishing is an Input of its own.
-func (h *Hub) enterLocked(f *feed, in *Input) urgency {
+func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 	u := h.model.apply(f, in)
 	if s := h.model.published; s != h.state.Load() {
 		h.state.Store(s)
@@ -162,9 +162,9 @@ func (h *Hub) Focus(visible []Ref, selected Ref) {
 	}
 	h.mu.Lock()
 	h.model.watched = watched
-	feeds := h.model.feeds
+	sources := h.model.sources
 	h.mu.Unlock()
-	for _, f := range feeds {
+	for _, f := range sources {
 		focuser, ok := f.source.(Focuser)
 		if !ok {
 			continue
@@ -181,9 +181,9 @@ func (h *Hub) Focus(visible []Ref, selected Ref) {
 // Connect tries at once.
 func (h *Hub) Refresh(source string) {
 	h.mu.Lock()
-	feeds := h.model.feeds
+	sources := h.model.sources
 	h.mu.Unlock()
-	for _, f := range feeds {
+	for _, f := range sources {
 		if source != "" && source != f.Name {
 			continue
 		}

@@ -140,7 +140,7 @@ func TestConfiguredRowsAreNotObservedUntilTheyAreRead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
 		unread := &sources.Primitive{Ref: ref("app"), Kind: sources.KindElection, Expected: true}
-		w.tell(sources.Change{Gap: true, Set: []*sources.Primitive{unread}})
+		w.tell(sources.Change{Relists: true, Set: []*sources.Primitive{unread}})
 		w.wantStatus("app", sources.StatusNotObserved)
 		w.wantEvents()
 		w.tell(sources.Change{Set: []*sources.Primitive{election("app")}, Synced: true, Alive: []string{"main"}})
@@ -253,10 +253,10 @@ func TestRowMovesToTheScopeThatTellsIt(t *testing.T) {
 		w.start()
 		w.list(election("app", leased("a", time.Hour)))
 		w.happened()
-		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"},
+		w.tell(sources.Change{Scope: "other", Relists: true, Synced: true, Alive: []string{"other"},
 			Set: []*sources.Primitive{election("app", leased("a", time.Hour))}})
 		w.tell(sources.Change{Gone: []sources.Ref{ref("app")}}) // the old server has it no more
-		w.tell(sources.Change{Gap: true, Synced: true})
+		w.tell(sources.Change{Relists: true, Synced: true})
 		if got := w.hub.State().Scopes[w.row("app").Scope].Name; got != "other" {
 			t.Errorf("the row is of scope %q", got)
 		}
@@ -325,7 +325,7 @@ func TestGoneOfAnotherScopeIsIgnored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
 		w.list(election("app", leased("a", time.Hour)))
-		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"}})
+		w.tell(sources.Change{Scope: "other", Relists: true, Synced: true, Alive: []string{"other"}})
 		w.tell(sources.Change{Scope: "other", Gone: []sources.Ref{ref("app"), ref("never seen")}})
 		w.wantStatus("app", sources.StatusLed)
 	})

@@ -12,8 +12,8 @@ type Keyframe struct {
 	seq, lastEvent uint64
 	start, at      Instant
 	limit          Thresholds
-	feeds          []feedFacts
-	scopes         []scope // without feed
+	sources        []hubSourceFacts
+	scopes         []scope // without source
 	rows           []*Row  // by slot, as the next State will show them
 	free           []vacancy
 	known, queued  map[int]*Primitive
@@ -46,18 +46,18 @@ func (h *Hub) Keyframe() *Keyframe {
 func (m *model) keyframe() *Keyframe {
 	k := &Keyframe{
 		seq: m.inputs, lastEvent: m.ring.newest(), start: m.start, at: m.at, limit: m.limit,
-		feeds: make([]feedFacts, len(m.feeds)), scopes: make([]scope, len(m.scopes)),
+		sources: make([]hubSourceFacts, len(m.sources)), scopes: make([]scope, len(m.scopes)),
 		rows: slices.Clone(m.rows), free: slices.Clone(m.free), known: maps.Clone(m.known), queued: maps.Clone(m.queued),
 		published: m.published, resume: m.resume,
 	}
-	for i, f := range m.feeds {
-		k.feeds[i] = f.feedFacts
-		k.feeds[i].outage.told = slices.Clip(f.outage.told)
+	for i, f := range m.sources {
+		k.sources[i] = f.hubSourceFacts
+		k.sources[i].outage.reasons = slices.Clip(f.outage.reasons)
 	}
 	for i, sc := range m.scopes {
 		k.scopes[i] = *sc
-		k.scopes[i].feed = nil
-		k.scopes[i].outage.told = slices.Clip(sc.outage.told)
+		k.scopes[i].source = nil
+		k.scopes[i].outage.reasons = slices.Clip(sc.outage.reasons)
 	}
 	for slot, row := range k.rows {
 		if row != nil && row.Rev == m.nextRev() { // it is changed in place until it is published
@@ -74,11 +74,11 @@ func (m *model) keyframe() *Keyframe {
 // restore makes an empty model what it was.
 func (m *model) restore(k *Keyframe) {
 	m.inputs, m.ring.last, m.start, m.at, m.limit, m.resume = k.seq, k.lastEvent, k.start, k.at, k.limit, k.resume
-	for i := range k.feeds {
-		m.addFeed(k.feeds[i])
+	for i := range k.sources {
+		m.addSource(k.sources[i])
 	}
 	for i := range k.scopes {
-		m.addScope(m.feed(k.scopes[i].Source), k.scopes[i])
+		m.addScope(m.source(k.scopes[i].Source), k.scopes[i])
 	}
 	m.rows = slices.Grow(m.rows, len(k.rows))
 	for slot, row := range k.rows {

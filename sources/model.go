@@ -10,9 +10,9 @@ type model struct {
 
 	start     Instant // of InputStarted
 	limit     Thresholds
-	feeds     []*feed  // in the order in which they were added
-	scopes    []*scope // by Row.Scope
-	rows      []*Row   // by slot, as the next State will show them
+	sources   []*hubSource // in the order in which they were added
+	scopes    []*scope     // by Row.Scope
+	rows      []*Row       // by slot, as the next State will show them
 	free      []vacancy
 	known     map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
 	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
@@ -28,7 +28,7 @@ type model struct {
 
 // apply changes the model by one Input and returns how soon that must be published. f is the
 // source that in concerns; nil: none.
-func (m *model) apply(f *feed, in *Input) urgency {
+func (m *model) apply(f *hubSource, in *Input) urgency {
 	m.inputs++
 	in.Seq, m.at = m.inputs, in.At
 	if f != nil {

@@ -14,12 +14,12 @@ const (
 	lastingAfter = 3
 )
 
-// outage is what was told of why a source is down. The zero value is the beginning of one.
+// outage has the reasons why a source is down, as they were told. The zero value is the beginning of one.
 type outage struct {
-	told []string // different reasons, in the order in which they were first told
-	last string   // the one that was told last
-	next string   // a reason that was told before, and is the one of the latest failures
-	runs int      // of so many
+	reasons   []string // different reasons, in the order in which they were first told
+	latest    string   // told last
+	returning string   // a reason that was told before, and is the one of the latest failures
+	failures  int      // of so many
 }
 
 // isNews records why a connection failed, and reports whether that is to be told: reasons
@@ -31,22 +31,22 @@ func (o *outage) isNews(err error) bool {
 		reason = ErrSilent.Error()
 	}
 	switch {
-	case reason == o.last:
-		o.next, o.runs = "", 0
+	case reason == o.latest:
+		o.returning, o.failures = "", 0
 		return false
-	case !slices.Contains(o.told, reason):
-		if len(o.told) == mostReasons {
+	case !slices.Contains(o.reasons, reason):
+		if len(o.reasons) == mostReasons {
 			return false
 		}
-		o.told = append(o.told, reason)
-	case reason != o.next:
-		o.next, o.runs = reason, 1
+		o.reasons = append(o.reasons, reason)
+	case reason != o.returning:
+		o.returning, o.failures = reason, 1
 		return false
 	default:
-		if o.runs++; o.runs < lastingAfter {
+		if o.failures++; o.failures < lastingAfter {
 			return false
 		}
 	}
-	o.last, o.next, o.runs = reason, "", 0
+	o.latest, o.returning, o.failures = reason, "", 0
 	return true
 }

@@ -168,7 +168,7 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 // rhythm is how often an owner renews that owned it at the last look, too. A pause with a
 // gap in it is not counted: renewals may have been missed.
 func (l *look) rhythm(old *Owner, anew bool) Rhythm {
-	if !anew || l.gap {
+	if !anew || l.relisted {
 		return old.Rhythm
 	}
 	last, ok := lastRenewed(old)

@@ -45,7 +45,7 @@ func (m replay) apply(t *rapid.T, e Event, hidden map[Ref]bool) {
 // machine drives a Hub with random Changes of one source with two scopes.
 type machine struct {
 	hub    *Hub
-	feed   *feed
+	feed   *hubSource
 	start  time.Time
 	clock  time.Time
 	passed atomic.Int64 // from start to clock
@@ -173,7 +173,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 					rest = append(rest, p)
 				}
 			}
-			m.change(t, s, Change{Gap: true, Set: first})
+			m.change(t, s, Change{Relists: true, Set: first})
 			m.change(t, s, Change{Set: rest, Synced: true})
 			m.listed[s] = true
 		},

@@ -103,12 +103,12 @@ func (m *model) state() *State {
 		LastSeq:    m.ring.newest(),
 		Rows:       slices.Clone(m.rows),
 		Scopes:     make([]Scope, len(m.scopes)),
-		Sources:    make([]SourceStatus, len(m.feeds)),
+		Sources:    make([]SourceStatus, len(m.sources)),
 	}
 	for i, sc := range m.scopes {
 		s.Scopes[i] = sc.Scope
 	}
-	for i, f := range m.feeds {
+	for i, f := range m.sources {
 		s.Sources[i] = f.status()
 	}
 	return s

@@ -104,13 +104,13 @@ func TestFirstListingDoesNotWait(t *testing.T) {
 		w.push(sources.Change{Alive: []string{"main"}, About: &sources.About{Mode: "tracking"}}) // the source is up
 		time.Sleep(20 * time.Millisecond)
 		rev := w.hub.State().Rev
-		w.push(sources.Change{Gap: true, Set: []*sources.Primitive{election("app")}})
+		w.push(sources.Change{Relists: true, Set: []*sources.Primitive{election("app")}})
 		if w.hub.State().Rev != rev {
 			t.Error("the beginning of a listing was published before the end of the step")
 		}
 		w.push(sources.Change{Synced: true})
 		w.wantStatus("app", sources.StatusNoLeader)
-		w.push(sources.Change{Gap: true, Synced: true})
+		w.push(sources.Change{Relists: true, Synced: true})
 		if w.hub.State().Rev > rev+1 {
 			t.Error("a later listing does not wait for the end of the step")
 		}

@@ -33,7 +33,7 @@ func (r *runner) run(ctx context.Context) {
 		l.Ended = now.steady()
 		pause := pauses.After(l, err)
 		r.log.Warn("not connected", "error", err, "retry", pause)
-		r.hub.disconnected(r.feed, err, now.Wall.Add(pause))
+		r.hub.disconnected(r.source, err, now.Wall.Add(pause))
 		if !r.rest(ctx, pause) {
 			return
 		}
@@ -45,12 +45,12 @@ func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
-	case <-r.feed.hurry: // an old request: it was answered by the attempt that failed
+	case <-r.source.hurry: // an old request: it was answered by the attempt that failed
 	default:
 	}
 	select {
 	case <-timer.C:
-	case <-r.feed.hurry:
+	case <-r.source.hurry:
 	case <-ctx.Done():
 	}
 	return ctx.Err() == nil

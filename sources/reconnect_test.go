@@ -36,7 +36,7 @@ func (r *restless) Connect(ctx context.Context) error {
 	if err := r.Script.Connect(ctx); err != nil {
 		return err
 	}
-	r.Push(sources.Change{Scope: "main", Gap: true, Synced: true, Alive: []string{"main"}})
+	r.Push(sources.Change{Scope: "main", Relists: true, Synced: true, Alive: []string{"main"}})
 	if r.dies {
 		r.Fail(errors.New("reset"))
 	}
@@ -57,7 +57,7 @@ func TestPausesGrowUntilAConnectionHasReadEverything(t *testing.T) {
 		}
 		w.wantPause(1550*time.Millisecond, 3200*time.Millisecond)
 		time.Sleep(3200 * time.Millisecond)
-		w.tell(sources.Change{Gap: true, Alive: []string{"main"}})
+		w.tell(sources.Change{Relists: true, Alive: []string{"main"}})
 		time.Sleep(20 * time.Second) // it answers, and its listing is never complete
 		w.script.Fail(errors.New("reset"))
 		w.wantPause(1600*time.Millisecond, 3200*time.Millisecond)
@@ -252,7 +252,7 @@ func TestAScopeThatIsRefusedIsStaleAtOnceAndSaysWhy(t *testing.T) {
 		w.start()
 		w.list(election("app", leased("a", time.Hour)))
 		w.happened()
-		w.tell(sources.Change{Scope: "other", Gap: true})
+		w.tell(sources.Change{Scope: "other", Relists: true})
 		w.tell(sources.Change{Scope: "other", Down: refused})
 		w.tell(sources.Change{Scope: "other", Down: refused})
 		if got := w.source(); health("other") != sources.HealthStale || health("main") != sources.HealthLive || !errors.Is(got.Err, sources.ErrRefused) {
@@ -262,7 +262,7 @@ func TestAScopeThatIsRefusedIsStaleAtOnceAndSaysWhy(t *testing.T) {
 		if got, want := w.reasons(), []string{refused.Error(), "the node is gone"}; !slices.Equal(got, want) {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"}})
+		w.tell(sources.Change{Scope: "other", Relists: true, Synced: true, Alive: []string{"other"}})
 		if got := w.source(); health("other") != sources.HealthLive || got.Err != nil {
 			t.Errorf("%+v, the scope is %v", got, health("other"))
 		}

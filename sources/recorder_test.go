@@ -81,7 +81,7 @@ func TestOnlyAWholeRecordingIsReplayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.apply(feeds[0], Change{Gap: true, Synced: true, Alive: []string{""}, Set: []*Primitive{prim(time.Now(), owner("a"))}})
+		h.apply(feeds[0], Change{Relists: true, Synced: true, Alive: []string{""}, Set: []*Primitive{prim(time.Now(), owner("a"))}})
 		h.disconnected(feeds[0], errors.New("reset"), time.Time{})
 		h.Close()
 		inputs, _ := r.Take()

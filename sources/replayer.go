@@ -37,7 +37,7 @@ func (r *Replayer) Apply(in Input) error {
 }
 
 // replayable finds the source that in concerns, and what in lacks.
-func (m *model) replayable(in *Input) (f *feed, err error) {
+func (m *model) replayable(in *Input) (f *hubSource, err error) {
 	switch {
 	case in.Seq != m.inputs+1:
 		return nil, fmt.Errorf("input %d is due", m.inputs+1)
@@ -51,7 +51,7 @@ func (m *model) replayable(in *Input) (f *feed, err error) {
 	}
 	switch in.Kind {
 	case InputChange, InputConnected, InputDisconnected, InputSilent:
-		f = m.feed(in.Source)
+		f = m.source(in.Source)
 		if f == nil || in.Kind == InputSilent && f.scopes[in.Scope] == nil {
 			return nil, fmt.Errorf("no scope %q of source %q", in.Scope, in.Source)
 		}

@@ -8,16 +8,16 @@ import (
 // goOn gives sources that are added what an earlier run knew of them, as if they had been
 // disconnected from its end up to now. A source is the same if its name, type and address are.
 // Where the clock was put back since, that time has no length, and what lies in the future is no past.
-func (m *model) goOn(k *Keyframe, added []*feed) {
+func (m *model) goOn(k *Keyframe, added []*hubSource) {
 	if m.at.Wall.Before(k.at.Wall) {
 		return
 	}
 	scopes, slots := map[int]*scope{}, map[int]int{} // by their place in k
 	for i := range k.scopes {
 		was := &k.scopes[i]
-		of := slices.IndexFunc(k.feeds, func(f feedFacts) bool { return f.Name == was.Source })
-		at := slices.IndexFunc(added, func(f *feed) bool {
-			return f.Name == was.Source && f.Type == k.feeds[of].Type && f.Address == k.feeds[of].Address
+		of := slices.IndexFunc(k.sources, func(f hubSourceFacts) bool { return f.Name == was.Source })
+		at := slices.IndexFunc(added, func(f *hubSource) bool {
+			return f.Name == was.Source && f.Type == k.sources[of].Type && f.Address == k.sources[of].Address
 		})
 		if at >= 0 {
 			m.addScope(added[at], was.ended(added[at].silence, m.at.Wall))

@@ -21,7 +21,7 @@ func (m *model) occupy(sc *scope, ref Ref) int {
 		m.rows = append(m.rows, row)
 	}
 	m.index.add(ref, row.Slot)
-	sc.feed.rows++
+	sc.source.rows++
 	return row.Slot
 }
 
@@ -29,7 +29,7 @@ func (m *model) occupy(sc *scope, ref Ref) int {
 func (m *model) vacate(slot int) {
 	row := m.rows[slot]
 	m.index.remove(row.Ref)
-	m.scopes[row.Scope].feed.rows--
+	m.scopes[row.Scope].source.rows--
 	m.rows[slot] = nil
 	m.free = append(m.free, vacancy{slot, row.Gen})
 	delete(m.known, slot)
@@ -198,7 +198,7 @@ func (r *Row) nobody(l *look, before, after *Primitive) {
 	case len(after.Owners) > 0 || !ownersKnown(after) || after.Absent:
 		r.Nobody = Stamp{}
 	case read(before) && (before.Absent || len(before.Owners) > 0), // it was created anew, or given up
-		r.Nobody.How == Unknown && before == nil && !l.gap: // it was made just now
+		r.Nobody.How == Unknown && before == nil && !l.relisted: // it was made just now
 		r.Nobody = l.stamp()
 	case r.Nobody.How == Unknown:
 		r.Nobody = Stamp{At: l.at, How: AtLeast}

@@ -43,14 +43,14 @@ const (
 // connection and no more. One in the Hub itself is told as ctx says (see spawn.With) and
 // ends Run, with an error: what was half taken in cannot be relied on.
 func Run(ctx context.Context, h *Hub, specs []Spec) error {
-	feeds, err := h.add(specs)
+	added, err := h.add(specs)
 	if err != nil {
 		return err
 	}
 	var all sync.WaitGroup
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	for i, f := range feeds {
+	for i, f := range added {
 		r := newRunner(h, f, specs[i])
 		spawn.Go(ctx, &all, func() {
 			stop(spawn.Call(ctx, func() error { r.run(ctx); return nil }))
@@ -81,19 +81,19 @@ func Run(ctx context.Context, h *Hub, specs []Spec) error {
 
 // runner owns one source: it alone calls Connect, Next and Close, never two at a time.
 type runner struct {
-	hub  *Hub
-	feed *feed
-	spec Spec
-	log  *slog.Logger
+	hub    *Hub
+	source *hubSource
+	spec   Spec
+	log    *slog.Logger
 }
 
-func newRunner(h *Hub, f *feed, s Spec) *runner {
+func newRunner(h *Hub, f *hubSource, s Spec) *runner {
 	s.Connect = cmp.Or(max(s.Connect, 0), connectLimit)
 	log := s.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &runner{hub: h, feed: f, spec: s, log: log.With("source", s.Name)}
+	return &runner{hub: h, source: f, spec: s, log: log.With("source", s.Name)}
 }
 
 // connection makes one connection and reads it until it fails. It never returns nil.
@@ -108,26 +108,26 @@ func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	r.feed.stepped.Store(nil)
-	r.hub.connected(r.feed)
+	r.source.stepped.Store(nil)
+	r.hub.connected(r.source)
 	proof := r.hub.clock.Now().steady()
 	for {
 		c, err := r.next(ctx)
 		if err != nil {
 			return err
 		}
-		if why := r.feed.stepped.Load(); why != nil {
+		if why := r.source.stepped.Load(); why != nil {
 			return *why
 		}
-		r.hub.apply(r.feed, c)
+		r.hub.apply(r.source, c)
 		now := r.hub.clock.Now().steady()
 		if len(c.Alive) > 0 {
 			proof = now
 		}
-		if l.Listed.IsZero() && r.hub.listed(r.feed) {
+		if l.Listed.IsZero() && r.hub.listed(r.source) {
 			l.Listed = now
 		}
-		if limit := max(nextLimit, 2*r.hub.longestSilence(r.feed)); now.Sub(proof) > limit {
+		if limit := max(nextLimit, 2*r.hub.longestSilence(r.source)); now.Sub(proof) > limit {
 			return fmt.Errorf("reading: %w for %v", ErrSilent, limit)
 		}
 	}

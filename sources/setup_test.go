@@ -75,7 +75,7 @@ func (w *world) tell(c sources.Change) {
 // list tells a whole listing, with its gap and end.
 func (w *world) list(prims ...*sources.Primitive) {
 	w.t.Helper()
-	w.tell(sources.Change{Gap: true, Set: prims, Synced: true, Alive: []string{"main"}})
+	w.tell(sources.Change{Relists: true, Set: prims, Synced: true, Alive: []string{"main"}})
 }
 
 // happened reads the new events as short lines, and fails if some were missed.

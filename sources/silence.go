@@ -17,7 +17,7 @@ func silenceAfter(lowest, sampling time.Duration) time.Duration {
 }
 
 // longestSilence is the longest silence limit of the source's scopes.
-func (h *Hub) longestSilence(f *feed) time.Duration {
+func (h *Hub) longestSilence(f *hubSource) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	limit := silenceAfter(f.silence, 0)
@@ -48,7 +48,7 @@ func (m *model) refused(sc *scope, err error) {
 	if sc.outage.isNews(err) && !told {
 		m.commit(sc.event(EventSourceDown, m.at.Wall, err.Error()))
 	}
-	sc.feed.outage.isNews(err) // it has been told
+	sc.source.outage.isNews(err) // it has been told
 }
 
 // alive records that the scope's server answered.
@@ -56,7 +56,7 @@ func (m *model) alive(sc *scope) {
 	was, now := sc.Health, m.at
 	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
 	sc.completeUntil = Later(sc.completeUntil, now.Wall)
-	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
+	sc.source.Err, sc.source.Retry, sc.source.outage = nil, time.Time{}, outage{}
 	if sc.Synced {
 		sc.endDark(now.Wall)
 	}
@@ -78,7 +78,7 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 			next = min(next, left)
 			continue
 		}
-		h.changedLocked(now, h.enterLocked(sc.feed, &Input{Kind: InputSilent, At: now, Scope: sc.Name}))
+		h.changedLocked(now, h.enterLocked(sc.source, &Input{Kind: InputSilent, At: now, Scope: sc.Name}))
 	}
 	return next
 }
@@ -86,7 +86,7 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 func (m *model) silent(sc *scope) {
 	err := silentFor(sc.Silence)
 	m.down(sc, err)
-	sc.feed.outage.isNews(err) // it has just been told
+	sc.source.outage.isNews(err) // it has just been told
 }
 
 func silentFor(limit time.Duration) error {

@@ -15,7 +15,7 @@ func TestSilentScopeTurnsStaleAtItsLimitAndOnlyThat(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
 		w.list(election("app", leased("a", time.Hour)))
-		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"},
+		w.tell(sources.Change{Scope: "other", Relists: true, Synced: true, Alive: []string{"other"},
 			Set: []*sources.Primitive{{Ref: ref("far"), Kind: sources.KindMutex, OwnersHow: sources.Told, At: time.Now()}}})
 		w.wantStatus("app", sources.StatusLed)
 		w.wantStatus("far", sources.StatusFree)
@@ -43,7 +43,7 @@ func TestSilenceLimitGrowsWithTheSampling(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
 		w.script.Silence(true)
-		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, About: &sources.About{Mode: "polling", Sampling: 4 * time.Second}})
+		w.tell(sources.Change{Relists: true, Synced: true, Alive: []string{"main"}, About: &sources.About{Mode: "polling", Sampling: 4 * time.Second}})
 		if got := w.hub.State().Scopes[0].Silence; got != 10*time.Second {
 			t.Errorf("limit = %v, want 2.5 x 4 s", got)
 		}
@@ -105,7 +105,7 @@ func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
 		w.wantEvents("source_down  seen")
 
 		time.Sleep(30 * time.Second)
-		w.tell(sources.Change{Gap: true, Alive: []string{"main"}, Set: []*sources.Primitive{election("stays", leased("a", time.Hour))}})
+		w.tell(sources.Change{Relists: true, Alive: []string{"main"}, Set: []*sources.Primitive{election("stays", leased("a", time.Hour))}})
 		w.wantStatus("stays", sources.StatusLed)
 		w.wantStatus("changes", sources.StatusStale) // live scope, but not read since
 		w.set(election("changes", leased("x", time.Hour)), election("lapses"))
@@ -138,13 +138,13 @@ func TestPolledRowsAreBelievedUpToTheLookBeforeTheLast(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
 		w.script.Silence(true)
-		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, About: &sources.About{Sampling: 2 * time.Second},
+		w.tell(sources.Change{Relists: true, Synced: true, Alive: []string{"main"}, About: &sources.About{Sampling: 2 * time.Second},
 			Set: []*sources.Primitive{election("app", leased("a", time.Hour))}})
 		time.Sleep(10 * time.Second)
 		heard := time.Now()
 		w.tell(sources.Change{Alive: []string{"main"}})
 		time.Sleep(10 * time.Second)
-		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
+		w.tell(sources.Change{Relists: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
 		if got, want := w.row("app").Terms[1].Start.After(), heard.Add(-2*time.Second); !got.Equal(want) {
 			t.Errorf("the take-over is placed after %v, want %v", got, want)
 		}
@@ -158,7 +158,7 @@ func TestNewIncarnationOfTheServerEndsAllTerms(t *testing.T) {
 		in := func(inc string) sources.Change {
 			p := election("app", leased("a", time.Hour))
 			p.Incarnation = inc
-			return sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{p}, About: &sources.About{Incarnation: inc}}
+			return sources.Change{Relists: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{p}, About: &sources.About{Incarnation: inc}}
 		}
 		w.tell(in("1"))
 		w.happened()
@@ -180,13 +180,13 @@ func TestWhatAppearsAfterTheListingIsNew(t *testing.T) {
 			p.ForgetAfter = time.Hour
 			return p
 		}
-		w.tell(sources.Change{Gap: true, Set: []*sources.Primitive{key("first")}, Alive: []string{"main"}})
+		w.tell(sources.Change{Relists: true, Set: []*sources.Primitive{key("first")}, Alive: []string{"main"}})
 		w.tell(sources.Change{Set: []*sources.Primitive{key("second")}, Synced: true})
 		w.tell(sources.Change{Set: []*sources.Primitive{key("third")}})
 		w.wantEvents("source_up  seen", "present first +a at_least", "present second +a at_least", "synced  told", "acquired third +a told")
 		heard := time.Now()
 		time.Sleep(500 * time.Millisecond)
-		w.tell(sources.Change{Gap: true, Synced: true, Set: []*sources.Primitive{key("first"), key("second"), key("third"), key("fourth")}})
+		w.tell(sources.Change{Relists: true, Synced: true, Set: []*sources.Primitive{key("first"), key("second"), key("third"), key("fourth")}})
 		if got, want := w.row("fourth").Terms[0].Start, sources.StampBetween(heard, time.Now(), sources.Seen); got != want {
 			t.Errorf("what appeared in a gap starts at %+v, want %+v", got, want)
 		}
@@ -200,7 +200,7 @@ func TestGapOfALiveScopeIsDarkToo(t *testing.T) {
 		w.list(election("app", leased("a", time.Hour)))
 		heard := time.Now()
 		time.Sleep(500 * time.Millisecond)
-		w.tell(sources.Change{Gap: true, Alive: []string{"main"}})
+		w.tell(sources.Change{Relists: true, Alive: []string{"main"}})
 		w.wantStatus("app", sources.StatusStale)
 		lasting := w.hub.State().Scopes[0]
 		if len(lasting.Dark) != 1 || !lasting.Dark[0].From.Equal(heard) || lasting.Synced {
@@ -227,7 +227,7 @@ func TestARestartSaysWhatBecameOfTheServer(t *testing.T) {
 			{Incarnation: "1"}, {Incarnation: "2"},
 			{Incarnation: "3", Became: "the node was made anew", BecameHow: sources.Inferred},
 		} {
-			w.tell(sources.Change{Gap: true, About: &about, Synced: true, Alive: []string{"main"}})
+			w.tell(sources.Change{Relists: true, About: &about, Synced: true, Alive: []string{"main"}})
 		}
 		events, _ := w.hub.Subscribe(0).Events(0)
 		var told []string
@@ -254,7 +254,7 @@ func TestAfterAnOutageAChangeMayBeAsOldAsTheAskingOfTheLastLook(t *testing.T) {
 		synctest.Wait()
 		w.happened()
 		time.Sleep(time.Second)
-		w.tell(sources.Change{Gap: true})
+		w.tell(sources.Change{Relists: true})
 		w.tell(sources.Change{Synced: true, After: asked, Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
 		var changed []sources.Event
 		events, _ := w.hub.Subscribe(0).Events(0)
@@ -281,7 +281,7 @@ func TestWhoOwnedWhatWasDeletedInTheDarkIsNotToldAsTheLast(t *testing.T) {
 		w.script.Fail(errors.New("reset"))
 		synctest.Wait()
 		time.Sleep(10 * time.Second)
-		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{absent}})
+		w.tell(sources.Change{Relists: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{absent}})
 		time.Sleep(time.Second)
 		w.set(election("app")) // made anew
 		time.Sleep(time.Second)

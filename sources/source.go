@@ -16,7 +16,7 @@ type Source interface {
 	// Next blocks until there is something to tell, at most a second, so that the
 	// runner can act. Only Change.Alive is proof of life. An error means that the
 	// connection is over: Close, then Connect, follow. After Connect the first Change of
-	// each scope has Gap set.
+	// each scope has Relists set.
 	Next(ctx context.Context) (Change, error)
 	// Close frees what Connect made and joins every goroutine. It is called after every
 	// successful or failed Connect, and may be called again.
@@ -39,8 +39,8 @@ type Change struct {
 	Set       []*Primitive // only those that differ; never changed after this
 	Gone      []Ref        // does not exist any more; not "nobody owns it"
 	Ended     []Ending     // only where the service told it or it follows
-	Gap       bool         // continuity of Scope was lost before this: not observed until now; everything is Set anew
-	Synced    bool         // once after each Gap: the listing is complete, what was not Set since the Gap is gone
+	Relists   bool         // continuity of Scope was lost before this: not observed until now; everything is Set anew
+	Synced    bool         // once after each Relists: the listing is complete, what was not Set since is gone
 	Down      error        // why Scope cannot be read although its server may answer: it is stale until it is Alive
 	Alive     []string     // scopes whose server answered since the last Next, also where nothing changed
 	Unseen    []Unseen     // rows that may have changed and changed back unseen

@@ -18,13 +18,13 @@ type State struct {
 // Row is a primitive and what the Hub derives for it.
 type Row struct {
 	*Primitive
-	Slot   int
-	Gen    uint32 // of the slot: together they are a handle that is never given to another row
-	gap    uint32 // the Scope's gap after which it was last read
-	Rev    uint64 // of the publish that brought this version: equal Rev, equal row
-	Scope  int    // index in State.Scopes
-	Terms  []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
-	Nobody Stamp  // since when nobody owns it; zero where somebody does or nobody ever looked
+	Slot    int
+	Gen     uint32 // of the slot: together they are a handle that is never given to another row
+	listing uint32 // the Scope's count of listings when it was last read
+	Rev     uint64 // of the publish that brought this version: equal Rev, equal row
+	Scope   int    // index in State.Scopes
+	Terms   []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
+	Nobody  Stamp  // since when nobody owns it; zero where somebody does or nobody ever looked
 
 	LowestLease time.Duration // lowest remainder seen in the running term; 0: unknown
 
@@ -67,13 +67,13 @@ type Scope struct {
 	Source  string
 	Name    string
 	Health  Health
-	Synced  bool          // the listing is complete since the last gap
+	Synced  bool          // the last listing is complete
 	Alive   time.Time     // when its server last answered; zero: never
 	Silence time.Duration // the limit after which it is stale
 	About   About
 	Since   time.Time // when its first listing was complete: nothing before was observed; zero: it never was
 	Dark    []Dark    // when it was not observed since, oldest first, bounded by count and age
-	gap     uint32    // counts the gaps: a row with an older count was not read since
+	listing uint32    // counts the listings: a row with an older count was not read since
 }
 
 // SourceStatus is the health of one configured source.

@@ -8,7 +8,7 @@ type Status uint8
 // The states of a row.
 const (
 	StatusNotObserved  Status = iota // configured and never read
-	StatusStale                      // an old snapshot: its scope is silent, or it was not read since a gap
+	StatusStale                      // an old snapshot: its scope is silent, or it was not read since continuity was lost
 	StatusUnknown                    // read, but nobody can tell who owns it
 	StatusLed                        // an election with a leader
 	StatusLedLate                    // its leader's renewal is late
@@ -35,7 +35,7 @@ func (r *Row) Fresh(s *State) bool {
 		return false
 	}
 	scope := &s.Scopes[r.Scope]
-	return scope.Health == HealthLive && scope.gap == r.gap
+	return scope.Health == HealthLive && scope.listing == r.listing
 }
 
 // KnownAt is the latest instant up to now for which what the row says was true, as far as
@@ -48,7 +48,7 @@ func (r *Row) KnownAt(s *State, now time.Time) time.Time {
 		known = r.At
 	case s.Scopes[r.Scope].Health != HealthLive:
 		known = Later(r.At, s.Scopes[r.Scope].Alive)
-	case s.Scopes[r.Scope].gap != r.gap:
+	case s.Scopes[r.Scope].listing != r.listing:
 		known = r.At
 		if dark := s.Scopes[r.Scope].Dark; len(dark) > 0 {
 			known = Later(r.At, dark[len(dark)-1].From)

@@ -65,7 +65,7 @@ func (t *Thinner) Keyframe() *Keyframe { return t.key }
 func (t *Thinner) Add(in Input) error {
 	in.State = nil
 	before := t.before(&in)
-	if c := &in.Change; c.Gap || c.Down != nil || in.Kind == InputDisconnected || in.Kind == InputSilent || in.Kind == InputClockStep {
+	if c := &in.Change; c.Relists || c.Down != nil || in.Kind == InputDisconnected || in.Kind == InputSilent || in.Kind == InputClockStep {
 		t.keepProofs()
 		t.keepLooks(&in, slices.Collect(maps.Keys(t.looks))...)
 	}
@@ -143,18 +143,18 @@ func (t *Thinner) keepProofs() {
 
 // changing is what a Change may change, as it was.
 type changing struct {
-	feed   feedFacts
+	source hubSourceFacts
 	scopes map[int]scope // those that were there
 	rows   []Row         // as in Change.Set; zero: it was not there
 }
 
 func (t *Thinner) before(in *Input) (b changing) {
 	m := &t.whole.hub.model
-	f := m.feed(in.Source)
+	f := m.source(in.Source)
 	if in.Kind != InputChange || f == nil {
 		return b
 	}
-	b.feed, b.scopes, b.rows = f.feedFacts, map[int]scope{}, make([]Row, len(in.Change.Set))
+	b.source, b.scopes, b.rows = f.hubSourceFacts, map[int]scope{}, make([]Row, len(in.Change.Set))
 	for sc := range f.touched(&in.Change) {
 		b.scopes[sc.index] = *sc
 	}
@@ -167,7 +167,7 @@ func (t *Thinner) before(in *Input) (b changing) {
 }
 
 // touched are the scopes that a Change says anything of, as far as they are known.
-func (f *feed) touched(c *Change) func(yield func(*scope) bool) {
+func (f *hubSource) touched(c *Change) func(yield func(*scope) bool) {
 	return func(yield func(*scope) bool) {
 		for _, sc := range f.inOrder {
 			if (sc.Name == c.Scope && c.ofScope() || slices.Contains(c.Alive, sc.Name)) && !yield(sc) {
@@ -180,7 +180,7 @@ func (f *feed) touched(c *Change) func(yield func(*scope) bool) {
 // change keeps of a Change what is more than renewals and proof of life.
 func (t *Thinner) change(in Input, was changing, events []Event) {
 	m := &t.whole.hub.model
-	f, c := m.feed(in.Source), in.Change
+	f, c := m.source(in.Source), in.Change
 	events = slices.DeleteFunc(events, func(e Event) bool { return e.Kind == EventRenewed })
 	told := byRef(events, func(e Event) Ref { return e.Ref })
 	in.Change.Set = nil
@@ -195,7 +195,7 @@ func (t *Thinner) change(in Input, was changing, events []Event) {
 		t.keepLooks(&in, p.Ref)
 		in.Change.Set = append(in.Change.Set, p.thin())
 	}
-	keep := len(events)+len(in.Change.Set)+len(c.Gone)+len(c.Unseen)+len(c.Ended) > 0 || c.Gap || c.Synced || c.Down != nil || !reflect.DeepEqual(was.feed, f.feedFacts)
+	keep := len(events)+len(in.Change.Set)+len(c.Gone)+len(c.Unseen)+len(c.Ended) > 0 || c.Relists || c.Synced || c.Down != nil || !reflect.DeepEqual(was.source, f.hubSourceFacts)
 	for sc := range f.touched(&c) {
 		before, known := was.scopes[sc.index]
 		keep = keep || !known || !before.sameButAlive(sc) || sc.answered-t.proofsOf(sc).answered >= proofEvery

@@ -54,7 +54,7 @@ func inCalm(t *testing.T, prims func() []*sources.Primitive, test func(*leases))
 		defer stop()
 		l.sub = hub.Subscribe(0)
 		defer l.sub.Close()
-		l.script.Push(sources.Change{Scope: "main", Gap: true, Set: prims(), Synced: true, Alive: []string{"main"}})
+		l.script.Push(sources.Change{Scope: "main", Relists: true, Set: prims(), Synced: true, Alive: []string{"main"}})
 		synctest.Wait()
 		m := newModel(Options{Feed: present{hub, l.sub}, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8"}})
 		l.board = &driver{model: m}

@@ -33,7 +33,7 @@ func minute(t *testing.T, w *world) (began time.Time) {
 		for _, name := range owners {
 			p.Owners = append(p.Owners, sources.Owner{ID: name, Label: name, Guard: unshown, NoExpiry: true})
 		}
-		return sources.Change{At: at(s).Wall, Synced: s == 0, Gap: s == 0, Alive: []string{""}, Set: []*sources.Primitive{p}}
+		return sources.Change{At: at(s).Wall, Synced: s == 0, Relists: s == 0, Alive: []string{""}, Set: []*sources.Primitive{p}}
 	}
 	limits := sources.DefaultThresholds()
 	var inputs []sources.Input

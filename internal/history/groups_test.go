@@ -80,7 +80,7 @@ func changes(owners ...string) []sources.Input {
 			alive := sources.Change{At: at(now), Alive: []string{""}}
 			inputs = append(inputs, sources.Input{At: sources.Instant{Wall: at(now), Mono: now}, Kind: sources.InputChange, Source: "s", Change: alive})
 		}
-		c := sources.Change{At: at(now), Gap: i == 0, Synced: i == 0, Alive: []string{""}, Set: []*sources.Primitive{p}}
+		c := sources.Change{At: at(now), Relists: i == 0, Synced: i == 0, Alive: []string{""}, Set: []*sources.Primitive{p}}
 		inputs = append(inputs,
 			sources.Input{At: sources.Instant{Wall: at(now), Mono: now}, Kind: sources.InputChange, Source: "s", Change: c},
 			sources.Input{At: sources.Instant{Wall: at(now + time.Second/2), Mono: now + time.Second/2}, Kind: sources.InputPublished})

@@ -49,7 +49,7 @@ func (s *server) run() error {
 		down := sources.Change{Scope: s.table.space, Down: s.err}
 		if s.conn != nil {
 			listed, err := s.read(ctx)
-			down.Gap, down.At, down.Down = true, s.table.answered, s.explain(err, false)
+			down.Relists, down.At, down.Down = true, s.table.answered, s.explain(err, false)
 			s.link.up.Add(-1)
 			if len(s.link.servers) == 1 {
 				return down.Down

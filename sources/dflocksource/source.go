@@ -82,7 +82,7 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 // seem complete before every server is known.
 func (l *link) begin() error {
 	for _, s := range l.servers {
-		if err := l.Send(sources.Change{Scope: s.table.space, Gap: true, Set: s.table.unread(), Down: s.err}); err != nil {
+		if err := l.Send(sources.Change{Scope: s.table.space, Relists: true, Set: s.table.unread(), Down: s.err}); err != nil {
 			return err
 		}
 	}

@@ -130,7 +130,7 @@ func (w *watcher) orderDue() (some []wait, unknown bool) {
 func (w *watcher) report(changes []sources.Change, first bool) error {
 	about := w.describe()
 	if first {
-		changes[0].Gap, changes[0].Synced = true, true
+		changes[0].Relists, changes[0].Synced = true, true
 	}
 	if about != nil {
 		if len(changes) == 0 {

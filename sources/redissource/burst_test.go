@@ -115,7 +115,7 @@ func TestNoRowIsBelievedWhosePushIsUnreadForLong(t *testing.T) {
 	w.inbox.add(k.name, notice{first: now.Add(-w.o.Silence - time.Second), last: now}, "")
 	w.Start(func() error { return w.turn(t.Context()) })
 	c, err := w.Next(t.Context())
-	if err != nil || !c.Gap {
+	if err != nil || !c.Relists {
 		t.Errorf("%+v, %v", c, err)
 	}
 	w.Link.Close()

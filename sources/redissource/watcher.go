@@ -58,7 +58,7 @@ func (w *watcher) run() error {
 	defer w.keepProofs()
 	w.space = strconv.Itoa(w.o.Client.DB)
 	w.hints.Refreshed(&w.served) // by the first sweep
-	if err := w.Send(sources.Change{Gap: true}); err != nil {
+	if err := w.Send(sources.Change{Relists: true}); err != nil {
 		return err
 	}
 	w.capacity = newCapacity(w.selected, w.keys)
@@ -193,7 +193,7 @@ func (w *watcher) fallBehind() error {
 	w.dataLost = false
 	w.sweep = w.newSweep(true)
 	w.markStale()
-	return w.Send(sources.Change{Gap: true})
+	return w.Send(sources.Change{Relists: true})
 }
 
 // urgent reads what was pushed, and leases that are over.

@@ -22,7 +22,7 @@ func newFixture() Fixture {
 	b := &backend{script: NewScript("main")}
 	b.script.OnConnect(func() []sources.Change {
 		return []sources.Change{
-			{Scope: "main", Gap: true, Set: []*sources.Primitive{{Ref: b.ref("unread")}}},
+			{Scope: "main", Relists: true, Set: []*sources.Primitive{{Ref: b.ref("unread")}}},
 			{Scope: "main", Set: []*sources.Primitive{b.primitive()}, Synced: true, Alive: []string{"main"}},
 		}
 	})
@@ -107,7 +107,7 @@ func TestSuiteFindsEveryBrokenPromise(t *testing.T) {
 		breaks func(*faulty, *Fixture)
 	}{
 		{"FirstChangeOfEachScopeCarriesTheGap", func(s *faulty, _ *Fixture) {
-			s.change(func(c *sources.Change) { c.Gap = false })
+			s.change(func(c *sources.Change) { c.Relists = false })
 		}},
 		{"FirstChangeOfEachScopeCarriesTheGap", func(s *faulty, _ *Fixture) {
 			s.change(func(c *sources.Change) { c.Synced = c.Scope == "main" })
@@ -139,7 +139,7 @@ func TestSuiteFindsEveryBrokenPromise(t *testing.T) {
 		{"NextReturnsSoonWhenNothingHappens", func(s *faulty, _ *Fixture) {
 			s.next = func(ctx context.Context) (sources.Change, error) {
 				c, err := s.Source.Next(ctx)
-				if !c.Gap && !c.Synced {
+				if !c.Relists && !c.Synced {
 					<-time.After(nextLimit)
 				}
 				return c, err

@@ -65,15 +65,15 @@ func (r *reader) next(ctx context.Context) error {
 }
 
 func (r *reader) take(c *sources.Change) error {
-	tells := c.Gap || c.Synced || len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Ended) > 0
+	tells := c.Relists || c.Synced || len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Ended) > 0
 	if l := r.scopes[c.Scope]; tells && l == nil {
-		if !c.Gap {
+		if !c.Relists {
 			return broken("the first Change of scope %q after Connect has no Gap: %+v", c.Scope, *c)
 		}
 		r.scopes[c.Scope] = &listing{}
 	}
 	if l := r.scopes[c.Scope]; tells {
-		if c.Gap {
+		if c.Relists {
 			l.gaps++
 		}
 		if c.Synced {

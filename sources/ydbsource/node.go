@@ -157,7 +157,7 @@ func (n *node) gap(heard time.Time) error {
 	if !n.state.loseTrack() {
 		return nil
 	}
-	return n.send(sources.Change{Gap: true, At: heard})
+	return n.send(sources.Change{Relists: true, At: heard})
 }
 
 // explain says what the node wants where it refuses us. Other errors are those of the
@@ -232,7 +232,7 @@ func (n *node) sendUnread() error {
 		n.about.described()
 	}
 	n.state.begin()
-	return n.send(sources.Change{Gap: true, Set: n.state.unread(), About: n.about.changed(n)})
+	return n.send(sources.Change{Relists: true, Set: n.state.unread(), About: n.about.changed(n)})
 }
 
 func (n *node) send(c sources.Change) error {
@@ -240,7 +240,7 @@ func (n *node) send(c sources.Change) error {
 	if c.Synced {
 		n.listed = time.Now()
 	}
-	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && len(c.Unseen) == 0 && !c.Gap && !c.Synced && c.Down == nil {
+	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && len(c.Unseen) == 0 && !c.Relists && !c.Synced && c.Down == nil {
 		return nil
 	}
 	return n.link.Send(c)

@@ -145,7 +145,7 @@ func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	tell := func(read ydbcoord.SemaphoreState) {
 		first := e.shown == nil
 		for _, c := range b.changes(e, read) {
-			c.Gap, first = first, false
+			c.Relists, first = first, false
 			apply(sources.Input{Kind: sources.InputChange, Source: "src", Change: c})
 		}
 	}

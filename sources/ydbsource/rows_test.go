@@ -232,7 +232,7 @@ func TestNoListingIsCompleteBeforeEveryNodeIsInIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Gap {
+			if c.Relists {
 				open[c.Scope] = true
 			}
 			if c.Synced {

@@ -47,7 +47,7 @@ func (l *link) walk() error {
 			l.up(scope)
 			l.Answered(scope)
 		}
-		c := sources.Change{Scope: scope, Gap: !begun, Synced: !synced && err == nil, About: &sources.About{
+		c := sources.Change{Scope: scope, Relists: !begun, Synced: !synced && err == nil, About: &sources.About{
 			Mode: modeWalk, Sampling: walks.Max, Warnings: warnings,
 			Config: []sources.Attr{{Key: "coordination nodes", Value: strconv.Itoa(len(known))}},
 		}}

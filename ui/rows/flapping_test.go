@@ -30,7 +30,7 @@ func flaps(t *testing.T, lost bool, ends ...time.Duration) (is bool) {
 			p.Owners[0].NoExpiry, p.Owners[0].Expires = true, sources.Stamp{}
 			return p
 		}
-		script.Push(sources.Change{Gap: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{leader(0)}})
+		script.Push(sources.Change{Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{leader(0)}})
 		began := time.Now()
 		for n, at := range ends {
 			time.Sleep(time.Until(began.Add(at)))

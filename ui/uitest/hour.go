@@ -99,7 +99,7 @@ func (h *hour) tell(names ...string) {
 
 func (h *hour) listing() sources.Change {
 	now := h.Now().Wall
-	c := sources.Change{At: now, Gap: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}}
+	c := sources.Change{At: now, Relists: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}}
 	for _, name := range slices.Sorted(maps.Keys(h.prims)) {
 		p := *h.prims[name]
 		p.At = now

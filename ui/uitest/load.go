@@ -69,7 +69,7 @@ func (l Load) tell(ctx context.Context, script *sourcetest.Script) {
 		listing = append(listing, stopping(start))
 	}
 	chance := rand.New(rand.NewPCG(1, 2))
-	script.Push(sources.Change{At: start, Gap: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}, Set: listing})
+	script.Push(sources.Change{At: start, Relists: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}, Set: listing})
 	for sent := 0; ; {
 		select {
 		case <-ctx.Done():

@@ -83,7 +83,7 @@ func (s *story) listings() {
 	for _, name := range []string{YDB, Redis, Postgres, Dflockd} {
 		at := s.ago(Length)
 		s.steps = append(s.steps, Step{At: at, Source: name, Change: sources.Change{
-			At: at, Gap: true, Synced: true, Alive: []string{""}, About: about[name], Set: s.first[name]}})
+			At: at, Relists: true, Synced: true, Alive: []string{""}, About: about[name], Set: s.first[name]}})
 	}
 }
 

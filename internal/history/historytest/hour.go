@@ -116,7 +116,7 @@ func (w *world) listing(source string) []sources.Change {
 	if source == Leases && w.silent.Load() {
 		return nil
 	}
-	c := sources.Change{At: w.Now().Wall, Gap: true, Synced: true, Alive: []string{""},
+	c := sources.Change{At: w.Now().Wall, Relists: true, Synced: true, Alive: []string{""},
 		About: &sources.About{Mode: "push", Version: "7.4.1"}}
 	for _, ref := range w.order {
 		if ref.Source == source {

@@ -37,7 +37,7 @@ func many(b *testing.B, inputs *sources.Recorder) (hub *sources.Hub, renew func(
 		for i := range manyRows {
 			all.Set = append(all.Set, leader(i, time.Now()))
 		}
-		return []sources.Change{{Scope: "sc", Gap: true, Alive: []string{"sc"}}, all}
+		return []sources.Change{{Scope: "sc", Relists: true, Alive: []string{"sc"}}, all}
 	})
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan error, 1)

@@ -116,7 +116,7 @@ func TestTermsAreThoseOfTheInputs(t *testing.T) {
 		owned := func() ([]sources.Input, uint64) { // after flush has begun
 			p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
 				Taken: 1, At: sources.Wall(), Owners: []sources.Owner{{ID: "a"}}}
-			s.Push(sources.Change{At: p.At, Gap: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{p}})
+			s.Push(sources.Change{At: p.At, Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{p}})
 			time.Sleep(time.Second)
 			return inputs.Take()
 		}

@@ -55,7 +55,7 @@ func recordUntilKilled(path string) {
 		return sources.Change{At: p.At, Alive: []string{""}, Set: []*sources.Primitive{p}}
 	}
 	script := sourcetest.NewScript()
-	script.OnConnect(func() []sources.Change { return []sources.Change{{Gap: true, Synced: true, Alive: []string{""}}} })
+	script.OnConnect(func() []sources.Change { return []sources.Change{{Relists: true, Synced: true, Alive: []string{""}}} })
 	go sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: script}}) //nolint:errcheck // it ends with the process
 	for n := 1; ; n++ {
 		script.Push(owned(n))

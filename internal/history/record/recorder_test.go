@@ -240,7 +240,7 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 			s.OnConnect(func() []sources.Change {
 				now := time.Now()
 				owner := []sources.Owner{{ID: "a", Fence: 1}}
-				return []sources.Change{{Scope: "sc", Gap: true, Alive: []string{"sc"}}, {Scope: "sc", Alive: []string{"sc"}, Synced: true, Set: []*sources.Primitive{
+				return []sources.Change{{Scope: "sc", Relists: true, Alive: []string{"sc"}}, {Scope: "sc", Alive: []string{"sc"}, Synced: true, Set: []*sources.Primitive{
 					{Ref: leader, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, At: now, Owners: owner},
 					{Ref: pool, Kind: sources.KindSemaphore, Limit: 5, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: 1, At: now, Owners: owner},
 				}}}

@@ -36,7 +36,7 @@ func TestARowThatVanishesWithItsOwnerHasTheEndOfItsTerm(t *testing.T) {
 		}
 		s := sourcetest.NewScript()
 		s.OnConnect(func() []sources.Change {
-			return []sources.Change{{Gap: true, Alive: []string{""}}, {Alive: []string{""}, Synced: true, Set: list("a")}}
+			return []sources.Change{{Relists: true, Alive: []string{""}}, {Alive: []string{""}, Synced: true, Set: list("a")}}
 		})
 		done := make(chan error, 2)
 		go func() {

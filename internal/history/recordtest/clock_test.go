@@ -46,7 +46,7 @@ func TestAClockThatIsPutBackBetweenTwoRunsLosesNothing(t *testing.T) {
 			s := sourcetest.NewScript()
 			s.OnConnect(func() []sources.Change {
 				now := sources.Wall().Add(by)
-				return []sources.Change{{At: now, Gap: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindElection,
+				return []sources.Change{{At: now, Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindElection,
 					Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: 1, At: now, Owners: []sources.Owner{{ID: who}}}}}}
 			})
 			ctx, cancel := context.WithCancel(t.Context())

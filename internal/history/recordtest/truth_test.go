@@ -100,7 +100,7 @@ func (w *world) listing() (list []sources.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, scope := range []string{"one", "two"} {
-		c := sources.Change{Scope: scope, Gap: true, Synced: true, Alive: []string{scope}, At: sources.Wall()}
+		c := sources.Change{Scope: scope, Relists: true, Synced: true, Alive: []string{scope}, At: sources.Wall()}
 		for _, name := range primitives() {
 			if p := w.rows[name]; p != nil && scopeOf(name) == scope {
 				c.Set = append(c.Set, now(p))

@@ -221,7 +221,7 @@ func TestNamesOfOthersMeanNothingInAReport(t *testing.T) {
 	}
 	limits := sources.DefaultThresholds()
 	owned := func(s int64, owner string) sources.Change {
-		return sources.Change{At: time.Unix(s, 0), Synced: s == 1, Gap: s == 1, Alive: []string{""}, Set: []*sources.Primitive{{
+		return sources.Change{At: time.Unix(s, 0), Synced: s == 1, Relists: s == 1, Alive: []string{""}, Set: []*sources.Primitive{{
 			Ref: sources.Ref{Source: "s", Name: name}, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
 			Taken: 1, Owners: []sources.Owner{{ID: owner, Label: owner}}, At: time.Unix(s, 0)}}}
 	}

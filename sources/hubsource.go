@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// feed is one source as the Hub knows it.
-type feed struct {
-	feedFacts
+// hubSource is one source as the Hub knows it.
+type hubSource struct {
+	hubSourceFacts
 	source  Source
 	hurry   chan struct{} // capacity 1: connect now instead of after the pause
 	scopes  map[string]*scope
@@ -19,8 +19,8 @@ type feed struct {
 	stepped atomic.Pointer[error] // why all must be read anew: the clock was set; nil: it need not
 }
 
-// feedFacts is what a Keyframe has of a feed.
-type feedFacts struct {
+// hubSourceFacts is what a Keyframe has of a source.
+type hubSourceFacts struct {
 	SourceStatus // Health and Rows are worked out when a state is made
 	silence      time.Duration
 	rows         int
@@ -30,7 +30,7 @@ type feedFacts struct {
 // scope is what can be silent alone.
 type scope struct {
 	Scope
-	feed     *feed
+	source   *hubSource
 	index    int
 	answered time.Duration // Alive on the monotonic clock
 	// listed: a listing was complete once, so that what appears later is new.
@@ -38,7 +38,7 @@ type scope struct {
 	// completeUntil is up to when the rows are known to have been complete: the last answer or
 	// the last Change.
 	completeUntil time.Time
-	// lost is, while a listing runs after a gap, up to when rows that were not read since
+	// lost is, while a listing runs, up to when rows that were not read since
 	// can be believed.
 	lost   time.Time
 	dark   bool // the last of Dark still lasts
@@ -47,11 +47,11 @@ type scope struct {
 }
 
 // add makes room for sources before they are connected, for all of them or for none.
-func (h *Hub) add(specs []Spec) ([]*feed, error) {
+func (h *Hub) add(specs []Spec) ([]*hubSource, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	taken := map[string]bool{"": true}
-	for _, f := range h.model.feeds {
+	for _, f := range h.model.sources {
 		taken[f.Name] = true
 	}
 	in := Input{Kind: InputSources, At: h.clock.Now()}
@@ -63,7 +63,7 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 		in.Added = append(in.Added, AddedSource{Name: s.Name, Type: s.Type, Address: s.Address, Silence: s.Silence})
 	}
 	u := h.enterLocked(nil, &in)
-	added := h.model.feeds[len(h.model.feeds)-len(specs):]
+	added := h.model.sources[len(h.model.sources)-len(specs):]
 	for i, f := range added {
 		f.source, f.owners = specs[i].Source, specs[i].Owners
 	}
@@ -72,46 +72,46 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 }
 
 func (m *model) add(list []AddedSource) {
-	m.feeds = slices.Clone(m.feeds) // Focus and Refresh walk the old one unlocked
+	m.sources = slices.Clone(m.sources) // Focus and Refresh walk the old one unlocked
 	for _, s := range list {
-		m.addFeed(feedFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address}, silence: s.Silence})
+		m.addSource(hubSourceFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address}, silence: s.Silence})
 	}
 	if m.resume != nil {
-		m.goOn(m.resume, m.feeds[len(m.feeds)-len(list):])
+		m.goOn(m.resume, m.sources[len(m.sources)-len(list):])
 		m.resume = nil
 	}
 }
 
-func (m *model) addFeed(facts feedFacts) {
-	m.feeds = append(m.feeds, &feed{feedFacts: facts, hurry: make(chan struct{}, 1), scopes: map[string]*scope{}})
+func (m *model) addSource(facts hubSourceFacts) {
+	m.sources = append(m.sources, &hubSource{hubSourceFacts: facts, hurry: make(chan struct{}, 1), scopes: map[string]*scope{}})
 }
 
-// feed finds a source by its name; nil: there is none.
-func (m *model) feed(name string) *feed {
-	i := slices.IndexFunc(m.feeds, func(f *feed) bool { return f.Name == name })
+// source finds a source by its name; nil: there is none.
+func (m *model) source(name string) *hubSource {
+	i := slices.IndexFunc(m.sources, func(f *hubSource) bool { return f.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return m.feeds[i]
+	return m.sources[i]
 }
 
 // scope returns the scope of this name, made when it is first mentioned.
-func (m *model) scope(f *feed, name string) *scope {
+func (m *model) scope(f *hubSource, name string) *scope {
 	if f.scopes[name] == nil {
 		m.addScope(f, scope{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.silence, 0)}})
 	}
 	return f.scopes[name]
 }
 
-func (m *model) addScope(f *feed, sc scope) {
-	sc.feed, sc.index = f, len(m.scopes)
+func (m *model) addScope(f *hubSource, sc scope) {
+	sc.source, sc.index = f, len(m.scopes)
 	f.scopes[sc.Name] = &sc
 	f.inOrder = append(f.inOrder, &sc)
 	m.scopes = append(m.scopes, &sc)
 }
 
 // status is what a state shows of the source: the worst of its scopes.
-func (f *feed) status() SourceStatus {
+func (f *hubSource) status() SourceStatus {
 	s := f.SourceStatus
 	s.Rows = f.rows
 	live := len(f.inOrder) > 0
@@ -129,19 +129,19 @@ func (f *feed) status() SourceStatus {
 }
 
 // connected takes in that a Connect succeeded. Only an answer makes the source live.
-func (h *Hub) connected(f *feed) { h.enter(f, &Input{Kind: InputConnected}) }
+func (h *Hub) connected(f *hubSource) { h.enter(f, &Input{Kind: InputConnected}) }
 
 // disconnected takes in that a Connect or the connection failed, and when it is tried
 // again: everything that the source showed is stale at once.
-func (h *Hub) disconnected(f *feed, err error, retry time.Time) {
+func (h *Hub) disconnected(f *hubSource, err error, retry time.Time) {
 	h.enter(f, &Input{Kind: InputDisconnected, Problem: recordable(err), Retry: wallTime(retry)})
 }
 
-func (m *model) disconnected(f *feed, err *Problem, retry time.Time) {
+func (m *model) disconnected(f *hubSource, err *Problem, retry time.Time) {
 	f.Err, f.Retry = err, retry
 	told := false
 	for _, sc := range f.inOrder {
-		sc.beginListing() // the next connection begins with a gap
+		sc.beginListing() // the next connection lists anew
 		told = m.down(sc, err) || told
 	}
 	if f.outage.isNews(err) && !told {
@@ -149,22 +149,22 @@ func (m *model) disconnected(f *feed, err *Problem, retry time.Time) {
 	}
 }
 
-// listed reports whether a scope of the source that answers has been read as a whole since
-// the last gap.
-func (h *Hub) listed(f *feed) bool {
+// listed reports whether a scope of the source that answers has been listed as a whole on
+// the connection that lasts.
+func (h *Hub) listed(f *hubSource) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(f.inOrder, func(sc *scope) bool { return sc.Synced && sc.Health == HealthLive })
 }
 
 // sourceEvent tells something of a source as a whole.
-func sourceEvent(kind EventKind, f *feed, at time.Time, detail string) Event {
+func sourceEvent(kind EventKind, f *hubSource, at time.Time, detail string) Event {
 	return Event{At: at, Kind: kind, How: Seen, Ref: Ref{Source: f.Name}, Detail: detail}
 }
 
 // event tells something of a scope.
 func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
-	e := sourceEvent(kind, sc.feed, at, detail)
+	e := sourceEvent(kind, sc.source, at, detail)
 	e.Scope = sc.Name
 	return e
 }
