@@ -1,6 +1,8 @@
 package app
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -159,5 +161,35 @@ func TestAReplayShowsWhatWasRecorded(t *testing.T) {
 	}
 	if code := ends(t, cmd); code != exitOK || strings.Contains(d.read.String(), unshown) {
 		t.Errorf("exit code %d, %s: %s", code, cmd.Stderr, d.read)
+	}
+}
+
+// TestARecordingThatCannotBeReadIsSaidToBeSo changes what stands in the header of the file, and behind
+// it.
+func TestARecordingThatCannotBeReadIsSaidToBeSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	minute(t, w)
+	whole, err := os.ReadFile(filepath.Join(w.home, ".local/state/coordtop", historyName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const userVersion, applicationID, page = 60, 68, 4096
+	for name, c := range map[string]struct {
+		spoil func(b []byte)
+		says  string
+	}{
+		"newer":                      {func(b []byte) { binary.BigEndian.PutUint32(b[userVersion:], 900_900) }, "it was made by a newer coordtop: read it with that version"},
+		"damaged":                    {func(b []byte) { clear(b[page:]) }, "it is damaged: export it once more"},
+		"cut":                        {func(b []byte) { clear(b[len(b)/2:]) }, "it is damaged: export it once more"},
+		"of another, also in SQLite": {func(b []byte) { b[applicationID]++ }, "it is not a recording of coordtop: name a file"},
+	} {
+		b := bytes.Clone(whole)
+		c.spoil(b)
+		path := w.write(t, "spoiled", string(b))
+		w.stdout, w.stderr = newStream(), newStream()
+		if code := w.main(t.Context(), "history", "--file", path); code != exitError || !strings.Contains(w.stderr.String(), path+": "+c.says) || strings.Count(w.stderr.String(), "\n") != 1 {
+			t.Errorf("%s: exit code %d, %s%s; want %q", name, code, w.stdout, w.stderr, c.says)
+		}
 	}
 }

@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"time"
 
-	"coordtop/internal/history"
 	"coordtop/sources"
 )
 
@@ -68,7 +66,7 @@ func encodeEvent(e sources.Event) []byte {
 func decodeEvent(e *sources.Event, b []byte) error {
 	bad := len(b) == 0 || b[0] != eventVersion
 	if bad {
-		return fmt.Errorf("an event: %w", history.ErrDamaged)
+		return damage("an event")
 	}
 	b = b[1:]
 	next := func() uint64 {
@@ -91,7 +89,7 @@ func decodeEvent(e *sources.Event, b []byte) error {
 		*s, b = string(b[:n]), b[n:]
 	})
 	if bad || e.Kind > sources.EventNote || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
-		return fmt.Errorf("an event: %w", history.ErrDamaged)
+		return damage("an event")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"coordtop/internal/history"
@@ -68,7 +67,7 @@ func (c *cursor) begin(q *query, gop int64) error {
 	}
 	raw, err := unpacked(body)
 	if err != nil {
-		return fmt.Errorf("a keyframe: %w: %w", history.ErrDamaged, err)
+		return damage("a keyframe")
 	}
 	k, err := c.decoder.Keyframe(raw)
 	if err != nil {
@@ -143,14 +142,14 @@ func (c *cursor) inputs(q *query) (inputs []sources.Input, err error) {
 
 // piece is the next bytes of the group; none: there are none by now.
 func (c *cursor) piece(q *query) (piece []byte, err error) {
-	var first int64
+	first := int64(-1)
 	var body []byte
 	q.each("select first, body from chunk where gop = ? and first <= ? and first + size > ? order by first desc limit 1",
 		[]any{c.gop, c.position, c.position}, []any{&first, &body}, func() {})
-	if body != nil && q.err == nil {
+	if first >= 0 && q.err == nil {
 		raw, err := unpacked(body)
 		if err != nil || int64(len(raw)) <= c.position-first {
-			return nil, fmt.Errorf("a chunk: %w", history.ErrDamaged)
+			return nil, damage("a chunk")
 		}
 		return raw[c.position-first:], nil
 	}

@@ -38,6 +38,15 @@ func connect(path, how string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
+// damage names a part of a file that cannot be read. It is history.ErrDamaged, to which explained
+// adds the file.
+type damage string
+
+func (d damage) Error() string { return string(d) + ": " + history.ErrDamaged.Error() }
+
+// Unwrap returns history.ErrDamaged.
+func (d damage) Unwrap() error { return history.ErrDamaged }
+
 // explained makes of an error of SQLite, or of the decoder, what callers ask for:
 // history.ErrDamaged, history.ErrNewer, ENOSPC, EACCES; of others it keeps the text.
 func explained(path string, err error) error {
@@ -48,6 +57,9 @@ func explained(path string, err error) error {
 		return fmt.Errorf("%s: %w: %w", path, history.ErrDamaged, err)
 	}
 	failed, ok := errors.AsType[*driver.Error](err)
+	if of, damaged := errors.AsType[damage](err); damaged {
+		return fmt.Errorf("%s: %s: %w", path, string(of), history.ErrDamaged)
+	}
 	if err == nil || !ok {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 	"time"
 
@@ -80,7 +79,7 @@ func (q *query) terms(l *history.Lane, lane int64, window period, dark *darkness
 	q.each(text, []any{lane, window.from, window.to}, []any{&t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &start, &t.Start.How, &startWithin,
 		&until, &t.End.How, &untilWithin, &t.Cause, &t.How, &t.Program, &t.Hue, &run}, func() {
 		if t.Cause > sources.CauseSession || max(t.How, t.Start.How, t.End.How) > sources.Ours {
-			q.err = fmt.Errorf("a term: %w", history.ErrDamaged)
+			q.err = damage("a term")
 			return
 		}
 		one := t

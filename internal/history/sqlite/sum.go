@@ -1,11 +1,6 @@
 package sqlite
 
-import (
-	"encoding/binary"
-	"fmt"
-
-	"coordtop/internal/history"
-)
+import "encoding/binary"
 
 // sum sums up a lane within a window. Sums of windows that follow each other can be added. The
 // zero sum means that nothing happened: one owner all the time, or nothing was observed.
@@ -172,7 +167,7 @@ func decodeSums(b []byte, f func(lane int64, s sum)) error {
 		f(int64(n[0]), sum{n[1], n[2], int64(n[3]), int64(n[4]), int64(n[5]), int64(n[6]), ends(n[7])})
 	}
 	if bad {
-		return fmt.Errorf("a sum: %w", history.ErrDamaged)
+		return damage("a sum")
 	}
 	return nil
 }

@@ -260,11 +260,58 @@ func protect(t *testing.T, path string) {
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })
 }
 
-func TestAKeyframeThatCannotBeReadIsDamaged(t *testing.T) {
+// TestAGroupThatCannotBeReadSaysWhy reads what another version wrote, and what is no group.
+func TestAGroupThatCannotBeReadSaysWhy(t *testing.T) {
 	t.Parallel()
-	o := place(t)
-	write(t, begun(t, o, 0), batchOf(0, time.Second)) // its keyframe is none
-	if _, err := store(t, o).Open(t.Context(), after(0)); !errors.Is(err, history.ErrDamaged) {
-		t.Errorf("%v, want ErrDamaged", err)
+	const magic = len("coordtop") // behind it stand the version and the lowest that can read it
+	for name, c := range map[string]struct {
+		spoil func(b *history.Batch)
+		text  string // of SQL
+		open  error
+		next  error
+	}{
+		"sound":                      {},
+		"a keyframe that is none":    {spoil: func(b *history.Batch) { b.Keyframe = []byte("key") }, open: history.ErrDamaged},
+		"a keyframe that is cut":     {spoil: func(b *history.Batch) { b.Keyframe = b.Keyframe[:len(b.Keyframe)-1] }, open: history.ErrDamaged},
+		"a keyframe of a newer one":  {spoil: func(b *history.Batch) { b.Keyframe[magic+1] = 99 }, open: history.ErrNewer},
+		"a keyframe that is no zstd": {text: "update gop set body = x'00'", open: history.ErrDamaged},
+		"Inputs that are none":       {spoil: func(b *history.Batch) { b.Inputs = []byte{0, 0, 0} }, next: history.ErrDamaged},
+		"Inputs that are cut":        {spoil: func(b *history.Batch) { b.Inputs = b.Inputs[:len(b.Inputs)-1] }, next: history.ErrDamaged},
+		"Inputs of a newer one":      {spoil: func(b *history.Batch) { b.Inputs = []byte{0, byte(sources.InputPublished) + 1, 0, 0, 0} }, next: history.ErrNewer},
+		"a chunk that is no zstd":    {text: "update chunk set body = x'00'", next: history.ErrDamaged},
+		"a chunk that has nothing":   {text: "update chunk set body = x''", next: history.ErrDamaged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, e := place(t), sources.NewEncoder(sources.EncoderOptions{})
+			w := begun(t, o, 0)
+			b := batchOf(0, 2*chunkAge)
+			b.Keyframe = e.Keyframe(nil, &sources.Keyframe{})
+			b.Inputs = e.Input(nil, &sources.Input{Seq: 1, Kind: sources.InputPublished, At: sources.Instant{Wall: after(sec), Mono: sec}})
+			if c.spoil != nil {
+				c.spoil(b)
+			}
+			write(t, w, b)
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if c.text != "" {
+				change(t, o.Path, c.text)
+			}
+			cursor, err := store(t, o).Open(t.Context(), after(0))
+			if !errors.Is(err, c.open) || err == nil && c.open != nil {
+				t.Fatalf("opening: %v, want %v", err, c.open)
+			}
+			if err != nil {
+				return
+			}
+			inputs, err := cursor.Next(t.Context())
+			if err == nil && c.next == nil && len(inputs) == 1 {
+				return
+			}
+			if c.next == nil || !errors.Is(err, c.next) || !strings.Contains(err.Error(), o.Path) {
+				t.Errorf("%d Inputs, %v; want %v, and which file", len(inputs), err, c.next)
+			}
+		})
 	}
 }
