@@ -213,6 +213,11 @@ func (m *replay) follows() bool {
 		return true
 	}
 	at := m.feeds.player.Position()
+	if at.Run == 0 && !at.Moving && at.Err != nil && m.feeds.live != nil {
+		m.toNow()
+		m.Say("cannot go back: " + paint.Clean(at.Err.Error()))
+		return true
+	}
 	m.Replay = &at
 	if at.Run == 0 && m.State != nil { // it has read nothing yet
 		m.Scene.Arrange(m.w, m.h)

@@ -374,3 +374,19 @@ func TestTheBannerOfARecordingOffersTheKeyThatQuits(t *testing.T) {
 		}
 	})
 }
+
+func TestThePastOfARecordingThatHoldsNothingIsLeftAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), &historytest.Log{}, nil)
+		defer p.Close()
+		feed := uitest.NewFeed(uitest.State(noon(), uitest.Led("now", "host-1", noon())))
+		d := drive(feed, Options{Player: p, Width: 120, Height: 30})
+		d.goes("at 11:55")
+		d.showsNot(t, "THE PAST")
+		d.shows(t, "cannot go back: nothing is recorded")
+		d.shows(t, "now")
+		d.goes("at 11:56")
+		d.shows(t, "cannot go back: nothing is recorded")
+	})
+}
