@@ -194,7 +194,7 @@ func (m *replay) toNow() {
 	default:
 		f.player.Play(false)
 		f.past.Store(false)
-		m.cut()
+		m.forgetStates()
 		m.Events, m.Started, m.Replay = m.present.events, m.present.started, nil
 		m.present = liveView{}
 		m.Say("this is now again")
@@ -225,13 +225,13 @@ func (m *replay) follows() bool {
 	}
 	if at.Cuts != m.cuts {
 		m.cuts, m.Started = at.Cuts, zoned(m.utc, at.Began)
-		m.cut()
+		m.forgetStates()
 	}
 	return true
 }
 
-// cut forgets what was kept of states from which the next one does not follow.
-func (m *replay) cut() {
+// forgetStates forgets what was kept of states from which the next one does not follow.
+func (m *replay) forgetStates() {
 	m.Events, m.EventList = rows.Log{}, table.Table[uint64]{}
 	m.Time.Past, m.Time.Since, m.Time.MarksOf, m.Time.Marks = nil, time.Time{}, history.Span{}, nil
 	m.summed = summed{}

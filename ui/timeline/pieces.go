@@ -19,7 +19,7 @@ type Piece struct {
 // owned it, when nobody did, when it was not observed, and what was not read, to the nanosecond. Of several owners
 // of what only one may own it has the term that runs.
 func (w Window) Pieces(l Lane, now time.Time) []Piece {
-	c := cutter{at: w.Start, end: sources.Earlier(w.End(), now), lane: &l}
+	c := pieceBuilder{at: w.Start, end: sources.Earlier(w.End(), now), lane: &l}
 	first, last := w.within(l.Terms)
 	for i := first; i < last; i++ {
 		t := &l.Terms[i]
@@ -65,8 +65,8 @@ func covered(pieces []Piece, spans []Span) []Piece {
 	return all
 }
 
-// cutter appends pieces up to an instant at a time.
-type cutter struct {
+// pieceBuilder appends pieces up to an instant at a time.
+type pieceBuilder struct {
 	at, end time.Time
 	lane    *Lane
 	dark    int // the first of the lane's stretches that may not be over
@@ -75,7 +75,7 @@ type cutter struct {
 
 // vacant covers a stretch without a term: nobody owned it, or nothing was recorded yet. known
 // reports whether a term came before.
-func (c *cutter) vacant(to time.Time, known bool) {
+func (c *pieceBuilder) vacant(to time.Time, known bool) {
 	if !known {
 		since := c.lane.Since
 		if since.IsZero() {
@@ -100,7 +100,7 @@ func (c *cutter) vacant(to time.Time, known bool) {
 }
 
 // cover appends the pieces up to an instant: what was not observed of it is dark.
-func (c *cutter) cover(to time.Time, m Mark, term int) {
+func (c *pieceBuilder) cover(to time.Time, m Mark, term int) {
 	to = sources.Earlier(to, c.end)
 	for c.dark < len(c.lane.Dark) && c.at.Before(to) {
 		d := c.lane.Dark[c.dark]
@@ -119,7 +119,7 @@ func (c *cutter) cover(to time.Time, m Mark, term int) {
 }
 
 // piece appends one piece, or makes the last one longer where that says the same.
-func (c *cutter) piece(to time.Time, m Mark, term int) {
+func (c *pieceBuilder) piece(to time.Time, m Mark, term int) {
 	if !to.After(c.at) {
 		return
 	}

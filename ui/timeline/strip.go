@@ -68,7 +68,7 @@ type Lane struct {
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
 // Nothing is drawn after now.
 func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
-	l = w.cut(l, now)
+	l = w.inWindow(l, now)
 	l.Terms = w.sparse(l, now)
 	return w.strip(dst, l, now)
 }

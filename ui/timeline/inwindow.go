@@ -8,9 +8,9 @@ import (
 	"coordtop/sources"
 )
 
-// cut leaves of a lane what touches the window: the terms in it, the one before them, whose end
+// inWindow leaves of a lane what touches the window: the terms in it, the one before them, whose end
 // begins a gap, and the one behind them, which ends one. Searching takes no longer for a long past.
-func (w Window) cut(l Lane, now time.Time) Lane {
+func (w Window) inWindow(l Lane, now time.Time) Lane {
 	first, last := w.within(l.Terms)
 	l.Terms = l.Terms[max(first-1, 0):min(last+1, len(l.Terms))]
 	end := w.End()
