@@ -202,7 +202,7 @@ func (p *Player) Row(s *sources.State, ref sources.Ref) *sources.Row {
 
 // run carries out what is asked for until ctx ends.
 func (p *Player) run(ctx context.Context) {
-	r := &reel{log: p.log, reader: p.reader}
+	r := &seeker{log: p.log, reader: p.reader}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	playing, last := false, time.Now()
@@ -229,7 +229,7 @@ func (p *Player) run(ctx context.Context) {
 }
 
 // move carries out the next wish, or plays on for so long where there is none.
-func (p *Player) move(ctx context.Context, r *reel, elapsed time.Duration) (playing, moved bool) {
+func (p *Player) move(ctx context.Context, r *seeker, elapsed time.Duration) (playing, moved bool) {
 	p.mu.Lock()
 	todo, was := p.todo, p.view.Position
 	p.todo = wish{}
@@ -262,7 +262,7 @@ func (p *Player) move(ctx context.Context, r *reel, elapsed time.Duration) (play
 }
 
 // show brings the view up to date with what was read.
-func (p *Player) show(r *reel, err error, changed bool) {
+func (p *Player) show(r *seeker, err error, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.quit = nil

@@ -60,7 +60,7 @@ type Scene struct {
 	AuditError   string              // why it cannot be read; "": it can
 	AuditList    table.Table[string] // the actions that the Audit screen lists, by ID
 
-	Time Time // what the Timeline screen shows
+	Time TimelineState // what the Timeline screen shows
 
 	Shown      View
 	Trail      []View // what was left to open this one, the oldest first

@@ -91,7 +91,7 @@ type copying struct {
 
 	replay *sources.Replayer
 	store  Store
-	run    *run
+	run    *batcher
 	inputs []sources.Input // since the last write
 }
 

@@ -56,7 +56,7 @@ func TestAChangeOfAKindIsWritten(t *testing.T) {
 }
 
 // flushed are the Batches that are written of a state.
-func flushed(t *testing.T, r *run, state *sources.State, since time.Time) (all []*history.Batch) {
+func flushed(t *testing.T, r *batcher, state *sources.State, since time.Time) (all []*history.Batch) {
 	t.Helper()
 	err := r.derived.flush(&history.Batch{}, r.encoder, r.hub, state, since, func(b *history.Batch) error {
 		all = append(all, b)

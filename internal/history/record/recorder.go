@@ -47,7 +47,7 @@ type Recorder struct {
 	active atomic.Bool
 
 	// The rest belongs to the goroutine of Run.
-	run    *run          // nil: there is none
+	run    *batcher      // nil: there is none
 	waited bool          // it could not be begun at once
 	next   time.Duration // when to try again, and
 	tidy   time.Duration // to tidy again: on the monotonic clock, which nobody puts back

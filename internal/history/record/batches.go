@@ -22,8 +22,8 @@ const (
 	longestGroup = time.Hour
 )
 
-// run is what one Hub does in one run of a Store.
-type run struct {
+// batcher is what one Hub does in one run of a Store.
+type batcher struct {
 	hub     *sources.Hub
 	store   Store
 	encoder *sources.Encoder
@@ -40,13 +40,13 @@ type run struct {
 const behind = 10 * time.Second
 
 // newRun begins at an instant; the run before it wrote up to stored.
-func newRun(hub *sources.Hub, store Store, o sources.EncoderOptions, began, stored time.Time) *run {
-	return &run{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored.Add(-behind)), flushed: began}
+func newRun(hub *sources.Hub, store Store, o sources.EncoderOptions, began, stored time.Time) *batcher {
+	return &batcher{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored.Add(-behind)), flushed: began}
 }
 
 // flush writes all up to now. take returns the Inputs since the last call, and how
 // many were lost behind them.
-func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.Input, uint64)) error {
+func (r *batcher) flush(ctx context.Context, now time.Time, take func() ([]sources.Input, uint64)) error {
 	state := r.hub.State()
 	var key *sources.Keyframe
 	if !r.group.open || r.group.count >= max(leastInputs, 2*len(state.Rows)) || now.Sub(r.group.began) >= longestGroup {
@@ -95,7 +95,7 @@ func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.I
 }
 
 // batch encodes inputs for the open group, which ends with those that do not follow it.
-func (r *run) batch(inputs []sources.Input, now time.Time) *history.Batch {
+func (r *batcher) batch(inputs []sources.Input, now time.Time) *history.Batch {
 	b := &history.Batch{Span: history.Span{From: r.flushed, To: now}}
 	for i := range inputs {
 		in := &inputs[i]

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources"
 )
 
-// errEnd reports that nothing is recorded after the instant that a reel has reached.
+// errEnd reports that nothing is recorded after the instant that a seeker has reached.
 var errEnd = errors.New("the recording ends here")
 
 // eventsBefore is how many events of before a keyframe are read: as many as a screen keeps.
@@ -19,8 +19,8 @@ const eventsBefore = 4000
 // errStart reports that nothing is recorded before that instant.
 var errStart = errors.New("the recording begins here")
 
-// reel is the part of a Player that reads. Its goroutine alone uses it.
-type reel struct {
+// seeker is the part of a Player that reads. Its goroutine alone uses it.
+type seeker struct {
 	log    Log
 	reader EventReader
 
@@ -28,10 +28,10 @@ type reel struct {
 	run      int64
 	runBegan time.Time
 	live     bool // the run was not over when its end was met
-	player   *sources.Replayer
-	hub      *sources.Hub // of player; nil: nothing was read
+	replayer *sources.Replayer
+	hub      *sources.Hub // of replayer; nil: nothing was read
 	before   []sources.Event
-	news     *sources.Subscription // of hub, for marks
+	events   *sources.Subscription // of hub, for marks
 	owed     bool                  // something happened before the keyframe that is published behind it
 	queue    []sources.Input       // read and not applied
 	opened   time.Time             // where the group was looked for
@@ -52,7 +52,7 @@ const (
 
 // open goes to the last keyframe at or before t, or the first one after it; to an earlier one
 // for the renewals before t.
-func (r *reel) open(ctx context.Context, t time.Time) error {
+func (r *seeker) open(ctx context.Context, t time.Time) error {
 	c, err := r.log.Open(ctx, t)
 	if err != nil {
 		return err
@@ -70,16 +70,16 @@ func (r *reel) open(ctx context.Context, t time.Time) error {
 			c = earlier
 		}
 	}
-	*r = reel{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t, runBegan: began}
+	*r = seeker{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t, runBegan: began}
 	return r.begin(ctx)
 }
 
 // begin makes the model of the keyframe of the cursor. Where nothing was published yet it goes
 // on to the first State.
-func (r *reel) begin(ctx context.Context) (err error) {
+func (r *seeker) begin(ctx context.Context) (err error) {
 	k := r.cursor.Keyframe()
-	r.player = sources.NewReplayerAt(k, sources.HubOptions{})
-	r.run, r.hub, r.before, r.owed = r.cursor.Run(), r.player.Hub(), nil, false
+	r.replayer = sources.NewReplayerAt(k, sources.HubOptions{})
+	r.run, r.hub, r.before, r.owed = r.cursor.Run(), r.replayer.Hub(), nil, false
 	defer func() {
 		if err != nil {
 			r.hub = nil
@@ -93,7 +93,7 @@ func (r *reel) begin(ctx context.Context) (err error) {
 		r.at = r.queue[0].At
 	}
 	r.began, r.last = r.at.Wall, r.at
-	r.news = r.hub.Subscribe(k.LastEvent())
+	r.events = r.hub.Subscribe(k.LastEvent())
 	if r.reader != nil && k.LastEvent() > 0 {
 		if err := r.readBefore(ctx, k.LastEvent()); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (r *reel) begin(ctx context.Context) (err error) {
 }
 
 // readBefore reads the events of the run up to the one numbered last.
-func (r *reel) readBefore(ctx context.Context, last uint64) error {
+func (r *seeker) readBefore(ctx context.Context, last uint64) error {
 	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, 0, EventFilter{})
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (r *reel) readBefore(ctx context.Context, last uint64) error {
 }
 
 // beginning is when a run began.
-func (r *reel) beginning(ctx context.Context, run int64) (time.Time, error) {
+func (r *seeker) beginning(ctx context.Context, run int64) (time.Time, error) {
 	runs, err := r.log.Runs(ctx)
 	if err != nil {
 		return time.Time{}, err
@@ -136,7 +136,7 @@ func (r *reel) beginning(ctx context.Context, run int64) (time.Time, error) {
 
 // fill reads on until it has an Input to apply. An error wraps errEnd where the run has no
 // more of them.
-func (r *reel) fill(ctx context.Context) error {
+func (r *seeker) fill(ctx context.Context) error {
 	for len(r.queue) == 0 {
 		inputs, err := r.cursor.Next(ctx)
 		switch {
@@ -160,7 +160,7 @@ func (r *reel) fill(ctx context.Context) error {
 }
 
 // apply applies Inputs until stop reports true of the next one.
-func (r *reel) apply(ctx context.Context, stop func(*sources.Input) bool) error {
+func (r *seeker) apply(ctx context.Context, stop func(*sources.Input) bool) error {
 	for {
 		if err := errors.Join(r.fill(ctx), ctx.Err()); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (r *reel) apply(ctx context.Context, stop func(*sources.Input) bool) error 
 		if stop(in) {
 			return nil
 		}
-		if err := r.player.Apply(*in); err != nil {
+		if err := r.replayer.Apply(*in); err != nil {
 			return err
 		}
 		r.last, r.at = in.At, in.At
@@ -181,8 +181,8 @@ func (r *reel) apply(ctx context.Context, stop func(*sources.Input) bool) error 
 }
 
 // happened reports whether something did since it was last asked.
-func (r *reel) happened() bool {
-	events, _ := r.news.Events(0)
+func (r *seeker) happened() bool {
+	events, _ := r.events.Events(0)
 	if r.owed {
 		r.owed = false
 		return true
@@ -191,7 +191,7 @@ func (r *reel) happened() bool {
 }
 
 // seek goes to an instant.
-func (r *reel) seek(ctx context.Context, t time.Time) error {
+func (r *seeker) seek(ctx context.Context, t time.Time) error {
 	ahead := t.Sub(r.at.Wall)
 	if near := r.hub != nil && ahead >= 0 && ahead < time.Minute; !near {
 		if err := r.open(ctx, t); errors.Is(err, ErrNothing) {
@@ -204,7 +204,7 @@ func (r *reel) seek(ctx context.Context, t time.Time) error {
 }
 
 // until applies all Inputs up to t, which is then the instant it has reached.
-func (r *reel) until(ctx context.Context, t time.Time) error {
+func (r *seeker) until(ctx context.Context, t time.Time) error {
 	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Wall.After(t) })
 	if errors.Is(err, errEnd) {
 		return r.pass(ctx, t.Sub(r.at.Wall))
@@ -218,12 +218,12 @@ func (r *reel) until(ctx context.Context, t time.Time) error {
 }
 
 // advance moves to an instant so long after the last Input: nothing happens in between.
-func (r *reel) advance(behind time.Duration) {
+func (r *seeker) advance(behind time.Duration) {
 	r.at = sources.Instant{Wall: r.last.Wall.Add(behind), Mono: r.last.Mono + behind}
 }
 
 // play goes on by so much recorded time, also where the clock was set meanwhile.
-func (r *reel) play(ctx context.Context, d time.Duration) error {
+func (r *seeker) play(ctx context.Context, d time.Duration) error {
 	to := r.at.Mono + d
 	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Mono > to })
 	if errors.Is(err, errEnd) {
@@ -237,7 +237,7 @@ func (r *reel) play(ctx context.Context, d time.Duration) error {
 
 // pass goes on by d behind the last Input of the run: not further than it recorded, else to
 // the next run.
-func (r *reel) pass(ctx context.Context, d time.Duration) error {
+func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	runs, err := r.log.Runs(ctx)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (r *reel) pass(ctx context.Context, d time.Duration) error {
 }
 
 // toEnd goes to the end of the last run.
-func (r *reel) toEnd(ctx context.Context) error {
+func (r *seeker) toEnd(ctx context.Context) error {
 	runs, err := r.log.Runs(ctx)
 	if err != nil || len(runs) == 0 {
 		return errors.Join(err, ErrNothing)
@@ -276,7 +276,7 @@ func (r *reel) toEnd(ctx context.Context) error {
 	return err
 }
 
-func (r *reel) toEndOf(ctx context.Context, run Run) error {
+func (r *seeker) toEndOf(ctx context.Context, run Run) error {
 	err := r.open(ctx, run.To)
 	if err == nil {
 		err = r.until(ctx, run.To)
@@ -288,7 +288,7 @@ func (r *reel) toEndOf(ctx context.Context, run Run) error {
 }
 
 // next goes to the next publish with which something happened; behind a hole that is the first.
-func (r *reel) next(ctx context.Context) error {
+func (r *seeker) next(ctx context.Context) error {
 	if r.hub == nil {
 		return ErrNothing
 	}
@@ -308,7 +308,7 @@ const longest = time.Duration(math.MaxInt64)
 
 // previous goes to the last publish before, with which something happened; where the run has no
 // earlier one, to the end of the run before.
-func (r *reel) previous(ctx context.Context) error {
+func (r *seeker) previous(ctx context.Context) error {
 	if r.hub == nil {
 		return ErrNothing
 	}
@@ -319,7 +319,7 @@ func (r *reel) previous(ctx context.Context) error {
 			}
 			return r.apply(ctx, func(*sources.Input) bool { return len(r.marks) >= n })
 		}
-		earlier := &reel{log: r.log, reader: r.reader}
+		earlier := &seeker{log: r.log, reader: r.reader}
 		if err := earlier.open(ctx, group.began.Add(-time.Microsecond)); err != nil {
 			return err
 		}
@@ -339,7 +339,7 @@ func (r *reel) previous(ctx context.Context) error {
 }
 
 // marksBefore counts the marks before an instant.
-func (r *reel) marksBefore(at sources.Instant) int {
+func (r *seeker) marksBefore(at sources.Instant) int {
 	n := slices.IndexFunc(r.marks, func(m sources.Instant) bool { return m.Mono >= at.Mono })
 	if n < 0 {
 		return len(r.marks)
@@ -348,7 +348,7 @@ func (r *reel) marksBefore(at sources.Instant) int {
 }
 
 // endBefore goes to the end of the run before.
-func (r *reel) endBefore(ctx context.Context) error {
+func (r *seeker) endBefore(ctx context.Context) error {
 	runs, err := r.log.Runs(ctx)
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// Time is what the Timeline screen shows: which stretch, and where in it the cursor is.
-type Time struct {
+// TimelineState is what the Timeline screen shows: which stretch, and where in it the cursor is.
+type TimelineState struct {
 	Lanes   table.Table[rows.Handle]
 	Step    time.Duration // of a column; 0: the shortest with which what is known fits, up to UsualSpan
 	End     time.Time     // of the window; zero: it follows the present
