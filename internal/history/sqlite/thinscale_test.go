@@ -86,7 +86,7 @@ func recordRenewals(b *testing.B, w *Writer, seconds int) {
 			Owners: []sources.Owner{{ID: fmt.Sprintf("host-%d:%d", i%200, i), Label: fmt.Sprintf("host-%d", i%200), Fence: 1, Lease: 15 * time.Second,
 				Expires: sources.StampBetween(after(ends-time.Millisecond), after(ends), sources.Told)}}}
 	}
-	all := sources.Change{Gap: true, Synced: true, Alive: []string{""}, At: after(0)}
+	all := sources.Change{Relists: true, Synced: true, Alive: []string{""}, At: after(0)}
 	for i := range rows {
 		all.Set = append(all.Set, leader(i, 0))
 	}
