@@ -65,11 +65,14 @@ func recordUntilKilled(path string) {
 		if n%9 == 0 {
 			r.group.open = false // another group
 		}
+		shown := len(hub.State().Rows) > 0
 		if err := r.flush(ctx, time.Now(), inputs.Take); err != nil {
 			slog.Error("write", "err", err)
 			os.Exit(1)
 		}
-		fmt.Println(r.derived.seq)
+		if shown { // it is killed some time after the first line
+			fmt.Println(r.derived.seq)
+		}
 	}
 }
 
