@@ -256,13 +256,13 @@ func TestARowThatWeActOnIsPending(t *testing.T) {
 	d.send(terminal.WakeMsg{})
 	d.shows(t, "no leader, pending: campaign waiting, place 2")
 	op.Change(func(s *action.Status) {
-		s.Runs = []action.Run{{ID: 1, Request: begun, Phase: action.Seen, Changed: noon(), Text: "we lead \x1b[31mit"}}
+		s.Runs = []action.Run{{ID: 1, Request: begun, Phase: action.Seen, Started: noon().Add(-27 * time.Second), Changed: noon(), Text: "we lead \x1b[31mit"}}
 	})
 	d.send(terminal.WakeMsg{})
 	d.showsNot(t, "pending")
 	d.shows(t, `campaign a: we lead \x1b[31mit`)
 	d.pass(20)
-	d.shows(t, `campaign done, we lead`) // in the pane of the row
+	d.shows(t, `11:59:33  campaign done after 27 s, we lead`) // in the pane of the row
 	d.press("a")
 	d.shows(t, "OUR LAST ACTIONS")
 }

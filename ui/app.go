@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -49,6 +50,10 @@ type Options struct {
 	// AuditEntries reads the newest actions of the audit, oldest first; it may wait for a disk. nil: there is
 	// no audit.
 	AuditEntries func() ([]action.AuditEntry, error)
+
+	// Note writes a note of the person about a moment; it may wait for a disk. An error says why
+	// nobody but this board has it. nil: no notes are taken.
+	Note func(text string, about time.Time) error
 
 	// Recording says what is unusual about the recording, in a sentence, and whether it stopped for
 	// that; "": nothing is. nil: nothing is recorded.

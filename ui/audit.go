@@ -67,7 +67,7 @@ func (m *model) auditTable() [][]string {
 	table := [][]string{{"AT", "WHO", "ACTION", "SOURCE", "NAMESPACE", "KIND", "NAME", "OWNER", "REASON", "CALL", "RESULT", "DETAIL", "OWNER AFTER"}}
 	for i := range m.AuditEntries {
 		if p := &m.AuditEntries[i]; screen.PassesAudit(&m.Scene, p) {
-			line := []string{p.At.Format(time.RFC3339Nano), p.Who, p.Action, p.Ref.Source, p.Ref.Space, p.Kind, p.Ref.Name, p.Before, p.Reason, p.Call, p.Result, p.Detail, p.After}
+			line := []string{p.At.Format(time.RFC3339Nano), p.Who, p.Action, p.Ref.Source, p.Ref.Space, p.Kind, p.Ref.Name, p.Before.Name(), p.Reason, p.Call, p.Result, p.Detail, p.After.Name()}
 			for j := range line {
 				line[j] = paint.Clean(line[j])
 			}

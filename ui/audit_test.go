@@ -33,10 +33,10 @@ func someEntries() []action.AuditEntry {
 	ref := func(name string) sources.Ref { return sources.Ref{Source: uitest.Redis, Space: "0", Name: name} }
 	return []action.AuditEntry{
 		{ID: "1", At: at, Who: "ana@laptop from 10.0.0.9", Action: "arm"},
-		{ID: "2", At: at.Add(time.Minute), Who: "ana@laptop from 10.0.0.9", Action: "release", Ref: ref("a"), Kind: "election", Before: "host-9", After: "host-1",
+		{ID: "2", At: at.Add(time.Minute), Who: "ana@laptop from 10.0.0.9", Action: "release", Ref: ref("a"), Kind: "election", Before: sources.OwnerRef{Label: "host-9"}, After: sources.OwnerRef{Label: "host-1"},
 			Reason: "INC-4411 hung\x1b[31m after deploy", Call: "delete a if it is unchanged", Result: "done", Detail: "host-1 leads now, after 0.4 s without", Took: 3 * time.Millisecond},
 		{ID: "3", At: at.Add(2 * time.Minute), Who: "bo@ops-2", Action: "acquire", Ref: ref("gone"), Kind: "mutex", Call: "SET gone"},
-		{ID: "4", At: at.Add(3 * time.Minute), Who: "bo@ops-2", Action: "release", Ref: ref("b"), Kind: "election", Before: "host-2", Call: "x", Result: "missed", Detail: "it changed just before, nothing was released: the key is gone"},
+		{ID: "4", At: at.Add(3 * time.Minute), Who: "bo@ops-2", Action: "release", Ref: ref("b"), Kind: "election", Before: sources.OwnerRef{Label: "host-2"}, Call: "x", Result: "missed", Detail: "it changed just before, nothing was released: the key is gone"},
 	}
 }
 
@@ -155,7 +155,7 @@ func TestAnActionOfThisRunIsUnderWayUntilItEnds(t *testing.T) {
 		"ours, and it is over": {true, action.Failed, "RESULT  no end is written"},
 		"of another run":       {false, action.Sent, "RESULT  no end is written"},
 	} {
-		entries, failed := []action.AuditEntry{{ID: "1", At: noon(), Who: "ana@laptop", Action: "release", Ref: ref, Call: "x", Before: "host-9", Ours: tt.ours}}, error(nil)
+		entries, failed := []action.AuditEntry{{ID: "1", At: noon(), Who: "ana@laptop", Action: "release", Ref: ref, Call: "x", Before: sources.OwnerRef{Label: "host-9"}, Ours: tt.ours}}, error(nil)
 		a, _, _ := three()
 		op := uitest.NewOperator()
 		op.Change(func(s *action.Status) {
@@ -177,7 +177,7 @@ func TestTheAuditSaysThatNobodyOwnedItAfterwards(t *testing.T) {
 		{Action: "cancel-wait", Result: "done"}: "",
 		{Action: "release", Result: "not seen"}: "",
 	} {
-		p.At, p.Before, p.Call, p.ID = noon(), "host-9", "x", "1"
+		p.At, p.Before.Label, p.Call, p.ID = noon(), "host-9", "x", "1"
 		entries, failed := []action.AuditEntry{p}, error(nil)
 		d := audited(120, 40, &entries, &failed)
 		d.audit()

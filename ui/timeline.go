@@ -50,7 +50,7 @@ func timelineHandlers() map[keys.Intent]handler {
 		keys.SortLanes:   simply(func(m *model) { m.Menu = keys.InLaneSort }),
 		keys.At:          typed(func(m timelineScreen, text string) { m.replay.goBack(text) }, "-5m", "-15m", "-1h", "-6h"),
 		keys.WindowOf:    typed(timelineScreen.showWindow, lengths...),
-		keys.NoteText:    typed(timelineScreen.note),
+		keys.NoteText:    {arguments: oneOf(func(*model) []string { return nil }), do: func(m *model, text string) tea.Cmd { return timelineScreen{m}.note(text) }},
 		keys.Note:        asking(func(m *model) tea.Cmd { return m.line.begin(keys.InCommand, "note ") }),
 	}
 	for i, o := range map[keys.Intent]screen.LaneOrder{
@@ -290,19 +290,26 @@ func (m timelineScreen) goToTime(text string) {
 	m.far(at, screen.TimeWindow(&m.Scene))
 }
 
-// noter is a Feed that takes notes.
-type noter interface{ AddEvent(e sources.Event) }
-
-// note writes a note at this moment.
-func (m timelineScreen) note(text string) {
-	feed, ok := m.feeds.shown().(noter)
+// note writes a note: at the cursor of the Timeline, else at this moment.
+func (m timelineScreen) note(text string) tea.Cmd {
 	switch {
 	case text == "":
 		m.Say("no note: write a word")
-	case !ok:
+		return nil
+	case m.feeds.replaying() || m.options.Note == nil:
 		m.Say("this is a recording: it takes no notes")
-	default:
-		feed.AddEvent(sources.Event{Kind: sources.EventNote, How: sources.Ours, Detail: text})
-		m.Say("noted: " + paint.Clean(text))
+		return nil
 	}
+	about, when := m.feeds.Now(), "now"
+	if m.Shown == screen.Timeline && !m.Time.At.IsZero() {
+		about, when = m.Time.At, "at "+paint.TimeOfDay(m.Time.At, m.Now)
+	}
+	write := m.options.Note
+	return m.acting.Await(func() error { return write(text, about) }, func(err error) {
+		if err != nil {
+			m.SayFor(longMessage, "noted "+when+", on this screen only: "+paint.Clean(err.Error()))
+			return
+		}
+		m.Say("noted " + when + ": " + paint.Clean(text))
+	})
 }

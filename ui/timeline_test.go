@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -139,18 +141,6 @@ func TestLanesAreOrderedAndHiddenByWhatTheWindowShows(t *testing.T) {
 	}
 }
 
-// noting is a feed that takes notes.
-type noting struct {
-	*uitest.Feed
-	notes []sources.Event
-}
-
-func (n *noting) AddEvent(e sources.Event) {
-	e.At = n.Now()
-	n.notes = append(n.notes, e)
-	n.Tell(e)
-}
-
 func TestANoteStandsBelowTheLanes(t *testing.T) {
 	t.Parallel()
 	d := lanes(160, 48, changing("a", 100*time.Second, 5, 0))
@@ -158,17 +148,33 @@ func TestANoteStandsBelowTheLanes(t *testing.T) {
 	d.typed("deploy 7")
 	d.press("enter")
 	d.shows(t, "takes no notes")
-	feed := &noting{Feed: d.feed}
-	d.feeds.live = feed
-	d.press("M")
-	d.typed("deploy 7")
-	d.press("enter")
-	d.send(terminal.WakeMsg{})
-	d.shows(t, "noted: deploy 7")
-	if len(feed.notes) != 1 || feed.notes[0].Kind != sources.EventNote || feed.notes[0].Detail != "deploy 7" {
-		t.Errorf("noted: %+v", feed.notes)
+	var about []time.Time
+	failed := error(nil)
+	d.options.Note = func(text string, at time.Time) error {
+		about = append(about, at)
+		d.feed.Tell(sources.Event{Kind: sources.EventNote, How: sources.Ours, At: at, Detail: text})
+		return failed
 	}
+	note := func(text string) {
+		d.press("M")
+		d.typed(text)
+		d.press("enter")
+		d.send(terminal.WakeMsg{})
+	}
+	note("deploy 7")
+	d.shows(t, "noted now: deploy 7")
 	d.shows(t, "M deploy 7")
+	d.press("left")
+	cursor := screen.CursorAt(&d.Scene)
+	note("it began here")
+	d.shows(t, "noted at "+paint.TimeOfDay(cursor, d.Now)+": it began here")
+	failed = errors.New("the audit cannot be written")
+	d.press("0")
+	note("lost")
+	d.shows(t, "noted now, on this screen only: the audit cannot be written")
+	if len(about) != 3 || !about[0].Equal(d.Now) || !about[1].Equal(cursor) || !cursor.Before(d.Now) || !about[2].Equal(d.Now) {
+		t.Errorf("noted about %v, the cursor was at %v", about, cursor)
+	}
 }
 
 func TestAFollowingTimelineCostsFewBytes(t *testing.T) {

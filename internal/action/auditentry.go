@@ -5,19 +5,23 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
 // AuditEntry is one action of the audit, by this program or another: its two lines, or the one there is.
 type AuditEntry struct {
 	ID      string
-	At      time.Time // when it began
+	At      time.Time // when it began; of a note: the moment that it is about
+	Written time.Time // when its first line was
+	Ended   time.Time // when its last line was; zero: there is one line
 	Who     string    // user@host, and the address from where over ssh
-	Action  string    // a verb, "arm", "disarm", or "lost" for a lease that ended by itself
+	Action  string    // a verb, "arm", "disarm", "note", or "lost" for a lease that ended by itself
 	Ref     sources.Ref
+	Address string // of the server of the source; "": not known
 	Kind    string
-	Before  string // label of the owner before, or its ID; "": none
-	After   string // of the owner that was seen after it
+	Before  sources.OwnerRef // the owner before; zero: none
+	After   sources.OwnerRef // the owner that was seen after it
 	Reason  string
 	Call    string        // what was sent
 	Result  string        // a phase, as "done"; "": no end is written, or there is none
@@ -26,6 +30,52 @@ type AuditEntry struct {
 	Process int           // of another run, where that was on this host; 0: not known
 	Runs    bool          // Process runs, and no end is written
 	Took    time.Duration // to the service's answer; 0: not known
+
+	Recording string // of a note: the file of the recording that it belongs to
+}
+
+// NoteAction is the Action of a note.
+const NoteAction = "note"
+
+// Pending reports whether the end of an action may still be written.
+func (e *AuditEntry) Pending() bool {
+	return e.Action != NoteAction && e.Result == "" && (e.Process == 0 || e.Runs)
+}
+
+// Event is what the entry says as an event of a Hub, the same in each program that reads it; ok
+// reports whether there is one.
+func (e *AuditEntry) Event() (out sources.Event, ok bool) {
+	out = sources.Event{Kind: sources.EventAction, RefKind: sources.KindNamed(e.Kind), How: sources.Ours, Ref: e.Ref, At: e.At, Owner: e.After}
+	result := e.Result
+	switch {
+	case e.Action == NoteAction:
+		out.Kind, out.Detail = sources.EventNote, e.Detail
+		return out, true
+	case e.Action == "arm" || e.Action == "disarm":
+		return out, false
+	case result == "":
+		out.Detail = fmt.Sprintf("%s by %s: %s", e.Action, e.User(), e.Unfinished())
+		return out, true
+	}
+	if e.Action == Release.String() || e.Action == Crash.String() {
+		out.Previous = e.Before
+		if result == Seen.String() {
+			out.Cause = sources.CauseEvicted
+		}
+	}
+	took := ""
+	if d := e.Ended.Sub(e.At); d >= time.Second {
+		took = " after " + format.Precise(d)
+	}
+	if result == Seen.String() {
+		result, took = result+took, ""
+	}
+	out.Detail = fmt.Sprintf("%s by %s: %s", e.Action, e.User(), result)
+	if e.Detail != "" {
+		out.Detail += ": " + e.Detail
+	}
+	out.Detail += took
+	return out, true
 }
 
 // User is who did it, without the host.

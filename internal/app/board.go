@@ -72,9 +72,10 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		op := p.operator(inner, c, hub, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
+		recording.follow(inner, op.Audit(), hub, beside)
 		err := ui.Run(inner, ui.Options{
 			Feed: feed, Player: player, Operator: op, Title: c.Title, TitleColor: c.Color, Demo: p.crash != nil, ASCII: o.ascii, NoColor: o.plain,
-			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Command: p.settings.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past,
+			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Note: recording.noter(op), Command: p.settings.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past,
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

@@ -1,14 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +16,6 @@ import (
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	reports "coordtop/internal/history/report"
-	"coordtop/internal/operate"
 	"coordtop/sources"
 )
 
@@ -152,7 +149,14 @@ func (p *program) historyCommand() *cobra.Command {
 				if err != nil {
 					return unread(err)
 				}
-				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format, Gaps: gaps, Span: span, Zone: time.Local})
+				acts, err := history.Acts(cmd.Context(), r, span)
+				if err != nil {
+					return err
+				}
+				if s.file == "" {
+					acts = append(acts, p.acted()...)
+				}
+				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format, Gaps: gaps, Span: span, Zone: time.Local, Acts: acts})
 			})
 		}),
 	}
@@ -195,23 +199,31 @@ func (p *program) reportCommand() *cobra.Command {
 	return cmd
 }
 
-// acted are the actions in the audit of this machine, as the board records them, and who did each and
-// why. Also a command that nothing records writes there.
+// acted are the actions and notes in the audit of this machine, as the board records them, and who did
+// each and why: also what nobody has recorded yet.
 func (p *program) acted() []sources.Event {
-	audit := operate.NewAuditLog(filepath.Join(p.settings.stateFolder(), auditName), actor(p.env.Lookup))
+	audit := p.auditLog()
+	if audit == nil {
+		return nil
+	}
+	c, _ := p.settings.found() // without a config it is the usual one
+	recording := p.settings.historyPlace(c).Path
 	list, err := audit.Entries()
 	if err != nil {
 		fmt.Fprintf(p.env.Stderr, "coordtop: the report has only the recorded actions: %v\n", err)
 	}
 	var events []sources.Event
 	for i := range list {
-		e := &list[i]
-		text := fmt.Sprintf("%s by %s: %s: %s", e.Action, e.User(), cmp.Or(e.Result, "no end is written"), e.Detail)
-		text = strings.TrimSuffix(text, ": ") + " (" + e.Who
-		if e.Reason != "" {
-			text += ": " + e.Reason
+		e, ok := list[i].Event()
+		if !ok || e.Kind == sources.EventNote && list[i].Recording != recording {
+			continue
 		}
-		events = append(events, sources.Event{At: e.At, Kind: sources.EventAction, How: sources.Ours, Ref: e.Ref, Detail: text + ")"})
+		e.Detail += " (" + list[i].Who
+		if list[i].Reason != "" {
+			e.Detail += ": " + list[i].Reason
+		}
+		e.Detail += ")"
+		events = append(events, e)
 	}
 	return events
 }

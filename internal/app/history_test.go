@@ -44,7 +44,7 @@ func minute(t *testing.T, w *world) (began time.Time) {
 		{At: at(0), Kind: sources.InputSources, Added: []sources.AddedSource{{Name: ref.Source, Type: "redis"}}},
 		{At: at(0), Kind: sources.InputChange, Source: ref.Source, Change: led(0, "host-1")},
 		{At: at(10), Kind: sources.InputChange, Source: ref.Source, Change: led(10)},
-		{At: at(10), Kind: sources.InputNote, Note: &sources.Event{Kind: sources.EventAction, Ref: ref, Detail: "release by ana: done: it is free"}},
+		{At: at(10), Kind: sources.InputNote, Note: &sources.Event{At: at(9).Wall.Round(0), Kind: sources.EventAction, Ref: ref, Detail: "release by ana: done after 1.0 s: it is free"}},
 		{At: at(13), Kind: sources.InputChange, Source: ref.Source, Change: led(13, "host-2")},
 		{At: at(60), Kind: sources.InputPublished},
 	} {
@@ -79,7 +79,7 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 	}
 	began := minute(t, w)
 	audit := func(at time.Duration, id, stage, detail string) string {
-		return fmt.Sprintf(`{"at":%q,"id":%q,"stage":%q,"user":"ana","host":"desk","action":"release","source":"leases","namespace":"0","name":"billing","reason":"stuck",%s}`+"\n",
+		return fmt.Sprintf(`{"at":%q,"id":%q,"stage":%q,"user":"ana","host":"desk","action":"release","source":"leases","namespace":"0","name":"billing","owner_before":"host-1","reason":"stuck",%s}`+"\n",
 			began.Add(at).Format(time.RFC3339Nano), id, stage, detail)
 	}
 	w.write(t, ".local/state/coordtop/"+auditName, audit(-time.Hour*9, "a", "before", `"call":"x"`)+audit(9*time.Second, "b", "before", `"call":"x"`)+
@@ -94,12 +94,12 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 		masked bool
 		rows   int // of actions
 	}{
-		{args: "history", says: []string{"host-1", "host-2", "3.0 s"}},
+		{args: "history", says: []string{"host-1", "host-2", "3.0 s", "evicted by ana"}},
 		{args: "history billing --gaps -o json --since 1d", says: []string{`"length_ms":{"min":3000,"max":3000}`}},
 		{args: "history leases/biling", code: exitNotFound, says: []string{"did you mean leases/billing?"}},
 		{args: "history leases --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time: what is recorded is from 2"}},
 		{args: "report --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time"}},
-		{args: "report --svg " + svg, says: []string{"# Leadership in prod-eu", "| host-2, host-1 | 1 | 1 | 3.0 s |", "| action | leases/billing | release by ana: done: it is free \\(ana@desk: stuck\\) |", "](<t.svg>)",
+		{args: "report --svg " + svg, says: []string{"# Leadership in prod-eu", "| host-2, host-1 | 1 | 1 | 3.0 s |", "| action | leases/billing | release by ana: done after 1.0 s: it is free \\(ana@desk: stuck\\) |", "| host-1 | released by force by ana | host-2 |", "](<t.svg>)",
 			"release by ana: no end is written \\(ana@desk: stuck\\)"}, rows: 2},
 		{args: "record --mask --export " + export, masked: true},
 		{args: "history -o json --file " + export, says: []string{`"length_ms":{"min":10000,`, `"gap_before_ms":{"min":3000,"max":3000}`}, masked: true},

@@ -23,15 +23,8 @@ const (
 
 // operator makes what acts on the sources of c. The caller gives back what it holds.
 func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
-	o := operate.Options{View: hub, Backends: map[string]operate.Backend{}, Always: always}
-	who := actor(p.env.Lookup)
-	if dir := p.settings.stateFolder(); dir != "" {
-		if p.crash != nil {
-			dir = filepath.Join(dir, demoFolder) // so that what was only tried is not among what was done
-		}
-		o.Audit = operate.NewAuditLog(filepath.Join(dir, auditName), who)
-	}
-	identity := identityOf(c.Identity, who)
+	o := operate.Options{View: hub, Audit: p.auditLog(), Backends: map[string]operate.Backend{}, Always: always}
+	identity := identityOf(c.Identity, actor(p.env.Lookup))
 	for _, s := range c.Sources {
 		b := p.backend(s, identity)
 		b.Peer = peersOf(c.Identity)
@@ -39,6 +32,18 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 		o.Backends[s.Name] = b
 	}
 	return operate.New(ctx, o)
+}
+
+// auditLog is the audit of this run of the program; nil: there is no place for it.
+func (p *program) auditLog() *operate.AuditLog {
+	dir := p.settings.stateFolder()
+	if dir == "" {
+		return nil
+	}
+	if p.crash != nil {
+		dir = filepath.Join(dir, demoFolder) // so that what was only tried is not among what was done
+	}
+	return operate.NewAuditLog(filepath.Join(dir, auditName), actor(p.env.Lookup))
 }
 
 // giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody
@@ -61,7 +66,7 @@ func (p *program) giveBack(op *operate.Operator) {
 
 // backend is what can be done with a source.
 func (p *program) backend(s config.Source, identity string) operate.Backend {
-	b := operate.Backend{Type: s.Type, Identity: identity, ReadOnly: s.ReadOnly, Protect: s.Protect}
+	b := operate.Backend{Type: s.Type, Address: backends.Config().AddressWithoutLogin(&s), Identity: identity, ReadOnly: s.ReadOnly, Protect: s.Protect}
 	backends.Of(s.Type).Driver(p.settings.host(), s, &b)
 	if open := b.Open; p.env.wrapDriver != nil {
 		b.Open = func(ctx context.Context, space string) (coord.Driver, error) {

@@ -22,11 +22,14 @@ const historyName = "history.db"
 
 // recording is what a command records, and where.
 type recording struct {
+	config  config.Config
 	place   sqlite.Options // without a Path: nothing is recorded
 	sources []string       // their names
 	without func(source string) bool
 	logger  *slog.Logger
 	inputs  *sources.Recorder
+	known   time.Time // up to when an earlier run recorded these sources; zero: none did
+	began   time.Time
 	*record.Recorder
 }
 
@@ -71,7 +74,7 @@ func recordingAt(c config.Config, place sqlite.Options, logger *slog.Logger) *re
 		without[s.Name] = s.UnrecordedData
 		names = append(names, s.Name)
 	}
-	return &recording{place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger}
+	return &recording{config: c, place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger}
 }
 
 // resumeWithin bounds how long the start waits for what was recorded.
@@ -89,6 +92,9 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	last, err := history.End(ctx, store, r.sources)
 	if err = errors.Join(err, store.Close()); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
+	}
+	if r.began = time.Now(); last != nil {
+		r.known = last.At().Wall
 	}
 	r.inputs = sources.NewRecorder(0, 0)
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}
@@ -180,6 +186,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 	r := recordingAt(c, place, p.logger())
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		r.run(inner, hub, beside)
+		r.follow(inner, p.auditLog(), hub, beside)
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
 		said := ""

@@ -15,14 +15,16 @@ type HistoryOptions struct {
 	Format Format
 	Gaps   bool // the times without an owner instead of the terms
 	Span   history.Span
-	Zone   *time.Location // of text
+	Zone   *time.Location  // of text
+	Acts   []sources.Event // what people did, see history.EndedBy
 }
 
 // past is one line of History: a term, a gap, or a stretch that was not observed.
 type past struct {
 	lane *history.Lane
 	from time.Time
-	term int // its number; -1: no term
+	term int    // its number; -1: no term
+	by   string // who ended it by force; "": nobody is known to have
 	gap  history.Gap
 	dark sources.Dark
 }
@@ -61,7 +63,7 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	} else {
 		for i := range l.Terms {
 			gap, _ := l.GapBefore(i)
-			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, gap: gap})
+			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.EndedBy(l.Ref, &l.Terms[i], o.Acts), gap: gap})
 		}
 	}
 	for _, d := range l.Dark {
@@ -100,6 +102,9 @@ func (p *past) text(zone *time.Location) []string {
 		}
 		if endSeen(t) {
 			cause = t.Cause.String()
+		}
+		if p.by != "" {
+			cause = sources.CauseEvicted.String() + " by " + format.Clean(p.by, maxText)
 		}
 		if f := number(t.Owner.Fence); f != nil {
 			fence = *f

@@ -35,6 +35,9 @@ func (p *past) json() pastJSON {
 		if endSeen(t) {
 			out.Cause, out.CauseKnown = orNull(t.Cause.String()), orNull(t.How.String())
 		}
+		if p.by != "" {
+			out.Cause, out.CauseKnown = orNull(sources.CauseEvicted.String()), orNull(sources.Ours.String())
+		}
 	case out.GapBeforeMS != nil:
 		out.What, out.LengthMS, out.GapBeforeMS = "gap", lengthOf(p.gap.Length), nil
 		span(p.gap.Start, p.gap.End)

@@ -28,7 +28,7 @@ func (o *Operator) Arm(source, typed string) error {
 		return ErrClosed
 	}
 	defer o.running.Done()
-	if err := o.note("arm", source); err != nil {
+	if err := o.noteSwitch("arm", source); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -53,7 +53,7 @@ func (o *Operator) Disarm() {
 	defer o.running.Done()
 	// Being safer needs no permission, so an audit that cannot be written does not keep
 	// anybody from it; the next action will say what is wrong with it.
-	_ = o.note("disarm", "")
+	_ = o.noteSwitch("disarm", "")
 }
 
 // enter counts the caller among what Close joins, until it calls running.Done; not where Close
@@ -145,8 +145,8 @@ func (w *writing) refuses(source string, b *Backend) error {
 	return nil
 }
 
-// note writes a line about the switch itself.
-func (o *Operator) note(what, source string) error {
+// noteSwitch writes a line about the switch itself.
+func (o *Operator) noteSwitch(what, source string) error {
 	if o.options.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it", ErrNoAudit)
 	}

@@ -35,12 +35,13 @@ type Record struct {
 	Host   string    `json:"host"`
 	SSH    string    `json:"ssh,omitempty"` // address of the client that the person came from
 	Login  string    `json:"login,omitempty"`
-	Action string    `json:"action"` // a verb, "arm", "disarm", or "lost" for a lease that ended by itself
+	Action string    `json:"action"` // a verb, "arm", "disarm", "note", or "lost" for a lease that ended by itself
 
-	Source string `json:"source,omitempty"`
-	Space  string `json:"namespace,omitempty"`
-	Kind   string `json:"kind,omitempty"`
-	Name   string `json:"name,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Address string `json:"address,omitempty"` // of the server of the source, without a login
+	Space   string `json:"namespace,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Name    string `json:"name,omitempty"`
 
 	OwnerBefore string `json:"owner_before,omitempty"`
 	LabelBefore string `json:"label_before,omitempty"`
@@ -56,6 +57,11 @@ type Record struct {
 	FenceAfter string `json:"fence_after,omitempty"`
 	// LatencyMillis is from the sending to the service's answer, waiting included.
 	LatencyMillis *float64 `json:"latency_ms,omitempty"`
+
+	// Of a note, whose text is Detail: the moment that it is about, and the file of the recording
+	// that it belongs to.
+	About     time.Time `json:"about,omitzero"`
+	Recording string    `json:"recording,omitempty"`
 }
 
 // Actor is who acts, as far as the machine knows.
@@ -141,7 +147,9 @@ func (l *AuditLog) write(ctx context.Context, r Record) error {
 // line is a record as it is written now.
 func (l *AuditLog) line(r Record) ([]byte, error) {
 	r.User, r.Host, r.SSH = l.actor.User, l.actor.Host, l.actor.SSH
-	r.At = time.Now().UTC()
+	if r.At.IsZero() {
+		r.At = time.Now().UTC()
+	}
 	return r.line()
 }
 
@@ -174,7 +182,7 @@ func millis(d time.Duration) *float64 {
 // will look at it with cat.
 func (r Record) line() ([]byte, error) {
 	for _, s := range []*string{&r.Source, &r.Space, &r.Name, &r.OwnerBefore, &r.LabelBefore, &r.OwnerAfter, &r.LabelAfter,
-		&r.Reason, &r.Call, &r.Detail, &r.User, &r.Host, &r.SSH, &r.Login} {
+		&r.Reason, &r.Call, &r.Detail, &r.Address, &r.Recording, &r.User, &r.Host, &r.SSH, &r.Login} {
 		*s, _ = format.UTF8([]byte(*s))
 	}
 	var plain, out bytes.Buffer

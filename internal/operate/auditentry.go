@@ -55,10 +55,7 @@ func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 				}
 			}
 			if r.Stage == After {
-				list[i].Result, list[i].Detail, list[i].After = r.Result, r.Detail, cmp.Or(r.LabelAfter, r.OwnerAfter)
-				if r.LatencyMillis != nil {
-					list[i].Took = time.Duration(*r.LatencyMillis * float64(time.Millisecond))
-				}
+				r.addEnd(&list[i])
 			}
 		}
 	}
@@ -82,14 +79,30 @@ func processOf(r *Record) int {
 	return max(pid, 0)
 }
 
-// entry is what one line tells of an action.
+// entry is what the first line of an action tells, or its only one.
 func (r *Record) entry() action.AuditEntry {
-	p := action.AuditEntry{ID: r.ID, At: r.At, Who: r.User + "@" + r.Host, Action: r.Action, Kind: r.Kind, Before: cmp.Or(r.LabelBefore, r.OwnerBefore),
-		Ref: sources.Ref{Source: r.Source, Space: r.Space, Name: r.Name}, Reason: r.Reason, Call: r.Call, Detail: r.Detail}
+	p := action.AuditEntry{ID: r.ID, At: r.At, Written: r.At, Who: r.User + "@" + r.Host, Action: r.Action, Kind: r.Kind, Before: owner(r.OwnerBefore, r.LabelBefore, r.FenceBefore),
+		Ref: sources.Ref{Source: r.Source, Space: r.Space, Name: r.Name}, Address: r.Address, Reason: r.Reason, Call: r.Call, Detail: r.Detail, Recording: r.Recording}
 	if r.SSH != "" {
 		p.Who += " from " + r.SSH
 	}
+	if !r.About.IsZero() {
+		p.At = r.About
+	}
 	return p
+}
+
+// addEnd adds what the line after an action tells.
+func (r *Record) addEnd(p *action.AuditEntry) {
+	p.Ended, p.Result, p.Detail, p.After = r.At, r.Result, r.Detail, owner(r.OwnerAfter, r.LabelAfter, r.FenceAfter)
+	if r.LatencyMillis != nil {
+		p.Took = time.Duration(*r.LatencyMillis * float64(time.Millisecond))
+	}
+}
+
+func owner(id, label, fence string) sources.OwnerRef {
+	n, _ := strconv.ParseUint(fence, 10, 64) // 0 where there is none
+	return sources.OwnerRef{ID: id, Label: label, Fence: n}
 }
 
 // lastLines returns the whole lines at the end of a file; none where there is no file.

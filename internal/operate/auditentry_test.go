@@ -38,7 +38,7 @@ func TestTheAuditIsReadWithTheEndsOfActionsAlsoFromTheFileBefore(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatalf("read %+v, %v", got, err)
 	}
-	if p := got[0]; p.Who != "ana@laptop from 10.0.0.9" || p.Action != "release" || p.Before != "host-1" || p.After != "host-2" || p.Reason != "INC-7" ||
+	if p := got[0]; p.Who != "ana@laptop from 10.0.0.9" || p.Action != "release" || p.Before.Label != "host-1" || p.After.Label != "host-2" || p.Reason != "INC-7" ||
 		p.Result != "done" || p.Detail != "host-2 owns it" || p.Took != 3*time.Millisecond || p.Call != "DEL a" {
 		t.Errorf("the first is %+v", p)
 	}

@@ -17,6 +17,7 @@ import (
 // Backend is what an Operator must know of one source to act on it.
 type Backend struct {
 	Type     string // "redis", "postgres": for people
+	Address  string // of the server, without a login
 	Identity string // how others see us there
 	// Peer reports whether a label is one that another coordtop gives itself there. Nil: none is known.
 	Peer  func(label string) bool

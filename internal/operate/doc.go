@@ -58,6 +58,9 @@
 // line is an action whose end nobody recorded: coordtop was killed, or the disk was full
 // (which the screen says). No line holds anything that could prove ownership.
 //
+// Other programs Follow it: each of them tells its own Hub of what the others did, at the time of
+// its sending, so that whichever records has all of it. A note is a line, too.
+//
 // Several coordtops may write it: each line is written whole, under a lock (flock). What a
 // killed writer has left of a line becomes, before the next one, the detail of a line of its
 // own with the stage "torn". At 8 MB the file is put aside as audit.jsonl.1, .2 and so on; nine

@@ -108,6 +108,9 @@ func (o *Operator) start(body func()) {
 	spawn.Go(o.life, &o.running, body)
 }
 
+// Audit is where actions are written; nil: none can be started.
+func (o *Operator) Audit() *AuditLog { return o.options.Audit }
+
 // Status returns the latest snapshot, never nil.
 func (o *Operator) Status() *action.Status { return o.status.Load() }
 

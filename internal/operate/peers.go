@@ -36,13 +36,14 @@ func (o *Operator) peers(ctx context.Context, b *Backend, row *sources.Row) []st
 		if e.Ours || e.Ref != row.Ref {
 			continue
 		}
-		owns := e.Result == action.Seen.String() && e.After != "" && ownedBy(row, e.After) && (e.Action == action.Acquire.String() ||
+		after := e.After.Name()
+		owns := e.Result == action.Seen.String() && after != "" && ownedBy(row, after) && (e.Action == action.Acquire.String() ||
 			e.Action == action.Campaign.String() || e.Action == action.Try.String())
 		ago := now.Sub(e.At)
 		switch how := "with another coordtop " + format.Age(ago) + " ago"; {
-		case owns && !took[e.After]:
-			took[e.After] = true
-			lines = append(lines, fmt.Sprintf("Its owner %s is %s, who took it %s.", clean(e.After), clean(e.Who), how))
+		case owns && !took[after]:
+			took[after] = true
+			lines = append(lines, fmt.Sprintf("Its owner %s is %s, who took it %s.", clean(after), clean(e.Who), how))
 		case e.Result == "" && (e.Runs || ago < justNow):
 			lines = append(lines, fmt.Sprintf("%s began %s %s: %s.", clean(e.Who), clean(e.Action), how, clean(e.Unfinished())))
 		case e.Result != "" && ago < justNow:

@@ -76,7 +76,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	}
 	n.finish(action.Dropped, text, sources.OwnerRef{})
 	rec := n.record
-	rec.ID, rec.Stage, rec.Action, rec.Reason = n.op.options.Audit.id(), Before, action.Resign.String(), why
+	rec.At, rec.ID, rec.Stage, rec.Action, rec.Reason = time.Now().UTC(), n.op.options.Audit.id(), Before, action.Resign.String(), why
 	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), n.op.view.labelOf(h.ref, lease.Owner()), fence(lease.Fence())
 	rec.OwnerAfter, rec.LabelAfter, rec.FenceAfter, rec.Result, rec.Detail, rec.LatencyMillis = "", "", "", "", "", nil
 	b := n.op.options.Backends[h.ref.Source]
@@ -96,7 +96,8 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	} else {
 		err = n.op.release(lease)
 	}
-	rec.Stage, rec.Result, rec.LatencyMillis = After, action.Sent.String(), millis(time.Since(sent))
+	before := rec
+	rec.At, rec.Stage, rec.Result, rec.LatencyMillis = time.Now().UTC(), After, action.Sent.String(), millis(time.Since(sent))
 	switch {
 	case abandon:
 		rec.Result, rec.Detail, rec.LatencyMillis = action.Dropped.String(), "it runs out at "+lease.TrustedUntil().UTC().Format(time.RFC3339), nil
@@ -105,6 +106,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 		rec.Result, rec.Detail = action.Failed.String(), clean(err.Error())+"; it runs out there"
 	}
 	_ = n.op.record(rec)
+	n.op.tell(before, rec)
 }
 
 // labelOf is how our watch names an owner; "": it does not show it.
@@ -142,7 +144,7 @@ func (n *run) lost(h *holding, cause error) {
 		return
 	}
 	defer l.cancel(nil)
-	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = n.op.options.Audit.id(), "lost", "", nil
+	l.record.At, l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = time.Now().UTC(), n.op.options.Audit.id(), "lost", "", nil
 	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), n.op.view.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
 	after := n.op.view.ownerNow(h.ref)
 	if after.ID == h.owner() { // our watch has not seen it yet

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
@@ -19,8 +20,8 @@ func (n *run) begin(b *Backend) error {
 	}
 	t := n.Request.Target
 	n.record = Record{
-		ID: n.op.options.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
-		Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
+		At: time.Now().UTC(), ID: n.op.options.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
+		Address: b.Address, Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
 		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
 	}
@@ -54,6 +55,8 @@ func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 	}
 	n.ending = true
 	n.op.mu.Unlock()
+	before := n.record
+	n.record.At = time.Now().UTC()
 	n.record.Stage, n.record.Result, n.record.Detail = After, p.String(), text
 	n.record.OwnerAfter, n.record.LabelAfter, n.record.FenceAfter = after.ID, after.Label, fence(after.Fence)
 	if n.answered > 0 {
@@ -62,15 +65,22 @@ func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 	if err := n.op.record(n.record); err != nil {
 		text += fmt.Sprintf(" (the audit has no line of this end: %v)", err)
 	}
-	t := n.Request.Target
-	n.op.view.AddEvent(sources.Event{
-		Kind: sources.EventAction, RefKind: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
-		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, n.op.options.Audit.actor.User, p, text),
-	})
+	n.record.Detail = text
+	n.op.tell(before, n.record)
 	n.op.mu.Lock()
 	defer n.op.mu.Unlock()
 	n.Phase, n.Changed, n.Text = p, n.op.options.Now(), text
 	n.op.publishLocked()
+}
+
+// tell tells the Hub of an action by its two lines.
+func (o *Operator) tell(before, after Record) {
+	before.User = o.options.Audit.actor.User
+	entry := before.entry()
+	after.addEnd(&entry)
+	if e, ok := entry.Event(); ok {
+		o.view.AddEvent(e)
+	}
 }
 
 // record writes a line about what was done. One that cannot be written is kept for

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"coordtop/internal/action"
+	"coordtop/sources"
 )
 
 // Start checks every guard, writes the audit's first line and begins; what becomes of it
@@ -29,8 +30,7 @@ func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	}
 	if err := n.launch(&b); err != nil {
 		n.cancel(nil)
-		n.record.Stage, n.record.Result, n.record.Detail = After, action.Failed.String(), clean(err.Error())
-		_ = o.record(n.record) // what matters is told to the person, and nothing was sent
+		n.finish(action.Failed, clean(err.Error()), sources.OwnerRef{}) // nothing was sent
 		return 0, err
 	}
 	return n.ID, nil

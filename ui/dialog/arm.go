@@ -82,7 +82,7 @@ func (d *arming) do(a *Acting, i keys.Intent) tea.Cmd {
 	case keys.Yes, keys.Press:
 		d.writing = true
 		name := d.name.value()
-		return a.await(func() error { return a.op.Arm(d.source, name) }, func(err error) { d.answered(a, name, err) })
+		return a.Await(func() error { return a.op.Arm(d.source, name) }, func(err error) { d.answered(a, name, err) })
 	case keys.Cancel, keys.No:
 		a.dialog = d.back
 	}

@@ -320,7 +320,7 @@ func (b *box) start(a *Acting) tea.Cmd {
 	}
 	r := b.filled()
 	b.writing, b.refused = true, ""
-	return a.await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
+	return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
 		b.writing = false
 		if err != nil {
 			b.refused = paint.Clean(err.Error())

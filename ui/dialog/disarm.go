@@ -11,7 +11,7 @@ import (
 
 // disarm ends writing. Actions that wait are called off.
 func (a *Acting) disarm() tea.Cmd {
-	return a.await(func() error { a.op.Disarm(); return nil }, func(error) {
+	return a.Await(func() error { a.op.Disarm(); return nil }, func(error) {
 		a.Receive()
 		holding, _, _ := screen.Held(a.Scene)
 		switch {

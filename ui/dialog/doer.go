@@ -27,8 +27,8 @@ type DoneMsg struct {
 	err  error
 }
 
-// await has f done while the board goes on; then takes in its answer.
-func (a *Acting) await(f func() error, then func(error)) tea.Cmd {
+// Await has f done while the board goes on; then takes in its answer.
+func (a *Acting) Await(f func() error, then func(error)) tea.Cmd {
 	got := a.Doer(f)
 	return func() tea.Msg { return DoneMsg{then, <-got} }
 }

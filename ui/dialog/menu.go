@@ -311,7 +311,7 @@ func (a *Acting) crash() tea.Cmd {
 			return nil
 		}
 		r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
-		return a.await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
+		return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
 			if err != nil {
 				a.host.Say(paint.Clean(err.Error()))
 			}

@@ -58,7 +58,7 @@ func fieldTable() []fieldEntry {
 			return ownedBy(s.row, match), s.row.OwnersHow != sources.Unknown || len(s.row.Owners) > 0
 		},
 		event: (*eventSubject).owners,
-		audit: func(e *action.AuditEntry) []string { return []string{e.Before, e.After} },
+		audit: func(e *action.AuditEntry) []string { return []string{e.Before.Name(), e.After.Name()} },
 		values: func(r *sources.Row, _ *Verdict, add func(string)) {
 			for i := range r.Owners {
 				add(r.Owners[i].Label)

@@ -68,7 +68,8 @@ func (log *Log) Read(feed eventFeed) {
 		log.Missed += missed
 		for i := range events {
 			e := &events[i]
-			if log.Since.IsZero() || e.At.Before(log.Since) {
+			later := e.Kind == sources.EventAction || e.Kind == sources.EventNote // told after they happened
+			if log.Since.IsZero() || e.At.Before(log.Since) && !later {
 				log.Since = e.At
 			}
 			if e.Kind == sources.EventRenewed {

@@ -105,9 +105,9 @@ func entryReadout(sc *Scene, p *action.AuditEntry, w int) []string {
 	what := []paint.Part{sc.Theme.Strong.Text(paint.Clean(p.Action) + " " + paint.Clean(p.Ref.Name))}
 	what = append(what, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(p.Kind, paint.Clean(p.Ref.Source), paint.Clean(p.Ref.Space)), " "+sc.Theme.Dot+" ")))
 	lines = append(lines, readoutLine(sc, w, "WHAT", what...))
-	if p.Before != "" || p.After != "" {
-		owner := []paint.Part{paint.Plain(paint.CleanLabel(p.Before))}
-		after := paint.CleanLabel(p.After)
+	if p.Before.Name() != "" || p.After.Name() != "" {
+		owner := []paint.Part{paint.Plain(paint.CleanLabel(p.Before.Name()))}
+		after := paint.CleanLabel(p.After.Name())
 		if after == "" && p.Result == action.Seen.String() && (p.Action == action.Release.String() || p.Action == action.Resign.String()) {
 			after = "nobody"
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"coordtop/internal/format"
+	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -96,6 +97,14 @@ func stateText(sc *Scene, row *sources.Row, v rows.Verdict) string {
 	return text
 }
 
+// causeOf says why a term of a row ended, and who ended it by force.
+func causeOf(sc *Scene, row *sources.Row, t *sources.Term) string {
+	if by := history.EndedBy(row.Ref, t, sc.Events.List); by != "" {
+		return "ended by force by " + paint.Clean(by)
+	}
+	return sc.Theme.Cause(t.Cause, t.How)
+}
+
 // formerTerms is how many terms before the running one are listed.
 const formerTerms = 3
 
@@ -109,7 +118,7 @@ func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 		}
 		l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
 		l.Put(sc.Theme.Dim, sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)).Skip(2)
-		l.Put("", sc.Theme.TermLength(t)).Skip(2).Put(sc.Theme.Dim, sc.Theme.Cause(t.Cause, t.How))
+		l.Put("", sc.Theme.TermLength(t)).Skip(2).Put(sc.Theme.Dim, causeOf(sc, row, t))
 		lines = append(lines, l.Done())
 	}
 	if len(lines) == 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 )
@@ -119,7 +120,7 @@ func RunLines(sc *Scene, w, indent int, title string, of *sources.Ref) []string 
 	var lines []string
 	shown := 0
 	runs := slices.Clone(sc.Status.Runs)
-	slices.SortStableFunc(runs, func(a, b action.Run) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID)) })
+	slices.SortStableFunc(runs, func(a, b action.Run) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
 	for i := range runs {
 		if r := &runs[i]; shown < runsShown && (of == nil || r.Request.Target.Ref == *of) {
 			shown++
@@ -130,11 +131,14 @@ func RunLines(sc *Scene, w, indent int, title string, of *sources.Ref) []string 
 			case action.Seen:
 				st = sc.Theme.Good
 			}
-			l := sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, paint.TimeOfDay(r.Changed, sc.Now)).Skip(2).Put("", r.Request.Verb.String()+" ")
+			l := sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, paint.TimeOfDay(r.Started, sc.Now)).Skip(2).Put("", r.Request.Verb.String()+" ")
 			if of == nil {
 				l.Put("", sc.Theme.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2)
 			}
 			l.Put(st, r.Phase.String())
+			if took := r.Changed.Sub(r.Started); r.Phase.Over() && took >= time.Second {
+				l.Put(sc.Theme.Dim, " after "+format.Precise(took))
+			}
 			if r.Text != "" {
 				l.Put("", ", ")
 				for i, s := range paint.Wrap(paint.Clean(r.Text), w-l.X) {

@@ -55,8 +55,8 @@ func timeMarks(sc *Scene, win timeline.Window) []timeMark {
 			marks = append(marks, timeMark{r.From, sc.Theme.Dim.Text("S"), "coordtop started"})
 		}
 	}
-	slices.SortStableFunc(marks, func(a, b timeMark) int { return a.at.Compare(b.at) })
-	return marks
+	slices.SortStableFunc(marks, func(a, b timeMark) int { return a.at.Compare(b.at) })                        // an action is told at its end
+	return slices.CompactFunc(marks, func(a, b timeMark) bool { return a.at.Equal(b.at) && a.text == b.text }) // and may be recorded, too
 }
 
 // markOf is the mark of an event.

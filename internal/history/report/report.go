@@ -27,6 +27,7 @@ type Report struct {
 
 	lanes  []history.Lane
 	events []sources.Event
+	acts   []sources.Event
 	upTo   time.Time // the events behind it were not read; zero: all were
 	runs   []history.Run
 }
@@ -51,6 +52,9 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 			return len(l.Terms) < 2 && sources.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
 		})
 	}
+	if r.acts, err = history.Acts(ctx, reader, r.Span); err != nil {
+		return err
+	}
 	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, history.EventFilter{Kinds: []sources.EventKind{
 		sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted, sources.EventSourceDown, sources.EventSourceUp}})
 	if len(events) > mostEvents {
@@ -59,6 +63,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 			r.upTo = last
 		}
 	}
+	r.acts = append(r.acts, r.Actions...)
 	for i := range r.Actions {
 		events = append(events, history.Event{Event: r.Actions[i]})
 	}
@@ -73,8 +78,8 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 
 // audited reports whether e was recorded, and one of the Actions too.
 func (r *Report) audited(e *sources.Event) bool {
-	return e.Kind == sources.EventAction && slices.ContainsFunc(r.Actions, func(a sources.Event) bool {
-		return a.Ref == e.Ref && a.Detail != e.Detail && strings.HasPrefix(a.Detail, strings.TrimSuffix(e.Detail, ": "))
+	return slices.ContainsFunc(r.Actions, func(a sources.Event) bool {
+		return a.Kind == e.Kind && a.At.Equal(e.At) && a.Detail != e.Detail && strings.HasPrefix(a.Detail, e.Detail)
 	})
 }
 
@@ -109,8 +114,9 @@ func (r *Report) Markdown(out io.Writer) error {
 		fmt.Fprintf(&b, "\n## Timeline\n\n![Who led when; the tables below have the same in words](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(r.Picture))
 	}
 	r.gapTable(&b)
-	r.eventTable(&b, "Actions, notes and what changed the clock or a server", listed)
-	r.eventTable(&b, "Sources that did not answer", r.outages())
+	r.eventTable(&b, "Actions, notes and what changed the clock or a server", "None is recorded. Actions and notes are those of the coordtops that run as the user who "+
+		"recorded, on the same machine: what others did is not known.", listed)
+	r.eventTable(&b, "Sources that did not answer", "None is recorded.", r.outages())
 	r.holes(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -225,9 +231,12 @@ func (r *Report) gapTable(b *strings.Builder) {
 	}
 	b.WriteString("| from | to | length | primitive | before | why it ended | after |\n|---|---|--:|---|---|---|---|\n")
 	for _, g := range all {
-		from, to, after := r.at(g.Start.At), "not observed", ""
+		from, to, after, why := r.at(g.Start.At), "not observed", "", g.Before.Cause.String()
 		if g.Lasts {
 			to = "it lasts"
+		}
+		if by := history.EndedBy(g.ref, g.Before, r.acts); by != "" {
+			why = "released by force by " + cell(by)
 		}
 		if g.Start.At.Before(r.Span.From) {
 			from = "began before: " + from
@@ -235,14 +244,14 @@ func (r *Report) gapTable(b *strings.Builder) {
 		if g.After != nil {
 			to, after = r.at(g.End.At), cell(g.After.Owner.Name())
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, length(g.Length), nameOf(g.ref), cell(g.Before.Owner.Name()), g.Before.Cause, after)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, length(g.Length), nameOf(g.ref), cell(g.Before.Owner.Name()), why, after)
 	}
 	if n > mostRows {
 		fmt.Fprintf(b, "\nThese are the longest of %s.\n", format.Count(n))
 	}
 }
 
-func (r *Report) eventTable(b *strings.Builder, title string, wanted func(*sources.Event) bool) {
+func (r *Report) eventTable(b *strings.Builder, title, nothing string, wanted func(*sources.Event) bool) {
 	fmt.Fprintf(b, "\n## %s\n\n", title)
 	none := true
 	for i := range r.events {
@@ -261,7 +270,7 @@ func (r *Report) eventTable(b *strings.Builder, title string, wanted func(*sourc
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", r.at(e.At), kindOf(e), where, cell(e.Detail))
 	}
 	if none {
-		b.WriteString("None.\n")
+		b.WriteString(nothing + "\n")
 	}
 	if !r.upTo.IsZero() {
 		fmt.Fprintf(b, "\nOnly the first %s events were read, up to %s.\n", format.Count(mostEvents), r.at(r.upTo))

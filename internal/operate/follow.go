@@ -1,0 +1,76 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// How often a follower looks at the audit for new lines, and for actions whose process is gone.
+const (
+	followEvery  = 500 * time.Millisecond
+	missingEvery = 10 * time.Second
+)
+
+// Follow tells of each action and note of other coordtops that ended since an instant, once, until
+// ctx ends. wanted chooses them, and may change them. It reads the file anew when that has changed: one that cannot be
+// read now may be readable later.
+func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*action.AuditEntry, *sources.Event) bool, add func(sources.Event)) error {
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	told := map[string]bool{} // by ID
+	var seen os.FileInfo
+	var read time.Time
+	open := false // one had no end
+	for {
+		now, err := os.Lstat(l.file.path)
+		changed := err == nil && (seen == nil || !os.SameFile(now, seen) || now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()))
+		if changed || open && time.Since(read) >= missingEvery {
+			seen, read, open = now, time.Now(), false
+			entries, _ := l.Entries() // the Audit screen says why it cannot be read
+			last := told
+			told = make(map[string]bool, len(last))
+			for i := range entries {
+				e := &entries[i]
+				event, ok := e.Event()
+				open = open || e.Runs
+				if e.Ours || !ok || e.Pending() || sources.Later(e.Ended, e.Written).Before(since) {
+					continue
+				}
+				if told[e.ID] = true; !last[e.ID] && wanted(e, &event) {
+					add(event)
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// Note tells the Hub of a note about a moment, and writes it for the other coordtops that show or
+// make the recording. It waits for a disk.
+// Without a recording it is not written.
+func (o *Operator) Note(recording, text string, about time.Time) error {
+	text, _ = format.UTF8([]byte(text))
+	r := Record{Stage: Only, Action: action.NoteAction, Detail: text, About: about.UTC(), Recording: recording}
+	entry := r.entry()
+	if e, ok := entry.Event(); ok {
+		o.view.AddEvent(e)
+	}
+	switch {
+	case recording == "":
+		return nil
+	case o.options.Audit == nil:
+		return fmt.Errorf("%w: there is nowhere to write it", ErrNoAudit)
+	}
+	r.ID = o.options.Audit.id()
+	return o.options.Audit.Write(o.life, r)
+}
