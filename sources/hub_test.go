@@ -89,7 +89,9 @@ func TestSinceSaysHowItIsKnown(t *testing.T) {
 		told.Since = sources.Stamp{At: start.Add(-time.Hour), How: sources.Told}
 		bound := leased("b", time.Minute)
 		bound.Since = sources.Stamp{At: start.Add(-time.Hour), How: sources.Bound}
-		w.list(election("first", leased("a", time.Minute)), election("told", told), election("bound", bound), election("seen"))
+		here := leased("h", time.Minute) // a source may say that it is there, and since when its session is
+		here.Since = sources.StampBetween(start.Add(-time.Hour), start, sources.AtLeast)
+		w.list(election("first", leased("a", time.Minute)), election("told", told), election("bound", bound), election("seen"), election("here", here))
 		since := func(name string, want sources.Stamp) {
 			t.Helper()
 			if got := w.row(name).Owners[0].Since; got != want {
@@ -113,6 +115,10 @@ func TestSinceSaysHowItIsKnown(t *testing.T) {
 		w.set(election("seen", leased("s", time.Minute)), election("first", leased("a", time.Minute)))
 		since("seen", seen)
 		since("first", sources.Stamp{At: start, How: sources.AtLeast})
+		anew := here // of a source that began anew, as after a restart
+		anew.Since = sources.Stamp{At: time.Now(), How: sources.AtLeast}
+		w.set(election("here", anew))
+		since("here", here.Since)
 		if got, want := w.row("seen").Owners[0].Renewed, (sources.Stamp{At: time.Now(), How: sources.Seen}); got != want {
 			t.Errorf("Renewed = %+v, want %+v", got, want)
 		}

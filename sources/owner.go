@@ -149,8 +149,11 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 	default:
 		ours = l.stamp()
 	}
-	if certainty[ours.How] > certainty[since.How] {
+	switch {
+	case certainty[ours.How] > certainty[since.How]:
 		since = ours
+	case ours.How == AtLeast && since.How == AtLeast && ours.At.Before(since.At): // from before the source began anew
+		since = StampBetween(Later(ours.After(), since.After()), ours.At, AtLeast)
 	}
 	if old == nil {
 		return since, renewal, Rhythm{}
