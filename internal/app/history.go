@@ -75,7 +75,7 @@ func (p *program) ask(cmd *cobra.Command, s stretch, names []string, answer func
 	if s.file != "" {
 		file = []string{s.file}
 	}
-	store, c, err := p.recorded(file)
+	store, c, err := p.recorded(cmd.Context(), file)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 			"release by ana: no end is written \\(ana@desk: stuck\\)"}, rows: 2},
 		{args: "record --mask --export " + export, masked: true},
 		{args: "history -o json --file " + export, says: []string{`"length_ms":{"min":10000,`, `"gap_before_ms":{"min":3000,"max":3000}`}, masked: true},
-		{args: "report --file " + export, says: []string{"# Leadership, ", " | 1 | 1 | 3.0 s |", "| action |"}, masked: true, rows: 1},
+		{args: "report --file " + export, says: []string{"# Leadership in x.coordtop, ", " | 1 | 1 | 3.0 s |", "| action |"}, masked: true, rows: 1},
 		{args: "replay nope", code: exitError, says: []string{"there is no file nope"}},
 		{args: "history --file " + w.write(t, "foreign", "a text"), code: exitError, says: []string{"not a recording of coordtop: name a file"}},
 	} {

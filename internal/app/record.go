@@ -108,7 +108,7 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Begin: func(ctx context.Context) (record.Store, error) {
 		host, _ := os.Hostname() // without a name the number of the process is left
 		now := time.Now()
-		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version()})
+		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version(), Title: r.config.Title, TitleColor: r.config.Color})
 	}})
 	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
 }
@@ -234,7 +234,7 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if _, err := os.Lstat(o.export); err == nil {
 		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
 	}
-	store, _, err := p.recorded(nil)
+	store, _, err := p.recorded(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	span := history.Span{From: now.Add(-o.since), To: now}
 	err = record.Copy(ctx, store, span, o.mask, func(r history.Run) (record.Store, error) {
 		if o.mask {
-			r.Host, r.PID = "masked", 0
+			r.Host, r.PID, r.Title, r.TitleColor = "masked", 0, "", ""
 		}
 		return sqlite.Begin(context.WithoutCancel(ctx), sqlite.Options{Path: part, Alone: true}, r)
 	})

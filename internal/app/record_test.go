@@ -53,6 +53,38 @@ func TestRecordSaysWhereItRecordsAndWritesAStretchToAFile(t *testing.T) {
 	}
 }
 
+func TestTheReportOfAFileHasTheTitleOfItsEnvironment(t *testing.T) {
+	t.Parallel()
+	w, reader := newWorld(t), newWorld(t)
+	w.write(t, configFile, "title: prod-eu\nsources:\n  - {name: leases, url: redis://127.0.0.1:1/0}\n")
+	reader.write(t, configFile, "title: my-laptop\nsources:\n  - {name: leases, url: redis://127.0.0.1:1/0}\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- w.main(ctx, "record") }() // received below
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into "+w.home) })
+	cancel()
+	if code := <-done; code != 0 {
+		t.Fatalf("exit code %d: %s", code, w.stderr)
+	}
+	for title, args := range map[string][]string{"prod-eu": nil, "masked.coordtop": {"--mask"}} {
+		file := filepath.Join(w.home, map[bool]string{true: "plain.coordtop", false: "masked.coordtop"}[args == nil])
+		if code := w.main(t.Context(), append([]string{"record", "--export", file}, args...)...); code != 0 {
+			t.Fatalf("exporting: exit code %d: %s", code, w.stderr)
+		}
+		own := newWorld(t)
+		own.home = reader.home
+		if code := own.main(t.Context(), "report", "--file", file); code != 0 || !strings.HasPrefix(own.stdout.String(), "# Leadership in "+title+", ") {
+			t.Errorf("exit code %d, want the title %q: %s%s", code, title, own.stderr, own.stdout)
+		}
+	}
+	own := newWorld(t)
+	own.home = w.home
+	if code := own.main(t.Context(), "report"); code != 0 || !strings.HasPrefix(own.stdout.String(), "# Leadership in prod-eu, ") {
+		t.Errorf("exit code %d: %s%s", code, own.stderr, own.stdout)
+	}
+}
+
 func TestNothingIsRecordedWhereTheConfigSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

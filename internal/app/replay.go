@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	if err := p.env.screen("for scripts there is coordtop history"); err != nil {
 		return err
 	}
-	store, c, err := p.recorded(args)
+	store, c, err := p.recorded(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -77,15 +78,16 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	return err
 }
 
-// recorded is the recording that an argument names, else that of this machine.
-func (p *program) recorded(args []string) (*sqlite.Store, config.Config, error) {
+// recorded is the recording that an argument names, else that of this machine, and the config to show
+// it with: of a file that may be a colleague's only our keys hold, and its title is the file's own.
+func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Store, config.Config, error) {
 	c, err := p.settings.found()
 	if err != nil && !errors.Is(err, errNothing) {
 		return nil, c, err
 	}
 	path := p.settings.historyPlace(c).Path
 	if len(args) > 0 {
-		path, c.Title, c.Color = args[0], "", "" // it may be of another environment
+		path = args[0]
 	}
 	switch _, err := os.Stat(path); {
 	case path == "":
@@ -96,7 +98,18 @@ func (p *program) recorded(args []string) (*sqlite.Store, config.Config, error) 
 	default:
 		return nil, c, fmt.Errorf("nothing is recorded yet in %s: coordtop and `coordtop record` record what they watch", path)
 	}
-	return sqlite.Open(path), c, nil
+	if len(args) == 0 {
+		return sqlite.Open(path), c, nil
+	}
+	store := sqlite.Open(path)
+	c = config.Config{Keys: c.Keys, Title: filepath.Base(path)}
+	runs, _ := store.Runs(ctx) // whoever reads on is told why it cannot be read
+	for _, r := range runs {
+		if r.Title != "" {
+			c.Title, c.Color = r.Title, r.TitleColor
+		}
+	}
+	return store, c, nil
 }
 
 // recordedRuns are the runs of a recording, one at least.

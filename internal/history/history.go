@@ -26,11 +26,13 @@ type Span struct{ From, To time.Time }
 // still writes, a second ago at most.
 type Run struct {
 	Span
-	ID      int64 // 1, 2, 3 ... in the order of their beginnings
-	Host    string
-	PID     int
-	Version string
-	Live    bool // it records now
+	ID         int64 // 1, 2, 3 ... in the order of their beginnings
+	Host       string
+	PID        int
+	Version    string
+	Title      string // of the environment that it recorded, and TitleColor the colour of that; "": it has none
+	TitleColor string
+	Live       bool // it records now
 }
 
 // Reader answers questions about a recording. Its methods are safe for concurrent use, read

@@ -14,7 +14,7 @@ const applicationID = 0x63746f70
 
 // The version of the schema, and the lowest that can read what we write.
 const (
-	version = 2
+	version = 3
 	readers = 1
 )
 
@@ -56,6 +56,9 @@ create table sum(n integer primary key, body blob not null);
 `, `
 alter table event add column kind integer not null default -1;
 create index event_kind on event(kind, at);
+`, `
+alter table run add column title text not null default '';
+alter table run add column color text not null default '';
 `}
 
 // fillKinds gives each event the kind that was only in its body before.

@@ -177,8 +177,12 @@ func (q *query) runs() (runs []history.Run) {
 	var r history.Run
 	var began, last int64
 	var ended sql.NullInt64
-	q.each("select id, host, pid, version, began, last, ended from run order by id", nil,
-		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &began, &last, &ended}, func() {
+	titles := "title, color"
+	if q.has < 3 {
+		titles = "'', ''"
+	}
+	q.each("select id, host, pid, version, "+titles+", began, last, ended from run order by id", nil,
+		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended}, func() {
 			r.Span, r.Live = history.Span{From: at(began), To: at(last)}, !ended.Valid && q.live
 			runs = append(runs, r)
 		})

@@ -136,8 +136,8 @@ func (w *Writer) begin(ctx context.Context) error {
 		w.before = min(w.before, began) // the clock may have been set back since
 		t.exec("update lane set gone = ? where gone is null", w.before)
 		t.exec("update run set ended = last where ended is null")
-		w.run.ID = t.insert("insert into run(host, pid, version, began, last) values(?,?,?,?,?)",
-			w.run.Host, w.run.PID, w.run.Version, began, began)
+		w.run.ID = t.insert("insert into run(host, pid, version, title, color, began, last) values(?,?,?,?,?,?,?)",
+			w.run.Host, w.run.PID, w.run.Version, w.run.Title, w.run.TitleColor, began, began)
 		t.query("select coalesce(max(n)+1, 0) from sum", nil, &w.summed)
 		return t.err
 	})

@@ -168,7 +168,7 @@ func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
 		{"no SQLite", func(t *testing.T, path string) { overwrite(t, path, []byte("hello, this is a text of somebody")) }, true, history.ErrForeign, history.ErrForeign, ""},
 		{"garbage at our own place", func(t *testing.T, path string) { overwrite(t, path, []byte("hello, this is a text of nobody")) }, false, nil, nil, "was damaged"},
 		{"newer and readable", func(t *testing.T, path string) { change(t, path, "pragma user_version = 1900") }, false, history.ErrNewer, nil, ""},
-		{"newer", func(t *testing.T, path string) { change(t, path, "pragma user_version = 3900") }, false, history.ErrNewer, history.ErrNewer, ""},
+		{"newer", func(t *testing.T, path string) { change(t, path, "pragma user_version = 4900") }, false, history.ErrNewer, history.ErrNewer, ""},
 		{"damaged", func(t *testing.T, path string) {
 			overwrite(t, path, append([]byte("SQLite format 3\x00"), make([]byte, 8000)...))
 		}, true, nil, nil, "was damaged"},
