@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -61,8 +60,8 @@ func (t *tx) pack(g *groups) {
 }
 
 // gather makes chunks of the tails that a process left which was killed.
-func (w *Writer) gather(ctx context.Context) error {
-	return w.tx(ctx, func(t *tx) error {
+func (w *Writer) gather() error {
+	return w.tx(func(t *tx) error {
 		left := map[int64][]byte{}
 		var gop int64
 		var body []byte
@@ -83,7 +82,7 @@ func packed(b []byte) []byte {
 	return e.EncodeAll(b, nil)
 }
 
-// unpacked bounds what a damaged body may become.
+// largest bounds what a damaged body may become.
 const largest = 256 << 20
 
 func unpacked(b []byte) ([]byte, error) {

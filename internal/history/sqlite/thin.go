@@ -70,13 +70,13 @@ func (w *Writer) thin(ctx context.Context, before time.Time, late time.Duration)
 		t.queue = t.queue[1:]
 	}
 	if err == nil && whole != nil && t.read {
-		err = w.writeThin(ctx)
+		err = w.writeThin()
 	}
 	if err != nil || whole == nil {
 		*t = thinning{}
 	}
 	if whole != nil && (errors.Is(err, history.ErrDamaged) || errors.Is(err, sources.ErrRecording)) {
-		err = w.tx(ctx, func(t *tx) error {
+		err = w.tx(func(t *tx) error {
 			t.dropGroup(whole.gop)
 			return t.err
 		})
@@ -107,7 +107,7 @@ func (w *Writer) beginThin(q *query, before int64) error {
 }
 
 // writeThin puts what is left of the group that was read in the place of all of it.
-func (w *Writer) writeThin(ctx context.Context) error {
+func (w *Writer) writeThin() error {
 	t := &w.thinning
 	into, whole, inputs := &t.into, t.whole, t.thinner.Take()
 	for i := range inputs {
@@ -115,7 +115,7 @@ func (w *Writer) writeThin(ctx context.Context) error {
 	}
 	into.inputs += len(inputs)
 	t.end, t.whole = whole.last, nil
-	return w.tx(ctx, func(t *tx) error {
+	return w.tx(func(t *tx) error {
 		if into.key != nil {
 			t.dropBody(into.id)
 			t.exec("update gop set body = ? where id = ?", packed(into.key), into.id)

@@ -38,9 +38,9 @@ func (w *Writer) Tidy(ctx context.Context, now time.Time) (done bool, err error)
 	limits := w.o.Limits.withDefaults()
 	did, err := w.sumUp(ctx, now)
 	for _, step := range []func() (bool, error){
-		func() (bool, error) { return w.dropInputs(ctx, w.kept(now)) },
+		func() (bool, error) { return w.dropInputs(w.kept(now)) },
 		func() (bool, error) { return w.thin(ctx, now.Add(-limits.Full), thinEvery) },
-		func() (bool, error) { return w.drop(ctx, now.Add(-limits.Keep).UnixNano()) },
+		func() (bool, error) { return w.drop(now.Add(-limits.Keep).UnixNano()) },
 		func() (bool, error) { return w.shrink(ctx, limits, now) },
 	} {
 		if did || err != nil {
@@ -94,7 +94,7 @@ func (w *Writer) sumUp(ctx context.Context, now time.Time) (did bool, err error)
 		if last > 0 || q.err != nil {
 			return q.err
 		}
-		err := w.tx(ctx, func(t *tx) error {
+		err := w.tx(func(t *tx) error {
 			t.exec("insert or replace into sum values(?,?)", s.n, s.body)
 			return t.err
 		})
@@ -112,8 +112,8 @@ func (w *Writer) kept(now time.Time) int64 {
 }
 
 // drop drops what is over since before.
-func (w *Writer) drop(ctx context.Context, before int64) (did bool, err error) {
-	err = w.tx(ctx, func(t *tx) error {
+func (w *Writer) drop(before int64) (did bool, err error) {
+	err = w.tx(func(t *tx) error {
 		for _, text := range []string{
 			"delete from term where (lane, start, owner) in (select lane, start, owner from term indexed by term_start where start < ?1 and until < ?1 order by start limit ?2)",
 			"delete from event where (run, seq) in (select run, seq from event indexed by event_at where at < ?1 order by at limit ?2)",
@@ -160,9 +160,9 @@ func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool,
 		if did, err = w.thin(ctx, hour, 0); did || err != nil {
 			return did, err
 		}
-		return w.dropInputs(ctx, hour.UnixNano())
+		return w.dropInputs(hour.UnixNano())
 	case (pages-free)*size > l.Size && first > 0:
-		return w.drop(ctx, first+max((now.UnixNano()-first)/50, int64(time.Minute)))
+		return w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
 	case free > 1000:
 		_, err := w.conn.ExecContext(ctx, "pragma incremental_vacuum(500)")
 		return err == nil, explained(w.o.Path, err)
@@ -171,8 +171,8 @@ func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool,
 }
 
 // dropInputs drops the oldest group, if it was over before.
-func (w *Writer) dropInputs(ctx context.Context, before int64) (did bool, err error) {
-	err = w.tx(ctx, func(t *tx) error {
+func (w *Writer) dropInputs(before int64) (did bool, err error) {
+	err = w.tx(func(t *tx) error {
 		var id int64
 		if did = t.query("select id from gop where until < ? and id <> ? order by id limit 1", []any{before, w.group}, &id); did {
 			t.dropGroup(id)

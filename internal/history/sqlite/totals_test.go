@@ -181,7 +181,7 @@ func TestSummingUpGoesInSteps(t *testing.T) {
 		t.Fatalf("%d totals, %v", len(fast), err)
 	}
 	sums := 0
-	err = w.tx(t.Context(), func(tx *tx) error {
+	err = w.tx(func(tx *tx) error {
 		sums = int(tx.exec("delete from sum"))
 		return tx.err
 	})

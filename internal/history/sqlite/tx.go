@@ -11,18 +11,17 @@ import (
 // tx is one transaction of the writer. After the first error it does nothing more.
 type tx struct {
 	w   *Writer
-	ctx context.Context
 	err error
 }
 
 // tx runs f in a transaction that is committed where f returns no error. It is not
-// interrupted half-way: ctx gives only values.
-func (w *Writer) tx(ctx context.Context, f func(*tx) error) error {
-	ctx = context.WithoutCancel(ctx)
+// interrupted half-way, so it takes no context.
+func (w *Writer) tx(f func(*tx) error) error {
+	ctx := context.Background()
 	if _, err := w.conn.ExecContext(ctx, "begin immediate"); err != nil {
 		return errors.Join(explained(w.o.Path, err), w.shut())
 	}
-	err := f(&tx{w: w, ctx: ctx})
+	err := f(&tx{w: w})
 	if err == nil {
 		_, err = w.conn.ExecContext(ctx, "commit")
 	}
@@ -37,7 +36,7 @@ func (w *Writer) tx(ctx context.Context, f func(*tx) error) error {
 func (t *tx) stored(text string) *sql.Stmt {
 	s := t.w.stored[text]
 	if s == nil && t.err == nil {
-		if s, t.err = t.w.conn.PrepareContext(t.ctx, text); t.err == nil {
+		if s, t.err = t.w.conn.PrepareContext(context.Background(), text); t.err == nil {
 			t.w.stored[text] = s
 		}
 	}
@@ -60,7 +59,7 @@ func (t *tx) change(text string, args []any) (changed, id int64) {
 	if t.err != nil {
 		return 0, 0
 	}
-	result, err := s.ExecContext(t.ctx, args...)
+	result, err := s.ExecContext(context.Background(), args...)
 	if t.err = err; err != nil {
 		return 0, 0
 	}
@@ -82,7 +81,7 @@ func (t *tx) each(text string, args, into []any, f func()) {
 	if t.err != nil {
 		return
 	}
-	rows, err := s.QueryContext(t.ctx, args...)
+	rows, err := s.QueryContext(context.Background(), args...)
 	if err != nil {
 		t.err = err
 		return

@@ -131,7 +131,7 @@ func (w *Writer) begin(ctx context.Context) error {
 		return errors.Join(err, w.shut())
 	}
 	began := w.run.From.UnixNano()
-	err = w.tx(ctx, func(t *tx) error {
+	err = w.tx(func(t *tx) error {
 		t.query("select last from run order by id desc limit 1", nil, &w.before)
 		w.before = min(w.before, began) // the clock may have been set back since
 		t.exec("update lane set gone = ? where gone is null", w.before)
@@ -142,7 +142,7 @@ func (w *Writer) begin(ctx context.Context) error {
 		return t.err
 	})
 	if err == nil {
-		err = w.gather(ctx)
+		err = w.gather()
 	}
 	if err != nil {
 		err = errors.Join(err, w.shut())
@@ -169,7 +169,7 @@ func (w *Writer) Write(ctx context.Context, b *history.Batch) error {
 		return err
 	}
 	var g groups
-	err := w.tx(ctx, func(t *tx) error {
+	err := w.tx(func(t *tx) error {
 		g = w.write(t, b)
 		w.derived(t, b)
 		t.exec("update run set last = max(last, ?) where id = ?", b.Span.To.UnixNano(), w.run.ID)
@@ -216,7 +216,7 @@ func (w *Writer) Close() error {
 	}
 	var err error
 	if w.db != nil {
-		err = w.tx(context.Background(), func(t *tx) error {
+		err = w.tx(func(t *tx) error {
 			t.exec("update run set ended = last where id = ?", w.run.ID)
 			return t.err
 		})
