@@ -235,6 +235,18 @@ func TestLanesHaveTheLinesOfTheLegendOrItThose(t *testing.T) {
 	}
 }
 
+func TestTheLegendOfASmallScreenNamesTheOwnerThatOwnedLongest(t *testing.T) {
+	t.Parallel()
+	var rows []*sources.Row
+	for i := range 12 {
+		rows = append(rows, changing(fmt.Sprintf("lane-%02d", i), 100*time.Second, 5, i))
+	}
+	d := lanes(80, 24, rows...)
+	d.shows(t, "lease left")
+	d.shows(t, "C host-2")
+	d.shows(t, ", 2 more owners")
+}
+
 func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 	t.Parallel()
 	hour := uitest.Hour(t)

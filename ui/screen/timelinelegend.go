@@ -91,12 +91,18 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	shares := win.Shares(lane, now)
 	room := max(h-1-len(rest), 1)
 	for i, s := range shares {
-		if i == room-1 && len(shares) > room {
-			more := len(shares) - i
+		longest, more := "longest "+format.Precise(s.Longest), len(shares)-i
+		if i == room-1 && i > 0 && more > 1 {
 			g.Add(paint.Plain(""), sc.Theme.Dim.Text(paint.Count(more, "more owner")), paint.Plain(""), paint.Plain(""), paint.Plain(""))
 			break
 		}
-		add(sc.Theme.OwnerLetter(s.Hue).Text(paint.Letter(s.Hue)), paint.CleanLabel(s.Label), s.Owned, paint.Count(s.Terms, "term"), "longest "+format.Precise(s.Longest))
+		if room == 1 && more > 1 {
+			longest += ", " + paint.Count(more-1, "more owner")
+		}
+		add(sc.Theme.OwnerLetter(s.Hue).Text(paint.Letter(s.Hue)), paint.CleanLabel(s.Label), s.Owned, paint.Count(s.Terms, "term"), longest)
+		if room == 1 {
+			break
+		}
 	}
 	for _, f := range rest {
 		f()
