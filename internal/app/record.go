@@ -256,5 +256,9 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if err = errors.Join(err, store.Close()); err != nil {
 		return fmt.Errorf("exporting the recording: %w", err)
 	}
-	return os.Rename(part, o.export)
+	if err := os.Rename(part, o.export); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.env.Stderr, "coordtop: wrote %s: what was recorded since %s\n", o.export, span.From.Format(time.DateTime))
+	return nil
 }

@@ -43,7 +43,7 @@ func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
 			if len(table) == 0 {
 				table = [][]string{{"WHAT", "NAME", "START", "END", "LENGTH", "OWNER", "FENCE", "CAUSE", "GAP BEFORE"}}
 			}
-			table = append(table, p.text(o.Zone))
+			table = append(table, p.text(o))
 		}
 	}
 	if len(table) == 0 {
@@ -78,7 +78,8 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 }
 
 // text is a line of the table.
-func (p *past) text(zone *time.Location) []string {
+func (p *past) text(o HistoryOptions) []string {
+	zone := o.Zone
 	at := func(s sources.Stamp) string {
 		switch s.How {
 		case sources.Unknown:
@@ -96,7 +97,16 @@ func (p *past) text(zone *time.Location) []string {
 	switch {
 	case p.term >= 0:
 		t := &p.lane.Terms[p.term]
-		gap, cause, fence := "-", "-", "-"
+		gap, cause, fence, end, held := "-", "-", "-", at(t.End), t.Held()
+		if t.End.How == sources.Unknown { // up to when it was seen is how long it lasted at least
+			until := o.Span.To
+			if p.lane.Observed(until.Add(-1), until) > 0 {
+				end = "it lasts"
+			} else if n := len(p.lane.Dark); n > 0 {
+				until = p.lane.Dark[n-1].From
+			}
+			held = (&sources.Term{Start: t.Start, End: sources.Stamp{At: until, How: sources.Bound}}).Held()
+		}
 		if p.gap.Length.Max > 0 {
 			gap = between(p.gap.Length)
 		}
@@ -109,7 +119,7 @@ func (p *past) text(zone *time.Location) []string {
 		if f := number(t.Owner.Fence); f != nil {
 			fence = *f
 		}
-		return []string{"term", name, at(t.Start), at(t.End), between(t.Held()), format.Clean(t.Owner.Name(), maxText), fence, cause, gap}
+		return []string{"term", name, at(t.Start), end, between(held), format.Clean(t.Owner.Name(), maxText), fence, cause, gap}
 	case p.gap.Length.Max > 0:
 		end := at(p.gap.End)
 		if p.gap.Lasts {
