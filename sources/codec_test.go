@@ -50,7 +50,7 @@ func replayed(r *Replayer, inputs []Input) (*Replayer, error) {
 func TestARunGoesOnFromAnyKeyframeAsItDid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		o := HubOptions{Recorder: NewRecorder(0, 0)}
+		o := HubOptions{Recorder: NewInputBuffer(0, 0)}
 		m := newMachineOf(t.Context(), o)
 		var taken []*Keyframe
 		actions := m.actions()

@@ -38,7 +38,7 @@ func TestAMaskedRecordingHoldsNoText(t *testing.T) {
 func TestAMaskedRunHasTheSameStory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		o := HubOptions{Recorder: NewRecorder(0, 0)}
+		o := HubOptions{Recorder: NewInputBuffer(0, 0)}
 		m := newMachineOf(t.Context(), o)
 		t.Repeat(m.actions())
 		m.hub.Close()

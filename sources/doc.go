@@ -79,15 +79,15 @@
 // have no part in them. (Events that are too old are dropped at such ticks; a replay drops
 // them with the next event.) That this machine slept is an InputClockStep.
 //
-// A [Recorder] given in HubOptions keeps the Inputs for one reader. It can rely on this:
+// An [InputBuffer] given in HubOptions keeps the Inputs for one reader. It can rely on this:
 //
 //   - Seq counts the Inputs in the order of the lock, without holes. An Input lies between
 //     those before it and those after it also in every State: that of InputPublished has the
 //     former and none of the latter.
-//   - The Hub never waits for the reader. The Recorder is bounded by count and bytes; when it
+//   - The Hub never waits for the reader. The InputBuffer is bounded by count and bytes; when it
 //     is full it drops what comes, counts it, and takes Inputs again after the next Take. The
 //     Inputs behind a hole cannot be replayed before there is a new beginning.
-//   - [Recorder.Take] hands its slice over. What Inputs refer to (primitives, States) is
+//   - [InputBuffer.Take] hands its slice over. What Inputs refer to (primitives, States) is
 //     shared and immutable: it may be kept and read in any goroutine.
 //   - Times have no monotonic reading and are local; an error is a [Problem] without a cause
 //     but ErrSilent.

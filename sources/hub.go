@@ -21,8 +21,8 @@ type HubOptions struct {
 	// ones that are added go on from it. nil: nothing.
 	Resume *Keyframe
 
-	Clock    Clock     // of the Hub and of the runners of its sources; nil: SystemClock
-	Recorder *Recorder // keeps what the Hub takes in; nil: nothing is recorded
+	Clock    Clock        // of the Hub and of the runners of its sources; nil: SystemClock
+	Recorder *InputBuffer // keeps what the Hub takes in; nil: nothing is recorded
 }
 
 const (
@@ -36,7 +36,7 @@ const (
 type Hub struct {
 	state    atomic.Pointer[State]
 	clock    Clock
-	recorder *Recorder // nil: nothing is recorded
+	recorder *InputBuffer // nil: nothing is recorded
 
 	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
 	stop   chan struct{}

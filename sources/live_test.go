@@ -215,7 +215,7 @@ func TestALiveRunOfAllBackendsIsReplayedEqually(t *testing.T) {
 	t.Parallel()
 	l, specs := startLive(t)
 	l.clock = &settable{Clock: sources.SystemClock()}
-	o := sources.HubOptions{Clock: l.clock, Recorder: sources.NewRecorder(math.MaxInt, math.MaxInt)}
+	o := sources.HubOptions{Clock: l.clock, Recorder: sources.NewInputBuffer(math.MaxInt, math.MaxInt)}
 	l.hub = sources.NewHub(t.Context(), o)
 	l.events = l.hub.Subscribe(0)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 func TestARunThatResumesIsLikeAnOutage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		o := HubOptions{Recorder: NewRecorder(0, 0)}
+		o := HubOptions{Recorder: NewInputBuffer(0, 0)}
 		m := newMachineOf(t.Context(), o)
 		var end *Keyframe
 		actions := m.actions()

@@ -24,7 +24,7 @@ type world struct {
 func inWorld(t *testing.T, test func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o := sources.HubOptions{Recorder: sources.NewRecorder(0, 0)}
+		o := sources.HubOptions{Recorder: sources.NewInputBuffer(0, 0)}
 		w := &world{t: t, hub: sources.NewHub(t.Context(), o), script: sourcetest.NewScript("main")}
 		w.spec = sources.Spec{Name: "redis", Type: "redis", Address: "localhost:1", Source: w.script}
 		w.events = w.hub.Subscribe(0)

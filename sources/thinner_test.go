@@ -57,7 +57,7 @@ func (m *machine) leasing() map[string]func(*rapid.T) {
 func TestAThinnedRecordingDiffersInLeasesOnly(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		o := HubOptions{Recorder: NewRecorder(0, 0)}
+		o := HubOptions{Recorder: NewInputBuffer(0, 0)}
 		m := newMachineOf(t.Context(), o)
 		t.Repeat(m.leasing())
 		m.hub.Close()

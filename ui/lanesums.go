@@ -15,8 +15,8 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// summed is what was summed up of each lane in a window, and when.
-type summed struct {
+// laneTotals is what was summed up of each lane in a window, and when.
+type laneTotals struct {
 	window timeline.Window
 	at     time.Time
 	lanes  []summedLane
@@ -35,7 +35,7 @@ const freshTotals = 10 * time.Second
 
 // total is the sum of a lane that was not read, from those of the recording. Until others are read
 // it is that of a window that has moved on since.
-func (s *summed) total(row *sources.Row, win timeline.Window, sum timeline.Sum) timeline.Sum {
+func (s *laneTotals) total(row *sources.Row, win timeline.Window, sum timeline.Sum) timeline.Sum {
 	of := s.totalsOf
 	if s.totals == nil || of.Step != win.Step || of.Columns != win.Columns || win.Start.Sub(of.Start).Abs() > 4*win.Step {
 		return sum
@@ -57,7 +57,7 @@ type summedLane struct {
 }
 
 // order returns the lanes that are to be seen, in an order.
-func (s *summed) order(changed bool, o screen.LaneOrder) []rows.Handle {
+func (s *laneTotals) order(changed bool, o screen.LaneOrder) []rows.Handle {
 	lanes := slices.Clone(s.lanes)
 	switch o {
 	case screen.LanesByChanges:
@@ -97,17 +97,17 @@ type sumMsg struct{}
 
 // sumMore is the command that has it go on; nil: there is nothing to sum up.
 func (m timelineScreen) sumMore() tea.Cmd {
-	if m.summed.work == nil || m.summed.asked || m.Shown != screen.Timeline {
+	if m.laneTotals.work == nil || m.laneTotals.asked || m.Shown != screen.Timeline {
 		return nil
 	}
-	m.summed.asked = true
+	m.laneTotals.asked = true
 	return func() tea.Msg { return sumMsg{} }
 }
 
 // sumLanes sums up the window of all lanes where that or the list is another one, and as the time
 // goes on.
 func (m timelineScreen) sumLanes() {
-	win, s := screen.TimeWindow(&m.Scene), &m.summed
+	win, s := screen.TimeWindow(&m.Scene), &m.laneTotals
 	listed := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
 	pace := time.Duration(len(listed)/sumPace) * time.Second
 	if m.Time.Summing = win != s.window; m.Time.Summing {
@@ -133,7 +133,7 @@ func (m timelineScreen) sumLanes() {
 // sumLane adds a lane to the sums.
 func (m timelineScreen) sumLane(w *summing, h rows.Handle, row *sources.Row) {
 	l := summedLane{h, screen.SumLane(&m.Scene, row)}
-	if s := &m.summed; l.Unread > 0 {
+	if s := &m.laneTotals; l.Unread > 0 {
 		w.wanted = w.wanted || s.totalsOf != w.window || m.Clock.Sub(s.totalsAt) >= freshTotals
 		l.Sum = s.total(row, w.window, l.Sum)
 	}

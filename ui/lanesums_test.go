@@ -80,8 +80,8 @@ func TestNoFrameWaitsForTheSumsOfManyLanes(t *testing.T) {
 		}
 		return frames
 	}
-	for d.summed.work != nil { // those of the first window
-		d.summed.asked = false
+	for d.laneTotals.work != nil { // those of the first window
+		d.laneTotals.asked = false
 		d.send(sumMsg{})
 	}
 	d.shows(t, "changes "+format.Count(4*len(rows)))
@@ -89,9 +89,9 @@ func TestNoFrameWaitsForTheSumsOfManyLanes(t *testing.T) {
 		t.Errorf("it was summed up in %d more frames, not 4", frames)
 	}
 	d.shows(t, "changes 0")
-	before := d.summed.at
+	before := d.laneTotals.at
 	d.pass(1)
-	if d.summed.work != nil || !d.summed.at.Equal(before) {
+	if d.laneTotals.work != nil || !d.laneTotals.at.Equal(before) {
 		t.Error("a second later all is summed up again")
 	}
 }

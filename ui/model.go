@@ -42,10 +42,10 @@ type model struct {
 	focusVisible  []rows.Handle // the rows that the feed was told of last
 	focusSelected sources.Ref   // and which one of them is looked at
 
-	summed  summed
-	asked   asked
-	auditAt time.Time // when the audit was read last; zero: it is to be read
-	reading bool      // the audit
+	laneTotals laneTotals
+	asked      asked
+	auditAt    time.Time // when the audit was read last; zero: it is to be read
+	reading    bool      // the audit
 
 	frame    tea.View  // what View returns: drawn by Update
 	tabTitle heldTitle // the title of the window

@@ -128,8 +128,8 @@ func (m pastReader) readPast() tea.Cmd {
 	}
 	msg := pastMsg{jump: m.asked.jump, marksOf: m.unreadMarks(), now: m.State.At}
 	msg.refs, msg.span = m.unreadLanes()
-	if m.summed.wanted && !m.Time.Summing {
-		msg.totalsOf = m.summed.window
+	if m.laneTotals.wanted && !m.Time.Summing {
+		msg.totalsOf = m.laneTotals.window
 	}
 	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 && msg.totalsOf.Columns == 0 {
 		return nil
@@ -227,9 +227,9 @@ func (m pastReader) haveLanes(msg pastMsg) {
 	if m.Time.Past == nil || len(m.Time.Past) > keptPasts {
 		m.Time.Past = map[sources.Ref]*screen.Past{}
 	}
-	m.summed.at, m.summed.work = time.Time{}, nil
+	m.laneTotals.at, m.laneTotals.work = time.Time{}, nil
 	if msg.totalsOf.Columns > 0 {
-		s := &m.summed
+		s := &m.laneTotals
 		s.totals, s.totalsOf, s.totalsAt = make(map[sources.Ref]history.Total, len(msg.totals)), msg.totalsOf, m.Clock
 		for _, t := range msg.totals {
 			s.totals[t.Ref] = t

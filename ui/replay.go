@@ -234,7 +234,7 @@ func (m *replay) follows() bool {
 func (m *replay) forgetStates() {
 	m.Events, m.EventList = rows.Log{}, table.Table[uint64]{}
 	m.Time.Past, m.Time.Since, m.Time.MarksOf, m.Time.Marks = nil, time.Time{}, history.Span{}, nil
-	m.summed = summed{}
+	m.laneTotals = laneTotals{}
 	m.Rows.Reset()
 	m.anew = true
 	m.Scene.Forget()

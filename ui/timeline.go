@@ -71,7 +71,7 @@ func (m timelineScreen) listLanes() {
 	m.sumLanes()
 	handles := m.Rows.Handles
 	if m.Time.Changed || m.Time.Order != screen.LanesAsList {
-		handles = m.summed.order(m.Time.Changed, m.Time.Order)
+		handles = m.laneTotals.order(m.Time.Changed, m.Time.Order)
 	}
 	m.Time.Lanes.SetKeys(handles)
 	m.Time.Lanes.SetHeight(screen.LaneRows(&m.Scene))

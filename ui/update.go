@@ -74,7 +74,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		pastReader{m}.havePast(msg)
 		return nil, true
 	case sumMsg:
-		m.summed.asked = false
+		m.laneTotals.asked = false
 		return nil, true
 	case exportedMsg:
 		m.exported(msg)

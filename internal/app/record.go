@@ -27,7 +27,7 @@ type recording struct {
 	sources []string       // their names
 	without func(source string) bool
 	logger  *slog.Logger
-	inputs  *sources.Recorder
+	inputs  *sources.InputBuffer
 	known   time.Time // up to when an earlier run recorded these sources; zero: none did
 	began   time.Time
 	*record.Recorder
@@ -96,7 +96,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	if r.began = time.Now(); last != nil {
 		r.known = last.At().Wall
 	}
-	r.inputs = sources.NewRecorder(0, 0)
+	r.inputs = sources.NewInputBuffer(0, 0)
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}
 }
 
@@ -105,7 +105,7 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 	if r.place.Path == "" {
 		return
 	}
-	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Begin: func(ctx context.Context) (record.Store, error) {
+	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Begin: func(ctx context.Context) (record.Output, error) {
 		host, _ := os.Hostname() // without a name the number of the process is left
 		now := time.Now()
 		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version(), Title: r.config.Title, TitleColor: r.config.Color})
@@ -247,7 +247,7 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	part := filepath.Join(folder, filepath.Base(o.export))
 	now := time.Now()
 	span := history.Span{From: now.Add(-o.since), To: now}
-	err = record.Copy(ctx, store, span, o.mask, func(r history.Run) (record.Store, error) {
+	err = record.Copy(ctx, store, span, o.mask, func(r history.Run) (record.Output, error) {
 		if o.mask {
 			r.Host, r.PID, r.Title, r.TitleColor = "masked", 0, "", ""
 		}

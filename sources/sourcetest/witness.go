@@ -37,7 +37,7 @@ func Watch(t testing.TB, kind string, source sources.Source) *Witness {
 	t.Helper()
 	var o sources.HubOptions
 	if _, ok := t.(*testing.B); !ok {
-		o.Recorder = sources.NewRecorder(math.MaxInt, math.MaxInt)
+		o.Recorder = sources.NewInputBuffer(math.MaxInt, math.MaxInt)
 	}
 	hub := sources.NewHub(t.Context(), o)
 	w := &Witness{Hub: hub, t: t, events: hub.Subscribe(0)}

@@ -29,8 +29,8 @@ func (l *Line) StripAt(cells []timeline.Cell, cursor int) {
 		return
 	}
 	l.Strip(cells[:cursor])
-	quiet := []timeline.Mark{timeline.Owned, timeline.Idle, timeline.Dark, timeline.Unread, timeline.Absent, timeline.Blank}
-	if c := cells[cursor]; !c.Head && !c.Many && !c.Acted && slices.Contains(quiet, c.Mark) {
+	quiet := []timeline.CellKind{timeline.Owned, timeline.Idle, timeline.Dark, timeline.Unread, timeline.Absent, timeline.Blank}
+	if c := cells[cursor]; !c.Head && !c.Many && !c.Acted && slices.Contains(quiet, c.Kind) {
 		l.Put(l.th.Strong, l.th.Upright)
 	} else {
 		l.Strip(cells[cursor : cursor+1])
@@ -91,7 +91,7 @@ func (l *Line) ticks(win timeline.Window, start, end int, zone *time.Location) {
 
 // same reports whether a cell goes on what c began.
 func same(c, next timeline.Cell) bool {
-	return !next.Head && !next.Many && !c.Many && !next.Acted && !c.Acted && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height && next.Edge == c.Edge
+	return !next.Head && !next.Many && !c.Many && !next.Acted && !c.Acted && next.Kind == c.Kind && next.Hue == c.Hue && next.Height == c.Height && next.Edge == c.Edge
 }
 
 // putRun draws n cells that say the same, of which the first has the sign.
@@ -103,13 +103,13 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 	}
 	if c.Many {
 		st := th.Strong
-		if c.Mark == timeline.Leaderless {
+		if c.Kind == timeline.Leaderless {
 			st = th.Alarm
 		}
 		l.Put(st, th.Many)
 		return
 	}
-	switch c.Mark {
+	switch c.Kind {
 	case timeline.Owned:
 		if c.Head {
 			l.Put(th.OwnerLetter(c.Hue), Letter(c.Hue))
@@ -162,7 +162,7 @@ func (l *Line) putLevel(c timeline.Cell, n int) {
 	if c.Height > 0 {
 		glyph = l.th.Levels[min(int(c.Height), len(l.th.Levels))-1]
 	}
-	if c.Mark == timeline.Full {
+	if c.Kind == timeline.Full {
 		st, glyph = l.th.Warn, l.th.Full
 	}
 	l.Put(st, strings.Repeat(glyph, n))

@@ -127,17 +127,17 @@ func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 		return []paint.Part{sc.Theme.Dim.Text("not known yet")}
 	}
 	switch p := pieces[0]; {
-	case p.Mark == timeline.Unread:
+	case p.Kind == timeline.Unread:
 		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Unknown + " "), sc.unreadText("before " + clockAt(sc, lane.Unread[0].To, 0))}
-	case p.Mark == timeline.Dark:
+	case p.Kind == timeline.Dark:
 		return sc.unseenAt(row, &lane, at)
-	case p.Mark == timeline.Absent:
+	case p.Kind == timeline.Absent:
 		return []paint.Part{sc.Theme.Dim.Text("it did not exist")}
 	case row.Leveled():
 		return levelAt(sc, row, at)
-	case p.Mark == timeline.Blank:
+	case p.Kind == timeline.Blank:
 		return []paint.Part{sc.Theme.Dim.Text("nobody was seen to own it yet")}
-	case p.Mark == timeline.Owned:
+	case p.Kind == timeline.Owned:
 		return termAt(sc, &lane, p.Term)
 	}
 	return nobodyAt(sc, row, &lane, at)

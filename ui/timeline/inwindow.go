@@ -83,13 +83,13 @@ func (p *painter) halves(terms []sources.Term) {
 	for i := range terms {
 		t := &terms[i]
 		if c, ok := p.half(t.Start.At); ok && t.Start.Happened() && p.bare(c, i+1) {
-			p.cells[c] = Cell{Mark: Owned, Hue: t.Hue, term: i + 1, Edge: Right}
+			p.cells[c] = Cell{Kind: Owned, Hue: t.Hue, term: i + 1, Edge: Right}
 		}
 		if t.End.At.IsZero() {
 			continue
 		}
 		if c, ok := p.half(t.End.At); ok && p.bare(c, i+1) && p.w.Column(t.Start.At) != c {
-			p.cells[c] = Cell{Mark: Owned, Hue: t.Hue, term: i + 1, Edge: Left}
+			p.cells[c] = Cell{Kind: Owned, Hue: t.Hue, term: i + 1, Edge: Left}
 		}
 	}
 }
@@ -107,13 +107,13 @@ func (p *painter) half(t time.Time) (column int, ok bool) {
 // bare reports whether nothing stands in a cell but that nobody owns it, or the term itself.
 func (p *painter) bare(c, term int) bool {
 	cell := &p.cells[c]
-	return p.starts[c] < 2 && (cell.Mark == Idle || cell.Mark == Blank || cell.Mark == Owned && cell.term == term && p.besides(c))
+	return p.starts[c] < 2 && (cell.Kind == Idle || cell.Kind == Blank || cell.Kind == Owned && cell.term == term && p.besides(c))
 }
 
 // besides reports whether a cell beside c shows that nobody owns it.
 func (p *painter) besides(c int) bool {
 	idle := func(i int) bool {
-		return i >= 0 && i < len(p.cells) && (p.cells[i].Mark == Idle || p.cells[i].Mark == Blank)
+		return i >= 0 && i < len(p.cells) && (p.cells[i].Kind == Idle || p.cells[i].Kind == Blank)
 	}
 	return idle(c-1) || idle(c+1)
 }

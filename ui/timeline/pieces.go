@@ -11,8 +11,8 @@ import (
 // Piece is a stretch of a lane in which one thing was so: [From, To).
 type Piece struct {
 	From, To time.Time
-	Mark     Mark // Owned, Idle, Dark, Absent, Unread, or Blank for what lies ahead, or is not told
-	Term     int  // index in Lane.Terms, where Owned; else -1
+	Kind     CellKind // Owned, Idle, Dark, Absent, Unread, or Blank for what lies ahead, or is not told
+	Term     int      // index in Lane.Terms, where Owned; else -1
 }
 
 // Pieces cuts the window into pieces, which follow each other without a hole or an overlap: who
@@ -100,7 +100,7 @@ func (c *pieceBuilder) vacant(to time.Time, known bool) {
 }
 
 // cover appends the pieces up to an instant: what was not observed of it is dark.
-func (c *pieceBuilder) cover(to time.Time, m Mark, term int) {
+func (c *pieceBuilder) cover(to time.Time, m CellKind, term int) {
 	to = sources.Earlier(to, c.end)
 	for c.dark < len(c.lane.Dark) && c.at.Before(to) {
 		d := c.lane.Dark[c.dark]
@@ -119,11 +119,11 @@ func (c *pieceBuilder) cover(to time.Time, m Mark, term int) {
 }
 
 // piece appends one piece, or makes the last one longer where that says the same.
-func (c *pieceBuilder) piece(to time.Time, m Mark, term int) {
+func (c *pieceBuilder) piece(to time.Time, m CellKind, term int) {
 	if !to.After(c.at) {
 		return
 	}
-	if n := len(c.pieces) - 1; n >= 0 && c.pieces[n].Mark == m && c.pieces[n].Term == term {
+	if n := len(c.pieces) - 1; n >= 0 && c.pieces[n].Kind == m && c.pieces[n].Term == term {
 		c.pieces[n].To = to
 	} else {
 		c.pieces = append(c.pieces, Piece{c.at, to, m, term})
@@ -135,7 +135,7 @@ func (c *pieceBuilder) piece(to time.Time, m Mark, term int) {
 func Observed(pieces []Piece, from, to time.Time) time.Duration {
 	var d time.Duration
 	for _, p := range pieces {
-		if p.Mark != Dark && p.Mark != Unread {
+		if p.Kind != Dark && p.Kind != Unread {
 			d += max(sources.Earlier(to, p.To).Sub(sources.Later(from, p.From)), 0)
 		}
 	}
@@ -162,7 +162,7 @@ func (w Window) Sum(l Lane, now time.Time) Sum {
 	s := Sum{Changes: sources.Changes(l.Terms[first:last], w.Start)}
 	for _, p := range w.Pieces(l, now) {
 		d := p.To.Sub(p.From)
-		switch p.Mark {
+		switch p.Kind {
 		case Owned:
 			s.Owned += d
 		case Dark:
@@ -210,7 +210,7 @@ func (w Window) Shares(l Lane, now time.Time) []Share {
 	first, last := w.within(l.Terms)
 	owned := make([]time.Duration, last-first)
 	for _, p := range w.Pieces(l, now) {
-		if p.Mark == Owned {
+		if p.Kind == Owned {
 			owned[p.Term-first] += p.To.Sub(p.From)
 		}
 	}

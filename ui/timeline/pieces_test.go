@@ -113,8 +113,8 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 			case len(l.Terms) > 0 && mid.Before(l.Terms[0].Start.At):
 				want = timeline.Blank // it was not there yet, as far as anybody knows
 			}
-			if p.Mark != want || want == timeline.Owned && p.Term != owner {
-				t.Fatalf("[%v, %v) has the mark %d of term %d, want %d of term %d", p.From, p.To, p.Mark, p.Term, want, owner)
+			if p.Kind != want || want == timeline.Owned && p.Term != owner {
+				t.Fatalf("[%v, %v) has the mark %d of term %d, want %d of term %d", p.From, p.To, p.Kind, p.Term, want, owner)
 			}
 		}
 		if !at.Equal(w.End()) {
@@ -123,7 +123,7 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 		s := w.Sum(l, now)
 		blank := time.Duration(0)
 		for _, p := range pieces {
-			if p.Mark == timeline.Blank {
+			if p.Kind == timeline.Blank {
 				blank += p.To.Sub(p.From)
 			}
 		}
@@ -133,7 +133,7 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 		of := timeline.Sum{Changes: s.Changes}
 		for _, p := range pieces {
 			d := p.To.Sub(p.From)
-			switch p.Mark {
+			switch p.Kind {
 			case timeline.Owned:
 				of.Owned += d
 			case timeline.Dark:
@@ -174,18 +174,18 @@ func TestEveryColumnWithAGapAChangeOrDarknessShowsASign(t *testing.T) {
 			}
 		}
 		for _, p := range w.Pieces(l, now) {
-			switch p.Mark {
+			switch p.Kind {
 			case timeline.Idle:
 				show("a gap", p.From, p.To, func(c timeline.Cell) bool {
-					return c.Many || c.Mark != timeline.Owned || c.Edge != timeline.Whole
+					return c.Many || c.Kind != timeline.Owned || c.Edge != timeline.Whole
 				})
 			case timeline.Unread:
-				show("what was not read", p.From, p.To, func(c timeline.Cell) bool { return c.Mark == timeline.Unread || c.Many })
+				show("what was not read", p.From, p.To, func(c timeline.Cell) bool { return c.Kind == timeline.Unread || c.Many })
 			case timeline.Dark:
 				if !p.To.After(l.Since) {
 					continue // the first term's column may begin before it was observed
 				}
-				show("darkness", p.From, p.To, func(c timeline.Cell) bool { return c.Mark != timeline.Owned || c.Many })
+				show("darkness", p.From, p.To, func(c timeline.Cell) bool { return c.Kind != timeline.Owned || c.Many })
 			}
 		}
 		begun := map[int]int{}
@@ -198,7 +198,7 @@ func TestEveryColumnWithAGapAChangeOrDarknessShowsASign(t *testing.T) {
 					t.Fatalf("%d terms begin in column %d, which shows one: %q", begun[c], c, draw(cells))
 				}
 			}
-			show("a change", term.Start.At, term.Start.At.Add(1), func(c timeline.Cell) bool { return c.Many || c.Head || c.Mark != timeline.Owned })
+			show("a change", term.Start.At, term.Start.At.Add(1), func(c timeline.Cell) bool { return c.Many || c.Head || c.Kind != timeline.Owned })
 		}
 	})
 }
@@ -251,9 +251,9 @@ func TestCrowdedColumnsLookAsIfAllTermsWerePainted(t *testing.T) {
 		all.Terms = slices.Clone(burst)
 		got, want := w.Strip(nil, l, now), w.StripOfAll(nil, all, now)
 		for i := range want {
-			same := got[i].Mark == want[i].Mark && got[i].Head == want[i].Head && got[i].Edge == want[i].Edge
+			same := got[i].Kind == want[i].Kind && got[i].Head == want[i].Head && got[i].Edge == want[i].Edge
 			if got[i].Many { // then nothing else is drawn, but in alarm or not
-				same = (got[i].Mark == timeline.Leaderless) == (want[i].Mark == timeline.Leaderless)
+				same = (got[i].Kind == timeline.Leaderless) == (want[i].Kind == timeline.Leaderless)
 			}
 			if got[i].Many != want[i].Many || !same {
 				t.Fatalf("column %d is %+v with terms left out:\n%q, and %+v with all:\n%q", i, got[i], draw(got), want[i], draw(want))

@@ -51,22 +51,22 @@ func (p *painter) level(l sources.Level, until time.Time, full uint64) {
 	first, last := p.columns(l.At, until)
 	for c := first; c <= last; c++ {
 		cell := &p.cells[c]
-		if cell.Mark == Dark || cell.Mark == Unread {
+		if cell.Kind == Dark || cell.Kind == Unread {
 			continue
 		}
 		if l.Gone {
-			if cell.Mark == Blank {
-				*cell = Cell{Mark: Absent}
+			if cell.Kind == Blank {
+				*cell = Cell{Kind: Absent}
 			}
 			continue
 		}
 		height := eighths(l.High, full)
-		if cell.Mark == Blank || cell.Mark == Absent {
-			*cell = Cell{Mark: Taken}
+		if cell.Kind == Blank || cell.Kind == Absent {
+			*cell = Cell{Kind: Taken}
 		}
 		cell.Height = max(cell.Height, height)
 		if l.High >= full {
-			cell.Mark = Full
+			cell.Kind = Full
 		}
 	}
 }

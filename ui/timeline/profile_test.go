@@ -22,7 +22,7 @@ func profile(limit uint64, dark []sources.Dark, now int, levels ...sources.Level
 		since = levels[0].At
 	}
 	for _, c := range w.Profile(nil, slices.Values(levels), limit, timeline.Lane{Since: since, Dark: dark}, start.Add(time.Duration(now)*time.Second)) {
-		switch c.Mark {
+		switch c.Kind {
 		case timeline.Full:
 			b.WriteByte('F')
 		case timeline.Taken:

@@ -6,27 +6,27 @@ import (
 	"coordtop/sources"
 )
 
-// Mark is what a cell of a strip says.
-type Mark uint8
+// CellKind is what a cell of a strip says.
+type CellKind uint8
 
-// The marks.
+// The kinds of cells.
 const (
-	Blank      Mark = iota // nothing is recorded for this time, or it lies ahead
-	Owned                  // by the owner with the cell's hue
-	Idle                   // observed, and nobody owned it, which is no trouble
-	Leaderless             // observed, and nobody owned for long what should be owned
-	Break                  // observed, and nobody owned it for a moment: a hand-over
-	Dark                   // not observed, or not recorded
-	Taken                  // a part of the permits, to the cell's Height
-	Full                   // no permit was left
-	Absent                 // it does not exist
-	Conflict               // several own what only one may own
-	Unread                 // it may be recorded, and was not read
+	Blank      CellKind = iota // nothing is recorded for this time, or it lies ahead
+	Owned                      // by the owner with the cell's hue
+	Idle                       // observed, and nobody owned it, which is no trouble
+	Leaderless                 // observed, and nobody owned for long what should be owned
+	Break                      // observed, and nobody owned it for a moment: a hand-over
+	Dark                       // not observed, or not recorded
+	Taken                      // a part of the permits, to the cell's Height
+	Full                       // no permit was left
+	Absent                     // it does not exist
+	Conflict                   // several own what only one may own
+	Unread                     // it may be recorded, and was not read
 )
 
 // Cell is one column of a strip.
 type Cell struct {
-	Mark   Mark
+	Kind   CellKind
 	Hue    uint8 // of the owner, where Owned
 	Head   bool  // the first cell of a run of equal cells: where the letter or sign stands
 	Height uint8 // in eighths, where Taken or Full; 0: none
@@ -83,13 +83,13 @@ func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 	p.terms(l.Terms)
 	p.gaps(l)
 	if !l.Absent.IsZero() {
-		p.paint(l.Absent, now, Cell{Mark: Absent}, true)
+		p.paint(l.Absent, now, Cell{Kind: Absent}, true)
 	}
 	if !l.Several.IsZero() {
-		p.paint(l.Several, now, Cell{Mark: Conflict}, true)
+		p.paint(l.Several, now, Cell{Kind: Conflict}, true)
 	}
 	for _, d := range l.Dark {
-		p.paint(d.From, endOf(d, now), Cell{Mark: Dark}, true)
+		p.paint(d.From, endOf(d, now), Cell{Kind: Dark}, true)
 	}
 	p.unseen(l)
 	if l.Halves {
@@ -99,7 +99,7 @@ func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 		p.leaderless(l)
 	}
 	for _, u := range l.Unread {
-		p.paint(u.From, u.To, Cell{Mark: Unread}, true)
+		p.paint(u.From, u.To, Cell{Kind: Unread}, true)
 	}
 	p.atNow(l)
 	p.crowds(l.Terms)
@@ -126,14 +126,14 @@ func (w Window) mark(cells []Cell, acts []time.Time) {
 // atNow marks the present column, which may have only begun, for states that are not terms.
 func (p *painter) atNow(l Lane) {
 	c := p.w.Column(p.now)
-	if c < 0 || c >= len(p.cells) || p.cells[c].Mark == Dark || p.cells[c].Mark == Unread {
+	if c < 0 || c >= len(p.cells) || p.cells[c].Kind == Dark || p.cells[c].Kind == Unread {
 		return
 	}
 	switch {
 	case !l.Absent.IsZero():
-		p.cells[c] = Cell{Mark: Absent}
+		p.cells[c] = Cell{Kind: Absent}
 	case !l.Several.IsZero():
-		p.cells[c] = Cell{Mark: Conflict}
+		p.cells[c] = Cell{Kind: Conflict}
 	}
 }
 
@@ -154,7 +154,7 @@ func (p *painter) terms(terms []sources.Term) {
 		}
 		first, last := p.columns(from, to)
 		for c := first; c <= last; c++ {
-			p.cells[c] = Cell{Mark: Owned, Hue: t.Hue, term: i + 1}
+			p.cells[c] = Cell{Kind: Owned, Hue: t.Hue, term: i + 1}
 		}
 	}
 }
@@ -229,7 +229,7 @@ func (p *painter) eachGap(l Lane, f func(from, to time.Time)) {
 
 // gaps clears what terms that ended have painted too far.
 func (p *painter) gaps(l Lane) {
-	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Mark: Idle}, false) })
+	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Kind: Idle}, false) })
 }
 
 // unseen marks the time of which there is no record.
@@ -239,8 +239,8 @@ func (p *painter) unseen(l Lane) {
 		until = p.now
 	}
 	for i := 0; i < len(p.cells) && p.w.at(i).Before(until) && p.w.at(i).Before(p.now); i++ {
-		if p.cells[i].Mark == Blank {
-			p.cells[i] = Cell{Mark: Dark}
+		if p.cells[i].Kind == Blank {
+			p.cells[i] = Cell{Kind: Dark}
 		}
 	}
 }
@@ -270,9 +270,9 @@ func (p *painter) leaderless(l Lane) {
 // vacant paints an observed stretch without an owner: trouble if it is longer than the lane
 // lets pass as a break. Neither ever vanishes.
 func (p *painter) vacant(l *Lane, from, to time.Time) {
-	c := Cell{Mark: Break}
+	c := Cell{Kind: Break}
 	if d := sources.Earlier(to, p.now).Sub(from); d > l.Gap && d > time.Duration(l.GapPart*float64(p.w.Step)) {
-		c.Mark = Leaderless
+		c.Kind = Leaderless
 	}
 	p.paint(from, to, c, true)
 }
@@ -308,5 +308,5 @@ func heads(cells []Cell) {
 
 // runsOn reports whether the run of a cell goes on in the next one.
 func runsOn(cells []Cell, i int) bool {
-	return i+1 < len(cells) && cells[i+1].Mark == cells[i].Mark && cells[i+1].term == cells[i].term
+	return i+1 < len(cells) && cells[i+1].Kind == cells[i].Kind && cells[i+1].term == cells[i].term
 }

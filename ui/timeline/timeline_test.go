@@ -33,12 +33,12 @@ func draw(cells []timeline.Cell) string {
 		switch {
 		case c.Many:
 			b.WriteByte('*')
-		case c.Mark == timeline.Owned && c.Head:
+		case c.Kind == timeline.Owned && c.Head:
 			b.WriteByte('A' + c.Hue)
-		case c.Mark == timeline.Owned:
+		case c.Kind == timeline.Owned:
 			b.WriteByte('a' + c.Hue)
 		default:
-			b.WriteByte(" ?_!-.tFx2u"[c.Mark])
+			b.WriteByte(" ?_!-.tFx2u"[c.Kind])
 		}
 	}
 	return b.String()

@@ -20,7 +20,7 @@ type Log struct {
 
 	mu   sync.Mutex
 	runs []*run
-	next *sources.Recorder // of the next Hub
+	next *sources.InputBuffer // of the next Hub
 }
 
 type run struct {
@@ -32,7 +32,7 @@ type run struct {
 
 // Begin returns the options of the next Hub: see Recorder.
 func (l *Log) Begin() (sources.HubOptions, error) {
-	l.next = sources.NewRecorder(1<<20, 1<<30)
+	l.next = sources.NewInputBuffer(1<<20, 1<<30)
 	return sources.HubOptions{Recorder: l.next}, nil
 }
 

@@ -22,10 +22,10 @@ const (
 	longestGroup = time.Hour
 )
 
-// batcher is what one Hub does in one run of a Store.
+// batcher is what one Hub does in one run into an Output.
 type batcher struct {
 	hub     *sources.Hub
-	store   Store
+	store   Output
 	encoder *sources.Encoder
 	group   group
 	derived derived
@@ -40,7 +40,7 @@ type batcher struct {
 const behind = 10 * time.Second
 
 // newRun begins at an instant; the run before it wrote up to stored.
-func newRun(hub *sources.Hub, store Store, o sources.EncoderOptions, began, stored time.Time) *batcher {
+func newRun(hub *sources.Hub, store Output, o sources.EncoderOptions, began, stored time.Time) *batcher {
 	return &batcher{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored.Add(-behind)), flushed: began}
 }
 

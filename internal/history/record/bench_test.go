@@ -28,7 +28,7 @@ func leader(i int, now time.Time) *sources.Primitive {
 }
 
 // many is a Hub of many leaders, with a recording where inputs is not nil.
-func many(b *testing.B, inputs *sources.Recorder) (hub *sources.Hub, renew func(n int), stop func()) {
+func many(b *testing.B, inputs *sources.InputBuffer) (hub *sources.Hub, renew func(n int), stop func()) {
 	b.Helper()
 	hub = sources.NewHub(b.Context(), sources.HubOptions{Recorder: inputs})
 	s := sourcetest.NewScript()
@@ -78,9 +78,9 @@ func used(b *testing.B) time.Duration {
 func BenchmarkRecord(b *testing.B) {
 	for _, on := range []bool{false, true, false, true} {
 		b.Run(fmt.Sprintf("recording=%v", on), func(b *testing.B) {
-			var inputs *sources.Recorder
+			var inputs *sources.InputBuffer
 			if on {
-				inputs = sources.NewRecorder(0, 0)
+				inputs = sources.NewInputBuffer(0, 0)
 			}
 			hub, renew, stop := many(b, inputs)
 			ctx, cancel := context.WithCancel(b.Context())
@@ -121,9 +121,9 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-func newRecorder(b *testing.B, hub *sources.Hub, inputs *sources.Recorder) *Recorder {
+func newRecorder(b *testing.B, hub *sources.Hub, inputs *sources.InputBuffer) *Recorder {
 	o := sqlite.Options{Path: b.TempDir() + "/state/history.db", Ours: true}
-	return New(Options{Hub: hub, Inputs: inputs, Logger: nil, Begin: func(ctx context.Context) (Store, error) {
+	return New(Options{Hub: hub, Inputs: inputs, Logger: nil, Begin: func(ctx context.Context) (Output, error) {
 		return sqlite.Begin(ctx, o, history.Run{Span: history.Span{From: time.Now(), To: time.Now()}})
 	}})
 }
@@ -131,7 +131,7 @@ func newRecorder(b *testing.B, hub *sources.Hub, inputs *sources.Recorder) *Reco
 // BenchmarkStateAtAnInstant makes the state again at the end of a group as long as groups get: of
 // 10,000 leaders and 40,000 renewals.
 func BenchmarkStateAtAnInstant(b *testing.B) {
-	inputs := sources.NewRecorder(1<<20, 1<<30)
+	inputs := sources.NewInputBuffer(1<<20, 1<<30)
 	hub, renew, stop := many(b, inputs)
 	path := b.TempDir() + "/state/history.db"
 	store, err := sqlite.Begin(b.Context(), sqlite.Options{Path: path, Ours: true}, history.Run{Span: history.Span{From: time.Now(), To: time.Now()}})

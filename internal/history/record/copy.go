@@ -10,10 +10,10 @@ import (
 )
 
 // Copy records a stretch of a recording again: what was taken in is taken in by a replay, and what
-// follows from it is derived anew. begin makes the Store for each run. Masked: every name, label and
+// follows from it is derived anew. begin makes the Output for each run. Masked: every name, label and
 // sentence is replaced before anything is made of it, by the same text everywhere. An error wraps
 // history.ErrNothing where nothing lies in span.
-func Copy(ctx context.Context, from history.Log, span history.Span, masked bool, begin func(history.Run) (Store, error)) error {
+func Copy(ctx context.Context, from history.Log, span history.Span, masked bool, begin func(history.Run) (Output, error)) error {
 	runs, err := from.Runs(ctx)
 	if err != nil {
 		return err
@@ -87,10 +87,10 @@ type copying struct {
 	mask   *mask
 	to     time.Time
 	source history.Run
-	begin  func(history.Run) (Store, error)
+	begin  func(history.Run) (Output, error)
 
 	replay *sources.Replayer
-	store  Store
+	store  Output
 	run    *batcher
 	inputs []sources.Input // since the last write
 }

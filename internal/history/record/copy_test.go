@@ -102,7 +102,7 @@ func begin(t *testing.T, log history.Log) time.Time {
 
 func export(t *testing.T, log history.Log, span history.Span, path string, masked bool) {
 	t.Helper()
-	err := Copy(t.Context(), log, span, masked, func(r history.Run) (Store, error) {
+	err := Copy(t.Context(), log, span, masked, func(r history.Run) (Output, error) {
 		return sqlite.Begin(context.Background(), sqlite.Options{Path: path}, r)
 	})
 	if err != nil {

@@ -46,12 +46,12 @@ func TestDataThatIsNotRecordedIsNowhereInTheFile(t *testing.T) {
 
 func testUnrecorded(t *testing.T, folder, without string) {
 	store := &watchedStore{}
-	inputs := sources.NewRecorder(0, 0)
+	inputs := sources.NewInputBuffer(0, 0)
 	hub := sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
 	ctx, cancel := context.WithCancel(t.Context())
 	r := New(Options{
 		Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), WithoutData: func(source string) bool { return source == without },
-		Begin: func(ctx context.Context) (Store, error) {
+		Begin: func(ctx context.Context) (Output, error) {
 			var err error
 			store.Writer, err = sqlite.Begin(ctx, sqlite.Options{Path: filepath.Join(folder, "history.db"), Ours: true}, history.Run{Span: history.Span{From: time.Now(), To: time.Now()}})
 			return store, err

@@ -103,7 +103,7 @@ func TestManyNewRowsAreWrittenInPieces(t *testing.T) {
 func TestTermsAreThoseOfTheInputs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		inputs := sources.NewRecorder(0, 0)
+		inputs := sources.NewInputBuffer(0, 0)
 		hub := sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
 		ctx, cancel := context.WithCancel(t.Context())
 		s := sourcetest.NewScript()

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 // the number of the last event that was written.
 func recordUntilKilled(path string) {
 	ctx := context.Background()
-	inputs := sources.NewRecorder(0, 0)
+	inputs := sources.NewInputBuffer(0, 0)
 	hub := sources.NewHub(ctx, sources.HubOptions{Recorder: inputs})
 	now := time.Now()
 	store, err := sqlite.Begin(ctx, sqlite.Options{Path: path, Ours: true}, history.Run{Span: history.Span{From: now, To: now}, PID: os.Getpid()})

@@ -14,8 +14,8 @@ import (
 	"coordtop/sources"
 )
 
-// Store is where a recording is kept. One goroutine uses it.
-type Store interface {
+// Output is where a recording is kept. One goroutine uses it.
+type Output interface {
 	history.Writer
 
 	Note() string      // what is unusual about it, in a sentence; "": nothing is
@@ -26,8 +26,8 @@ type Store interface {
 // Options are what a Recorder records, and where.
 type Options struct {
 	Hub         *sources.Hub
-	Inputs      *sources.Recorder // that of Hub
-	Begin       func(ctx context.Context) (Store, error)
+	Inputs      *sources.InputBuffer // that of Hub
+	Begin       func(ctx context.Context) (Output, error)
 	WithoutData func(source string) bool // see sources.EncoderOptions
 	Logger      *slog.Logger             // nil: nothing is logged
 }

@@ -19,7 +19,7 @@ import (
 	"coordtop/sources/sourcetest"
 )
 
-// disk is a Store that fails as it is told, and keeps what it was given.
+// disk is an Output that fails as it is told, and keeps what it was given.
 type disk struct {
 	stuck chan struct{} // nil: it is not
 	clock sources.Clock // of the Hub; nil: that of this machine
@@ -75,7 +75,7 @@ func (d *disk) written() []*history.Batch {
 	return batches
 }
 
-func (d *disk) begin() (Store, error) {
+func (d *disk) begin() (Output, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d, d.begins
@@ -84,10 +84,10 @@ func (d *disk) begin() (Store, error) {
 // recorded runs a Hub and a Recorder until stop is called, which says how long that took.
 func recorded(t *testing.T, d *disk) (r *Recorder, hub *sources.Hub, stop func() time.Duration) {
 	t.Helper()
-	inputs := sources.NewRecorder(0, 0)
+	inputs := sources.NewInputBuffer(0, 0)
 	hub = sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs, Clock: d.clock})
 	ctx, cancel := context.WithCancel(t.Context())
-	r = New(Options{Hub: hub, Inputs: inputs, Begin: func(context.Context) (Store, error) { return d.begin() }})
+	r = New(Options{Hub: hub, Inputs: inputs, Begin: func(context.Context) (Output, error) { return d.begin() }})
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }() // received in stop
 	return r, hub, func() time.Duration {
@@ -230,10 +230,10 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 				t.Error(err)
 			}
 			t.Logf("resuming: %v, %v", last != nil, err)
-			inputs := sources.NewRecorder(0, 0)
+			inputs := sources.NewInputBuffer(0, 0)
 			hub := sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs, Resume: last})
 			ctx, cancel := context.WithCancel(t.Context())
-			r := New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (Store, error) {
+			r := New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (Output, error) {
 				return sqlite.Begin(ctx, o, history.Run{Span: history.Span{From: time.Now(), To: time.Now()}})
 			}})
 			s := sourcetest.NewScript()

@@ -20,10 +20,10 @@ func TestARowThatVanishesWithItsOwnerHasTheEndOfItsTerm(t *testing.T) {
 	o := sqlite.Options{Path: filepath.Join(t.TempDir(), "state", "history.db"), Ours: true}
 	synctest.Test(t, func(t *testing.T) {
 		refs := []sources.Ref{{Source: "s", Name: "leader"}, {Source: "s", Name: "pool"}}
-		inputs := sources.NewRecorder(0, 0)
+		inputs := sources.NewInputBuffer(0, 0)
 		hub := sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
 		ctx, cancel := context.WithCancel(t.Context())
-		r := New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (Store, error) {
+		r := New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (Output, error) {
 			return sqlite.Begin(ctx, o, history.Run{Span: history.Span{From: time.Now(), To: time.Now()}})
 		}})
 		began := time.Now()

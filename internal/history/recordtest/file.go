@@ -11,12 +11,12 @@ import (
 	"coordtop/internal/history/sqlite"
 )
 
-// File records all of log into a file, and reads it. The Store is closed when the test ends.
+// File records all of log into a file, and reads it. The sqlite.Store is closed when the test ends.
 func File(t *testing.T, log history.Log) (s *sqlite.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "history.db")
 	all := history.Span{From: time.Unix(0, 0), To: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}
-	err := record.Copy(context.Background(), log, all, false, func(r history.Run) (record.Store, error) {
+	err := record.Copy(context.Background(), log, all, false, func(r history.Run) (record.Output, error) {
 		return sqlite.Begin(context.Background(), sqlite.Options{Path: path}, r)
 	})
 	if err != nil {

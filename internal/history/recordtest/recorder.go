@@ -16,9 +16,9 @@ import (
 // what the last one knew: what the program does.
 type Recorder struct {
 	Path string
-	Wrap func(record.Store) record.Store // nil: as it is
+	Wrap func(record.Output) record.Output // nil: as it is
 
-	inputs *sources.Recorder
+	inputs *sources.InputBuffer
 }
 
 // Begin returns the options of the next Hub.
@@ -28,14 +28,14 @@ func (r *Recorder) Begin() (sources.HubOptions, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
-	r.inputs = sources.NewRecorder(0, 0)
+	r.inputs = sources.NewInputBuffer(0, 0)
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}, errors.Join(err, s.Close())
 }
 
 // Record records hub, which was made with these options, until it is stopped.
 func (r *Recorder) Record(hub *sources.Hub) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	recorder := record.New(record.Options{Hub: hub, Inputs: r.inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (record.Store, error) {
+	recorder := record.New(record.Options{Hub: hub, Inputs: r.inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (record.Output, error) {
 		now := hub.Now().Wall
 		store, err := sqlite.Begin(ctx, sqlite.Options{Path: r.Path}, history.Run{Span: history.Span{From: now, To: now}, Host: "test", PID: 1})
 		if err != nil || r.Wrap == nil {

@@ -23,10 +23,10 @@ import (
 	"coordtop/sources/sourcetest"
 )
 
-// fallible is a Store whose disk is full now and then, or that loses what is written from now on, as if the
+// fallible is an Output whose disk is full now and then, or that loses what is written from now on, as if the
 // process had been killed.
 type fallible struct {
-	record.Store
+	record.Output
 	*world
 }
 
@@ -37,7 +37,7 @@ func (f fallible) Write(ctx context.Context, b *history.Batch) error {
 	case f.full.Load():
 		return syscall.ENOSPC
 	}
-	return f.Store.Write(ctx, b)
+	return f.Output.Write(ctx, b)
 }
 
 // world is a server with some primitives, which are changed at random.
@@ -185,7 +185,7 @@ func (w *world) run(t *testing.T, store *sqlite.Store, path string, id int64) li
 	w.killed.Store(false)
 	w.script = sourcetest.NewScript("one", "two")
 	w.script.OnConnect(w.listing)
-	r := &Recorder{Path: path, Wrap: func(s record.Store) record.Store { return fallible{s, w} }}
+	r := &Recorder{Path: path, Wrap: func(s record.Output) record.Output { return fallible{s, w} }}
 	o, err := r.Begin()
 	if err != nil {
 		t.Fatal(err)

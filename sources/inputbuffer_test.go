@@ -26,7 +26,7 @@ func TestARecorderIsBoundedAndSaysWhatIsLost(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := NewRecorder(tt.most[0], tt.most[1])
+			r := NewInputBuffer(tt.most[0], tt.most[1])
 			for round := range 2 {
 				for i, cost := range tt.costs {
 					in := input(cost)
@@ -53,7 +53,7 @@ func TestARecorderIsBoundedAndSaysWhatIsLost(t *testing.T) {
 
 func TestNobodyWaitsForARecorderThatIsFull(t *testing.T) {
 	t.Parallel()
-	r := NewRecorder(1, 0)
+	r := NewInputBuffer(1, 0)
 	h := NewHub(t.Context(), HubOptions{Recorder: r})
 	defer h.Close()
 	feeds, err := h.add([]Spec{{Name: "s"}})
@@ -75,7 +75,7 @@ func TestNobodyWaitsForARecorderThatIsFull(t *testing.T) {
 func TestOnlyAWholeRecordingIsReplayed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecorder(0, 0)
+		r := NewInputBuffer(0, 0)
 		h := NewHub(t.Context(), HubOptions{Recorder: r})
 		feeds, err := h.add([]Spec{{Name: "s"}})
 		if err != nil {

@@ -8,10 +8,10 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// Recorder keeps the Inputs of one Hub until one reader takes them. It never makes the Hub
+// InputBuffer keeps the Inputs of one Hub until one reader takes them. It never makes the Hub
 // wait: it keeps a bounded number of them, and while it is full it drops those that come and
 // counts them. Its methods are safe for concurrent use.
-type Recorder struct {
+type InputBuffer struct {
 	mostInputs, mostBytes int
 
 	wake chan struct{}
@@ -23,7 +23,7 @@ type Recorder struct {
 	lost   uint64
 }
 
-// The bounds of a Recorder where nothing else is said.
+// The bounds of an InputBuffer where nothing else is said.
 const (
 	defaultInputs     = 64_000
 	defaultInputBytes = 64 << 20
@@ -32,24 +32,24 @@ const (
 // chunkInputs is how many Inputs are allocated at once.
 const chunkInputs = 32
 
-// NewRecorder returns a Recorder for HubOptions.Recorder, of one Hub. It keeps so many Inputs
+// NewInputBuffer returns an InputBuffer for HubOptions.Recorder, of one Hub. It keeps so many Inputs
 // at most (0: 64,000), of about so many bytes (0: 64 MB); a single larger one is kept where
 // there is no other.
-func NewRecorder(inputs, bytes int) *Recorder {
+func NewInputBuffer(inputs, bytes int) *InputBuffer {
 	inputs = cmp.Or(max(inputs, 0), defaultInputs)
 	bytes = cmp.Or(max(bytes, 0), defaultInputBytes)
-	return &Recorder{mostInputs: inputs, mostBytes: bytes, wake: make(chan struct{}, 1)}
+	return &InputBuffer{mostInputs: inputs, mostBytes: bytes, wake: make(chan struct{}, 1)}
 }
 
 // Wake returns the channel that receives after there is something to take; one wake-up stands
 // for any number of Inputs. It is never closed.
-func (r *Recorder) Wake() <-chan struct{} { return r.wake }
+func (r *InputBuffer) Wake() <-chan struct{} { return r.wake }
 
 // Take returns the Inputs since the last call, the oldest first, and how many were dropped
 // behind the last of them; the next Seq tells the same. It does not block. The slice belongs
 // to the caller; what the Inputs refer to is shared with the Hub and its States and must not
 // be changed.
-func (r *Recorder) Take() (inputs []Input, lost uint64) {
+func (r *InputBuffer) Take() (inputs []Input, lost uint64) {
 	r.mu.Lock()
 	chunks := r.chunks
 	lost = r.lost
@@ -59,7 +59,7 @@ func (r *Recorder) Take() (inputs []Input, lost uint64) {
 }
 
 // add keeps a copy of in, or counts it as lost. The Hub calls it under its lock.
-func (r *Recorder) add(in *Input) {
+func (r *InputBuffer) add(in *Input) {
 	cost := in.cost()
 	r.mu.Lock()
 	defer r.mu.Unlock()
