@@ -109,6 +109,35 @@ func TestWhatIsNoPlainFileIsNotWrittenTo(t *testing.T) {
 	}
 }
 
+// TestAPipeBesideARecordingIsWaitedForByNobody has one in the place of each file that belongs to a recording.
+func TestAPipeBesideARecordingIsWaitedForByNobody(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"-wal", "-shm", "-journal", ".lock"} {
+		o := place(t)
+		w := begun(t, o, 0)
+		write(t, w, batchOf(0, sec))
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		pipe := o.Path + end
+		if err := os.Remove(pipe); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused := func(err error) bool {
+			return err != nil && strings.Contains(err.Error(), pipe+" is no file") && strings.HasSuffix(err.Error(), "remove it")
+		}
+		if _, err := Begin(t.Context(), o, history.Run{}); !refused(err) {
+			t.Errorf("%s: writing: %v", end, err)
+		}
+		if _, err := store(t, o).Runs(t.Context()); !refused(err) && (end != ".lock" || err != nil) {
+			t.Errorf("%s: reading: %v", end, err)
+		}
+	}
+}
+
 func TestALargeDiskNeedsNoMoreRoomThanARecording(t *testing.T) {
 	t.Parallel()
 	for all, want := range map[int64]int64{1 << 30: 64 << 20, 10_000 << 20: 200 << 20, 4 << 40: 1 << 30} {

@@ -43,7 +43,7 @@ func unlock(locked *os.File) error { return errors.Join(flock(locked, unix.LOCK_
 
 // recorded reports whether a process writes to the recording at path now.
 func recorded(path string) bool {
-	f, err := os.Open(lockName(path))
+	f, err := os.OpenFile(lockName(path), os.O_RDONLY|unix.O_NONBLOCK, 0) // it may be a pipe
 	if err != nil {
 		return false
 	}

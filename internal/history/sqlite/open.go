@@ -27,8 +27,17 @@ const (
 	writing = "mode=rw&_txlock=immediate&_pragma=busy_timeout(2000)"
 )
 
-// connect opens no file yet. The options have no answer: see journal.
+// besides are the ends of the names of what SQLite keeps beside a file.
+func besides() []string { return []string{"-wal", "-shm", "-journal"} }
+
+// connect opens no file yet. The options have no answer: see journal. SQLite would wait for the other end
+// of a pipe beside the file, whatever the context says.
 func connect(path, how string, connections int) (*sql.DB, error) {
+	for _, end := range besides() {
+		if info, err := os.Stat(path + end); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no file (%v): remove it", path+end, info.Mode().Type())
+		}
+	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: how}).String())
 	if err != nil {
 		return nil, err
@@ -168,8 +177,8 @@ func setAside(path string, now time.Time) (note string, err error) {
 	if err := os.Rename(path, to); err != nil {
 		return "", err
 	}
-	for _, beside := range []string{"-wal", "-shm", "-journal"} {
-		if err := os.Rename(path+beside, to+beside); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, end := range besides() {
+		if err := os.Rename(path+end, to+end); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
 	}
