@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"coordtop/sources"
@@ -28,12 +29,12 @@ func End(ctx context.Context, log Log, of []string) (*sources.Keyframe, error) {
 
 // endOf returns what was known at the end of a run.
 func endOf(ctx context.Context, log Log, run Run) (*sources.Keyframe, error) {
-	c, err := log.Open(ctx, run.To)
+	c, err := log.OpenRun(ctx, run.ID, run.To)
+	if errors.Is(err, ErrNothing) {
+		return &sources.Keyframe{}, nil
+	}
 	if err != nil {
 		return nil, err
-	}
-	if c.Run() != run.ID { // another one ended at the same time
-		return &sources.Keyframe{}, nil
 	}
 	r := sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{Events: 1})
 	for {

@@ -112,6 +112,10 @@ type Log interface {
 	// where none did, at the first keyframe after it. An error wraps ErrNothing where there is
 	// neither.
 	Open(ctx context.Context, at time.Time) (Cursor, error)
+
+	// OpenRun is Open for one run, also where a later one recorded the same time: the clock may
+	// have been set back in between.
+	OpenRun(ctx context.Context, run int64, at time.Time) (Cursor, error)
 }
 
 // Cursor reads one run of a Log forward. One goroutine uses it. It holds no file or

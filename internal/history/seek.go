@@ -57,16 +57,29 @@ func (r *seeker) open(ctx context.Context, t time.Time) error {
 	if err != nil {
 		return err
 	}
+	return r.openAt(ctx, c, t)
+}
+
+// openRun does so in one run.
+func (r *seeker) openRun(ctx context.Context, run int64, t time.Time) error {
+	c, err := r.log.OpenRun(ctx, run, t)
+	if err != nil {
+		return err
+	}
+	return r.openAt(ctx, c, t)
+}
+
+func (r *seeker) openAt(ctx context.Context, c Cursor, t time.Time) error {
 	began, err := r.beginning(ctx, c.Run())
 	if err != nil {
 		return err
 	}
 	if k := c.Keyframe(); k.Seq() > 0 && k.At().Wall.After(t.Add(-renewalsBefore)) {
-		earlier, err := r.log.Open(ctx, sources.Later(t.Add(-renewalsBefore), began))
+		earlier, err := r.log.OpenRun(ctx, c.Run(), t.Add(-renewalsBefore))
 		if err != nil {
 			return err
 		}
-		if earlier.Run() == c.Run() && !earlier.Thin() && k.Seq()-earlier.Keyframe().Seq() <= renewalInputs {
+		if !earlier.Thin() && k.Seq()-earlier.Keyframe().Seq() <= renewalInputs {
 			c = earlier
 		}
 	}
@@ -251,33 +264,43 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	if r.advance(r.at.Wall.Sub(r.last.Wall) + min(d, left)); d <= left {
 		return nil
 	}
-	if r.live = runs[i].Live; r.live || i+1 == len(runs) {
+	if r.live = runs[i].Live; r.live {
 		return errEnd
 	}
-	switch err := r.open(ctx, runs[i+1].From); {
-	case errors.Is(err, ErrNothing): // it was killed before it recorded anything
-		return errEnd
-	case err != nil:
+	for _, run := range runs[i+1:] {
+		err := r.openRun(ctx, run.ID, run.From)
+		if errors.Is(err, ErrNothing) { // it was killed before it recorded anything, or what it did is dropped
+			continue
+		}
+		if err == nil {
+			r.hole = Span{end.To, r.at.Wall}
+		}
 		return err
 	}
-	r.hole = Span{end.To, r.at.Wall}
-	return nil
+	return errEnd
 }
 
 // toEnd goes to the end of the last run.
 func (r *seeker) toEnd(ctx context.Context) error {
 	runs, err := r.log.Runs(ctx)
-	if err != nil || len(runs) == 0 {
-		return errors.Join(err, ErrNothing)
+	if err != nil {
+		return err
 	}
-	last := runs[len(runs)-1]
-	err = errors.Join(r.toEndOf(ctx, last), errEnd)
-	r.live = last.Live
-	return err
+	for _, last := range slices.Backward(runs) {
+		err := r.toEndOf(ctx, last)
+		if errors.Is(err, ErrNothing) {
+			continue
+		}
+		if err == nil {
+			r.live, err = last.Live, errEnd
+		}
+		return err
+	}
+	return ErrNothing
 }
 
 func (r *seeker) toEndOf(ctx context.Context, run Run) error {
-	err := r.open(ctx, run.To)
+	err := r.openRun(ctx, run.ID, run.To)
 	if err == nil {
 		err = r.until(ctx, run.To)
 	}
@@ -314,17 +337,17 @@ func (r *seeker) previous(ctx context.Context) error {
 	}
 	for group := r; ; {
 		if n := group.marksBefore(r.at); n > 0 {
-			if err := r.open(ctx, group.opened); err != nil {
+			if err := r.openRun(ctx, r.run, group.opened); err != nil {
 				return err
 			}
 			return r.apply(ctx, func(*sources.Input) bool { return len(r.marks) >= n })
 		}
 		earlier := &seeker{log: r.log, reader: r.reader}
-		if err := earlier.open(ctx, group.began.Add(-time.Microsecond)); err != nil {
+		if err := earlier.openRun(ctx, r.run, group.began.Add(-time.Microsecond)); err != nil {
 			return err
 		}
 		began, first := earlier.began, earlier.first
-		if earlier.run != r.run || first >= group.first {
+		if first >= group.first {
 			return r.endBefore(ctx)
 		}
 		err := earlier.apply(ctx, func(in *sources.Input) bool {
@@ -354,11 +377,13 @@ func (r *seeker) endBefore(ctx context.Context) error {
 		return err
 	}
 	i := slices.IndexFunc(runs, func(run Run) bool { return run.ID == r.run })
-	if i <= 0 {
-		return errStart
+	for _, before := range slices.Backward(runs[:max(i, 0)]) {
+		err := r.toEndOf(ctx, before)
+		if errors.Is(err, ErrNothing) {
+			continue
+		}
+		r.hole = Span{before.To, runs[i].From}
+		return err
 	}
-	hole := Span{runs[i-1].To, runs[i].From}
-	err = r.toEndOf(ctx, runs[i-1])
-	r.hole = hole
-	return err
+	return errStart
 }

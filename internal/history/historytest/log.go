@@ -88,13 +88,24 @@ func (l *Log) Open(_ context.Context, at time.Time) (history.Cursor, error) {
 	if i < 0 {
 		return nil, history.ErrNothing
 	}
-	c := &cursor{run: l.runs[i]}
-	for _, k := range c.run.keyframes {
+	return l.runs[i].open(at), nil
+}
+
+// OpenRun does so in one run.
+func (l *Log) OpenRun(_ context.Context, run int64, at time.Time) (history.Cursor, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.runs[run-1].open(at), nil
+}
+
+func (r *run) open(at time.Time) *cursor {
+	c := &cursor{run: r}
+	for _, k := range r.keyframes {
 		if c.keyframe == nil || !k.At().Wall.After(at) {
 			c.keyframe, c.next = k, int(k.Seq())
 		}
 	}
-	return c, nil
+	return c
 }
 
 // cursor reads a run.

@@ -24,15 +24,12 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 		if !r.From.Before(span.To) || !span.From.Before(r.To) {
 			continue
 		}
-		c, err := from.Open(ctx, sources.Later(span.From, r.From))
+		c, err := from.OpenRun(ctx, r.ID, sources.Later(span.From, r.From))
 		if errors.Is(err, history.ErrNothing) {
 			continue
 		}
 		if err != nil {
 			return err
-		}
-		if c.Run() != r.ID {
-			continue // it has no group
 		}
 		p := &copying{cursor: c, mask: mask, to: span.To, begin: begin, source: r}
 		if err := p.all(ctx); err != nil {

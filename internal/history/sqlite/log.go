@@ -12,13 +12,23 @@ var _ history.Log = (*Store)(nil)
 
 // Open returns a Cursor at the last keyframe before an instant: see history.Log.
 func (s *Store) Open(ctx context.Context, at time.Time) (history.Cursor, error) {
+	return s.openAt(ctx, "select id from gop where start <= ?1 and run = (select max(id) from run where began <= ?1 and last >= ?1) order by start desc, id desc limit 1",
+		"select id from gop where start > ? order by start, id limit 1", at.UnixNano())
+}
+
+// OpenRun does so in one run: see history.Log.
+func (s *Store) OpenRun(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
+	return s.openAt(ctx, "select id from gop where start <= ? and run = ? order by start desc, id desc limit 1",
+		"select id from gop where start > ? and run = ? order by start, id limit 1", at.UnixNano(), run)
+}
+
+// openAt returns a Cursor at the group that before finds, else at the one that after finds.
+func (s *Store) openAt(ctx context.Context, before, after string, args ...any) (history.Cursor, error) {
 	c := &cursor{store: s, decoder: sources.NewDecoder()}
 	err := s.ask(ctx, func(q *query) error {
 		var id int64
-		q.each("select id from gop where start <= ?1 and run = (select max(id) from run where began <= ?1 and last >= ?1) order by start desc, id desc limit 1",
-			[]any{at.UnixNano()}, []any{&id}, func() {})
-		if id == 0 {
-			q.each("select id from gop where start > ? order by start, id limit 1", []any{at.UnixNano()}, []any{&id}, func() {})
+		if q.each(before, args, []any{&id}, func() {}); id == 0 {
+			q.each(after, args, []any{&id}, func() {})
 		}
 		if id == 0 && q.err == nil {
 			return history.ErrNothing
