@@ -156,7 +156,7 @@ func (m timelineScreen) jump(step int, any bool) {
 	}
 	from := screen.CursorAt(&m.Scene)
 	found, name, known := m.nearest(from, step, handles)
-	if known || !(pastReader{m.model}).lookFor(step, any, handles) {
+	if known || !pastReader(m).lookFor(step, any, handles) {
 		m.arrive(found, name, step, any)
 	}
 }
