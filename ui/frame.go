@@ -57,6 +57,9 @@ func (m *model) stage() {
 	if m.Shown == screen.Timeline {
 		timelineScreen{m}.listLanes()
 	}
+	if m.Shown == screen.Detail {
+		pastReader{m}.joinLanes()
+	}
 	if m.Shown == screen.Audit {
 		m.listAudit()
 		m.AuditList.SetHeight(screen.AuditRows(m.Layout.Body()))

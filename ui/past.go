@@ -120,15 +120,18 @@ func (m pastReader) askIn(ctx context.Context) {
 	}
 }
 
-// readPast is the command that reads what the Timeline shows and nobody has read yet; nil: that is
-// nothing.
+// readPast is the command that reads what the Timeline, or the detail of a row, shows and nobody has
+// read yet; nil: that is nothing.
 func (m pastReader) readPast() tea.Cmd {
-	if m.asked.read == nil || m.asked.running || m.Shown != screen.Timeline || m.Clock.Before(m.asked.rest) {
+	if m.asked.read == nil || m.asked.running || m.Shown != screen.Timeline && m.Shown != screen.Detail || m.Clock.Before(m.asked.rest) {
 		return nil
 	}
-	msg := pastMsg{jump: m.asked.jump, marksOf: m.unreadMarks(), now: m.State.At}
+	msg := pastMsg{now: m.State.At}
+	if m.Shown == screen.Timeline {
+		msg.jump, msg.marksOf = m.asked.jump, m.unreadMarks()
+	}
 	msg.refs, msg.span = m.unreadLanes()
-	if m.laneTotals.wanted && !m.Time.Summing {
+	if m.Shown == screen.Timeline && m.laneTotals.wanted && !m.Time.Summing {
 		msg.totalsOf = m.laneTotals.window
 	}
 	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 && msg.totalsOf.Columns == 0 {
@@ -141,7 +144,12 @@ func (m pastReader) readPast() tea.Cmd {
 
 // unreadLanes are those of the lanes in sight of which the same must be read.
 func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
-	for _, h := range m.Time.Lanes.Visible() {
+	shown := m.Time.Lanes.Visible()
+	if m.Shown == screen.Detail {
+		h, _ := m.List.Selected()
+		shown = []rows.Handle{h}
+	}
+	for _, h := range shown {
 		row, _ := m.Rows.At(h)
 		if row == nil {
 			continue
@@ -177,10 +185,12 @@ func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 func (m pastReader) wanted() (from, to time.Time, span history.Span) {
 	win := screen.TimeWindow(&m.Scene)
 	from, to = win.Start, win.End()
-	if m.Time.Step == 0 { // how much is shown depends on how much is known
+	more := win.Span() / 2
+	if m.Shown == screen.Detail {
+		from, to, more = m.Now.Add(-2*screen.UsualSpan), m.Now, screen.UsualSpan // its columns are rounded up
+	} else if m.Time.Step == 0 { // how much is shown depends on how much is known
 		from = sources.Earlier(from, m.Now.Add(-screen.UsualSpan))
 	}
-	more := win.Span() / 2
 	return from, to, history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), m.State.At)}
 }
 

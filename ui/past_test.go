@@ -156,6 +156,26 @@ func TestTheTimelineShowsWhatWasRecordedBeforeMemoryBegins(t *testing.T) {
 	d.shows(t, "no change before is known")
 }
 
+func TestTheDetailShowsWhatWasRecordedBeforeMemoryBegins(t *testing.T) {
+	t.Parallel()
+	d, r := recorded()
+	d.answer(d.send(key("2")))
+	d.Time, r.asked = screen.TimelineState{Reads: true}, nil
+	d.answer(d.send(key("enter")))
+	strip := d.lines()[slices.IndexFunc(d.lines(), func(l string) bool { return strings.Contains(l, "OWNERS in") })+2]
+	if strings.ContainsAny(strip, "┄░?") || !strings.Contains(strip, "B━") || strings.Index(strip, "B━") > strings.Index(strip, "A━") {
+		t.Errorf("the strip is %q", strip)
+	}
+	if want := (history.Span{From: noon().Add(-45 * time.Minute), To: noon()}); len(r.asked) != 1 || r.asked[0] != want {
+		t.Errorf("asked for %v, want %v once", r.asked, want)
+	}
+	r.err = errors.New("it is damaged")
+	d.Time.Past = nil
+	d.answer(d.send(key("j")))
+	d.shows(t, "░")
+	d.shows(t, "the recording cannot be read: it is damaged")
+}
+
 func TestWhatWasNotReadYetIsNeitherNobodyNorNotObserved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

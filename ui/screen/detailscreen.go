@@ -37,7 +37,7 @@ func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	if len(row.Terms) == 0 && row.Nobody.At.IsZero() && row.Kind != sources.KindSemaphore {
 		return nil
 	}
-	win := timeline.Fit(sc.Now, spanOf(sc, w-4), w-4)
+	win := timeline.Fit(sc.Now, max(spanOf(sc, w-4), usualSpan(sc)), w-4)
 	what := "OWNERS"
 	if row.Kind == sources.KindSemaphore {
 		what = "PERMITS TAKEN"
@@ -45,7 +45,7 @@ func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
 	axis, strip := sc.Theme.Line(w).Skip(2), sc.Theme.Line(w).Skip(2)
 	axis.Axis(win, sc.Now.Location())
-	drawStrip(sc, strip, row, win, nil)
+	strip.Strip(cellsOf(sc, row, withPast(sc, row, laneOf(sc, row)), win, nil))
 	return []string{head.Done(), axis.Done(), strip.Done()}
 }
 
