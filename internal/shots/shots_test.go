@@ -184,8 +184,8 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 		}
 		for _, l := range looks {
 			s.theme(l.name)
-			s.types("6")
-			s.shows("release .*done")
+			s.types("6gj") // below the note
+			s.shows("WHAT +release")
 			s.draw("audit-"+size+"-"+l.name, l.palette)
 			s.types("30[") // the last change of the row
 			s.shows("(?s)LANE .*cursor")

@@ -47,9 +47,13 @@ func auditScreen(sc *Scene) Frame {
 	})
 }
 
-// resultParts is what came of an action, and why it was done.
+// resultParts is what came of an action, and why it was done; of a note its text.
 func resultParts(sc *Scene, p *action.AuditEntry) []paint.Part {
-	parts := []paint.Part{resultStyle(sc, p.Result).Text(resultText(sc, p))}
+	result := resultText(sc, p)
+	if result == "" && p.Reason == "" {
+		return []paint.Part{paint.Plain(paint.Clean(p.Detail))}
+	}
+	parts := []paint.Part{resultStyle(sc, p.Result).Text(result)}
 	if p.Reason != "" {
 		parts = append(parts, sc.Theme.Dim.Text(", because "), paint.Plain(paint.Clean(p.Reason)))
 	}

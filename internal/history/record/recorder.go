@@ -51,6 +51,7 @@ type Recorder struct {
 	waited bool          // it could not be begun at once
 	next   time.Duration // when to try again, and
 	tidy   time.Duration // to tidy again: on the monotonic clock, which nobody puts back
+	clock  steadyClock   // by which what is too old is dropped
 	failed time.Time     // since when it cannot be written; zero: it can
 }
 
@@ -134,13 +135,14 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		return
 	}
 	r.active.Store(true)
+	age := r.clock.at(now)
 	if !r.failed.IsZero() {
 		r.o.Logger.Info("recording again", "since", r.failed)
 		r.failed = time.Time{}
 		r.say(r.run.store.Note(), false)
 	}
 	if now.Mono >= r.tidy {
-		done, err := r.run.store.Tidy(ctx, now.Wall)
+		done, err := r.run.store.Tidy(ctx, age)
 		if done || err != nil {
 			r.tidy = now.Mono + tidying
 		}
@@ -170,6 +172,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 		return false
 	}
 	r.run = newRun(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
+	r.clock.start(store.Before(), now)
 	if r.waited { // what happened up to now was not recorded by us
 		r.run.derived.seq = r.o.Hub.State().LastSeq
 	}
