@@ -40,6 +40,15 @@ func someEntries() []action.AuditEntry {
 	}
 }
 
+func TestANoteStandsInTheAuditAsItsText(t *testing.T) {
+	t.Parallel()
+	entries, failed := []action.AuditEntry{{ID: "1", At: noon(), Who: "ana@laptop", Action: "note", Detail: "moved to host-02"}}, error(nil)
+	d := audited(160, 48, &entries, &failed)
+	d.audit()
+	d.shows(t, "moved to host-02")
+	d.showsNot(t, ": moved to host-02")
+}
+
 func TestTheAuditScreenSaysWhoDidWhatWhyAndWhatCameOfIt(t *testing.T) {
 	t.Parallel()
 	entries, failed := someEntries(), error(nil)

@@ -184,7 +184,9 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 		}
 		for _, l := range looks {
 			s.theme(l.name)
-			s.types("6gj") // below the note
+			s.types("6")
+			s.shows("release .*done")
+			s.types("gj") // below the note
 			s.shows("WHAT +release")
 			s.draw("audit-"+size+"-"+l.name, l.palette)
 			s.types("30[") // the last change of the row
