@@ -23,13 +23,13 @@ type auditMsg struct {
 // readAudit is the command that reads the audit, when it is time for that; nil: it is not.
 func (m *model) readAudit() tea.Cmd {
 	if m.Shown != screen.Audit {
-		m.auditAt = time.Time{}
+		m.auditRead.at = time.Time{}
 		return nil
 	}
-	if m.reading || !m.auditAt.IsZero() && m.Clock.Sub(m.auditAt).Abs() < auditEvery {
+	if m.auditRead.running || !m.auditRead.at.IsZero() && m.Clock.Sub(m.auditRead.at).Abs() < auditEvery {
 		return nil
 	}
-	m.reading, m.auditAt = true, m.Clock
+	m.auditRead.running, m.auditRead.at = true, m.Clock
 	read := m.options.AuditEntries
 	if read == nil {
 		read = func() ([]action.AuditEntry, error) { return nil, nil }
@@ -42,7 +42,7 @@ func (m *model) readAudit() tea.Cmd {
 
 // haveAudit takes what was read.
 func (m *model) haveAudit(msg auditMsg) {
-	m.reading, m.AuditRead, m.AuditError = false, true, ""
+	m.auditRead.running, m.AuditRead, m.AuditError = false, true, ""
 	if msg.err != nil {
 		m.AuditError = paint.Clean(msg.err.Error())
 		return

@@ -160,7 +160,7 @@ func (m *model) pause() {
 
 func (m *model) refresh() {
 	if m.Shown == screen.Audit {
-		m.auditAt = time.Time{}
+		m.auditRead.at = time.Time{}
 		m.Say("reading the audit again")
 		return
 	}

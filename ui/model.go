@@ -38,14 +38,18 @@ type model struct {
 	until     time.Time // when the message goes
 	heldUntil time.Time // till when rows keep their places
 
-	cursorRow     sources.Ref   // the row under the cursor, as long as it exists
-	focusVisible  []rows.Handle // the rows that the feed was told of last
-	focusSelected sources.Ref   // and which one of them is looked at
+	cursorRow sources.Ref // the row under the cursor, as long as it exists
+	focus     struct {    // what the feed was told of last
+		visible  []rows.Handle
+		selected sources.Ref
+	}
 
 	laneTotals laneTotals
 	asked      asked
-	auditAt    time.Time // when the audit was read last; zero: it is to be read
-	reading    bool      // the audit
+	auditRead  struct {
+		at      time.Time // when the audit was read last; zero: it is to be read
+		running bool
+	}
 
 	frame    tea.View  // what View returns: drawn by Update
 	tabTitle heldTitle // the title of the window
@@ -189,10 +193,10 @@ func (m *model) watch() {
 	selected, _ := m.List.Selected()
 	visible := append(slices.Clone(m.inSight()), selected)
 	subject := m.subject()
-	if slices.Equal(visible, m.focusVisible) && subject == m.focusSelected {
+	if slices.Equal(visible, m.focus.visible) && subject == m.focus.selected {
 		return
 	}
-	m.focusVisible, m.focusSelected = visible, subject
+	m.focus.visible, m.focus.selected = visible, subject
 	refs := make([]sources.Ref, 0, len(visible))
 	for _, h := range visible[:len(visible)-1] {
 		if row, _ := m.Rows.At(h); row != nil {
