@@ -162,6 +162,7 @@ func TestTheDetailShowsWhatWasRecordedBeforeMemoryBegins(t *testing.T) {
 	d.answer(d.send(key("2")))
 	d.Time, r.asked = screen.TimelineState{Reads: true}, nil
 	d.answer(d.send(key("enter")))
+	d.showsNot(t, "TERMS") // as of a semaphore
 	strip := d.lines()[slices.IndexFunc(d.lines(), func(l string) bool { return strings.Contains(l, "OWNERS in") })+2]
 	if strings.ContainsAny(strip, "┄░?") || !strings.Contains(strip, "B━") || strings.Index(strip, "B━") > strings.Index(strip, "A━") {
 		t.Errorf("the strip is %q", strip)

@@ -52,6 +52,9 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 
 // ownersOverTime is when each owner of a semaphore owned permits of it, up to now.
 func ownersOverTime(sc *Scene, row *sources.Row, w int) []string {
+	if !row.Leveled() {
+		return nil
+	}
 	n := laneColumns(sc)
 	win := timeline.Fit(sc.Now, spanOf(sc, n), n)
 	lanes := ownerLanes(sc, row, win, w, maxOwnerLanes+1)
