@@ -132,7 +132,7 @@ func (m timelineScreen) sumLanes() {
 
 // sumLane adds a lane to the sums.
 func (m timelineScreen) sumLane(w *summing, h rows.Handle, row *sources.Row) {
-	l := summedLane{h, screen.SumLane(&m.Scene, row)}
+	l := summedLane{h, screen.SumLane(&m.Scene, row, w.window)}
 	if s := &m.laneTotals; l.Unread > 0 {
 		w.wanted = w.wanted || s.totalsOf != w.window || m.Clock.Sub(s.totalsAt) >= freshTotals
 		l.Sum = s.total(row, w.window, l.Sum)

@@ -274,7 +274,7 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 	changes := 0
 	for _, h := range d.Rows.Handles {
 		if row, _ := d.Rows.At(h); row.Kind == sources.KindElection {
-			changes += screen.SumLane(&d.Scene, row).Changes
+			changes += screen.SumLane(&d.Scene, row, screen.TimeWindow(&d.Scene)).Changes
 		}
 	}
 	if changes != uitest.HourChanges {

@@ -27,7 +27,7 @@ type DoneMsg struct {
 	err  error
 }
 
-// Await has f done while the board goes on; then takes in its answer.
+// Await calls f while the board goes on, and then calls then with its error.
 func (a *Acting) Await(f func() error, then func(error)) tea.Cmd {
 	got := a.Doer(f)
 	return func() tea.Msg { return DoneMsg{then, <-got} }

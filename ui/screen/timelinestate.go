@@ -111,8 +111,8 @@ func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	return withPast(sc, row, lane)
 }
 
-// laneSum sums up a lane in a window. The changes of a semaphore are those of its count.
-func laneSum(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
+// SumLane sums up a lane in a window. The changes of a semaphore are those of its count.
+func SumLane(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
 	s := win.Sum(LaneOf(sc, row), DrawnTo(sc))
 	if row.Leveled() {
 		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
@@ -129,9 +129,6 @@ func laneSum(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
 	}
 	return s
 }
-
-// SumLane is laneSum in the window that is shown.
-func SumLane(sc *Scene, row *sources.Row) timeline.Sum { return laneSum(sc, row, TimeWindow(sc)) }
 
 // timeLayout is how the lines of the Timeline are shared. Its lower part is the cursor's: two lines
 // of readout, and what there is room for.
@@ -250,7 +247,7 @@ func laneHead(sc *Scene, row *sources.Row, v rows.Verdict, win timeline.Window, 
 	l.Over = ""
 	n, ok := sc.Time.Counted[row]
 	if !ok {
-		n = laneSum(sc, row, win).Changes
+		n = SumLane(sc, row, win).Changes
 	}
 	return l.Right(sc.Theme.Dim, format.Count(n), laneChanges-2).Skip(2)
 }
