@@ -128,11 +128,11 @@ func (f *hubSource) status() SourceStatus {
 	return s
 }
 
-// connected takes in that a Connect succeeded. Only an answer makes the source live.
+// connected records a Connect that succeeded. The source is live only after an answer.
 func (h *Hub) connected(f *hubSource) { h.enter(f, &Input{Kind: InputConnected}) }
 
-// disconnected takes in that a Connect or the connection failed, and when it is tried
-// again: everything that the source showed is stale at once.
+// disconnected records a failed Connect, or a connection that ended. All rows of the source are
+// stale at once. retry is when the next Connect is tried.
 func (h *Hub) disconnected(f *hubSource, err error, retry time.Time) {
 	h.enter(f, &Input{Kind: InputDisconnected, Problem: recordable(err), Retry: wallTime(retry)})
 }

@@ -60,7 +60,7 @@ func (p *pace) touch(now time.Duration, u urgency) time.Duration {
 	return p.due
 }
 
-// published takes in that everything up to now was published.
+// published notes that all changes up to now were published.
 func (p *pace) published(now time.Duration) {
 	if p.hot {
 		p.busy = now

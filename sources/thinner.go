@@ -61,7 +61,7 @@ func NewThinner(k *Keyframe) *Thinner {
 // Keyframe is what the Inputs of Take follow.
 func (t *Thinner) Keyframe() *Keyframe { return t.key }
 
-// Add takes in the next Input of the whole recording. An error wraps ErrRecording.
+// Add adds the next Input of the whole recording. An error wraps ErrRecording.
 func (t *Thinner) Add(in Input) error {
 	in.State = nil
 	before := t.before(&in)

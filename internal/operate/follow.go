@@ -17,9 +17,9 @@ const (
 	missingEvery = 10 * time.Second
 )
 
-// Follow tells of each action and note of other coordtops that ended since an instant, once, until
-// ctx ends. wanted chooses them, and may change them. It reads the file anew when that has changed: one that cannot be
-// read now may be readable later.
+// Follow calls add once for each action and note of another coordtop that ended at since or later.
+// wanted reports which of them to add, and may change their events. Follow blocks until ctx ends. It
+// reads the audit again whenever the file has changed; a file that cannot be read is tried again then.
 func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*action.AuditEntry, *sources.Event) bool, add func(sources.Event)) error {
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
@@ -55,9 +55,8 @@ func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*act
 	}
 }
 
-// Note tells the Hub of a note about a moment, and writes it for the other coordtops that show or
-// make the recording. It waits for a disk.
-// Without a recording it is not written.
+// Note adds a note about a moment to the Hub, and writes it to the audit, where the coordtop that
+// records finds it. It waits for a disk. With an empty recording nothing is written.
 func (o *Operator) Note(recording, text string, about time.Time) error {
 	text, _ = format.UTF8([]byte(text))
 	r := Record{Stage: Only, Action: action.NoteAction, Detail: text, About: about.UTC(), Recording: recording}

@@ -1,7 +1,7 @@
 package spawn
 
-// Wake wakes the receiver of c, whose capacity is 1: what it holds stands for any number of
-// wake-ups. It does not block.
+// Wake wakes the receiver of c, whose capacity is 1: several wake-ups may become one. It does not
+// block.
 func Wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

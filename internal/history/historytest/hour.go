@@ -134,7 +134,7 @@ type step struct {
 	do func()
 }
 
-// Recorder keeps what Hubs take in, one after the other.
+// Recorder records one Hub after the other.
 type Recorder interface {
 	// Begin returns the options of the next Hub.
 	Begin() (sources.HubOptions, error)

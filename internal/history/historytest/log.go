@@ -36,7 +36,7 @@ func (l *Log) Begin() (sources.HubOptions, error) {
 	return sources.HubOptions{Recorder: l.next}, nil
 }
 
-// Record adds what hub took in when it is stopped.
+// Record adds the inputs of the Hub when stop is called.
 func (l *Log) Record(*sources.Hub) (stop func() error) {
 	return func() error {
 		inputs, lost := l.next.Take()
