@@ -49,7 +49,7 @@ func (c *codec) disguise(s string) string {
 	return is
 }
 
-// digest is a digest of s that nobody can make who has not the key, which is never stored.
+// digest is a digest of s. It takes the key to make it, and the key is never stored.
 func (c *codec) digest(s string) []byte {
 	mac := hmac.New(sha256.New, c.key[:])
 	_, _ = mac.Write([]byte(s)) // it never fails

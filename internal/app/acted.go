@@ -74,7 +74,7 @@ func (r *recording) has(ctx context.Context, e *sources.Event) bool {
 	return slices.ContainsFunc(found, func(f history.Event) bool { return f.At.Equal(e.At) && f.Ref == e.Ref && f.Detail == e.Detail })
 }
 
-// noter writes a note of the person at the board; an error reports that nobody but this board has it.
+// noter returns the function that writes a note. After an error the note is on this board only.
 func (r *recording) noter(op *operate.Operator) func(text string, about time.Time) error {
 	return func(text string, about time.Time) error {
 		err := op.Note(r.place.Path, text, about)

@@ -103,7 +103,7 @@ func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Store, c
 	}
 	store := sqlite.Open(path)
 	c = config.Config{Keys: c.Keys, Title: filepath.Base(path)}
-	runs, _ := store.Runs(ctx) // whoever reads on is told why it cannot be read
+	runs, _ := store.Runs(ctx) // reading on reports the error
 	for _, r := range runs {
 		if r.Title != "" {
 			c.Title, c.Color = r.Title, r.TitleColor

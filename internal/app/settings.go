@@ -91,7 +91,7 @@ func asUsage(err error) error {
 	return usageError{err}
 }
 
-// nothing tells a person who gave us nothing what was looked for and what to type.
+// nothing is the message where no source was given: what was looked for, and what to type.
 func (st *settings) nothing(path string) string {
 	var b strings.Builder
 	path = quoted(path)

@@ -11,8 +11,8 @@ import (
 // forcedWithin is how long after the sending a forced end is seen at most.
 const forcedWithin = 15 * time.Second
 
-// EndedBy names who ended a term of ref by force, as acts, events of actions, have it; "": nobody is
-// known to have.
+// EndedBy returns the name of the person who ended a term of ref by force. It looks in acts, the
+// events of actions. "": no such action is known.
 func EndedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
 	for i := range acts {
 		a := &acts[i]

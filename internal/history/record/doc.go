@@ -14,8 +14,8 @@
 // least), after an hour, and behind every hole, which a failed write leaves as well. Where all Inputs of
 // the Hub are there, the first one is that of a Hub to which nothing has happened.
 //
-// What follows from the Inputs is written in pieces where it is much, so that 100,000 new rows are
-// never copied at once; a piece that could not be written is written again with all of them.
+// Terms and events of many rows are written in pieces: 100,000 new rows are never copied at once. If
+// one piece fails, all of them are written again.
 //
 // # Failures
 //

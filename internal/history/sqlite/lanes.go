@@ -185,8 +185,8 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 	return first
 }
 
-// since is from when on c tells of its primitive: from before the Batch where that could not be written at
-// once.
+// since is when the primitive of c was observed first. That is before the Batch where the first try
+// to write failed.
 func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 	since := span.From
 	for i := range c.Terms {
