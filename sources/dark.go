@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"iter"
 	"slices"
 	"time"
 )
@@ -109,39 +110,24 @@ func (r *Row) endUnknown(to time.Time) {
 	}
 }
 
-// observed is how much of a stretch of time was observed.
-type observed struct {
-	sum     time.Duration // of all pieces
-	longest time.Duration // the longest piece without a break
-	last    time.Duration // the piece that reaches the end of the stretch; 0: its end was not observed
-}
-
-// observedBetween measures the stretch from `from` to `to` less what lies in dark, which is
-// ordered by its beginnings.
-func observedBetween(from, to time.Time, dark []Dark) observed {
-	var o observed
-	piece := func(end time.Time) {
-		d := max(0, end.Sub(from))
-		o.sum += d
-		o.longest = max(o.longest, d)
-		o.last = d
+// Observed yields the beginning and the end of each piece of [from, to) that lies in no stretch of
+// dark, which is in the order of its beginnings. What lies between two pieces was not observed.
+func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
+	return func(yield func(from, to time.Time) bool) {
+		at := from
+		for _, d := range dark {
+			if !d.From.Before(to) {
+				break
+			}
+			if at.Before(d.From) && !yield(at, d.From) || d.To.IsZero() {
+				return
+			}
+			at = Later(at, d.To)
+		}
+		if at.Before(to) {
+			yield(at, to)
+		}
 	}
-	for _, d := range dark {
-		if !d.From.Before(to) {
-			break
-		}
-		if !d.To.IsZero() && !d.To.After(from) {
-			continue
-		}
-		piece(d.From)
-		if d.To.IsZero() || !d.To.Before(to) {
-			o.last = 0
-			return o
-		}
-		from = Later(from, d.To)
-	}
-	piece(to)
-	return o
 }
 
 // wentDark reports whether a stretch that was not observed began between from and to. One

@@ -52,9 +52,17 @@ type gap struct {
 
 // gapOf measures a gap that began in (earliest, begun] and ended in (until, end].
 func gapOf(earliest, begun, until, end time.Time, dark []Dark) gap {
-	longest := max(0, end.Sub(earliest))
-	o := observedBetween(begun, until, dark)
-	return gap{whole: Interval{o.longest, longest}, sum: Interval{o.sum, longest}, last: o.last}
+	longest := Interval{Max: max(0, end.Sub(earliest))}
+	g := gap{whole: longest, sum: longest}
+	for from, to := range Observed(begun, until, dark) {
+		length := to.Sub(from)
+		g.sum.Min += length
+		g.whole.Min = max(g.whole.Min, length)
+		if to.Equal(until) {
+			g.last = length
+		}
+	}
+	return g
 }
 
 // lasting is how long nobody has owned a row by now, as far as it lies after from. When

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -91,5 +92,42 @@ func TestChangesAreCountedByTheMinuteForAnHour(t *testing.T) {
 	}
 	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 255 {
 		t.Errorf("a minute counts %d, want no more than 255", got)
+	}
+}
+
+func TestObservedIsWhatLiesInNoDarkness(t *testing.T) {
+	t.Parallel()
+	lasting := func(from float64) Dark { return Dark{From: at(from)} }
+	dark := func(from, to float64) Dark { return Dark{at(from), at(to)} }
+	tests := []struct {
+		name string
+		dark []Dark
+		want []Dark
+	}{
+		{"no darkness", nil, []Dark{dark(10, 20)}},
+		{"outside of it, also where they touch", []Dark{dark(1, 5), dark(5, 10), dark(20, 25), lasting(30)}, []Dark{dark(10, 20)}},
+		{"within it", []Dark{dark(12, 13), dark(15, 17)}, []Dark{dark(10, 12), dark(13, 15), dark(17, 20)}},
+		{"over its edges", []Dark{dark(1, 12), dark(18, 25)}, []Dark{dark(12, 18)}},
+		{"over all of it", []Dark{dark(1, 25)}, nil},
+		{"exactly it", []Dark{dark(10, 20)}, nil},
+		{"one in another, and one behind that overlaps", []Dark{dark(11, 16), dark(12, 13), dark(15, 17)}, []Dark{dark(10, 11), dark(17, 20)}},
+		{"one without length", []Dark{dark(12, 12)}, []Dark{dark(10, 12), dark(12, 20)}},
+		{"one that lasts", []Dark{dark(12, 13), lasting(15)}, []Dark{dark(10, 12), dark(13, 15)}},
+		{"one that lasts since before", []Dark{lasting(5)}, nil},
+	}
+	for _, tt := range tests {
+		var got []Dark
+		for from, to := range Observed(at(10), at(20), tt.dark) {
+			got = append(got, Dark{from, to})
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: observed %v, want %v", tt.name, got, tt.want)
+		}
+		for range Observed(at(20), at(20), tt.dark) {
+			t.Errorf("%s: something is observed of a stretch without length", tt.name)
+		}
+		for range Observed(at(10), at(20), tt.dark) {
+			break // no more is yielded
+		}
 	}
 }
