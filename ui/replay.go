@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -150,19 +149,28 @@ func (m *replay) goBack(text string) {
 		timelineScreen{m.model}.goToTime(text)
 		return
 	}
-	t, ok := format.ParseInstant(text, m.Now)
-	if !strings.HasPrefix(text, "-") { // a time of day is one of the day that is shown
-		y, month, day := m.Now.Date()
-		t, ok = format.ParseInstant(text, sources.Earlier(m.Clock, time.Date(y, month, day+1, 0, 0, 0, -1, m.Now.Location())))
+	if t, ok := m.instant(text); ok && m.feeds.live != nil && t.Equal(m.Clock) {
+		m.toNow()
+	} else if ok {
+		m.travel(t)
 	}
-	switch {
+}
+
+// instant reads a time that is typed. Of one that cannot be gone to it says why.
+func (m *replay) instant(text string) (t time.Time, ok bool) {
+	now := m.Clock
+	if m.feeds.live == nil { // its today is the day that is shown
+		y, month, day := m.Now.Date()
+		now = sources.Earlier(now, time.Date(y, month, day+1, 0, 0, 0, -1, m.Now.Location()))
+	}
+	switch t, ok = format.ParseInstant(text, now, m.Now); {
 	case !ok:
 		m.Say("no time: " + paint.Clean(text) + "; write " + format.InstantForms)
 	case m.feeds.live != nil && t.After(m.Clock):
 		m.Say(paint.Clean(text) + " is still to come")
-	default:
-		m.travel(t)
+		return t, false
 	}
+	return t, ok
 }
 
 // travel shows the state of all screens as it was at an instant.

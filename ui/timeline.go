@@ -275,10 +275,9 @@ func (m timelineScreen) showWindow(text string) {
 
 // goToTime shows the Timeline at a time.
 func (m timelineScreen) goToTime(text string) {
-	at, ok := format.ParseInstant(text, m.Now)
+	at, ok := m.replay.instant(text)
 	switch {
 	case !ok:
-		m.Say("no time: " + paint.Clean(text) + "; write " + format.InstantForms)
 		return
 	case at.After(m.Now):
 		m.Say(paint.Clean(text) + " is still to come")

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,40 +22,58 @@ import (
 
 // stretch are the flags that say which part of a recording is meant.
 type stretch struct {
-	since time.Duration
-	until string
-	file  string
+	since, until string
+	file         string
+	usual        time.Duration // without --since
 }
 
-func (s *stretch) flags(cmd *cobra.Command, since time.Duration) {
-	lengthVar(cmd, &s.since, "since", since, "so long before --until, as 90m or 7d; with --file all of it where left out")
-	cmd.Flags().StringVar(&s.until, "until", "", "up to this TIME: "+format.InstantForms+"; where left out now, or the end of --file")
-	cmd.Flags().StringVar(&s.file, "file", "", "read FILE, as `coordtop record --export` wrote it, instead of what this machine recorded")
+// flags adds those of the time.
+func (s *stretch) flags(cmd *cobra.Command, usual time.Duration) {
+	s.usual = usual
+	cmd.Flags().StringVar(&s.since, "since", "", fmt.Sprintf("from this `TIME` on: %s; where left out %s before --until", format.InstantForms, length{&s.usual}))
+	cmd.Flags().StringVar(&s.until, "until", "", "up to this `TIME`, written in the same way; where left out now")
 }
 
-// span is the stretch; all: also what lies before --since.
-func (s *stretch) span(now time.Time, runs []history.Run, all bool) (history.Span, error) {
-	if s.since == 0 {
-		return history.Span{}, usagef("--since must be longer than nothing, as 6h")
+// fileFlag adds --file, which the others then count from.
+func (s *stretch) fileFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.file, "file", "", "read `FILE`, as coordtop record --export wrote it, instead of what this machine recorded: all of it without --since, and its end is now")
+}
+
+// span is the stretch of what runs recorded.
+func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, err error) {
+	recorded := bounds(runs, now)
+	if s.file != "" {
+		now = recorded.To.Add(1).Local()
 	}
-	span, recorded := history.Span{To: now}, bounds(runs, now)
+	if span.To, err = instantOf("--until", cmp.Or(s.until, "now"), now); err != nil {
+		return span, err
+	}
 	switch {
-	case s.until != "":
-		var ok bool
-		if span.To, ok = format.ParseInstant(s.until, now); !ok {
-			return span, usagef("--until is no time: write %s", format.InstantForms)
-		}
+	case s.since != "":
+		span.From, err = instantOf("--since", s.since, now)
 	case s.file != "":
-		span.To = recorded.To.Add(1)
+		span.From = sources.Earlier(recorded.From, span.To.Add(-1))
+	default:
+		span.From = span.To.Add(-s.usual)
 	}
-	if span.From = span.To.Add(-s.since); all && recorded.From.Before(span.To) {
-		span.From = recorded.From
-	}
-	if !recorded.From.Before(span.To) || !span.From.Before(recorded.To.Add(1)) {
-		const clock = "2006-01-02 15:04:05"
-		return span, fmt.Errorf("%w: what is recorded is from %s to %s", history.ErrNothing, recorded.From.Local().Format(clock), recorded.To.Local().Format(clock))
+	switch {
+	case err != nil:
+		return span, err
+	case !span.From.Before(span.To):
+		return span, usagef("--since must be before --until: they are %s and %s", span.From.Local().Format(time.DateTime), span.To.Local().Format(time.DateTime))
+	case !recorded.From.Before(span.To) || !span.From.Before(recorded.To.Add(1)):
+		return span, fmt.Errorf("%w: what is recorded is from %s to %s", history.ErrNothing, recorded.From.Local().Format(time.DateTime), recorded.To.Local().Format(time.DateTime))
 	}
 	return span, nil
+}
+
+// instantOf reads the time that a flag has.
+func instantOf(flag, text string, now time.Time) (time.Time, error) {
+	t, ok := format.ParseInstant(text, now, now)
+	if !ok {
+		return t, usagef("%s is no time: write %s", flag, format.InstantForms)
+	}
+	return t, nil
 }
 
 // bounds are the begin and the end of what runs recorded, one at least.
@@ -83,7 +102,7 @@ func (p *program) ask(cmd *cobra.Command, s stretch, names []string, answer func
 	runs, err := recordedRuns(ctx, store)
 	var span history.Span
 	if err == nil {
-		span, err = s.span(time.Now(), runs, s.file != "" && !cmd.Flags().Changed("since"))
+		span, err = s.span(time.Now(), runs)
 	}
 	var refs []sources.Ref
 	if err == nil {
@@ -162,6 +181,7 @@ func (p *program) historyCommand() *cobra.Command {
 	}
 	o.flag(cmd)
 	s.flags(cmd, 6*time.Hour)
+	s.fileFlag(cmd)
 	cmd.Flags().BoolVar(&gaps, "gaps", false, "print the times without an owner instead of the terms")
 	return cmd
 }
@@ -195,6 +215,7 @@ func (p *program) reportCommand() *cobra.Command {
 		}),
 	}
 	s.flags(cmd, 2*time.Hour)
+	s.fileFlag(cmd)
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the timeline into FILE")
 	return cmd
 }

@@ -49,10 +49,13 @@ func TestTheCommandsTellAScriptedHourToTheMillisecond(t *testing.T) {
 		}
 		terms = append(terms, term)
 	}
+	at := func(minutes time.Duration) string {
+		return noon.Add(minutes * time.Minute).Local().Format("2006-01-02 15:04")
+	}
 	ask := func(args ...string) string {
 		t.Helper()
 		w := newWorld(t)
-		args = append(args, "--file", path, "--since", "2h", "--until", noon.Add(70*time.Minute).Local().Format("2006-01-02 15:04"))
+		args = append(args, "--file", path, "--since", at(-50), "--until", at(70))
 		if code := w.main(t.Context(), args...); code != 0 {
 			t.Fatalf("%q: exit code %d: %s", args, code, w.stderr)
 		}

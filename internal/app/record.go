@@ -133,8 +133,8 @@ func (r *recording) status() (text string, stopped bool) {
 // recordOptions are the flags of record.
 type recordOptions struct {
 	export string
-	since  time.Duration
-	mask   bool
+	stretch
+	mask bool
 }
 
 func (p *program) recordCommand() *cobra.Command {
@@ -145,7 +145,7 @@ func (p *program) recordCommand() *cobra.Command {
 		Long: "Records who leads, who owns and who waits until it is interrupted, as the board does while it is shown, into\n" +
 			"history.db in the state directory, or what `history.file` of the config file names. One coordtop records at a\n" +
 			"time; another waits, and takes over. Nothing is recorded that the board would not show.\n\n" +
-			"With --export the last of what was recorded is written to FILE, which can be sent to somebody and replayed\n" +
+			"With --export a stretch of what was recorded is written to FILE, which can be sent to somebody and replayed\n" +
 			"there. --mask replaces every name, label and text in it by another one, the same everywhere.",
 		Example: "coordtop record\ncoordtop record --export outage.coordtop --since 2h --mask",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
@@ -159,7 +159,7 @@ func (p *program) recordCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&o.export, "export", "", "write what was recorded to `FILE`")
-	lengthVar(cmd, &o.since, "since", 2*time.Hour, "write what was recorded in the last so long, as 90m or 7d")
+	o.flags(cmd, 2*time.Hour)
 	cmd.Flags().BoolVar(&o.mask, "mask", false, "replace names, labels and texts")
 	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
@@ -225,11 +225,8 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if len(args) > 0 {
 		return usagef("--export writes what was recorded of all sources: name none")
 	}
-	switch {
-	case o.export == "":
+	if o.export == "" {
 		return usagef("--export needs the name of the file to write")
-	case o.since <= 0:
-		return usagef("--since must be longer than nothing, as 2h")
 	}
 	if _, err := os.Lstat(o.export); err == nil {
 		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
@@ -238,6 +235,14 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if err != nil {
 		return err
 	}
+	runs, err := recordedRuns(ctx, store)
+	var span history.Span
+	if err == nil {
+		span, err = o.span(time.Now(), runs)
+	}
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
 	// What is half done has another name, and its folder is ours.
 	folder, err := os.MkdirTemp(filepath.Dir(o.export), ".coordtop-export-")
 	if err != nil {
@@ -245,8 +250,6 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	part := filepath.Join(folder, filepath.Base(o.export))
-	now := time.Now()
-	span := history.Span{From: now.Add(-o.since), To: now}
 	err = record.Copy(ctx, store, span, o.mask, func(r history.Run) (record.Output, error) {
 		if o.mask {
 			r.Host, r.PID, r.Title, r.TitleColor = "masked", 0, "", ""
@@ -259,6 +262,6 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if err := os.Rename(part, o.export); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.env.Stderr, "coordtop: wrote %s: what was recorded since %s\n", o.export, span.From.Format(time.DateTime))
+	fmt.Fprintf(p.env.Stderr, "coordtop: wrote %s: what was recorded from %s to %s\n", o.export, span.From.Local().Format(time.DateTime), span.To.Local().Format(time.DateTime))
 	return nil
 }

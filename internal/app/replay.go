@@ -169,11 +169,7 @@ func beginning(ctx context.Context, log history.Log, text string) (time.Time, er
 		}
 		return from, nil
 	}
-	t, ok := format.ParseInstant(text, last.To)
-	if !ok {
-		return t, usagef("--at is no time: write %s", format.InstantForms)
-	}
-	return t, nil
+	return instantOf("--at", text, last.To.Local())
 }
 
 // arrive waits until a player shows an instant.
