@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -82,27 +83,38 @@ func explained(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, cause)
 }
 
-// foreign reports whether a file is none of SQLite. One that is empty, or begins with a page
-// that was never written, may become one.
-func foreign(f io.ReaderAt) (bool, error) {
-	head := make([]byte, 16)
+// header is what the first bytes of a file tell of whose it is.
+type header struct {
+	empty  bool // there is no plain file, or nothing is in it: it may become a recording
+	sqlite bool
+	ours   bool // by its application_id, which is written before anything else
+}
+
+func headerOf(path string) (header, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return header{empty: true}, nil // opening it says why it cannot be used
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return header{}, err
+	}
+	defer f.Close()
+	head := make([]byte, 72)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+		return header{}, err
 	}
-	head = head[:n]
-	return n > 0 && string(head) != "SQLite format 3\x00" && len(bytes.Trim(head, "\x00")) > 0, nil
+	return header{empty: n == 0, sqlite: bytes.HasPrefix(head, []byte("SQLite format 3\x00")), ours: binary.BigEndian.Uint32(head[68:]) == applicationID}, nil
 }
 
 // create makes an empty file in folder where there is none, so that SQLite gives what it puts
-// beside the file the same mode. alien reports whether there is one that is none of SQLite.
-func create(folder *os.File, path string) (alien bool, err error) {
+// beside the file the same mode.
+func create(folder *os.File, path string) error {
 	f, err := files.OpenPrivate(folder, filepath.Base(path), 0)
 	if err != nil {
-		return false, err
+		return err
 	}
-	alien, err = foreign(f)
-	return alien, errors.Join(err, f.Close())
+	return f.Close()
 }
 
 // open opens the file for writing, in WAL mode if possible; note says where it is not.
@@ -119,7 +131,7 @@ func open(ctx context.Context, path string, local bool) (db *sql.DB, note string
 		err = fmt.Errorf("%s: %w", path, history.ErrNewer)
 	default:
 		if err = checkPages(ctx, db); err == nil {
-			note, err = journal(ctx, db, local)
+			note, err = journal(ctx, db, local, has == 0)
 		}
 		if err == nil {
 			err = migrate(ctx, db, has)
@@ -149,9 +161,14 @@ func checkPages(ctx context.Context, db *sql.DB) error {
 }
 
 // journal chooses how the file survives a crash. SQLite gives no error where there can be no
-// WAL: it answers with what it took.
-func journal(ctx context.Context, db *sql.DB, local bool) (note string, err error) {
-	if _, err := db.ExecContext(ctx, "pragma auto_vacuum = incremental; pragma journal_size_limit = 16777216"); err != nil {
+// WAL: it answers with what it took. A new file is made ours first: a WAL would have that alone
+// until a checkpoint.
+func journal(ctx context.Context, db *sql.DB, local, newFile bool) (note string, err error) {
+	begin := "pragma auto_vacuum = incremental; pragma journal_size_limit = 16777216"
+	if newFile {
+		begin += fmt.Sprintf("; pragma application_id = %d", applicationID)
+	}
+	if _, err := db.ExecContext(ctx, begin); err != nil {
 		return "", err
 	}
 	var took string

@@ -61,15 +61,11 @@ func (s *Store) open(ctx context.Context) (db *sql.DB, has int, err error) {
 	if !file.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s: %w", s.path, history.ErrForeign)
 	}
-	f, err := os.Open(s.path)
+	head, err := headerOf(s.path)
 	if err != nil {
 		return nil, 0, err
 	}
-	alien, err := foreign(f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, 0, err
-	}
-	if alien {
+	if !head.empty && !head.sqlite {
 		return nil, 0, fmt.Errorf("%s: %w", s.path, history.ErrForeign)
 	}
 	db, err = connect(s.path, reading, 2)

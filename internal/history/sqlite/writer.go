@@ -50,8 +50,16 @@ var _ history.Writer = (*Writer)(nil)
 
 // Begin opens the recording for writing, makes it where there is none, and begins a run. The
 // error wraps history.ErrBusy where another process records into it, history.ErrNewer
-// or history.ErrForeign where it must not be written to, and what the file system said.
+// or history.ErrForeign where it must not be written to, and what the file system said. A file that
+// is somebody else's, also a damaged one, is left as it is.
 func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
+	head, err := headerOf(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Ours && !head.empty && !head.ours {
+		return nil, fmt.Errorf("%s: %w", o.Path, history.ErrForeign)
+	}
 	folder, err := o.folder()
 	if err != nil {
 		return nil, err
@@ -62,7 +70,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{o: o, locked: locked, run: run}
-	if err := w.open(ctx); err != nil {
+	if err := w.open(ctx, folder); err != nil {
 		return nil, errors.Join(err, unlock(locked))
 	}
 	return w, nil
@@ -84,29 +92,24 @@ func (w *Writer) Note() string { return w.note }
 func (w *Writer) Before() time.Time { return at(w.before) }
 
 // open opens the file and begins the run. A file that is damaged it puts aside.
-func (w *Writer) open(ctx context.Context) error {
-	folder, err := w.o.folder()
+func (w *Writer) open(ctx context.Context, folder *os.File) error {
+	err := create(folder, w.o.Path)
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
-	alien, err := create(folder, w.o.Path)
-	switch {
-	case err != nil:
-		return err
-	case !alien:
-		err = w.begin(ctx)
-	case w.o.Ours:
+	head, err := headerOf(w.o.Path)
+	if err == nil && !head.empty && !head.sqlite {
 		err = history.ErrDamaged
-	default:
-		err = fmt.Errorf("%s: %w", w.o.Path, history.ErrForeign)
+	}
+	if err == nil {
+		err = w.begin(ctx)
 	}
 	if !errors.Is(err, history.ErrDamaged) {
 		return err
 	}
 	note, err := setAside(w.o.Path, time.Now())
 	if err == nil {
-		_, err = create(folder, w.o.Path)
+		err = create(folder, w.o.Path)
 	}
 	if err == nil {
 		err = w.begin(ctx)

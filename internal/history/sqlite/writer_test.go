@@ -2,10 +2,12 @@ package sqlite
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,9 +171,8 @@ func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
 		{"garbage at our own place", func(t *testing.T, path string) { overwrite(t, path, []byte("hello, this is a text of nobody")) }, false, nil, nil, "was damaged"},
 		{"newer and readable", func(t *testing.T, path string) { change(t, path, "pragma user_version = 1900") }, false, history.ErrNewer, nil, ""},
 		{"newer", func(t *testing.T, path string) { change(t, path, "pragma user_version = 4900") }, false, history.ErrNewer, history.ErrNewer, ""},
-		{"damaged", func(t *testing.T, path string) {
-			overwrite(t, path, append([]byte("SQLite format 3\x00"), make([]byte, 8000)...))
-		}, true, nil, nil, "was damaged"},
+		{"damaged at our own place", func(t *testing.T, path string) { overwrite(t, path, damagedOfOthers()) }, false, nil, nil, "was damaged"},
+		{"damaged, and none of ours as far as can be read", func(t *testing.T, path string) { overwrite(t, path, damagedOfOthers()) }, true, history.ErrForeign, history.ErrDamaged, ""},
 		{"damaged behind its first page", func(t *testing.T, path string) { garble(t, path, math.MaxInt) }, true, nil, nil, "was damaged"},
 		{"one page is damaged, which no begin reads", func(t *testing.T, path string) { garble(t, path, 1) }, true, nil, nil, "was damaged"},
 		{"read-only", func(t *testing.T, path string) { protect(t, path) }, false, os.ErrPermission, nil, ""},
@@ -214,6 +215,72 @@ func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// damagedOfOthers is a file that begins as one of SQLite.
+func damagedOfOthers() []byte { return append([]byte("SQLite format 3\x00"), make([]byte, 8000)...) }
+
+// TestAFileOfOthersStaysAsItIs names files of other programs, sound and damaged, as the recording.
+func TestAFileOfOthersStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	sql := func(texts ...string) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			overwrite(t, path, nil)
+			for _, text := range texts {
+				change(t, path, text)
+			}
+		}
+	}
+	table := "create table t(a); insert into t select zeroblob(3000) from (values(1),(2),(3),(4))"
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"sound":                         sql(table),
+		"of a program with a number":    sql(table, "pragma application_id = 7"),
+		"without a table":               sql("pragma user_version = 1"),
+		"damaged behind its first page": func(t *testing.T, path string) { sql(table)(t, path); garble(t, path, math.MaxInt) },
+		"damaged where it begins":       func(t *testing.T, path string) { overwrite(t, path, damagedOfOthers()) },
+		"nothing but zeros":             func(t *testing.T, path string) { overwrite(t, path, make([]byte, 8192)) },
+		"a text":                        func(t *testing.T, path string) { overwrite(t, path, []byte("hello")) },
+		"with what was not written yet": func(t *testing.T, path string) {
+			sql(table, "pragma journal_mode = wal")(t, path)
+			overwrite(t, path+"-wal", []byte("somebody's"))
+			overwrite(t, path+"-journal", []byte("somebody's"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := Options{Path: filepath.Join(t.TempDir(), "theirs.db")}
+			spoil(t, o.Path)
+			if err := os.Chmod(o.Path, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before := folderOf(t, o.Path)
+			if _, err := Begin(t.Context(), o, history.Run{Span: span(0, 0)}); !errors.Is(err, history.ErrForeign) {
+				t.Errorf("error %v, want ErrForeign", err)
+			}
+			if after := folderOf(t, o.Path); !reflect.DeepEqual(after, before) {
+				t.Errorf("there are %v, and were %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+			}
+		})
+	}
+}
+
+// folderOf is what stands in the folder of a file: modes and contents.
+func folderOf(t *testing.T, path string) map[string]string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, name := range all {
+		b, err := os.ReadFile(name)
+		info, failed := os.Stat(name)
+		if err := errors.Join(err, failed); err != nil {
+			t.Fatal(err)
+		}
+		found[name] = info.Mode().String() + string(b)
+	}
+	return found
 }
 
 func change(t *testing.T, path, text string) {
