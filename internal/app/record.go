@@ -89,7 +89,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
 	store := sqlite.Open(r.place.Path)
-	last, err := history.End(ctx, store, r.sources)
+	last, err := history.LastKnown(ctx, store, r.sources)
 	if err = errors.Join(err, store.Close()); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
 	}

@@ -16,7 +16,7 @@ type HistoryOptions struct {
 	Gaps   bool // the times without an owner instead of the terms
 	Span   history.Span
 	Zone   *time.Location  // of text
-	Acts   []sources.Event // what people did, see history.EndedBy
+	Acts   []sources.Event // what people did, see history.ForcedBy
 }
 
 // past is one line of History: a term, a gap, or a stretch that was not observed.
@@ -63,7 +63,7 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	} else {
 		for i := range l.Terms {
 			gap, _ := l.GapBefore(i)
-			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.EndedBy(l.Ref, &l.Terms[i], o.Acts), gap: gap})
+			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), gap: gap})
 		}
 	}
 	for _, d := range l.Dark {

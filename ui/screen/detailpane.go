@@ -99,7 +99,7 @@ func stateText(sc *Scene, row *sources.Row, v rows.Verdict) string {
 
 // causeOf says why a term of a row ended, and who ended it by force.
 func causeOf(sc *Scene, row *sources.Row, t *sources.Term) string {
-	if by := history.EndedBy(row.Ref, t, sc.Events.List); by != "" {
+	if by := history.ForcedBy(row.Ref, t, sc.Events.List); by != "" {
 		return "ended by force by " + paint.Clean(by)
 	}
 	return sc.Theme.Cause(t.Cause, t.How)

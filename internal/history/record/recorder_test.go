@@ -225,7 +225,7 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 			pool, leader := pool, leader
 			pool.Source, leader.Source = of, of
 			store := sqlite.Open(o.Path)
-			last, err := history.End(t.Context(), store, []string{of})
+			last, err := history.LastKnown(t.Context(), store, []string{of})
 			if err := errors.Join(store.Close()); err != nil {
 				t.Error(err)
 			}

@@ -235,7 +235,7 @@ func (r *Report) gapTable(b *strings.Builder) {
 		if g.Lasts {
 			to = "it lasts"
 		}
-		if by := history.EndedBy(g.ref, g.Before, r.acts); by != "" {
+		if by := history.ForcedBy(g.ref, g.Before, r.acts); by != "" {
 			why = "released by force by " + cell(by)
 		}
 		if g.Start.At.Before(r.Span.From) {

@@ -8,15 +8,15 @@ import (
 	"coordtop/sources"
 )
 
-// End returns what was known at the end of the newest run that had read one of the named
+// LastKnown returns what was known at the end of the newest run that had read one of the named
 // sources, for HubOptions.Resume; of nil: of the newest run. An error wraps ErrNothing where no run did.
-func End(ctx context.Context, log Log, of []string) (*sources.Keyframe, error) {
+func LastKnown(ctx context.Context, log Log, of []string) (*sources.Keyframe, error) {
 	runs, err := log.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, run := range slices.Backward(runs) {
-		k, err := endOf(ctx, log, run)
+		k, err := lastKnownOf(ctx, log, run)
 		if err != nil {
 			return nil, err
 		}
@@ -27,8 +27,8 @@ func End(ctx context.Context, log Log, of []string) (*sources.Keyframe, error) {
 	return nil, ErrNothing
 }
 
-// endOf returns what was known at the end of a run.
-func endOf(ctx context.Context, log Log, run Run) (*sources.Keyframe, error) {
+// lastKnownOf returns what was known at the end of a run.
+func lastKnownOf(ctx context.Context, log Log, run Run) (*sources.Keyframe, error) {
 	c, err := log.OpenRun(ctx, run.ID, run.To)
 	if errors.Is(err, ErrNothing) {
 		return &sources.Keyframe{}, nil

@@ -11,9 +11,9 @@ import (
 // forcedWithin is how long after the sending a forced end is seen at most.
 const forcedWithin = 15 * time.Second
 
-// EndedBy returns the name of the person who ended a term of ref by force. It looks in acts, the
+// ForcedBy returns the name of the person who ended a term of ref by force. It looks in acts, the
 // events of actions. "": no such action is known.
-func EndedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
+func ForcedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
 	for i := range acts {
 		a := &acts[i]
 		if a.Kind != sources.EventAction || a.Cause != sources.CauseEvicted || a.Ref != ref || a.Previous.ID != t.Owner.ID {
@@ -31,7 +31,7 @@ func EndedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
 // mostActs bounds how many actions are read.
 const mostActs = 20_000
 
-// Acts returns what people did in a span, and just before it, for EndedBy.
+// Acts returns what people did in a span, and just before it, for ForcedBy.
 func Acts(ctx context.Context, r EventReader, span Span) ([]sources.Event, error) {
 	events, err := r.Events(ctx, span.From.Add(-forcedWithin), 0, mostActs, EventFilter{Kinds: []sources.EventKind{sources.EventAction}})
 	var acts []sources.Event
