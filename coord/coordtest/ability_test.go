@@ -7,7 +7,7 @@ import (
 	"coordtop/coord"
 )
 
-func TestWrapImplementsWhatItWraps(t *testing.T) {
+func TestHideLeavesExactlyTheOtherAbilities(t *testing.T) {
 	t.Parallel()
 	all := &renewingSession{}
 	for _, has := range []Ability{
@@ -17,7 +17,7 @@ func TestWrapImplementsWhatItWraps(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("session %05b", has), func(t *testing.T) {
 			t.Parallel()
-			s := joinSession(&faultSession{DriverSession: all}, has)
+			s := joinSession(partSession{DriverSession: all}, has)
 			if got := SessionAbilities(s); got != has {
 				t.Errorf("wrapped with the abilities %05b, want %05b", got, has)
 			}
@@ -26,7 +26,7 @@ func TestWrapImplementsWhatItWraps(t *testing.T) {
 	for _, has := range []Ability{0, CanRenew, CanPublish, CanRenew | CanPublish} {
 		t.Run(fmt.Sprintf("grant %06b", has), func(t *testing.T) {
 			t.Parallel()
-			g := joinGrant(&faultGrant{Grant: &renewingGrant{}}, has)
+			g := joinGrant(&renewingGrant{}, has)
 			if got := GrantAbilities(g); got != has {
 				t.Errorf("wrapped with the abilities %06b, want %06b", got, has)
 			}
@@ -34,17 +34,17 @@ func TestWrapImplementsWhatItWraps(t *testing.T) {
 	}
 }
 
-func TestWrapRefusesASetOfAbilitiesThatItDoesNotKnow(t *testing.T) {
+func TestHideRefusesASetOfAbilitiesThatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {
 			t.Error("it was wrapped with other abilities than asked for")
 		}
 	}()
-	joinSession(&faultSession{DriverSession: &renewingSession{}}, CanProvision)
+	joinSession(partSession{DriverSession: &renewingSession{}}, CanProvision)
 }
 
-func TestWrapAndHideKeepTheRest(t *testing.T) {
+func TestHideKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	for _, shape := range []Shape{SessionRenews, GrantRenews} {
 		for _, hidden := range []Ability{0, CanWatch, CanDescribe | CanWatch, CanQueue | CanProvision | CanPublish} {
@@ -52,7 +52,7 @@ func TestWrapAndHideKeepTheRest(t *testing.T) {
 				t.Parallel()
 				d := NewMem(shape, MemOptions{}).NewDriver(nil)
 				plainSession, plainGrant := abilities(t, d)
-				session, grant := abilities(t, Hide(Wrap(d, &Faults{}), hidden))
+				session, grant := abilities(t, Hide(d, hidden))
 				if want := plainSession &^ hidden; session != want {
 					t.Errorf("the session has %06b, want %06b", session, want)
 				}

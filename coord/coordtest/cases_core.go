@@ -223,12 +223,12 @@ func silentService(s *suite) {
 }
 
 func tooLong(s *suite) {
-	f := &Faults{}
-	session := s.coreOn(Wrap(s.driver(), f), s.options())
+	d := &partDriver{Driver: s.driver()}
+	session := s.coreOn(d, s.options())
 	name := s.fresh(coord.KindElection)
 	_, err := session.Election(name, coord.ElectionOptions{}).Campaign(s.ctx, make([]byte, s.caps.MaxData+1))
 	s.is("campaigning with too much data", err, coord.ErrDataTooLong)
-	if n := f.Calls(VerbAcquire); n != 0 {
+	if n := d.acquires.Load(); n != 0 {
 		s.Errorf("the driver was asked %d times", n)
 	}
 	if _, ok, err := session.Election(name, coord.ElectionOptions{}).TryCampaign(s.ctx, make([]byte, s.caps.MaxData)); !ok || err != nil {
@@ -237,8 +237,8 @@ func tooLong(s *suite) {
 }
 
 func unsupported(s *suite) {
-	f := &Faults{}
-	session := s.coreOn(Wrap(s.driver(), f), s.options())
+	d := &partDriver{Driver: s.driver()}
+	session := s.coreOn(d, s.options())
 	if !s.caps.Mutex {
 		_, err := session.Mutex(s.fresh(coord.KindMutex), coord.MutexOptions{}).Lock(s.ctx)
 		s.is("a mutex", err, coord.ErrUnsupported)
@@ -261,7 +261,7 @@ func unsupported(s *suite) {
 		_, err := session.Election(s.fresh(coord.KindElection), coord.ElectionOptions{}).Campaign(s.ctx, nil)
 		s.is("an election", err, coord.ErrUnsupported)
 	}
-	if n := f.Calls(VerbAcquire); n != 0 {
+	if n := d.acquires.Load(); n != 0 {
 		s.Errorf("the driver was asked %d times", n)
 	}
 }

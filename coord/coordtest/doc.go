@@ -42,7 +42,6 @@
 // # Faults
 //
 // A Faults breaks requests by verb: Drop, Fail, Delay, DelayReply, LoseReply, Hang,
-// HangReply, Expire. Wrap puts one in front of any driver, whose optional interfaces
-// stay what they are; NewDriver of a Mem puts one on the wire, below the driver, where
+// HangReply, Expire. NewDriver of a Mem puts one on the wire, below the driver, where
 // the driver has to cope with it.
 package coordtest

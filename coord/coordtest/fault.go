@@ -18,15 +18,15 @@ type Verb string
 // The verbs. Abandon asks nothing of the service and therefore has none.
 const (
 	VerbOpen     Verb = "open"
-	VerbAcquire  Verb = "acquire" // also each further try of a waiting claim that polls, on a Mem's link
+	VerbAcquire  Verb = "acquire" // also each further try of a waiting claim that polls
 	VerbRenew    Verb = "renew"
 	VerbRelease  Verb = "release"
 	VerbPublish  Verb = "publish"
 	VerbDescribe Verb = "describe"
-	VerbWatch    Verb = "watch" // on a Mem's link each read of a watch, on a wrapped driver its beginning
+	VerbWatch    Verb = "watch" // each read of a watch
 	VerbEnqueue  Verb = "enqueue"
 	VerbWait     Verb = "wait"  // Place.Wait
-	VerbLeave    Verb = "leave" // Place.Leave, and on a Mem's link whatever takes back an uncertain claim
+	VerbLeave    Verb = "leave" // Place.Leave, and whatever takes back an uncertain claim
 	VerbCreate   Verb = "create"
 	VerbUpdate   Verb = "update"
 	VerbDelete   Verb = "delete"
@@ -154,9 +154,8 @@ func Expire() Fault {
 	}}
 }
 
-// Faults decides what happens to requests: those of a driver that Wrap made, or
-// those on the link of a Mem's client. The zero value lets everything pass. Its
-// methods are safe for concurrent use.
+// Faults decides what happens to the requests on the link of a Mem's client. The zero
+// value lets everything pass. Its methods are safe for concurrent use.
 type Faults struct {
 	mu     sync.Mutex
 	rules  map[Verb]*rule

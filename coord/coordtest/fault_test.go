@@ -11,24 +11,17 @@ import (
 	"coordtop/coord/coordtest"
 )
 
-// faulty runs a test with faults above the driver, and with the same faults on the
-// wire below it: the same names must mean the same.
+// faulty runs a test with faults between a driver and its service.
 func faulty(t *testing.T, run func(t *testing.T, m *coordtest.Mem, f *coordtest.Faults, d coord.Driver)) {
 	t.Helper()
 	for _, shape := range []coordtest.Shape{coordtest.SessionRenews, coordtest.GrantRenews} {
-		for _, where := range []string{"above", "below"} {
-			t.Run(shape.String()+" "+where, func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					m, f := coordtest.NewMem(shape, coordtest.MemOptions{TTL: 10 * time.Second}), &coordtest.Faults{}
-					d := coord.Driver(m.NewDriver(f))
-					if where == "above" {
-						d = coordtest.Wrap(m.NewDriver(nil), f)
-					}
-					run(t, m, f, d)
-				})
+		t.Run(shape.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m, f := coordtest.NewMem(shape, coordtest.MemOptions{TTL: 10 * time.Second}), &coordtest.Faults{}
+				run(t, m, f, m.NewDriver(f))
 			})
-		}
+		})
 	}
 }
 

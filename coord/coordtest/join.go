@@ -9,35 +9,34 @@ import (
 // Go cannot compose method sets at run time, and cannot embed a type parameter: every set of
 // abilities that occurs has its own struct here.
 
-// joinGrant gives g exactly the abilities in has, each of which the grant that it
-// wraps must have.
-func joinGrant(g *faultGrant, has Ability) coord.Grant {
-	r, _ := g.Grant.(coord.Renewer)
-	p, _ := g.Grant.(coord.Publisher)
+// joinGrant is g with exactly the abilities in has, each of which it must have.
+func joinGrant(g coord.Grant, has Ability) coord.Grant {
+	r, _ := g.(coord.Renewer)
+	p, _ := g.(coord.Publisher)
 	switch has {
 	case CanRenew:
 		return struct {
-			*faultGrant
+			coord.Grant
 			coord.Renewer
-		}{g, faultGrantRenewer{g, r}}
+		}{g, r}
 	case CanPublish:
 		return struct {
-			*faultGrant
+			coord.Grant
 			coord.Publisher
-		}{g, faultPublisher{g, p}}
+		}{g, p}
 	case CanRenew | CanPublish:
 		return struct {
-			*faultGrant
+			coord.Grant
 			coord.Renewer
 			coord.Publisher
-		}{g, faultGrantRenewer{g, r}, faultPublisher{g, p}}
+		}{g, r, p}
 	}
-	return g
+	return struct{ coord.Grant }{g}
 }
 
 // Short names for the table below.
 type (
-	base = *faultSession
+	base = partSession
 	ren  = coord.Renewer
 	des  = coord.Describer
 	wat  = coord.Watcher
@@ -47,8 +46,12 @@ type (
 
 // joinSession gives s exactly the abilities in has, each of which the session that it
 // wraps must have: those of a driver of this module, or of a Mem from which something is hidden.
-func joinSession(s *faultSession, has Ability) coord.DriverSession {
-	r, d, w, q, p := parts(s)
+func joinSession(s partSession, has Ability) coord.DriverSession {
+	r, _ := s.DriverSession.(coord.Renewer)
+	d, _ := s.DriverSession.(coord.Describer)
+	w, _ := s.DriverSession.(coord.Watcher)
+	q, _ := s.DriverSession.(coord.Queuer)
+	p, _ := s.DriverSession.(coord.Provisioner)
 	switch has {
 	case 0:
 		return s
@@ -109,14 +112,4 @@ func joinSession(s *faultSession, has Ability) coord.DriverSession {
 		}{s, r, d, w, q, p}
 	}
 	panic(fmt.Sprintf("coordtest: no session has exactly the abilities %05b: add them to joinSession", has))
-}
-
-// parts are the abilities that s may have, each with the faults of s.
-func parts(s *faultSession) (ren, des, wat, que, pro) {
-	r, _ := s.DriverSession.(coord.Renewer)
-	d, _ := s.DriverSession.(coord.Describer)
-	w, _ := s.DriverSession.(coord.Watcher)
-	q, _ := s.DriverSession.(coord.Queuer)
-	p, _ := s.DriverSession.(coord.Provisioner)
-	return faultSessionRenewer{s, r}, faultDescriber{s, d}, faultWatcher{s, w}, faultQueuer{s, q}, faultProvisioner{s, p}
 }

@@ -59,9 +59,8 @@ func TestSuiteWhereEachGrantRenews(t *testing.T) {
 	coordtest.RunIn(t, synctest.Test, memHarness(coordtest.GrantRenews, coordtest.MemOptions{}))
 }
 
-// The wrapper changes nothing while no fault is set, and a driver without an optional
-// interface is no broken driver.
-func TestSuiteBehindTheWrapper(t *testing.T) {
+// A driver without an optional interface is no broken driver.
+func TestSuiteWithHiddenAbilities(t *testing.T) {
 	t.Parallel()
 	for _, shape := range []coordtest.Shape{coordtest.SessionRenews, coordtest.GrantRenews} {
 		for _, hidden := range []coordtest.Ability{0, coordtest.CanWatch, coordtest.CanDescribe | coordtest.CanWatch | coordtest.CanPublish} {
@@ -71,7 +70,7 @@ func TestSuiteBehindTheWrapper(t *testing.T) {
 					h := memHarness(shape, coordtest.MemOptions{Push: true})(t)
 					plain := h.NewDriver
 					h.NewDriver = func(t testing.TB) coord.Driver {
-						return coordtest.Hide(coordtest.Wrap(plain(t), &coordtest.Faults{}), hidden)
+						return coordtest.Hide(plain(t), hidden)
 					}
 					return h
 				})

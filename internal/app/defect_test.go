@@ -17,7 +17,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/coord/coordtest"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -42,16 +41,7 @@ func mined(env Environment, where string) Environment {
 	}
 	switch where {
 	case "a renewal":
-		env.wrapDriver = func(d coord.Driver) coord.Driver {
-			var faults coordtest.Faults
-			faults.Script(func(v coordtest.Verb) coordtest.Fault {
-				if v == coordtest.VerbRenew {
-					boom()
-				}
-				return coordtest.Fault{}
-			})
-			return coordtest.Wrap(d, &faults)
-		}
+		env.wrapDriver = func(d coord.Driver) coord.Driver { return shaky{d, boom} }
 	case "a session":
 		env.wrapDriver = func(d coord.Driver) coord.Driver { return haunted{d, lit} }
 	case "the screen":
@@ -60,6 +50,37 @@ func mined(env Environment, where string) Environment {
 		env.wrapSource = func(s sources.Source) sources.Source { return &helped{Source: s, lit: lit} }
 	}
 	return env
+}
+
+// shaky is a driver whose renewals, each of a grant, may panic.
+type shaky struct {
+	coord.Driver
+	boom func()
+}
+
+type shakySession struct {
+	coord.DriverSession
+	boom func()
+}
+
+type shakyGrant struct {
+	coord.Grant
+	boom func()
+}
+
+func (d shaky) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	s, err := d.Driver.Open(ctx, o)
+	return shakySession{s, d.boom}, err
+}
+
+func (s shakySession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
+	g, ok, err := s.DriverSession.Acquire(ctx, c)
+	return shakyGrant{g, s.boom}, ok, err
+}
+
+func (g shakyGrant) Renew(ctx context.Context) (coord.Window, error) {
+	g.boom()
+	return g.Grant.(coord.Renewer).Renew(ctx)
 }
 
 // haunted is a driver whose sessions have a goroutine of their own.
