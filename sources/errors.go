@@ -14,6 +14,9 @@ var ErrRefused = errors.New("refused")
 // of one. It comes beside ErrRefused.
 var ErrCredentials = errors.New("refused our credentials")
 
+// ErrStillRunning reports sources that did not end with their context: they end with the process.
+var ErrStillRunning = errors.New("some still run")
+
 // ErrSilent reports that a server did not answer in time.
 var ErrSilent = errors.New("no answer")
 

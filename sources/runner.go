@@ -38,8 +38,8 @@ const (
 // Run runs the sources until ctx ends: it connects each, hands what it tells to h, and
 // connects it again after a failure. All of them stand in h.State at once, before any
 // has answered. Run returns nil when every source is closed and every goroutine
-// joined; an error names sources that cannot be run (nothing is started then) or that
-// did not stop in time. A panic in a source, or in what a source has started, ends its
+// joined; an error names sources that cannot be run (nothing is started then), or wraps
+// ErrStillRunning. A panic in a source, or in what a source has started, ends its
 // connection and no more. One in the Hub itself is told as ctx says (see spawn.With) and
 // ends Run, with an error: what was half taken in cannot be relied on.
 func Run(ctx context.Context, h *Hub, specs []Spec) error {
@@ -71,7 +71,7 @@ func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	select {
 	case <-done:
 	case <-limit.C:
-		return fmt.Errorf("stopping the sources: some still run after %v", stopLimit)
+		return fmt.Errorf("stopping the sources: %w after %v", ErrStillRunning, stopLimit)
 	}
 	if err := context.Cause(ctx); errors.Is(err, spawn.ErrPanic) {
 		return err

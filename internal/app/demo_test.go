@@ -341,8 +341,10 @@ func TestDemoWithoutRedisShowsThatBesidePostgres(t *testing.T) {
 	if _, err := s.file.WriteString("q"); err != nil {
 		t.Fatal(err)
 	}
-	if code := ends(t, cmd); code != 0 {
-		t.Errorf("exit code %d", code)
+	code := ends(t, cmd)
+	s.read.Wait()
+	if code != 0 {
+		t.Errorf("exit code %d, the end is %q", code, s.String()[max(0, len(s.String())-600):])
 	}
 }
 

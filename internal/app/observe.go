@@ -34,7 +34,14 @@ func (p *program) observeWith(ctx context.Context, c config.Config, o sources.Hu
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w := &watched{cancel: cancel}
-	w.run(ctx, func() error { return sources.Run(ctx, hub, specs) })
+	w.run(ctx, func() error {
+		err := sources.Run(ctx, hub, specs)
+		if errors.Is(err, sources.ErrStillRunning) { // the command has done its work: nobody can do anything about it
+			logger.Warn("The sources did not end with the command", "error", err)
+			return nil
+		}
+		return err
+	})
 	err = spawn.Call(ctx, func() error { return body(ctx, hub, w) })
 	cancel(nil)
 	beside := w.wait()

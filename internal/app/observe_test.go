@@ -9,11 +9,49 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/internal/spawn"
+	"coordtop/sources"
 )
+
+// busy is a source that does not come back from Connect when its context ends, as a library that
+// loads certificates on a machine with too much to do.
+type busy struct {
+	plain
+	connecting, done chan struct{}
+}
+
+func (b *busy) Connect(context.Context) error {
+	close(b.connecting)
+	<-b.done
+	return errors.New("given up")
+}
+
+func TestASourceThatDoesNotEndIsNoErrorOfTheCommand(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := &busy{connecting: make(chan struct{}), done: make(chan struct{})}
+		defer close(b.done)
+		p := newProgram(Environment{Stderr: newStream(), Lookup: lookup(map[string]string{"HOME": home})})
+		p.absent = []sources.Spec{{Name: "busy", Source: b}}
+		err := p.observe(t.Context(), config.Config{}, func(context.Context, *sources.Hub, *watched) error {
+			<-b.connecting
+			return nil
+		})
+		p.log.close()
+		if err != nil {
+			t.Errorf("the command ended with %v", err)
+		}
+	})
+	text, err := os.ReadFile(filepath.Join(home, ".local/state/coordtop/coordtop.log"))
+	if err != nil || !strings.Contains(string(text), "some still run") {
+		t.Errorf("the log has %q, %v", text, err)
+	}
+}
 
 func TestAPanicAnywhereEndsTheRestFirst(t *testing.T) {
 	t.Parallel()
