@@ -57,8 +57,8 @@ func (s *Server) Entry(key string) (Entry, error) {
 
 // look lets f read the model at the present time.
 func (s *Server) look(f func(*model)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.model.advance(time.Now())
 	f(s.model)
 }
@@ -134,25 +134,13 @@ func (s *Server) Endings() (since func() []string) {
 
 // Received counts the requests of a command, as it stands on the wire, since Start.
 func (s *Server) Received(command string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	return s.faults.received[command]
 }
 
 // Await waits until condition is true. It asks at once and again after everything that
 // happens in the server; condition may call methods of the server. The error is the context's.
 func (s *Server) Await(ctx context.Context, condition func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if condition() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return s.turns.Await(ctx, condition)
 }

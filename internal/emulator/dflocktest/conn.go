@@ -6,12 +6,14 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"coordtop/internal/emulator/network"
 )
 
 // conn serves one connection, one request after the other.
 type conn struct {
 	server  *Server
-	wire    *wireConn
+	wire    *network.Conn
 	stream  net.Conn // wire, or TLS over it
 	reader  *bufio.Reader
 	model   *model // the one that it was opened in: a restart makes another
@@ -20,7 +22,7 @@ type conn struct {
 }
 
 // open gives a connection its id; nil: there are too many.
-func (s *Server) open(w *wireConn) *conn {
+func (s *Server) open(w *network.Conn) *conn {
 	stream := s.encrypt(w)
 	c := &conn{
 		server: s, wire: w, stream: stream, reader: bufio.NewReader(stream),
@@ -165,7 +167,7 @@ func (c *conn) next() (answer, bool) {
 	select {
 	case a := <-c.answers:
 		return a, true
-	case <-c.wire.closed:
+	case <-c.wire.Closed():
 		return answer{}, false
 	}
 }
@@ -178,7 +180,7 @@ func (c *conn) pause(d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true
-	case <-c.wire.closed:
+	case <-c.wire.Closed():
 		return false
 	}
 }

@@ -1,8 +1,6 @@
 package dflocktest
 
-import (
-	"time"
-)
+import "time"
 
 // faults are what a test wants to go wrong, and counts of the commands that arrived. Both are
 // kept by command as it is on the wire; "" means any.
@@ -27,8 +25,8 @@ type fault struct {
 
 // faultFor counts a request and says what is to happen to it.
 func (s *Server) faultFor(command string) fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.faults.received[command]++
 	f := fault{slow: s.faults.slow}
 	for _, c := range []string{command, ""} {
@@ -47,32 +45,16 @@ func (s *Server) faultFor(command string) fault {
 // Hang lets no byte pass in either direction, without closing anything, until it is called
 // with false; then what was held back arrives in order. Meanwhile the server goes on: idle
 // connections time out, leases end.
-func (s *Server) Hang(on bool) {
-	s.network.mu.Lock()
-	defer s.network.mu.Unlock()
-	switch {
-	case on && s.network.hang == nil:
-		s.network.hang = make(chan struct{})
-	case !on && s.network.hang != nil:
-		close(s.network.hang)
-		s.network.hang = nil
-	}
-}
+func (s *Server) Hang(on bool) { s.wire.Hold(on) }
 
 // Cut closes every connection on the way: new ones are accepted, and the server notices as
 // it notices that clients hang up.
-func (s *Server) Cut() {
-	for _, w := range s.network.all() {
-		_ = w.Conn.Close() // it ends either way
-	}
-}
+func (s *Server) Cut() { s.wire.Cut() }
 
 // Refuse cuts every connection and, until it is called with false, every new one as soon as it
 // is made.
 func (s *Server) Refuse(on bool) {
-	s.network.mu.Lock()
-	s.network.refusing = on
-	s.network.mu.Unlock()
+	s.wire.Refuse(on)
 	if on {
 		s.Cut()
 	}
@@ -80,41 +62,39 @@ func (s *Server) Refuse(on bool) {
 
 // Slow holds every reply back for d after the request was executed. Zero ends it.
 func (s *Server) Slow(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.faults.slow = d
 }
 
 // LoseReplies loses the replies to the next n requests of this command, as it stands on the
 // wire; "" is any: each is executed, and the connection is closed instead of the reply.
 func (s *Server) LoseReplies(command string, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.faults.losses[command] = n
 }
 
 // Answer answers the next n requests of this command, "" is any, with a line of the test's
 // choice instead of executing them. Zero ends it.
 func (s *Server) Answer(command, line string, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.faults.answers[command] = scripted{line, n}
 }
 
 // Restart ends the server as by SIGKILL and starts it again at the same address: all state is
 // lost, every connection closed, and ids count from 1.
 func (s *Server) Restart() {
-	s.mu.Lock()
+	s.turns.Lock()
 	s.model = newModel(s.options, time.Now())
-	s.mu.Unlock()
-	s.network.restart()
+	s.turns.Unlock()
+	s.wire.CloseAll()
 }
 
 // Shutdown is SIGTERM: claims that wait are refused, no connection is accepted any more, and
 // those that are open are served until ShutdownTimeout.
 func (s *Server) Shutdown() {
-	s.network.mu.Lock()
-	s.network.refusing = true
-	s.network.mu.Unlock()
+	s.wire.Refuse(true)
 	s.step(func(m *model) { m.shutDown() })
 }

@@ -8,52 +8,44 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/test/bufconn"
+	"coordtop/internal/emulator/network"
 )
 
-// memoryAddr is the address of a server without sockets: nobody's (RFC 5737), and not a name,
-// which would send clients to a resolver that cannot be used in a synctest bubble.
+// memoryAddr is the address of a server without sockets.
 const memoryAddr = "192.0.2.1:6388"
 
 // Server is a running emulator. Its methods are safe for concurrent use.
 type Server struct {
-	options  Options
-	listener net.Listener
-	memory   *bufconn.Listener // nil: there are sockets
-	network  network
-	tasks    sync.WaitGroup
-	stopped  chan struct{}
-	stop     func()
+	options Options
+	wire    *network.Listener
+	tasks   sync.WaitGroup
+	stopped chan struct{}
+	stop    func()
 
-	mu      sync.Mutex
-	model   *model
-	changed chan struct{} // closed, and replaced, when something happens
-	faults  faults
+	turns  network.Turns // guards the rest
+	model  *model
+	faults faults
 }
 
 // Start starts a server and the goroutines that serve it; Close ends them.
 func Start(o Options) (*Server, error) {
 	o = o.withDefaults()
-	s := &Server{
-		options: o, model: newModel(o, time.Now()),
-		stopped: make(chan struct{}), changed: make(chan struct{}),
-	}
-	s.network.conns = map[*wireConn]struct{}{}
-	s.faults = faults{received: map[string]int{}, losses: map[string]int{}, answers: map[string]scripted{}}
-	s.stop = sync.OnceFunc(func() { close(s.stopped) })
-	if o.InMemory {
-		const buffer = 4 << 20
-		s.memory = bufconn.Listen(buffer)
-		s.listener = s.memory
-	} else {
-		l, err := net.Listen("tcp", o.Listen)
-		if err != nil {
+	wire := network.InMemory(memoryAddr)
+	if !o.InMemory {
+		var err error
+		if wire, err = network.Listen(o.Listen); err != nil {
 			return nil, fmt.Errorf("starting the dflockd emulator: %w", err)
 		}
-		s.listener = l
 	}
+	s := &Server{
+		options: o, wire: wire, model: newModel(o, time.Now()), stopped: make(chan struct{}),
+		faults: faults{received: map[string]int{}, losses: map[string]int{}, answers: map[string]scripted{}},
+	}
+	s.stop = sync.OnceFunc(func() { close(s.stopped) })
 	s.tasks.Go(func() { o.Guard(s.accept) })
-	s.tasks.Go(func() { o.Guard(s.keepTime) })
+	s.tasks.Go(func() {
+		o.Guard(func() { s.turns.KeepTime(s.stopped, s.due, func() { s.step(func(*model) {}) }) })
+	})
 	return s, nil
 }
 
@@ -61,42 +53,30 @@ func Start(o Options) (*Server, error) {
 // second Close does nothing.
 func (s *Server) Close() error {
 	s.stop()
-	_ = s.listener.Close() // a second time, it is closed already
-	s.network.closeAll()
+	_ = s.wire.Close() // a second time, it is closed already
+	s.wire.Refuse(true)
+	s.wire.CloseAll()
 	s.tasks.Wait()
 	return nil
 }
 
 // Addr is the host and port that clients connect to. In memory it is a made-up one that only
 // Dial understands.
-func (s *Server) Addr() string {
-	if s.memory != nil {
-		return memoryAddr
-	}
-	return s.listener.Addr().String()
-}
+func (s *Server) Addr() string { return s.wire.Address() }
 
 // Dial connects to the server, whatever the address; an in-memory server can be reached in no
 // other way. TLS is the caller's to begin.
 func (s *Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	if s.memory != nil {
-		return s.memory.DialContext(ctx)
-	}
-	var d net.Dialer
-	return d.DialContext(ctx, "tcp", s.Addr())
+	return s.wire.Dial(ctx)
 }
 
 func (s *Server) accept() {
 	for {
-		inner, err := s.listener.Accept()
+		accepted, err := s.wire.Accept()
 		if err != nil {
 			return
 		}
-		w := s.network.add(inner)
-		if w == nil {
-			_ = inner.Close() // whether it was open does not matter
-			continue
-		}
+		w := accepted.(*network.Conn)
 		c := s.open(w)
 		if c == nil {
 			_ = w.Close()
@@ -106,7 +86,7 @@ func (s *Server) accept() {
 	}
 }
 
-func (s *Server) encrypt(w *wireConn) net.Conn {
+func (s *Server) encrypt(w *network.Conn) net.Conn {
 	if s.options.TLS == nil {
 		return w
 	}
@@ -115,31 +95,12 @@ func (s *Server) encrypt(w *wireConn) net.Conn {
 
 // step calls f with the model at the present time.
 func (s *Server) step(f func(*model)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.model.advance(time.Now())
 	f(s.model)
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.turns.Happened()
 }
 
-// keepTime wakes the model up when something is due in it.
-func (s *Server) keepTime() {
-	for {
-		s.mu.Lock()
-		due, ok := s.model.next()
-		changed := s.changed
-		s.mu.Unlock()
-		var wake <-chan time.Time
-		if ok {
-			wake = time.After(time.Until(due))
-		}
-		select {
-		case <-wake:
-			s.step(func(*model) {})
-		case <-changed:
-		case <-s.stopped:
-			return
-		}
-	}
-}
+// due is when the model, which a restart replaces, wants to be woken up.
+func (s *Server) due() (time.Time, bool) { return s.model.next() }

@@ -53,8 +53,8 @@ func (s *Server) onTablet(path string, f func(*tablet) error) error {
 
 // lookAt runs f, which changes nothing, on the coordination node at path.
 func (s *Server) lookAt(path string, f func(*tablet) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	return s.model.onTablet(path, f)
 }
 
@@ -221,8 +221,8 @@ func refusedBy(r *refusal) error {
 
 // Streams counts the Session calls that are open.
 func (s *Server) Streams() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	return len(s.model.streams)
 }
 
@@ -230,17 +230,5 @@ func (s *Server) Streams() int {
 // happens in the server; condition may call methods of the server. The error is the
 // context's.
 func (s *Server) Await(ctx context.Context, condition func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if condition() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return s.turns.Await(ctx, condition)
 }

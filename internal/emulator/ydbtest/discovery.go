@@ -25,7 +25,7 @@ func (d *discovery) ListEndpoints(ctx context.Context, _ *Ydb_Discovery.ListEndp
 	host, port := dialled(ctx, d.server.Endpoint(d.frontEnd))
 	endpoints := []*Ydb_Discovery.EndpointInfo{d.endpoint(host, port, d.frontEnd)}
 	for i, f := range d.server.fronts {
-		if host, port, ok := splitEndpoint(f.endpoint); ok && d.server.advertiseAll && i != d.frontEnd {
+		if host, port, ok := splitEndpoint(f.wire.Address()); ok && d.server.advertiseAll && i != d.frontEnd {
 			endpoints = append(endpoints, d.endpoint(host, port, i))
 		}
 	}

@@ -19,7 +19,7 @@
 //
 // Server drives the model: server.go the clock and the front ends, coordination.go,
 // scheme.go, discovery.go and auth.go the services, outbox.go what waits for a slow
-// client, wire.go the connections, panicguard.go panics. Tests use faults.go and backdoor.go.
+// client, panicguard.go panics; package network has the connections. Tests use faults.go and backdoor.go.
 //
 // # Front ends
 //

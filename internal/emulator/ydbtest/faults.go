@@ -48,16 +48,21 @@ func (s *Server) FailStreams(path string, code Ydb.StatusIds_StatusCode) error {
 }
 
 // CutConnections closes every connection of a front end. New ones are accepted.
-func (s *Server) CutConnections(frontEnd int) { s.fronts[frontEnd].wire.cut() }
+func (s *Server) CutConnections(frontEnd int) { s.fronts[frontEnd].wire.CloseAll() }
 
 // Refuse closes every connection of a front end and, until it is called with false,
 // every new one as soon as it is made.
-func (s *Server) Refuse(frontEnd int, on bool) { s.fronts[frontEnd].wire.refuse(on) }
+func (s *Server) Refuse(frontEnd int, on bool) {
+	s.fronts[frontEnd].wire.Refuse(on)
+	if on {
+		s.fronts[frontEnd].wire.CloseAll()
+	}
+}
 
 // BlackHole lets no byte pass through a front end in either direction, without closing
 // anything, until it is called with false; then what was held back arrives in order.
 // Meanwhile the service goes on: it misses pongs, fails streams, lets sessions expire.
-func (s *Server) BlackHole(frontEnd int, on bool) { s.fronts[frontEnd].wire.blackHole(on) }
+func (s *Server) BlackHole(frontEnd int, on bool) { s.fronts[frontEnd].wire.Hold(on) }
 
 // Delay holds every message and every reply that a front end sends back for d after it
 // was made. Zero ends it. Order is kept.
@@ -68,16 +73,16 @@ func (s *Server) Delay(frontEnd int, d time.Duration) { s.fronts[frontEnd].delay
 // SessionResponse, as acquire_semaphore_result or ping, or the name of a unary method,
 // as CreateNode, whose call then ends with UNAVAILABLE. Zero ends it.
 func (s *Server) DropReplies(kind string, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.drops[kind] = n
 }
 
 // FailCalls answers the next n calls of a method (as CreateNode, Session, ListEndpoints)
 // with a gRPC status and does not execute them. Zero ends it.
 func (s *Server) FailCalls(method string, code codes.Code, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.failures[method] = failure{code: code, left: n}
 }
 
@@ -141,8 +146,8 @@ func (s *Server) droppedLocked(kind string) bool {
 }
 
 func (s *Server) failedCall(method string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	f := s.failures[method]
 	if f.left == 0 {
 		return nil
@@ -159,9 +164,9 @@ func (s *Server) unaryFaults(front *frontEnd) grpc.UnaryServerInterceptor {
 			return nil, err
 		}
 		reply, err := handler(ctx, req)
-		s.mu.Lock()
+		s.turns.Lock()
 		lost := s.droppedLocked(method)
-		s.mu.Unlock()
+		s.turns.Unlock()
 		if lost {
 			return nil, status.Error(codes.Unavailable, "the reply was lost")
 		}

@@ -20,7 +20,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	_ "google.golang.org/grpc/encoding/gzip" // some clients compress
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/test/bufconn"
+
+	"coordtop/internal/emulator/network"
 )
 
 // Options say how a Server is started. The zero value is a server with two front ends
@@ -59,9 +60,8 @@ type Server struct {
 	stop         func()
 	guard        func(body func())
 
-	mu       sync.Mutex
+	turns    network.Turns // guards the rest
 	model    *cluster
-	changed  chan struct{}      // closed, and replaced, when something happens
 	drops    map[string]int     // answers to lose, by kind
 	failures map[string]failure // by method
 }
@@ -69,11 +69,9 @@ type Server struct {
 // frontEnd is one YDB node as clients see it: an address of its own and proxies of its
 // own in front of the same coordination nodes.
 type frontEnd struct {
-	endpoint string
-	wire     *wire
-	memory   *bufconn.Listener // nil: the wire is a socket
-	grpc     *grpc.Server
-	delay    atomic.Int64 // of everything sent, in nanoseconds
+	wire  *network.Listener
+	grpc  *grpc.Server
+	delay atomic.Int64 // of everything sent, in nanoseconds
 }
 
 // Start starts a server and the goroutines that serve it; Close ends them.
@@ -87,8 +85,8 @@ func Start(o Options) (*Server, error) {
 	s := &Server{
 		database: o.Database, secure: o.TLS != nil, advertiseAll: o.AdvertiseAll, guard: o.Guard,
 		tickets: newTickets(o.Users),
-		stopped: make(chan struct{}), changed: make(chan struct{}),
-		drops: map[string]int{}, failures: map[string]failure{},
+		stopped: make(chan struct{}),
+		drops:   map[string]int{}, failures: map[string]failure{},
 		model: newCluster(time.Now(), path, o.Limits, rand.Uint64),
 	}
 	if s.guard == nil {
@@ -97,34 +95,27 @@ func Start(o Options) (*Server, error) {
 	s.model.ownersInOrder = o.OwnersInOrder
 	s.stop = sync.OnceFunc(func() { close(s.stopped) })
 	for i := range o.FrontEnds {
-		f, err := listen(o, i)
+		wire, err := listen(o, i)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("starting the YDB emulator: %w", err), s.Close())
 		}
-		s.fronts = append(s.fronts, f)
-		s.serve(i, f, o.TLS)
+		s.fronts = append(s.fronts, &frontEnd{wire: wire})
+		s.serve(i, s.fronts[i], o.TLS)
 	}
-	s.serving.Go(func() { s.guard(s.keepTime) })
+	s.serving.Go(func() {
+		s.guard(func() { s.turns.KeepTime(s.stopped, s.model.timers.next, func() { s.step(func(*cluster) {}) }) })
+	})
 	return s, nil
 }
 
-func listen(o Options, i int) (*frontEnd, error) {
-	if o.InMemory {
-		const buffer = 1 << 20
-		l := bufconn.Listen(buffer)
-		// An address out of 192.0.2.0/24, which is nobody's: a name would send the drivers
-		// to the resolver, which cannot be used in a synctest bubble.
-		return &frontEnd{endpoint: fmt.Sprintf("192.0.2.%d:1", i+1), wire: newWire(l), memory: l}, nil
+func listen(o Options, i int) (*network.Listener, error) {
+	switch {
+	case o.InMemory:
+		return network.InMemory(fmt.Sprintf("192.0.2.%d:1", i+1)), nil
+	case i < len(o.Listen):
+		return network.Listen(o.Listen[i])
 	}
-	address := "127.0.0.1:0"
-	if i < len(o.Listen) {
-		address = o.Listen[i]
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return &frontEnd{endpoint: l.Addr().String(), wire: newWire(l)}, nil
+	return network.Listen("127.0.0.1:0")
 }
 
 func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
@@ -158,7 +149,8 @@ func (s *Server) Close() error {
 	s.stop()
 	for _, f := range s.fronts {
 		// First the connections: one in a black hole would not let grpc go.
-		f.wire.refuse(true)
+		f.wire.Refuse(true)
+		f.wire.CloseAll()
 		f.grpc.Stop()
 	}
 	s.serving.Wait()
@@ -168,7 +160,7 @@ func (s *Server) Close() error {
 
 // Endpoint is the address of front end i, as host:port. In memory it is a made-up one
 // that only Dial understands.
-func (s *Server) Endpoint(i int) string { return s.fronts[i].endpoint }
+func (s *Server) Endpoint(i int) string { return s.fronts[i].wire.Address() }
 
 // Database is the path of the database, as /local.
 func (s *Server) Database() string { return s.database }
@@ -187,18 +179,17 @@ func (s *Server) URL(i int) string {
 // An in-memory server can be reached in no other way.
 func (s *Server) Dial(ctx context.Context, address string) (net.Conn, error) {
 	for _, f := range s.fronts {
-		if f.memory != nil && f.endpoint == address {
-			return f.memory.DialContext(ctx)
+		if f.wire.Address() == address {
+			return f.wire.Dial(ctx)
 		}
 	}
-	var d net.Dialer
-	return d.DialContext(ctx, "tcp", address)
+	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
 // step lets f work on the model at the present time, and hands out what follows.
 func (s *Server) step(f func(*cluster)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	now := time.Now()
 	s.model.advance(now)
 	f(s.model)
@@ -207,27 +198,5 @@ func (s *Server) step(f func(*cluster)) {
 			d.to.deliver.put(parcel{msg: d.msg, end: d.end, made: now})
 		}
 	}
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// keepTime wakes the model up when something is due in it.
-func (s *Server) keepTime() {
-	for {
-		s.mu.Lock()
-		due, ok := s.model.timers.next()
-		changed := s.changed
-		s.mu.Unlock()
-		var wake <-chan time.Time
-		if ok {
-			wake = time.After(time.Until(due))
-		}
-		select {
-		case <-wake:
-			s.step(func(*cluster) {})
-		case <-changed:
-		case <-s.stopped:
-			return
-		}
-	}
+	s.turns.Happened()
 }

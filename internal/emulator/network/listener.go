@@ -1,0 +1,170 @@
+package network
+
+import (
+	"context"
+	"net"
+	"sync"
+
+	"google.golang.org/grpc/test/bufconn"
+)
+
+// Listener is a listener with the faults that a network has.
+type Listener struct {
+	net.Listener
+	address string
+	memory  *bufconn.Listener // nil: there are sockets
+
+	mu       sync.Mutex
+	conns    map[*Conn]struct{}
+	refusing bool
+	hole     chan struct{} // open: nothing passes until it is closed; nil: all is well
+}
+
+// Listen listens on a socket.
+func Listen(address string) (*Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &Listener{Listener: l, address: l.Addr().String(), conns: map[*Conn]struct{}{}}, nil
+}
+
+// InMemory listens without a socket. The address must be nobody's, as 192.0.2.1:1 is (RFC 5737), and
+// not a name, which would send clients to a resolver that cannot be used in a synctest bubble.
+func InMemory(address string) *Listener {
+	const buffer = 4 << 20
+	l := bufconn.Listen(buffer)
+	return &Listener{Listener: l, address: address, memory: l, conns: map[*Conn]struct{}{}}
+}
+
+// Address is the host and port that clients connect to. In memory only Dial understands it.
+func (l *Listener) Address() string { return l.address }
+
+// Dial connects to the listener; one in memory can be reached in no other way.
+func (l *Listener) Dial(ctx context.Context) (net.Conn, error) {
+	if l.memory != nil {
+		return l.memory.DialContext(ctx)
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", l.address)
+}
+
+// Accept waits for a connection, which is a *Conn. Those that are refused are closed.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		inner, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &Conn{Conn: inner, listener: l, closed: make(chan struct{})}
+		l.mu.Lock()
+		refusing := l.refusing
+		if !refusing {
+			l.conns[c] = struct{}{}
+		}
+		l.mu.Unlock()
+		if !refusing {
+			return c, nil
+		}
+		_ = inner.Close() // whether it was open does not matter
+	}
+}
+
+// Refuse refuses new connections until it is called with false.
+func (l *Listener) Refuse(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refusing = on
+}
+
+// Hold lets no byte pass in either direction, without closing anything, until it is called with
+// false; then what was held back arrives in order, as TCP would have it.
+func (l *Listener) Hold(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case on && l.hole == nil:
+		l.hole = make(chan struct{})
+	case !on && l.hole != nil:
+		close(l.hole)
+		l.hole = nil
+	}
+}
+
+// Cut closes every connection on the way. New ones are accepted, and the server notices as it
+// notices that clients hang up.
+func (l *Listener) Cut() {
+	for _, c := range l.all() {
+		_ = c.Conn.Close() // it ends either way
+	}
+}
+
+// CloseAll closes every connection as a server does that ends, also those that are held up.
+func (l *Listener) CloseAll() {
+	for _, c := range l.all() {
+		_ = c.Close() // it ends either way
+	}
+}
+
+func (l *Listener) all() []*Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []*Conn
+	for c := range l.conns {
+		all = append(all, c)
+	}
+	return all
+}
+
+// Conn is one connection of a Listener.
+type Conn struct {
+	net.Conn
+	listener *Listener
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// Closed is closed when the server closes the connection; one that was cut is not.
+func (c *Conn) Closed() <-chan struct{} { return c.closed }
+
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if held := c.pass(); held != nil {
+		return 0, held
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c *Conn) Write(p []byte) (int, error) {
+	if err := c.pass(); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+// pass waits for as long as the listener holds its connections up.
+func (c *Conn) pass() error {
+	for {
+		c.listener.mu.Lock()
+		hole := c.listener.hole
+		c.listener.mu.Unlock()
+		if hole == nil {
+			return nil
+		}
+		select {
+		case <-hole:
+		case <-c.closed:
+			return net.ErrClosed
+		}
+	}
+}
+
+// Close implements net.Conn. It also ends what is held up.
+func (c *Conn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	c.listener.mu.Lock()
+	delete(c.listener.conns, c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
+}
