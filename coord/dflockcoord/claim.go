@@ -314,9 +314,9 @@ func (p *place) drop(ctx context.Context) error {
 
 // adopt makes the grant, and learns who we are.
 func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
-	g := &grant{Life: lifetime.NewLife(), permits: p.permits, info: coord.GrantInfo{Window: w}}
+	info := coord.GrantInfo{Window: w}
 	if p.s.servers[p.server].modern {
-		g.info.Fence = fenceIn(g.nonces[len(g.nonces)-1])
+		info.Fence = fenceIn(p.nonces[len(p.nonces)-1])
 	}
 	if p.key.Limit == 1 {
 		found, err := p.find(ctx)
@@ -324,9 +324,11 @@ func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 			return nil, err
 		}
 		if found.owner != 0 {
-			g.info.Owner = OwnerID(found.owner)
+			info.Owner = OwnerID(found.owner)
 		}
 	}
+	g := &grant{permits: p.permits}
+	g.Grant = lifetime.NewGrant(info, func() { g.s.Remove(g) })
 	if !p.s.Add(g) {
 		return nil, errSessionOver
 	}

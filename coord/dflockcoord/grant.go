@@ -16,11 +16,10 @@ import (
 
 // grant is what we own on one connection: a lock, or permits of a semaphore.
 type grant struct {
-	*lifetime.Life
+	*lifetime.Grant
 	permits
 
 	mu      sync.Mutex
-	info    coord.GrantInfo
 	renewal *renewal // under way
 }
 
@@ -58,25 +57,9 @@ func fenceIn(nonce string) uint64 {
 	return n
 }
 
-// Info implements coord.Grant.
-func (g *grant) Info() coord.GrantInfo {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.info
-}
-
-// finish ends the grant on our side; false when it was over before.
-func (g *grant) finish(err error) bool {
-	first := g.Finish(err)
-	if first {
-		g.s.Remove(g)
-	}
-	return first
-}
-
 // lost ends the grant by what the server did; false when it was over before.
 func (g *grant) lost(err error) bool {
-	first := g.finish(err)
+	first := g.End(err)
 	if first && g.s.driver.options.OnLost != nil {
 		g.s.driver.options.OnLost(g.key.Name, g.nonces[0], err)
 	}
@@ -102,8 +85,8 @@ func (g *grant) watch() {
 
 // Renew implements coord.Renewer.
 func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
-	if err := g.Err(); err != nil {
-		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, err)
+	if err := g.Over("renewing"); err != nil {
+		return coord.Window{}, err
 	}
 	ctx, leave, err := g.s.Enter(ctx)
 	if err != nil {
@@ -144,23 +127,13 @@ func (g *grant) renew(r *renewal) {
 	defer g.mu.Unlock()
 	g.renewal = nil
 	if r.err == nil {
-		g.info.Window = g.s.windowOf(got)
-		r.window = g.info.Window
+		r.window = g.Renewed(g.s.windowOf(got))
 	}
 }
 
-// Release implements coord.Grant. If the session closes at the same time, the session releases
-// the grant.
+// Release implements coord.Grant.
 func (g *grant) Release(ctx context.Context) error {
-	ctx, leave, err := g.s.Enter(ctx)
-	if err != nil {
-		return nil
-	}
-	defer leave()
-	if !g.finish(fmt.Errorf("released by us: %w", coord.ErrReleased)) {
-		return nil
-	}
-	return g.giveBack(ctx)
+	return lifetime.Release(ctx, g.s.Session, g.Grant, g.giveBack)
 }
 
 // giveBack releases, over another connection if ours does not answer, and ends ours.
@@ -188,7 +161,7 @@ func (g *grant) giveBackElsewhere(ctx context.Context) error {
 // Abandon implements coord.Grant. Its connection stays open, because its end would be a
 // release.
 func (g *grant) Abandon() {
-	if g.finish(fmt.Errorf("abandoned by us: %w", coord.ErrReleased)) {
+	if g.End(fmt.Errorf("abandoned by us: %w", coord.ErrReleased)) {
 		g.detach()
 	}
 }

@@ -78,8 +78,8 @@ func (p *place) Leave(ctx context.Context) error {
 	return p.leave(ctx)
 }
 
-// finish, giveBack and detach are for the end of the session.
-func (p *place) finish(error) bool { return true }
+// End, giveBack and detach are for the end of the session.
+func (p *place) End(error) bool { return true }
 
 func (p *place) giveBack(ctx context.Context) error { return p.Leave(ctx) }
 

@@ -25,7 +25,7 @@ type session struct {
 
 // claimed is a grant, or a place in a queue.
 type claimed interface {
-	finish(cause error) bool // false: it was over before
+	End(cause error) bool // false: it was over before
 	giveBack(ctx context.Context) error
 	detach() // sends nothing
 }
@@ -56,7 +56,7 @@ func (s *session) Close(ctx context.Context) error {
 		return nil
 	}
 	defer spawn.OnDone(ctx, s.stop)()
-	all = slices.DeleteFunc(all, func(c claimed) bool { return !c.finish(errSessionOver) })
+	all = slices.DeleteFunc(all, func(c claimed) bool { return !c.End(errSessionOver) })
 	var errs []error
 	for _, c := range all {
 		errs = append(errs, c.giveBack(ctx))
@@ -75,7 +75,7 @@ func (s *session) Abandon() {
 		return
 	}
 	for _, c := range all {
-		if c.finish(errSessionOver) {
+		if c.End(errSessionOver) {
 			c.detach()
 		}
 	}

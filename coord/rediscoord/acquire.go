@@ -24,7 +24,7 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	}
 	defer leave()
 	a := s.newAttempt(c)
-	g, ok, err := a.run(joined)
+	g, ok, err := a.claim(joined)
 	if ok && ctx.Err() == nil && s.Add(g) {
 		return g, true, nil
 	}
@@ -55,13 +55,12 @@ func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 
 // attempt is one claim on its way. It belongs to one goroutine.
 type attempt struct {
-	s          *session
-	c          coord.Claim
-	key, fence string
-	nonce      string
-	value      string
-	ttl        time.Duration
-	until      time.Time // the end of c.Wait; zero: none
+	s     *session
+	c     coord.Claim
+	nonce string
+	value string
+	ttl   time.Duration
+	until time.Time // the end of c.Wait; zero: none
 
 	// uncertain: a try may have won, or may still arrive and win, without our knowing.
 	// It stays so for the whole attempt, because what was sent on a link that broke can
@@ -71,8 +70,6 @@ type attempt struct {
 
 func (s *session) newAttempt(c coord.Claim) *attempt {
 	a := &attempt{s: s, c: c, nonce: uuid.NewString(), ttl: cmp.Or(max(c.TTL, 0), s.ttl).Truncate(time.Millisecond)}
-	a.key = s.driver.options.keyOf(c.Kind, c.Name)
-	a.fence = s.driver.options.fenceOf(a.key)
 	a.value = joinValue(a.nonce, c.Data)
 	if c.Wait > 0 {
 		a.until = time.Now().Add(c.Wait)
@@ -80,14 +77,14 @@ func (s *session) newAttempt(c coord.Claim) *attempt {
 	return a
 }
 
-// run tries until it wins, misses for good or fails.
-func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
+// claim tries until it wins, misses for good or fails.
+func (a *attempt) claim(ctx context.Context) (*grant, bool, error) {
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
 	}
 	for {
 		// Each try first gives back what an earlier one may have left.
-		err := a.s.releaseLeftovers(ctx, func(d leftover) bool { return d.key == a.key })
+		err := a.s.releaseLeftovers(ctx, func(d leftover) bool { return d.key == a.c.Name })
 		if err != nil && !errors.Is(err, errUnproven) {
 			return nil, false, err
 		}
@@ -111,10 +108,10 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 // try sends the acquire script once and makes sure of its answer.
 func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	asked := time.Now()
-	n, err := a.acquire(ctx)
+	n, err := a.run(ctx, a.s.driver.scripts.acquire, a.value)
 	switch {
 	case err == nil && n > 0:
-		return a.won(asked, n), true, nil
+		return newGrant(a, asked), true, nil
 	case err != nil && !answered(err) && !unsent(err):
 		a.uncertain = true
 	}
@@ -124,35 +121,11 @@ func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	return a.confirm(ctx, err)
 }
 
-func (a *attempt) won(asked time.Time, n int64) *grant {
-	fence := uint64(0)
-	if a.fence != "" {
-		fence = uint64(n)
-	}
-	g := newGrant(a, fence, coord.Window{Asked: asked, Valid: a.ttl})
-	g.late = a.uncertain
-	return g
-}
-
-// acquire runs the script that takes the key.
-func (a *attempt) acquire(ctx context.Context) (int64, error) {
-	return a.script(ctx, a.s.driver.scripts.acquire, a.s.driver.scripts.acquireFenced)
-}
-
-// renew runs the script that prolongs the key if it is ours, and returns whether it is.
-func (a *attempt) renew(ctx context.Context) (int64, error) {
-	return a.script(ctx, a.s.driver.scripts.renew, a.s.driver.scripts.renewFenced)
-}
-
-// script runs the one of two scripts that fits, for no longer than leaves time for another
-// call, and not long beyond the claim's own time.
-func (a *attempt) script(ctx context.Context, plain, fenced script) (int64, error) {
-	keys := []string{a.key}
-	if a.fence != "" {
-		plain, keys = fenced, append(keys, a.fence)
-	}
+// run runs the script that takes the key with a value, or the one that prolongs it if it has our
+// nonce, for no longer than leaves time for another call, and not long beyond the claim's own time.
+func (a *attempt) run(ctx context.Context, what script, ours string) (int64, error) {
 	return ask(ctx, a.s, a.timeout(), func(ctx context.Context) (int64, error) {
-		return plain.run(ctx, a.s.client, keys, a.value, a.ttl.Milliseconds())
+		return what.run(ctx, a.s.client, []string{a.c.Name}, ours, a.ttl.Milliseconds())
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,36 +13,25 @@ import (
 	"coordtop/internal/certs"
 )
 
-// Topology is how the servers of a Redis are arranged.
-type Topology uint8
+// Topology is how the servers of a Redis are arranged, as the scheme of a URL says it.
+type Topology string
 
 // The topologies.
 const (
-	Single   Topology = iota // one server
-	Sentinel                 // a master that Sentinels know
-	Cluster                  // masters that share the keys
+	Single   Topology = ""         // one server
+	Sentinel Topology = "sentinel" // a master that Sentinels know
+	Cluster  Topology = "cluster"  // masters that share the keys: see ErrCluster
 )
-
-// String returns "single", "sentinel" or "cluster".
-func (t Topology) String() string {
-	switch t {
-	case Sentinel:
-		return "sentinel"
-	case Cluster:
-		return "cluster"
-	}
-	return "single"
-}
 
 // ClientOptions say where a Redis is and how to talk to it. They hold secrets: formatting
 // and logging them shows the address only.
 type ClientOptions struct {
 	Topology Topology
-	// Addrs are host:port: the server, or the Sentinels, or some nodes of the Cluster.
+	// Addrs are host:port: the server, or the Sentinels.
 	Addrs []string
 	// Master is the master's name at the Sentinels.
 	Master string
-	// DB is the number of the database. A Cluster has DB 0 only.
+	// DB is the number of the database.
 	DB int
 	// User and Password log in at the servers. User "": the default user.
 	User, Password string
@@ -66,25 +56,24 @@ type ClientOptions struct {
 	// Refusals remembers what the user has no right to, from one client to the next. Nil: each
 	// connection asks anew for what it can do without.
 	Refusals *Refusals
-	// OnConnect is called on every new connection after login, also on those to
-	// Sentinels. Nil: nothing is done.
+	// OnConnect is called on every new connection after login, also on those to Sentinels, of
+	// NewClient. Nil: nothing is done.
 	OnConnect func(ctx context.Context, c *redis.Conn) error
 }
 
 // String returns the address without user and password.
 func (o ClientOptions) String() string {
-	scheme := "redis"
+	scheme, path := "redis", strconv.Itoa(o.DB)
 	if o.TLS != nil {
 		scheme = "rediss"
 	}
-	addrs := strings.Join(o.Addrs, ",")
-	switch o.Topology {
-	case Sentinel:
-		return fmt.Sprintf("%s+sentinel://%s/%s/%d", scheme, addrs, o.Master, o.DB)
-	case Cluster:
-		return fmt.Sprintf("%s+cluster://%s", scheme, addrs)
+	if o.Topology != Single {
+		scheme += "+" + string(o.Topology)
 	}
-	return fmt.Sprintf("%s://%s/%d", scheme, addrs, o.DB)
+	if o.Master != "" {
+		path = o.Master + "/" + path
+	}
+	return fmt.Sprintf("%s://%s/%s", scheme, strings.Join(o.Addrs, ","), path)
 }
 
 // GoString returns what String returns.

@@ -10,7 +10,7 @@ import (
 // Wire is what a call sends, in a line, with the nonce as <nonce>: see the scripts in lua. It is
 // "" for what Redis does not have.
 func (o Options) Wire(call coord.Call, c coord.Claim) string {
-	key, value, again := strconv.Quote(o.keyOf(c.Kind, c.Name)), "<nonce>", ""
+	key, value, again := strconv.Quote(c.Name), "<nonce>", ""
 	if len(c.Data) > 0 {
 		value = coord.Quoted(append([]byte("<nonce> "), c.Data...))
 	}

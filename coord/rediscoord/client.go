@@ -3,6 +3,7 @@ package rediscoord
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -26,22 +27,17 @@ const (
 // Sentinels a goroutine that listens to them; a panic there goes to the handler of ctx.
 //
 // The client never sends a command twice by itself: a command whose reply was lost may
-// have been obeyed, and only its sender knows what that means. (A ClusterClient would,
-// whatever its options say, except for commands that are marked: see once.)
+// have been obeyed, and only its sender knows what that means.
 func NewClient(ctx context.Context, o ClientOptions) (redis.UniversalClient, error) {
-	u, err := o.universal()
+	server, err := o.library()
 	if err != nil {
 		return nil, err
 	}
 	silence()
-	switch o.Topology {
-	case Cluster:
-		return redis.NewClusterClient(u.Cluster()), nil
-	case Sentinel:
-		server := u.Simple()
+	if o.Topology == Sentinel {
 		return newFailover(ctx, newSentinels(o, server), server), nil
 	}
-	return redis.NewClient(u.Simple()), nil
+	return redis.NewClient(server), nil
 }
 
 // Server is how to reach one server: the library's options but for the Dialer, and Dial
@@ -51,18 +47,15 @@ type Server struct {
 	Dial    func(ctx context.Context, addr string) (respwire.Conn, error)
 }
 
-// NewServer returns how to reach the one server of o. A Cluster is ErrCluster.
+// NewServer returns how to reach the server of o.
 func NewServer(o ClientOptions) (Server, error) {
-	u, err := o.universal()
+	options, err := o.library()
 	if err != nil {
 		return Server{}, err
 	}
 	silence()
-	s := Server{Options: u.Simple(), Dial: o.dialer(u.TLSConfig)}
-	switch o.Topology {
-	case Cluster:
-		return Server{}, ErrCluster
-	case Sentinel:
+	s := Server{Options: options, Dial: o.dialer(options.TLSConfig)}
+	if o.Topology == Sentinel {
 		known, dial := newSentinels(o, s.Options), s.Dial
 		s.Dial = func(ctx context.Context, _ string) (respwire.Conn, error) {
 			addr, _, err := known.ask(ctx)
@@ -75,12 +68,12 @@ func NewServer(o ClientOptions) (Server, error) {
 	return s, nil
 }
 
-// ErrCluster reports that one server was asked for where there are several.
-var ErrCluster = errors.New("a Cluster is not one server")
+// ErrCluster reports that a client was asked for of a Cluster, which has several servers.
+var ErrCluster = errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 
 // Check reports what NewClient would fail with.
 func (o ClientOptions) Check() error {
-	_, err := o.universal()
+	_, err := o.library()
 	return err
 }
 
@@ -95,8 +88,6 @@ func (o ClientOptions) check() error {
 		return errors.New("no name of a master for the Sentinels: write it as redis+sentinel://host:26379/master/0")
 	case o.Topology != Sentinel && o.Master != "":
 		return errors.New("the name of a master needs Sentinel")
-	case o.Topology == Cluster && o.DB != 0:
-		return errors.New("a Cluster has DB 0 only")
 	case o.DB < 0:
 		return errors.New("a DB number is not negative")
 	case o.Protocol != 0 && o.Protocol != 2 && o.Protocol != 3:
@@ -105,10 +96,13 @@ func (o ClientOptions) check() error {
 	return nil
 }
 
-// universal turns the options into the library's.
-func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
+// library turns the options into the library's for one server.
+func (o ClientOptions) library() (*redis.Options, error) {
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if o.Topology == Cluster {
+		return nil, ErrCluster
 	}
 	u := &redis.UniversalOptions{
 		Addrs:            o.Addrs,
@@ -139,7 +133,27 @@ func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
 	}
 	dial := o.dialer(u.TLSConfig)
 	u.Dialer = func(ctx context.Context, _, addr string) (net.Conn, error) { return dial(ctx, addr) }
-	return u, nil
+	return u.Simple(), nil
+}
+
+// dialer makes the connections of every client: to servers and to Sentinels.
+// Answers are bounded, see respwire.
+func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr string) (respwire.Conn, error) {
+	plain := &net.Dialer{
+		Timeout:         cmp.Or(max(o.DialTimeout, 0), defaultDialTimeout),
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 5 * time.Second, Count: 3},
+	}
+	dial := plain.DialContext
+	if config != nil {
+		dial = (&tls.Dialer{NetDialer: plain, Config: config}).DialContext
+	}
+	return func(ctx context.Context, addr string) (respwire.Conn, error) {
+		c, err := dial(ctx, "tcp", addr)
+		if err != nil {
+			return nil, err
+		}
+		return respwire.New(c, addr, respwire.Defaults()), nil
+	}
 }
 
 // onConnect names the connection. The library's own way fails the connection of a user

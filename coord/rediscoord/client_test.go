@@ -2,7 +2,6 @@ package rediscoord_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/coord"
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/localserver"
 )
@@ -72,92 +70,13 @@ func TestProtocolIsWhatWasAskedFor(t *testing.T) {
 		if info := c.Do(b.ctx, "client", "info").String(); !strings.Contains(info, want) {
 			t.Errorf("with %q the connection says %s, want %s", asked, info, want)
 		}
-		s := b.open(options(t, b.server.URL()+asked), rediscoord.Options{FenceSuffix: ":fence"}, time.Minute)
+		s := b.open(options(t, b.server.URL()+asked), rediscoord.Options{}, time.Minute)
 		g := b.must(s, election("k", nil))
 		b.renew(g)
 		if err := g.Release(b.ctx); err != nil {
 			t.Error(err)
 		}
 	}
-}
-
-// cluster starts a Cluster of one node that owns all slots.
-func cluster(t *testing.T) (bench, rediscoord.ClientOptions) {
-	t.Helper()
-	b := setup(t, localserver.RedisOptions{Config: []string{"cluster-enabled yes"}})
-	if err := b.raw.Do(b.ctx, "cluster", "addslotsrange", 0, 16383).Err(); err != nil {
-		t.Fatal(err)
-	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !strings.Contains(b.raw.ClusterInfo(b.ctx).Val(), "cluster_state:ok") {
-		<-tick.C
-		if b.ctx.Err() != nil {
-			t.Fatal("the Cluster does not come up")
-		}
-	}
-	return b, options(t, "redis+cluster://"+b.server.Addr())
-}
-
-func TestClusterServesClaimsAndFencesWithHashTags(t *testing.T) {
-	t.Parallel()
-	b, address := cluster(t)
-	g := b.must(b.open(address, brisk, time.Minute), election("app:leader:x", []byte("d")))
-	b.renew(g)
-	b.wantOwner("app:leader:x", g, "d")
-	fenced := b.open(address, rediscoord.Options{FenceSuffix: ":fence"}, time.Minute)
-	f := b.must(fenced, election("{app}:x", nil))
-	d, err := fenced.(coord.Describer).Describe(b.ctx, coord.KindElection, "{app}:x")
-	if f.Info().Fence != 1 || err != nil || len(d.Owners) != 1 || d.Owners[0].Fence != 1 {
-		t.Errorf("the fence is %d, described as %+v, %v", f.Info().Fence, d, err)
-	}
-	for _, bare := range []string{"app:x", "app:{}x", "app:{x"} {
-		_, ok, err := fenced.Acquire(b.ctx, election(bare, nil))
-		if ok || !errors.Is(err, coord.ErrRefused) || !strings.Contains(err.Error(), "hash tag") {
-			t.Errorf("a fence for %s: ok %v, %v, want ErrRefused that says what is missing", bare, ok, err)
-		}
-	}
-}
-
-// The library's Cluster client sends a command again after a lost reply, unless the
-// command refuses. An ACQUIRE that was obeyed twice would miss its own key.
-func TestClusterClientNeverSendsAScriptTwice(t *testing.T) {
-	t.Parallel()
-	b, _ := cluster(t)
-	p := localserver.ProxyForTest(t, b.server.Addr())
-	host, port, _ := net.SplitHostPort(p.Addr())
-	// The node tells its clients the proxy's address, so that all go through it.
-	for _, setting := range [][2]string{{"cluster-announce-ip", host}, {"cluster-announce-port", port}} {
-		if err := b.raw.ConfigSet(b.ctx, setting[0], setting[1]).Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := b.open(options(t, "redis+cluster://"+p.Addr()), brisk, time.Minute)
-	primer := b.must(s, election("primer", nil))
-	b.renew(primer)
-	before := calls(b)
-	lost := p.Lose(localserver.Reply, aScript)
-	if _, err := primer.(coord.Renewer).Renew(b.ctx); err == nil {
-		t.Error("a renewal whose reply was lost succeeded: it was sent again")
-	}
-	b.wait(lost)
-	if n := calls(b) - before; n != 1 {
-		t.Errorf("the script ran %d times, want once", n)
-	}
-}
-
-// calls is how many scripts the server has run.
-func calls(b bench) int {
-	b.Helper()
-	var n int
-	for line := range strings.Lines(b.raw.Info(b.ctx, "commandstats").Val()) {
-		if rest, ok := strings.CutPrefix(line, "cmdstat_evalsha:calls="); ok {
-			if _, err := fmt.Sscanf(rest, "%d", &n); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	return n
 }
 
 func TestSentinelLeadsToTheMaster(t *testing.T) {

@@ -21,15 +21,8 @@ var brisk = rediscoord.Options{RetryDelay: 40 * time.Millisecond}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	fenced := brisk
-	fenced.FenceSuffix = ":fence"
-	for name, o := range map[string]rediscoord.Options{"plain": brisk, "fenced": fenced} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url := localserver.RedisURLForTest(t)
-			coordtest.Run(t, func(t testing.TB) coordtest.Harness { return harness(url, o) })
-		})
-	}
+	url := localserver.RedisURLForTest(t)
+	coordtest.Run(t, func(t testing.TB) coordtest.Harness { return harness(url, brisk) })
 }
 
 func harness(url string, o rediscoord.Options) coordtest.Harness {

@@ -2,7 +2,6 @@ package rediscoord_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -16,7 +15,6 @@ import (
 	"github.com/google/uuid"
 
 	"coordtop/coord"
-	"coordtop/coord/rediscoord"
 	"coordtop/internal/localserver"
 )
 
@@ -179,18 +177,5 @@ func TestValueWithoutDataIsABareUUIDWithPXAsTheirs(t *testing.T) {
 	}
 	if left := b.raw.PTTL(b.ctx, "k").Val(); left <= 20*time.Second || left > 30*time.Second {
 		t.Errorf("the key runs out in %v, want 30 s", left)
-	}
-}
-
-func TestPrefixBuildsTheirKeys(t *testing.T) {
-	t.Parallel()
-	b := setup(t, localserver.RedisOptions{})
-	s := b.open(options(t, b.server.URL()), rediscoord.Options{Prefix: "@org/app"}, time.Minute)
-	b.must(s, coord.Claim{Kind: coord.KindElection, Name: "x"})
-	b.must(s, coord.Claim{Kind: coord.KindMutex, Name: "x"})
-	for _, key := range []string{"@org/app:leader:x", "@org/app:x"} {
-		if b.value(key) == "" {
-			t.Errorf("no key %s; there are %v", key, b.raw.Keys(context.Background(), "*").Val())
-		}
 	}
 }

@@ -2,7 +2,6 @@ package rediscoord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -15,8 +14,7 @@ import (
 const longestLook = len(uuid.UUID{})*2 + 4 + 1 + maxData
 
 // Describe implements coord.Describer. A key that does not exist has no owners. The data
-// of a stranger's value is cut where ours would end. A fence is the counter's state: it
-// belongs to the owner only where all owners use the counter.
+// of a stranger's value is cut where ours would end.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	d := coord.Description{Kind: kind, Name: name, Limit: 1}
 	if err := s.driver.checkClaim(coord.Claim{Kind: kind, Name: name}); err != nil {
@@ -27,11 +25,10 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 		return d, fmt.Errorf("describing: %w", err)
 	}
 	defer leave()
-	key := s.driver.options.keyOf(kind, name)
-	v, err := s.read(ctx, key)
+	v, err := s.read(ctx, name)
 	// A string that reads empty has just run out, or is empty: the second read shows which.
 	if err == nil && v.kind == "string" && len(v.raw) == 0 {
-		v, err = s.read(ctx, key)
+		v, err = s.read(ctx, name)
 	}
 	if err != nil {
 		return d, fmt.Errorf("describing: %w", err)
@@ -41,7 +38,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	case "string":
 		parsed := OwnerOf(v.raw)
 		d.Taken = 1
-		d.Owners = []coord.Owner{{ID: parsed.ID, Permits: 1, Fence: v.fence, Data: parsed.Data}}
+		d.Owners = []coord.Owner{{ID: parsed.ID, Permits: 1, Data: parsed.Data}}
 	default:
 		return d, fmt.Errorf("describing: the key holds a %s: %w", v.kind, coord.ErrRefused)
 	}
@@ -50,38 +47,22 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 
 // stored is what a key holds.
 type stored struct {
-	kind  string // Redis's word for the type; "none": there is no such key
-	raw   []byte
-	fence uint64
+	kind string // Redis's word for the type; "none": there is no such key
+	raw  []byte
 }
 
-// read asks for type and value, and with fences for the counter of the same instant.
+// read asks for type and value.
 func (s *session) read(ctx context.Context, key string) (stored, error) {
-	return ask(ctx, s, longestCall, func(ctx context.Context) (stored, error) { return s.readNow(ctx, key) })
-}
-
-func (s *session) readNow(ctx context.Context, key string) (stored, error) {
-	pipelined, fence := s.client.Pipelined, s.driver.options.fenceOf(key)
-	if fence != "" {
-		pipelined = s.client.TxPipelined
-	}
-	var kind *redis.StatusCmd
-	var value *redis.StringCmd
-	var counter *redis.StringCmd
-	_, err := pipelined(ctx, func(p redis.Pipeliner) error {
-		kind, value = p.Type(ctx, key), p.GetRange(ctx, key, 0, int64(longestLook)-1)
-		if fence != "" {
-			counter = p.Get(ctx, fence)
+	return ask(ctx, s, longestCall, func(ctx context.Context) (stored, error) {
+		var kind *redis.StatusCmd
+		var value *redis.StringCmd
+		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			kind, value = p.Type(ctx, key), p.GetRange(ctx, key, 0, int64(longestLook)-1)
+			return nil
+		})
+		if err != nil && !isWrongType(err) {
+			return stored{}, classify(err)
 		}
-		return nil
+		return stored{kind: kind.Val(), raw: []byte(value.Val())}, nil
 	})
-	if err != nil && !errors.Is(err, redis.Nil) && !isWrongType(err) {
-		return stored{}, classify(err)
-	}
-	v := stored{kind: kind.Val(), raw: []byte(value.Val())}
-	if counter != nil && v.kind == "string" {
-		// A counter that is missing or no number gives no fence.
-		v.fence, _ = counter.Uint64()
-	}
-	return v, nil
 }

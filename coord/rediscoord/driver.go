@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,18 +23,11 @@ const (
 
 // Options are how a driver uses its Redis. The zero value is usable.
 type Options struct {
-	// Prefix makes a name stand for the key <Prefix>:leader:<name> (election) or
-	// <Prefix>:<name> (mutex), as dk-server-foundation builds them. "": the name is the
-	// whole key.
-	Prefix string
 	// TTL is what sessions get that wish for none. 0: 30 s. At least 50 ms.
 	TTL time.Duration
 	// RetryDelay is the longest pause between two tries of a waiting claim; the real one
 	// is drawn from its upper half, and is shorter when the key is due. 0: 1 s.
 	RetryDelay time.Duration
-	// FenceSuffix, appended to a key, names its counter of fences, such as ":fence". "":
-	// no fences. All owners must use the same.
-	FenceSuffix string
 	// Removal looks at a key of that type and kind, which may be KindNone, and says how one of its
 	// owners is released by force; the zero Removal: it is no lock now. Nil: what
 	// belongs to the owner is removed, and nobody who waits is woken.
@@ -91,15 +83,8 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 
 // newClient makes a client whose connections are noted in made.
 func (d *Driver) newClient(ctx context.Context, made *connections) (redis.UniversalClient, error) {
-	options, before := d.client, d.client.OnConnect
-	options.OnConnect = func(ctx context.Context, c *redis.Conn) error {
-		if before != nil {
-			if err := before(ctx, c); err != nil {
-				return err
-			}
-		}
-		return made.note(ctx, c, d.client.Refusals)
-	}
+	options := d.client
+	options.OnConnect = func(ctx context.Context, c *redis.Conn) error { return made.note(ctx, c, d.client.Refusals) }
 	return NewClient(ctx, options)
 }
 
@@ -127,29 +112,6 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// keyOf is the Redis key of a claim.
-func (o Options) keyOf(kind coord.Kind, name string) string {
-	switch {
-	case o.Prefix == "":
-		return name
-	case kind == coord.KindElection:
-		return LeaderKey(o.Prefix, name)
-	}
-	return o.Prefix + ":" + name
-}
-
-// fenceOf is the key of the counter beside key; "": none.
-func (o Options) fenceOf(key string) string {
-	if o.FenceSuffix == "" {
-		return ""
-	}
-	return key + o.FenceSuffix
-}
-
-// LeaderKey is the key that LeaderService makes of a prefix, which may be empty, and a
-// name.
-func LeaderKey(prefix, name string) string { return prefix + ":leader:" + name }
-
 // checkClaim finds what this backend does not have, before anything is sent.
 func (d *Driver) checkClaim(c coord.Claim) error {
 	switch {
@@ -163,17 +125,9 @@ func (d *Driver) checkClaim(c coord.Claim) error {
 		return fmt.Errorf("an empty key: %w", coord.ErrRefused)
 	case len(c.Data) > maxData:
 		return fmt.Errorf("%d bytes, at most %d: %w", len(c.Data), maxData, coord.ErrDataTooLong)
-	case d.client.Topology == Cluster && d.options.FenceSuffix != "" && !hashTagged(d.options.keyOf(c.Kind, c.Name)):
-		return fmt.Errorf("a fence in a Cluster needs a key with a {hash tag}: %w", coord.ErrRefused)
 	}
 	if c.TTL != 0 {
 		return checkTTL(c.TTL)
 	}
 	return nil
-}
-
-// hashTagged reports whether a suffix leaves the key's slot in a Cluster the same.
-func hashTagged(key string) bool {
-	_, rest, ok := strings.Cut(key, "{")
-	return ok && strings.IndexByte(rest, '}') > 0
 }

@@ -29,7 +29,7 @@ func classify(err error) error {
 		return nil
 	case redis.IsAuthError(err), redis.IsPermissionError(err), isWrongType(err):
 	case errors.As(err, &certificate):
-	case redis.HasErrorPrefix(err, "DENIED"), redis.HasErrorPrefix(err, "CROSSSLOT"), redis.HasErrorPrefix(err, "BADFENCE"):
+	case redis.HasErrorPrefix(err, "DENIED"), redis.HasErrorPrefix(err, "CROSSSLOT"):
 	default:
 		return explain(err)
 	}

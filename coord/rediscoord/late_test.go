@@ -90,22 +90,6 @@ func TestATryThatMayStillWinIsNoMiss(t *testing.T) {
 	b.stays(p, false, "the try that nobody could take back")
 }
 
-// Without the right to end its connection the session can see when the server has it no more.
-func TestCloseWaitsUntilALateTryHasArrivedAndTakesItBack(t *testing.T) {
-	t.Parallel()
-	b, _, s, held, release := late(t, rights+" +client|info +client|list")
-	if err := b.claimBriefly(s, held); !errors.Is(err, coord.ErrUncertain) {
-		t.Errorf("acquiring: %v, want ErrUncertain", err)
-	}
-	release()
-	if err := s.Close(b.ctx); err != nil {
-		t.Errorf("closing: %v", err)
-	}
-	if v := b.value("k"); v != "" {
-		t.Errorf("the key holds %q after Close", v)
-	}
-}
-
 func TestALateTryDoesNotTakeAgainWhatWasReleased(t *testing.T) {
 	t.Parallel()
 	b, p, s, held, release := late(t, "")

@@ -30,9 +30,9 @@ func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error
 	pause := retryPolicy.Start()
 	for range confirmTries {
 		asked := time.Now()
-		n, err := a.renew(ctx)
+		n, err := a.run(ctx, a.s.driver.scripts.renew, a.nonce)
 		if err == nil && n > 0 {
-			return a.won(asked, n), true, nil
+			return newGrant(a, asked), true, nil
 		}
 		if err == nil || isWrongType(err) {
 			return nil, false, nil // somebody else has it, or nobody: a miss
@@ -51,7 +51,7 @@ func (a *attempt) leave(ctx context.Context, why error) error {
 	if !a.uncertain {
 		return nil
 	}
-	d := leftover{key: a.key, value: a.value, ttl: a.ttl, until: time.Now().Add(longestDelivery), late: true}
+	d := leftover{key: a.c.Name, nonce: a.nonce, ttl: a.ttl, until: time.Now().Add(longestDelivery), late: true}
 	var under *unfinished
 	if errors.As(why, &under) {
 		d.sending = under.done
@@ -59,7 +59,7 @@ func (a *attempt) leave(ctx context.Context, why error) error {
 	a.s.addLeftover(d)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if a.s.releaseLeftovers(ctx, func(o leftover) bool { return o.value == a.value }) != nil && a.s.Over() == nil {
+	if a.s.releaseLeftovers(ctx, func(o leftover) bool { return o.nonce == a.nonce }) != nil && a.s.Over() == nil {
 		return coord.ErrUncertain
 	}
 	return nil // while the session closes, it is its Close that says what is not sure
@@ -72,7 +72,7 @@ const longestDelivery = 15 * time.Minute
 // leftover is a value that may stand at a key without anybody knowing it: the answer to a
 // try or to a release was lost, and so was every question about it.
 type leftover struct {
-	key, value string
+	key, nonce string
 	ttl        time.Duration
 	until      time.Time       // when it surely has run out
 	late       bool            // a try may still arrive, and take the key
@@ -108,7 +108,7 @@ func (s *session) releaseLeftovers(ctx context.Context, chosen func(leftover) bo
 	due := s.leftoversWhere(chosen)
 	unproven := s.endSendersOf(ctx, due)
 	for _, d := range due {
-		if _, err := s.release(ctx, d.key, d.value); err != nil && !isWrongType(err) {
+		if err := s.release(ctx, d.key, d.nonce); err != nil && !isWrongType(err) {
 			return fmt.Errorf("giving back what an earlier claim may have left: %w", err)
 		}
 		if d.late && unproven != nil {
@@ -154,9 +154,9 @@ func (s *session) endSendersOf(ctx context.Context, due []leftover) error {
 }
 
 // release runs the release script once.
-func (s *session) release(ctx context.Context, key, value string) (bool, error) {
-	n, err := ask(ctx, s, callTimeout(s.ttl), func(ctx context.Context) (int64, error) {
-		return s.driver.scripts.release.run(ctx, s.client, []string{key}, value)
+func (s *session) release(ctx context.Context, key, nonce string) error {
+	_, err := ask(ctx, s, callTimeout(s.ttl), func(ctx context.Context) (int64, error) {
+		return s.driver.scripts.release.run(ctx, s.client, []string{key}, nonce)
 	})
-	return n == 1, err
+	return err
 }

@@ -37,9 +37,6 @@ func TestLyingServerIsNamed(t *testing.T) {
 		{"a master with an endless name", master("*2\r\n" + liartest.Text(strings.Repeat("h", 1<<20)) + "+1\r\n"), rediscoord.Sentinel, "is not a Sentinel"},
 		{"a master that is a list", master("*2\r\n*1\r\n+a\r\n*0\r\n"), rediscoord.Sentinel, ""},
 		{"a master without end", master("*2147483647\r\n"), rediscoord.Sentinel, "is not a Redis server"},
-		{"slots without end", liartest.About("cluster slots", liartest.Always("*2147483647\r\n")), rediscoord.Cluster, ""},
-		{"a node without an address", liartest.About("cluster slots", liartest.Always("*1\r\n*3\r\n:0\r\n:16383\r\n*0\r\n")), rediscoord.Cluster, ""},
-		{"a slot without a node", liartest.About("cluster slots", liartest.Always("*1\r\n*1\r\n:0\r\n")), rediscoord.Cluster, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -235,33 +235,6 @@ func TestObservationOutlastsAnOutageAndSaysThatItKnowsNothingMeanwhile(t *testin
 	}
 }
 
-func TestFenceCounterThatCannotGrowRefusesTheClaim(t *testing.T) {
-	t.Parallel()
-	b := setup(t, localserver.RedisOptions{})
-	o := rediscoord.Options{FenceSuffix: ":fence"}
-	s := b.open(options(t, b.server.URL()), o, time.Minute)
-	for name, spoil := range map[string]func(){
-		"a list":   func() { b.raw.RPush(b.ctx, "k:fence", "x") },
-		"negative": func() { b.raw.Set(b.ctx, "k:fence", "-7", 0) },
-		"no number": func() {
-			b.raw.Set(b.ctx, "k:fence", "x", 0)
-		},
-	} {
-		b.raw.Del(b.ctx, "k:fence")
-		spoil()
-		_, ok, err := s.Acquire(b.ctx, election("k", nil))
-		if ok || err == nil {
-			t.Errorf("%s: ok %v, %v, want an error", name, ok, err)
-		}
-		if name != "no number" && !errors.Is(err, coord.ErrRefused) {
-			t.Errorf("%s: %v, want ErrRefused", name, err)
-		}
-		if b.raw.Exists(b.ctx, "k").Val() != 0 {
-			t.Errorf("%s: the claim left a key", name)
-		}
-	}
-}
-
 func TestHugeAndEmptyValuesOfStrangersAreDescribed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})

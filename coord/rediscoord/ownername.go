@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"strings"
 	"unicode"
@@ -15,23 +14,8 @@ import (
 	"coordtop/internal/mask"
 )
 
-// Nonce is the part of a key's value that proves ownership. Anybody who knows it can release the
-// key, so formatting and logging a Nonce show its short id instead; convert it to a string
-// to get at it.
-type Nonce string
-
-// String returns the short id.
-func (n Nonce) String() string { return ShortID([]byte(n)) }
-
-// GoString returns the short id, so that %#v keeps the secret too.
-func (n Nonce) GoString() string { return n.String() }
-
-// LogValue returns the short id.
-func (n Nonce) LogValue() slog.Value { return slog.StringValue(n.String()) }
-
 // Value is a key's value taken apart.
 type Value struct {
-	Nonce  Nonce  // what distinguishes this owner from every other
 	Data   []byte // what stands behind a UUID and one space; nil: none
 	Opaque bool   // not all of the value is a name: the rest is a secret
 	ID     string // the owner: the value if all of it is a name, else the short id of the nonce
@@ -112,17 +96,17 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // nor Label holds a control character. What a renewal writes anew is no part of the ID.
 func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	part := ownerPart(raw)
-	v := Value{Nonce: Nonce(part), Opaque: true, ID: ShortID(part)}
+	v := Value{Opaque: true, ID: ShortID(part)}
 	v.Label = v.ID
 	if m := uuidData.FindSubmatch(raw); m != nil {
-		v.Nonce, v.Data, v.ID = Nonce(m[1]), m[2], ShortID(m[1])
+		v.Data, v.ID = m[2], ShortID(m[1])
 		v.Label = v.ID
 		word, _, _ := strings.Cut(mask.Text(string(v.Data[:min(len(v.Data), longestLook)])), " ")
 		if printable(word) {
 			v.Label = word
 		}
 	} else if m := shedLock.FindSubmatch(raw); m != nil {
-		v.Nonce, v.ID = Nonce(m[2]), ShortID(m[2])
+		v.ID = ShortID(m[2])
 		v.Label = v.ID
 		if host := string(m[1]); legible.Name(host) {
 			v.Label = host
@@ -137,7 +121,7 @@ func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	if text, whole := matched(raw, patterns); text != "" {
 		v.Label = text
 		if whole {
-			v.Opaque, v.Nonce, v.Data, v.ID = false, Nonce(raw), nil, text
+			v.Opaque, v.Data, v.ID = false, nil, text
 		}
 	}
 	return v

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"coordtop/coord"
 )
-
-// errUndecided: too many proclamations have no answer yet.
-var errUndecided = errors.New("earlier proclamations are still without an answer")
 
 // Publish implements coord.Publisher. An uncertain answer is asked again, with the same
 // value, until ctx ends or the window does.
@@ -18,7 +17,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	if len(data) > maxData {
 		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), maxData, coord.ErrDataTooLong)
 	}
-	if err := g.over("publishing"); err != nil {
+	if err := g.Over("publishing"); err != nil {
 		return err
 	}
 	ctx, leave, err := g.s.Enter(ctx)
@@ -37,27 +36,38 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 
 // publish sends value until there is an answer.
 func (g *grant) publish(ctx context.Context, value string) error {
-	if !g.values.sending(value) {
-		return fmt.Errorf("publishing: %w", errUndecided)
-	}
-	defer g.values.sent(value, 2*g.ttl)
 	pause := retryPolicy.Start()
 	for {
-		n, err := g.proclaim(ctx, value)
+		n, err := g.script(ctx, g.s.driver.scripts.proclaim, g.nonce, value, g.value)
+		if err == nil && n == 2 { // an earlier proclamation had no answer
+			g.value, err = g.read(ctx)
+		}
 		switch {
 		case err == nil && n == 1:
-			g.values.confirmed(value)
+			g.value = value
 			return nil
+		case err == nil && n == 2:
+			continue
 		case err == nil, isWrongType(err):
 			return g.lost("publishing")
 		case answered(err), unsent(err):
 			return fmt.Errorf("publishing: %w", err)
 		}
-		g.values.unanswered(value)
 		if late := g.outlast(ctx, pause.Next()); late != nil {
 			return errors.Join(fmt.Errorf("publishing: %w", err), late)
 		}
 	}
+}
+
+// read returns the value of the key; "": there is none.
+func (g *grant) read(ctx context.Context) (string, error) {
+	return ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (string, error) {
+		value, err := g.s.client.Get(ctx, g.key).Result()
+		if errors.Is(err, redis.Nil) {
+			return "", nil
+		}
+		return value, classify(err)
+	})
 }
 
 // outlast pauses before a proclamation is asked again. It is an error when that is not
@@ -77,16 +87,4 @@ func (g *grant) outlast(ctx context.Context, pause time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// proclaim runs the script once: value replaces whatever of ours the key holds.
-func (g *grant) proclaim(ctx context.Context, value string) (int64, error) {
-	args := []any{value}
-	old, _ := g.values.possible()
-	for _, o := range old {
-		args = append(args, o)
-	}
-	return ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (int64, error) {
-		return g.s.driver.scripts.proclaim.run(ctx, g.s.client, []string{g.key}, args...)
-	})
 }

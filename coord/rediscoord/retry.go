@@ -70,13 +70,13 @@ func (a *attempt) facts(ctx context.Context) (f facts, err error) {
 	refusals := a.s.driver.client.Refusals
 	// Each command has an error of its own. A right may be refused for one key and not for
 	// others.
-	mayType, mayPTTL := "type "+a.key, "pttl "+a.key
+	mayType, mayPTTL := "type "+a.c.Name, "pttl "+a.c.Name
 	_, _ = a.s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		if refusals.Refused(mayType) == nil {
-			kind = p.Type(ctx, a.key)
+			kind = p.Type(ctx, a.c.Name)
 		}
 		if refusals.Refused(mayPTTL) == nil {
-			left = p.PTTL(ctx, a.key)
+			left = p.PTTL(ctx, a.c.Name)
 		}
 		return nil
 	})

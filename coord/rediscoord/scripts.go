@@ -20,12 +20,8 @@ var (
 	preludeText string
 	//go:embed lua/acquire.lua
 	acquireText string
-	//go:embed lua/acquirefenced.lua
-	acquireFencedText string
 	//go:embed lua/renew.lua
 	renewText string
-	//go:embed lua/renewfenced.lua
-	renewFencedText string
 	//go:embed lua/release.lua
 	releaseText string
 	//go:embed lua/proclaim.lua
@@ -45,28 +41,18 @@ func newScript(text string) script {
 
 // scripts are all of them, made once a driver.
 type scripts struct {
-	acquire, acquireFenced, renew, renewFenced, release, proclaim, force script
+	acquire, renew, release, proclaim, force script
 }
 
 func newScripts() scripts {
 	return scripts{
-		acquire:       newScript(acquireText),
-		acquireFenced: newScript(acquireFencedText),
-		renew:         newScript(renewText),
-		renewFenced:   newScript(renewFencedText),
-		release:       newScript(releaseText),
-		proclaim:      newScript(proclaimText),
-		force:         newScript(forceText),
+		acquire:  newScript(acquireText),
+		renew:    newScript(renewText),
+		release:  newScript(releaseText),
+		proclaim: newScript(proclaimText),
+		force:    newScript(forceText),
 	}
 }
-
-// once marks a command that is sent at most once. MaxRetries says so for the other
-// clients; a ClusterClient repeats a command after a lost reply, whatever its options say
-// (osscluster.go: process), unless the command itself refuses.
-type once struct{ *redis.Cmd }
-
-// NoRetry implements redis.Cmder.
-func (once) NoRetry() bool { return true }
 
 // run runs a script and returns its number. The text is sent only to a server that does
 // not know it yet; a server that answers so has done nothing.
@@ -84,7 +70,7 @@ func call(ctx context.Context, c redis.UniversalClient, verb, what string, keys 
 		words = append(words, key)
 	}
 	cmd := redis.NewCmd(ctx, append(words, args...)...)
-	if err := c.Process(ctx, once{cmd}); err != nil {
+	if err := c.Process(ctx, cmd); err != nil {
 		return 0, classify(err)
 	}
 	n, err := cmd.Int64()

@@ -53,7 +53,7 @@ func (s *session) Info() coord.SessionInfo {
 
 // Caps is what a driver with these options can do.
 func (o Options) Caps() coord.Caps {
-	return coord.Caps{Mutex: true, Election: true, Fence: o.FenceSuffix != "", MaxData: maxData}
+	return coord.Caps{Mutex: true, Election: true, MaxData: maxData}
 }
 
 // errSessionOver is the one way in which such a session ends.
@@ -65,7 +65,7 @@ func (s *session) Close(ctx context.Context) error {
 	if !first {
 		return nil
 	}
-	grants = slices.DeleteFunc(grants, func(g *grant) bool { return !g.finish(errSessionOver) })
+	grants = slices.DeleteFunc(grants, func(g *grant) bool { return !g.End(errSessionOver) })
 	idle := make(chan struct{})
 	spawn.Go(s.Open(), nil, func() { // ends with the calls in flight, which over makes end; joined below
 		defer close(idle)
@@ -85,31 +85,18 @@ func (s *session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// releaseLeftoversAtClose gives back, while the session closes, what may be ours without our knowing. Where a
-// late try makes that unsure, the connections are closed and a successor on new ones goes on until
-// the server has none of the old ones, or ctx ends.
+// releaseLeftoversAtClose gives back, while the session closes, what may be ours without our knowing.
+// Where a late try makes that unsure it goes on until the server has ended our connections, or ctx
+// ends.
 func (s *session) releaseLeftoversAtClose(ctx context.Context) error {
-	all := func(leftover) bool { return true }
-	err := s.releaseLeftovers(ctx, all)
-	late := s.leftoversWhere(func(d leftover) bool { return d.late })
-	if err == nil || len(late) == 0 {
-		return err
-	}
-	s.disconnect()
-	client, failed := s.driver.newClient(ctx, s.connections)
-	if failed != nil {
-		return uncertain(late[0].ttl, failed)
-	}
-	next := newSession(ctx, s.driver, client, s.connections, s.ttl)
-	defer next.Abandon()
-	next.leftovers = s.leftoversWhere(all)
 	pause := retryPolicy.Start()
 	for {
-		err := next.releaseLeftovers(ctx, all)
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, coord.ErrRefused), s.connections.hidden(s.driver.client.Refusals), pause.Wait(ctx) != nil:
+		err := s.releaseLeftovers(ctx, func(leftover) bool { return true })
+		late := s.leftoversWhere(func(d leftover) bool { return d.late })
+		if err == nil || len(late) == 0 {
+			return err
+		}
+		if errors.Is(err, coord.ErrRefused) || s.hidden() || pause.Wait(ctx) != nil {
 			return uncertain(late[0].ttl, err)
 		}
 	}
@@ -125,7 +112,7 @@ func (s *session) Abandon() {
 		return
 	}
 	for _, g := range grants {
-		g.finish(errSessionOver)
+		g.End(errSessionOver)
 	}
 	s.over()
 }

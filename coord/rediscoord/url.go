@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,9 +55,8 @@ func parseURL(raw string) (ClientOptions, error) {
 
 func (o *ClientOptions) setScheme(scheme string) error {
 	base, topology, _ := strings.Cut(strings.ToLower(scheme), "+")
-	known := false
-	o.Topology, known = map[string]Topology{"": Single, "sentinel": Sentinel, "cluster": Cluster}[topology]
-	if !known || base != "redis" && base != "rediss" {
+	o.Topology = Topology(topology)
+	if !slices.Contains([]Topology{Single, Sentinel, Cluster}, o.Topology) || base != "redis" && base != "rediss" {
 		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
 	}
 	if base == "rediss" {

@@ -45,7 +45,6 @@ func TestParseURLRefusesWithoutRepeatingSecrets(t *testing.T) {
 		"", "h:6379", "http://hunter2@h", "redis+other://:hunter2@h",
 		"redis://", "redis://:hunter2@", "redis://:hunter2@h:0", "redis://:hunter2@h:65536", "redis://:hunter2@h:x",
 		"redis://:hunter2@h/x", "redis://:hunter2@h/1/2", "redis://:hunter2@h/-1", "redis://:hunter2@h/99999999999",
-		"redis://:hunter2@a,b", "redis+sentinel://:hunter2@a", "redis://:hunter2@h?master=m", "redis+cluster://:hunter2@a/1",
 		"redis://:hunter2@[::1", "redis://:hunter2@[x]:1", "redis://:hunter2@::1",
 		"redis://:hunter2%zz@h", "redis://hunter2%zz@h", "redis://h?db=%zz", "redis://h/hunter2%zz",
 		"redis://u:1/hunter2@h", "redis://u:1?hunter2@h", "redis://u:1#hunter2@h", "redis://u:hunter2 @h", "redis://u:1?hunter2=x@h",
@@ -68,7 +67,7 @@ func TestClientOptionsAreFormattedWithoutSecrets(t *testing.T) {
 	for raw, want := range map[string]string{
 		"rediss://user:hunter2@h/3":                                        "rediss://h:6379/3",
 		"redis+sentinel://user:hunter2@a,b/main?sentinel_password=hunter2": "redis+sentinel://a:26379,b:26379/main/0",
-		"redis+cluster://user:hunter2@a":                                   "redis+cluster://a:6379",
+		"redis+cluster://user:hunter2@a":                                   "redis+cluster://a:6379/0",
 	} {
 		o, err := rediscoord.ParseURL(raw)
 		if err != nil {

@@ -42,7 +42,7 @@ func directions() []direction {
 		{".", []string{"internal/app"}},
 		{"coord", []string{"internal/backoff", "internal/failure", "internal/spawn", "internal/suspend"}},
 		{"coord/coordtest", []string{"coord", "internal/backoff", "internal/failure"}},
-		{"coord/internal/lifetime", []string{"internal/spawn"}},
+		{"coord/internal/lifetime", []string{"coord", "internal/spawn"}},
 		{"coord/*coord", []string{"coord", "coord/internal/lifetime", "internal/address", "internal/backoff", "internal/certs", "internal/dflockwire", "internal/failure", "internal/legible", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
 		{"sources", []string{"sources/internal/pack", "internal/backoff", "internal/failure", "internal/format", "internal/identify", "internal/mask", "internal/spawn"}},
 		{"sources/internal/pack", nil},

@@ -33,10 +33,7 @@ type dialer struct {
 
 func newDialer(o rediscoord.ClientOptions) (*dialer, error) {
 	server, err := rediscoord.NewServer(o)
-	switch {
-	case errors.Is(err, rediscoord.ErrCluster):
-		return nil, err
-	case err != nil: // nothing was sent yet: it is about the options, or a file that they name
+	if err != nil { // nothing was sent yet: it is about the options, or a file that they name
 		return nil, sources.Final(err, "%s", err)
 	}
 	return &dialer{options: server.Options, dial: server.Dial, db: o.DB}, nil

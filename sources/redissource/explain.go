@@ -47,8 +47,6 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	var liar *respwire.Error
 	var said redis.Error
 	switch {
-	case errors.Is(err, rediscoord.ErrCluster):
-		return sources.Final(err, "a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 	case errors.Is(err, errNoScan):
 		return sources.Final(err, "the user may not scan for patterns: give it +scan, or name each key")
 	case errors.Is(err, errNoRead):

@@ -10,3 +10,7 @@ end
 local function failed(got)
   return type(got) == 'table' and got.err
 end
+-- ours reports whether a value is the nonce, or the nonce, a blank and data.
+local function ours(value, nonce)
+  return value == nonce or value and string.sub(value, 1, #nonce + 1) == nonce .. ' '
+end

@@ -1,19 +1,20 @@
--- Replaces our value by another of ours and keeps the expiry. Several old values are
--- ours when the reply to an earlier proclamation was lost; the new one is among ours when
--- the reply to this one was.
--- KEYS[1] the key; ARGV[1] new value; ARGV[2..] old values
--- Returns 1 replaced or in place already, 0 not ours.
+-- Replaces our value by another of ours and keeps the expiry. The old value is compared as a whole,
+-- so that a proclamation that arrives late undoes no later one; the new one is there already where
+-- the reply to this proclamation was lost.
+-- KEYS[1] the key; ARGV[1] nonce; ARGV[2] new value; ARGV[3] old value
+-- Returns 1 replaced or in place, 2 another value of ours, 0 not ours.
 local now = call('GET', KEYS[1])
 if failed(now) then
   return now
 end
-for _, ours in ipairs(ARGV) do
-  if now == ours then
-    local set = call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
-    if failed(set) then
-      return set
-    end
-    return 1
-  end
+if not ours(now, ARGV[1]) then
+  return 0
 end
-return 0
+if now ~= ARGV[2] and now ~= ARGV[3] then
+  return 2
+end
+local set = call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+if failed(set) then
+  return set
+end
+return 1

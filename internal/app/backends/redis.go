@@ -73,12 +73,7 @@ func redisSource(_ Host, s config.Source, _ map[string]string) (Prepared, error)
 	client, err := redisClient(s)
 	many, wrong := patterns(s.Watch)
 	p := Prepared{Space: strings.TrimPrefix(pathOf(s), "/"), Many: many}
-	p.Check = func() error {
-		if client.Topology == rediscoord.Cluster {
-			return errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
-		}
-		return client.Check()
-	}
+	p.Check = client.Check
 	p.Open = func(password string) (sources.Source, error) {
 		client := client
 		client.Password = cmp.Or(password, client.Password)

@@ -1,0 +1,71 @@
+package lifetime
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"coordtop/coord"
+)
+
+// Grant is the life of a grant of a session and what the service said of it.
+type Grant struct {
+	*Life
+	leave func() // the session
+
+	mu   sync.Mutex
+	info coord.GrantInfo
+}
+
+// NewGrant begins a grant, which calls leave when it ends.
+func NewGrant(info coord.GrantInfo, leave func()) *Grant {
+	return &Grant{Life: NewLife(), info: info, leave: leave}
+}
+
+// Info implements coord.Grant.
+func (g *Grant) Info() coord.GrantInfo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.info
+}
+
+// Renewed notes the window of a renewal, unless a later one is known, and returns the latest.
+func (g *Grant) Renewed(w coord.Window) coord.Window {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if w.Asked.After(g.info.Asked) {
+		g.info.Window = w
+	}
+	return g.info.Window
+}
+
+// End ends the grant on our side and takes it out of the session. It reports whether this call did.
+func (g *Grant) End(cause error) bool {
+	first := g.Finish(cause)
+	if first {
+		g.leave()
+	}
+	return first
+}
+
+// Over is the error of a verb that comes after the end; nil before.
+func (g *Grant) Over(verb string) error {
+	if err := g.Err(); err != nil {
+		return fmt.Errorf("%s: %w: %w", verb, coord.ErrLost, err)
+	}
+	return nil
+}
+
+// Release ends g with a call of giveBack. It does nothing where the grant has ended, or the
+// session is shut, which then gives the grant back.
+func Release[G comparable](ctx context.Context, s *Session[G], g *Grant, giveBack func(context.Context) error) error {
+	ctx, leave, err := s.Enter(ctx)
+	if err != nil {
+		return nil
+	}
+	defer leave()
+	if !g.End(fmt.Errorf("released by us: %w", coord.ErrReleased)) {
+		return nil
+	}
+	return giveBack(ctx)
+}
