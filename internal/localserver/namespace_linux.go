@@ -3,86 +3,52 @@ package localserver
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// inside is the namespace itself: a file that keeps it in being, and one that leads back.
-type inside struct{ ours, theirs *os.File }
+// inside is a network namespace, as the file that keeps it in being.
+type inside struct{ file *os.File }
 
-// newInside makes a network namespace. A thread moves into a new one, opens it and moves
-// back; if it cannot move back the runtime ends it, because nobody unlocks it.
-func newInside() (inside, error) {
-	type result struct {
-		in  inside
-		err error
-	}
-	made := make(chan result)
-	go func() { // ends with its one answer
-		runtime.LockOSThread()
-		in, err := makeInside()
-		if err == nil {
-			err = enter(in.ours)
-		}
-		if err == nil {
-			runtime.UnlockOSThread()
-		}
-		made <- result{in, err}
-	}()
-	r := <-made
-	if r.err != nil {
-		r.in.close()
-		return inside{}, r.err
-	}
-	return r.in, nil
-}
+// threadNamespace is the namespace that the calling thread is in.
+const threadNamespace = "/proc/thread-self/ns/net"
 
-// makeInside leaves the calling thread in the new namespace.
-func makeInside() (in inside, err error) {
-	self := fmt.Sprintf("/proc/self/task/%d/ns/net", unix.Gettid())
-	if in.ours, err = os.Open(self); err != nil {
-		return in, fmt.Errorf("opening the present namespace: %w", err)
-	}
-	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		return in, explain("leaving the present namespace", err)
-	}
-	if in.theirs, err = os.Open(self); err != nil {
-		return in, fmt.Errorf("opening the new namespace: %w", err)
-	}
-	return in, nil
-}
-
-func enter(f *os.File) error {
-	if err := unix.Setns(int(f.Fd()), unix.CLONE_NEWNET); err != nil {
-		return explain("entering a namespace", err)
-	}
-	return nil
-}
-
-// explain names the right that is missing.
-func explain(what string, err error) error {
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
-		return fmt.Errorf("%s: %w: it takes CAP_SYS_ADMIN and CAP_NET_ADMIN (root, or a container with --privileged)", what, ErrNoRight)
-	}
-	return fmt.Errorf("%s: %w", what, err)
+// newInside makes a namespace.
+func newInside() (in inside, err error) {
+	err = elsewhere(func() error { return unix.Unshare(unix.CLONE_NEWNET) }, func() (err error) {
+		in.file, err = os.Open(threadNamespace)
+		return err
+	})
+	return in, err
 }
 
 // do runs f on a thread inside. Processes that f starts, and its sockets, stay inside.
 func (in inside) do(f func() error) error {
+	return elsewhere(func() error { return unix.Setns(int(in.file.Fd()), unix.CLONE_NEWNET) }, f)
+}
+
+// elsewhere runs f on a thread that move has taken to another namespace. A thread that does not
+// find back is ended by the runtime, because nobody unlocks it.
+func elsewhere(move, f func() error) error {
 	done := make(chan error)
 	go func() { // ends with its one answer
 		runtime.LockOSThread()
-		err := enter(in.theirs)
+		ours, err := os.Open(threadNamespace)
 		if err != nil {
-			runtime.UnlockOSThread() // it did not move
 			done <- err
 			return
 		}
-		err = f()
-		if back := enter(in.ours); back == nil {
+		defer ours.Close()
+		if err = move(); errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w: it takes CAP_SYS_ADMIN and CAP_NET_ADMIN (root, or a container with --privileged)", err)
+		}
+		if err == nil {
+			err = f()
+		}
+		if unix.Setns(int(ours.Fd()), unix.CLONE_NEWNET) == nil {
 			runtime.UnlockOSThread()
 		}
 		done <- err
@@ -91,12 +57,6 @@ func (in inside) do(f func() error) error {
 }
 
 // path is the namespace as a file that other processes can open.
-func (in inside) path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), in.theirs.Fd()) }
+func (in inside) path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), in.file.Fd()) }
 
-func (in inside) close() {
-	for _, f := range []*os.File{in.ours, in.theirs} {
-		if f != nil {
-			f.Close()
-		}
-	}
-}
+func (in inside) close() { in.file.Close() }

@@ -2,10 +2,14 @@
 
 package localserver
 
-// inside is a namespace, which this system has not.
+import "errors"
+
+// inside is a network namespace, which this system has not.
 type inside struct{}
 
-func newInside() (inside, error) { return inside{}, ErrNoNamespaces }
+func newInside() (inside, error) {
+	return inside{}, errors.New("this system has no network namespaces")
+}
 
 func (inside) do(f func() error) error { return f() }
 
