@@ -3,7 +3,6 @@ package localserver
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -17,16 +16,14 @@ import (
 type Proxy struct {
 	target   string
 	listener net.Listener
-	tasks    sync.WaitGroup // the accepting goroutine and two a link; Close waits
+	tasks    sync.WaitGroup // the accepting goroutine and two a link; close waits
 
 	mu     sync.Mutex
 	links  map[*link]struct{}
 	open   chan struct{} // closed while bytes may pass; replaced by BlackHole
 	refuse bool
 	delay  time.Duration
-	losses orders
-	awaits orders
-	holds  orders
+	orders []*order
 	edits  []edit
 	closed bool
 }
@@ -38,30 +35,35 @@ type Half uint8
 const (
 	Request Half = iota // the server never sees it
 	Reply               // the server acts on the request, and nobody hears of it
+
+	await // an order of Await and not of Lose
+	hold  // an order of Hold
 )
 
 // order is what a Proxy does to the next request that contains match.
 type order struct {
 	match []byte
-	half  Half          // Lose: of the exchange
+	what  Half
 	done  chan struct{} // closed when it was done
 	free  chan struct{} // Hold: closed when the request may go on
 }
 
-type orders []*order
-
-func (o *orders) add(match string) *order {
-	made := &order{match: []byte(match), done: make(chan struct{}), free: make(chan struct{})}
-	*o = append(*o, made)
-	return made
+func (p *Proxy) order(what Half, match string) *order {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := &order{match: []byte(match), what: what, done: make(chan struct{}), free: make(chan struct{})}
+	p.orders = append(p.orders, o)
+	return o
 }
 
-// take strikes the first order for this request off the list; nil: there is none.
-func (o *orders) take(request []byte) *order {
-	for i, each := range *o {
-		if bytes.Contains(request, each.match) {
-			*o = slices.Delete(*o, i, i+1)
-			return each
+// take strikes the first of such orders for this request off the list; nil: there is none.
+func (p *Proxy) take(request []byte, what ...Half) *order {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, o := range p.orders {
+		if slices.Contains(what, o.what) && bytes.Contains(request, o.match) {
+			p.orders = slices.Delete(p.orders, i, i+1)
+			return o
 		}
 	}
 	return nil
@@ -75,36 +77,25 @@ type link struct {
 	client, server net.Conn
 	gone           chan struct{} // closed with the link
 	once           sync.Once
-	ended          atomic.Int32 // directions that ended politely
-	frozen         atomic.Bool  // no byte passes any more
-	deaf           atomic.Bool  // the client was told that the server has ended
-
-	mu     sync.Mutex
-	losing *order // the next bytes from the server are to be lost
+	ended          atomic.Int32          // directions that ended politely
+	frozen         atomic.Bool           // no byte passes any more
+	deaf           atomic.Bool           // the client was told that the server has ended
+	losing         atomic.Pointer[order] // not nil: the next bytes from the server are to be lost
 }
 
-// NewProxy listens on a free port of 127.0.0.1 and forwards to target, a host and port.
-// It starts goroutines that end with Close.
-func NewProxy(target string) (*Proxy, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+// ProxyForTest listens on a free port of 127.0.0.1 and forwards to target, a host and port,
+// until the test ends.
+func ProxyForTest(t TB, target string) *Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", address(0))
 	if err != nil {
-		return nil, fmt.Errorf("listening for the proxy: %w", err)
+		t.Fatalf("listening for the proxy: %v", err)
+		return nil
 	}
 	p := &Proxy{target: target, listener: l, links: map[*link]struct{}{}, open: make(chan struct{})}
 	close(p.open)
 	p.tasks.Go(p.accept)
-	return p, nil
-}
-
-// ProxyForTest makes a proxy that is closed when the test ends.
-func ProxyForTest(t TB, target string) *Proxy {
-	t.Helper()
-	p, err := NewProxy(target)
-	if err != nil {
-		t.Fatalf("%v", err)
-		return nil
-	}
-	t.Cleanup(p.Close)
+	t.Cleanup(p.close)
 	return p
 }
 
@@ -122,28 +113,20 @@ func (p *Proxy) Links() int {
 // link, so that the client knows only that it does not know. Orders are served in turn.
 // The channel is closed when it has happened.
 func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	order := p.losses.add(match)
-	order.half = half
-	return order.done
+	return p.order(half, match).done
 }
 
 // Hold keeps back the next request that contains match, and all that follows it on its link,
 // until release is called; other links go on. It arrives then also if its client has gone.
 // held is closed when it was kept back.
 func (p *Proxy) Hold(match string) (held <-chan struct{}, release func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	h := p.holds.add(match)
+	h := p.order(hold, match)
 	return h.done, sync.OnceFunc(func() { close(h.free) })
 }
 
 // keep serves the orders of Hold; false: the link is gone.
 func (p *Proxy) keep(l *link, request []byte) bool {
-	p.mu.Lock()
-	h := p.holds.take(request)
-	p.mu.Unlock()
+	h := p.take(request, hold)
 	if h == nil {
 		return true
 	}
@@ -159,9 +142,7 @@ func (p *Proxy) keep(l *link, request []byte) bool {
 // Await returns a channel that is closed when the next request that contains match has
 // come from a client; it may be held back or lost after that.
 func (p *Proxy) Await(match string) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.awaits.add(match).done
+	return p.order(await, match).done
 }
 
 // Replace has old, wherever a request contains it from now on, arrive as new, which must be
@@ -177,21 +158,13 @@ func (p *Proxy) edit(request []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, e := range p.edits {
-		for rest := request; ; {
-			i := bytes.Index(rest, e.old)
-			if i < 0 {
-				break
-			}
-			rest = rest[i+copy(rest[i:], e.new):]
-		}
+		copy(request, bytes.ReplaceAll(request, e.old, e.new))
 	}
 }
 
 // tell serves the orders of Await.
 func (p *Proxy) tell(request []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for a := p.awaits.take(request); a != nil; a = p.awaits.take(request) {
+	for a := p.take(request, await); a != nil; a = p.take(request, await) {
 		close(a.done)
 	}
 }
@@ -200,11 +173,11 @@ func (p *Proxy) tell(request []byte) {
 func (p *Proxy) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.losses = nil
+	p.orders = slices.DeleteFunc(p.orders, func(o *order) bool { return o.what <= Reply })
 }
 
-// Close resets all links, stops listening and returns when nothing of the proxy runs.
-func (p *Proxy) Close() {
+// close resets all links, stops listening and returns when nothing of the proxy runs.
+func (p *Proxy) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.letThroughLocked()
@@ -320,32 +293,24 @@ func (p *Proxy) upstream(l *link, request []byte) bool {
 	if !p.keep(l, request) {
 		return false
 	}
-	p.mu.Lock()
-	order := p.losses.take(request)
-	p.mu.Unlock()
-	if order == nil {
-		return true
-	}
-	if order.half == Request {
-		close(order.done)
+	lost := p.take(request, Request, Reply)
+	if lost != nil && lost.what == Request {
+		close(lost.done)
 		return false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.losing = order
+	if lost != nil {
+		l.losing.Store(lost)
+	}
 	return true
 }
 
 // downstream looks at a reply: false when it is to be lost.
 func (p *Proxy) downstream(l *link, _ []byte) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.losing == nil {
-		return true
+	lost := l.losing.Swap(nil)
+	if lost != nil {
+		close(lost.done)
 	}
-	close(l.losing.done)
-	l.losing = nil
-	return false
+	return lost == nil
 }
 
 func (l *link) close() {
