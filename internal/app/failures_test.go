@@ -177,8 +177,8 @@ func TestAServerOfAnotherKindIsNamed(t *testing.T) {
 func TestAnswersOfPostgresThatKeepUsOutAreExplained(t *testing.T) {
 	t.Parallel()
 	s := localserver.PostgresForTest(t, localserver.PostgresOptions{
-		Password: marker, Databases: []string{"closed"}, Setup: []string{
-			"create role ann login password '" + marker + "'", "create role nologin",
+		Password: marker, Setup: []string{
+			"create database closed", "create role ann login password '" + marker + "'", "create role nologin",
 			"create role last login connection limit 0 password '" + marker + "'",
 		},
 	})

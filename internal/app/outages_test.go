@@ -42,7 +42,7 @@ func (w *watching) secretive(t *testing.T) {
 func TestWatchSaysWhyAPostgresKeepsItOutAndGoesOnWhenItIsLetIn(t *testing.T) {
 	t.Parallel()
 	s := localserver.PostgresForTest(t, localserver.PostgresOptions{
-		Password: marker, Databases: []string{"app"}, Setup: []string{"create role ann login password '" + marker + "'"},
+		Password: marker, Setup: []string{"create database app", "create role ann login password '" + marker + "'"},
 	})
 	root := login(t, s.URLFor("postgres", marker, "postgres"), "root")
 	root.does("revoke connect on database app from public", "grant connect on database app to ann")

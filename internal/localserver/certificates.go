@@ -9,7 +9,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -23,87 +22,41 @@ type TLSFiles struct {
 	Cert, Key string // the client's own, signed by the same authority
 }
 
-const (
-	serverCertFile = "server.crt"
-	serverKeyFile  = "server.key"
-)
-
-// writeCertificates makes an authority, a server's certificate for 127.0.0.1 and
-// localhost and a client's, and returns the client's side as files and as configuration.
-func writeCertificates(dir string) (TLSFiles, *tls.Config, error) {
-	in := func(name string) string { return filepath.Join(dir, name) }
-	files := TLSFiles{CA: in("ca.crt"), Cert: in("client.crt"), Key: in("client.key")}
-	var failed error
-	issued := func(ca *certificate, name, certFile, keyFile string, usage ...x509.ExtKeyUsage) *certificate {
-		c, err := issue(ca, "coordtop test "+name, usage)
-		if err == nil {
-			err = c.write(certFile, keyFile)
-		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("making the certificate of the %s: %w", name, err))
-		}
-		return c
-	}
-	ca := issued(nil, "authority", files.CA, in("ca.key"))
-	issued(ca, "server", in(serverCertFile), in(serverKeyFile), x509.ExtKeyUsageServerAuth)
-	client := issued(ca, "client", files.Cert, files.Key, x509.ExtKeyUsageClientAuth)
-	if failed != nil {
-		return TLSFiles{}, nil, failed
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(ca.cert)
-	return files, &tls.Config{
-		RootCAs:      roots,
-		ServerName:   loopback,
-		Certificates: []tls.Certificate{{Certificate: [][]byte{client.cert.Raw}, PrivateKey: client.key}},
-	}, nil
-}
-
-// certificate is a certificate with its key.
-type certificate struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-// issue makes a certificate that ca signed; nil: an authority. It is valid for a year: no demo
-// and no test runs longer.
-func issue(ca *certificate, name string, usage []x509.ExtKeyUsage) (*certificate, error) {
+// writeCertificate makes a certificate for a year, and returns it as files and as a client's
+// configuration. It is all in one: an authority, which signed itself, the server, at 127.0.0.1 and
+// localhost, and the client.
+func writeCertificate(dir string) (TLSFiles, *tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, err
+		return TLSFiles{}, nil, err
 	}
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()),
-		Subject:      pkix.Name{CommonName: name},
+		Subject:      pkix.Name{CommonName: "coordtop test"},
 		NotBefore:    now.Add(-time.Hour),
 		NotAfter:     now.AddDate(1, 0, 0),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  usage,
+		KeyUsage:     x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		IPAddresses:  []net.IP{net.ParseIP(loopback)},
 		DNSNames:     []string{"localhost"},
+		IsCA:         true, BasicConstraintsValid: true,
 	}
-	if ca == nil {
-		template.IsCA, template.BasicConstraintsValid = true, true
-		template.KeyUsage |= x509.KeyUsageCertSign
-		ca = &certificate{cert: template, key: key}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, key.Public(), ca.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, err
+		return TLSFiles{}, nil, err
 	}
-	cert, err := x509.ParseCertificate(der)
-	return &certificate{cert: cert, key: key}, err
-}
-
-func (c *certificate) write(certFile, keyFile string) error {
-	der, err := x509.MarshalPKCS8PrivateKey(c.key)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return err
+		return TLSFiles{}, nil, err
 	}
-	return errors.Join(writePEM(certFile, "CERTIFICATE", c.cert.Raw), writePEM(keyFile, "PRIVATE KEY", der))
-}
-
-func writePEM(file, kind string, der []byte) error {
-	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	files := TLSFiles{Cert: filepath.Join(dir, "server.crt"), Key: filepath.Join(dir, "server.key")}
+	files.CA = files.Cert
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(cert)
+	config := &tls.Config{RootCAs: roots, ServerName: loopback, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	return files, config, errors.Join(
+		os.WriteFile(files.Cert, cert, 0o600),
+		os.WriteFile(files.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
 }

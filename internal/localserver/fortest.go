@@ -97,16 +97,6 @@ func PostgresForTest(t TB, o PostgresOptions) *Postgres {
 	return forTest(t, StartPostgres, o)
 }
 
-// PostgresURLForTest is RedisURLForTest for PostgresEnv: a test must choose keys nobody else has.
-func PostgresURLForTest(t TB) string {
-	t.Helper()
-	NeedsServer(t)
-	if url := os.Getenv(PostgresEnv); url != "" {
-		return url
-	}
-	return PostgresForTest(t, PostgresOptions{}).URL()
-}
-
 // PgbouncerForTest starts a pooler that is stopped when the test ends. A missing pgbouncer
 // fails the test with the install hint.
 func PgbouncerForTest(t TB, o PgbouncerOptions) *Pgbouncer {

@@ -49,18 +49,16 @@ type guard struct {
 	result error    // of the clean-up
 }
 
-// newGuard starts a guard. With dir "" it makes a temporary folder named after kind, and
-// removes it at the end; a given folder is made if missing and is never removed.
-func newGuard(kind, dir string) (*guard, error) { return newGuardEnding(kind, dir, endAtOnce) }
-
-// newGuardEnding is newGuard for a server that the lines of shell in end make go: they find
-// its process id in $last, empty if none runs, and its folder in $2. It refuses in a short
-// test run, so that a test that should be skipped there fails instead, on every machine.
-func newGuardEnding(kind, dir, end string) (*guard, error) {
+// newGuard starts a guard of a server that runs as user. With dir "" it makes a temporary folder
+// named after kind, and removes it at the end; a given folder is made if missing and is never
+// removed. The lines of shell in end make the server go: they find its process id in $last,
+// empty if none runs, and its folder in $2. It refuses in a short test run, so that a test that
+// should be skipped there fails instead, on every machine.
+func newGuard(kind, dir, end string, user *user) (*guard, error) {
 	if shortRun() {
 		return nil, errShort
 	}
-	g := &guard{dir: dir}
+	g := &guard{dir: dir, user: user}
 	owned := ""
 	if dir == "" {
 		owned = filepath.Join(os.TempDir(), "coordtop-"+kind+"-"+randomName())
@@ -91,6 +89,9 @@ func newGuardEnding(kind, dir, end string) (*guard, error) {
 	g.pipe = w
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
 		return nil, errors.Join(errors.New("starting the guard: it did not come up"), g.close())
+	}
+	if err := user.reaches(g.dir); err != nil {
+		return nil, errors.Join(err, g.close())
 	}
 	return g, nil
 }

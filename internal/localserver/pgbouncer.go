@@ -50,26 +50,16 @@ func StartPgbouncer(ctx context.Context, o PgbouncerOptions) (*Pgbouncer, error)
 	if err != nil {
 		return nil, fmt.Errorf("starting pgbouncer: it is %w: %s", ErrMissing, pgbouncerInstallHint)
 	}
-	g, err := newGuard("pgbouncer", "")
+	g, err := newGuard("pgbouncer", "", endAtOnce, unprivileged())
 	if err != nil {
 		return nil, fmt.Errorf("starting pgbouncer: %w", err)
 	}
-	g.user = unprivileged("postgres")
 	b := &Pgbouncer{server: server{name: "pgbouncer", guard: g}, options: o, program: program}
-	b.steps = steps{configure: b.configureLocked, command: b.command, ready: b.readyLocked}
-	if err := b.begin(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting pgbouncer: %w", err), g.close())
+	b.steps = steps{prepare: nothing, configure: b.configureLocked, command: b.command, ready: b.readyLocked, setUp: nothing, end: b.terminate}
+	if err := b.begin(ctx, 0); err != nil {
+		return nil, err
 	}
 	return b, nil
-}
-
-func (b *Pgbouncer) begin(ctx context.Context) error {
-	if err := b.guard.user.reaches(b.guard.dir); err != nil {
-		return err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.startLocked(ctx, 0)
 }
 
 func (b *Pgbouncer) command() []string { return []string{b.program, b.file("pgbouncer.ini")} }

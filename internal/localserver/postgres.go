@@ -23,10 +23,8 @@ type PostgresOptions struct {
 	// Password of the superuser. With one, everybody must give a password (SCRAM); "":
 	// everybody is trusted.
 	Password string
-	// Databases to make beside "postgres", at the first start.
-	Databases []string
 	// Setup are SQL statements that the superuser runs in "postgres" at the first start,
-	// such as "create role alice login password 'x'".
+	// such as "create role alice login password 'x'" and "create database app".
 	Setup []string
 	// TLS makes the server speak TLS only, with certificates made for this start: see
 	// Postgres.TLSFiles.
@@ -35,7 +33,7 @@ type PostgresOptions struct {
 	// must exist: see Namespace.Host.
 	Listen []string
 	// StandbyOf makes it a streaming replica of a running server that has neither a
-	// password nor TLS; Databases, Setup and Password must be empty then.
+	// password nor TLS; Setup and Password must be empty then.
 	StandbyOf *Postgres
 	// Bin is the folder of the programs. "": that of initdb in PATH, else the newest version
 	// in the folders where systems install them.
@@ -48,33 +46,32 @@ type Postgres struct {
 	options PostgresOptions
 	bin     string
 	files   TLSFiles
+	fresh   bool // the cluster was just made, and is no copy
 }
 
 // superuser is the role that initdb makes.
 const superuser = "postgres"
 
 // StartPostgres starts a server and returns when it accepts connections. ctx bounds the
-// start only. The error wraps ErrMissing when no server is installed and ErrTooOld when it
-// is older than version 12. When we are root it runs as another user, because it refuses to be
-// root: "postgres" if there is one, else nobody. The server lives until Stop or until this
-// process ends, however it ends.
+// start only. The error wraps ErrMissing when no server is installed. When we are root it runs
+// as another user, because it refuses to be root: "postgres" if there is one, else nobody. The
+// server lives until Stop or until this process ends, however it ends.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("starting postgres: %w", err)
 	}
-	bin, err := postgresPrograms(ctx, o)
+	bin, err := postgresPrograms(o.Bin)
 	if err != nil {
 		return nil, fmt.Errorf("starting postgres: %w", err)
 	}
-	g, err := newGuardEnding("postgres", o.Dir, endPostgres)
+	g, err := newGuard("postgres", o.Dir, endPostgres, unprivileged())
 	if err != nil {
 		return nil, fmt.Errorf("starting postgres: %w", err)
 	}
-	g.user = unprivileged("postgres")
 	p := &Postgres{server: server{name: "postgres", guard: g}, options: o, bin: bin}
-	p.steps = steps{configure: p.configureLocked, command: p.command, ready: p.readyLocked, end: p.stopLocked}
-	if err := p.begin(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting postgres: %w", err), g.close())
+	p.steps = steps{prepare: p.makeCluster, configure: p.configureLocked, command: p.command, ready: p.readyLocked, setUp: p.setUpLocked, end: p.stopLocked}
+	if err := p.begin(ctx, o.Port); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -85,43 +82,10 @@ func (o PostgresOptions) check() error {
 		return errors.New("port 5432 is the standard port: choose another")
 	case o.StandbyOf == nil:
 		return nil
-	case o.Password != "" || len(o.Databases)+len(o.Setup) > 0:
+	case o.Password != "" || len(o.Setup) > 0:
 		return errors.New("a standby has the roles and databases of its primary")
 	case o.StandbyOf.options.Password != "" || o.StandbyOf.options.TLS:
 		return errors.New("a standby needs a primary without password and TLS")
-	}
-	return nil
-}
-
-// begin makes the cluster, finds a port, starts the first process and sets it up.
-func (p *Postgres) begin(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := p.guard.user.reaches(p.guard.dir); err != nil {
-		return err
-	}
-	fresh := !isCluster(p.data())
-	if fresh {
-		if err := p.makeCluster(ctx); err != nil {
-			return err
-		}
-	}
-	if p.options.TLS {
-		if err := p.certify(); err != nil {
-			return err
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.startLocked(ctx, p.options.Port); err != nil {
-		return err
-	}
-	if !fresh || p.options.StandbyOf != nil {
-		return nil
-	}
-	if err := p.setUpLocked(ctx); err != nil {
-		p.proc.kill()
-		return err
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package localserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -25,92 +25,57 @@ var postgresFolders = []string{
 	"/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin",
 }
 
-// postgresPrograms finds the folder with initdb and postgres and checks their version.
-func postgresPrograms(ctx context.Context, o PostgresOptions) (string, error) {
-	for _, dir := range postgresCandidates(o.Bin) {
-		if !hasPostgres(dir) {
-			continue
+// postgresPrograms finds the folder with initdb and postgres: bin, if that is not "".
+func postgresPrograms(bin string) (string, error) {
+	dirs := []string{bin}
+	if bin == "" {
+		dirs = postgresCandidates()
+	}
+	for _, dir := range dirs {
+		_, err1 := exec.LookPath(filepath.Join(dir, "initdb"))
+		_, err2 := exec.LookPath(filepath.Join(dir, "postgres"))
+		if err1 == nil && err2 == nil {
+			return dir, nil
 		}
-		return dir, checkPostgresVersion(ctx, filepath.Join(dir, "postgres"))
 	}
 	return "", fmt.Errorf("postgres is %w: %s", ErrMissing, postgresInstallHint)
 }
 
-// postgresCandidates lists folders to look into, the best first.
-func postgresCandidates(bin string) []string {
-	if bin != "" {
-		return []string{bin}
-	}
-	var dirs []string
+// postgresCandidates lists folders to look into: that of the initdb in PATH, then the others, the
+// newest version first.
+func postgresCandidates() []string {
+	var first, found []string
 	if initdb, err := exec.LookPath("initdb"); err == nil {
 		if initdb, err = filepath.EvalSymlinks(initdb); err == nil {
-			dirs = append(dirs, filepath.Dir(initdb))
+			first = append(first, filepath.Dir(initdb))
 		}
 	}
-	var found []string
 	for _, pattern := range postgresFolders {
-		// The only error is that of a malformed pattern.
-		matches, _ := filepath.Glob(pattern)
+		matches, _ := filepath.Glob(pattern) // the only error is that of a malformed pattern
 		found = append(found, matches...)
 	}
-	slices.SortStableFunc(found, func(a, b string) int { return slices.Compare(folderVersion(b), folderVersion(a)) })
-	return append(dirs, found...)
+	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(folderVersion(b), folderVersion(a)) })
+	return append(first, found...)
 }
 
 // folderVersion finds 15 in "/usr/lib/postgresql/15/bin".
-func folderVersion(dir string) []int {
-	digits := func(r rune) bool { return (r < '0' || r > '9') && r != '.' }
-	version := ""
-	for _, word := range strings.FieldsFunc(dir, digits) {
-		if word[0] != '.' {
-			version = word
-		}
-	}
-	return parseVersion(version)
+func folderVersion(dir string) int {
+	n, _ := strconv.Atoi(strings.Trim(dir, "/abcdefghijklmnopqrstuvwxyz-@")) // 0 where there is none
+	return n
 }
 
-// parseVersion reads dotted numbers; a part that is no number counts 0.
-func parseVersion(text string) (parts []int) {
-	for part := range strings.SplitSeq(text, ".") {
-		n, _ := strconv.Atoi(part)
-		parts = append(parts, n)
-	}
-	return parts
-}
-
-func hasPostgres(dir string) bool {
-	for _, name := range []string{"initdb", "postgres"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm()&0o111 == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func checkPostgresVersion(ctx context.Context, program string) error {
-	const lowest = 12
-	out, err := exec.CommandContext(ctx, program, "--version").Output()
-	if err != nil {
-		return fmt.Errorf("asking %s for its version: %w", program, err)
-	}
-	// "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"
-	version := ""
-	if words := strings.Fields(string(out)); len(words) > 2 {
-		version = words[2]
-	}
-	if parseVersion(version)[0] < lowest {
-		return fmt.Errorf("%s is version %q: %w: %d or newer is needed", program, version, ErrTooOld, lowest)
-	}
-	return nil
-}
-
-func isCluster(data string) bool {
-	_, err := os.Stat(filepath.Join(data, "PG_VERSION"))
-	return err == nil
-}
-
-// makeCluster fills the data folder, with a fresh cluster or with a copy of the primary's.
+// makeCluster fills the data folder, if it is empty, with a fresh cluster or with a copy of the
+// primary's.
 func (p *Postgres) makeCluster(ctx context.Context) error {
+	if p.options.TLS {
+		if err := p.certify(); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.data(), "PG_VERSION")); err == nil {
+		return nil
+	}
+	p.fresh = p.options.StandbyOf == nil
 	if err := p.guard.user.folder(p.data()); err != nil {
 		return err
 	}
@@ -165,17 +130,11 @@ func (p *Postgres) method() string {
 	return "trust"
 }
 
-func (p *Postgres) certify() error {
-	var err error
-	if p.files, _, err = writeCertificates(p.guard.dir); err != nil {
+func (p *Postgres) certify() (err error) {
+	if p.files, _, err = writeCertificate(p.guard.dir); err != nil {
 		return err
 	}
-	for _, name := range []string{serverCertFile, serverKeyFile} {
-		if err := p.guard.user.own(p.file(name)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(p.guard.user.own(p.files.Cert), p.guard.user.own(p.files.Key))
 }
 
 // configureLocked writes the configuration files. Dynamic shared memory goes into the data
@@ -201,8 +160,8 @@ func (p *Postgres) configureLocked() error {
 	set("hot_standby", "on")
 	if p.options.TLS {
 		set("ssl", "on")
-		set("ssl_cert_file", p.file(serverCertFile))
-		set("ssl_key_file", p.file(serverKeyFile))
+		set("ssl_cert_file", p.files.Cert)
+		set("ssl_key_file", p.files.Key)
 	}
 	for _, line := range p.options.Config {
 		fmt.Fprintln(&b, line)
@@ -238,18 +197,17 @@ func postmasterReady(file string, pid int) bool {
 	return state == "ready" || state == "standby"
 }
 
-// setUpLocked makes the databases and runs the statements that the options ask for. Its
-// connection also proves that the superuser can get in.
+// setUpLocked runs the statements that the options ask for. Its connection also proves that the
+// superuser can get in.
 func (p *Postgres) setUpLocked(ctx context.Context) error {
+	if !p.fresh {
+		return nil
+	}
 	conn, err := pgconn.Connect(ctx, p.urlAt(address(p.port), superuser, p.options.Password, "postgres"))
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
-	statements := slices.Clone(p.options.Setup)
-	for _, name := range p.options.Databases {
-		statements = append(statements, "create database "+pgx.Identifier{name}.Sanitize())
-	}
-	for _, sql := range statements {
+	for _, sql := range p.options.Setup {
 		if _, err := conn.Exec(ctx, sql).ReadAll(); err != nil {
 			return errors.Join(fmt.Errorf("setting it up: %w", err), conn.Close(ctx))
 		}

@@ -36,28 +36,12 @@ if [ -f "$2/data/postmaster.pid" ]; then
 fi
 `
 
-// stopLocked asks for a fast shutdown, after stopGrace or at the end of ctx for an
-// immediate one, and kills if that takes as long again.
+// stopLocked asks for a fast shutdown, then for an immediate one.
 func (p *Postgres) stopLocked(ctx context.Context) {
-	if !p.proc.running() {
-		return
+	if p.proc.running() {
+		p.thawLocked()
+		p.proc.stop(ctx, syscall.SIGINT, syscall.SIGQUIT)
 	}
-	p.thawLocked()
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} {
-		// An error means that it has just gone by itself, which is what we wait for.
-		_ = p.proc.signal(sig)
-		grace := time.NewTimer(stopGrace)
-		select {
-		case <-p.proc.done:
-			grace.Stop()
-			return
-		case <-grace.C:
-		case <-ctx.Done():
-			grace.Stop()
-			ctx = context.WithoutCancel(ctx) // it cut the first grace short, not the second
-		}
-	}
-	p.proc.kill()
 }
 
 // thawLocked wakes every process of the server. Processes that are gone are left out.

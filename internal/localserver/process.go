@@ -16,8 +16,6 @@ var (
 	// ErrMissing is wrapped when a server's program is not installed; the text says
 	// how to install it.
 	ErrMissing = errors.New("not installed")
-	// ErrTooOld is wrapped when the installed server is older than what coordtop can watch.
-	ErrTooOld = errors.New("too old")
 
 	errStopped = errors.New("the server was stopped")
 	errExited  = errors.New("the server exited")
@@ -75,22 +73,21 @@ func (p *process) signal(s syscall.Signal) error {
 	return nil
 }
 
-// stop asks the process to terminate, kills it after stopGrace or when ctx ends, and
-// returns when it is gone. A frozen process is thawed so that it can hear.
-func (p *process) stop(ctx context.Context) {
-	if !p.running() {
-		return
-	}
-	// Errors mean that it has just gone by itself, which is what we wait for.
-	_ = p.signal(syscall.SIGTERM)
-	_ = p.signal(syscall.SIGCONT)
-	grace := time.NewTimer(stopGrace)
-	defer grace.Stop()
-	select {
-	case <-p.done:
-		return
-	case <-grace.C:
-	case <-ctx.Done():
+// stop sends one signal after the other, and SIGKILL in the end, until the process is gone. It
+// waits stopGrace after each, after the first only until ctx ends. A frozen process is thawed so
+// that it can obey.
+func (p *process) stop(ctx context.Context, signals ...syscall.Signal) {
+	for _, s := range signals {
+		// Errors mean that it has just gone by itself, which is what we wait for.
+		_ = p.signal(s)
+		_ = p.signal(syscall.SIGCONT)
+		select {
+		case <-p.done:
+			return
+		case <-time.After(stopGrace):
+		case <-ctx.Done():
+			ctx = context.WithoutCancel(ctx)
+		}
 	}
 	p.kill()
 }

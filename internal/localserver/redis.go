@@ -56,29 +56,23 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting redis-server: %w", err)
 	}
-	g, err := newGuard("redis", o.Dir)
+	g, err := newGuard("redis", o.Dir, endAtOnce, nil)
 	if err != nil {
 		return nil, fmt.Errorf("starting redis-server: %w", err)
 	}
 	r := &Redis{server: server{name: "redis-server", guard: g}, options: o, program: program}
-	r.steps = steps{configure: r.configureLocked, command: r.command, ready: r.readyLocked}
-	if err := r.begin(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting redis-server: %w", err), g.close())
+	r.steps = steps{prepare: r.certify, configure: r.configureLocked, command: r.command, ready: r.readyLocked, setUp: nothing, end: r.terminate}
+	if err := r.begin(ctx, o.Port); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
 
-// begin makes the certificates and starts the first process.
-func (r *Redis) begin(ctx context.Context) error {
+func (r *Redis) certify(context.Context) (err error) {
 	if r.options.TLS {
-		var err error
-		if r.files, r.tls, err = writeCertificates(r.guard.dir); err != nil {
-			return err
-		}
+		r.files, r.tls, err = writeCertificate(r.guard.dir)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.startLocked(ctx, r.options.Port)
+	return err
 }
 
 func (r *Redis) configureLocked() error {

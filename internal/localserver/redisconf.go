@@ -52,8 +52,8 @@ func redisConf(r *Redis) []byte {
 	if r.options.TLS {
 		line("port 0")
 		line("tls-port", port)
-		line("tls-cert-file", quoted(r.file(serverCertFile)))
-		line("tls-key-file", quoted(r.file(serverKeyFile)))
+		line("tls-cert-file", quoted(r.files.Cert))
+		line("tls-key-file", quoted(r.files.Key))
 		line("tls-ca-cert-file", quoted(r.files.CA))
 		if r.options.ClientCert {
 			line("tls-auth-clients yes")

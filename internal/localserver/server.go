@@ -32,10 +32,37 @@ type server struct {
 
 // steps are where the sorts of servers differ. They are called with the server's lock.
 type steps struct {
-	configure func() error               // writes its files, for the port
-	command   func() []string            // the program and its arguments
-	ready     func(context.Context) bool // it serves, itself and not a stranger who was faster at the port
-	end       func(context.Context)      // makes the process end; nil: process.stop
+	prepare   func(context.Context) error // makes what outlives restarts
+	configure func() error                // writes its files, for the port
+	command   func() []string             // the program and its arguments
+	ready     func(context.Context) bool  // it serves, itself and not a stranger who was faster at the port
+	setUp     func(context.Context) error // works on the server that was started for the first time
+	end       func(context.Context)       // makes the process end
+}
+
+// nothing is a step that is not needed.
+func nothing(context.Context) error { return nil }
+
+// begin starts the first process, on port or, if that is 0, on a free one. After an error nothing
+// is left.
+func (s *server) begin(ctx context.Context, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.steps.prepare(ctx)
+	if err == nil {
+		err = s.startLocked(ctx, port)
+	}
+	if err == nil {
+		if err = s.steps.setUp(ctx); err != nil {
+			s.proc.kill()
+		}
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("starting %s: %w", s.name, err), s.guard.close())
+	}
+	return nil
 }
 
 // Logged is what the server has written to its log since its last start.
@@ -44,7 +71,7 @@ func (s *server) Logged() (string, error) {
 	return string(text), err
 }
 
-// startLocked starts the first process, on port or, if that is 0, on a free one.
+// startLocked starts the first process, see begin.
 func (s *server) startLocked(ctx context.Context, port int) error {
 	if port != 0 {
 		s.port = port
@@ -106,13 +133,8 @@ func (s *server) awaitLocked(ctx context.Context) error {
 	}
 }
 
-func (s *server) endLocked(ctx context.Context) {
-	if s.steps.end != nil {
-		s.steps.end(ctx)
-		return
-	}
-	s.proc.stop(ctx)
-}
+// terminate is the end of most servers.
+func (s *server) terminate(ctx context.Context) { s.proc.stop(ctx, syscall.SIGTERM) }
 
 func (s *server) file(name string) string { return filepath.Join(s.guard.dir, name) }
 
@@ -151,7 +173,7 @@ func (s *server) Restart(ctx context.Context) error {
 	if s.stopped {
 		return fmt.Errorf("restarting %s: %w", s.name, errStopped)
 	}
-	s.endLocked(ctx)
+	s.steps.end(ctx)
 	if err := s.runLocked(ctx); err != nil {
 		return fmt.Errorf("restarting %s: %w", s.name, err)
 	}
@@ -167,7 +189,7 @@ func (s *server) Stop(ctx context.Context) error {
 		return nil
 	}
 	s.stopped = true
-	s.endLocked(ctx)
+	s.steps.end(ctx)
 	if err := s.guard.close(); err != nil {
 		return fmt.Errorf("stopping %s: %w", s.name, err)
 	}

@@ -27,7 +27,7 @@ func TestAShortRunSkipsWhatNeedsAServerAndStartsNone(t *testing.T) {
 	if s.skipped != testing.Short() {
 		t.Errorf("skipped: %v, in a run that is short: %v", s.skipped, testing.Short())
 	}
-	g, err := newGuard("short", "")
+	g, err := newGuard("short", "", endAtOnce, nil)
 	if errors.Is(err, errShort) != testing.Short() {
 		t.Errorf("starting a server: %v, in a run that is short: %v", err, testing.Short())
 	}

@@ -18,16 +18,12 @@ const nobody = 65534
 type user struct{ uid, gid int }
 
 // unprivileged returns whom to run a server as that refuses to be root: nil when we are
-// not root, else the first of the named users that exists, else nobody.
-func unprivileged(names ...string) *user {
+// not root, else the user postgres, or nobody where that does not exist.
+func unprivileged() *user {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	for _, name := range names {
-		known, err := osuser.Lookup(name)
-		if err != nil {
-			continue
-		}
+	if known, err := osuser.Lookup("postgres"); err == nil {
 		uid, err1 := strconv.Atoi(known.Uid)
 		gid, err2 := strconv.Atoi(known.Gid)
 		if err1 == nil && err2 == nil && uid != 0 {

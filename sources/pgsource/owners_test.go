@@ -116,7 +116,7 @@ func TestSessionThatOwnsInBothModesOwnsTwiceAndIsNoConflict(t *testing.T) {
 
 func TestEveryDatabaseOfTheServerIsShown(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{Databases: []string{"app"}})
+	r := serve(t, localserver.PostgresOptions{Setup: []string{"create database app"}})
 	a := r.session("a").do("select pg_advisory_lock(4242)")
 	b := r.sessionAt(r.server.URLFor("postgres", "", "app"), "b").do("select pg_advisory_lock(4242)")
 	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection, Expected: true}}}).synced()
@@ -315,7 +315,7 @@ func TestRoleWithoutRightsSeesWhatItMayAndSaysSo(t *testing.T) {
 
 func TestHostileNamesAndQueriesStayText(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{Databases: []string{"evil\x1b]0;db"}})
+	r := serve(t, localserver.PostgresOptions{Setup: []string{"create database \"evil\x1b]0;db\""}})
 	p := r.session("x|y|z\x1b[31m")
 	p.do("select pg_advisory_lock(4242), 1 as \"\x1b]0;owned\x07 \u202e\"" + strings.Repeat(", 1 as long", 300))
 	r.sessionAt(r.server.URLFor("postgres", "", "evil\x1b]0;db"), "e").do("select pg_advisory_lock(4242)")

@@ -89,8 +89,8 @@ func refuses(t *testing.T, err error, final bool, words ...string) {
 func TestRefusalsOfTheServerAreSentences(t *testing.T) {
 	t.Parallel()
 	r := &rig{t: t, server: localserver.PostgresForTest(t, localserver.PostgresOptions{
-		Password: "s3cret", Databases: []string{"closed"},
-		Setup: []string{"create role alice login password 's3cret'", "create role nologin"},
+		Password: "s3cret",
+		Setup:    []string{"create database closed", "create role alice login password 's3cret'", "create role nologin"},
 	})}
 	r.sessionAt(r.server.URLFor("postgres", "s3cret", "closed"), "root").do("revoke connect on database closed from public")
 	at := func(role, password, database string) Options {
