@@ -1,7 +1,6 @@
 package coord
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -14,15 +13,14 @@ import (
 // nothing. The functions are called one after the other, never two at a time; none may
 // call Stop, which waits for them.
 type LeadOptions struct {
-	// Data is shown to others while we lead; at most Caps.MaxData bytes. DataFunc, if
-	// set, is asked for it before each campaign instead.
-	Data     []byte
-	DataFunc func() []byte
+	// Data is shown to others while we lead; at most Caps.MaxData bytes.
+	Data []byte
 	// Election are the wishes for the election. Its Wait is not used.
 	Election ElectionOptions
 	// OnElected is called at the beginning of each term, under a context that ends with
-	// the term, and before that when the candidate stops. It may return at once or do
-	// the leader's work itself: no new campaign begins before it has returned. Its error
+	// the term, and before that when the candidate stops: 2 s later it resigns, or as soon as
+	// OnElected has returned, so that no successor begins before. OnElected may return at once
+	// or do the leader's work itself: no new campaign begins before it has returned. Its error
 	// is reported to OnError and does not end the leadership.
 	OnElected func(ctx context.Context, t *Term) error
 	// EndOnError makes an error of OnElected resign and end Run with that error, unless
@@ -36,9 +34,6 @@ type LeadOptions struct {
 	// resignation that did not reach the service, an error of OnElected. Failures to
 	// open a session go to SessionOptions.OnState.
 	OnError func(error)
-	// Grace is how long a candidate that stops keeps leading while OnElected winds up,
-	// so that its successor does not begin before; after it, it resigns anyway. 0: 2 s.
-	Grace time.Duration
 }
 
 // Candidate campaigns for an election again and again, over as many sessions as that
@@ -58,7 +53,6 @@ type Candidate struct {
 
 // NewCandidate makes a candidate that does nothing before Run.
 func NewCandidate(d Driver, so SessionOptions, name string, o LeadOptions) *Candidate {
-	o.Grace = cmp.Or(max(o.Grace, 0), cleanupTime)
 	o.Election.Wait = 0
 	return &Candidate{d: d, so: so, name: name, o: o}
 }
@@ -147,7 +141,7 @@ func (c *Candidate) serve(ctx context.Context, s *Session) error {
 	defer cancel()
 	pause := c.so.Retry.Start()
 	for ctx.Err() == nil && s.over() == nil {
-		t, err := s.Election(c.name, c.o.Election).Campaign(ctx, c.data())
+		t, err := s.Election(c.name, c.o.Election).Campaign(ctx, c.o.Data)
 		switch {
 		case err != nil && (ctx.Err() != nil || s.over() != nil):
 			return nil
@@ -168,13 +162,6 @@ func (c *Candidate) serve(ctx context.Context, s *Session) error {
 		_ = pause.Wait(both) // the loop looks itself whether that was the end
 	}
 	return nil
-}
-
-func (c *Candidate) data() []byte {
-	if c.o.DataFunc != nil {
-		return c.o.DataFunc()
-	}
-	return c.o.Data
 }
 
 // lead is one term, from the election to the last callback. The error ends the
@@ -203,7 +190,9 @@ func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	if c.o.OnLost != nil {
 		c.o.OnLost(context.Cause(work))
 	}
-	c.resign(ctx, t)
+	if err := t.Resign(ctx); err != nil {
+		c.report(err)
+	}
 	return fatal
 }
 
@@ -223,7 +212,7 @@ func (c *Candidate) callElected(ctx context.Context, t *Term) <-chan error {
 // windUp waits for OnElected, whose context has ended. If that takes too long the
 // leadership is given up meanwhile.
 func (c *Candidate) windUp(t *Term, elected <-chan error) error {
-	grace := time.NewTimer(c.o.Grace)
+	grace := time.NewTimer(cleanupTime)
 	defer grace.Stop()
 	select {
 	case err := <-elected:
@@ -246,12 +235,6 @@ func (c *Candidate) classify(work context.Context, err error) error {
 	}
 	c.report(c.wrap("lead", err))
 	return nil
-}
-
-func (c *Candidate) resign(ctx context.Context, t *Term) {
-	if err := t.Resign(ctx); err != nil {
-		c.report(err)
-	}
 }
 
 func (c *Candidate) report(err error) {

@@ -205,21 +205,6 @@ func TestErrorOfOnElectedEndsTheCandidateIfAskedTo(t *testing.T) {
 	})
 }
 
-func TestCandidateAsksForItsDataBeforeEachCampaign(t *testing.T) {
-	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		n := 0
-		w.run(w.candidate(coord.LeadOptions{DataFunc: func() []byte { n++; return fmt.Append(nil, n) }}))
-		for want := range 3 {
-			if o := w.mem.Owners(coord.KindElection, "boss"); len(o) != 1 || string(o[0].Data) != fmt.Sprint(want+1) {
-				w.Errorf("owners %+v, want data %d", o, want+1)
-			}
-			w.mem.Expire(coord.KindElection, "boss")
-			time.Sleep(ttl)
-		}
-	})
-}
-
 func TestCandidateGivesUpWhatCannotSucceed(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(w *world) {

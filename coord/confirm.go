@@ -16,11 +16,7 @@ import (
 // once, the next ones after pauses that grow up to the usual time between two renewals.
 // Where the session is what is renewed, that is renewed. After the lease's end it does nothing.
 func (l *Lease) Confirm() {
-	k := l.keeper
-	if l.s.renews {
-		k = l.s.keeper
-	}
-	spawn.Wake(k.renewNow)
+	spawn.Wake(l.renewed().renewNow)
 }
 
 // pacing spreads the renewals that Confirm asks for. It belongs to the keeper's goroutine.
@@ -43,10 +39,7 @@ func (r *renewal) urge() {
 	if r.urged {
 		return
 	}
-	r.k.mu.Lock()
-	valid := r.k.trust.valid
-	r.k.mu.Unlock()
-	if r.k.clock.now().since(r.pacing.last) >= valid {
+	if r.k.clock.now().since(r.pacing.last) >= r.k.trusted().valid {
 		r.pauses.Reset()
 		r.pause = 0
 	}

@@ -3,6 +3,7 @@ package coord
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -18,28 +19,13 @@ const (
 	KindElection
 )
 
+var kinds = [...]string{"none", "mutex", "semaphore", "election"}
+
 // String returns the word the interface uses: "mutex", "semaphore", "election".
-func (k Kind) String() string {
-	switch k {
-	case KindMutex:
-		return "mutex"
-	case KindSemaphore:
-		return "semaphore"
-	case KindElection:
-		return "election"
-	}
-	return "none"
-}
+func (k Kind) String() string { return kinds[k] }
 
 // KindNamed is the kind with that String; KindNone: there is none.
-func KindNamed(name string) Kind {
-	for k := KindMutex; k <= KindElection; k++ {
-		if k.String() == name {
-			return k
-		}
-	}
-	return KindNone
-}
+func KindNamed(name string) Kind { return Kind(max(slices.Index(kinds[:], name), 0)) }
 
 // Mode is how a claim shares its primitive with others.
 type Mode uint8
@@ -51,12 +37,7 @@ const (
 )
 
 // String returns "exclusive" or "shared".
-func (m Mode) String() string {
-	if m == Shared {
-		return "shared"
-	}
-	return "exclusive"
-}
+func (m Mode) String() string { return [...]string{"exclusive", "shared"}[m] }
 
 // ModeNamed is the mode with that String.
 func ModeNamed(name string) Mode {

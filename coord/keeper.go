@@ -70,26 +70,11 @@ func (k *keeper) expiredLocked() error {
 	return k.wrap("renew", err)
 }
 
-// trustedUntil is the end of trust as of now. It may lie in the past.
-func (k *keeper) trustedUntil() time.Time {
+// trusted is the trust as of the last answer. It may be over.
+func (k *keeper) trusted() trust {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.trust.until(k.clock.now())
-}
-
-// windowLeft is how long the service still counts us as the owner; trust, which ends
-// a margin before, may be over.
-func (k *keeper) windowLeft() time.Duration {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.trust.left(k.clock.now()) + k.trust.margin
-}
-
-// window is how long the service grants it at a time.
-func (k *keeper) window() time.Duration {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.trust.valid
+	return k.trust
 }
 
 // run returns when the context has ended and no goroutine of the keeper is left. After a
@@ -172,10 +157,7 @@ func renewPolicy(valid time.Duration) backoff.Policy {
 
 // wake is how long the keeper may sleep.
 func (r *renewal) wake() time.Duration {
-	r.k.mu.Lock()
-	t := r.k.trust
-	r.k.mu.Unlock()
-	now := r.k.clock.now()
+	t, now := r.k.trusted(), r.k.clock.now()
 	d := min(t.left(now), longestSleep)
 	switch {
 	case !r.running:
@@ -200,10 +182,7 @@ func (r *renewal) dueIn(t trust, now instant) time.Duration {
 
 // act does what it is time for.
 func (r *renewal) act() {
-	r.k.mu.Lock()
-	t := r.k.trust
-	r.k.mu.Unlock()
-	now := r.k.clock.now()
+	t, now := r.k.trusted(), r.k.clock.now()
 	switch {
 	case !r.running && r.dueIn(t, now) <= 0:
 		r.start(t, now)

@@ -95,10 +95,16 @@ func (l *Lease) Check() error {
 // confirmation moves it; a suspend of the machine moves it nearer. After the end of
 // the lease it means nothing.
 func (l *Lease) TrustedUntil() time.Time {
+	k := l.renewed()
+	return k.trusted().until(k.clock.now())
+}
+
+// renewed is what is renewed for the lease: the lease itself, or its session.
+func (l *Lease) renewed() *keeper {
 	if l.s.renews {
-		return l.s.keeper.trustedUntil()
+		return l.s.keeper
 	}
-	return l.keeper.trustedUntil()
+	return l.keeper
 }
 
 // Owner is our identity exactly as others see it at the service; "" while the backend
@@ -108,15 +114,6 @@ func (l *Lease) Owner() string { return l.g.Info().Owner }
 // Fence is the number issued with the grant; it only grows from grant to grant, so
 // that a resource can refuse who comes with a smaller one. 0: none.
 func (l *Lease) Fence() uint64 { return l.g.Info().Fence }
-
-// Kind is the kind of the primitive.
-func (l *Lease) Kind() Kind { return l.asked.Kind }
-
-// Name is the primitive's name.
-func (l *Lease) Name() string { return l.asked.Name }
-
-// Permits is how many permits the lease is for; 1 except for a semaphore.
-func (l *Lease) Permits() uint64 { return max(l.asked.Permits, 1) }
 
 // Release gives it back. The context ends (the cause is ErrReleased) before the
 // request is sent, so nobody works under the lease when another gets it. The request
@@ -179,7 +176,7 @@ func (l *Lease) clear(cause error) {
 		_ = l.release(l.s.cleanup) // nobody else gives it back, and the program may be about to end
 	case !errors.Is(cause, ErrExpired):
 		l.g.Abandon()
-	case backoff.Sleep(l.s.keeper.ctx, l.keeper.windowLeft()) == nil:
+	case backoff.Sleep(l.s.keeper.ctx, l.keeper.trusted().windowLeft(l.keeper.clock.now())) == nil:
 		_ = l.release(l.s.cleanup) // there is nobody to report it to, and it runs out anyway
 	}
 }

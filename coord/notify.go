@@ -84,12 +84,7 @@ func (h *health) now() State {
 	return h.state
 }
 
-// opened: the session exists.
-func (h *health) opened() { h.set(StateOpen, nil) }
-
-// ended: the session is over. Nothing is reported after it.
-func (h *health) ended(cause error) { h.set(StateEnded, cause) }
-
+// set changes the state. Nothing is reported after StateEnded.
 func (h *health) set(s State, why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

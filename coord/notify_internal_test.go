@@ -55,12 +55,12 @@ func TestSessionIsDoubtfulUntilTheServiceIsHeardOfAgain(t *testing.T) {
 		"and then the service answered":     {func(h *health) { h.failed(a, cut); h.left(a); h.confirmed(nil) }, StateOpen},
 		"and another is doubtful":           {func(h *health) { h.failed(a, cut); h.failed(b, cut); h.left(a); h.confirmed(nil) }, StateDoubtful},
 		"what was not doubtful ended":       {func(h *health) { h.left(a) }, StateOpen},
-		"nothing comes after the end":       {func(h *health) { h.ended(cut); h.failed(a, cut); h.confirmed(a); h.opened() }, StateEnded},
-		"doubtful ends as well":             {func(h *health) { h.failed(a, cut); h.ended(cut) }, StateEnded},
-		"a late answer opens nothing again": {func(h *health) { h.failed(a, cut); h.ended(cut); h.confirmed(a) }, StateEnded},
+		"nothing comes after the end":       {func(h *health) { h.set(StateEnded, cut); h.failed(a, cut); h.confirmed(a); h.set(StateOpen, nil) }, StateEnded},
+		"doubtful ends as well":             {func(h *health) { h.failed(a, cut); h.set(StateEnded, cut) }, StateEnded},
+		"a late answer opens nothing again": {func(h *health) { h.failed(a, cut); h.set(StateEnded, cut); h.confirmed(a) }, StateEnded},
 	} {
 		h := newHealth(&notifier{})
-		h.opened()
+		h.set(StateOpen, nil)
 		c.steps(h)
 		if got := h.now(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

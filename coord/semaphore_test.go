@@ -27,16 +27,16 @@ func TestSemaphoreGivesAsManyPermitsAsThereAre(t *testing.T) {
 		rival := w.rival()
 		two, err := w.quota(w.s).Acquire(w.Context(), 2)
 		w.want("Acquire", err, nil)
-		if two.Permits() != 2 || two.Kind() != coord.KindSemaphore {
-			w.Errorf("%d permits of a %v", two.Permits(), two.Kind())
+		if got := w.mem.Owners(coord.KindSemaphore, "quota"); len(got) != 1 || got[0].Permits != 2 || got[0].ID != two.Owner() {
+			w.Errorf("the service has %+v, want %s with 2 permits", got, two.Owner())
 		}
 		_, ok, err := w.quota(rival).TryAcquire(w.Context(), 2)
 		if ok || err != nil {
 			w.Errorf("TryAcquire of more than is left: %v, %v", ok, err)
 		}
-		one, ok, err := w.quota(rival).TryAcquire(w.Context(), 0)
-		if !ok || err != nil || one.Permits() != 1 {
-			w.Errorf("TryAcquire of what is left: %v, %v", ok, err)
+		_, ok, err = w.quota(rival).TryAcquire(w.Context(), 0)
+		if got := w.mem.Owners(coord.KindSemaphore, "quota"); !ok || err != nil || len(got) != 2 || got[1].Permits != 1 {
+			w.Errorf("TryAcquire of what is left: %v, %v: %+v", ok, err, got)
 		}
 		_, err = w.quota(w.s).Acquire(w.Context(), 1)
 		w.want("a second claim of the session", err, coord.ErrClaimed)

@@ -78,11 +78,11 @@ func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier)
 		defer cancel()
 		return failed(errors.Join(withContext(ctx, err), ds.Close(late)))
 	}
-	s.health.opened()
+	s.health.set(StateOpen, nil)
 	spawn.Go(s.cleanup, &s.running, func() {
 		s.keeper.run()
 		s.diedAt = s.clock.now()
-		s.health.ended(s.over())
+		s.health.set(StateEnded, s.over())
 	})
 	return s, nil
 }

@@ -89,7 +89,7 @@ func (s *Session) ttl() time.Duration {
 		return s.o.TTL
 	}
 	if s.renews {
-		return s.keeper.window()
+		return s.keeper.trusted().valid
 	}
 	return longLived
 }

@@ -192,7 +192,7 @@ func TestAnswersAreAcceptedOnlyWhileTrustLastsAndOnlyIfTheyAreNewer(t *testing.T
 				if err := k.check(); (err == nil) != (c.left > 0) || err != nil && !errors.Is(err, ErrExpired) {
 					t.Errorf("check: %v", err)
 				}
-				if got := time.Until(k.trustedUntil()); c.left > 0 && got != c.left {
+				if got := time.Until(k.trusted().until(k.clock.now())); c.left > 0 && got != c.left {
 					t.Errorf("trusted for %v, want %v", got, c.left)
 				}
 			})

@@ -38,17 +38,16 @@ func TestWorkEndsBeforeTheLeadershipIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestWorkThatDoesNotEndKeepsTheLeadershipForItsGraceOnly(t *testing.T) {
+func TestWorkThatDoesNotEndKeepsTheLeadershipForTwoSecondsOnly(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(w *world) {
 		release := make(chan struct{})
 		var d diary
 		o := d.keep()
-		o.Grace = 5 * time.Second
 		o.OnElected = func(context.Context, *coord.Term) error { <-release; return nil }
 		stop := w.run(w.candidate(o))
 		go func() { _ = stop() }()
-		time.Sleep(5*time.Second - 1)
+		time.Sleep(2*time.Second - 1)
 		if !w.led() {
 			w.Error("resigned too early")
 		}

@@ -43,7 +43,7 @@ func (c *contest) guarded() (wait func()) {
 	go func() { // joined by the clean-up
 		defer close(gone)
 		err := r.Await(ctx, func() bool {
-			return !slices.ContainsFunc(r.Owners(app, l.Name()), func(o ydbtest.Link) bool { return o.OrderID == l.Fence() })
+			return !slices.ContainsFunc(r.Owners(app, "leader"), func(o ydbtest.Link) bool { return o.OrderID == l.Fence() })
 		})
 		if err == nil && l.Check() == nil {
 			r.t.Errorf("the lease is trusted until %v, and the service has let go of it", l.TrustedUntil())
