@@ -90,8 +90,8 @@ func (m *model) runLine() tea.Cmd {
 		m.Say(":" + c.Name + " takes nothing behind it: write :" + c.Name + " alone")
 		return nil
 	}
-	if c.Context&m.keyContext() == 0 && c.Context&keys.InList != 0 {
-		m.switchTo(screen.List)
+	if c.Context&m.keyContext() == 0 && c.Context&keys.InLocks != 0 {
+		m.switchTo(screen.Locks)
 	}
 	return m.obey(c.Intent, argument)
 }
@@ -138,7 +138,7 @@ func (m *model) onlySource(name string) {
 // toRows goes to the list, unless what is shown obeys the filter too.
 func (m *model) toRows() {
 	if !m.Shown.Listed() && !m.Shown.Filtered() {
-		m.switchTo(screen.List)
+		m.switchTo(screen.Locks)
 	}
 }
 

@@ -12,7 +12,7 @@
 //   - screen: all that draws, from a Scene that the model embeds.
 //   - rows: which rows and events are shown, in which order, and how bad each row is.
 //   - keys: the one table of intents, keys and commands.
-//   - paint, table, timeline, filter: lines and styles, the virtual table, strips, and the
+//   - paint, cursor, timeline, filter: lines and styles, cursors on lists, strips, and the
 //     language of filters. They have no state of the board.
 //   - terminal: what stands between the program and its terminal. It knows no other layer.
 //     A panic of the model ends Run, which restores the terminal first.

@@ -104,7 +104,7 @@ func checkHostile(t *testing.T, text string) {
 	nasty, calm := board(text, text), board("calm", "owner")
 	exact(t, nasty)
 	row := func(d *driver, name string) string {
-		for i, h := range d.List.Visible() {
+		for i, h := range d.Locks.Visible() {
 			if r, _ := d.Rows.At(h); r.Name == name {
 				return ansi.Strip(strings.Split(d.View().Content, "\n")[d.Layout.Header+d.Layout.Trouble+2+i])
 			}

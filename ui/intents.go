@@ -6,10 +6,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/cursor"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"
-	"coordtop/ui/table"
 	"coordtop/ui/terminal"
 )
 
@@ -61,8 +61,8 @@ func (m *model) suspend() tea.Cmd {
 // move moves the cursor of the list, or scrolls what is shown instead of it.
 func (m *model) move(i keys.Intent) {
 	switch m.Shown {
-	case screen.List:
-		moveIn(&m.List, i)
+	case screen.Locks:
+		moveIn(&m.Locks, i)
 	case screen.Timeline:
 		timelineScreen{m}.moveLane(i)
 	case screen.Events:
@@ -77,7 +77,7 @@ func (m *model) move(i keys.Intent) {
 }
 
 // moveIn moves the cursor of a list.
-func moveIn[K comparable](t *table.Table[K], i keys.Intent) {
+func moveIn[K comparable](t *cursor.List[K], i keys.Intent) {
 	switch i {
 	case keys.Up:
 		t.Move(-1)
@@ -105,7 +105,7 @@ func (m *model) openRow() {
 	}
 	if row, _ := m.Selected(); row != nil {
 		m.open(screen.Detail)
-		m.List.Move(0) // the row is chosen now: the cursor stays on it
+		m.Locks.Move(0) // the row is chosen now: the cursor stays on it
 	}
 }
 
@@ -122,7 +122,7 @@ func (m *model) help() {
 // act on another one.
 func (m *model) keepRow() {
 	if !m.Rows.Filter.Empty() || m.Rows.Problems || m.Rows.Kind != sources.KindUnknown {
-		m.List.Move(0)
+		m.Locks.Move(0)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	for _, act := range keys.Bindings() {
-		for _, s := range []keys.Context{keys.InList, keys.InDetail, keys.InHelp, keys.InInput, keys.InEvents, keys.InSources, keys.InCommand, keys.InHelpText, keys.InSort} {
+		for _, s := range []keys.Context{keys.InLocks, keys.InDetail, keys.InHelp, keys.InInput, keys.InEvents, keys.InSources, keys.InCommand, keys.InHelpText, keys.InSort} {
 			if act.Context&s == 0 {
 				continue
 			}
@@ -71,7 +71,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 				d.press("?", "l", "down", "down")
 			case keys.InSort:
 				d.press("s")
-			case keys.InList:
+			case keys.InLocks:
 				if act.Intent == keys.Clear {
 					d.press("/", "x", "enter")
 				}
@@ -79,7 +79,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 			before := d.View().Content
 			quiet := s == keys.InDetail && act.Intent != keys.Back // its text fits the screen: nothing to scroll
 			quiet = quiet || s == keys.InHelp && (act.Intent == keys.Up || act.Intent == keys.Top)
-			quiet = quiet || s == keys.InList && act.Intent == keys.Locks || s == keys.InEvents && act.Intent == keys.Events || s == keys.InSources && act.Intent == keys.Sources
+			quiet = quiet || s == keys.InLocks && act.Intent == keys.Locks || s == keys.InEvents && act.Intent == keys.Events || s == keys.InSources && act.Intent == keys.Sources
 			for _, k := range act.Keys {
 				cmd := d.send(key(k))
 				if cmd == nil && d.View().Content == before && d.View().Cursor == nil && !quiet {
@@ -115,7 +115,7 @@ func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	d := hand(a, b, c)
-	d.split.Remote = true
+	d.joiner.Remote = true
 	d.press("/", "b", "enter", "esc", "[", "B")
 	if d.filtering.typed() != "b" {
 		t.Errorf("the filter is %q", d.filtering.typed())

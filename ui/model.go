@@ -25,7 +25,7 @@ type model struct {
 	replay   replay
 	keys     keys.Map
 	handlers map[keys.Intent]handler
-	split    terminal.SplitKeys
+	joiner   terminal.KeyJoiner
 
 	w, h   int
 	scheme paint.Scheme
@@ -79,7 +79,7 @@ func newModel(o Options) *model {
 		options:   o,
 		handlers:  handlers(),
 		feeds:     newFeeds(o),
-		split:     terminal.SplitKeys{Remote: env.Remote()},
+		joiner:    terminal.KeyJoiner{Remote: env.Remote()},
 		filtering: filterLine{input: dialog.NewInput()},
 		w:         o.Width,
 		h:         o.Height,
@@ -129,7 +129,7 @@ func (m *model) receive() {
 		m.follow()
 	}
 	if changed || first {
-		m.List.SetKeys(m.Rows.Handles)
+		m.Locks.SetKeys(m.Rows.Handles)
 		m.toLeader()
 	}
 	m.Scene.Arrange(m.w, m.h)
@@ -138,7 +138,7 @@ func (m *model) receive() {
 // follow keeps the cursor on a row that went and came back under another handle, and
 // says when it is gone.
 func (m *model) follow() {
-	h, ok := m.List.Selected()
+	h, ok := m.Locks.Selected()
 	if !ok || m.cursorRow == (sources.Ref{}) {
 		return
 	}
@@ -146,10 +146,10 @@ func (m *model) follow() {
 		return
 	}
 	if now, ok := m.find(m.cursorRow); ok {
-		m.List.Replace(h, now)
+		m.Locks.Replace(h, now)
 		return
 	}
-	if m.List.Moved() {
+	if m.Locks.Moved() {
 		m.Say(paint.Clean(m.cursorRow.Name) + " does not exist any more")
 	}
 	m.cursorRow = sources.Ref{}
@@ -190,7 +190,7 @@ func (m *model) watch() {
 	if !ok {
 		return
 	}
-	selected, _ := m.List.Selected()
+	selected, _ := m.Locks.Selected()
 	visible := append(slices.Clone(m.inSight()), selected)
 	subject := m.subject()
 	if slices.Equal(visible, m.focus.visible) && subject == m.focus.selected {
@@ -211,7 +211,7 @@ func (m *model) inSight() []rows.Handle {
 	if m.Shown == screen.Timeline {
 		return m.Time.Lanes.Visible()
 	}
-	return m.List.Visible()
+	return m.Locks.Visible()
 }
 
 // subject is the row that the person looks at: that of the box, else the one under the cursor.

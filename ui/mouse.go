@@ -24,8 +24,8 @@ func (m *model) point(msg tea.MouseMsg) {
 		m.holdOrder(i)
 	case tea.MouseClickMsg:
 		at := mouse.Y - m.Layout.RowsAt()
-		if visible := m.List.Visible(); m.keyContext() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
-			m.List.Select(visible[at])
+		if visible := m.Locks.Visible(); m.keyContext() == keys.InLocks && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
+			m.Locks.Select(visible[at])
 			m.holdOrder(keys.Up)
 		}
 	}

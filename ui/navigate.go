@@ -30,7 +30,7 @@ func (m *model) show(v screen.View) {
 
 // leave goes back to where the view was opened; a screen goes back to the list.
 func (m *model) leave() {
-	m.Scroll, m.Shown = 0, screen.List
+	m.Scroll, m.Shown = 0, screen.Locks
 	if n := len(m.Trail); n > 0 {
 		m.Shown, m.Trail = m.Trail[n-1], m.Trail[:n-1]
 	}
@@ -83,10 +83,10 @@ func (m *model) pickRow(ref sources.Ref) bool {
 		m.Say(paint.Clean(ref.Name) + " does not exist any more")
 		return false
 	case !m.Rows.InList(h):
-		m.Say("the list does not show " + paint.Clean(ref.Name) + ": " + m.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter")
+		m.Say("the list does not show " + paint.Clean(ref.Name) + ": " + m.Keys.KeyIn(keys.InLocks, keys.Clear) + " clears the filter")
 		return false
 	}
-	return m.List.Select(h)
+	return m.Locks.Select(h)
 }
 
 // moveStrips lets the strips reach the time, and reports whether that moves them.

@@ -10,12 +10,12 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/ui/cursor"
 	"coordtop/ui/dialog"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"
-	"coordtop/ui/table"
 )
 
 // feeds is the live feed and a recording, one of which is shown. The program's loop switches,
@@ -240,7 +240,7 @@ func (m *replay) follows() bool {
 
 // forgetStates forgets what was kept of states from which the next one does not follow.
 func (m *replay) forgetStates() {
-	m.Events, m.EventList = rows.Log{}, table.Table[uint64]{}
+	m.Events, m.EventList = rows.Log{}, cursor.List[uint64]{}
 	m.Time.Past, m.Time.Since, m.Time.MarksOf, m.Time.Marks = nil, time.Time{}, history.Span{}, nil
 	m.laneTotals = laneTotals{}
 	m.Rows.Reset()
@@ -297,12 +297,12 @@ func (f *feeds) latest() dialog.Latest {
 // regain puts the cursor on the row on which it was, in a list of others: their handles mean
 // nothing there.
 func (m *replay) regain() {
-	old := m.List
-	m.List = table.Table[rows.Handle]{}
-	m.List.SetHeight(old.Height())
-	m.List.SetKeys(m.Rows.Handles)
+	old := m.Locks
+	m.Locks = cursor.List[rows.Handle]{}
+	m.Locks.SetHeight(old.Height())
+	m.Locks.SetKeys(m.Rows.Handles)
 	if h, ok := m.find(m.cursorRow); ok && old.Moved() {
-		m.List.Select(h)
+		m.Locks.Select(h)
 	} else if !ok && old.Moved() && m.cursorRow != (sources.Ref{}) {
 		m.Say(paint.Clean(m.cursorRow.Name) + " is not known at this time")
 		m.cursorRow = sources.Ref{}

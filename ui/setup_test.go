@@ -116,7 +116,7 @@ func (d *driver) cursor() string {
 // names are the visible rows from top to bottom.
 func (d *driver) names() []string {
 	var names []string
-	for _, h := range d.List.Visible() {
+	for _, h := range d.Locks.Visible() {
 		row, _ := d.Rows.At(h)
 		names = append(names, row.Name)
 	}

@@ -75,10 +75,10 @@ func (m timelineScreen) listLanes() {
 	}
 	m.Time.Lanes.SetKeys(handles)
 	m.Time.Lanes.SetHeight(screen.LaneRows(&m.Scene))
-	picked, ok := m.List.Selected()
+	picked, ok := m.Locks.Selected()
 	if at, _ := m.Time.Lanes.Selected(); ok && at != picked && !m.Time.Lanes.Select(picked) {
 		if at, ok = m.Time.Lanes.Selected(); ok {
-			m.List.Select(at)
+			m.Locks.Select(at)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (m timelineScreen) listLanes() {
 func (m timelineScreen) moveLane(i keys.Intent) {
 	moveIn(&m.Time.Lanes, i)
 	if h, ok := m.Time.Lanes.Selected(); ok {
-		m.List.Select(h)
+		m.Locks.Select(h)
 	}
 }
 
@@ -149,7 +149,7 @@ func (m timelineScreen) turnPage(n int) {
 func (m timelineScreen) jump(step int, any bool) {
 	handles := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
 	if !any {
-		h, ok := m.List.Selected()
+		h, ok := m.Locks.Selected()
 		if handles = nil; ok {
 			handles = []rows.Handle{h}
 		}

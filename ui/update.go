@@ -10,9 +10,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/dialog"
-	"coordtop/ui/keys"
 	"coordtop/ui/paint"
-	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 )
 
@@ -63,10 +61,10 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.Scene.Arrange(m.w, m.h)
 		return nil, true
 	case tea.KeyPressMsg:
-		pressed, cmd := m.split.Press(msg)
+		pressed, cmd := m.joiner.Press(msg)
 		return tea.Batch(cmd, m.press(pressed)), true
-	case terminal.SplitTimeout:
-		return m.press(m.split.Timeout(msg)), true
+	case terminal.JoinTimeout:
+		return m.press(m.joiner.Timeout(msg)), true
 	case auditMsg:
 		m.haveAudit(msg)
 		return nil, true
@@ -116,70 +114,8 @@ func (m *model) second() {
 	m.receive()
 	m.Events.Second()
 	if m.Rows.Sweep(m.Now, m.inSight()) {
-		m.List.SetKeys(m.Rows.Handles)
+		m.Locks.SetKeys(m.Rows.Handles)
 	}
-}
-
-// press acts on keys.
-func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
-	var cmds []tea.Cmd
-	m.acting.Press(func() {
-		for _, k := range pressed {
-			s := m.keyContext()
-			m.Menu = 0 // a menu is for one key
-			if _, replay := m.keys[keys.InReplay][keys.Name(k)]; replay && s&keys.InScreens != 0 && m.feeds.replaying() {
-				s = keys.InReplay
-			}
-			if do, ok := m.keys[s][keys.Name(k)]; ok {
-				cmds = append(cmds, m.do(do))
-				m.holdOrder(do)
-			} else if s&keys.InScreens != 0 {
-				m.Say("no such key here: " + paint.Clean(keys.Name(k)) + "; " + m.Keys.KeyOf(keys.Help) + " lists them")
-			} else {
-				cmds = append(cmds, m.edit(k))
-			}
-		}
-	})
-	return tea.Batch(cmds...)
-}
-
-func (m *model) keyContext() keys.Context {
-	switch {
-	case m.acting.Open():
-		return m.acting.KeyContext()
-	case m.Menu != 0:
-		return m.Menu
-	case m.line.context != 0:
-		return m.line.context
-	case m.filtering.typing:
-		return keys.InInput
-	}
-	return m.Shown.KeyContext()
-}
-
-// edit changes the filter as it is typed or pasted. Nowhere else does a paste do
-// anything.
-func (m *model) edit(msg tea.Msg) tea.Cmd {
-	if m.acting.Open() {
-		return m.acting.Edit(msg)
-	}
-	if !m.filtering.typing && m.line.context == 0 && m.Shown != screen.Help {
-		return nil
-	}
-	if paste, ok := msg.(tea.PasteMsg); ok {
-		line, _, _ := strings.Cut(strings.TrimSpace(paste.Content), "\n")
-		msg = tea.PasteMsg{Content: paint.Clean(line)}
-	}
-	switch {
-	case m.Shown == screen.Help && m.line.context != keys.InCommand:
-		return m.typeHelp(msg)
-	case m.line.context != 0:
-		m.line.edit(msg)
-		return nil
-	}
-	m.filtering.input, _ = m.filtering.input.Update(msg) // its command is the blinking of a cursor that we do not draw
-	m.refilter()
-	return nil
 }
 
 // setFilter replaces what was typed.
@@ -202,7 +138,7 @@ func (m *model) refilter() {
 // relist makes the list anew; the cursor stays on its row if that is still there.
 func (m *model) relist() {
 	m.Rows.Rebuild()
-	m.List.SetKeys(m.Rows.Handles)
+	m.Locks.SetKeys(m.Rows.Handles)
 }
 
 // notePicked notes which row the cursor has come to.

@@ -20,12 +20,12 @@ func (m *model) welcome() {
 // toLeader puts the cursor of the demo on a leader, as long as nobody has moved it: there is
 // most to try.
 func (m *model) toLeader() {
-	if !m.options.Demo || m.List.Moved() {
+	if !m.options.Demo || m.Locks.Moved() {
 		return
 	}
 	for _, h := range m.Rows.Handles {
 		if row, _ := m.Rows.At(h); row != nil && row.Kind == sources.KindElection && len(row.Owners) > 0 {
-			m.List.Select(h)
+			m.Locks.Select(h)
 			return
 		}
 	}

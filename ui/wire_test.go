@@ -94,7 +94,7 @@ func TestAMinuteOfRenewalsCostsFewBytes(t *testing.T) {
 			moves, most = moves+1, max(most, n)
 		}
 	}
-	rows := len(d.List.Visible())
+	rows := len(d.Locks.Visible())
 	t.Logf("%d bytes in %d s, %d moves of %d rows, at most %d bytes each", total, seconds, moves, rows, most)
 	if limit := 1500 * seconds; total > limit {
 		t.Errorf("%d bytes in %d s, not %d at most", total, seconds, limit)

@@ -38,7 +38,7 @@ func (a *Acting) sourceAtHand() string {
 		if e := a.Events.Find(seq); e != nil && e.Ref.Source != "" {
 			return e.Ref.Source
 		}
-	case screen.List, screen.Detail:
+	case screen.Locks, screen.Detail:
 		if row, _ := a.Selected(); row != nil {
 			return row.Source
 		}

@@ -57,7 +57,7 @@ func (d *quitting) update(a *Acting) {
 	if len(a.Status.Holdings) == 0 {
 		a.Kept = nil
 		a.close()
-		a.host.Say("nothing is held any more: " + a.Keys.KeyIn(keys.InList, keys.Quit) + " quits")
+		a.host.Say("nothing is held any more: " + a.Keys.KeyIn(keys.InLocks, keys.Quit) + " quits")
 	}
 }
 

@@ -112,7 +112,7 @@ func (i Intent) Acts() bool {
 type Context uint32
 
 const (
-	InList Context = 1 << iota
+	InLocks Context = 1 << iota
 	InDetail
 	InHelp
 	InInput // while text is typed: what is no key here is text
@@ -135,9 +135,9 @@ const (
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
 	InReplay   // on any screen that shows the past: these come before the screen's own
-	InScreens  = InList | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline
+	InScreens  = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline
 	InViews    = InScreens | InHelp // letters that are no keys in the help look for words
-	inRow      = InList | InDetail | InTimeline
+	inRow      = InLocks | InDetail | InTimeline
 	inLogs     = InEvents | InAudit | InTimeline // lists for which the filter of the list holds
 	inTexts    = InInput | InCommand | InHelpText
 	inMenus    = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort // of one key
@@ -182,10 +182,10 @@ func replayBindings() []Binding {
 func boardBindings() []Binding {
 	return []Binding{
 		{Help, InViews, []string{"?", ":help"}, "help", "show or leave this help"},
-		{Filter, InList | inLogs, []string{"/"}, "filter", "words, !words, kind=mutex, wait>30s, or ...; in the audit action=release, user=ana, result=failed"},
+		{Filter, InLocks | inLogs, []string{"/"}, "filter", "words, !words, kind=mutex, wait>30s, or ...; in the audit action=release, user=ana, result=failed"},
 		{Keep, InInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
 		{Complete, InInput | InCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
-		{Clear, InInput | InList | inLogs, []string{"esc"}, "", "clear the filter; show all rows again"},
+		{Clear, InInput | InLocks | inLogs, []string{"esc"}, "", "clear the filter; show all rows again"},
 		{Locks, InScreens, []string{"2", ":locks"}, "", "Locks: every primitive"},
 		{Timeline, InScreens, []string{"3", "t"}, "", "Timeline: who owned what and when, a lane for each row of the list"},
 		{Events, InScreens, []string{"5", ":events"}, "", "Events: what happened, newest first"},
@@ -193,15 +193,15 @@ func boardBindings() []Binding {
 		{Sources, InScreens, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
 		{Caps, InSources, []string{"c"}, "caps", "what can be done with each source, and what counts as a write"},
 		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
-		{Open, InList | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
-		{Problems, InList, []string{"!"}, "problems", "only problems, or all rows"},
-		{Kind, InList | inLogs, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
-		{Sort, InList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
-		{Pane, InList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
+		{Open, InLocks | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
+		{Problems, InLocks, []string{"!"}, "problems", "only problems, or all rows"},
+		{Kind, InLocks | inLogs, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
+		{Sort, InLocks, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
+		{Pane, InLocks, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
-		{Width, InList, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
+		{Width, InLocks, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
 		{Arm, InScreens | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
-		{Crash, InList | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
+		{Crash, InLocks | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
 		{Pause, InScreens, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
 		{Refresh, inRow | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
 		{Back, InDetail | InHelp | InSources | InCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
@@ -219,7 +219,7 @@ func boardBindings() []Binding {
 		{Quit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
 		{Abort, inAll, []string{"ctrl+\\"}, "", "quit at once, with the stacks of all goroutines"},
 		{KeepScreen, InScreens, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
-		{Quit, InList, []string{"q"}, "quit", "quit"},
+		{Quit, InLocks, []string{"q"}, "quit", "quit"},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 	t.Parallel()
-	for _, s := range []Context{InList, InDetail, InHelp, InInput, InEvents, InSources, InCommand, InHelpText, InSort, InTimeline, InWindow, InLaneSort} {
+	for _, s := range []Context{InLocks, InDetail, InHelp, InInput, InEvents, InSources, InCommand, InHelpText, InSort, InTimeline, InWindow, InLaneSort} {
 		seen := map[string]Intent{}
 		for _, a := range Bindings() {
 			for _, k := range a.Keys {

@@ -34,26 +34,26 @@ type columnEntry struct {
 	least  int  // cells that it needs
 	narrow bool // the long strip has its cells
 	bare   bool // the cursor does not stand over it
-	draw   func(p *listPane, l *paint.Line, r *listRow, w int)
+	draw   func(p *locksPane, l *paint.Line, r *locksRow, w int)
 }
 
 // columnTable are the columns, from left to right.
 var columnTable = [columnCount]columnEntry{
-	colName: {head: "NAME", least: 18, draw: (*listPane).name},
-	colSource: {head: "SOURCE", gap: 2, least: 7, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+	colName: {head: "NAME", least: 18, draw: (*locksPane).name},
+	colSource: {head: "SOURCE", gap: 2, least: 7, narrow: true, draw: func(p *locksPane, l *paint.Line, r *locksRow, w int) {
 		l.Cell(p.Theme.Dim, paint.Clean(r.Source), w)
 	}},
-	colKind: {head: "KIND", gap: 2, least: 9, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+	colKind: {head: "KIND", gap: 2, least: 9, narrow: true, draw: func(p *locksPane, l *paint.Line, r *locksRow, w int) {
 		l.Cell(p.Theme.Dim, r.Kind.String(), w)
 	}},
-	colOwner: {head: "  OWNER", gap: 2, least: 16, draw: (*listPane).owner},
-	colSince: {head: "SINCE", right: true, gap: 1, least: 7, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+	colOwner: {head: "  OWNER", gap: 2, least: 16, draw: (*locksPane).owner},
+	colSince: {head: "SINCE", right: true, gap: 1, least: 7, draw: func(p *locksPane, l *paint.Line, r *locksRow, w int) {
 		l.Right(r.plain, sinceText(p.Scene, r.Row, r.v), w)
 	}},
-	colLease:   {head: "LEASE", gap: 2, least: 7, narrow: true, draw: (*listPane).lease},
-	colWait:    {head: "WAIT", right: true, gap: 1, least: 4, draw: (*listPane).wait},
-	colChanges: {head: "CHG", right: true, gap: 1, least: 4, narrow: true, draw: (*listPane).changes},
-	colStrip:   {gap: 2, least: 8, bare: true, draw: (*listPane).strip},
+	colLease:   {head: "LEASE", gap: 2, least: 7, narrow: true, draw: (*locksPane).lease},
+	colWait:    {head: "WAIT", right: true, gap: 1, least: 4, draw: (*locksPane).wait},
+	colChanges: {head: "CHG", right: true, gap: 1, least: 4, narrow: true, draw: (*locksPane).changes},
+	colStrip:   {gap: 2, least: 8, bare: true, draw: (*locksPane).strip},
 }
 
 // step changes one column to that many cells.

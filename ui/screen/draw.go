@@ -61,7 +61,7 @@ func locksScreen(sc *Scene) Frame {
 	if l.rules > 0 {
 		lines = append(lines, sc.Theme.Line(l.Width).Rule().Done())
 	}
-	lines = append(lines, drawList(sc, l.Width, l.List)...)
+	lines = append(lines, drawLocks(sc, l.Width, l.List)...)
 	if l.rules > 0 {
 		rule := sc.Theme.Line(l.Width)
 		if l.Split > 0 {

@@ -9,8 +9,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// emptyList says why the list has no rows, and what can be done.
-func emptyList(sc *Scene, w int) []string {
+// emptyLocks says why the list has no rows, and what can be done.
+func emptyLocks(sc *Scene, w int) []string {
 	say := func(st paint.Style, text string) string { return sc.Theme.Line(w).Skip(3).Put(st, text).Done() }
 	blank := sc.Theme.Line(w).Done()
 	switch x := &sc.Rows; {
@@ -23,10 +23,10 @@ func emptyList(sc *Scene, w int) []string {
 		} else if mend := filterMend(sc); mend.Text != "" {
 			lines = append(lines, say(mend.Style, mend.Text))
 		}
-		return append(lines, say(sc.Theme.Dim, sc.Keys.KeyIn(keys.InList, keys.Clear)+" clears the filter"))
+		return append(lines, say(sc.Theme.Dim, sc.Keys.KeyIn(keys.InLocks, keys.Clear)+" clears the filter"))
 	case x.Total > 0:
 		return []string{blank, say("", "none of "+paint.Count(x.Total, "primitive")+" is a "+x.Kind.String()),
-			say(sc.Theme.Dim, sc.Keys.KeyOf(keys.Kind)+" shows other kinds, "+sc.Keys.KeyIn(keys.InList, keys.Clear)+" all")}
+			say(sc.Theme.Dim, sc.Keys.KeyOf(keys.Kind)+" shows other kinds, "+sc.Keys.KeyIn(keys.InLocks, keys.Clear)+" all")}
 	case len(sc.State.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
 	}
@@ -49,7 +49,7 @@ func noProblems(sc *Scene, say func(paint.Style, string) string) []string {
 	}
 	if !x.Filter.Empty() {
 		of = "in what the filter \"" + sc.Filter.Text + "\" selects"
-		esc = sc.Keys.KeyOf(keys.Problems) + " shows all that it selects, " + sc.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter"
+		esc = sc.Keys.KeyOf(keys.Problems) + " shows all that it selects, " + sc.Keys.KeyIn(keys.InLocks, keys.Clear) + " clears the filter"
 	}
 	lines := []string{say(sc.Theme.Good, "no problems "+of)}
 	if blind == x.Total {

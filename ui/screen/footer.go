@@ -55,7 +55,7 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 			hints = append(hints, *a)
 		}
 	}
-	if sc.Filter.Context != 0 || sc.KeyContext == keys.InList && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) {
+	if sc.Filter.Context != 0 || sc.KeyContext == keys.InLocks && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) {
 		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.Keys.KeyIn(scope, keys.Clear)}, Hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(quits(a), quits(b)) })

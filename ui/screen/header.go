@@ -113,11 +113,11 @@ func summaryLine(sc *Scene, w int) string {
 		l.To(24)
 	} else {
 		room := end - 1 // a cell parts the tabs from what follows
-		if sc.Shown == List && sc.Rows.ProblemRows() > 0 {
+		if sc.Shown == Locks && sc.Rows.ProblemRows() > 0 {
 			room -= countRoom
 		}
 		drawTabs(sc, l, room)
-		if sc.Shown == List {
+		if sc.Shown == Locks {
 			stateCounts(sc, l.Skip(1), end-2)
 		}
 	}
@@ -186,7 +186,7 @@ func shownRows(sc *Scene, room int) []paint.Part {
 	if n := len(sc.Rows.Handles); n != sc.Rows.Total && sc.Shown.Listed() {
 		say(sc.Theme.Strong.Text(format.Count(n)), sc.Theme.Dim.Text(" of "+format.Count(sc.Rows.Total)))
 	}
-	if sc.Shown == List && (sc.Rows.Order != rows.ByProblems || sc.Rows.Reverse || sc.Rows.Held || len(parts) == 0) {
+	if sc.Shown == Locks && (sc.Rows.Order != rows.ByProblems || sc.Rows.Reverse || sc.Rows.Held || len(parts) == 0) {
 		order := sc.Rows.OrderText()
 		if sc.Layout.Width >= splitWidth {
 			order = "sorted: " + order

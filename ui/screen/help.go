@@ -117,7 +117,7 @@ func Behind(sc *Scene) keys.Context {
 	if n := len(sc.Trail); n > 0 {
 		return sc.Trail[n-1].KeyContext()
 	}
-	return keys.InList
+	return keys.InLocks
 }
 
 // helpKeys is how many cells the keys take.

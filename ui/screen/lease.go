@@ -11,7 +11,7 @@ import (
 )
 
 // lease draws how much is left of the lease, or what there is instead of one.
-func (p *listPane) lease(l *paint.Line, r *listRow, w int) {
+func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 	sc, row, v := p.Scene, r.Row, r.v
 	switch {
 	case v.Status == sources.StatusStale && row.Kind == sources.KindSemaphore:

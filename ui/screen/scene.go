@@ -6,10 +6,10 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/ui/cursor"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
-	"coordtop/ui/table"
 )
 
 // Pane is what stands below the list where there is room for one.
@@ -50,15 +50,15 @@ type Scene struct {
 
 	State     *sources.State
 	Rows      rows.Index
-	List      table.Table[rows.Handle]
+	Locks     cursor.List[rows.Handle]
 	Marks     map[sources.Ref]bool
 	Events    rows.Log
-	EventList table.Table[uint64] // the events that the Events screen lists, by number
+	EventList cursor.List[uint64] // the events that the Events screen lists, by number
 
 	AuditEntries []action.AuditEntry // the actions of the audit, the newest first
 	AuditRead    bool                // the audit was read
 	AuditError   string              // why it cannot be read; "": it can
-	AuditList    table.Table[string] // the actions that the Audit screen lists, by ID
+	AuditList    cursor.List[string] // the actions that the Audit screen lists, by ID
 
 	Time TimelineState // what the Timeline screen shows
 
@@ -91,7 +91,7 @@ type Typed struct {
 
 // Selected returns the row under the cursor; nil where there is none.
 func (sc *Scene) Selected() (*sources.Row, rows.Verdict) {
-	h, ok := sc.List.Selected()
+	h, ok := sc.Locks.Selected()
 	if !ok {
 		return nil, rows.Verdict{}
 	}
@@ -103,7 +103,7 @@ func (sc *Scene) Arrange(w, h int) {
 	sc.Layout = measure(w, h, sc.Rows.Total, len(troubles(sc)), bannerLines(sc))
 	sc.longest.measure(sc)
 	sc.columns = fitColumns(sc.Layout.Width, sc.longest).shaped(sc.Shape)
-	sc.List.SetHeight(sc.Layout.List)
+	sc.Locks.SetHeight(sc.Layout.List)
 }
 
 // Remeasure has the texts of all rows measured again: they have changed, and the rows not.

@@ -10,7 +10,7 @@ import (
 type View uint8
 
 const (
-	List View = iota
+	Locks View = iota
 	Timeline
 	Events
 	Audit
@@ -34,7 +34,7 @@ type viewEntry struct {
 // their keys are kept for screens to come, so that a key never changes its meaning.
 func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
-		List:     {name: "Locks", opens: keys.Locks, context: keys.InList, help: "LIST", draw: locksScreen},
+		Locks:    {name: "Locks", opens: keys.Locks, context: keys.InLocks, help: "LIST", draw: locksScreen},
 		Timeline: {name: "Timeline", opens: keys.Timeline, context: keys.InTimeline, help: "TIMELINE", draw: timelineScreen},
 		Events:   {name: "Events", opens: keys.Events, context: keys.InEvents, help: "EVENTS", draw: eventScreen},
 		Audit:    {name: "Audit", opens: keys.Audit, context: keys.InAudit, help: "AUDIT", draw: auditScreen},
@@ -52,7 +52,7 @@ func (v View) KeyContext() keys.Context { return viewTable()[v].context }
 func (v View) Filtered() bool { return v == Events || v == Audit }
 
 // Listed reports whether a view shows the rows of the list.
-func (v View) Listed() bool { return v == List || v == Timeline }
+func (v View) Listed() bool { return v == Locks || v == Timeline }
 
 // Tab reports whether a view has a tab, and so no way back but the tabs.
 func (v View) Tab() bool { return viewTable()[v].name != "" }

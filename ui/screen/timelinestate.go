@@ -7,16 +7,16 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/ui/cursor"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
-	"coordtop/ui/table"
 	"coordtop/ui/timeline"
 )
 
 // TimelineState is what the Timeline screen shows: which stretch, and where in it the cursor is.
 type TimelineState struct {
-	Lanes   table.Table[rows.Handle]
+	Lanes   cursor.List[rows.Handle]
 	Step    time.Duration // of a column; 0: the shortest with which what is known fits, up to UsualSpan
 	End     time.Time     // of the window; zero: it follows the present
 	At      time.Time     // of the cursor; zero: the present
@@ -205,7 +205,7 @@ func drawLanes(sc *Scene, win timeline.Window, w int) []string {
 			text := "no lane changed in this window: " + sc.Keys.KeyIn(keys.InTimeline, keys.OnlyChanged) + " shows all"
 			return []string{sc.Theme.Line(w).Done(), sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, text).Done()}
 		}
-		return emptyList(sc, w)
+		return emptyLocks(sc, w)
 	}
 	selected, _ := sc.Time.Lanes.Selected()
 	cursor := -1

@@ -12,9 +12,6 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// lastPatience is how long a terminal that was given up may take to accept Restoration.
-const lastPatience = 100 * time.Millisecond
-
 // slowWrite is how long a frame may take to be written, and quickWrites how many must
 // have been quicker for the terminal to be no longer slow: at a frame a second some time,
 // so that it does not go to and fro.
@@ -23,21 +20,8 @@ const (
 	quickWrites = 10
 )
 
-// dropEvery is the pause between two attempts to make room in the terminal's buffer, which
-// takes some 10 kB at a time.
-const dropEvery = time.Millisecond
-
 // errGivenUp is what a write to a gate that was given up returns.
 var errGivenUp = errors.New("the terminal does not read")
-
-// Restoration undoes what Bubble Tea does to a terminal for our View. It writes this itself
-// unless the gate was given up. The output before it may have ended anywhere: ST ends a
-// sequence that was cut off, and styles and a synchronized frame are ended too. A test
-// holds it against what Bubble Tea turns on.
-const Restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text
-	"\x1b[>4m\x1b[<1u\x1b[?2004l" + // keys
-	"\x1b[?1002l\x1b[?1003l\x1b[?1006l" + // mouse
-	"\x1b[r\x1b[?1049l\x1b[?25h\x1b]2;\a\x1b[?2027l" // screen, cursor, title, graphemes
 
 // gate is the terminal as Bubble Tea writes to it. A write(2) to a terminal that does not
 // read lasts for ever, and while it lasts Bubble Tea can neither be asked to quit nor be
@@ -151,29 +135,5 @@ func (g *gate) close() {
 	close(g.work)
 	if !g.busy {
 		<-g.end
-	}
-}
-
-func (g *gate) restore() {
-	bound := time.NewTimer(lastPatience)
-	defer bound.Stop()
-	again := time.NewTicker(dropEvery)
-	defer again.Stop()
-	for g.busy {
-		drop(g.Fd())
-		select {
-		case <-g.done:
-			g.busy = false
-		case <-again.C:
-		case <-bound.C:
-			return
-		}
-	}
-	drop(g.Fd()) // so that it fits in
-	g.work <- []byte(Restoration)
-	select {
-	case <-g.done:
-	case <-bound.C:
-		g.busy = true
 	}
 }

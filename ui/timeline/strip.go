@@ -167,49 +167,6 @@ func (p *painter) end(t sources.Term) time.Time {
 	return t.End.At
 }
 
-// columns returns the first and last column that [from, to) touches, at least the one
-// in which from lies; first > last where none is visible.
-func (p *painter) columns(from, to time.Time) (first, last int) {
-	if to.After(p.now) {
-		to = p.now
-	}
-	if !to.After(p.w.Start) && !to.Equal(from) || from.After(p.now) {
-		return 0, -1
-	}
-	last = p.w.Column(to)
-	if last >= 0 && to.After(from) && to.Equal(p.w.at(last)) && !to.Equal(p.now) {
-		last-- // to is not part of it
-	}
-	return max(p.w.Column(from), 0), min(last, len(p.cells)-1)
-}
-
-// paint sets the columns of which [from, to) covers half. If there are none
-// and keep is set, the column of which it covers most.
-func (p *painter) paint(from, to time.Time, c Cell, keep bool) {
-	if to.After(p.now) {
-		to = p.now
-	}
-	if !to.After(from) || !to.After(p.w.Start) {
-		return
-	}
-	first, last := p.columns(from, to)
-	best, most, painted := -1, time.Duration(0), false
-	for i := first; i <= last; i++ {
-		a, b := p.w.at(i), p.w.at(i+1)
-		whole := min(p.w.Step, p.now.Sub(a)) // the last column has only begun
-		covered := sources.Earlier(to, b).Sub(sources.Later(from, a))
-		if covered*2 > whole || covered*2 == whole && from.After(a) { // of two halves, the first
-			p.cells[i], painted = c, true
-		}
-		if covered > most {
-			best, most = i, covered
-		}
-	}
-	if keep && !painted && best >= 0 {
-		p.cells[best] = c
-	}
-}
-
 // eachGap calls f for every stretch in which nobody owned it.
 func (p *painter) eachGap(l Lane, f func(from, to time.Time)) {
 	for i, t := range l.Terms {
@@ -275,38 +232,4 @@ func (p *painter) vacant(l *Lane, from, to time.Time) {
 		c.Kind = Leaderless
 	}
 	p.paint(from, to, c, true)
-}
-
-// crowds marks the columns that hide a term: several began there, or the one that did
-// was painted over and does not show in the next column either.
-func (p *painter) crowds(terms []sources.Term) {
-	for c, n := range p.starts {
-		p.cells[c].Many = n > 1
-	}
-	for i, t := range terms {
-		c := p.w.Column(t.Start.At)
-		if c < 0 || c >= len(p.cells) || !t.Start.Happened() || p.cells[c].term == i+1 {
-			continue
-		}
-		if c+1 == len(p.cells) || p.cells[c+1].term != i+1 {
-			p.cells[c].Many = true
-		}
-	}
-}
-
-// heads marks the first cell of each run, or the next one where that is half a cell.
-func heads(cells []Cell) {
-	for i := range cells {
-		cells[i].Head = i == 0 || !runsOn(cells, i-1) || cells[i-1].Many || cells[i-1].Edge == Right
-	}
-	for i := range cells {
-		if cells[i].Edge == Right && runsOn(cells, i) {
-			cells[i].Head = false
-		}
-	}
-}
-
-// runsOn reports whether the run of a cell goes on in the next one.
-func runsOn(cells []Cell, i int) bool {
-	return i+1 < len(cells) && cells[i+1].Kind == cells[i].Kind && cells[i+1].term == cells[i].term
 }

@@ -146,7 +146,7 @@ func (m pastReader) readPast() tea.Cmd {
 func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
 	shown := m.Time.Lanes.Visible()
 	if m.Shown == screen.Detail {
-		h, _ := m.List.Selected()
+		h, _ := m.Locks.Selected()
 		shown = []rows.Handle{h}
 	}
 	for _, h := range shown {

@@ -10,40 +10,40 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// listPane draws the list.
-type listPane struct {
+// locksPane draws the list.
+type locksPane struct {
 	*Scene
 	win   timeline.Window
-	r     listRow         // that is being drawn
+	r     locksRow        // that is being drawn
 	cells []timeline.Cell // of the strip that was drawn last
 }
 
-// listRow is a row while it is drawn.
-type listRow struct {
+// locksRow is a row while it is drawn.
+type locksRow struct {
 	*sources.Row
 	v      rows.Verdict
 	plain  paint.Style // of what has no style of its own
 	acting bool        // we are doing something to it
 }
 
-// drawList draws the heading and the visible rows of the table, or why there are none.
-func drawList(sc *Scene, w, h int) []string {
-	p := &listPane{Scene: sc, win: StripWindow(sc)}
+// drawLocks draws the heading and the visible rows of the table, or why there are none.
+func drawLocks(sc *Scene, w, h int) []string {
+	p := &locksPane{Scene: sc, win: StripWindow(sc)}
 	lines := append(make([]string, 0, h+1), p.heading(w))
-	if sc.List.Len() == 0 {
-		return sc.Theme.Box(append(lines, emptyList(sc, w)...), w, h+1)
+	if sc.Locks.Len() == 0 {
+		return sc.Theme.Box(append(lines, emptyLocks(sc, w)...), w, h+1)
 	}
-	selected, _ := sc.List.Selected()
-	for _, at := range sc.List.Visible() {
+	selected, _ := sc.Locks.Selected()
+	for _, at := range sc.Locks.Visible() {
 		if row, v := sc.Rows.At(at); row != nil {
-			p.r = listRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil}
+			p.r = locksRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil}
 			lines = append(lines, p.row(w, &p.r, at == selected))
 		}
 	}
 	return sc.Theme.Box(lines, w, h+1)
 }
 
-func (p *listPane) heading(w int) string {
+func (p *locksPane) heading(w int) string {
 	l, dim := p.Theme.Line(w), p.Theme.Dim
 	l.Skip(markWidth)
 	for col, n := range p.columns {
@@ -62,7 +62,7 @@ func (p *listPane) heading(w int) string {
 }
 
 // row draws one row of the list.
-func (p *listPane) row(w int, r *listRow, selected bool) string {
+func (p *locksPane) row(w int, r *locksRow, selected bool) string {
 	l := p.Theme.Line(w)
 	if r.v.Severity == paint.Blind {
 		r.plain = p.Theme.Dim
@@ -101,7 +101,7 @@ func (p *listPane) row(w int, r *listRow, selected bool) string {
 }
 
 // changes draws how often the owner has changed.
-func (p *listPane) changes(l *paint.Line, r *listRow, w int) {
+func (p *locksPane) changes(l *paint.Line, r *locksRow, w int) {
 	st := p.Theme.Dim
 	if r.v.Flapping && r.v.Severity != paint.Blind {
 		st = p.Theme.Warn
@@ -110,12 +110,12 @@ func (p *listPane) changes(l *paint.Line, r *listRow, w int) {
 }
 
 // strip draws who owned the row.
-func (p *listPane) strip(l *paint.Line, r *listRow, _ int) {
+func (p *locksPane) strip(l *paint.Line, r *locksRow, _ int) {
 	p.cells = drawStrip(p.Scene, l, r.Row, p.win, p.cells)
 }
 
 // owner draws who owns the row, or the word for nobody.
-func (p *listPane) owner(l *paint.Line, r *listRow, w int) {
+func (p *locksPane) owner(l *paint.Line, r *locksRow, w int) {
 	row := r.Row
 	word := func(st paint.Style, text string) { l.Skip(2).Cell(st, text, w-2) }
 	switch {
@@ -140,7 +140,7 @@ func (p *listPane) owner(l *paint.Line, r *listRow, w int) {
 
 // oneOwner draws the owner of the running term, as the strip does, and how many there are
 // besides.
-func (p *listPane) oneOwner(l *paint.Line, r *listRow, w int) {
+func (p *locksPane) oneOwner(l *paint.Line, r *locksRow, w int) {
 	row := r.Row
 	o := &row.Owners[0]
 	if n := len(row.Terms) - 1; n >= 0 {
@@ -166,7 +166,7 @@ func (p *listPane) oneOwner(l *paint.Line, r *listRow, w int) {
 
 // name draws what a row is called in w cells. Where the name is only a number, what people
 // call it stands first; elsewhere the other name stands behind if there is room.
-func (p *listPane) name(l *paint.Line, r *listRow, w int) {
+func (p *locksPane) name(l *paint.Line, r *locksRow, w int) {
 	name, alias := paint.Clean(r.Name), aliasOf(p.Scene, r.Row)
 	room := w - format.Width(name) - 2
 	end := l.X + w
@@ -199,7 +199,7 @@ func aliasOf(sc *Scene, row *sources.Row) string {
 const minAlias = 6
 
 // wait draws how many wait.
-func (p *listPane) wait(l *paint.Line, r *listRow, w int) {
+func (p *locksPane) wait(l *paint.Line, r *locksRow, w int) {
 	text, st := strconv.Itoa(r.Queue.Len), paint.Style("")
 	switch {
 	case r.Queue.How == sources.Unknown:

@@ -1,4 +1,4 @@
-package table_test
+package cursor_test
 
 import (
 	"slices"
@@ -6,17 +6,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"coordtop/ui/table"
+	"coordtop/ui/cursor"
 )
 
-func filled(height int, keys ...string) *table.Table[string] {
-	t := &table.Table[string]{}
+func filled(height int, keys ...string) *cursor.List[string] {
+	t := &cursor.List[string]{}
 	t.SetHeight(height)
 	t.SetKeys(keys)
 	return t
 }
 
-func selected(t *testing.T, tb *table.Table[string], want string) {
+func selected(t *testing.T, tb *cursor.List[string], want string) {
 	t.Helper()
 	if got, _ := tb.Selected(); got != want {
 		t.Errorf("the cursor is on %q, not %q", got, want)
@@ -79,16 +79,16 @@ func TestMovesAndPages(t *testing.T) {
 	keys := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 	for _, c := range []struct {
 		name string
-		do   func(*table.Table[string])
+		do   func(*cursor.List[string])
 		want string
 	}{
-		{"down beyond the end", func(tb *table.Table[string]) { tb.Move(99) }, "9"},
-		{"up beyond the top", func(tb *table.Table[string]) { tb.Move(-1) }, "0"},
-		{"a page keeps one row", func(tb *table.Table[string]) { tb.Page(1, false) }, "3"},
-		{"half a page", func(tb *table.Table[string]) { tb.Page(1, true) }, "2"},
-		{"to the end and a page back", func(tb *table.Table[string]) { tb.Last(); tb.Page(-1, false) }, "6"},
-		{"to the top", func(tb *table.Table[string]) { tb.Last(); tb.First() }, "0"},
-		{"to a key", func(tb *table.Table[string]) { tb.Select("7") }, "7"},
+		{"down beyond the end", func(tb *cursor.List[string]) { tb.Move(99) }, "9"},
+		{"up beyond the top", func(tb *cursor.List[string]) { tb.Move(-1) }, "0"},
+		{"a page keeps one row", func(tb *cursor.List[string]) { tb.Page(1, false) }, "3"},
+		{"half a page", func(tb *cursor.List[string]) { tb.Page(1, true) }, "2"},
+		{"to the end and a page back", func(tb *cursor.List[string]) { tb.Last(); tb.Page(-1, false) }, "6"},
+		{"to the top", func(tb *cursor.List[string]) { tb.Last(); tb.First() }, "0"},
+		{"to a key", func(tb *cursor.List[string]) { tb.Select("7") }, "7"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +122,7 @@ func TestAnEmptyListHasNoCursor(t *testing.T) {
 func TestCursorIsAlwaysVisibleAndTheWindowIsFull(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var tb table.Table[int]
+		var tb cursor.List[int]
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.IntRange(0, 4).Draw(t, "what") {
 			case 0:

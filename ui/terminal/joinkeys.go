@@ -6,28 +6,28 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// SplitKeys puts keys together again that a slow link has cut: an arrow whose bytes
+// KeyJoiner puts keys together again that a slow link has cut: an arrow whose bytes
 // arrive more than 50 ms apart is read as esc, then `[`, then `A`. Without this, esc
 // would clear a filter and the letter would be taken for a command.
 //
 // Over ssh an esc is held back for holdEsc, to see whether `[` or `O` follows. What
 // follows within joinKeys is taken as the key that it was, also where esc has acted
 // already.
-type SplitKeys struct {
+type KeyJoiner struct {
 	Remote bool // over ssh: esc waits
-	state  splitState
+	state  joinState
 	held   bool // an esc has not been handed on yet
 	params string
 	gen    int // of the sequence that is being watched: older timers are ignored
 }
 
-type splitState uint8
+type joinState uint8
 
 const (
-	splitNone splitState = iota
-	splitEsc             // after esc
-	splitCSI             // after esc [
-	splitSS3             // after esc O
+	joinNone joinState = iota
+	joinEsc            // after esc
+	joinCSI            // after esc [
+	joinSS3            // after esc O
 )
 
 const (
@@ -35,8 +35,8 @@ const (
 	joinKeys = 300 * time.Millisecond
 )
 
-// SplitTimeout ends the wait that was begun with the same gen.
-type SplitTimeout struct {
+// JoinTimeout ends the wait that was begun with the same gen.
+type JoinTimeout struct {
 	gen  int
 	last bool // nothing more is waited for; else only a held esc is handed on
 }
@@ -45,56 +45,56 @@ var escKey = tea.KeyPressMsg{Code: tea.KeyEscape}
 
 // Press takes a key and returns those that are to act now, and a command if a timer
 // is to run.
-func (s *SplitKeys) Press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
+func (j *KeyJoiner) Press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 	name := k.String()
-	switch s.state {
-	case splitEsc:
+	switch j.state {
+	case joinEsc:
 		if name == "[" || name == "O" {
-			s.state, s.held, s.params = splitCSI, false, ""
+			j.state, j.held, j.params = joinCSI, false, ""
 			if name == "O" {
-				s.state = splitSS3
+				j.state = joinSS3
 			}
 			return nil, nil
 		}
-		out := s.release()
-		s.state = splitNone
-		more, cmd := s.Press(k)
+		out := j.release()
+		j.state = joinNone
+		more, cmd := j.Press(k)
 		return append(out, more...), cmd
-	case splitCSI, splitSS3:
-		return s.sequence(k, name)
+	case joinCSI, joinSS3:
+		return j.sequence(k, name)
 	}
 	switch name {
 	case "esc":
-		s.gen++
-		s.state, s.held = splitEsc, s.Remote
-		if s.Remote {
-			return nil, tea.Batch(s.timer(holdEsc, false), s.timer(joinKeys, true))
+		j.gen++
+		j.state, j.held = joinEsc, j.Remote
+		if j.Remote {
+			return nil, tea.Batch(j.timer(holdEsc, false), j.timer(joinKeys, true))
 		}
-		return []tea.KeyPressMsg{escKey}, s.timer(joinKeys, true)
+		return []tea.KeyPressMsg{escKey}, j.timer(joinKeys, true)
 	case "alt+[", "alt+O", "alt+shift+o":
-		s.gen++
-		s.state, s.held, s.params = splitCSI, false, ""
+		j.gen++
+		j.state, j.held, j.params = joinCSI, false, ""
 		if name != "alt+[" {
-			s.state = splitSS3
+			j.state = joinSS3
 		}
-		return nil, s.timer(joinKeys, true)
+		return nil, j.timer(joinKeys, true)
 	}
 	return []tea.KeyPressMsg{k}, nil
 }
 
 // sequence takes what follows an introducer.
-func (s *SplitKeys) sequence(k tea.KeyPressMsg, name string) ([]tea.KeyPressMsg, tea.Cmd) {
+func (j *KeyJoiner) sequence(k tea.KeyPressMsg, name string) ([]tea.KeyPressMsg, tea.Cmd) {
 	if len(name) != 1 {
-		s.state = splitNone
-		return s.Press(k)
+		j.state = joinNone
+		return j.Press(k)
 	}
 	c := name[0]
-	if s.state == splitCSI && (c >= '0' && c <= '9' || c == ';') && len(s.params) < 16 {
-		s.params += name
+	if j.state == joinCSI && (c >= '0' && c <= '9' || c == ';') && len(j.params) < 16 {
+		j.params += name
 		return nil, nil
 	}
-	s.state = splitNone
-	if code, ok := sequenceKey(c, s.params); ok {
+	j.state = joinNone
+	if code, ok := sequenceKey(c, j.params); ok {
 		return []tea.KeyPressMsg{{Code: code}}, nil
 	}
 	return nil, nil // some other key: no letter of it is a command
@@ -131,25 +131,25 @@ func sequenceKey(final byte, params string) (rune, bool) {
 }
 
 // Timeout takes an ended timer and returns the keys that are to act now.
-func (s *SplitKeys) Timeout(t SplitTimeout) []tea.KeyPressMsg {
-	if t.gen != s.gen {
+func (j *KeyJoiner) Timeout(t JoinTimeout) []tea.KeyPressMsg {
+	if t.gen != j.gen {
 		return nil
 	}
 	if t.last {
-		s.state = splitNone
+		j.state = joinNone
 	}
-	return s.release()
+	return j.release()
 }
 
-func (s *SplitKeys) release() []tea.KeyPressMsg {
-	if !s.held {
+func (j *KeyJoiner) release() []tea.KeyPressMsg {
+	if !j.held {
 		return nil
 	}
-	s.held = false
+	j.held = false
 	return []tea.KeyPressMsg{escKey}
 }
 
-func (s *SplitKeys) timer(d time.Duration, last bool) tea.Cmd {
-	t := SplitTimeout{gen: s.gen, last: last}
+func (j *KeyJoiner) timer(d time.Duration, last bool) tea.Cmd {
+	t := JoinTimeout{gen: j.gen, last: last}
 	return tea.Tick(d, func(time.Time) tea.Msg { return t })
 }

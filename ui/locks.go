@@ -16,19 +16,19 @@ func (m *model) search(step int) {
 	if f.Expr.Empty() {
 		f.Expr = m.filtering.sought
 	}
-	n := m.List.Len()
+	n := m.Locks.Len()
 	if f.Expr.Empty() || n == 0 {
 		m.Say("nothing to look for: " + m.Keys.KeyOf(keys.Filter) + " takes words")
 		return
 	}
 	for d := 1; d <= n; d++ {
-		at := ((m.List.Pos()+step*d)%n + n) % n
+		at := ((m.Locks.Pos()+step*d)%n + n) % n
 		h := m.Rows.Handles[at]
 		if row, v := m.Rows.At(h); row != nil && f.Passes(row, v) {
-			if (at-m.List.Pos())*step <= 0 {
+			if (at-m.Locks.Pos())*step <= 0 {
 				m.Say("went on from the other end")
 			}
-			m.List.Move(at - m.List.Pos())
+			m.Locks.Move(at - m.Locks.Pos())
 			return
 		}
 	}
@@ -46,7 +46,7 @@ func (m *model) mark() {
 	} else {
 		m.Marks[row.Ref] = true
 	}
-	m.List.Move(1)
+	m.Locks.Move(1)
 }
 
 // unmark clears all marks.
@@ -73,7 +73,7 @@ func (m *model) chosen() []*sources.Row {
 // sameOwner shows only the rows of this row's owner; a second time, what was shown
 // before.
 func (m *model) sameOwner() {
-	m.switchTo(screen.List)
+	m.switchTo(screen.Locks)
 	if m.filtering.byOwner != "" && m.Rows.Filter.Text == m.filtering.byOwner {
 		m.setFilter(m.filtering.beforeOwner)
 		m.filtering.byOwner = ""
@@ -89,7 +89,7 @@ func (m *model) sameOwner() {
 		owner = row.Owners[0].ID
 	}
 	m.filtering.beforeOwner = m.Rows.Filter.Text
-	m.List.Move(0) // the cursor stays on this row
+	m.Locks.Move(0) // the cursor stays on this row
 	m.setFilter("owner=" + filter.Quote(paint.Clean(owner)))
 	m.filtering.byOwner = m.Rows.Filter.Text
 }
@@ -98,7 +98,7 @@ func (m *model) sameOwner() {
 func (m *model) order(s rows.Order) {
 	m.Rows.Reverse = m.Rows.Order == s && !m.Rows.Reverse
 	m.Rows.Order = s
-	m.switchTo(screen.List)
+	m.switchTo(screen.Locks)
 	m.relist()
 }
 
@@ -106,7 +106,7 @@ func (m *model) order(s rows.Order) {
 func (m *model) holdOrder(i keys.Intent) {
 	switch i {
 	case keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom, keys.Mark, keys.Next, keys.Previous, keys.Back:
-		if m.Shown.Listed() && m.List.Moved() {
+		if m.Shown.Listed() && m.Locks.Moved() {
 			m.Rows.Held, m.heldUntil = true, m.Clock.Add(screen.HoldTime)
 		}
 	}

@@ -33,7 +33,7 @@ func TestSplitSequencesAreTheKeysTheyWere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := SplitKeys{Remote: c.remote}
+			s := KeyJoiner{Remote: c.remote}
 			var got []string
 			for _, k := range c.typed {
 				keys, _ := s.Press(uitest.Key(k))
@@ -50,11 +50,11 @@ func TestSplitSequencesAreTheKeysTheyWere(t *testing.T) {
 
 func TestEscActsLateOverSSHAndIsNotLost(t *testing.T) {
 	t.Parallel()
-	s := SplitKeys{Remote: true}
+	s := KeyJoiner{Remote: true}
 	if keys, cmd := s.Press(uitest.Key("esc")); len(keys) != 0 || cmd == nil {
 		t.Fatal("it does not wait")
 	}
-	if keys := s.Timeout(SplitTimeout{gen: s.gen}); len(keys) != 1 || keys[0].String() != "esc" {
+	if keys := s.Timeout(JoinTimeout{gen: s.gen}); len(keys) != 1 || keys[0].String() != "esc" {
 		t.Fatalf("after the wait %v acted", keys)
 	}
 	// The rest of a very slow arrow still is no command.
@@ -66,12 +66,12 @@ func TestEscActsLateOverSSHAndIsNotLost(t *testing.T) {
 	}
 	s.Press(uitest.Key("esc"))
 	old := s.gen
-	s.Timeout(SplitTimeout{gen: old, last: true})
+	s.Timeout(JoinTimeout{gen: old, last: true})
 	if keys, _ := s.Press(uitest.Key("[")); len(keys) != 1 {
 		t.Error("[ long after esc is still swallowed")
 	}
 	s.Press(uitest.Key("esc"))
-	if keys := s.Timeout(SplitTimeout{gen: old, last: true}); len(keys) != 0 || s.state != splitEsc {
+	if keys := s.Timeout(JoinTimeout{gen: old, last: true}); len(keys) != 0 || s.state != joinEsc {
 		t.Error("an old timer ended a new wait")
 	}
 }
