@@ -35,6 +35,8 @@ type Options struct {
 	ASCII      bool            // no character beyond ASCII; also without a UTF-8 locale and on TERM=linux or dumb
 	NoColor    bool            // no colours; also where NO_COLOR is set to anything
 
+	Greeting string // what the footer says first; "": nothing
+
 	Theme string // "dark" or "light"; "" and "auto": what the terminal says its background is
 
 	// Keys are the names of actions, as the help has them, with the keys that they have

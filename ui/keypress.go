@@ -24,13 +24,21 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 				cmds = append(cmds, m.do(do))
 				m.holdOrder(do)
 			} else if s&keys.InScreens != 0 {
-				m.Say("no such key here: " + paint.Clean(keys.Name(k)) + "; " + m.Keys.KeyOf(keys.Help) + " lists them")
+				m.Say(m.noKey(keys.Name(k)))
 			} else {
 				cmds = append(cmds, m.edit(k))
 			}
 		}
 	})
 	return tea.Batch(cmds...)
+}
+
+// noKey says of a key that does nothing here where it does something.
+func (m *model) noKey(key string) string {
+	if m.Keys.Bound(keys.InReplay, key) {
+		return paint.Clean(key) + " works in the past; " + m.Keys.KeyOf(keys.At) + " goes there"
+	}
+	return "no such key here: " + paint.Clean(key) + "; " + m.Keys.KeyOf(keys.Help) + " lists them"
 }
 
 func (m *model) keyContext() keys.Context {

@@ -17,6 +17,10 @@ func TestMessagesStandBesideTheKeysAndAreNeverCut(t *testing.T) {
 	if got := last(); !strings.HasPrefix(got, " no such key here: ctrl+x; ? lists them   ? help  q quit") {
 		t.Errorf("an unknown key: %q", got)
 	}
+	d.press("0")
+	if got := last(); !strings.HasPrefix(got, " 0 works in the past; :at TIME goes there ") {
+		t.Errorf("a key of the past: %q", got)
+	}
 	d.press("esc", "s", "z") // any key closes a menu
 	if got := last(); strings.Contains(got, "no such key here: z") {
 		t.Errorf("a key that closed a menu: %q", got)

@@ -102,7 +102,9 @@ func newModel(o Options) *model {
 	m.Rows.Filter.Find = m.rowOf
 	m.Clock, m.Now = m.time()
 	m.Started = m.Clock
-	if o.Demo && !m.feeds.replaying() {
+	if o.Greeting != "" {
+		m.SayFor(longMessage, paint.Clean(o.Greeting))
+	} else if o.Demo && !m.feeds.replaying() {
 		m.welcome()
 	}
 	m.receive()

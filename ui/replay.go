@@ -198,7 +198,8 @@ func (m *replay) toNow() {
 	case !f.past.Load():
 		m.Say("this is now")
 	case f.live == nil:
-		m.Say("this is a recording: there is no present to go to")
+		m.travel(m.Clock.AddDate(100, 0, 0)) // later than any clock was
+		m.Say("this is the end of the recording: there is no present to go to")
 	default:
 		f.player.Play(false)
 		f.past.Store(false)

@@ -30,12 +30,13 @@ func (p *program) replayCommand() *cobra.Command {
 		Use: "replay [FILE]", Short: "Show what was recorded, on the same screens", Args: atMostOne,
 		Long: "Shows the state as it was, and nothing can be done to it. space plays and stops, . and , go to the next event\n" +
 			"and to the one before, > and < change the speed, :at 12:31 goes to a time. FILE is what `coordtop record --export`\n" +
-			"wrote; without it what this machine recorded. In the board itself :at goes back, and 0 to now.",
+			"wrote; without it what this machine recorded. It begins at --at, else where FILE begins, or 15 minutes before the end of\n" +
+			"what this machine recorded, and says from when to when there is a recording. In the board itself :at goes back, 0 to now.",
 		Example: "coordtop replay --at 03:12\ncoordtop replay outage.coordtop --speed 10",
 		RunE:    p.run(func(cmd *cobra.Command, args []string) error { return p.replay(cmd.Context(), args, o) }),
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "begin at this TIME: "+format.InstantForms)
-	cmd.Flags().IntVar(&o.speed, "speed", 0, "play from the start, N recorded seconds in one")
+	cmd.Flags().IntVar(&o.speed, "speed", 0, "play at once, N recorded seconds in one")
 	cmd.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
 	cmd.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
 	cmd.Flags().Var(&o.theme, "theme", "draw for a dark or a light background; auto asks the terminal")
@@ -43,7 +44,7 @@ func (p *program) replayCommand() *cobra.Command {
 	return cmd
 }
 
-// replay shows a recording. It begins near the end where no time is named.
+// replay shows a recording.
 func (p *program) replay(ctx context.Context, args []string, o replayOptions) error {
 	if err := p.env.screen("for scripts there is coordtop history"); err != nil {
 		return err
@@ -53,7 +54,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 		return err
 	}
 	defer func() { _ = store.Close() }() // it only read
-	from, err := beginning(ctx, store, o.at)
+	from, said, err := beginning(ctx, store, o.at, len(args) > 0)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	}
 	defer p.unfinished.begin()()
 	err = ui.Run(ctx, ui.Options{
-		Player: player, History: store, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain, Theme: string(o.theme), Keys: c.Keys,
+		Player: player, History: store, Title: c.Title, TitleColor: c.Color, Greeting: said, ASCII: o.ascii, NoColor: o.plain, Theme: string(o.theme), Keys: c.Keys,
 		Export: export, ExportTable: exportTable, Command: p.settings.commandFor(c), Abort: abortOurselves,
 		Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 	})
@@ -151,25 +152,26 @@ func (r *recording) player(ctx context.Context) (player *history.Player, closed 
 	}
 }
 
-// lastMinutes is how long before the end of a recording a replay begins.
-const lastMinutes = 5 * time.Minute
+// lastMinutes is how long before its end the replay of what this machine recorded begins.
+const lastMinutes = 15 * time.Minute
 
-// beginning is the instant that is named, in the day in which the recording ends; else one
-// shortly before that.
-func beginning(ctx context.Context, log history.Log, text string) (time.Time, error) {
+// beginning is the instant that is named, as seen from the end of the recording; else where a file
+// begins, or a while before the end of what goes on. said is what the screen says of it.
+func beginning(ctx context.Context, log history.Log, text string, file bool) (from time.Time, said string, err error) {
 	runs, err := recordedRuns(ctx, log)
 	if err != nil {
-		return time.Time{}, err
+		return from, "", err
 	}
-	last := runs[len(runs)-1]
-	if text == "" {
-		from := last.To.Add(-lastMinutes)
-		if from.Before(last.From) {
-			from = last.From
-		}
-		return from, nil
+	recorded := bounds(runs, time.Now())
+	where := "15 minutes before its end"
+	switch from = recorded.To.Add(-lastMinutes); {
+	case text != "":
+		where = "at the time of --at"
+		from, err = instantOf("--at", text, recorded.To.Local())
+	case file || from.Before(recorded.From):
+		from, where = recorded.From, "at its beginning"
 	}
-	return instantOf("--at", text, last.To.Local())
+	return from, fmt.Sprintf("The recording is from %s to %s: the replay begins %s.", recorded.From.Local().Format(time.DateTime), recorded.To.Local().Format(time.DateTime), where), err
 }
 
 // arrive waits until a player shows an instant.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -61,7 +62,7 @@ func (p *program) execute(ctx context.Context) error {
 	}
 	root.SetHelpCommand(helpCommand(p.run))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see %s --help", flagError(cmd, err), cmd.CommandPath())
+		return usagef("%w; see %s --help", flagError(cmd, p.env.Args, err), cmd.CommandPath())
 	})
 	quiet := fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}) // report says it, once
 	if err := fang.Execute(ctx, root, fang.WithVersion(version()), fang.WithoutManpage(), quiet); err != nil {
@@ -74,9 +75,9 @@ func (p *program) execute(ctx context.Context) error {
 	return p.result
 }
 
-// flagError says what a flag takes, or which was meant. Text that is not the name of a flag, or
-// nearly so, is not repeated: in -pSECRET, as other programs take it, it is a password.
-func flagError(cmd *cobra.Command, err error) error {
+// flagError says what a flag takes, or which was meant. Of text that is not the name of a flag, or
+// nearly so, it says where in args it stands: in -pSECRET, as other programs take it, it is a password.
+func flagError(cmd *cobra.Command, args []string, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		for _, other := range cmd.Root().Commands() {
 			if name := unknown.GetSpecifiedName(); other.Flags().Lookup(name) != nil {
@@ -88,7 +89,12 @@ func flagError(cmd *cobra.Command, err error) error {
 		if near := address.Near(unknown.GetSpecifiedName(), known...); near != "" {
 			return fmt.Errorf("%w (did you mean --%s?)", err, near)
 		}
-		return errors.New("unknown flag")
+		written := "--" + unknown.GetSpecifiedName()
+		if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+			written = "-" + letters
+		}
+		i := slices.IndexFunc(args, func(arg string) bool { return arg == written || strings.HasPrefix(arg, written+"=") })
+		return fmt.Errorf("unknown flag: argument %d of the command line", i+1)
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		takes := map[string]string{

@@ -23,7 +23,7 @@ func timelineBindings() []Binding {
 		{SortLanes, InTimeline, []string{"s"}, "sort", "order the lanes: a menu"},
 		{Legend, InTimeline, []string{"tab", "shift+tab"}, "", "the legend, or as many lanes as there is room for"},
 		{Note, InTimeline, []string{"M"}, "note", "write a note, which stands on the timelines at the cursor, elsewhere at this moment"},
-		{At, InCommand, []string{":at TIME"}, "", "all screens as it was at a time: 12:31, 2026-11-21 12:31, -15m; on the Timeline its cursor"},
+		{At, InCommand, []string{":at TIME"}, "", "all screens as it was at a time: 12:31, yesterday 22:00, 15m ago; on the Timeline its cursor"},
 		{WindowOf, InCommand, []string{":window LENGTH"}, "", "how much time the Timeline shows: 15m, 1h, 7d"},
 		{NoteText, InCommand, []string{":note TEXT"}, "", "a note, which stands on the timelines at the cursor, elsewhere at this moment"},
 		{"window-1m", InWindow, []string{"1"}, "1 min", "show a minute"},
