@@ -108,36 +108,29 @@ func (e *Event) Compare(o *Event) int {
 type Log interface {
 	Runs(ctx context.Context) ([]Run, error)
 
-	// Open returns a Cursor at the last keyframe at or before at of the run that recorded then;
-	// where none did, at the first keyframe after it. An error wraps ErrNothing where there is
-	// neither.
-	Open(ctx context.Context, at time.Time) (Cursor, error)
-
-	// OpenRun is Open for one run, also where a later one recorded the same time: the clock may
-	// have been set back in between.
-	OpenRun(ctx context.Context, run int64, at time.Time) (Cursor, error)
+	// Cursor returns a Cursor at the last keyframe of a run at or before at; where there is none, at the
+	// first one after it. Run 0 is the one that recorded then. With its number a run is reached also where
+	// a later one recorded the same time: the clock may have been set back in between. An error wraps
+	// ErrNothing where there is no keyframe.
+	Cursor(ctx context.Context, run int64, at time.Time) (Cursor, error)
 }
 
 // Cursor reads one run of a Log forward. One goroutine uses it. It holds no file or
 // transaction between two calls.
 type Cursor interface {
-	// Run is the number of the run that it reads.
-	Run() int64
-
-	// Keyframe is where the Cursor began; the zero Keyframe: at the beginning of the Hub.
-	Keyframe() *sources.Keyframe
-
-	// Next returns the next Inputs of the run, some of them at a time; none and no error at its end
-	// (of a run that still records: what there is by now).
-	Next(ctx context.Context) (inputs []sources.Input, err error)
-
-	// Restarted reports whether a replay begins anew with Keyframe before what Next returned: behind
-	// a hole, and where what was thinned begins or ends.
-	Restarted() bool
-
-	// Missing reports whether Restarted does so because of a hole.
-	Missing() bool
-
-	// Thin reports whether what Keyframe and Next returned was thinned: see [coordtop/sources.Thinner].
-	Thin() bool
+	// Next returns the next Piece of the run. The first one has the Keyframe where the Cursor begins. At the
+	// end it is empty, without an error (of a run that still records: after what there is by now).
+	Next(ctx context.Context) (Piece, error)
 }
+
+// Piece is a part of a run: some of its Inputs.
+type Piece struct {
+	Run      int64
+	Keyframe *sources.Keyframe // with which a replay begins anew; the zero Keyframe: the beginning of the Hub; nil: it goes on
+	Inputs   []sources.Input   // behind Keyframe
+	Thin     bool              // it was thinned: see [coordtop/sources.Thinner]
+	Hole     bool              // something is missing before Keyframe
+}
+
+// Empty reports whether the run has no more.
+func (p *Piece) Empty() bool { return p.Keyframe == nil && len(p.Inputs) == 0 }

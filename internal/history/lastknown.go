@@ -29,26 +29,26 @@ func LastKnown(ctx context.Context, log Log, of []string) (*sources.Keyframe, er
 
 // lastKnownOf returns what was known at the end of a run.
 func lastKnownOf(ctx context.Context, log Log, run Run) (*sources.Keyframe, error) {
-	c, err := log.OpenRun(ctx, run.ID, run.To)
+	c, err := log.Cursor(ctx, run.ID, run.To)
 	if errors.Is(err, ErrNothing) {
 		return &sources.Keyframe{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{Events: 1})
+	var r *sources.Replayer
 	for {
-		inputs, err := c.Next(ctx)
+		p, err := c.Next(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if len(inputs) == 0 {
+		if p.Empty() {
 			return r.Hub().Keyframe(), nil
 		}
-		if c.Restarted() {
-			r = sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{Events: 1})
+		if p.Keyframe != nil {
+			r = sources.NewReplayerAt(p.Keyframe, sources.HubOptions{Events: 1})
 		}
-		for _, in := range inputs {
+		for _, in := range p.Inputs {
 			if err := r.Apply(in); err != nil {
 				return nil, err
 			}

@@ -285,7 +285,7 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 			v.Cuts++
 			v.hub, v.events, v.before = r.hub, r.hub.Subscribe(0), r.before
 		}
-		v.At, v.Run, v.Began, v.Thin, v.state = r.at.Wall, r.run, r.runBegan, r.cursor.Thin(), r.hub.State()
+		v.At, v.Run, v.Began, v.Thin, v.state = r.at.Wall, r.run, r.runBegan, r.thin, r.hub.State()
 		if v.Hole = r.hole; v.Hole.To.Add(holeShown).Before(v.At) {
 			v.Hole = Span{}
 		}

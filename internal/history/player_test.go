@@ -247,7 +247,7 @@ type stuck struct {
 	first   sync.Once
 }
 
-func (s *stuck) Open(ctx context.Context, at time.Time) (c history.Cursor, err error) {
+func (s *stuck) Cursor(ctx context.Context, run int64, at time.Time) (c history.Cursor, err error) {
 	blocked := false
 	s.first.Do(func() {
 		blocked = true
@@ -257,7 +257,7 @@ func (s *stuck) Open(ctx context.Context, at time.Time) (c history.Cursor, err e
 	if blocked {
 		return nil, ctx.Err()
 	}
-	return s.Log.Open(ctx, at)
+	return s.Log.Cursor(ctx, run, at)
 }
 
 func TestNothingWaitsForADiskAndANewSeekEndsTheOld(t *testing.T) {

@@ -34,6 +34,7 @@ type seeker struct {
 	events   *sources.Subscription // of hub, for marks
 	owed     bool                  // something happened before the keyframe that is published behind it
 	queue    []sources.Input       // read and not applied
+	thin     bool                  // it was thinned
 	opened   time.Time             // where the group was looked for
 	began    time.Time             // when the group begins
 	first    uint64                // Seq of the first Input behind the keyframe
@@ -50,49 +51,50 @@ const (
 	renewalInputs  = 20_000
 )
 
-// open goes to the last keyframe at or before t, or the first one after it; to an earlier one
-// for the renewals before t.
-func (r *seeker) open(ctx context.Context, t time.Time) error {
-	c, err := r.log.Open(ctx, t)
-	if err != nil {
-		return err
+// begun returns a Cursor, and the Piece that it begins with.
+func begun(ctx context.Context, log Log, run int64, at time.Time) (c Cursor, first Piece, err error) {
+	if c, err = log.Cursor(ctx, run, at); err == nil {
+		first, err = c.Next(ctx)
 	}
-	return r.openAt(ctx, c, t)
+	return c, first, err
 }
 
-// openRun does so in one run.
-func (r *seeker) openRun(ctx context.Context, run int64, t time.Time) error {
-	c, err := r.log.OpenRun(ctx, run, t)
+// open goes to where a Cursor of the Log begins; to an earlier keyframe for the renewals before t.
+func (r *seeker) open(ctx context.Context, run int64, t time.Time) error {
+	c, p, err := begun(ctx, r.log, run, t)
 	if err != nil {
 		return err
 	}
-	return r.openAt(ctx, c, t)
-}
-
-func (r *seeker) openAt(ctx context.Context, c Cursor, t time.Time) error {
-	began, err := r.beginning(ctx, c.Run())
+	runs, err := r.log.Runs(ctx)
 	if err != nil {
 		return err
 	}
-	if k := c.Keyframe(); k.Seq() > 0 && k.At().Wall.After(t.Add(-renewalsBefore)) {
-		earlier, err := r.log.OpenRun(ctx, c.Run(), t.Add(-renewalsBefore))
+	i := numbered(runs, p.Run)
+	if i < 0 {
+		return ErrNothing
+	}
+	if k := p.Keyframe; k.Seq() > 0 && k.At().Wall.After(t.Add(-renewalsBefore)) {
+		earlier, from, err := begun(ctx, r.log, p.Run, t.Add(-renewalsBefore))
 		if err != nil {
 			return err
 		}
-		if !earlier.Thin() && k.Seq()-earlier.Keyframe().Seq() <= renewalInputs {
-			c = earlier
+		if !from.Thin && k.Seq()-from.Keyframe.Seq() <= renewalInputs {
+			c, p = earlier, from
 		}
 	}
-	*r = seeker{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t, runBegan: began}
-	return r.begin(ctx)
+	*r = seeker{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t, run: p.Run, runBegan: runs[i].From, queue: p.Inputs, thin: p.Thin}
+	return r.begin(ctx, p.Keyframe)
 }
 
-// begin makes the model of the keyframe of the cursor. Where nothing was published yet it goes
-// on to the first State.
-func (r *seeker) begin(ctx context.Context) (err error) {
-	k := r.cursor.Keyframe()
+// numbered is the place of a run; negative: it is not there.
+func numbered(runs []Run, id int64) int {
+	return slices.IndexFunc(runs, func(run Run) bool { return run.ID == id })
+}
+
+// begin makes the model of a keyframe. Where nothing was published yet it goes on to the first State.
+func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	r.replayer = sources.NewReplayerAt(k, sources.HubOptions{})
-	r.run, r.hub, r.before, r.owed = r.cursor.Run(), r.replayer.Hub(), nil, false
+	r.hub, r.before, r.owed = r.replayer.Hub(), nil, false
 	defer func() {
 		if err != nil {
 			r.hub = nil
@@ -133,38 +135,24 @@ func (r *seeker) readBefore(ctx context.Context, last uint64) error {
 	return nil
 }
 
-// beginning is when a run began.
-func (r *seeker) beginning(ctx context.Context, run int64) (time.Time, error) {
-	runs, err := r.log.Runs(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	for i := range runs {
-		if runs[i].ID == run {
-			return runs[i].From, nil
-		}
-	}
-	return time.Time{}, ErrNothing
-}
-
 // fill reads on until it has an Input to apply. An error wraps errEnd where the run has no
 // more of them.
 func (r *seeker) fill(ctx context.Context) error {
 	for len(r.queue) == 0 {
-		inputs, err := r.cursor.Next(ctx)
+		p, err := r.cursor.Next(ctx)
 		switch {
 		case err != nil:
 			return err
-		case len(inputs) == 0:
+		case p.Empty():
 			return errEnd
 		}
-		r.queue = inputs
-		if r.cursor.Restarted() {
+		r.queue, r.thin = p.Inputs, p.Thin
+		if p.Keyframe != nil {
 			from := r.at.Wall
-			if err := r.begin(ctx); err != nil {
+			if err := r.begin(ctx, p.Keyframe); err != nil {
 				return err
 			}
-			if r.cursor.Missing() {
+			if p.Hole {
 				r.hole = Span{from, r.at.Wall}
 			}
 		}
@@ -207,7 +195,7 @@ func (r *seeker) happened() bool {
 func (r *seeker) seek(ctx context.Context, t time.Time) error {
 	ahead := t.Sub(r.at.Wall)
 	if near := r.hub != nil && ahead >= 0 && ahead < time.Minute; !near {
-		if err := r.open(ctx, t); errors.Is(err, ErrNothing) {
+		if err := r.open(ctx, 0, t); errors.Is(err, ErrNothing) {
 			return r.toEnd(ctx)
 		} else if err != nil {
 			return err
@@ -255,7 +243,7 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(runs, func(run Run) bool { return run.ID == r.run })
+	i := numbered(runs, r.run)
 	if i < 0 {
 		return errEnd
 	}
@@ -268,7 +256,7 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 		return errEnd
 	}
 	for _, run := range runs[i+1:] {
-		err := r.openRun(ctx, run.ID, run.From)
+		err := r.open(ctx, run.ID, run.From)
 		if errors.Is(err, ErrNothing) { // it was killed before it recorded anything, or what it did is dropped
 			continue
 		}
@@ -300,7 +288,7 @@ func (r *seeker) toEnd(ctx context.Context) error {
 }
 
 func (r *seeker) toEndOf(ctx context.Context, run Run) error {
-	err := r.openRun(ctx, run.ID, run.To)
+	err := r.open(ctx, run.ID, run.To)
 	if err == nil {
 		err = r.until(ctx, run.To)
 	}
@@ -337,13 +325,13 @@ func (r *seeker) previous(ctx context.Context) error {
 	}
 	for group := r; ; {
 		if n := group.marksBefore(r.at); n > 0 {
-			if err := r.openRun(ctx, r.run, group.opened); err != nil {
+			if err := r.open(ctx, r.run, group.opened); err != nil {
 				return err
 			}
 			return r.apply(ctx, func(*sources.Input) bool { return len(r.marks) >= n })
 		}
 		earlier := &seeker{log: r.log, reader: r.reader}
-		if err := earlier.openRun(ctx, r.run, group.began.Add(-time.Microsecond)); err != nil {
+		if err := earlier.open(ctx, r.run, group.began.Add(-time.Microsecond)); err != nil {
 			return err
 		}
 		began, first := earlier.began, earlier.first
@@ -351,7 +339,7 @@ func (r *seeker) previous(ctx context.Context) error {
 			return r.endBefore(ctx)
 		}
 		err := earlier.apply(ctx, func(in *sources.Input) bool {
-			return earlier.first >= group.first || !earlier.cursor.Thin() && in.Seq >= group.first // a group that is thin ends with a new beginning
+			return earlier.first >= group.first || !earlier.thin && in.Seq >= group.first // a group that is thin ends with a new beginning
 		})
 		if err != nil && !errors.Is(err, errEnd) {
 			return err
@@ -376,7 +364,7 @@ func (r *seeker) endBefore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(runs, func(run Run) bool { return run.ID == r.run })
+	i := numbered(runs, r.run)
 	for _, before := range slices.Backward(runs[:max(i, 0)]) {
 		err := r.toEndOf(ctx, before)
 		if errors.Is(err, ErrNothing) {

@@ -79,56 +79,35 @@ func (l *Log) Runs(context.Context) ([]history.Run, error) {
 	return runs, nil
 }
 
-// Open goes to the last keyframe up to an instant of the run that recorded then, else to the
-// beginning of the next run.
-func (l *Log) Open(_ context.Context, at time.Time) (history.Cursor, error) {
+// Cursor begins with the last keyframe up to an instant: see history.Log.
+func (l *Log) Cursor(_ context.Context, id int64, at time.Time) (history.Cursor, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.runs, func(r *run) bool { return !r.To.Before(at) })
+	i := slices.IndexFunc(l.runs, func(r *run) bool { return r.ID == id || id == 0 && !r.To.Before(at) })
 	if i < 0 {
 		return nil, history.ErrNothing
 	}
-	return l.runs[i].open(at), nil
-}
-
-// OpenRun does so in one run.
-func (l *Log) OpenRun(_ context.Context, run int64, at time.Time) (history.Cursor, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.runs[run-1].open(at), nil
-}
-
-func (r *run) open(at time.Time) *cursor {
-	c := &cursor{run: r}
-	for _, k := range r.keyframes {
+	c := &cursor{run: l.runs[i]}
+	for _, k := range c.run.keyframes {
 		if c.keyframe == nil || !k.At().Wall.After(at) {
 			c.keyframe, c.next = k, int(k.Seq())
 		}
 	}
-	return c
+	return c, nil
 }
 
 // cursor reads a run.
 type cursor struct {
 	run      *run
-	keyframe *sources.Keyframe
+	keyframe *sources.Keyframe // nil: it was returned
 	next     int
 }
 
-func (c *cursor) Run() int64 { return c.run.ID }
-
-func (c *cursor) Keyframe() *sources.Keyframe { return c.keyframe }
-
-func (c *cursor) Restarted() bool { return false }
-
-func (c *cursor) Missing() bool { return false }
-
-func (c *cursor) Thin() bool { return false }
-
-func (c *cursor) Next(ctx context.Context) ([]sources.Input, error) {
-	inputs := c.run.inputs[c.next:min(c.next+batch, len(c.run.inputs))]
-	c.next += len(inputs)
-	return slices.Clone(inputs), ctx.Err()
+func (c *cursor) Next(ctx context.Context) (history.Piece, error) {
+	p := history.Piece{Run: c.run.ID, Keyframe: c.keyframe}
+	p.Inputs = slices.Clone(c.run.inputs[c.next:min(c.next+batch, len(c.run.inputs))])
+	c.keyframe, c.next = nil, c.next+len(p.Inputs)
+	return p, ctx.Err()
 }
 
 // Events returns recorded events around an instant.

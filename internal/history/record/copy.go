@@ -24,7 +24,7 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 		if !r.From.Before(span.To) || !span.From.Before(r.To) {
 			continue
 		}
-		c, err := from.OpenRun(ctx, r.ID, sources.Later(span.From, r.From))
+		c, err := from.Cursor(ctx, r.ID, sources.Later(span.From, r.From))
 		if errors.Is(err, history.ErrNothing) {
 			continue
 		}
@@ -98,23 +98,24 @@ func (p *copying) all(ctx context.Context) (err error) {
 			err = errors.Join(err, p.store.Close())
 		}
 	}()
-	if err := p.restart(ctx); err != nil {
-		return err
-	}
 	for {
-		list, err := p.cursor.Next(ctx)
+		piece, err := p.cursor.Next(ctx)
 		if err != nil {
 			return err
 		}
-		if p.cursor.Restarted() {
-			if err := errors.Join(p.write(ctx), p.restart(ctx)); err != nil {
+		if piece.Empty() {
+			return p.write(ctx)
+		}
+		if piece.Keyframe != nil {
+			if err := p.restart(ctx, &piece); err != nil {
 				return err
 			}
 		}
-		if list, err = p.mask.inputs(list); err != nil {
+		inputs, err := p.mask.inputs(piece.Inputs)
+		if err != nil {
 			return err
 		}
-		for _, in := range list {
+		for _, in := range inputs {
 			if !in.At.Wall.Before(p.to) {
 				return p.write(ctx)
 			}
@@ -128,19 +129,17 @@ func (p *copying) all(ctx context.Context) (err error) {
 				}
 			}
 		}
-		if len(list) == 0 {
-			return p.write(ctx)
-		}
 	}
 }
 
-// restart goes on with a keyframe. The store begins with the first one.
-func (p *copying) restart(ctx context.Context) error {
-	k := p.cursor.Keyframe()
-	if k == nil {
-		k = &sources.Keyframe{}
+// restart goes on with the keyframe of a Piece. The store begins with the first one.
+func (p *copying) restart(ctx context.Context, piece *history.Piece) error {
+	if p.store != nil {
+		if err := p.write(ctx); err != nil {
+			return err
+		}
 	}
-	k, err := p.mask.keyframe(k)
+	k, err := p.mask.keyframe(piece.Keyframe)
 	if err != nil {
 		return err
 	}
@@ -160,11 +159,11 @@ func (p *copying) restart(ctx context.Context) error {
 		p.run = newRun(p.replay.Hub(), p.store, sources.EncoderOptions{}, at, time.Time{})
 	} else {
 		p.run.hub, p.run.group.open = p.replay.Hub(), false
-		if p.run.follows = !p.cursor.Missing(); p.run.follows {
+		if p.run.follows = !piece.Hole; p.run.follows {
 			p.run.derived.seq = k.LastEvent()
 		}
 	}
-	p.run.thin = p.cursor.Thin()
+	p.run.thin = piece.Thin
 	return p.run.flush(ctx, at, p.take)
 }
 

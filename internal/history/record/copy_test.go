@@ -120,17 +120,20 @@ func closed(t *testing.T, s *sqlite.Store) {
 // stateAt replays up to an instant.
 func stateAt(t *testing.T, s *sqlite.Store, at time.Time) *sources.State {
 	t.Helper()
-	c, err := s.Open(t.Context(), at)
+	c, err := s.Cursor(t.Context(), 0, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{})
+	var r *sources.Replayer
 	for {
-		inputs, err := c.Next(t.Context())
+		p, err := c.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, in := range inputs {
+		if p.Keyframe != nil {
+			r = sources.NewReplayerAt(p.Keyframe, sources.HubOptions{})
+		}
+		for _, in := range p.Inputs {
 			if in.At.Wall.After(at) {
 				return r.Hub().State()
 			}
@@ -138,7 +141,7 @@ func stateAt(t *testing.T, s *sqlite.Store, at time.Time) *sources.State {
 				t.Fatal(err)
 			}
 		}
-		if len(inputs) == 0 {
+		if p.Empty() {
 			return r.Hub().State()
 		}
 	}

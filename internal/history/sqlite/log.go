@@ -10,30 +10,33 @@ import (
 
 var _ history.Log = (*Store)(nil)
 
-// Open returns a Cursor at the last keyframe before an instant: see history.Log.
-func (s *Store) Open(ctx context.Context, at time.Time) (history.Cursor, error) {
-	return s.openAt(ctx, "select id from gop where start <= ?1 and run = (select max(id) from run where began <= ?1 and last >= ?1) order by start desc, id desc limit 1",
-		"select id from gop where start > ? order by start, id limit 1", at.UnixNano())
-}
+// Which group a Cursor begins with: of a run, or of the one that recorded at an instant.
+const (
+	groupBefore     = "select id from gop where start <= ?1 and run = ?2 order by start desc, id desc limit 1"
+	groupAfter      = "select id from gop where start > ?1 and run = ?2 order by start, id limit 1"
+	groupThen       = "select id from gop where start <= ?1 and run = (select max(id) from run where began <= ?1 and last >= ?1) order by start desc, id desc limit 1"
+	groupOfAnyAfter = "select id from gop where start > ?1 order by start, id limit 1"
+)
 
-// OpenRun does so in one run: see history.Log.
-func (s *Store) OpenRun(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
-	return s.openAt(ctx, "select id from gop where start <= ? and run = ? order by start desc, id desc limit 1",
-		"select id from gop where start > ? and run = ? order by start, id limit 1", at.UnixNano(), run)
-}
-
-// openAt returns a Cursor at the group that before finds, else at the one that after finds.
-func (s *Store) openAt(ctx context.Context, before, after string, args ...any) (history.Cursor, error) {
+// Cursor returns a Cursor at the last keyframe before an instant: see history.Log.
+func (s *Store) Cursor(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
+	texts, args := [2]string{groupBefore, groupAfter}, []any{at.UnixNano(), run}
+	if run == 0 {
+		texts, args = [2]string{groupThen, groupOfAnyAfter}, args[:1]
+	}
 	c := &cursor{store: s, decoder: sources.NewDecoder()}
-	err := s.ask(ctx, func(q *query) error {
+	err := s.ask(ctx, func(q *query) (err error) {
 		var id int64
-		if q.each(before, args, []any{&id}, func() {}); id == 0 {
-			q.each(after, args, []any{&id}, func() {})
+		for _, text := range texts {
+			if id == 0 {
+				q.each(text, args, []any{&id}, func() {})
+			}
 		}
 		if id == 0 && q.err == nil {
 			return history.ErrNothing
 		}
-		return c.begin(q, id)
+		c.keyframe, err = c.begin(q, id)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -46,81 +49,75 @@ const inputBytes = 24
 
 // cursor reads the groups of one run.
 type cursor struct {
-	store     *Store
-	decoder   *sources.Decoder
-	keyframe  *sources.Keyframe
-	run, gop  int64
-	position  int64  // how many bytes of the group were read
-	last      uint64 // the Seq of the last Input that was returned
-	thin      uint64 // of the group: see the package comment
-	restarted bool
-	missing   bool
+	store    *Store
+	decoder  *sources.Decoder
+	keyframe *sources.Keyframe // to be returned first; nil: it was
+	run, gop int64
+	position int64  // how many bytes of the group were read
+	last     uint64 // the Seq of the last Input that was returned
+	thin     uint64 // of the group: see the package comment
 }
 
-func (c *cursor) Run() int64 { return c.run }
-
-func (c *cursor) Keyframe() *sources.Keyframe { return c.keyframe }
-
-func (c *cursor) Restarted() bool { return c.restarted }
-
-func (c *cursor) Missing() bool { return c.missing }
-
-func (c *cursor) Thin() bool { return c.thin > 0 }
-
 // begin reads the keyframe of a group.
-func (c *cursor) begin(q *query, gop int64) error {
+func (c *cursor) begin(q *query, gop int64) (*sources.Keyframe, error) {
 	var body []byte
-	var thin uint64
-	q.each("select run, thin, body from gop where id = ?", []any{gop}, []any{&c.run, (*unsigned)(&thin), &body}, func() {})
+	q.each("select run, thin, body from gop where id = ?", []any{gop}, []any{&c.run, (*unsigned)(&c.thin), &body}, func() {})
 	if q.err != nil {
-		return q.err
+		return nil, q.err
 	}
 	raw, err := unpacked(body)
 	if err != nil {
-		return damage("a keyframe")
+		return nil, damage("a keyframe")
 	}
 	k, err := c.decoder.Keyframe(raw)
 	if err != nil {
-		return err
-	}
-	end := c.last
-	if c.thin > 0 {
-		end = c.thin - 1
-	}
-	c.missing = c.missing || c.gop != 0 && k.Seq() != end
-	c.restarted = c.restarted || c.missing || c.gop != 0 && (c.thin > 0 || thin > 0)
-	c.gop, c.thin, c.position, c.last = gop, thin, 0, k.Seq()
-	if c.restarted || c.keyframe == nil {
-		c.keyframe = k
-	}
-	return nil
-}
-
-// Next returns the next Inputs: see history.Cursor.
-func (c *cursor) Next(ctx context.Context) (inputs []sources.Input, err error) {
-	c.restarted, c.missing = false, false
-	err = c.store.ask(ctx, func(q *query) error {
-		if err := c.unchanged(q); err != nil {
-			return err
-		}
-		for {
-			if inputs, err = c.inputs(q); len(inputs) > 0 || err != nil {
-				return err
-			}
-			var next int64
-			q.each("select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.gop}, []any{&next}, func() {})
-			if next == 0 || q.err != nil {
-				return q.err
-			}
-			if err := c.begin(q, next); err != nil {
-				return err
-			}
-		}
-	})
-	if err != nil {
 		return nil, err
 	}
-	return inputs, nil
+	c.gop, c.position, c.last = gop, 0, k.Seq()
+	return k, nil
+}
+
+// Next returns the next Inputs, or a keyframe: see history.Cursor.
+func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
+	p.Keyframe, c.keyframe = c.keyframe, nil
+	for err == nil && p.Empty() {
+		more := false
+		err = c.store.ask(ctx, func(q *query) (err error) {
+			if err = c.unchanged(q); err == nil {
+				p.Inputs, err = c.inputs(q)
+			}
+			if err == nil && p.Empty() {
+				more, err = c.nextGroup(q, &p)
+			}
+			return err
+		})
+		if !more {
+			break
+		}
+	}
+	p.Run, p.Thin = c.run, c.thin > 0
+	return p, err
+}
+
+// nextGroup goes on with the next group of the run, if there is one.
+func (c *cursor) nextGroup(q *query, p *history.Piece) (more bool, err error) {
+	var next int64
+	q.each("select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.gop}, []any{&next}, func() {})
+	if next == 0 || q.err != nil {
+		return false, q.err
+	}
+	end, thin := c.last, c.thin > 0
+	if thin {
+		end = c.thin - 1
+	}
+	k, err := c.begin(q, next)
+	if err != nil {
+		return false, err
+	}
+	if p.Hole = k.Seq() != end; p.Hole || thin || c.thin > 0 {
+		p.Keyframe = k
+	}
+	return true, nil
 }
 
 // unchanged fails where the group is not what was read of it. One that is thin may have grown.

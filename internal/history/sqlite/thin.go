@@ -95,10 +95,10 @@ func (w *Writer) beginThin(q *query, before int64) error {
 	}
 	t.whole, t.read = &cursor{gop: gop, decoder: sources.NewDecoder()}, false
 	run := t.into.run
-	if err := t.whole.begin(q, gop); err != nil {
+	k, err := t.whole.begin(q, gop)
+	if err != nil {
 		return err
 	}
-	k := t.whole.keyframe
 	if t.thinner == nil || t.whole.run != run || k.Seq() != t.end || t.into.inputs >= thinInputs || t.into.length >= thinBytes || t.span.to-t.into.start >= int64(thinSpan) {
 		t.thinner, t.encoder = sources.NewThinner(k), sources.NewEncoder(sources.EncoderOptions{})
 		t.into = thinGroup{id: gop, run: t.whole.run, start: t.span.from, key: t.encoder.Keyframe(nil, t.thinner.Keyframe())}

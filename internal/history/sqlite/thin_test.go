@@ -135,19 +135,19 @@ func inGroups(t *testing.T, path string, log history.Log) {
 	}
 	for _, run := range runs {
 		w := begun(t, path, run)
-		c, err := log.Open(t.Context(), run.From)
+		c, err := log.Cursor(t.Context(), 0, run.From)
 		if err != nil {
 			t.Fatal(err)
 		}
-		hub, e := sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{}), sources.NewEncoder(sources.EncoderOptions{})
+		hub, e := sources.NewReplayer(sources.HubOptions{}), sources.NewEncoder(sources.EncoderOptions{})
 		told := hub.Hub().Subscribe(0)
 		var all []sources.Input
 		for more := true; more; {
-			inputs, err := c.Next(t.Context())
+			p, err := c.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, more = append(all, inputs...), len(inputs) > 0
+			all, more = append(all, p.Inputs...), !p.Empty()
 		}
 		for group := range slices.Chunk(all, 200) {
 			k := hub.Hub().Keyframe()
@@ -209,8 +209,8 @@ func replayOf(t *testing.T, path string) *replay {
 	}
 	r := &replay{states: map[string]shown{}}
 	for _, run := range runs {
-		c, err := s.Open(t.Context(), run.From)
-		if errors.Is(err, history.ErrNothing) || err == nil && c.Run() != run.ID {
+		c, err := s.Cursor(t.Context(), run.ID, run.From)
+		if errors.Is(err, history.ErrNothing) {
 			continue // a process that only thinned
 		}
 		if err != nil {
@@ -225,30 +225,26 @@ func (r *replay) run(t *testing.T, c history.Cursor) {
 	t.Helper()
 	var hub *sources.Replayer
 	var told *sources.Subscription
-	begin := func() {
-		hub = sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{})
-		told = hub.Hub().Subscribe(c.Keyframe().LastEvent())
-		r.thin = append(r.thin, c.Thin())
-	}
-	begin()
 	var next time.Time
 	for {
-		inputs, err := c.Next(t.Context())
+		p, err := c.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Restarted() {
-			begin()
+		if p.Keyframe != nil {
+			hub = sources.NewReplayerAt(p.Keyframe, sources.HubOptions{})
+			told = hub.Hub().Subscribe(p.Keyframe.LastEvent())
+			r.thin = append(r.thin, p.Thin)
 		}
-		if c.Missing() {
+		if p.Hole {
 			t.Error("something is missing")
 		}
-		for _, in := range inputs {
+		for _, in := range p.Inputs {
 			if next.IsZero() {
 				next = in.At.Wall
 			}
 			for ; next.Before(in.At.Wall); next = next.Add(59 * time.Second) {
-				r.states[fmt.Sprint(c.Run(), next)] = shown{hub.Hub().State(), next}
+				r.states[fmt.Sprint(p.Run, next)] = shown{hub.Hub().State(), next}
 			}
 			if err := hub.Apply(in); err != nil {
 				t.Fatal(err)
@@ -263,7 +259,7 @@ func (r *replay) run(t *testing.T, c history.Cursor) {
 				}
 			}
 		}
-		if len(inputs) == 0 {
+		if p.Empty() {
 			return
 		}
 	}

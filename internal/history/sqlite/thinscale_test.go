@@ -105,17 +105,20 @@ func recordRenewals(b *testing.B, w *Writer, seconds int) {
 // seek makes the state at an instant.
 func seek(b *testing.B, s *Store, at time.Time) {
 	b.Helper()
-	c, err := s.Open(b.Context(), at)
+	c, err := s.Cursor(b.Context(), 0, at)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{})
+	var r *sources.Replayer
 	for {
-		inputs, err := c.Next(b.Context())
+		p, err := c.Next(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, in := range inputs {
+		if p.Keyframe != nil {
+			r = sources.NewReplayerAt(p.Keyframe, sources.HubOptions{})
+		}
+		for _, in := range p.Inputs {
 			if in.At.Wall.After(at) {
 				return
 			}
@@ -123,7 +126,7 @@ func seek(b *testing.B, s *Store, at time.Time) {
 				b.Fatal(err)
 			}
 		}
-		if len(inputs) == 0 {
+		if p.Empty() {
 			return
 		}
 	}
