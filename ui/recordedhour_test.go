@@ -107,7 +107,7 @@ func TestMarksOfEarlierRunsStandBelowTheLanes(t *testing.T) {
 
 func TestARecordingThatWasNotBegunHoldsNothing(t *testing.T) {
 	t.Parallel()
-	store := sqlite.Open(filepath.Join(t.TempDir(), "history.db"))
+	store := sqlite.NewReader(filepath.Join(t.TempDir(), "history.db"))
 	defer func() { _ = store.Close() }()
 	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Led("a", "host-b", noon()))), Options{Width: 160, Height: 48, History: store})
 	d.answer(d.send(key("3")))

@@ -81,7 +81,7 @@ func liveHour(t *testing.T, path string) (times []time.Time, drawn []map[string]
 		instants = append(instants, time.Duration(m*float64(time.Minute)).Round(time.Millisecond))
 	}
 	synctest.Test(t, func(t *testing.T) {
-		past := sqlite.Open(path)
+		past := sqlite.NewReader(path)
 		var feed *liveFeed
 		var m *model
 		historytest.Recorded(t, &recordtest.Recorder{Path: path}, instants, func(hub *sources.Hub, now time.Time) {
@@ -117,7 +117,7 @@ func TestAReplayDrawsTheFramesOfTheLiveBoard(t *testing.T) {
 		t.Fatalf("there are %d instants", len(times))
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store := sqlite.Open(path)
+		store := sqlite.NewReader(path)
 		p := history.NewPlayer(t.Context(), store, store)
 		defer func() {
 			p.Close()

@@ -24,7 +24,7 @@ func TestTheBannerSaysThatRenewalsAreNotRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "history.db")
 		historytest.Recorded(t, &recordtest.Recorder{Path: path}, nil, nil)
-		s := sqlite.Open(path)
+		s := sqlite.NewReader(path)
 		defer s.Close()
 		for _, thin := range []bool{false, true} {
 			if thin {

@@ -88,7 +88,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	}
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
-	store := sqlite.Open(r.place.Path)
+	store := sqlite.NewReader(r.place.Path)
 	last, err := history.LastKnown(ctx, store, r.sources)
 	if err = errors.Join(err, store.Close()); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
@@ -118,7 +118,7 @@ func (r *recording) past() (history.Reader, func()) {
 	if r.place.Path == "" {
 		return nil, func() {}
 	}
-	store := sqlite.Open(r.place.Path)
+	store := sqlite.NewReader(r.place.Path)
 	return store, func() { _ = store.Close() } // it only read
 }
 

@@ -40,7 +40,7 @@ func TestRecordSaysWhereItRecordsAndWritesAStretchToAFile(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(w.home, ".coordtop-export-*")); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
-	s := sqlite.Open(file)
+	s := sqlite.NewReader(file)
 	runs, err := s.Runs(t.Context())
 	if err != nil || len(runs) != 1 || runs[0].Live || runs[0].Host != "masked" {
 		t.Errorf("runs %+v, %v", runs, err)

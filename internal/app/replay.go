@@ -81,7 +81,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 
 // recorded is the recording that an argument names, else that of this machine, and the config to show
 // it with: of a file that may be a colleague's only our keys hold, and its title is the file's own.
-func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Store, config.Config, error) {
+func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Reader, config.Config, error) {
 	c, err := p.settings.found()
 	if err != nil && !errors.Is(err, errNothing) {
 		return nil, c, err
@@ -100,9 +100,9 @@ func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Store, c
 		return nil, c, fmt.Errorf("nothing is recorded yet in %s: coordtop and `coordtop record` record what they watch", path)
 	}
 	if len(args) == 0 {
-		return sqlite.Open(path), c, nil
+		return sqlite.NewReader(path), c, nil
 	}
-	store := sqlite.Open(path)
+	store := sqlite.NewReader(path)
 	c = config.Config{Keys: c.Keys, Title: filepath.Base(path)}
 	runs, _ := store.Runs(ctx) // reading on reports the error
 	for _, r := range runs {
@@ -144,7 +144,7 @@ func (r *recording) player(ctx context.Context) (player *history.Player, closed 
 	if r.place.Path == "" {
 		return nil, func() {}
 	}
-	store := sqlite.Open(r.place.Path)
+	store := sqlite.NewReader(r.place.Path)
 	player = history.NewPlayer(ctx, store, store)
 	return player, func() {
 		player.Close()

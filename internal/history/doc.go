@@ -19,7 +19,7 @@
 //
 // # Who uses it
 //
-// The recorder writes through a Writer, one process at a time for each store. The Timeline
+// A recorder writes a [Batch] at a time, one process for each recording. The Timeline
 // screen, `history` and `report` ask a [Reader]. A replay reads the [Log]. All of them may do
 // so while the recorder of this process, or of another one, writes.
 package history

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"context"
 	"time"
 
 	"coordtop/internal/history"
@@ -46,7 +45,7 @@ func newRun(hub *sources.Hub, store Output, o sources.EncoderOptions, began, sto
 
 // flush writes all up to now. take returns the Inputs since the last call, and how
 // many were lost behind them.
-func (r *batcher) flush(ctx context.Context, now time.Time, take func() ([]sources.Input, uint64)) error {
+func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) error {
 	state := r.hub.State()
 	var key *sources.Keyframe
 	if !r.group.open || r.group.count >= max(leastInputs, 2*len(state.Rows)) || now.Sub(r.group.began) >= longestGroup {
@@ -74,7 +73,7 @@ func (r *batcher) flush(ctx context.Context, now time.Time, take func() ([]sourc
 		follows := r.group.open || r.follows
 		if r.follows = false; r.group.open {
 			if b.Span.To = at; b.Count > 0 {
-				if err := r.store.Write(ctx, b); err != nil {
+				if err := r.store.Write(b); err != nil {
 					return err
 				}
 			}
@@ -86,7 +85,7 @@ func (r *batcher) flush(ctx context.Context, now time.Time, take func() ([]sourc
 		b.Seq[0] = key.Seq()
 	}
 	r.group.open = r.group.open && lost == 0
-	err := r.derived.flush(b, r.encoder, r.hub, state, sources.Earlier(r.flushed, b.Span.From), func(b *history.Batch) error { return r.store.Write(ctx, b) })
+	err := r.derived.flush(b, r.encoder, r.hub, state, sources.Earlier(r.flushed, b.Span.From), r.store.Write)
 	if err != nil {
 		return err
 	}

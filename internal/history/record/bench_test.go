@@ -141,7 +141,7 @@ func BenchmarkStateAtAnInstant(b *testing.B) {
 	r := newRun(hub, store, sources.EncoderOptions{}, time.Now(), time.Time{})
 	sub := hub.Subscribe(hub.State().LastSeq)
 	for range 40 {
-		if err := r.flush(b.Context(), time.Now(), inputs.Take); err != nil {
+		if err := r.flush(time.Now(), inputs.Take); err != nil {
 			b.Fatal(err)
 		}
 		renew(1000)
@@ -151,14 +151,14 @@ func BenchmarkStateAtAnInstant(b *testing.B) {
 			n += len(events)
 		}
 	}
-	if err := r.flush(b.Context(), time.Now(), inputs.Take); err != nil {
+	if err := r.flush(time.Now(), inputs.Take); err != nil {
 		b.Fatal(err)
 	}
 	stop()
 	if err := store.Close(); err != nil {
 		b.Fatal(err)
 	}
-	s := sqlite.Open(path)
+	s := sqlite.NewReader(path)
 	defer s.Close()
 	began := used(b)
 	for b.Loop() {

@@ -104,10 +104,10 @@ func (p *copying) all(ctx context.Context) (err error) {
 			return err
 		}
 		if piece.Empty() {
-			return p.write(ctx)
+			return p.write()
 		}
 		if piece.Keyframe != nil {
-			if err := p.restart(ctx, &piece); err != nil {
+			if err := p.restart(&piece); err != nil {
 				return err
 			}
 		}
@@ -117,14 +117,14 @@ func (p *copying) all(ctx context.Context) (err error) {
 		}
 		for _, in := range inputs {
 			if !in.At.Wall.Before(p.to) {
-				return p.write(ctx)
+				return p.write()
 			}
 			if err := p.replay.Apply(in); err != nil {
 				return err
 			}
 			p.inputs = append(p.inputs, in)
 			if in.At.Wall.Sub(p.run.flushed) >= every && in.Kind == sources.InputPublished {
-				if err := p.write(ctx); err != nil {
+				if err := p.write(); err != nil {
 					return err
 				}
 			}
@@ -133,9 +133,9 @@ func (p *copying) all(ctx context.Context) (err error) {
 }
 
 // restart goes on with the keyframe of a Piece. The store begins with the first one.
-func (p *copying) restart(ctx context.Context, piece *history.Piece) error {
+func (p *copying) restart(piece *history.Piece) error {
 	if p.store != nil {
-		if err := p.write(ctx); err != nil {
+		if err := p.write(); err != nil {
 			return err
 		}
 	}
@@ -164,16 +164,16 @@ func (p *copying) restart(ctx context.Context, piece *history.Piece) error {
 		}
 	}
 	p.run.thin = piece.Thin
-	return p.run.flush(ctx, at, p.take)
+	return p.run.flush(at, p.take)
 }
 
 // write records what was replayed.
-func (p *copying) write(ctx context.Context) error {
+func (p *copying) write() error {
 	now := p.run.flushed
 	if n := len(p.inputs); n > 0 {
 		now = sources.Later(now, p.inputs[n-1].At.Wall)
 	}
-	return p.run.flush(ctx, now, p.take)
+	return p.run.flush(now, p.take)
 }
 
 func (p *copying) take() (inputs []sources.Input, lost uint64) {

@@ -32,7 +32,7 @@ func TestARecordingTellsWhatHappened(t *testing.T) {
 	})
 	all := history.Span{From: time.Unix(0, 1), To: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}
 	export(t, log, all, path, false)
-	s := sqlite.Open(path)
+	s := sqlite.NewReader(path)
 	defer closed(t, s)
 	lanes, err := s.Lanes(t.Context(), []sources.Ref{historytest.Billing(), historytest.Pool()}, all)
 	if err != nil {
@@ -82,7 +82,7 @@ func TestAnExportHoldsNoNameWhereItIsMasked(t *testing.T) {
 			t.Errorf("the export holds %q", secret)
 		}
 	}
-	s := sqlite.Open(path)
+	s := sqlite.NewReader(path)
 	defer closed(t, s)
 	lanes, err := s.Lanes(t.Context(), nil, history.Span{From: begin(t, log), To: begin(t, log).Add(time.Hour)})
 	if err != nil || !slices.ContainsFunc(lanes, func(l history.Lane) bool { return len(l.Terms) == 4 }) {
@@ -110,7 +110,7 @@ func export(t *testing.T, log history.Log, span history.Span, path string, maske
 	}
 }
 
-func closed(t *testing.T, s *sqlite.Store) {
+func closed(t *testing.T, s *sqlite.Reader) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -118,7 +118,7 @@ func closed(t *testing.T, s *sqlite.Store) {
 }
 
 // stateAt replays up to an instant.
-func stateAt(t *testing.T, s *sqlite.Store, at time.Time) *sources.State {
+func stateAt(t *testing.T, s *sqlite.Reader, at time.Time) *sources.State {
 	t.Helper()
 	c, err := s.Cursor(t.Context(), 0, at)
 	if err != nil {

@@ -25,10 +25,10 @@ type watchedStore struct {
 	written bytes.Buffer
 }
 
-func (s *watchedStore) Write(ctx context.Context, b *history.Batch) error {
+func (s *watchedStore) Write(b *history.Batch) error {
 	s.written.Write(slices.Concat(b.Keyframe, b.Inputs))
 	fmt.Fprintf(&s.written, "%+v %+v %+v", b.Lanes, b.Dark, b.Events)
-	return s.Writer.Write(ctx, b)
+	return s.Writer.Write(b)
 }
 
 // TestDataThatIsNotRecordedIsNowhereInTheFile has two sources with the same data, one of which is

@@ -120,7 +120,7 @@ func TestTermsAreThoseOfTheInputs(t *testing.T) {
 			time.Sleep(time.Second)
 			return inputs.Take()
 		}
-		if err := r.flush(t.Context(), sources.Wall(), owned); err != nil {
+		if err := r.flush(sources.Wall(), owned); err != nil {
 			t.Error(err)
 		}
 		if b := d.written(); len(b) != 1 || len(b[0].Lanes) != 1 || len(b[0].Lanes[0].Terms) != 1 {

@@ -66,7 +66,7 @@ func recordUntilKilled(path string) {
 			r.group.open = false // another group
 		}
 		shown := len(hub.State().Rows) > 0
-		if err := r.flush(ctx, time.Now(), inputs.Take); err != nil {
+		if err := r.flush(time.Now(), inputs.Take); err != nil {
 			slog.Error("write", "err", err)
 			os.Exit(1)
 		}
@@ -80,7 +80,7 @@ func recordUntilKilled(path string) {
 func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "history.db")
-	s := sqlite.Open(path)
+	s := sqlite.NewReader(path)
 	defer closed(t, s)
 	times, compared := kills, 0
 	if raced { // each start of the recorder takes half a second then
@@ -110,7 +110,7 @@ func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 }
 
 // sameAsReplayed compares the terms of the last run with those that a replay of its inputs ends with.
-func sameAsReplayed(t *testing.T, s *sqlite.Store, last *sources.Keyframe, run history.Run) (compared int) {
+func sameAsReplayed(t *testing.T, s *sqlite.Reader, last *sources.Keyframe, run history.Run) (compared int) {
 	t.Helper()
 	for _, row := range sources.NewReplayerAt(last, sources.HubOptions{}).Hub().State().Rows {
 		lanes, err := s.Lanes(t.Context(), []sources.Ref{row.Ref}, history.Span{From: run.From, To: run.To.Add(time.Hour)})

@@ -14,9 +14,15 @@ import (
 	"coordtop/sources"
 )
 
-// Output is where a recording is kept. One goroutine uses it.
+// Output is where a recording is kept. One goroutine uses it; each call writes all or nothing, and is
+// not interrupted. An error that wraps syscall.ENOSPC or fs.ErrPermission can pass.
 type Output interface {
-	history.Writer
+	// Write stores what happened since the last call.
+	Write(b *history.Batch) error
+
+	// Tidy drops what is too old or too much, in one step of some milliseconds; done reports
+	// whether nothing is left to drop.
+	Tidy(now time.Time) (done bool, err error)
 
 	Note() string      // what is unusual about it, in a sentence; "": nothing is
 	Before() time.Time // what ended before was written by an earlier run
@@ -130,7 +136,7 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	if r.run == nil && !r.begin(ctx, now) {
 		return
 	}
-	if err := r.run.flush(ctx, now.Wall, r.o.Inputs.Take); err != nil {
+	if err := r.run.flush(now.Wall, r.o.Inputs.Take); err != nil {
 		r.broken(err, now)
 		return
 	}
@@ -142,7 +148,7 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		r.say(r.run.store.Note(), false)
 	}
 	if now.Mono >= r.tidy {
-		done, err := r.run.store.Tidy(ctx, age)
+		done, err := r.run.store.Tidy(age)
 		if done || err != nil {
 			r.tidy = now.Mono + tidying
 		}

@@ -32,7 +32,7 @@ type disk struct {
 	closed  int
 }
 
-func (d *disk) Write(_ context.Context, b *history.Batch) error {
+func (d *disk) Write(b *history.Batch) error {
 	if d.stuck != nil {
 		<-d.stuck
 	}
@@ -44,7 +44,7 @@ func (d *disk) Write(_ context.Context, b *history.Batch) error {
 	return d.err
 }
 
-func (d *disk) Tidy(context.Context, time.Time) (bool, error) {
+func (d *disk) Tidy(time.Time) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return true, d.tidies
@@ -224,7 +224,7 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 		run := func(of string) {
 			pool, leader := pool, leader
 			pool.Source, leader.Source = of, of
-			store := sqlite.Open(o.Path)
+			store := sqlite.NewReader(o.Path)
 			last, err := history.LastKnown(t.Context(), store, []string{of})
 			if err := errors.Join(store.Close()); err != nil {
 				t.Error(err)
@@ -264,7 +264,7 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 		time.Sleep(time.Minute)
 		run("other") // it knows nothing of s, and takes nothing from what was known
 		run("s")
-		s := sqlite.Open(o.Path)
+		s := sqlite.NewReader(o.Path)
 		lanes, err := s.Lanes(t.Context(), []sources.Ref{pool, leader}, history.Span{From: time.Now().Add(-time.Hour), To: time.Now()})
 		if err = errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ func TestARowThatVanishesWithItsOwnerHasTheEndOfItsTerm(t *testing.T) {
 			t.Error(err)
 		}
 		hub.Close()
-		store := sqlite.Open(o.Path)
+		store := sqlite.NewReader(o.Path)
 		lanes, err := store.Lanes(t.Context(), refs, history.Span{From: began, To: time.Now()})
 		if err = errors.Join(err, store.Close()); err != nil {
 			t.Fatal(err)

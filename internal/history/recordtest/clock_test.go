@@ -68,7 +68,7 @@ func TestAClockThatIsPutBackBetweenTwoRunsLosesNothing(t *testing.T) {
 		led(t, r, 0, 20*time.Minute, "first")
 		led(t, r, -50*time.Minute, 40*time.Minute, "second") // 23:30 to 00:10
 		led(t, r, 0, 10*time.Minute, "third")
-		store := sqlite.Open(path)
+		store := sqlite.NewReader(path)
 		runs, err := store.Runs(t.Context())
 		if err != nil || len(runs) != 3 || runs[1].From.Sub(began) != -30*time.Minute {
 			t.Fatalf("runs %+v, %v", runs, err)
@@ -97,7 +97,7 @@ func TestAClockThatIsPutBackBetweenTwoRunsLosesNothing(t *testing.T) {
 			t.Errorf("terms %v, want %v", said, want)
 		}
 		_, sent := File(t, store)
-		copied := sqlite.Open(sent)
+		copied := sqlite.NewReader(sent)
 		again, err := copied.Lanes(t.Context(), nil, history.Span{From: began.Add(-time.Hour), To: began.Add(2 * time.Hour)})
 		if err = errors.Join(err, copied.Close()); err != nil || len(again) != 1 || len(again[0].Terms) != len(said) {
 			t.Errorf("of what was exported: %+v, %v; want %d terms", again, err, len(said))
@@ -120,9 +120,9 @@ func TestARunWithinALaterOneIsReached(t *testing.T) {
 		r := &Recorder{Path: path}
 		led(t, r, 0, 2*time.Minute, "first")
 		led(t, r, -5*time.Minute, 6*time.Minute, "second")
-		store := sqlite.Open(path)
+		store := sqlite.NewReader(path)
 		copied, _ := File(t, store)
-		for name, s := range map[string]*sqlite.Store{"recorded": store, "exported": copied} {
+		for name, s := range map[string]*sqlite.Reader{"recorded": store, "exported": copied} {
 			runs, err := s.Runs(t.Context())
 			if err != nil || len(runs) != 2 {
 				t.Fatalf("%s: runs %+v, %v", name, runs, err)

@@ -11,8 +11,8 @@ import (
 	"coordtop/internal/history/sqlite"
 )
 
-// File records all of log into a file, and reads it. The sqlite.Store is closed when the test ends.
-func File(t *testing.T, log history.Log) (s *sqlite.Store, path string) {
+// File records all of log into a file, and reads it. The sqlite.Reader is closed when the test ends.
+func File(t *testing.T, log history.Log) (s *sqlite.Reader, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "history.db")
 	all := history.Span{From: time.Unix(0, 0), To: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -22,7 +22,7 @@ func File(t *testing.T, log history.Log) (s *sqlite.Store, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = sqlite.Open(path)
+	s = sqlite.NewReader(path)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -25,7 +25,7 @@ func Thin(t *testing.T, path string, now time.Time, after func(step int, done bo
 			}
 		}
 		var err error
-		if done, err = w.Tidy(t.Context(), now); err != nil {
+		if done, err = w.Tidy(now); err != nil {
 			t.Fatal(err)
 		}
 		if after != nil {

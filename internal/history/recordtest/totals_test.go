@@ -11,7 +11,7 @@ import (
 )
 
 // sameTotals compares the sums of random windows with the lanes, which must leave no instant untold.
-func (w *world) sameTotals(t *testing.T, store *sqlite.Store) {
+func (w *world) sameTotals(t *testing.T, store *sqlite.Reader) {
 	t.Helper()
 	length := int(time.Now().Unix() - start.Unix())
 	for range 10 {

@@ -30,14 +30,14 @@ type fallible struct {
 	*world
 }
 
-func (f fallible) Write(ctx context.Context, b *history.Batch) error {
+func (f fallible) Write(b *history.Batch) error {
 	switch {
 	case f.killed.Load():
 		return nil
 	case f.full.Load():
 		return syscall.ENOSPC
 	}
-	return f.Output.Write(ctx, b)
+	return f.Output.Write(b)
 }
 
 // world is a server with some primitives, which are changed at random.
@@ -160,7 +160,7 @@ func TestWhatIsStoredIsWhatHappened(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "history.db")
 			synctest.Test(t, func(t *testing.T) {
 				w := &world{Rand: rand.New(rand.NewPCG(seed, 7)), rows: map[string]*sources.Primitive{}}
-				store := sqlite.Open(path)
+				store := sqlite.NewReader(path)
 				var all []lived
 				for run := range 4 {
 					all = append(all, w.run(t, store, path, int64(run+1)))
@@ -179,7 +179,7 @@ func TestWhatIsStoredIsWhatHappened(t *testing.T) {
 }
 
 // run runs a Hub and a recorder for some minutes.
-func (w *world) run(t *testing.T, store *sqlite.Store, path string, id int64) lived {
+func (w *world) run(t *testing.T, store *sqlite.Reader, path string, id int64) lived {
 	t.Helper()
 	w.full.Store(false)
 	w.killed.Store(false)
@@ -226,7 +226,7 @@ func (w *world) run(t *testing.T, store *sqlite.Store, path string, id int64) li
 }
 
 // sameEvents compares the events that were told with those that are stored.
-func sameEvents(t *testing.T, store *sqlite.Store, all []lived) {
+func sameEvents(t *testing.T, store *sqlite.Reader, all []lived) {
 	t.Helper()
 	events, err := store.Events(t.Context(), time.Now(), 100_000, 0, history.EventFilter{})
 	if err != nil {
@@ -260,7 +260,7 @@ func sameEvents(t *testing.T, store *sqlite.Store, all []lived) {
 
 // sameState compares what the file says of the rows with what the Hub that is recorded says, and with what a
 // replay makes of it.
-func sameState(t *testing.T, store *sqlite.Store, hub *sources.Hub, run int64) {
+func sameState(t *testing.T, store *sqlite.Reader, hub *sources.Hub, run int64) {
 	t.Helper()
 	end, err := history.LastKnown(t.Context(), store, nil)
 	if err != nil {
@@ -282,7 +282,7 @@ func sameState(t *testing.T, store *sqlite.Store, hub *sources.Hub, run int64) {
 }
 
 // sameTerms compares the terms of a row with those that are stored, which may be more.
-func sameTerms(t *testing.T, store *sqlite.Store, row *sources.Row) {
+func sameTerms(t *testing.T, store *sqlite.Reader, row *sources.Row) {
 	t.Helper()
 	lanes, err := store.Lanes(t.Context(), []sources.Ref{row.Ref}, history.Span{From: time.Unix(0, 0), To: time.Now().Add(time.Hour)})
 	if err != nil {

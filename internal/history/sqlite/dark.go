@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"math"
 	"slices"
@@ -60,10 +61,10 @@ type darkness struct {
 
 // darkness reads what was not observed within window: own stretches of the lane, or of all
 // lanes for 0.
-func (q *query) darkness(window period) *darkness {
+func (q *query) darkness(ctx context.Context, window period) *darkness {
 	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
 	var recorded []period
-	for _, r := range q.runs() {
+	for _, r := range q.runs(ctx) {
 		p := periodOf(r.Span)
 		if r.Live {
 			p.to += int64(silent)
@@ -79,11 +80,11 @@ func (q *query) darkness(window period) *darkness {
 		p.from = r.to
 	}
 	d.holes = append(d.holes, period{p.from, endless})
-	q.each("select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
+	q.each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
 	d.holes = slices.DeleteFunc(union(d.holes), func(p period) bool { return !p.touches(window) })
 	var scope, run int64
 	var until sql.NullInt64
-	q.each("select scope, start, until, run from dark where lane = 0 and start < ? and (until is null or until > ?)", []any{window.to, window.from},
+	q.each(ctx, "select scope, start, until, run from dark where lane = 0 and start < ? and (until is null or until > ?)", []any{window.to, window.from},
 		[]any{&scope, &p.from, &until, &run}, func() { d.scopes[scope] = append(d.scopes[scope], period{p.from, d.end(until, run)}) })
 	for id, list := range d.scopes {
 		d.scopes[id] = union(list)
@@ -92,10 +93,10 @@ func (q *query) darkness(window period) *darkness {
 }
 
 // readOwn reads the stretches of lanes.
-func (q *query) readOwn(d *darkness, of numbers) {
+func (q *query) readOwn(ctx context.Context, d *darkness, of numbers) {
 	var from, run, id int64
 	var until sql.NullInt64
-	q.each("select lane, start, until, run from dark where scope = 0 and lane between ? and ? and start < ? and (until is null or until > ?)",
+	q.each(ctx, "select lane, start, until, run from dark where scope = 0 and lane between ? and ? and start < ? and (until is null or until > ?)",
 		[]any{of.first, of.last, d.window.to, d.window.from}, []any{&id, &from, &until, &run}, func() {
 			d.own[id] = append(d.own[id], period{from, d.end(until, run)})
 		})

@@ -15,7 +15,7 @@
 // at a path that a person named, what does not have it is left as it is. user_version is made of two
 // numbers, the lowest version that can read the file times 1,000, and its own version. A file
 // of an older version is migrated by Begin in one transaction; of a newer one Begin returns
-// history.ErrNewer, and a [Store] reads it where it can. A damaged file is never written to: it is
+// history.ErrNewer, and a [Reader] reads it where it can. A damaged file is never written to: it is
 // renamed to NAME.broken-DATE, and a new one begun. Begin checks all pages of a file of at most 64 MB; of a
 // larger one a damaged page is noticed when it is used.
 //

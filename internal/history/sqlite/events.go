@@ -26,8 +26,8 @@ const (
 )
 
 // Events returns recorded events around an instant: see history.Reader.
-func (s *Store) Events(ctx context.Context, at time.Time, before, after int, of history.EventFilter) (events []history.Event, err error) {
-	err = s.ask(ctx, func(q *query) error {
+func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of history.EventFilter) (events []history.Event, err error) {
+	err = r.ask(ctx, func(q *query) error {
 		a := around{query: q, at: at.UnixNano(), kinds: -1, refs: map[int64]sources.Ref{}}
 		if of.Kinds != nil {
 			a.kinds = 0
@@ -35,8 +35,8 @@ func (s *Store) Events(ctx context.Context, at time.Time, before, after int, of 
 		for _, kind := range of.Kinds {
 			a.kinds |= 1 << kind
 		}
-		earlier := a.events(of, before, [3]string{eventsBefore, kindBefore, laneBefore})
-		later := a.events(of, after, [3]string{eventsAfter, kindAfter, laneAfter})
+		earlier := a.events(ctx, of, before, [3]string{eventsBefore, kindBefore, laneBefore})
+		later := a.events(ctx, of, after, [3]string{eventsAfter, kindAfter, laneAfter})
 		events = slices.Concat(earlier[max(len(earlier)-before, 0):], later[:min(len(later), after)])
 		return q.err
 	})
@@ -55,7 +55,7 @@ type around struct {
 }
 
 // events are in order. There may be more than most, which are the nearest.
-func (a *around) events(of history.EventFilter, most int, texts [3]string) (events []history.Event) {
+func (a *around) events(ctx context.Context, of history.EventFilter, most int, texts [3]string) (events []history.Event) {
 	shown := a.kinds
 	if a.has == 1 && a.kinds != -1 {
 		shown, most = -1, math.MaxInt
@@ -65,19 +65,19 @@ func (a *around) events(of history.EventFilter, most int, texts [3]string) (even
 	case of.Refs != nil:
 		for _, ref := range of.Refs {
 			var lane int64
-			a.each("select id from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name}, []any{&lane}, func() {})
+			a.each(ctx, "select id from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name}, []any{&lane}, func() {})
 			if lane != 0 {
-				events = append(events, a.read(texts[2], most, lane, shown)...)
+				events = append(events, a.read(ctx, texts[2], most, lane, shown)...)
 			}
 		}
 	case a.kinds != -1 && a.has > 1:
 		for kind := range 64 {
 			if a.kinds>>kind&1 != 0 {
-				events = append(events, a.read(texts[1], most, kind)...)
+				events = append(events, a.read(ctx, texts[1], most, kind)...)
 			}
 		}
 	default:
-		events = a.read(texts[0], most)
+		events = a.read(ctx, texts[0], most)
 	}
 	slices.SortFunc(events, func(x, y history.Event) int { return x.Compare(&y) })
 	return slices.CompactFunc(events, func(x, y history.Event) bool { return x.Compare(&y) == 0 })
@@ -85,7 +85,7 @@ func (a *around) events(of history.EventFilter, most int, texts [3]string) (even
 
 // read returns the events that a statement finds, at most so many. In a file of the first version
 // their bodies alone tell the kinds: there it reads all.
-func (a *around) read(text string, most int, more ...any) (events []history.Event) {
+func (a *around) read(ctx context.Context, text string, most int, more ...any) (events []history.Event) {
 	if a.has == 1 {
 		text = strings.Replace(text, "from event", "from (select *, 0 as kind from event)", 1)
 	}
@@ -93,7 +93,7 @@ func (a *around) read(text string, most int, more ...any) (events []history.Even
 	var at, lane int64
 	var body []byte
 	var lanes []int64
-	a.each(text, append([]any{a.at, most}, more...), []any{&e.Run, (*unsigned)(&e.Seq), &at, &lane, &body}, func() {
+	a.each(ctx, text, append([]any{a.at, most}, more...), []any{&e.Run, (*unsigned)(&e.Seq), &at, &lane, &body}, func() {
 		one := history.Event{Event: eventOf(lane), Run: e.Run}
 		one.Seq, one.At = e.Seq, time.Unix(0, at)
 		if a.err = decodeEvent(&one.Event, body); a.err == nil && a.kinds>>one.Kind&1 != 0 {
@@ -102,17 +102,17 @@ func (a *around) read(text string, most int, more ...any) (events []history.Even
 	})
 	for i := range events {
 		if lanes[i] != 0 {
-			events[i].Ref = a.ref(lanes[i])
+			events[i].Ref = a.ref(ctx, lanes[i])
 		}
 	}
 	return events
 }
 
 // ref is the primitive of a lane.
-func (a *around) ref(lane int64) sources.Ref {
+func (a *around) ref(ctx context.Context, lane int64) sources.Ref {
 	ref, ok := a.refs[lane]
 	if !ok {
-		a.each("select source, space, name from lane where id = ?", []any{lane}, []any{&ref.Source, &ref.Space, &ref.Name}, func() {})
+		a.each(ctx, "select source, space, name from lane where id = ?", []any{lane}, []any{&ref.Source, &ref.Space, &ref.Name}, func() {})
 		a.refs[lane] = ref
 	}
 	return ref

@@ -14,34 +14,34 @@ const (
 	chunkAge   = time.Minute
 )
 
-// groups is the open group, as the file has it after a transaction.
-type groups struct {
-	group  int64     // 0: none
+// openGroup is the group that grows, as the file has it after a transaction.
+type openGroup struct {
+	id     int64     // 0: none
 	length int64     // bytes of the group
 	pieces []byte    // since the last chunk
 	opened time.Time // when the first of them was written; zero: there are none
 }
 
 // write stores the encoded inputs of a Batch.
-func (w *Writer) write(t *tx, b *history.Batch) groups {
-	g := w.groups
+func (w *Writer) write(t *tx, b *history.Batch) openGroup {
+	g := w.group
 	from, to := b.Span.From.UnixNano(), b.Span.To.UnixNano()
 	if b.Keyframe != nil {
 		t.pack(&g)
 		g.length = 0
 		if b.Follows {
-			t.exec("update gop set thin = ? where id = ? and thin > 0", unsigned(b.Seq[0]+1), g.group)
+			t.exec("update gop set thin = ? where id = ? and thin > 0", unsigned(b.Seq[0]+1), g.id)
 		}
-		g.group = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,?,?)", w.run.ID, unsigned(b.Seq[0]), from, to, b.Thin, packed(b.Keyframe))
+		g.id = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,?,?)", w.run.ID, unsigned(b.Seq[0]), from, to, b.Thin, packed(b.Keyframe))
 	}
 	if b.Count > 0 {
-		t.insert("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.group, g.length, from, to, b.Inputs)
+		t.insert("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.id, g.length, from, to, b.Inputs)
 		g.length += int64(len(b.Inputs))
 		g.pieces = append(g.pieces[:len(g.pieces):len(g.pieces)], b.Inputs...)
 		if g.opened.IsZero() {
 			g.opened = b.Span.From
 		}
-		t.exec("update gop set until = ? where id = ?", to, g.group)
+		t.exec("update gop set until = ? where id = ?", to, g.id)
 	}
 	if len(g.pieces) >= chunkBytes || !g.opened.IsZero() && b.Span.To.Sub(g.opened) >= chunkAge {
 		t.pack(&g)
@@ -50,11 +50,11 @@ func (w *Writer) write(t *tx, b *history.Batch) groups {
 }
 
 // pack makes one compressed chunk of the pieces.
-func (t *tx) pack(g *groups) {
+func (t *tx) pack(g *openGroup) {
 	if len(g.pieces) > 0 {
 		t.exec("insert into chunk(gop, first, size, start, until, body) select gop, min(first), ?, min(start), max(until), ? from tail where gop = ? group by gop",
-			len(g.pieces), packed(g.pieces), g.group)
-		t.exec("delete from tail where gop = ?", g.group)
+			len(g.pieces), packed(g.pieces), g.id)
+		t.exec("delete from tail where gop = ?", g.id)
 	}
 	g.pieces, g.opened = nil, time.Time{}
 }
@@ -63,11 +63,11 @@ func (t *tx) pack(g *groups) {
 func (w *Writer) gather() error {
 	return w.tx(func(t *tx) error {
 		left := map[int64][]byte{}
-		var gop int64
+		var id int64
 		var body []byte
-		t.each("select gop, body from tail order by id", nil, []any{&gop, &body}, func() { left[gop] = append(left[gop], body...) })
-		for gop, pieces := range left {
-			t.pack(&groups{group: gop, pieces: pieces})
+		t.each("select gop, body from tail order by id", nil, []any{&id, &body}, func() { left[id] = append(left[id], body...) })
+		for id, pieces := range left {
+			t.pack(&openGroup{id: id, pieces: pieces})
 		}
 		return t.err
 	})

@@ -71,7 +71,7 @@ func TestAFullDiskRefusesABatchAsAWhole(t *testing.T) {
 	most(1) // which is what it has
 	b := batchOf(sec, 2*sec, history.LaneChange{Ref: ref("x"), Kind: sources.KindMutex, Scope: "s", Terms: []sources.Term{term("a", sec, 0)}})
 	b.Events = []sources.Event{{Seq: 1, At: after(sec), Kind: sources.EventAcquired, Ref: ref("x"), Detail: strings.Repeat("long", 50_000)}}
-	if err := w.Write(t.Context(), b); !errors.Is(err, syscall.ENOSPC) {
+	if err := w.Write(b); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("error %v, want ENOSPC", err)
 	}
 	s := store(t, o)

@@ -12,14 +12,14 @@ import (
 )
 
 // Lanes returns what is recorded of each of refs within span: see history.Reader.
-func (s *Store) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
-	err = s.ask(ctx, func(q *query) error {
+func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
+	err = r.ask(ctx, func(q *query) error {
 		window := periodOf(span)
 		var all *everything
 		if refs != nil {
-			all = q.everythingOf(window, refs)
+			all = q.everythingOf(ctx, window, refs)
 		} else {
-			all = q.everything(window, allLanes)
+			all = q.everything(ctx, window, allLanes)
 			slices.SortFunc(all.lanes, func(a, b listed) int {
 				return cmp.Or(cmp.Compare(a.ref.Source, b.ref.Source), cmp.Compare(a.ref.Space, b.ref.Space), cmp.Compare(a.ref.Name, b.ref.Name))
 			})
@@ -27,12 +27,12 @@ func (s *Store) Lanes(ctx context.Context, refs []sources.Ref, span history.Span
 				refs = append(refs, all.lanes[i].ref)
 			}
 		}
-		kept := q.kept()
+		kept := q.kept(ctx)
 		lanes = make([]history.Lane, len(refs))
 		next := 0
 		for i, ref := range refs {
 			if lanes[i].Ref = ref; next < len(all.lanes) && all.lanes[next].ref == ref {
-				q.lane(&lanes[i], &all.lanes[next], window, all, kept)
+				q.lane(ctx, &lanes[i], &all.lanes[next], window, all, kept)
 				next++
 			}
 		}
@@ -45,15 +45,15 @@ func (s *Store) Lanes(ctx context.Context, refs []sources.Ref, span history.Span
 }
 
 // kept is from when on nothing was dropped.
-func (q *query) kept() (since int64) {
-	q.each("select since from kept", nil, []any{&since}, func() {})
+func (q *query) kept(ctx context.Context) (since int64) {
+	q.each(ctx, "select since from kept", nil, []any{&since}, func() {})
 	return since
 }
 
-func (q *query) lane(l *history.Lane, known *listed, window period, all *everything, kept int64) {
+func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, window period, all *everything, kept int64) {
 	l.Kind, l.Since = known.kind, time.Unix(0, max(known.since, kept))
-	if q.terms(l, known.id, window, all.dark); l.Kind == sources.KindSemaphore {
-		l.Levels = q.levels(known.id, window)
+	if q.terms(ctx, l, known.id, window, all.dark); l.Kind == sources.KindSemaphore {
+		l.Levels = q.levels(ctx, known.id, window)
 	}
 	l.Dark = all.unobserved(known).shown
 }
@@ -68,7 +68,7 @@ const (
 )
 
 // terms reads those of the lane l, which is numbered lane.
-func (q *query) terms(l *history.Lane, lane int64, window period, dark *darkness) {
+func (q *query) terms(ctx context.Context, l *history.Lane, lane int64, window period, dark *darkness) {
 	text := termsOfOne
 	if l.Kind == sources.KindSemaphore {
 		text = termsOfMany
@@ -76,7 +76,7 @@ func (q *query) terms(l *history.Lane, lane int64, window period, dark *darkness
 	var t sources.Term
 	var start, startWithin, untilWithin, run int64
 	var until sql.NullInt64
-	q.each(text, []any{lane, window.from, window.to}, []any{&t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &start, &t.Start.How, &startWithin,
+	q.each(ctx, text, []any{lane, window.from, window.to}, []any{&t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &start, &t.Start.How, &startWithin,
 		&until, &t.End.How, &untilWithin, &t.Cause, &t.How, &t.Program, &t.Hue, &run}, func() {
 		if t.Cause > sources.CauseSession || max(t.How, t.Start.How, t.End.How) > sources.Ours {
 			q.err = damage("a term")
@@ -101,10 +101,10 @@ func stampOf(at, within int64, how sources.Known) sources.Stamp {
 	return sources.StampBetween(time.Unix(0, at-within), time.Unix(0, at), how)
 }
 
-func (q *query) levels(lane int64, window period) (levels []sources.Level) {
+func (q *query) levels(ctx context.Context, lane int64, window period) (levels []sources.Level) {
 	var l sources.Level
 	var at int64
-	q.each(levelsOfALane, []any{lane, window.from, window.to}, []any{&at, (*unsigned)(&l.Taken), (*unsigned)(&l.High), &l.Gone}, func() {
+	q.each(ctx, levelsOfALane, []any{lane, window.from, window.to}, []any{&at, (*unsigned)(&l.Taken), (*unsigned)(&l.High), &l.Gone}, func() {
 		l.At = time.Unix(0, at)
 		levels = append(levels, l)
 	})

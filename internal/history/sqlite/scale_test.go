@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -33,7 +34,7 @@ func BenchmarkScale(b *testing.B) {
 	longest := time.Duration(0)
 	for did := true; did; {
 		began := cpu(b)
-		if did, err = w.sumUp(b.Context(), end); err != nil {
+		if did, err = w.sumUp(end); err != nil {
 			b.Fatal(err)
 		}
 		longest = max(longest, cpu(b)-began)
@@ -43,7 +44,7 @@ func BenchmarkScale(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Logf("%d terms, %d events, %d MB; the longest step of summing up took %v of CPU", terms, events, info.Size()>>20, longest)
-	s := Open(o.Path)
+	s := NewReader(o.Path)
 	defer s.Close()
 	month := history.Span{From: t0, To: end}
 	var visible []sources.Ref
@@ -151,7 +152,7 @@ func fill(b *testing.B, w *Writer) (terms, events int) {
 		batch.Lanes = append(batch.Lanes, c)
 		if len(batch.Lanes) == 200 || i == scaleLanes-1 {
 			batch.Span.To = after(length)
-			if err := w.Write(b.Context(), batch); err != nil {
+			if err := w.Write(batch); err != nil {
 				b.Fatal(err)
 			}
 			batch = batchOf(0, sec)
@@ -192,10 +193,10 @@ func TestQuestionsAreAnsweredByTheirIndices(t *testing.T) {
 		sumsCarried:   "SEARCH term USING PRIMARY KEY (lane=? AND start>? AND start<?)",
 	} {
 		plan := ""
-		err := w.read(t.Context(), func(q *query) error {
+		err := w.ask(func(ctx context.Context, q *query) error {
 			var id, parent, unused int64
 			var line string
-			q.each("explain query plan "+text, []any{1, 2, 3, 4}[:parameters(text)], []any{&id, &parent, &unused, &line}, func() { plan += line + "\n" })
+			q.each(ctx, "explain query plan "+text, []any{1, 2, 3, 4}[:parameters(text)], []any{&id, &parent, &unused, &line}, func() { plan += line + "\n" })
 			return q.err
 		})
 		if err != nil || !strings.Contains(plan, want) || strings.Contains(plan, "SCAN term") || strings.Contains(plan, "TEMP B-TREE") {

@@ -47,9 +47,9 @@ func begun(t *testing.T, o Options, began time.Duration) *Writer {
 }
 
 // store reads what a test has written.
-func store(t *testing.T, o Options) *Store {
+func store(t *testing.T, o Options) *Reader {
 	t.Helper()
-	s := Open(o.Path)
+	s := NewReader(o.Path)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -68,7 +68,7 @@ func batchOf(from, to time.Duration, lanes ...history.LaneChange) *history.Batch
 
 func write(t *testing.T, w *Writer, b *history.Batch) {
 	t.Helper()
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Write(b); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,7 +76,7 @@ func write(t *testing.T, w *Writer, b *history.Batch) {
 func span(from, to time.Duration) history.Span { return history.Span{From: after(from), To: after(to)} }
 
 // laneOf is what is recorded of one primitive.
-func laneOf(t *testing.T, s *Store, name string, span history.Span) history.Lane {
+func laneOf(t *testing.T, s *Reader, name string, span history.Span) history.Lane {
 	t.Helper()
 	lanes, err := s.Lanes(t.Context(), []sources.Ref{ref(name)}, span)
 	if err != nil {

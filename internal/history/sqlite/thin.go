@@ -48,18 +48,18 @@ type thinGroup struct {
 // thin goes on with thinning, for some milliseconds: the oldest whole group that was over before, once it
 // was for so long. A group becomes thin, or a part of the thin one before it, in one transaction. One
 // that cannot be replayed is of use to nobody: it is dropped.
-func (w *Writer) thin(ctx context.Context, before time.Time, late time.Duration) (did bool, err error) {
+func (w *Writer) thin(before time.Time, late time.Duration) (did bool, err error) {
 	t := &w.thinning
 	if t.thinner != nil {
 		late = 0
 	}
 	began := time.Now()
-	err = w.read(ctx, func(q *query) error {
+	err = w.ask(func(ctx context.Context, q *query) error {
 		if t.whole == nil {
-			return w.beginThin(q, before.Add(-late).UnixNano())
+			return w.beginThin(ctx, q, before.Add(-late).UnixNano())
 		}
 		if len(t.queue) == 0 && !t.read {
-			t.queue, q.err = t.whole.inputs(q)
+			t.queue, q.err = t.whole.inputs(ctx, q)
 			t.read = len(t.queue) == 0
 		}
 		return q.err
@@ -77,7 +77,7 @@ func (w *Writer) thin(ctx context.Context, before time.Time, late time.Duration)
 	}
 	if whole != nil && (errors.Is(err, history.ErrDamaged) || errors.Is(err, sources.ErrRecording)) {
 		err = w.tx(func(t *tx) error {
-			t.dropGroup(whole.gop)
+			t.dropGroup(whole.group)
 			return t.err
 		})
 	}
@@ -85,23 +85,23 @@ func (w *Writer) thin(ctx context.Context, before time.Time, late time.Duration)
 }
 
 // beginThin begins with the next whole group that was over before, if there is one.
-func (w *Writer) beginThin(q *query, before int64) error {
+func (w *Writer) beginThin(ctx context.Context, q *query, before int64) error {
 	t := &w.thinning
-	var gop int64
-	q.each("select id, start, until from gop where thin = 0 and until < ? and id <> ? order by id limit 1", []any{before, w.group},
-		[]any{&gop, &t.span.from, &t.span.to}, func() {})
-	if gop == 0 || q.err != nil {
+	var group int64
+	q.each(ctx, "select id, start, until from gop where thin = 0 and until < ? and id <> ? order by id limit 1", []any{before, w.group.id},
+		[]any{&group, &t.span.from, &t.span.to}, func() {})
+	if group == 0 || q.err != nil {
 		return q.err
 	}
-	t.whole, t.read = &cursor{gop: gop, decoder: sources.NewDecoder()}, false
+	t.whole, t.read = &cursor{group: group, decoder: sources.NewDecoder()}, false
 	run := t.into.run
-	k, err := t.whole.begin(q, gop)
+	k, err := t.whole.begin(ctx, q, group)
 	if err != nil {
 		return err
 	}
 	if t.thinner == nil || t.whole.run != run || k.Seq() != t.end || t.into.inputs >= thinInputs || t.into.length >= thinBytes || t.span.to-t.into.start >= int64(thinSpan) {
 		t.thinner, t.encoder = sources.NewThinner(k), sources.NewEncoder(sources.EncoderOptions{})
-		t.into = thinGroup{id: gop, run: t.whole.run, start: t.span.from, key: t.encoder.Keyframe(nil, t.thinner.Keyframe())}
+		t.into = thinGroup{id: group, run: t.whole.run, start: t.span.from, key: t.encoder.Keyframe(nil, t.thinner.Keyframe())}
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (w *Writer) writeThin() error {
 			t.exec("update gop set body = ? where id = ?", packed(into.key), into.id)
 			into.key = nil
 		} else {
-			t.dropGroup(whole.gop)
+			t.dropGroup(whole.group)
 		}
 		span := w.thinning.span
 		t.exec("update gop set thin = ?, until = ? where id = ?", unsigned(whole.last+1), span.to, into.id)

@@ -50,7 +50,7 @@ func TestAThinnedFileTellsAllButRenewals(t *testing.T) {
 			if slices.Contains(thin.thin, false) || thin.renewals > 0 || thin.inputs > whole.inputs-whole.renewals || len(thin.thin) > 12 {
 				t.Errorf("%d renewals and %d of %d inputs are left, thin %v", thin.renewals, thin.inputs, whole.inputs, thin.thin)
 			}
-			from := sqlite.Open(path)
+			from := sqlite.NewReader(path)
 			defer closed(t, from)
 			_, sent := recordtest.File(t, from)
 			copied := replayOf(t, sent)
@@ -70,7 +70,7 @@ func TestAPlayerGoesThroughThinnedGroups(t *testing.T) {
 		log := historytest.Hour(t, nil, nil)
 		inGroups(t, path, log)
 		recorded := time.Now()
-		s := sqlite.Open(path)
+		s := sqlite.NewReader(path)
 		defer closed(t, s)
 		p := history.NewPlayer(t.Context(), s, s)
 		defer p.Close()
@@ -160,7 +160,7 @@ func inGroups(t *testing.T, path string, log history.Log) {
 			}
 			b.Events, _ = told.Events(0)
 			b.Events = slices.DeleteFunc(b.Events, func(e sources.Event) bool { return e.Kind == sources.EventRenewed })
-			if err := w.Write(t.Context(), b); err != nil {
+			if err := w.Write(b); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -201,7 +201,7 @@ type shown struct {
 // replayOf replays a file, and looks at it every minute.
 func replayOf(t *testing.T, path string) *replay {
 	t.Helper()
-	s := sqlite.Open(path)
+	s := sqlite.NewReader(path)
 	defer closed(t, s)
 	runs, err := s.Runs(t.Context())
 	if err != nil {

@@ -21,12 +21,12 @@ func BenchmarkThin(b *testing.B) {
 	defer w.Close()
 	const seconds = 180
 	recordRenewals(b, w, seconds)
-	s := Open(o.Path)
+	s := NewReader(o.Path)
 	defer s.Close()
 	show := func(what string) {
 		var bytes int64
 		if err := s.ask(b.Context(), func(q *query) error {
-			q.each("select (select sum(length(body)) from gop) + (select coalesce(sum(length(body)), 0) from chunk) + (select coalesce(sum(length(body)), 0) from tail)", nil, []any{&bytes}, func() {})
+			q.each(b.Context(), "select (select sum(length(body)) from gop) + (select coalesce(sum(length(body)), 0) from chunk) + (select coalesce(sum(length(body)), 0) from tail)", nil, []any{&bytes}, func() {})
 			return q.err
 		}); err != nil {
 			b.Fatal(err)
@@ -43,7 +43,7 @@ func BenchmarkThin(b *testing.B) {
 	var longest, all time.Duration
 	for did := true; did; steps++ {
 		began := cpu(b)
-		if did, err = w.thin(b.Context(), t0.Add(h), 0); err != nil {
+		if did, err = w.thin(t0.Add(h), 0); err != nil {
 			b.Fatal(err)
 		}
 		longest, all = max(longest, cpu(b)-began), all+cpu(b)-began
@@ -73,7 +73,7 @@ func recordRenewals(b *testing.B, w *Writer, seconds int) {
 			b.Fatal(err)
 		}
 		if group.Count == 20_000 {
-			if err := w.Write(b.Context(), group); err != nil {
+			if err := w.Write(group); err != nil {
 				b.Fatal(err)
 			}
 			group = nil
@@ -103,7 +103,7 @@ func recordRenewals(b *testing.B, w *Writer, seconds int) {
 }
 
 // seek makes the state at an instant.
-func seek(b *testing.B, s *Store, at time.Time) {
+func seek(b *testing.B, s *Reader, at time.Time) {
 	b.Helper()
 	c, err := s.Cursor(b.Context(), 0, at)
 	if err != nil {

@@ -30,18 +30,18 @@ func (l Limits) withDefaults() Limits {
 const batch = 1000
 
 // Tidy sums up what is over, and thins and drops what is too old or too much, in one step of some
-// milliseconds: see history.Writer.
-func (w *Writer) Tidy(ctx context.Context, now time.Time) (done bool, err error) {
+// milliseconds: see record.Output.
+func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	if w.db == nil {
 		return true, nil
 	}
 	limits := w.o.Limits.withDefaults()
-	did, err := w.sumUp(ctx, now)
+	did, err := w.sumUp(now)
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return w.dropInputs(w.kept(now)) },
-		func() (bool, error) { return w.thin(ctx, now.Add(-limits.Full), thinEvery) },
+		func() (bool, error) { return w.thin(now.Add(-limits.Full), thinEvery) },
 		func() (bool, error) { return w.drop(now.Add(-limits.Keep).UnixNano()) },
-		func() (bool, error) { return w.shrink(ctx, limits, now) },
+		func() (bool, error) { return w.shrink(limits, now) },
 	} {
 		if did || err != nil {
 			break
@@ -67,14 +67,14 @@ const summedLanes = 500
 
 // sumUp sums up some lanes of the next six hours that are over. What is older than the recording
 // has nothing to sum up.
-func (w *Writer) sumUp(ctx context.Context, now time.Time) (did bool, err error) {
+func (w *Writer) sumUp(now time.Time) (did bool, err error) {
 	over := now.Add(-settled).UnixNano()/sumEvery - 1
 	if w.summed > over {
 		return false, nil
 	}
-	err = w.read(ctx, func(q *query) error {
+	err = w.ask(func(ctx context.Context, q *query) error {
 		var first, last int64
-		q.each("select coalesce(min(began), 0) from run", nil, []any{&first}, func() {})
+		q.each(ctx, "select coalesce(min(began), 0) from run", nil, []any{&first}, func() {})
 		w.summed = max(w.summed, first/sumEvery, w.kept(now)/sumEvery)
 		if w.summed > over || q.err != nil {
 			return q.err
@@ -84,11 +84,11 @@ func (w *Writer) sumUp(ctx context.Context, now time.Time) (did bool, err error)
 			*s = summing{n: w.summed, body: encodeSums(nil, nil)}
 		}
 		did = true
-		q.each("select coalesce(max(id), 0) from (select id from lane where id > ? order by id limit ?)", []any{s.lane, summedLanes}, []any{&last}, func() {})
+		q.each(ctx, "select coalesce(max(id), 0) from (select id from lane where id > ? order by id limit ?)", []any{s.lane, summedLanes}, []any{&last}, func() {})
 		if last > 0 {
 			window := period{s.n * sumEvery, (s.n + 1) * sumEvery}
-			all := q.everything(window, numbers{s.lane + 1, last})
-			s.body = append(s.body, encodeSums(q.sum(window, all), all.lanes)[1:]...)
+			all := q.everything(ctx, window, numbers{s.lane + 1, last})
+			s.body = append(s.body, encodeSums(q.sum(ctx, window, all), all.lanes)[1:]...)
 			s.lane = last
 		}
 		if last > 0 || q.err != nil {
@@ -140,14 +140,14 @@ func (w *Writer) drop(before int64) (did bool, err error) {
 
 // shrink gives pages back to the disk, and where the file is still too large drops the oldest
 // part of what it holds: of the renewals first, then of the inputs, then of everything.
-func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool, err error) {
+func (w *Writer) shrink(l Limits, now time.Time) (did bool, err error) {
 	var pages, free, size, oldest, first int64
-	err = w.read(ctx, func(q *query) error {
+	err = w.ask(func(ctx context.Context, q *query) error {
 		for text, into := range map[string]*int64{
 			"pragma page_count": &pages, "pragma freelist_count": &free, "pragma page_size": &size,
 			"select coalesce(min(start), 0) from gop": &oldest, "select coalesce(min(at), 0) from event": &first,
 		} {
-			q.each(text, nil, []any{into}, func() {})
+			q.each(ctx, text, nil, []any{into}, func() {})
 		}
 		return q.err
 	})
@@ -157,14 +157,14 @@ func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool,
 	switch {
 	case (pages-free)*size > l.Size && oldest > 0 && oldest < now.Add(-time.Hour).UnixNano():
 		hour := now.Add(-time.Hour)
-		if did, err = w.thin(ctx, hour, 0); did || err != nil {
+		if did, err = w.thin(hour, 0); did || err != nil {
 			return did, err
 		}
 		return w.dropInputs(hour.UnixNano())
 	case (pages-free)*size > l.Size && first > 0:
 		return w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
 	case free > 1000:
-		_, err := w.conn.ExecContext(ctx, "pragma incremental_vacuum(500)")
+		_, err := w.conn.ExecContext(context.Background(), "pragma incremental_vacuum(500)")
 		return err == nil, explained(w.o.Path, err)
 	}
 	return false, nil
@@ -174,7 +174,7 @@ func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool,
 func (w *Writer) dropInputs(before int64) (did bool, err error) {
 	err = w.tx(func(t *tx) error {
 		var id int64
-		if did = t.query("select id from gop where until < ? and id <> ? order by id limit 1", []any{before, w.group}, &id); did {
+		if did = t.query("select id from gop where until < ? and id <> ? order by id limit 1", []any{before, w.group.id}, &id); did {
 			t.dropGroup(id)
 		}
 		return t.err

@@ -14,7 +14,7 @@ func tidied(t *testing.T, w *Writer, now time.Time) (steps int) {
 	t.Helper()
 	for {
 		steps++
-		done, err := w.Tidy(t.Context(), now)
+		done, err := w.Tidy(now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestWhatIsTooOldIsDropped(t *testing.T) {
 	for table, want := range map[string]int64{"gop": 2, "tail": 0, "chunk": 2, "dark": 2, "lane": 2} {
 		var n int64
 		err := s.ask(t.Context(), func(q *query) error {
-			q.each("select count(*) from "+table, nil, []any{&n}, func() {})
+			q.each(t.Context(), "select count(*) from "+table, nil, []any{&n}, func() {})
 			return q.err
 		})
 		if err != nil || n != want {

@@ -13,12 +13,12 @@ import (
 const sumEvery = int64(6 * time.Hour)
 
 // Totals sums up span for each primitive that is recorded in it: see history.Reader.
-func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
-	err = s.ask(ctx, func(q *query) error {
+func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
+	err = r.ask(ctx, func(q *query) error {
 		window := periodOf(span)
 		window.to = min(window.to, time.Now().UnixNano())
-		all := q.everything(window, allLanes)
-		sums := q.sums(window, all)
+		all := q.everything(ctx, window, allLanes)
+		sums := q.sums(ctx, window, all)
 		for i := range all.lanes {
 			l := &all.lanes[i]
 			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
@@ -71,33 +71,33 @@ type numbers struct{ first, last int64 }
 var allLanes = numbers{1, endless}
 
 // everything reads what is known of lanes, in the order of their numbers.
-func (q *query) everything(window period, of numbers) *everything {
-	a := &everything{of: of, dark: q.darkness(window), same: map[alike]*unobserved{}}
-	q.listed(a, somePlaced, of.first, of.last)
-	q.readOwn(a.dark, of)
+func (q *query) everything(ctx context.Context, window period, of numbers) *everything {
+	a := &everything{of: of, dark: q.darkness(ctx, window), same: map[alike]*unobserved{}}
+	q.listed(ctx, a, somePlaced, of.first, of.last)
+	q.readOwn(ctx, a.dark, of)
 	return a
 }
 
 // everythingOf reads what is known of those of refs that are recorded, in their order.
-func (q *query) everythingOf(window period, refs []sources.Ref) *everything {
-	a := &everything{dark: q.darkness(window), same: map[alike]*unobserved{}}
+func (q *query) everythingOf(ctx context.Context, window period, refs []sources.Ref) *everything {
+	a := &everything{dark: q.darkness(ctx, window), same: map[alike]*unobserved{}}
 	for _, ref := range refs {
 		n := len(a.lanes)
-		if q.listed(a, onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
-			q.readOwn(a.dark, numbers{a.lanes[n].id, a.lanes[n].id})
+		if q.listed(ctx, a, onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
+			q.readOwn(ctx, a.dark, numbers{a.lanes[n].id, a.lanes[n].id})
 		}
 	}
 	return a
 }
 
 // listed adds the lanes that a statement finds.
-func (q *query) listed(a *everything, text string, args ...any) {
+func (q *query) listed(ctx context.Context, a *everything, text string, args ...any) {
 	var l listed
 	var p placement
 	var scope sql.NullInt64
 	var since sql.NullInt64
 	others := len(a.lanes)
-	q.each(text, args, []any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
+	q.each(ctx, text, args, []any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
 		p = placement{since.Int64, scope.Int64}
 		if n := len(a.lanes); n > others && a.lanes[n-1].id == l.id {
 			a.lanes[n-1].places = append(a.lanes[n-1].places, p)
@@ -134,8 +134,8 @@ func (a *everything) unseen(l *listed, window period) (sum int64) {
 
 // sums are the sums of window for each of the lanes, made of what was summed up and of the terms
 // of the rest.
-func (q *query) sums(window period, all *everything) []sum {
-	made := q.made(window)
+func (q *query) sums(ctx context.Context, window period, all *everything) []sum {
+	made := q.made(ctx, window)
 	total := make([]sum, len(all.lanes))
 	for from := window.from; from < window.to && q.err == nil; {
 		n := from / sumEvery
@@ -152,7 +152,7 @@ func (q *query) sums(window period, all *everything) []sum {
 			}
 			to = min(to+sumEvery, window.to)
 		}
-		for i, s := range q.sum(period{from, to}, all) {
+		for i, s := range q.sum(ctx, period{from, to}, all) {
 			total[i] = total[i].plus(s)
 		}
 		from = to
@@ -161,12 +161,12 @@ func (q *query) sums(window period, all *everything) []sum {
 }
 
 // made are the bodies of the sums that lie wholly in window, by their numbers.
-func (q *query) made(window period) map[int64][]byte {
+func (q *query) made(ctx context.Context, window period) map[int64][]byte {
 	made := map[int64][]byte{}
 	var n int64
 	var body []byte
 	first, last := (window.from+sumEvery-1)/sumEvery, window.to/sumEvery-1
-	q.each("select n, body from sum where n between ? and ?", []any{first, last}, []any{&n, &body}, func() { made[n] = body })
+	q.each(ctx, "select n, body from sum where n between ? and ?", []any{first, last}, []any{&n, &body}, func() { made[n] = body })
 	return made
 }
 
@@ -204,7 +204,7 @@ type held struct {
 }
 
 // sum sums up the terms of a window, for each of the lanes.
-func (q *query) sum(window period, all *everything) []sum {
+func (q *query) sum(ctx context.Context, window period, all *everything) []sum {
 	terms := make([][]held, len(all.lanes))
 	place := make(map[int64]int, len(all.lanes))
 	for i := range all.lanes {
@@ -221,11 +221,11 @@ func (q *query) sum(window period, all *everything) []sum {
 		}
 	}
 	into := []any{&lane, &h.start, &how, &within, &until, &run}
-	q.each(sumsCarried, []any{window.from, all.of.first, all.of.last}, into, take)
+	q.each(ctx, sumsCarried, []any{window.from, all.of.first, all.of.last}, into, take)
 	if all.of == allLanes {
-		q.each(sumsWithin, []any{window.from, window.to}, into, take)
+		q.each(ctx, sumsWithin, []any{window.from, window.to}, into, take)
 	} else {
-		q.each(sumsOfSome, []any{window.from, all.of.first, all.of.last, window.to}, into, take)
+		q.each(ctx, sumsOfSome, []any{window.from, all.of.first, all.of.last, window.to}, into, take)
 	}
 	sums := make([]sum, len(all.lanes))
 	for i := range all.lanes {

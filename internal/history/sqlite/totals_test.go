@@ -107,7 +107,7 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 		compare()
 		for did := true; did; {
 			var err error
-			if did, err = w.sumUp(t.Context(), minuteAt(length)); err != nil {
+			if did, err = w.sumUp(minuteAt(length)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -168,7 +168,7 @@ func TestSummingUpGoesInSteps(t *testing.T) {
 			write(t, w, late)
 		}
 		var err error
-		if did, err = w.sumUp(t.Context(), after(7*h)); err != nil {
+		if did, err = w.sumUp(after(7 * h)); err != nil {
 			t.Fatal(err)
 		}
 	}

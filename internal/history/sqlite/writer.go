@@ -28,25 +28,23 @@ type Options struct {
 
 // Writer writes to a recording. One goroutine uses it.
 type Writer struct {
-	o      Options
-	locked *os.File
-	db     *sql.DB   // nil: it must be opened again
-	conn   *sql.Conn // its only connection
-	note   string
-	run    history.Run
-	stored map[string]*sql.Stmt
+	o        Options
+	locked   *os.File
+	db       *sql.DB   // nil: it must be opened again
+	conn     *sql.Conn // its only connection
+	note     string
+	run      history.Run
+	prepared map[string]*sql.Stmt
 
 	// The rest is what the file says too, or will say after the next chunk.
-	lanes  map[sources.Ref]*lane
-	scopes map[scopeName]int64
-	groups
+	lanes    map[sources.Ref]*lane
+	scopes   map[scopeName]int64
+	group    openGroup
 	thinning thinning
 	summing  summing
 	summed   int64 // what is before this one may have been summed up
 	before   int64 // when the run before ended, but not after this one began
 }
-
-var _ history.Writer = (*Writer)(nil)
 
 // Begin opens the recording for writing, makes it where there is none, and begins a run. The
 // error wraps history.ErrBusy where another process records into it, history.ErrNewer
@@ -155,23 +153,23 @@ func (w *Writer) begin(ctx context.Context) error {
 
 // reset forgets what is known of the file.
 func (w *Writer) reset() {
-	w.stored, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
-	w.groups, w.thinning, w.summing = groups{}, thinning{}, summing{}
+	w.prepared, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
+	w.group, w.thinning, w.summing = openGroup{}, thinning{}, summing{}
 }
 
-// Write stores b: see history.Writer. After an error that wraps history.ErrDamaged, or
+// Write stores b: see record.Output. After an error that wraps history.ErrDamaged, or
 // fs.ErrClosed, the recording must be closed and begun again.
-func (w *Writer) Write(ctx context.Context, b *history.Batch) error {
+func (w *Writer) Write(b *history.Batch) error {
 	if w.db == nil {
 		return fs.ErrClosed
 	}
-	if w.group == 0 && b.Keyframe == nil {
+	if w.group.id == 0 && b.Keyframe == nil {
 		return errors.New("a recording begins with a keyframe")
 	}
 	if err := w.enough(); err != nil {
 		return err
 	}
-	var g groups
+	var g openGroup
 	err := w.tx(func(t *tx) error {
 		g = w.write(t, b)
 		w.derived(t, b)
@@ -182,7 +180,7 @@ func (w *Writer) Write(ctx context.Context, b *history.Batch) error {
 		return errors.Join(err, w.shut())
 	}
 	if err == nil {
-		w.groups = g
+		w.group = g
 		w.run.To = sources.Later(w.run.To, b.Span.To)
 	}
 	return err
@@ -234,10 +232,8 @@ func (w *Writer) shut() error {
 	if w.db == nil {
 		return nil
 	}
-	var err error
-	for _, s := range w.stored {
-		err = errors.Join(err, s.Close())
-	}
+	all := w.statements()
+	err := all.close()
 	if w.conn != nil {
 		err = errors.Join(err, w.conn.Close())
 	}

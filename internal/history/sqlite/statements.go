@@ -8,10 +8,52 @@ import (
 	"coordtop/sources"
 )
 
-// tx is one transaction of the writer. After the first error it does nothing more.
+// statements are prepared once each. After the first error nothing more is done.
+type statements struct {
+	in interface { // a transaction, or the writer's connection
+		PrepareContext(context.Context, string) (*sql.Stmt, error)
+	}
+	prepared map[string]*sql.Stmt
+	err      error
+}
+
+func (s *statements) prepare(ctx context.Context, text string) *sql.Stmt {
+	p := s.prepared[text]
+	if p == nil && s.err == nil {
+		if p, s.err = s.in.PrepareContext(ctx, text); s.err == nil {
+			s.prepared[text] = p
+		}
+	}
+	return p
+}
+
+// each calls f for each row that was read into `into`.
+func (s *statements) each(ctx context.Context, text string, args, into []any, f func()) {
+	p := s.prepare(ctx, text)
+	if s.err != nil {
+		return
+	}
+	rows, err := p.QueryContext(ctx, args...)
+	if err != nil {
+		s.err = err
+		return
+	}
+	if err := eachRow(rows, into, f); s.err == nil { // which f may have set
+		s.err = err
+	}
+}
+
+func (s *statements) close() (err error) {
+	for _, p := range s.prepared {
+		err = errors.Join(err, p.Close())
+	}
+	return err
+}
+
+// tx is one transaction of the writer.
 type tx struct {
-	w   *Writer
-	err error
+	statements
+	w *Writer
 }
 
 // tx runs f in a transaction that is committed where f returns no error. It is not
@@ -21,7 +63,7 @@ func (w *Writer) tx(f func(*tx) error) error {
 	if _, err := w.conn.ExecContext(ctx, "begin immediate"); err != nil {
 		return errors.Join(explained(w.o.Path, err), w.shut())
 	}
-	err := f(&tx{w: w})
+	err := f(&tx{w.statements(), w})
 	if err == nil {
 		_, err = w.conn.ExecContext(ctx, "commit")
 	}
@@ -32,16 +74,12 @@ func (w *Writer) tx(f func(*tx) error) error {
 	return explained(w.o.Path, err)
 }
 
-// stored returns the statement, prepared once.
-func (t *tx) stored(text string) *sql.Stmt {
-	s := t.w.stored[text]
-	if s == nil && t.err == nil {
-		if s, t.err = t.w.conn.PrepareContext(context.Background(), text); t.err == nil {
-			t.w.stored[text] = s
-		}
-	}
-	return s
+// ask asks the connection of the writer, outside a transaction.
+func (w *Writer) ask(f func(context.Context, *query) error) error {
+	return explained(w.o.Path, f(context.Background(), &query{statements: w.statements(), live: true, has: version}))
 }
+
+func (w *Writer) statements() statements { return statements{in: w.conn, prepared: w.prepared} }
 
 func (t *tx) exec(text string, args ...any) (changed int64) {
 	changed, _ = t.change(text, args)
@@ -55,11 +93,12 @@ func (t *tx) insert(text string, args ...any) (id int64) {
 }
 
 func (t *tx) change(text string, args []any) (changed, id int64) {
-	s := t.stored(text)
+	ctx := context.Background()
+	p := t.prepare(ctx, text)
 	if t.err != nil {
 		return 0, 0
 	}
-	result, err := s.ExecContext(context.Background(), args...)
+	result, err := p.ExecContext(ctx, args...)
 	if t.err = err; err != nil {
 		return 0, 0
 	}
@@ -77,18 +116,7 @@ func (t *tx) query(text string, args []any, into ...any) (found bool) {
 
 // each calls f for each row that was read into `into`.
 func (t *tx) each(text string, args, into []any, f func()) {
-	s := t.stored(text)
-	if t.err != nil {
-		return
-	}
-	rows, err := s.QueryContext(context.Background(), args...)
-	if err != nil {
-		t.err = err
-		return
-	}
-	if err := eachRow(rows, into, f); t.err == nil { // which f may have set
-		t.err = err
-	}
+	t.statements.each(context.Background(), text, args, into, f)
 }
 
 // eachRow reads all rows and closes them.

@@ -8,7 +8,7 @@ import (
 	"coordtop/sources"
 )
 
-var _ history.Log = (*Store)(nil)
+var _ history.Log = (*Reader)(nil)
 
 // Which group a Cursor begins with: of a run, or of the one that recorded at an instant.
 const (
@@ -19,23 +19,23 @@ const (
 )
 
 // Cursor returns a Cursor at the last keyframe before an instant: see history.Log.
-func (s *Store) Cursor(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
+func (r *Reader) Cursor(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
 	texts, args := [2]string{groupBefore, groupAfter}, []any{at.UnixNano(), run}
 	if run == 0 {
 		texts, args = [2]string{groupThen, groupOfAnyAfter}, args[:1]
 	}
-	c := &cursor{store: s, decoder: sources.NewDecoder()}
-	err := s.ask(ctx, func(q *query) (err error) {
+	c := &cursor{reader: r, decoder: sources.NewDecoder()}
+	err := r.ask(ctx, func(q *query) (err error) {
 		var id int64
 		for _, text := range texts {
 			if id == 0 {
-				q.each(text, args, []any{&id}, func() {})
+				q.each(ctx, text, args, []any{&id}, func() {})
 			}
 		}
 		if id == 0 && q.err == nil {
 			return history.ErrNothing
 		}
-		c.keyframe, err = c.begin(q, id)
+		c.keyframe, err = c.begin(ctx, q, id)
 		return err
 	})
 	if err != nil {
@@ -49,19 +49,19 @@ const inputBytes = 24
 
 // cursor reads the groups of one run.
 type cursor struct {
-	store    *Store
-	decoder  *sources.Decoder
-	keyframe *sources.Keyframe // to be returned first; nil: it was
-	run, gop int64
-	position int64  // how many bytes of the group were read
-	last     uint64 // the Seq of the last Input that was returned
-	thin     uint64 // of the group: see the package comment
+	reader     *Reader
+	decoder    *sources.Decoder
+	keyframe   *sources.Keyframe // to be returned first; nil: it was
+	run, group int64
+	position   int64  // how many bytes of the group were read
+	last       uint64 // the Seq of the last Input that was returned
+	thin       uint64 // of the group: see the package comment
 }
 
 // begin reads the keyframe of a group.
-func (c *cursor) begin(q *query, gop int64) (*sources.Keyframe, error) {
+func (c *cursor) begin(ctx context.Context, q *query, group int64) (*sources.Keyframe, error) {
 	var body []byte
-	q.each("select run, thin, body from gop where id = ?", []any{gop}, []any{&c.run, (*unsigned)(&c.thin), &body}, func() {})
+	q.each(ctx, "select run, thin, body from gop where id = ?", []any{group}, []any{&c.run, (*unsigned)(&c.thin), &body}, func() {})
 	if q.err != nil {
 		return nil, q.err
 	}
@@ -73,7 +73,7 @@ func (c *cursor) begin(q *query, gop int64) (*sources.Keyframe, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.gop, c.position, c.last = gop, 0, k.Seq()
+	c.group, c.position, c.last = group, 0, k.Seq()
 	return k, nil
 }
 
@@ -82,12 +82,12 @@ func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 	p.Keyframe, c.keyframe = c.keyframe, nil
 	for err == nil && p.Empty() {
 		more := false
-		err = c.store.ask(ctx, func(q *query) (err error) {
-			if err = c.unchanged(q); err == nil {
-				p.Inputs, err = c.inputs(q)
+		err = c.reader.ask(ctx, func(q *query) (err error) {
+			if err = c.unchanged(ctx, q); err == nil {
+				p.Inputs, err = c.inputs(ctx, q)
 			}
 			if err == nil && p.Empty() {
-				more, err = c.nextGroup(q, &p)
+				more, err = c.nextGroup(ctx, q, &p)
 			}
 			return err
 		})
@@ -100,9 +100,9 @@ func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 }
 
 // nextGroup goes on with the next group of the run, if there is one.
-func (c *cursor) nextGroup(q *query, p *history.Piece) (more bool, err error) {
+func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (more bool, err error) {
 	var next int64
-	q.each("select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.gop}, []any{&next}, func() {})
+	q.each(ctx, "select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.group}, []any{&next}, func() {})
 	if next == 0 || q.err != nil {
 		return false, q.err
 	}
@@ -110,7 +110,7 @@ func (c *cursor) nextGroup(q *query, p *history.Piece) (more bool, err error) {
 	if thin {
 		end = c.thin - 1
 	}
-	k, err := c.begin(q, next)
+	k, err := c.begin(ctx, q, next)
 	if err != nil {
 		return false, err
 	}
@@ -121,10 +121,10 @@ func (c *cursor) nextGroup(q *query, p *history.Piece) (more bool, err error) {
 }
 
 // unchanged fails where the group is not what was read of it. One that is thin may have grown.
-func (c *cursor) unchanged(q *query) error {
+func (c *cursor) unchanged(ctx context.Context, q *query) error {
 	thin, was := uint64(0), c.thin
 	found := false
-	q.each("select thin from gop where id = ?", []any{c.gop}, []any{(*unsigned)(&thin)}, func() { found = true })
+	q.each(ctx, "select thin from gop where id = ?", []any{c.group}, []any{(*unsigned)(&thin)}, func() { found = true })
 	if c.thin = thin; q.err == nil && (!found || (was > 0) != (thin > 0)) {
 		return history.ErrThinned
 	}
@@ -132,8 +132,8 @@ func (c *cursor) unchanged(q *query) error {
 }
 
 // inputs are the next of the group; none: there are none by now.
-func (c *cursor) inputs(q *query) (inputs []sources.Input, err error) {
-	piece, err := c.piece(q)
+func (c *cursor) inputs(ctx context.Context, q *query) (inputs []sources.Input, err error) {
+	piece, err := c.piece(ctx, q)
 	if err != nil || len(piece) == 0 {
 		return nil, err
 	}
@@ -148,11 +148,11 @@ func (c *cursor) inputs(q *query) (inputs []sources.Input, err error) {
 }
 
 // piece is the next bytes of the group; none: there are none by now.
-func (c *cursor) piece(q *query) (piece []byte, err error) {
+func (c *cursor) piece(ctx context.Context, q *query) (piece []byte, err error) {
 	first := int64(-1)
 	var body []byte
-	q.each("select first, body from chunk where gop = ? and first <= ? and first + size > ? order by first desc limit 1",
-		[]any{c.gop, c.position, c.position}, []any{&first, &body}, func() {})
+	q.each(ctx, "select first, body from chunk where gop = ? and first <= ? and first + size > ? order by first desc limit 1",
+		[]any{c.group, c.position, c.position}, []any{&first, &body}, func() {})
 	if first >= 0 && q.err == nil {
 		raw, err := unpacked(body)
 		if err != nil || int64(len(raw)) <= c.position-first {
@@ -160,6 +160,6 @@ func (c *cursor) piece(q *query) (piece []byte, err error) {
 		}
 		return raw[c.position-first:], nil
 	}
-	q.each("select body from tail where gop = ? and first >= ? order by first", []any{c.gop, c.position}, []any{&body}, func() { piece = append(piece, body...) })
+	q.each(ctx, "select body from tail where gop = ? and first >= ? order by first", []any{c.group, c.position}, []any{&body}, func() { piece = append(piece, body...) })
 	return piece, q.err
 }

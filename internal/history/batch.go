@@ -1,23 +1,10 @@
 package history
 
 import (
-	"context"
 	"time"
 
 	"coordtop/sources"
 )
-
-// Writer is the side of a store that the recorder uses. One goroutine uses it; each call writes
-// all or nothing. An error that wraps syscall.ENOSPC or fs.ErrPermission can pass: the recorder
-// tries the same Batch again.
-type Writer interface {
-	// Write stores what happened since the last call.
-	Write(ctx context.Context, b *Batch) error
-
-	// Tidy drops what is too old or too much, in one step of some milliseconds; done reports
-	// whether nothing is left to drop.
-	Tidy(ctx context.Context, now time.Time) (done bool, err error)
-}
 
 // Batch is what a recorder writes at a time, about every half second.
 type Batch struct {

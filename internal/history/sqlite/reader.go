@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"coordtop/internal/history"
+)
+
+// Reader reads a recording. It is safe for concurrent use, and for a file that does not exist yet,
+// that another process writes, or that is replaced.
+type Reader struct {
+	path string
+
+	mu   sync.Mutex
+	db   *sql.DB // nil: not opened yet
+	file os.FileInfo
+	has  int // the version of the file when it was opened
+}
+
+var _ history.Reader = (*Reader)(nil)
+
+// NewReader returns a Reader of the recording at path. It opens the file with the first question.
+func NewReader(path string) *Reader { return &Reader{path: path} }
+
+// Close ends the use of the file. The next question opens it anew.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closeLocked()
+}
+
+func (r *Reader) closeLocked() error {
+	if r.db == nil {
+		return nil
+	}
+	err := r.db.Close()
+	r.db = nil
+	return err
+}
+
+// open returns the file that stands at the path now.
+func (r *Reader) open(ctx context.Context) (db *sql.DB, has int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	file, err := os.Stat(r.path)
+	if err != nil {
+		return nil, 0, errors.Join(err, r.closeLocked())
+	}
+	if r.db != nil && os.SameFile(file, r.file) {
+		return r.db, r.has, nil
+	}
+	if err := r.closeLocked(); err != nil {
+		return nil, 0, err
+	}
+	if !file.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: %w", r.path, history.ErrForeign)
+	}
+	head, err := headerOf(r.path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !head.empty && !head.sqlite {
+		return nil, 0, fmt.Errorf("%s: %w", r.path, history.ErrForeign)
+	}
+	db, err = connect(r.path, reading, 2)
+	if err != nil {
+		return nil, 0, err
+	}
+	has, reads, ours, err := versionOf(ctx, db)
+	switch {
+	case err != nil:
+		err = explained(r.path, err)
+	case !ours:
+		err = fmt.Errorf("%s: %w", r.path, history.ErrForeign)
+	case reads > version:
+		err = fmt.Errorf("%s: %w", r.path, history.ErrNewer)
+	case has == 0:
+		err = fmt.Errorf("%s: %w", r.path, history.ErrNothing)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, db.Close())
+	}
+	r.db, r.file, r.has = db, file, has
+	return db, has, nil
+}
+
+// query is one question.
+type query struct {
+	statements
+	live bool // a process records now
+	has  int  // the version of the file, or an earlier one
+}
+
+// ask runs f in one transaction: all its statements see the same state.
+func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
+	db, has, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return explained(r.path, err)
+	}
+	q := &query{statements{in: tx, prepared: map[string]*sql.Stmt{}}, recorded(r.path), has}
+	err = errors.Join(f(q), q.close())
+	if undone := tx.Rollback(); !errors.Is(undone, sql.ErrTxDone) { // which it is where ctx has ended
+		err = errors.Join(err, undone)
+	}
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	return explained(r.path, err)
+}
+
+// Runs returns who recorded: see history.Reader.
+func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
+	err = r.ask(ctx, func(q *query) error {
+		runs = q.runs(ctx)
+		return q.err
+	})
+	return runs, err
+}
+
+// runs are in order.
+func (q *query) runs(ctx context.Context) (runs []history.Run) {
+	var r history.Run
+	var began, last int64
+	var ended sql.NullInt64
+	titles := "title, color"
+	if q.has < 3 {
+		titles = "'', ''"
+	}
+	q.each(ctx, "select id, host, pid, version, "+titles+", began, last, ended from run order by id", nil,
+		[]any{&r.ID, &r.Host, &r.PID, &r.Version, &r.Title, &r.TitleColor, &began, &last, &ended}, func() {
+			r.Span, r.Live = history.Span{From: at(began), To: at(last)}, !ended.Valid && q.live
+			runs = append(runs, r)
+		})
+	return runs
+}
+
+// at is an instant as it was stored; 0 is none.
+func at(nanos int64) time.Time {
+	if nanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos)
+}
