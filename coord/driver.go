@@ -11,7 +11,7 @@ import (
 // key and the verb on the wire.
 type Kind uint8
 
-// The kinds. KindNone is the zero value and never valid in a Claim.
+// The kindWords. KindNone is the zero value and never valid in a Claim.
 const (
 	KindNone Kind = iota
 	KindMutex
@@ -19,13 +19,13 @@ const (
 	KindElection
 )
 
-var kinds = [...]string{"none", "mutex", "semaphore", "election"}
+var kindWords = [...]string{"none", "mutex", "semaphore", "election"}
 
 // String returns the word the interface uses: "mutex", "semaphore", "election".
-func (k Kind) String() string { return kinds[k] }
+func (k Kind) String() string { return kindWords[k] }
 
 // KindNamed is the kind with that String; KindNone: there is none.
-func KindNamed(name string) Kind { return Kind(max(slices.Index(kinds[:], name), 0)) }
+func KindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }
 
 // Mode is how a claim shares its primitive with others.
 type Mode uint8

@@ -31,7 +31,9 @@ func NewBlob(data []byte, size int) Blob {
 	shown := mask.Text(string(head))
 	var sum hash.Hash64 = fnv.New64a()
 	if shown != string(head) { // of a sum that others can make, a short secret could be found
-		sum = keyedSum()
+		keyed := new(maphash.Hash)
+		keyed.SetSeed(sumSeed)
+		sum = keyed
 	}
 	_, _ = sum.Write(head) // it never fails
 	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
@@ -41,12 +43,6 @@ func NewBlob(data []byte, size int) Blob {
 
 // sumSeed is drawn anew in each run.
 var sumSeed = maphash.MakeSeed()
-
-func keyedSum() *maphash.Hash {
-	var h maphash.Hash
-	h.SetSeed(sumSeed)
-	return &h
-}
 
 // changed reports whether b is other data than before. A Sum of 0 is not known.
 func (b Blob) changed(before Blob) bool {

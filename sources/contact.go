@@ -157,38 +157,28 @@ func HungUp(err error) bool {
 
 // complete puts the words into a sentence.
 func (c *Contact) complete(text, said string) string {
-	said = tidy(c.mask(said), longestSaid)
-	user, database := c.User, c.Database
-	if !plainName.MatchString(user) {
-		user = ""
+	where, said := tidy(c.Where, longestWhere), tidy(c.mask(said), longestSaid)
+	user, database := "our user", "by the name that is given"
+	named := plainName.MatchString(c.User)
+	if named {
+		user = c.User
 	}
-	if !plainName.MatchString(database) {
-		database = "by the name that is given"
+	if plainName.MatchString(c.Database) {
+		database = c.Database
 	}
-	words := []string{
-		"{where}", tidy(c.Where, longestWhere), "{user}", user, "{of user}", "",
-		"{database}", database, "{said}", said, "{(said)}", "", "{for so long}", "",
-		"{product}", c.Product, "{no TLS}", c.NoTLS, "{only TLS}", c.OnlyTLS, "{with TLS}", "", "{want TLS}", "",
+	when := func(so bool, text string) string {
+		if !so {
+			return ""
+		}
+		return text
+	}
+	return strings.NewReplacer(
+		"{where}", where, "{user}", user, "{of user}", when(named, " for "+user), "{database}", database,
+		"{said}", said, "{(said)}", when(said != "", " ("+said+")"), "{for so long}", when(c.Silence > 0, fmt.Sprintf(" for %v", c.Silence)),
+		"{product}", c.Product, "{no TLS}", c.NoTLS, "{only TLS}", c.OnlyTLS,
+		"{with TLS}", when(c.TLS, " and speaks TLS (else "+c.NoTLS+")"), "{want TLS}", when(!c.TLS && c.OnlyTLS != "", "want TLS ("+c.OnlyTLS+"), "),
 		"{authority}", c.Authority, "{certificate}", c.Certificate, "{password}", c.Password, "{full}", c.Full,
-	}
-	set := func(word, value string) { words = append([]string{word, value}, words...) } // the first of two counts
-	if user == "" {
-		set("{user}", "our user")
-	} else {
-		set("{of user}", " for "+user)
-	}
-	if said != "" {
-		set("{(said)}", " ("+said+")")
-	}
-	if c.Silence > 0 {
-		set("{for so long}", fmt.Sprintf(" for %v", c.Silence))
-	}
-	if c.TLS {
-		set("{with TLS}", " and speaks TLS (else "+c.NoTLS+")")
-	} else if c.OnlyTLS != "" {
-		set("{want TLS}", "want TLS ("+c.OnlyTLS+"), ")
-	}
-	return strings.NewReplacer(words...).Replace(text)
+	).Replace(text)
 }
 
 // shortestSecret is what is masked: the letters of a shorter one are everywhere.

@@ -3,7 +3,6 @@ package sources
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -234,19 +233,14 @@ func (l *look) replacement(end, begin *Event) Event {
 	e := *begin
 	e.Kind = EventOwnerChanged
 	e.Previous, e.LeaseLeft, e.Cause, e.How = end.Previous, end.LeaseLeft, end.Cause, end.How
-	if _, told := l.ending(end.Previous.ID); e.Cause == CauseReleased && e.How != Ours && !told {
+	if e.Cause == CauseReleased && e.How != Ours && l.ending(end.Previous.ID) == nil {
 		e.Cause, e.How = CauseUnknown, l.fact()
 	}
 	return e
 }
 
-func (l *look) ending(owner string) (Ending, bool) {
-	for _, e := range l.ended {
-		if e.Owner == owner {
-			return e, true
-		}
-	}
-	return Ending{}, false
+func (l *look) ending(owner string) *Ending {
+	return find(l.ended, func(e *Ending) bool { return e.Owner == owner })
 }
 
 // end tells how o lost p. The cause that the service told comes first, then one that follows from
@@ -258,15 +252,15 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	if !l.relisted { // else it may have renewed unseen
 		e.LeaseLeft = leaseLeft(o, l.at)
 	}
-	told, ok := l.ending(o.ID)
+	told := l.ending(o.ID)
 	ours, expected := l.ours[o.ID]
 	decided := l.decision(o.ref(), true)
 	switch {
 	case decided != nil:
 		e.Cause, e.How, e.LeaseLeft = decided.Cause, decided.How, decided.LeaseLeft
-	case expected && !leaseOver(o, l.at) && !(ok && told.How == Told):
+	case expected && !leaseOver(o, l.at) && !(told != nil && told.How == Told):
 		e.Cause, e.How = ours.Cause, ours.How
-	case ok:
+	case told != nil:
 		e.Cause = told.Cause
 		if told.How != Told {
 			e.How = Inferred
@@ -288,13 +282,9 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 // decision is how an ownership ended, or else how its lease changed, where that is recorded and
 // the lease is not.
 func (l *look) decision(who OwnerRef, ended bool) *Event {
-	i := slices.IndexFunc(l.decided, func(e Event) bool {
+	return find(l.decided, func(e *Event) bool {
 		return ended && e.Kind.EndsOwner() && e.Previous == who || !ended && e.Kind == EventLeaseChanged && e.Owner == who
 	})
-	if i < 0 {
-		return nil
-	}
-	return &l.decided[i]
 }
 
 // continued names what changed for owners that stay.

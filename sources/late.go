@@ -25,24 +25,9 @@ func lastRenewed(o *Owner) (time.Time, bool) {
 	return o.Since.At, o.Since.How == Told || o.Since.How == Seen || o.Since.How == Ours
 }
 
-// late reports whether a renewal of the owner is late at now: its lease may be over, or it
-// is short, or its rhythm is broken and much of the lease is gone. Of owners that were never
-// seen to renew only a leader is expected to.
-func (o *Owner) late(now time.Time, leads bool, t Thresholds) bool {
-	switch {
-	case !leaseKnown(o):
-		return false
-	case leaseOver(o, now):
-		return true
-	case o.Lease <= 0 || !leads && o.Rhythm.seen == 0:
-		return false
-	}
-	left := leaseLeft(o, now)
-	return left < t.short(o.Lease) || o.Missed(now, t) >= t.LateMissed && left < t.worn(o.Lease)
-}
-
-// lateAt is the earliest instant at which late can be true if the owner stays as it is;
-// zero: never.
+// lateAt is when a renewal of the owner is late if the owner stays as it is: its lease may be over,
+// or it is short, or its rhythm is broken and much of the lease is gone. Of owners that were never
+// seen to renew only a leader is expected to. Zero: never.
 func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if !leaseKnown(o) {
 		return time.Time{}
@@ -51,27 +36,23 @@ func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
 		return at
 	}
-	at = Earlier(at, o.Expires.At.Add(-t.short(o.Lease)))
+	at = Earlier(at, o.Expires.At.Add(1-t.short(o.Lease))) // less is left then
 	if last, ok := lastRenewed(o); ok && o.RenewEvery() > 0 && int(o.Rhythm.seen) >= t.LateSeen {
 		missed := last.Add(o.RenewEvery()*time.Duration(t.LateMissed) + o.RenewEvery()/2)
-		at = Earlier(at, Later(missed, o.Expires.At.Add(-t.worn(o.Lease))))
+		at = Earlier(at, Later(missed, o.Expires.At.Add(1-t.worn(o.Lease))))
 	}
 	return at
 }
 
 // late reports whether the renewal of one of the owners is late.
 func (r *Row) late(now time.Time, t Thresholds) bool {
-	for i := range r.Owners {
-		if r.Owners[i].late(now, r.Kind == KindElection, t) {
-			return true
-		}
-	}
-	return false
+	at := r.LateAt(t)
+	return !at.IsZero() && !now.Before(at)
 }
 
-// LateAt is the earliest instant at which the renewal of an owner can be late or its lease
-// be over; zero: never, as long as the row stays as it is. Until then StatusAt names no
-// owner late or silent. From then on it may, or find an excuse in a server that is silent.
+// LateAt is the instant from which on the renewal of an owner is late or its lease may be over;
+// zero: never, as long as the row stays as it is. Until then StatusAt names no owner late or
+// silent. From then on it does, or finds an excuse in a server that is silent.
 func (r *Row) LateAt(t Thresholds) time.Time {
 	var first time.Time
 	for i := range r.Owners {

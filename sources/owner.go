@@ -58,6 +58,16 @@ func (f *finder) index() map[string]int {
 	return f.byID
 }
 
+// find returns the first of a list that is wanted; nil: none is.
+func find[T any](list []T, wanted func(*T) bool) *T {
+	for i := range list {
+		if wanted(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
 // leaseKnown reports whether the end of the lease is known.
 func leaseKnown(o *Owner) bool { return !o.NoExpiry && o.Expires.How != Unknown }
 

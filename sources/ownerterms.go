@@ -108,10 +108,7 @@ func (t *ownerTerms) end(who OwnerRef, end Stamp, cause Cause, how Known) {
 		return
 	}
 	r := t.running[i]
-	if end.At.Before(r.Start.At) {
-		end = Stamp{At: r.Start.At, How: end.How}
-	}
-	r.End, r.Cause, r.How = notBefore(end, r.Start), cause, how
+	endTerm(&r, end, cause, how)
 	t.running = slices.Delete(t.running, i, i+1)
 	t.past = append(t.past, r)
 }

@@ -3,6 +3,7 @@ package sources
 import (
 	"hash/fnv"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,7 @@ type Ref struct{ Source, Space, Name string }
 // not part of the identity.
 type Kind uint8
 
-// The kinds.
+// The kindWords.
 const (
 	KindUnknown Kind = iota
 	KindElection
@@ -22,20 +23,13 @@ const (
 	KindSemaphore
 )
 
+var kindWords = [...]string{"unknown", "election", "mutex", "semaphore"}
+
 // String returns "election", "mutex", "semaphore" or "unknown".
-func (k Kind) String() string {
-	return [...]string{"unknown", "election", "mutex", "semaphore"}[k]
-}
+func (k Kind) String() string { return kindWords[k] }
 
 // KindNamed is the kind with that String; KindUnknown: there is none.
-func KindNamed(name string) Kind {
-	for k := KindElection; k <= KindSemaphore; k++ {
-		if k.String() == name {
-			return k
-		}
-	}
-	return KindUnknown
-}
+func KindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }
 
 // Mode is how an owner shares the primitive.
 type Mode uint8

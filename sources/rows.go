@@ -1,6 +1,9 @@
 package sources
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // vacancy is a slot without a row, and the generation of the row that left it.
 type vacancy struct {
@@ -183,12 +186,7 @@ func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 
 // ownerOf finds the owner that an event names; the zero Owner if p has no such owner.
 func ownerOf(p *Primitive, who OwnerRef) *Owner {
-	for i := range p.Owners {
-		if p.Owners[i].ref() == who {
-			return &p.Owners[i]
-		}
-	}
-	return &Owner{}
+	return cmp.Or(find(p.Owners, func(o *Owner) bool { return o.ref() == who }), &Owner{})
 }
 
 // nobody brings up to date since when nobody owns the row.

@@ -54,11 +54,15 @@ func (t *terms) end(owner OwnerRef, end Stamp, cause Cause, how Known) {
 	if r := t.running(); r == nil || r.Owner.ID != owner.ID {
 		return
 	}
-	last := t.last()
-	if end.At.Before(last.Start.At) {
-		end = Stamp{At: last.Start.At, How: end.How}
+	endTerm(t.last(), end, cause, how)
+}
+
+// endTerm ends a term, not before its start.
+func endTerm(t *Term, end Stamp, cause Cause, how Known) {
+	if end.At.Before(t.Start.At) {
+		end = Stamp{At: t.Start.At, How: end.How}
 	}
-	last.End, last.Cause, last.How = notBefore(end, last.Start), cause, how
+	t.End, t.Cause, t.How = notBefore(end, t.Start), cause, how
 }
 
 // rename gives the running term the name that its owner has by now: a fence or a label
