@@ -15,9 +15,11 @@ import (
 // Files names the files of a TLS connection. The zero Files trusts the system's
 // authorities and shows no certificate of ours.
 type Files struct {
-	CA         string // PEM file of the authorities to trust; "": the system's
-	Cert, Key  string // PEM files that prove who we are; both or none
-	ServerName string // expected in the server's certificate; "": the host that is dialled
+	CA string `yaml:"ca"` // PEM file of the authorities to trust; "": the system's
+	// Cert and Key are PEM files that prove who we are; both or none.
+	Cert       string `yaml:"cert"`
+	Key        string `yaml:"key"`
+	ServerName string `yaml:"server_name"` // expected in the server's certificate; "": the host that is dialled
 }
 
 // Set sets what a URL's parameter of that name says: ca, cert, key or server_name. Of

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,43 +52,39 @@ func runSecret(ctx context.Context, command []string) (string, error) {
 func output(ctx context.Context, path string, command []string) ([]byte, error) {
 	runtime.LockOSThread() // the command ends with this thread, see newSession
 	defer runtime.UnlockOSThread()
-	from, to, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer from.Close()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	out := &bounded{full: func() { stop(errTooMuch) }}
 	cmd := exec.CommandContext(ctx, path)
-	cmd.Args, cmd.Stdout, cmd.SysProcAttr = command, to, newSession()
+	cmd.Args, cmd.Stdout, cmd.SysProcAttr, cmd.WaitDelay = command, out, newSession(), commandGrace
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	err = cmd.Start()
-	closed := to.Close()
-	if err = errors.Join(err, closed); err != nil {
+	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	var out []byte
-	read := make(chan error, 1)
-	spawn.Go(ctx, nil, func() { // received below
-		var err error
-		defer func() { read <- err }()
-		if out, err = io.ReadAll(io.LimitReader(from, maxSecret+1)); len(out) > maxSecret {
-			err = errTooMuch
-			_ = killGroup(cmd.Process) // its only error is that it has ended
-		}
-	})
-	ended := cmd.Wait()
+	err := cmd.Wait()
 	_ = killGroup(cmd.Process) // what it has left behind; there may be nothing
-	if err := from.SetReadDeadline(time.Now().Add(commandGrace)); err != nil {
+	switch {
+	case errors.Is(context.Cause(ctx), errTooMuch):
+		return nil, errTooMuch
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // others may keep its output open
 		return nil, err
 	}
-	switch err := <-read; {
-	case errors.Is(err, errTooMuch):
-		return nil, err
-	case ended != nil:
-		return nil, ended
-	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded): // others may keep it open
-		return nil, err
+	return out.text, nil
+}
+
+// bounded keeps what is written, and calls full when that is too much for a secret.
+type bounded struct {
+	text []byte
+	full func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(b.text)+len(p) > maxSecret {
+		b.full()
+		return 0, errTooMuch
 	}
-	return out, nil
+	b.text = append(b.text, p...)
+	return len(p), nil
 }
 
 // killGroup ends a process and those of its group.

@@ -59,10 +59,11 @@ type Source struct {
 
 // History says what is recorded. The zero History: everything, at the usual place.
 type History struct {
-	Off        bool
-	File       string        // "": in the state folder
-	Keep, Full time.Duration // how long; 0: the program's choice
-	Size       int64         // bytes at most; 0: the program's choice
+	Off  bool          `yaml:"off"`
+	File string        `yaml:"file"` // "": in the state folder
+	Keep time.Duration `yaml:"keep"` // how long; 0: the program's choice
+	Full time.Duration `yaml:"full"` // of renewals, too; 0: the program's choice
+	Size int64         `yaml:"size"` // bytes at most; 0: the program's choice
 }
 
 // Secret is what proves who we are to the source: the password, or the access token.

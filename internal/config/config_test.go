@@ -231,7 +231,7 @@ owners:
 		"/etc/c.yaml:46:5: sources[10].user: missing: whose password is it",
 		"/etc/c.yaml:47:41: sources[11].token_file: is empty",
 		"/etc/c.yaml:48:36: sources[12].token_file: only YDB takes this; write password_file",
-		"/etc/c.yaml:48:54: sources[12].watch[0].node: only YDB has coordination nodes",
+		"/etc/c.yaml:48:54: sources[12].watch[0].node: only YDB takes this",
 		"/etc/c.yaml:48:85: sources[12].allow_recreate: only YDB takes this",
 		"/etc/c.yaml:49:37: sources[13].forget: YDB takes none",
 		"/etc/c.yaml:49:59: sources[13].password_command: must be a list",

@@ -35,7 +35,7 @@ type decoder struct {
 func decode(data []byte, path string) (*file, *decoder) {
 	d := &decoder{places: &places{at: map[string]position{}, shown: map[string]string{}}, anchors: map[string]ast.Node{}, listed: map[string]int{}}
 	d.problems.Path = path
-	f := new(file)
+	f := newFile()
 	text, line, wrong := PlainText(data)
 	if wrong != "" {
 		d.problems.List = append(d.problems.List, Problem{Line: line, Column: 1, Text: wrong})
@@ -64,7 +64,7 @@ func decode(data []byte, path string) (*file, *decoder) {
 	}
 	if d.nodes > maxNodes {
 		d.problems.List = d.problems.List[:1]
-		return new(file), d
+		return newFile(), d
 	}
 	return f, d
 }

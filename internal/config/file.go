@@ -1,5 +1,10 @@
 package config
 
+import (
+	"coordtop/internal/certs"
+	"coordtop/sources"
+)
+
 // file is the config as it is written. Every key of it is in config.example.yaml; a
 // test compares the two.
 type file struct {
@@ -11,34 +16,12 @@ type file struct {
 	Owners   []fileOwner                  `yaml:"owners"`
 	Keys     map[string][]string          `yaml:"keys"`
 
-	Thresholds fileThresholds `yaml:"thresholds"`
-	History    fileHistory    `yaml:"history"`
+	Thresholds sources.Thresholds `yaml:"thresholds"`
+	History    History            `yaml:"history"`
 }
 
-type fileHistory struct {
-	Off  bool   `yaml:"off"`
-	File string `yaml:"file"`
-	Keep limit  `yaml:"keep"`
-	Full limit  `yaml:"full"`
-	Size size   `yaml:"size"`
-}
-
-type fileThresholds struct {
-	NoLeader   limit   `yaml:"no_leader"`
-	LateLeft   percent `yaml:"late_left"`
-	LateMissed count   `yaml:"late_missed"`
-	LateWorn   percent `yaml:"late_worn"`
-	LateSeen   count   `yaml:"late_seen"`
-	LossGap    limit   `yaml:"loss_gap"`
-	Gap        limit   `yaml:"gap"`
-	GapPart    percent `yaml:"gap_part"`
-	FlapLosses count   `yaml:"flap_losses"`
-	FlapWithin limit   `yaml:"flap_within"`
-	Wait       limit   `yaml:"wait"`
-	WaitPerson limit   `yaml:"wait_person"`
-	Full       limit   `yaml:"full"`
-	Stale      limit   `yaml:"stale"`
-}
+// newFile is what holds where nothing is written.
+func newFile() *file { return &file{Thresholds: sources.DefaultThresholds()} }
 
 type fileSource struct {
 	Name               string            `yaml:"name"`
@@ -49,7 +32,7 @@ type fileSource struct {
 	PasswordCommand    []string          `yaml:"password_command"`
 	TokenEnv           string            `yaml:"token_env"`
 	TokenFile          string            `yaml:"token_file"`
-	TLS                fileTLS           `yaml:"tls"`
+	TLS                certs.Files       `yaml:"tls"`
 	Watch              []fileWatch       `yaml:"watch"`
 	Legible            []string          `yaml:"legible"`
 	Channels           []string          `yaml:"channels"`
@@ -63,13 +46,6 @@ type fileSource struct {
 	Poll               filePoll          `yaml:"poll"`
 	Forget             duration          `yaml:"forget"`
 	UnrecordedData     bool              `yaml:"unrecorded_data"`
-}
-
-type fileTLS struct {
-	CA         string `yaml:"ca"`
-	Cert       string `yaml:"cert"`
-	Key        string `yaml:"key"`
-	ServerName string `yaml:"server_name"`
 }
 
 type fileWatch struct {

@@ -15,11 +15,7 @@ const (
 
 // legible reads the patterns of what may be shown of a value that may prove ownership.
 func (v *validator) legible(f *fileSource, b *Backend, path string) []*regexp.Regexp {
-	if !v.wrote(path + ".legible") {
-		return nil
-	}
-	if b != nil && !b.has(Legible) {
-		v.wrong(path+".legible", "only %s takes this: no other backend has values that prove ownership", v.backends.with(Legible))
+	if !v.takes(b, Legible, path+".legible") {
 		return nil
 	}
 	if len(f.Legible) > maxLegible {

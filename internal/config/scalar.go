@@ -11,82 +11,52 @@ import (
 	"coordtop/internal/format"
 )
 
-// duration is a time.Duration that is written with its unit.
+// duration is a time.Duration that may be nothing.
 type duration time.Duration
 
-// percent is a part of a whole, written as 33%.
-type percent int
-
-// count is a whole number from 1 to 1000.
-type count int
-
-// size is a number of bytes, written as 500MB or 2GB.
-type size int64
-
-// limit is a length of time that is not nothing.
-type limit time.Duration
-
-var (
-	durationType = reflect.TypeFor[duration]()
-	percentType  = reflect.TypeFor[percent]()
-	countType    = reflect.TypeFor[count]()
-	sizeType     = reflect.TypeFor[size]()
-	limitType    = reflect.TypeFor[limit]()
-)
-
+// scalar reads a value of one line by the type of its field: a time.Duration is longer than nothing,
+// a float64 a part of a whole, an int a small count, an int64 a size.
 func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 	text, ok := scalarText(n)
-	switch {
-	case v.Type() == durationType || v.Type() == limitType:
+	value, want := any(text), "a text"
+	switch v.Interface().(type) {
+	case duration, time.Duration:
 		length, read := format.ParseLength(text)
-		switch {
-		case !ok || !read:
-			d.add(n, path, "must be a length of time with its unit, as "+format.LengthForms)
-			return
-		case length == 0 && v.Type() == limitType:
-			d.add(n, path, "must be longer than nothing, as "+format.LengthForms)
-			return
+		value, ok, want = length, ok && read, "a length of time with its unit, as "+format.LengthForms
+		if _, maybeNothing := v.Interface().(duration); ok && length == 0 && !maybeNothing {
+			ok, want = false, "longer than nothing, as "+format.LengthForms
 		}
-		v.SetInt(int64(length))
-	case v.Type() == percentType:
+	case float64:
 		number, found := strings.CutSuffix(text, "%")
 		part, err := strconv.Atoi(number)
-		if !ok || !found || err != nil || part < 1 || part > 99 {
-			d.add(n, path, "must be a part from 1%% to 99%%, as 33%%")
-			return
-		}
-		v.SetInt(int64(part))
-	case v.Type() == countType:
+		value, ok, want = float64(part)/100, ok && found && err == nil && part >= 1 && part <= 99, "a part from 1% to 99%, as 33%"
+	case int:
 		number, err := strconv.Atoi(text)
-		if !ok || err != nil || number < 1 || number > 1000 {
-			d.add(n, path, "must be a whole number from 1 to 1000")
-			return
-		}
-		v.SetInt(int64(number))
-	case v.Type() == sizeType:
-		number, giga := strings.CutSuffix(text, "GB")
-		number, mega := strings.CutSuffix(number, "MB")
-		bytes, err := strconv.Atoi(number)
-		if !ok || giga == mega || err != nil || bytes < 1 || bytes > 1<<20 {
-			d.add(n, path, "must be a size, as 500MB or 2GB")
-			return
-		}
-		if giga {
-			bytes <<= 10
-		}
-		v.SetInt(int64(bytes) << 20)
-	case v.Kind() == reflect.Bool:
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			d.add(n, path, "must be true or false")
-			return
-		}
-		v.SetBool(b.Value)
-	case !ok:
-		d.add(n, path, "must be a text")
-	default:
-		v.SetString(text)
+		value, ok, want = number, ok && err == nil && number >= 1 && number <= 1000, "a whole number from 1 to 1000"
+	case int64:
+		var bytes int64
+		bytes, ok = sizeOf(text)
+		value, want = bytes, "a size, as 500MB or 2GB"
+	case bool:
+		b, isBool := n.(*ast.BoolNode)
+		value, ok, want = isBool && b.Value, isBool, "true or false"
 	}
+	if !ok {
+		d.add(n, path, "must be %s", want)
+		return
+	}
+	v.Set(reflect.ValueOf(value).Convert(v.Type()))
+}
+
+// sizeOf reads a number of bytes, which is written as 500MB or 2GB.
+func sizeOf(text string) (bytes int64, ok bool) {
+	number, giga := strings.CutSuffix(text, "GB")
+	number, mega := strings.CutSuffix(number, "MB")
+	n, err := strconv.Atoi(number)
+	if giga {
+		return int64(n) << 30, err == nil && !mega && n >= 1 && n <= 1<<20
+	}
+	return int64(n) << 20, err == nil && mega && n >= 1 && n <= 1<<20
 }
 
 // scalarText returns a scalar as it was written: 4242 and true are texts too where a

@@ -26,7 +26,7 @@ type validator struct {
 }
 
 func (v *validator) config(f *file) Config {
-	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Names: f.Names, Keys: f.Keys, places: v.places}
+	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Names: f.Names, Keys: f.Keys, Thresholds: f.Thresholds, History: f.History, places: v.places}
 	v.plain("title", f.Title)
 	if f.Color != "" && !slices.Contains(Colors(), f.Color) {
 		v.wrong("color", "must be one of %s", strings.Join(Colors(), ", "))
@@ -50,8 +50,10 @@ func (v *validator) config(f *file) Config {
 	for i, o := range f.Owners {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
-	c.Thresholds = v.thresholds(&f.Thresholds)
-	c.History = v.history(&f.History)
+	v.thresholds(&f.Thresholds)
+	if c.History.File = v.file(f.History.File); f.History.Keep > 0 && f.History.Full > f.History.Keep {
+		v.wrong("history.full", "must not be longer than keep")
+	}
 	return c
 }
 
@@ -153,14 +155,10 @@ func (v *validator) source(f *fileSource, path string) Source {
 		v.try(b, path+".url", Source{URL: t.URL, User: f.User, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}, nil)
 	}
 	s.Channels, s.Scheme = v.channels(f, t, b, path), f.KeyScheme
-	if b != nil && !b.has(KeyScheme) && v.wrote(path+".key_scheme") {
-		v.wrong(path+".key_scheme", "only %s takes this", v.backends.with(KeyScheme))
-	}
+	v.takes(b, KeyScheme, path+".key_scheme")
 	v.try(b, path+".key_scheme", Source{Scheme: s.Scheme}, nil)
 	for _, key := range []string{"clients_unprotected", "allow_recreate", "names"} {
-		if b != nil && !b.has(Nodes) && v.wrote(path+"."+key) {
-			v.wrong(path+"."+key, "only %s takes this", v.backends.with(Nodes))
-		}
+		v.takes(b, Nodes, path+"."+key)
 	}
 	if v.wrote(path+".names") && f.Names != "off" {
 		v.wrong(path+".names", "only off is taken here: the names that are seen are not remembered")
@@ -187,6 +185,16 @@ func (v *validator) source(f *fileSource, path string) Source {
 	return s
 }
 
+// takes reports whether the backend takes a key of its source, or is not known. A key that was written in
+// vain is reported.
+func (v *validator) takes(b *Backend, t Trait, path string) bool {
+	if b == nil || b.has(t) || !v.wrote(path) {
+		return true
+	}
+	v.wrong(path, "only %s takes this", v.backends.with(t))
+	return false
+}
+
 // target reads the url of a source, without a password in it.
 func (v *validator) target(f *fileSource, path string) (Target, bool) {
 	if f.URL == "" {
@@ -206,8 +214,7 @@ func (v *validator) target(f *fileSource, path string) (Target, bool) {
 
 // channels are those of the url, then those of the file.
 func (v *validator) channels(f *fileSource, t Target, b *Backend, path string) []string {
-	if b != nil && !b.has(Channels) && v.wrote(path+".channels") {
-		v.wrong(path+".channels", "only %s takes this", v.backends.with(Channels))
+	if !v.takes(b, Channels, path+".channels") {
 		return nil
 	}
 	for i, c := range f.Channels {
@@ -222,25 +229,32 @@ func (v *validator) channels(f *fileSource, t Target, b *Backend, path string) [
 
 func (v *validator) password(f *fileSource, path string) Secret {
 	s := Secret{Env: f.PasswordEnv, File: v.file(f.PasswordFile), Command: f.PasswordCommand}
-	var given []string
-	for _, key := range []string{"password_env", "password_file", "password_command"} {
-		if v.wrote(path + "." + key) {
-			given = append(given, key)
-		}
-	}
-	if len(given) > 1 {
-		v.wrong(path+"."+given[1], "%s is there too: keep one", given[0])
+	if v.oneOf(s, path, "password_env", "password_file", "password_command") == "" {
 		return Secret{}
-	}
-	if len(given) == 1 && s.IsZero() && !v.reported(path+"."+given[0]) || len(s.Command) > 0 && s.Command[0] == "" {
-		v.wrong(path+"."+given[0], "is empty")
 	}
 	return s
 }
 
-func (v *validator) tls(f fileTLS, t Target, path string) certs.Files {
-	if f == (fileTLS{}) {
-		return certs.Files{}
+// oneOf returns the path of the key that says where a secret is; "": none does, or several.
+func (v *validator) oneOf(s Secret, path string, keys ...string) string {
+	keys = slices.DeleteFunc(keys, func(key string) bool { return !v.wrote(path + "." + key) })
+	if len(keys) == 0 {
+		return ""
+	}
+	where := path + "." + keys[0]
+	switch {
+	case len(keys) > 1:
+		v.wrong(path+"."+keys[1], "%s is there too: keep one", keys[0])
+		return ""
+	case s.IsZero() && !v.reported(where), len(s.Command) > 0 && s.Command[0] == "":
+		v.wrong(where, "is empty")
+	}
+	return where
+}
+
+func (v *validator) tls(f certs.Files, t Target, path string) certs.Files {
+	if f == (certs.Files{}) {
+		return f
 	}
 	if (f.Cert == "") != (f.Key == "") {
 		v.wrong(path, "cert and key belong together: give both or none")
@@ -269,12 +283,9 @@ func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 		v.try(b, path+".node", Source{Nodes: []string{f.Node}}, nil)
 	}
 	switch {
-	case v.wrote(path+".node") && b != nil && !b.has(Nodes):
-		v.wrong(path+".node", "only %s has coordination nodes", v.backends.with(Nodes))
+	case !v.takes(b, Nodes, path+".node"), !v.takes(b, Nodes, path+".semaphores_file"):
 	case v.wrote(path+".node") && strings.Trim(f.Node, "/") == "":
 		v.wrong(path+".node", "is empty: write the path of a coordination node, as /local/app")
-	case v.wrote(path+".semaphores_file") && b != nil && !b.has(Nodes):
-		v.wrong(path+".semaphores_file", "only %s takes this", v.backends.with(Nodes))
 	case len(all) == 0 && f.SemaphoresFile != "":
 		s.NameFiles = append(s.NameFiles, NameFile{v.file(f.SemaphoresFile), f.Node, f.Expected})
 		return
