@@ -170,14 +170,3 @@ func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 	}
 	return nil
 }
-
-// Receive reads the next message of a subscription to addr, which it waits for until sub is closed.
-// A message of another form than Redis sends, on which the library panics, is a *respwire.Error.
-func Receive(ctx context.Context, sub *redis.PubSub, addr string) (m any, err error) {
-	defer func() {
-		if recover() != nil {
-			m, err = nil, &respwire.Error{Addr: addr, What: "a message that no Redis sends"}
-		}
-	}()
-	return sub.ReceiveTimeout(ctx, 0)
-}

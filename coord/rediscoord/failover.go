@@ -2,6 +2,7 @@ package rediscoord
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"syscall"
@@ -102,6 +103,9 @@ func (f *failover) watch(ctx context.Context) {
 	}
 }
 
+// quiet is how long a Sentinel may say nothing before it is pinged, and then again.
+const quiet = 10 * time.Second
+
 // listen subscribes to a Sentinel and asks for the master whenever one was switched, until
 // the connection ends.
 func (f *failover) listen(ctx context.Context) error {
@@ -117,11 +121,25 @@ func (f *failover) listen(ctx context.Context) error {
 		_ = sub.Close() // it makes the read below return
 		_ = client.Close()
 	})()
+	pinged := false
 	for {
-		// The message is not used. One may have been sent before we subscribed.
-		if _, err := Receive(ctx, sub, from); err != nil {
+		m, err := Receive(ctx, sub, from, quiet)
+		var late net.Error
+		switch {
+		case err != nil && errors.As(err, &late) && late.Timeout() && !pinged:
+			if err := sub.Ping(ctx); err != nil {
+				return err
+			}
+			pinged = true
+			continue
+		case err != nil:
 			return err
 		}
+		pinged = false
+		if _, ok := m.(*redis.Pong); ok {
+			continue
+		}
+		// The text of the message is not used. It may have been sent before we subscribed.
 		if err := f.follow(ctx); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -13,17 +14,23 @@ import (
 	"coordtop/internal/spawn"
 )
 
+// mostSentinels bounds how many Sentinels are known beside those that were given: a lying
+// one may name any number of others.
+const mostSentinels = 16
+
 // sentinels finds the master of a name. The library's own client for Sentinels is not used:
 // it reads what they say in goroutines that end the program on an answer of another form.
-// It is never changed.
+// It is safe for concurrent use.
 type sentinels struct {
 	master string
-	addrs  []string
 	server redis.Options // to one of them, but for its address
+
+	mu    sync.Mutex
+	addrs []string // the one that last answered comes first
 }
 
 func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
-	s := &sentinels{master: o.Master, server: *server, addrs: o.Addrs}
+	s := &sentinels{master: o.Master, server: *server, addrs: slices.Clone(o.Addrs)}
 	s.server.DB, s.server.PoolSize = 0, 1
 	s.server.Username, s.server.Password = o.SentinelUser, o.SentinelPassword
 	return s
@@ -35,27 +42,30 @@ func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
 func (s *sentinels) ask(ctx context.Context) (master, from string, err error) {
 	type answer struct {
 		from, master string
+		others       []string
 		err          error
 	}
-	answers := make(chan answer, len(s.addrs))
+	addrs := s.known()
+	answers := make(chan answer, len(addrs))
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	for _, addr := range s.addrs {
+	for _, addr := range addrs {
 		spawn.Go(ctx, &running, func() {
 			a := answer{from: addr}
 			a.err = spawn.Call(ctx, func() (err error) {
-				a.master, err = s.askOne(ctx, addr)
+				a.master, a.others, err = s.askOne(ctx, addr)
 				return err
 			})
 			answers <- a
 		})
 	}
 	var errs []error
-	for range s.addrs {
+	for range addrs {
 		a := <-answers
 		if a.err == nil {
+			s.learn(a.from, a.others)
 			return a.master, a.from, nil
 		}
 		errs = append(errs, a.err)
@@ -63,18 +73,46 @@ func (s *sentinels) ask(ctx context.Context) (master, from string, err error) {
 	return "", "", fmt.Errorf("asking the Sentinels: %w", errors.Join(errs...))
 }
 
-func (s *sentinels) askOne(ctx context.Context, addr string) (master string, err error) {
+func (s *sentinels) known() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.addrs)
+}
+
+// learn puts first in front, and takes up others as far as there is room.
+func (s *sentinels) learn(first string, others []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.addrs, first); i > 0 {
+		s.addrs[0], s.addrs[i] = s.addrs[i], s.addrs[0]
+	}
+	for _, addr := range others {
+		if len(s.addrs) >= mostSentinels {
+			return
+		}
+		if !slices.Contains(s.addrs, addr) {
+			s.addrs = append(s.addrs, addr)
+		}
+	}
+}
+
+func (s *sentinels) askOne(ctx context.Context, addr string) (master string, others []string, err error) {
 	client := s.client(addr)
 	defer client.Close()
 	defer spawn.OnDone(ctx, func() { client.Close() })()
 	pair, err := client.Do(ctx, "SENTINEL", "get-master-addr-by-name", s.master).StringSlice()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", addr, err)
+		return "", nil, fmt.Errorf("%s: %w", addr, err)
 	}
 	if len(pair) != 2 || !isAddress(pair[0], pair[1]) {
-		return "", &badSentinel{addr: addr}
+		return "", nil, &badSentinel{addr: addr}
 	}
-	return net.JoinHostPort(pair[0], pair[1]), nil
+	if len(s.known()) >= mostSentinels {
+		return net.JoinHostPort(pair[0], pair[1]), nil, nil
+	}
+	// A user who may not ask for the others, or gets no answer, makes do with those that were given.
+	list, _ := client.Do(ctx, "SENTINEL", "sentinels", s.master).Slice()
+	return net.JoinHostPort(pair[0], pair[1]), addressesOf(list), nil
 }
 
 // client makes a client of one Sentinel, which the caller closes.
@@ -98,4 +136,35 @@ const longestHost = 253
 func isAddress(host, port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return host != "" && len(host) <= longestHost && err == nil && n > 0
+}
+
+// addressesOf reads the answer about other Sentinels: for each its properties, as a map or
+// as names and values in turn.
+func addressesOf(list []any) []string {
+	var addrs []string
+	for _, entry := range list[:min(len(list), mostSentinels)] {
+		var host, port string
+		set := func(name, value any) {
+			switch name {
+			case "ip":
+				host, _ = value.(string)
+			case "port":
+				port, _ = value.(string)
+			}
+		}
+		switch entry := entry.(type) {
+		case map[any]any:
+			for name, value := range entry {
+				set(name, value)
+			}
+		case []any:
+			for i := 0; i+1 < len(entry); i += 2 {
+				set(entry[i], entry[i+1])
+			}
+		}
+		if isAddress(host, port) {
+			addrs = append(addrs, net.JoinHostPort(host, port))
+		}
+	}
+	return addrs
 }

@@ -199,7 +199,7 @@ func (l *link) greet(ctx context.Context, c *pushConn, subscribe func(*redis.Pub
 // await reads until so many confirmations have come.
 func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error {
 	for confirmations > 0 {
-		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr)
+		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (l *link) ping(ctx context.Context, c *pushConn) error {
 // listen reads until the connection ends, and says why it did; nil: we left it.
 func (l *link) listen(ctx context.Context, c *pushConn) error {
 	for {
-		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr)
+		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
 		if c.left.Load() {
 			return nil
 		}
