@@ -118,19 +118,13 @@ func (s *Server) Semaphore(path, name string) (Semaphore, error) {
 
 // Owners lists the owners of a semaphore by order id; none if it is not there.
 func (s *Server) Owners(path, name string) []Link {
-	v, err := s.Semaphore(path, name)
-	if err != nil {
-		return nil
-	}
+	v, _ := s.Semaphore(path, name)
 	return v.Owners
 }
 
 // Waiters lists the queue of a semaphore in order; none if it is not there.
 func (s *Server) Waiters(path, name string) []Link {
-	v, err := s.Semaphore(path, name)
-	if err != nil {
-		return nil
-	}
+	v, _ := s.Semaphore(path, name)
 	return v.Waiters
 }
 
@@ -172,13 +166,9 @@ func (s *Server) ExpireSession(path string, id uint64) error {
 
 // CreateNode makes a coordination node with the service's own settings, and the
 // directories above it. One that exists is left as it is.
-func (s *Server) CreateNode(path string) error {
-	var refused *refusal
-	s.step(func(c *cluster) { refused = c.createNode(path, &pb.Config{}) })
-	if refused != nil {
-		return fmt.Errorf("creating node %q: %w: %s", path, ErrRefused, refused.text)
-	}
-	return nil
+func (s *Server) CreateNode(path string) (err error) {
+	s.step(func(c *cluster) { err = refusedBy(c.createNode(path, &pb.Config{})) })
+	return err
 }
 
 // CreateSemaphore makes a semaphore without a session.

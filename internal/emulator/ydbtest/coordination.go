@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
-	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Operations"
 	"google.golang.org/grpc/codes"
@@ -34,6 +33,7 @@ func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_Sess
 		return status.Error(codes.ResourceExhausted, "too many Session streams")
 	}
 	s.server.readers.Go(func() { s.server.guard(func() { s.read(st, call) }) })
+	defer s.server.step(func(c *cluster) { c.hangUp(st) }) // no matter where the service has ended it
 	return s.write(ctx, st, call)
 }
 
@@ -53,19 +53,16 @@ func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordinat
 	for {
 		parcels, err := st.deliver.take(ctx)
 		if err != nil {
-			s.server.step(func(c *cluster) { c.hangUp(st) })
 			return status.FromContextError(err).Err()
 		}
 		for _, p := range parcels {
 			if err := front.hold(ctx, p.made); err != nil {
-				s.server.step(func(c *cluster) { c.hangUp(st) })
 				return err
 			}
 			if p.end != nil {
 				return p.end.Err()
 			}
 			if err := call.Send(p.msg); err != nil {
-				s.server.step(func(c *cluster) { c.hangUp(st) })
 				return err
 			}
 		}
@@ -73,23 +70,17 @@ func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordinat
 }
 
 func (s *coordination) CreateNode(ctx context.Context, req *pb.CreateNodeRequest) (*pb.CreateNodeResponse, error) {
-	op := s.server.operate(ctx, Write, func(c *cluster) (proto.Message, *refusal) {
-		return nil, c.createNode(req.GetPath(), req.GetConfig())
-	})
+	op := s.server.change(ctx, Write, func(c *cluster) *refusal { return c.createNode(req.GetPath(), req.GetConfig()) })
 	return &pb.CreateNodeResponse{Operation: op}, nil
 }
 
 func (s *coordination) AlterNode(ctx context.Context, req *pb.AlterNodeRequest) (*pb.AlterNodeResponse, error) {
-	op := s.server.operate(ctx, Write, func(c *cluster) (proto.Message, *refusal) {
-		return nil, c.alterNode(req.GetPath(), req.GetConfig())
-	})
+	op := s.server.change(ctx, Write, func(c *cluster) *refusal { return c.alterNode(req.GetPath(), req.GetConfig()) })
 	return &pb.AlterNodeResponse{Operation: op}, nil
 }
 
 func (s *coordination) DropNode(ctx context.Context, req *pb.DropNodeRequest) (*pb.DropNodeResponse, error) {
-	op := s.server.operate(ctx, Erase, func(c *cluster) (proto.Message, *refusal) {
-		return nil, c.dropNode(req.GetPath())
-	})
+	op := s.server.change(ctx, Erase, func(c *cluster) *refusal { return c.dropNode(req.GetPath()) })
 	return &pb.DropNodeResponse{Operation: op}, nil
 }
 
@@ -115,15 +106,14 @@ func (s *Server) operate(ctx context.Context, needs Rights, call func(*cluster) 
 			result, err = call(c)
 		}
 		op.Status, op.Issues = err.reply()
-		if err != nil || result == nil {
-			return
+		if result != nil {
+			op.Result, _ = anypb.New(result) // what came over the wire can be sent
 		}
-		packed, packErr := anypb.New(result)
-		if packErr != nil {
-			op.Status, op.Issues = (&refusal{Ydb.StatusIds_INTERNAL_ERROR, packErr.Error()}).reply()
-			return
-		}
-		op.Result = packed
 	})
 	return op
+}
+
+// change is operate for a call without a result.
+func (s *Server) change(ctx context.Context, needs Rights, call func(*cluster) *refusal) *Ydb_Operations.Operation {
+	return s.operate(ctx, needs, func(c *cluster) (proto.Message, *refusal) { return nil, call(c) })
 }

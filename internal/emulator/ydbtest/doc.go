@@ -40,7 +40,8 @@
 //   - A request is handled at once and as a whole. So nobody meets a session that is just
 //     being destroyed or stolen, results of one stream never overtake each other, and an
 //     AlterNode is never OVERLOADED by another one.
-//   - Consistency modes and the mode of the rate limiter's counters are stored, no more.
+//   - Consistency modes and the mode of the rate limiter's counters are stored, no more:
+//     every read is of the newest state, as with STRICT.
 //   - Texts of issues are ours. Compare statuses.
 //   - An UpdateSemaphore with too much data is refused; the service refuses it and does
 //     it nevertheless.
@@ -52,8 +53,6 @@
 //     are served all the same.
 //   - Streams are counted over all front ends, which the service does for each process.
 //   - ModifyPermissions is remembered, not enforced; User.Deny is enforced.
-//   - The consistency modes of a node are kept and told, and have no effect: every read
-//     is of the newest state, as with STRICT.
 //   - A wrong password is UNAUTHORIZED, a missing or wrong ticket the gRPC status
 //     UNAUTHENTICATED. Both come from general knowledge, not from the service's source.
 //   - A ping may stay unanswered for a quarter of a second at least. The service gives a

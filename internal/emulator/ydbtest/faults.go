@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"path"
 	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
@@ -159,7 +159,7 @@ func (s *Server) failedCall(method string) error {
 
 func (s *Server) unaryFaults(front *frontEnd) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-		method := methodName(info.FullMethod)
+		method := path.Base(info.FullMethod)
 		if err := s.failedCall(method); err != nil {
 			return nil, err
 		}
@@ -178,13 +178,11 @@ func (s *Server) unaryFaults(front *frontEnd) grpc.UnaryServerInterceptor {
 }
 
 func (s *Server) streamFaults(srv any, call grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if err := s.failedCall(methodName(info.FullMethod)); err != nil {
+	if err := s.failedCall(path.Base(info.FullMethod)); err != nil {
 		return err
 	}
 	return handler(srv, call)
 }
-
-func methodName(full string) string { return full[strings.LastIndexByte(full, '/')+1:] }
 
 // hold waits until what was made at a moment may be sent.
 func (f *frontEnd) hold(ctx context.Context, made time.Time) error {

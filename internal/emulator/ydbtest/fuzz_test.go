@@ -52,10 +52,7 @@ func FuzzSession(f *testing.F) {
 func FuzzTicket(f *testing.F) {
 	tickets := newTickets(map[string]User{"ann": {}})
 	now := time.Unix(1_000_000, 0)
-	good, err := tickets.issue("ann", now)
-	if err != nil {
-		f.Fatal(err)
-	}
+	good := tickets.issue("ann", now)
 	f.Add("")
 	f.Add(good + "x")
 	f.Add("a.b.c")
@@ -70,10 +67,7 @@ func TestTicketIsGoodUntilItIsTooOld(t *testing.T) {
 	t.Parallel()
 	tickets := newTickets(map[string]User{"ann": {}})
 	now := time.Unix(1_000_000, 0)
-	ticket, err := tickets.issue("ann", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ticket := tickets.issue("ann", now)
 	if user, ok := tickets.check(ticket, now.Add(ticketLife-time.Second)); !ok || user != "ann" {
 		t.Errorf("a new ticket is of %q, %t", user, ok)
 	}

@@ -153,7 +153,7 @@ func (c *chaos) check(t *rapid.T) {
 				t.Fatalf("session %d owns %s and waits for it", id, sem.name)
 			}
 		}
-		if (s.attached == nil) != (s.expiry != nil && s.expiry.index >= 0) {
+		if (s.attached == nil) != (slices.Contains(c.model.timers.due, s.expiry)) {
 			t.Fatalf("session %d: attached %t, expiry runs %t", id, s.attached != nil, s.expiry != nil)
 		}
 		if s.attached == nil && len(s.slots)+len(s.watches) > 0 {

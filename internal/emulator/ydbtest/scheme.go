@@ -15,16 +15,12 @@ type scheme struct {
 }
 
 func (s *scheme) MakeDirectory(ctx context.Context, req *Ydb_Scheme.MakeDirectoryRequest) (*Ydb_Scheme.MakeDirectoryResponse, error) {
-	op := s.server.operate(ctx, Write, func(c *cluster) (proto.Message, *refusal) {
-		return nil, c.makeDirectory(req.GetPath())
-	})
+	op := s.server.change(ctx, Write, func(c *cluster) *refusal { return c.makeDirectory(req.GetPath()) })
 	return &Ydb_Scheme.MakeDirectoryResponse{Operation: op}, nil
 }
 
 func (s *scheme) RemoveDirectory(ctx context.Context, req *Ydb_Scheme.RemoveDirectoryRequest) (*Ydb_Scheme.RemoveDirectoryResponse, error) {
-	op := s.server.operate(ctx, Erase, func(c *cluster) (proto.Message, *refusal) {
-		return nil, c.removeDirectory(req.GetPath())
-	})
+	op := s.server.change(ctx, Erase, func(c *cluster) *refusal { return c.removeDirectory(req.GetPath()) })
 	return &Ydb_Scheme.RemoveDirectoryResponse{Operation: op}, nil
 }
 
@@ -53,10 +49,10 @@ func (s *scheme) DescribePath(ctx context.Context, req *Ydb_Scheme.DescribePathR
 // ModifyPermissions keeps what it is told, for DescribePath to show. Nothing is judged by
 // it: see User.Deny.
 func (s *scheme) ModifyPermissions(ctx context.Context, req *Ydb_Scheme.ModifyPermissionsRequest) (*Ydb_Scheme.ModifyPermissionsResponse, error) {
-	op := s.server.operate(ctx, List, func(c *cluster) (proto.Message, *refusal) {
+	op := s.server.change(ctx, List, func(c *cluster) *refusal {
 		at, err := c.entryAt(req.GetPath())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if req.GetClearPermissions() {
 			clear(at.permissions)
@@ -64,7 +60,7 @@ func (s *scheme) ModifyPermissions(ctx context.Context, req *Ydb_Scheme.ModifyPe
 		for _, action := range req.GetActions() {
 			at.permit(action)
 		}
-		return nil, nil
+		return nil
 	})
 	return &Ydb_Scheme.ModifyPermissionsResponse{Operation: op}, nil
 }

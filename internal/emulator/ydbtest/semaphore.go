@@ -42,15 +42,6 @@ func (sem *semaphore) empty() bool { return len(sem.owners) == 0 && len(sem.wait
 
 func (sem *semaphore) isFirst(l *link) bool { return len(sem.waiters) > 0 && sem.waiters[0] == l }
 
-func (t *tablet) create(st *stream, req *pb.SessionRequest_CreateSemaphore) {
-	status, text := t.tryCreate(st.rights, req).reply()
-	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_CreateSemaphoreResult_{
-		CreateSemaphoreResult: &pb.SessionResponse_CreateSemaphoreResult{
-			ReqId: req.GetReqId(), Status: status, Issues: text,
-		},
-	}})
-}
-
 func (t *tablet) tryCreate(rights Rights, req *pb.SessionRequest_CreateSemaphore) *refusal {
 	switch {
 	case rights&Write == 0:
@@ -75,18 +66,6 @@ func (t *tablet) tryCreate(rights Rights, req *pb.SessionRequest_CreateSemaphore
 	return nil
 }
 
-func (t *tablet) update(st *stream, req *pb.SessionRequest_UpdateSemaphore) {
-	status, text := t.tryUpdate(st.rights, req).reply()
-	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_UpdateSemaphoreResult_{
-		UpdateSemaphoreResult: &pb.SessionResponse_UpdateSemaphoreResult{
-			ReqId: req.GetReqId(), Status: status, Issues: text,
-		},
-	}})
-	if status == Ydb.StatusIds_SUCCESS {
-		t.setData(req)
-	}
-}
-
 func (t *tablet) setData(req *pb.SessionRequest_UpdateSemaphore) {
 	sem := t.semaphores[req.GetName()]
 	if bytes.Equal(sem.data, req.GetData()) {
@@ -108,15 +87,6 @@ func (t *tablet) tryUpdate(rights Rights, req *pb.SessionRequest_UpdateSemaphore
 		return noSemaphore
 	}
 	return nil
-}
-
-func (t *tablet) delete(st *stream, req *pb.SessionRequest_DeleteSemaphore) {
-	status, text := t.tryDelete(st.rights, req).reply()
-	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_DeleteSemaphoreResult_{
-		DeleteSemaphoreResult: &pb.SessionResponse_DeleteSemaphoreResult{
-			ReqId: req.GetReqId(), Status: status, Issues: text,
-		},
-	}})
 }
 
 func (t *tablet) tryDelete(rights Rights, req *pb.SessionRequest_DeleteSemaphore) *refusal {

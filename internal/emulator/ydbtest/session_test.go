@@ -145,8 +145,8 @@ func TestExpiredSessionIsToldToItsStreamFirst(t *testing.T) {
 	w.drop()
 	w.tablet().expire(w.tablet().sessions[1])
 	w.expect("a: failure SESSION_EXPIRED", "a: end OK", "b: acquire 1 SUCCESS true")
-	if w.model.timers.due.Len() != 1 {
-		t.Errorf("%d timers are left, want the ping of b", w.model.timers.due.Len())
+	if len(w.model.timers.due) != 1 {
+		t.Errorf("%d timers are left, want the ping of b", len(w.model.timers.due))
 	}
 }
 
@@ -201,7 +201,7 @@ func TestDropNodeFailsStreamsAndForgetsEverything(t *testing.T) {
 		t.Fatal(err.text)
 	}
 	w.expect("a: failure UNAVAILABLE", "a: end OK", "b: failure UNAVAILABLE", "b: end OK")
-	if n := w.model.timers.due.Len(); n != 0 {
+	if n := len(w.model.timers.due); n != 0 {
 		t.Errorf("%d timers are left", n)
 	}
 	w.attach("c", 0, &pb.SessionRequest_SessionStart{SessionId: 1})

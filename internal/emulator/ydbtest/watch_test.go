@@ -113,7 +113,7 @@ func TestForceDeleteTellsWaitersThenWatchersThenTheCaller(t *testing.T) {
 	w.do(c, remove(3, "s", true))
 	w.expect("b: acquire 1 ABORTED false", "c: acquire 1 ABORTED false",
 		"a: changed 3 true true", "b: changed 2 true true", "c: delete 3 SUCCESS")
-	if n := w.model.timers.due.Len(); n != 3 {
+	if n := len(w.model.timers.due); n != 3 {
 		t.Errorf("%d timers are left, want three pings", n)
 	}
 	w.do(a, release(4, "s"), create(5, "s", 1), release(6, "s"))
