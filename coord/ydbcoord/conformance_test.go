@@ -95,7 +95,7 @@ func TestConformanceOnARealServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close(t.Context()) })
-	if err := c.Nodes().Create(t.Context(), o.Node, ydbcoord.NodeConfig{}); err != nil {
+	if err := c.Nodes().Create(t.Context(), o.Node, nil); err != nil {
 		t.Fatal(err)
 	}
 	coordtest.Run(t, func(t testing.TB) coordtest.Harness {
@@ -146,7 +146,7 @@ func (b *bench) harness(newDriver func(testing.TB) coord.Driver) coordtest.Harne
 		Owners: func(_ testing.TB, _ coord.Kind, name string) []string {
 			var ids []string
 			for _, l := range b.Owners(node, name) {
-				ids = append(ids, ydbcoord.OwnerID(l.SessionID))
+				ids = append(ids, ydbcoord.OwnerID(l.SessionID, ""))
 			}
 			return ids
 		},

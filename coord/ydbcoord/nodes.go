@@ -7,52 +7,16 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
-	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Operations"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Scheme"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"coordtop/internal/failure"
 )
-
-// Consistency is how strictly a coordination node reads, or attaches sessions.
-type Consistency uint8
-
-// The consistency modes. ConsistencyUnset leaves it to the service (reads relaxed, attach
-// strict), or as it was.
-const (
-	ConsistencyUnset Consistency = iota
-	ConsistencyStrict
-	ConsistencyRelaxed
-)
-
-// Counters is how a coordination node counts the use of its rate limiters.
-type Counters uint8
-
-// The modes of the counters. CountersUnset leaves it to the service (aggregated), or as
-// it was.
-const (
-	CountersUnset Counters = iota
-	CountersAggregated
-	CountersDetailed
-)
-
-// NodeConfig is the configuration of a coordination node. Zero fields leave the service's
-// default, or in Alter what was there: nothing can be set back. Durations count whole
-// milliseconds, of which 49 days fit.
-type NodeConfig struct {
-	SelfCheckPeriod     time.Duration // how often the node checks that it is the only one; default 1 s
-	SessionGracePeriod  time.Duration // what sessions get on top of their timeout when the node restarts; default 10 s
-	ReadConsistency     Consistency
-	AttachConsistency   Consistency
-	RateLimiterCounters Counters
-}
 
 // Node is a coordination node.
 type Node struct {
@@ -61,7 +25,7 @@ type Node struct {
 	// Incarnation is another one after the node was dropped and created again, when session
 	// numbers and order ids start anew; "" where the service does not report it.
 	Incarnation string
-	Config      NodeConfig // what was set; defaults are not filled in
+	Config      *pb.Config // what was set; defaults are not filled in
 }
 
 // Nodes manages the coordination nodes of a database. Its methods are safe for concurrent
@@ -71,47 +35,48 @@ type Nodes struct{ client *Client }
 // Nodes returns the coordination nodes of the database. It asks nothing.
 func (c *Client) Nodes() *Nodes { return &Nodes{client: c} }
 
-// Create makes a coordination node, and the directories before it. One that exists already
-// is no error and is left as it is; something else at the path is coord.ErrRefused.
-func (n *Nodes) Create(ctx context.Context, path string, c NodeConfig) error {
-	_, err := n.call(ctx, "creating", path, func(s services, path string) (reply, error) {
-		return s.coordination.CreateNode(ctx, &pb.CreateNodeRequest{Path: path, Config: c.encode(), OperationParams: params()})
+// Create makes a coordination node, and the directories before it. What c leaves zero is the
+// service's default; nil: all of it. One that exists already is no error and is left as it is;
+// something else at the path is coord.ErrRefused.
+func (n *Nodes) Create(ctx context.Context, path string, c *pb.Config) error {
+	return n.call(ctx, "creating", path, nil, func(s services, path string) (reply, error) {
+		return s.coordination.CreateNode(ctx, &pb.CreateNodeRequest{Path: path, Config: c, OperationParams: synchronous})
 	})
-	return err
 }
 
-// Alter changes the configuration of a coordination node; coord.ErrRefused if there is none.
-func (n *Nodes) Alter(ctx context.Context, path string, c NodeConfig) error {
-	_, err := n.call(ctx, "altering", path, func(s services, path string) (reply, error) {
-		return s.coordination.AlterNode(ctx, &pb.AlterNodeRequest{Path: path, Config: c.encode(), OperationParams: params()})
+// Alter changes the configuration of a coordination node; coord.ErrRefused if there is none. What
+// c leaves zero stays as it was: nothing can be set back.
+func (n *Nodes) Alter(ctx context.Context, path string, c *pb.Config) error {
+	return n.call(ctx, "altering", path, nil, func(s services, path string) (reply, error) {
+		return s.coordination.AlterNode(ctx, &pb.AlterNodeRequest{Path: path, Config: c, OperationParams: synchronous})
 	})
-	return err
 }
 
 // Drop deletes a coordination node with all its semaphores, whoever uses them: the service
 // does not ask. Their sessions end. coord.ErrRefused if there is none.
 func (n *Nodes) Drop(ctx context.Context, path string) error {
-	_, err := n.call(ctx, "dropping", path, func(s services, path string) (reply, error) {
-		return s.coordination.DropNode(ctx, &pb.DropNodeRequest{Path: path, OperationParams: params()})
+	return n.call(ctx, "dropping", path, nil, func(s services, path string) (reply, error) {
+		return s.coordination.DropNode(ctx, &pb.DropNodeRequest{Path: path, OperationParams: synchronous})
 	})
-	return err
 }
 
 // Describe reads a coordination node; coord.ErrRefused if there is none.
 func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 	ctx = n.client.through(ctx)
-	op, err := n.call(ctx, "describing", path, func(s services, path string) (reply, error) {
-		return s.coordination.DescribeNode(ctx, &pb.DescribeNodeRequest{Path: path, OperationParams: params()})
+	var result pb.DescribeNodeResult
+	node := Node{}
+	err := n.call(ctx, "describing", path, &result, func(s services, path string) (reply, error) {
+		node.Path = path
+		return s.coordination.DescribeNode(ctx, &pb.DescribeNodeRequest{Path: path, OperationParams: synchronous})
 	})
 	if err != nil {
 		return Node{}, err
 	}
-	var result pb.DescribeNodeResult
-	if err := op.GetResult().UnmarshalTo(&result); err != nil {
-		return Node{}, fmt.Errorf("describing the coordination node: reading the answer: %w", err)
+	node.Owner, node.Config = result.GetSelf().GetOwner(), result.GetConfig()
+	if at := result.GetSelf().GetCreatedAt(); at.GetPlanStep() != 0 || at.GetTxId() != 0 {
+		node.Incarnation = fmt.Sprintf("%d.%d", at.GetPlanStep(), at.GetTxId())
 	}
-	path, err = NodePath(n.client.options.Database, path)
-	return decodeNode(path, &result), err
+	return node, nil
 }
 
 // List walks the directories below root ("" is the database) and yields the path of each
@@ -150,17 +115,11 @@ func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] 
 
 func (n *Nodes) list(ctx context.Context, path string) ([]*Ydb_Scheme.Entry, error) {
 	ctx = n.client.through(ctx)
-	op, err := n.call(ctx, "listing", path, func(s services, path string) (reply, error) {
-		return s.scheme.ListDirectory(ctx, &Ydb_Scheme.ListDirectoryRequest{Path: path, OperationParams: params()})
-	})
-	if err != nil {
-		return nil, err
-	}
 	var result Ydb_Scheme.ListDirectoryResult
-	if err := op.GetResult().UnmarshalTo(&result); err != nil {
-		return nil, fmt.Errorf("listing a directory: reading the answer: %w", err)
-	}
-	return result.GetChildren(), nil
+	err := n.call(ctx, "listing", path, &result, func(s services, path string) (reply, error) {
+		return s.scheme.ListDirectory(ctx, &Ydb_Scheme.ListDirectoryRequest{Path: path, OperationParams: synchronous})
+	})
+	return result.GetChildren(), err
 }
 
 // services are the calls that are made here.
@@ -173,11 +132,15 @@ type reply interface {
 	GetOperation() *Ydb_Operations.Operation
 }
 
-func (n *Nodes) call(ctx context.Context, doing, path string, f func(s services, path string) (reply, error)) (*Ydb_Operations.Operation, error) {
-	failed := func(err error) (*Ydb_Operations.Operation, error) {
-		return nil, fmt.Errorf("%s %q: %w", doing, cutText(path, longestIssue), failure.With(err, ctx.Err()))
+// synchronous makes the service answer when the operation is done.
+var synchronous = &Ydb_Operations.OperationParams{OperationMode: Ydb_Operations.OperationParams_SYNC}
+
+// call makes a call and reads its result, if that is not nil.
+func (n *Nodes) call(ctx context.Context, doing, path string, result proto.Message, f func(s services, path string) (reply, error)) error {
+	failed := func(err error) error {
+		return fmt.Errorf("%s %q: %w", doing, cutText(path, longestIssue), failure.With(err, ctx.Err()))
 	}
-	path, err := NodePath(n.client.options.Database, path)
+	whole, err := NodePath(n.client.options.Database, path)
 	if err != nil {
 		return failed(err)
 	}
@@ -185,23 +148,20 @@ func (n *Nodes) call(ctx context.Context, doing, path string, f func(s services,
 	if err != nil {
 		return failed(err)
 	}
-	answer, err := f(newServices(conn), path)
+	answer, err := f(services{Ydb_Coordination_V1.NewCoordinationServiceClient(conn), Ydb_Scheme_V1.NewSchemeServiceClient(conn)}, whole)
 	if err != nil {
 		return failed(callError(err))
 	}
 	if err := operationError(answer.GetOperation()); err != nil {
 		return failed(err)
 	}
-	return answer.GetOperation(), nil
-}
-
-func newServices(conn grpc.ClientConnInterface) services {
-	return services{Ydb_Coordination_V1.NewCoordinationServiceClient(conn), Ydb_Scheme_V1.NewSchemeServiceClient(conn)}
-}
-
-// params make the service answer when the operation is done.
-func params() *Ydb_Operations.OperationParams {
-	return &Ydb_Operations.OperationParams{OperationMode: Ydb_Operations.OperationParams_SYNC}
+	if result == nil {
+		return nil
+	}
+	if err := answer.GetOperation().GetResult().UnmarshalTo(result); err != nil {
+		return failed(fmt.Errorf("reading the answer: %w", err))
+	}
+	return nil
 }
 
 // operationError is what went wrong with a call that was answered.
@@ -210,33 +170,4 @@ func operationError(op *Ydb_Operations.Operation) error {
 		return errors.New("the service has not finished the operation")
 	}
 	return answerError(op.GetStatus(), op.GetIssues())
-}
-
-func (c NodeConfig) encode() *pb.Config {
-	return &pb.Config{
-		SelfCheckPeriodMillis:    millis32(c.SelfCheckPeriod),
-		SessionGracePeriodMillis: millis32(c.SessionGracePeriod),
-		ReadConsistencyMode:      pb.ConsistencyMode(c.ReadConsistency),
-		AttachConsistencyMode:    pb.ConsistencyMode(c.AttachConsistency),
-		RateLimiterCountersMode:  pb.RateLimiterCountersMode(c.RateLimiterCounters),
-	}
-}
-
-func millis32(d time.Duration) uint32 {
-	return uint32(min(max(d.Milliseconds(), 0), 1<<32-1))
-}
-
-func decodeNode(path string, r *pb.DescribeNodeResult) Node {
-	c := r.GetConfig()
-	n := Node{Path: path, Owner: r.GetSelf().GetOwner(), Config: NodeConfig{
-		SelfCheckPeriod:     time.Duration(c.GetSelfCheckPeriodMillis()) * time.Millisecond,
-		SessionGracePeriod:  time.Duration(c.GetSessionGracePeriodMillis()) * time.Millisecond,
-		ReadConsistency:     Consistency(c.GetReadConsistencyMode()),
-		AttachConsistency:   Consistency(c.GetAttachConsistencyMode()),
-		RateLimiterCounters: Counters(c.GetRateLimiterCountersMode()),
-	}}
-	if at := r.GetSelf().GetCreatedAt(); at != nil && !proto.Equal(at, &Ydb.VirtualTimestamp{}) {
-		n.Incarnation = fmt.Sprintf("%d.%d", at.GetPlanStep(), at.GetTxId())
-	}
-	return n
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"coordtop/coord"
-	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/ydbtest"
 )
 
@@ -18,26 +18,26 @@ func TestNodesAreCreatedDescribedAlteredAndDropped(t *testing.T) {
 	t.Parallel()
 	b := start(t, ydbtest.Options{})
 	n := client(t, b.URL(0)).Nodes()
-	config := ydbcoord.NodeConfig{
-		SelfCheckPeriod: 2 * time.Second, SessionGracePeriod: 5 * time.Second, ReadConsistency: ydbcoord.ConsistencyStrict,
-		AttachConsistency: ydbcoord.ConsistencyRelaxed, RateLimiterCounters: ydbcoord.CountersDetailed,
+	config := &pb.Config{
+		SelfCheckPeriodMillis: 2000, SessionGracePeriodMillis: 5000, ReadConsistencyMode: pb.ConsistencyMode_CONSISTENCY_MODE_STRICT,
+		AttachConsistencyMode: pb.ConsistencyMode_CONSISTENCY_MODE_RELAXED, RateLimiterCountersMode: pb.RateLimiterCountersMode_RATE_LIMITER_COUNTERS_MODE_DETAILED,
 	}
 	if err := n.Create(t.Context(), "dir/one", config); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Create(t.Context(), "dir/one", ydbcoord.NodeConfig{}); err != nil {
+	if err := n.Create(t.Context(), "dir/one", nil); err != nil {
 		t.Errorf("creating what exists: %v", err)
 	}
 	got, err := n.Describe(t.Context(), "/local/dir/one")
-	if err != nil || got.Config != config || got.Path != "/local/dir/one" || got.Owner == "" || got.Incarnation == "" {
+	if err != nil || !proto.Equal(got.Config, config) || got.Path != "/local/dir/one" || got.Owner == "" || got.Incarnation == "" {
 		t.Errorf("described as %+v, %v", got, err)
 	}
-	if err := n.Alter(t.Context(), "dir/one", ydbcoord.NodeConfig{SelfCheckPeriod: 3 * time.Second}); err != nil {
+	if err := n.Alter(t.Context(), "dir/one", &pb.Config{SelfCheckPeriodMillis: 3000}); err != nil {
 		t.Fatal(err)
 	}
-	config.SelfCheckPeriod = 3 * time.Second
+	config.SelfCheckPeriodMillis = 3000
 	altered, err := n.Describe(t.Context(), "dir/one")
-	if err != nil || altered.Config != config || altered.Incarnation != got.Incarnation {
+	if err != nil || !proto.Equal(altered.Config, config) || altered.Incarnation != got.Incarnation {
 		t.Errorf("altered to %+v, %v", altered, err)
 	}
 	if err := n.Drop(t.Context(), "dir/one"); err != nil {
@@ -69,7 +69,7 @@ func TestNodesAreFoundInAllDirectoriesButThoseOfTheSystem(t *testing.T) {
 	b := start(t, ydbtest.Options{})
 	n := client(t, b.URL(0)+"?discovery=off").Nodes()
 	for _, path := range []string{"a", "d/b", "d/e/c", ".sys/hidden"} {
-		if err := n.Create(t.Context(), path, ydbcoord.NodeConfig{}); err != nil {
+		if err := n.Create(t.Context(), path, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

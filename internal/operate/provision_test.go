@@ -60,7 +60,7 @@ func ydbRigAt(t *testing.T, server *ydbtest.Server, o options) *rig {
 			if err != nil {
 				return err
 			}
-			return errors.Join(c.Nodes().Create(ctx, space, ydbcoord.NodeConfig{}), c.Close(ctx))
+			return errors.Join(c.Nodes().Create(ctx, space, nil), c.Close(ctx))
 		},
 	}
 	return newRig(t, server.URL(0), source, backend, o)

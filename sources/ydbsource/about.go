@@ -1,8 +1,8 @@
 package ydbsource
 
 import (
-	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"coordtop/coord/ydbcoord"
@@ -88,12 +88,17 @@ func (a *about) facts(b *nodeState) []sources.Attr {
 	if a.node.Path != "" {
 		c := a.node.Config
 		add("owner of the node", format.Clean(a.node.Owner, 100))
-		set := func(key, value, otherwise string) { add(key, cmp.Or(value, "not set ("+otherwise+")")) }
-		set("self check period", period(c.SelfCheckPeriod), "1s")
-		set("session grace period", period(c.SessionGracePeriod), "10s")
-		set("read consistency", consistency(c.ReadConsistency), "relaxed")
-		set("attach consistency", consistency(c.AttachConsistency), "strict")
-		set("rate limiter counters", counters(c.RateLimiterCounters), "aggregated")
+		set := func(key, value, otherwise string) {
+			if value == "0s" || value == "unset" {
+				value = "not set (" + otherwise + ")"
+			}
+			add(key, value)
+		}
+		set("self check period", period(c.GetSelfCheckPeriodMillis()), "1s")
+		set("session grace period", period(c.GetSessionGracePeriodMillis()), "10s")
+		set("read consistency", mode(c.GetReadConsistencyMode()), "relaxed")
+		set("attach consistency", mode(c.GetAttachConsistencyMode()), "strict")
+		set("rate limiter counters", mode(c.GetRateLimiterCountersMode()), "aggregated")
 	}
 	if len(b.names) > 0 {
 		add("semaphores", fmt.Sprintf("%d named, %d missing", len(b.names), b.absent()))
@@ -113,17 +118,10 @@ func (s *nodeState) absent() int {
 	return n
 }
 
-func period(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return d.String()
-}
+func period(millis uint32) string { return (time.Duration(millis) * time.Millisecond).String() }
 
-func consistency(c ydbcoord.Consistency) string {
-	return map[ydbcoord.Consistency]string{ydbcoord.ConsistencyStrict: "strict", ydbcoord.ConsistencyRelaxed: "relaxed"}[c]
-}
-
-func counters(c ydbcoord.Counters) string {
-	return map[ydbcoord.Counters]string{ydbcoord.CountersAggregated: "aggregated", ydbcoord.CountersDetailed: "detailed"}[c]
+// mode is the last word of a value, as strict of CONSISTENCY_MODE_STRICT.
+func mode(value fmt.Stringer) string {
+	name := value.String()
+	return strings.ToLower(name[strings.LastIndexByte(name, '_')+1:])
 }

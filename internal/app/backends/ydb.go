@@ -228,7 +228,7 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 		if err != nil {
 			return err
 		}
-		err = client.Nodes().Create(ctx, space, ydbcoord.NodeConfig{})
+		err = client.Nodes().Create(ctx, space, nil)
 		return errors.Join(err, client.Close(ctx))
 	}
 	b.Force = ydbForce(s)
