@@ -28,43 +28,37 @@ const checkTime = 5 * time.Second
 // (nobody listens), *tls.CertificateVerificationError (a certificate that is not trusted;
 // joined with coord.ErrRefused), context.DeadlineExceeded (no answer). It does not
 // prove that a YDB is there; see Ping.
-func (c *Client) Check(ctx context.Context) error {
+func (c *Client) Check(ctx context.Context) error { return c.check(ctx, false) }
+
+// check is Check. To greet is also to find out whether a server without TLS speaks HTTP/2: the SDK
+// would try until its context ends, and what it says then looks like silence.
+func (c *Client) check(ctx context.Context, greet bool) error {
 	if c.options.Conn != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", c.options.Address)
+	dial := new(net.Dialer).DialContext
+	if c.options.TLS != nil {
+		config, err := c.options.TLS.Load()
+		if err != nil {
+			return fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+		}
+		config.NextProtos = []string{"h2"}
+		dial = (&tls.Dialer{Config: config}).DialContext // it verifies the certificate as the SDK will
+	}
+	conn, err := dial(ctx, "tcp", c.options.Address)
+	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		err = fmt.Errorf("%w: %w", coord.ErrRefused, bad)
+	}
 	if err != nil {
 		return failure.With(err, ctx.Err())
 	}
 	defer conn.Close() // nothing was written that closing could lose
-	if c.options.TLS == nil {
-		return nil
+	if greet && c.options.TLS == nil {
+		return c.options.greet(ctx, conn)
 	}
-	return failure.With(c.options.handshake(ctx, conn), ctx.Err())
-}
-
-// handshake verifies the certificate as the SDK will.
-func (o ClientOptions) handshake(ctx context.Context, conn net.Conn) error {
-	config, err := o.TLS.Load()
-	if err != nil {
-		return fmt.Errorf("%w: %w", coord.ErrInvalid, err)
-	}
-	if config.ServerName == "" {
-		host, _, err := net.SplitHostPort(o.Address)
-		if err != nil {
-			return fmt.Errorf("%w: %w", coord.ErrInvalid, err)
-		}
-		config.ServerName = host
-	}
-	config.NextProtos = []string{"h2"}
-	err = tls.Client(conn, config).HandshakeContext(ctx)
-	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("%w: %w", coord.ErrRefused, bad)
-	}
-	return err
+	return nil
 }
 
 // Ping asks the service something small (who we are), and so proves that a YDB is there

@@ -132,10 +132,7 @@ func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 // open lets the SDK connect. It tries until its context ends whatever is wrong, and does not
 // say what was; so we connect once ourselves first.
 func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
-	if err := c.Check(ctx); err != nil {
-		return nil, err
-	}
-	if err := c.checkProtocol(ctx); err != nil {
+	if err := c.check(ctx, true); err != nil {
 		return nil, err
 	}
 	ctx, fail := context.WithCancelCause(ctx)

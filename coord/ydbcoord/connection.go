@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
@@ -228,25 +229,22 @@ func (c *connection) tryAttach() (*stream, error) {
 	return st, err
 }
 
-// classify ends the session if what a stream or a try ended with is the end of it.
+// classify ends the session if what a stream or a try ended with is the end of it: the session is
+// gone, or can never be attached again. An unknown failure may pass. Where another has attached,
+// one more try may help; a second refusal means that the session is theirs.
 func (c *connection) classify(why error, taken *int) (over bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	gone := true // at the service, too
-	switch {
-	case errors.Is(why, errStopped):
-		over = true
-	case classifyEnd(why) == endTakenOver:
+	refused := errors.Is(why, coord.ErrRefused)
+	if statusOf(why) == Ydb.StatusIds_BAD_SESSION {
 		*taken++
 		over = *taken >= 2
-	case classifyEnd(why) == endOver:
-		over = true
-		gone = !errors.Is(why, coord.ErrRefused) || errors.Is(why, coord.ErrNotFound)
-	default:
+	} else {
 		*taken = 0
+		over = refused || errors.Is(why, errStopped) || statusOf(why) == Ydb.StatusIds_SESSION_EXPIRED
 	}
 	if over {
-		c.s.confirmed = gone
+		c.s.confirmed = !refused || errors.Is(why, coord.ErrNotFound)
 		c.s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
 		c.s.quit()
 	}

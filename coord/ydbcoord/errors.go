@@ -95,12 +95,16 @@ func callError(err error) error {
 	if !ok {
 		return innermost{err}
 	}
-	tidy := &CallError{Code: st.Code(), Text: cutText(st.Message(), longestIssue)}
-	switch st.Code() {
+	return newCallError(st.Code(), cutText(st.Message(), longestIssue))
+}
+
+func newCallError(code codes.Code, text string) error {
+	err := &CallError{Code: code, Text: text}
+	switch code {
 	case codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented, codes.InvalidArgument:
-		return fmt.Errorf("%w: %w", coord.ErrRefused, tidy)
+		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 	}
-	return tidy
+	return err
 }
 
 // sdkError makes a short error of one of the SDK's, which are long and name source files.
@@ -109,15 +113,10 @@ func sdkError(err error) error {
 	case err == nil:
 		return nil
 	case ydb.IsOperationError(err):
-		e := ydb.OperationError(err)
-		return answerError(Ydb.StatusIds_StatusCode(e.Code()), nil)
+		return answerError(Ydb.StatusIds_StatusCode(ydb.OperationError(err).Code()), nil)
 	case ydb.IsTransportError(err):
 		e := ydb.TransportError(err)
-		tidy := &CallError{Code: codes.Code(e.Code()), Text: e.Name()}
-		if tidy.Code == codes.Unauthenticated || tidy.Code == codes.PermissionDenied || tidy.Code == codes.Unimplemented {
-			return fmt.Errorf("%w: %w", coord.ErrRefused, tidy)
-		}
-		return tidy
+		return newCallError(codes.Code(e.Code()), e.Name())
 	}
 	return innermost{err}
 }
@@ -143,29 +142,6 @@ type CallError struct {
 
 // Error reads "Unavailable: connection refused".
 func (e *CallError) Error() string { return e.Code.String() + ": " + e.Text }
-
-// streamEnd is what the end of a stream means for its session.
-type streamEnd uint8
-
-const (
-	endAgain     streamEnd = iota // attach again
-	endTakenOver                  // another has attached: once more may help, twice means that it is theirs
-	endOver                       // the session is gone, or can never be attached again
-)
-
-// classifyEnd reads the class of a failure by its status. An unknown one may pass.
-func classifyEnd(err error) streamEnd {
-	switch statusOf(err) {
-	case Ydb.StatusIds_SESSION_EXPIRED:
-		return endOver
-	case Ydb.StatusIds_BAD_SESSION:
-		return endTakenOver
-	}
-	if errors.Is(err, coord.ErrRefused) {
-		return endOver
-	}
-	return endAgain
-}
 
 // uncertain returns the error of a claim of a session with this TTL that ended, with err if that
 // is not nil, and may be granted all the same. The service notices a client that is gone within two of its

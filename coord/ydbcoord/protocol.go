@@ -32,74 +32,43 @@ const (
 	greetingFor = time.Second // how long each of the two tries may take
 )
 
-// checkProtocol finds out whether the server speaks what we are configured to speak: without TLS the SDK
-// would try until its context ends, and what it says then looks like silence. A server that
-// says nothing for now may only be slow, which is the SDK's to wait for.
-func (c *Client) checkProtocol(ctx context.Context) error {
-	if c.options.Conn != nil || c.options.TLS != nil {
-		return nil
+// greet finds out whether the server speaks HTTP/2 without TLS. A server that says nothing for now
+// may only be slow, which is the SDK's to wait for.
+func (o ClientOptions) greet(ctx context.Context, conn net.Conn) error {
+	soon, cancel := context.WithTimeout(ctx, greetingFor)
+	defer cancel()
+	end, _ := soon.Deadline()
+	_ = conn.SetDeadline(end) // it fails where the connection is closed, as what follows does
+	_, err := io.WriteString(conn, greeting)
+	var header [frameHeader]byte
+	if err == nil {
+		_, err = io.ReadFull(conn, header[:])
 	}
-	err := c.options.settings(ctx)
 	switch {
-	case err == nil:
+	case err == nil && header[3] == settingsKind:
 		return nil
-	case c.options.wantsTLS(ctx):
+	case o.wantsTLS(ctx):
 		return fmt.Errorf("%w: %w", coord.ErrRefused, ErrWantsTLS)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil
-	}
-	return err
-}
-
-// settings greets the server without TLS and waits for its answer.
-func (o ClientOptions) settings(ctx context.Context) error {
-	conn, err := o.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close() // nobody waits for what was sent
-	if _, err := io.WriteString(conn, greeting); err != nil {
-		return err
-	}
-	var header [frameHeader]byte
-	if _, err := io.ReadFull(conn, header[:]); err != nil {
-		return err
-	}
-	if header[3] != settingsKind {
+	case err == nil:
 		return fmt.Errorf("%w: %w", coord.ErrRefused, ErrForeign)
 	}
-	return nil
+	return err
 }
 
 // wantsTLS reports whether the server answers the beginning of TLS. That its certificate is
 // not trusted is such an answer.
 func (o ClientOptions) wantsTLS(ctx context.Context) bool {
-	host, _, err := net.SplitHostPort(o.Address)
-	if err != nil {
-		return false
+	ctx, cancel := context.WithTimeout(ctx, greetingFor)
+	defer cancel()
+	conn, err := (&tls.Dialer{Config: &tls.Config{NextProtos: []string{"h2"}}}).DialContext(ctx, "tcp", o.Address)
+	if err == nil {
+		_ = conn.Close() // nobody waits for what was sent
 	}
-	conn, err := o.dial(ctx)
-	if err != nil {
-		return false
-	}
-	defer conn.Close() // nobody waits for what was sent
-	err = tls.Client(conn, &tls.Config{ServerName: host, NextProtos: []string{"h2"}}).HandshakeContext(ctx)
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, alert := errors.AsType[tls.AlertError](err)
 	return err == nil || untrusted || alert
-}
-
-// dial makes a connection that ends soon.
-func (o ClientOptions) dial(ctx context.Context) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, greetingFor)
-	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", o.Address)
-	if err != nil {
-		return nil, err
-	}
-	end, _ := ctx.Deadline()
-	return conn, conn.SetDeadline(end)
 }
