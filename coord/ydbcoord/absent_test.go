@@ -61,22 +61,6 @@ func TestManyAbsentSemaphoresShareTwentyLooksASecond(t *testing.T) {
 	})
 }
 
-func TestAbsentEveryIsThePauseBetweenTwoLooks(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		r := &record{}
-		s := b.session(t, ydbcoord.Options{AbsentEvery: 10 * time.Second}, r.option())
-		keep(t, s)
-		if err := s.Follow().Add("absent"); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(100 * time.Second)
-		if n := r.count(isDescribe); n < 14 || n > 20 {
-			t.Errorf("%d looks in 100 s", n)
-		}
-	})
-}
-
 func TestRefusedNameIsToldAndNotFollowed(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {

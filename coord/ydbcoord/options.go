@@ -18,9 +18,8 @@ const (
 )
 
 const (
-	defaultTTL         = 10 * time.Second
-	shortestTTL        = 100 * time.Millisecond // a server pings every third of it
-	defaultAbsentEvery = time.Second
+	defaultTTL  = 10 * time.Second
+	shortestTTL = 100 * time.Millisecond // a server pings every third of it
 )
 
 // Options are how a driver uses its coordination node. The zero value is usable.
@@ -52,17 +51,10 @@ type Options struct {
 	// AllowRecreate lets ForceRelease delete a lasting semaphore with all its owners and waiters,
 	// and create it again with its limit and data. The service sends owners nothing about that.
 	AllowRecreate bool
-	// AbsentEvery is the longest pause between two reads for a followed semaphore that does
-	// not exist, of which the service reports nothing; they begin with 50 ms, and all of a
-	// session's share 20 reads a second. 0: 1 s.
-	AbsentEvery time.Duration
 }
 
 func (o Options) check() (Options, error) {
-	if o.AbsentEvery < 0 {
-		return o, fmt.Errorf("%w: AbsentEvery is negative (%v)", coord.ErrInvalid, o.AbsentEvery)
-	}
-	o.TTL, o.AbsentEvery = cmp.Or(o.TTL, defaultTTL), cmp.Or(o.AbsentEvery, defaultAbsentEvery)
+	o.TTL = cmp.Or(o.TTL, defaultTTL)
 	return o, checkTTL(o.TTL)
 }
 

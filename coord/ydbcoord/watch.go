@@ -12,9 +12,12 @@ import (
 )
 
 const (
-	asksAtOnce = 64                    // arming describes under way in a session
-	slowPace   = 50 * time.Millisecond // between two reads for what is absent or failed
-	firstPause = 50 * time.Millisecond // before the first repeated read for one of them; it doubles
+	asksAtOnce = 64 // arming describes under way in a session
+
+	// Of what is absent the service reports nothing. So it, and what failed, is read again.
+	slowPace     = 50 * time.Millisecond // between two such reads: 20 a second in a session
+	firstPause   = 50 * time.Millisecond // before the first of one name; it doubles
+	longestPause = time.Second
 )
 
 // watches is the only one in a session that arms watches. The service knows at most one of
@@ -32,8 +35,8 @@ type watches struct {
 	urgent    []*watched // to be asked first: what we own
 	queue     []*watched // to be asked
 	asking    int
-	slow      []*watched // absent or failed, by when they are due
-	timer     *time.Timer
+	timer     *time.Timer // of what is slow
+	wakes     time.Time   // when it fires; zero: nothing is slow
 }
 
 // watched is one semaphore that somebody follows.
@@ -45,7 +48,7 @@ type watched struct {
 	request   uint64    // armed: the describe that armed it
 	again     bool      // being asked: ask once more after the answer
 	since     time.Time // the watch has notified of a change that was not read yet: see SemaphoreState.Since; zero: it has not
-	due       time.Time // slow: when to ask
+	due       time.Time // slow (absent or failed): when to ask
 	pause     time.Duration
 }
 
@@ -220,51 +223,48 @@ func (w *watches) changedLocked(request uint64) {
 // delayLocked asks again after a while: soon at first, as a mutex that is free does not
 // exist and may be taken any moment.
 func (w *watches) delayLocked(e *watched) {
-	e.pause = min(max(2*e.pause, firstPause), w.s.options.AbsentEvery)
+	e.pause = min(max(2*e.pause, firstPause), longestPause)
 	e.state, e.due = slow, time.Now().Add(e.pause)
-	at, _ := slices.BinarySearchFunc(w.slow, e.due, func(o *watched, due time.Time) int {
-		if o.due.After(due) {
-			return 1
-		}
-		return -1
-	})
-	w.slow = slices.Insert(w.slow, at, e)
-	if at > 0 {
-		return
+	if w.wakes.IsZero() || e.due.Before(w.wakes) {
+		w.wakeLocked(e.pause)
 	}
-	if w.timer == nil {
-		w.timer = spawn.After(w.s.life, e.pause, w.tick)
-		return
-	}
-	w.timer.Reset(max(e.pause, slowPace))
 }
 
-// tick asks for the next one that is absent or failed, if it is due.
+func (w *watches) wakeLocked(pause time.Duration) {
+	pause = max(pause, slowPace)
+	w.wakes = time.Now().Add(pause)
+	if w.timer == nil {
+		w.timer = spawn.After(w.s.life, pause, w.tick)
+		return
+	}
+	w.timer.Reset(pause)
+}
+
+// tick asks for the one that has been due for longest, if one is.
 func (w *watches) tick() {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
-	for len(w.slow) > 0 && w.s.err == nil {
-		e := w.slow[0]
-		stale := e.state != slow || w.byName[e.name] != e
-		if !stale && time.Now().Before(e.due) {
-			break
-		}
-		w.slow = w.slow[1:]
-		if !stale {
-			w.askLocked(e)
-			w.s.flushLocked()
-			break
+	w.wakes = time.Time{}
+	var next *watched
+	for _, e := range w.byName {
+		if e.state == slow && (next == nil || e.due.Before(next.due)) {
+			next = e
 		}
 	}
-	if len(w.slow) > 0 && w.s.err == nil {
-		w.timer.Reset(max(time.Until(w.slow[0].due), slowPace))
+	if next == nil || w.s.err != nil {
+		return
+	}
+	w.wakeLocked(time.Until(next.due))
+	if !next.due.After(time.Now()) {
+		w.askLocked(next)
+		w.s.flushLocked()
 	}
 }
 
 // attachedLocked begins anew on a new stream: the watches of the old one are gone without a
 // word, and anything may have happened.
 func (w *watches) attachedLocked() {
-	w.urgent, w.queue, w.slow = nil, nil, nil
+	w.urgent, w.queue = nil, nil
 	w.asking = 0
 	clear(w.armed)
 	for _, e := range w.byName {
