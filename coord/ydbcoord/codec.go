@@ -36,9 +36,15 @@ type SemaphoreMember struct {
 	Timeout time.Duration // of a waiter's claim; coord.Forever; 0 of owners
 }
 
-// OwnerID is the identity of a session as this package reports it: its number in decimal.
-// Numbers are not used again while the coordination node exists.
-func OwnerID(session uint64) string { return strconv.FormatUint(session, 10) }
+// OwnerID is the identity of a session: its number, which is not used again while the coordination
+// node exists, and the incarnation of the node, unless that is "".
+func OwnerID(session uint64, incarnation string) string {
+	id := strconv.FormatUint(session, 10)
+	if incarnation != "" {
+		id += "@" + incarnation
+	}
+	return id
+}
 
 func acquireMessage(id uint64, w claimParams, timeoutMillis uint64) *pb.SessionRequest {
 	return &pb.SessionRequest{Request: &pb.SessionRequest_AcquireSemaphore_{
@@ -135,7 +141,8 @@ func decodeMembers(links []*pb.SemaphoreSession) []SemaphoreMember {
 			Timeout: durationOf(l.GetTimeoutMillis()),
 		}
 	}
-	sortByOrder(decoded)
+	// The service reports owners in no order, and two reads at one state should be equal.
+	slices.SortFunc(decoded, func(a, b SemaphoreMember) int { return cmp.Compare(a.Order, b.Order) })
 	return decoded
 }
 
@@ -156,32 +163,31 @@ func durationOf(timeoutMillis uint64) time.Duration {
 	return time.Duration(timeoutMillis) * time.Millisecond
 }
 
-// description is a semaphore as the core knows it. What is a mutex by its kind and by its
-// form has a limit of 1: all its permits are one.
-func description(kind coord.Kind, sem Semaphore) coord.Description {
+// describe is a semaphore as the core knows it. What is a mutex by its kind and by its form has a
+// limit of 1: all its permits are one. It does not exist while nobody owns it.
+func (state SemaphoreState) describe(kind coord.Kind, incarnation string) coord.Description {
 	d := coord.Description{
-		Kind: kind, Name: sem.Name, Limit: sem.Limit, Taken: sem.Taken, Ephemeral: sem.Ephemeral,
-		Data: sem.Data, WaitersKnown: true,
+		Kind: kind, Name: state.Name, Limit: state.Limit, Taken: state.Taken, Ephemeral: state.Ephemeral,
+		Data: state.Data, Absent: state.Absent, WaitersKnown: true,
 	}
-	whole := kind == coord.KindMutex && sem.Ephemeral
+	whole := kind == coord.KindMutex && (state.Ephemeral || state.Absent)
 	if whole {
-		d.Limit, d.Taken = 1, uint64(min(len(sem.Owners), 1))
+		d.Limit, d.Taken, d.Ephemeral, d.Absent = 1, uint64(min(len(state.Owners), 1)), true, false
 	}
-	for _, l := range sem.Owners {
-		d.Owners = append(d.Owners, coordOwner(l, whole))
+	owner := func(m SemaphoreMember) coord.Owner {
+		o := coord.Owner{ID: OwnerID(m.Session, incarnation), Permits: m.Count, Fence: m.Order, Data: m.Data}
+		if whole && m.Count == AllPermits {
+			o.Permits = 1
+		}
+		return o
 	}
-	for _, l := range sem.Waiters {
-		d.Waiters = append(d.Waiters, coordOwner(l, whole))
+	for _, m := range state.Owners {
+		d.Owners = append(d.Owners, owner(m))
+	}
+	for _, m := range state.Waiters {
+		d.Waiters = append(d.Waiters, owner(m))
 	}
 	return d
-}
-
-func coordOwner(l SemaphoreMember, whole bool) coord.Owner {
-	o := coord.Owner{ID: OwnerID(l.Session), Permits: l.Count, Fence: l.Order, Data: l.Data}
-	if whole && l.Count == AllPermits {
-		o.Permits = 1
-	}
-	return o
 }
 
 // cutText cuts a text of the service to at most limit bytes of valid UTF-8.
@@ -193,10 +199,4 @@ func cutText(text string, limit int) string {
 		text = text[:limit]
 	}
 	return strings.ToValidUTF8(text, "?")
-}
-
-// sortByOrder sorts by order id: the service reports owners in no order, and two reads at
-// one state should be equal.
-func sortByOrder(links []SemaphoreMember) {
-	slices.SortFunc(links, func(a, b SemaphoreMember) int { return cmp.Compare(a.Order, b.Order) })
 }

@@ -64,7 +64,7 @@ func FuzzMessagesOfTheService(f *testing.F) {
 		}
 		sem := decodeSemaphore("n", msg.GetDescribeSemaphoreResult().GetSemaphoreDescription())
 		for _, kind := range []coord.Kind{coord.KindMutex, coord.KindSemaphore, coord.KindElection} {
-			d := description(kind, sem)
+			d := SemaphoreState{Semaphore: sem}.describe(kind, "")
 			if len(d.Owners) != len(sem.Owners) || len(d.Waiters) != len(sem.Waiters) {
 				t.Errorf("described as %+v", d)
 			}

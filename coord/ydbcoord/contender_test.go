@@ -168,7 +168,7 @@ func TestElectionIsTheOneOfTheOtherClients(t *testing.T) {
 			t.Fatal("theirs did not win alone")
 		}
 		l, err := e.Leader(t.Context())
-		if err != nil || !l.Led || l.IsMe || string(l.Data) != "theirs" || l.Owner != ydbcoord.OwnerID(theirs.id) {
+		if err != nil || !l.Led || l.IsMe || string(l.Data) != "theirs" || l.Owner != ydbcoord.OwnerID(theirs.id, "") {
 			t.Errorf("ours sees %+v, %v", l, err)
 		}
 		theirs.proclaim("e", "their word")

@@ -58,14 +58,6 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 // Look reads a semaphore now, owners and waiters included. One that does not exist is not
 // an error but a SemaphoreState that says so. A watch that follows the same semaphore is not disturbed.
 func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error) {
-	state, err := s.describeNow(ctx, name)
-	if err != nil {
-		return SemaphoreState{}, fmt.Errorf("looking at semaphore %q: %w", name, err)
-	}
-	return state, nil
-}
-
-func (s *Session) describeNow(ctx context.Context, name string) (SemaphoreState, error) {
 	if err := CheckName(name); err != nil {
 		return SemaphoreState{}, err
 	}
@@ -82,25 +74,14 @@ func (s *Session) describeNow(ctx context.Context, name string) (SemaphoreState,
 // Describe implements coord.Describer. A mutex that does not exist has no owner; another
 // kind is coord.ErrNotFound.
 func (s *Session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
-	state, err := s.describeNow(ctx, name)
+	state, err := s.Look(ctx, name)
 	switch {
 	case err != nil:
 		return coord.Description{}, fmt.Errorf("describing: %w", err)
 	case state.Absent && kind != coord.KindMutex:
 		return coord.Description{}, fmt.Errorf("describing: there is no semaphore %q: %w", name, coord.ErrNotFound)
 	}
-	return s.ids.qualified(state.describe(kind)), nil
-}
-
-func (state SemaphoreState) describe(kind coord.Kind) coord.Description {
-	if !state.Absent {
-		return description(kind, state.Semaphore)
-	}
-	d := coord.Description{Kind: kind, Name: state.Name, Absent: true, WaitersKnown: true}
-	if kind == coord.KindMutex {
-		d.Limit, d.Ephemeral, d.Absent = 1, true, false
-	}
-	return d
+	return state.describe(kind, s.incarnation), nil
 }
 
 // longestName is what the service takes when a semaphore is created.
@@ -117,27 +98,4 @@ func CheckName(name string) error {
 		return fmt.Errorf("%w: the name is not UTF-8", coord.ErrInvalid)
 	}
 	return nil
-}
-
-// ids makes the ids of owners: the session's number and, unless it is "", the node's incarnation;
-// see Options.Incarnations.
-type ids string
-
-func (i ids) suffix() string {
-	if i == "" {
-		return ""
-	}
-	return "@" + string(i)
-}
-
-func (i ids) of(session uint64) string { return OwnerID(session) + i.suffix() }
-
-// qualified gives owners and waiters the ids that grants have.
-func (i ids) qualified(d coord.Description) coord.Description {
-	for _, list := range [][]coord.Owner{d.Owners, d.Waiters} {
-		for j := range list {
-			list[j].ID += i.suffix()
-		}
-	}
-	return d
 }

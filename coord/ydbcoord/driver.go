@@ -112,7 +112,7 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	}
 	s := newSession(ctx, d.node, d.options, o)
 	if d.options.Incarnations {
-		s.ids = ids(d.incarnation(ctx))
+		s.incarnation = d.incarnation(ctx)
 	}
 	c := &connection{s: s, service: Ydb_Coordination_V1.NewCoordinationServiceClient(conn), route: newRoute(d.client.known())}
 	st, err := c.attach(ctx)
@@ -126,6 +126,11 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	d.seen.Store(true)
 	spawn.Go(s.life, &s.gone, func() { c.run(st) })
 	return s, nil
+}
+
+// Observe opens a session of the driver's TTL to read and follow with, and a description for people.
+func (d *Driver) Observe(ctx context.Context, description string) (*Session, error) {
+	return d.OpenSession(ctx, coord.SessionOptions{Description: description})
 }
 
 // describeFor bounds a description without which a session does as well.

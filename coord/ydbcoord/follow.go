@@ -186,7 +186,7 @@ func (s *Session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 				yield(coord.Description{}, fmt.Errorf("watching: %w", state.Err))
 				return
 			}
-			d := s.ids.qualified(state.describe(kind))
+			d := state.describe(kind, s.incarnation)
 			if last != nil && reflect.DeepEqual(*last, d) {
 				continue
 			}

@@ -27,7 +27,7 @@ const (
 // Guard is what is compared before the ownership of a member is ended: its session and its
 // order id, which no later claim has.
 func (m SemaphoreMember) Guard() string {
-	return OwnerID(m.Session) + "/" + strconv.FormatUint(m.Order, 10)
+	return OwnerID(m.Session, "") + "/" + strconv.FormatUint(m.Order, 10)
 }
 
 // memberOf reads a Guard.
@@ -75,7 +75,7 @@ func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
 		}
 	}()
 	// A session that is attached before the node is described is of that node, not of a later one.
-	if now := d.incarnation(ctx); strings.Contains(f.Owner, "@") && f.Owner != ids(now).of(m.Session) {
+	if now := d.incarnation(ctx); strings.Contains(f.Owner, "@") && f.Owner != OwnerID(m.Session, now) {
 		return fmt.Errorf("%w: the coordination node was made anew, or cannot be described any more", coord.ErrChanged)
 	}
 	if d.options.ClientsUnprotected {
@@ -89,7 +89,7 @@ func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
 
 // stillOwned reads a semaphore that m owns; coord.ErrChanged: it does not any more.
 func stillOwned(ctx context.Context, s *Session, name string, m SemaphoreMember) (Semaphore, error) {
-	state, err := s.describeNow(ctx, name)
+	state, err := s.Look(ctx, name)
 	if err != nil {
 		return Semaphore{}, err
 	}
@@ -181,7 +181,7 @@ func recreate(ctx context.Context, s *Session, name string, m SemaphoreMember) e
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recreateFor)
 	defer cancel()
 	if err != nil {
-		if state, readErr := s.describeNow(late, name); readErr != nil || !state.Absent {
+		if state, readErr := s.Look(late, name); readErr != nil || !state.Absent {
 			return fmt.Errorf("%w: %w", coord.ErrUncertain, errors.Join(err, readErr))
 		}
 	}

@@ -33,7 +33,7 @@ func (b *bench) foreign(t *testing.T, name string) coord.Foreign {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return coord.Foreign{Name: name, Owner: ydbcoord.OwnerID(m.Session) + "@" + n.Incarnation, Guard: m.Guard(), Fence: m.Order}
+	return coord.Foreign{Name: name, Owner: ydbcoord.OwnerID(m.Session, n.Incarnation), Guard: m.Guard(), Fence: m.Order}
 }
 
 func (b *bench) nodes(t *testing.T) *ydbcoord.Nodes {

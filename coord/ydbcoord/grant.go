@@ -44,7 +44,7 @@ func (s *Session) newGrantLocked(w claimParams, order, since uint64) *grant {
 func (g *grant) Info() coord.GrantInfo {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
-	return coord.GrantInfo{Owner: g.s.ids.of(g.s.id), Fence: g.order, Window: g.s.windowLocked()}
+	return coord.GrantInfo{Owner: OwnerID(g.s.id, g.s.incarnation), Fence: g.order, Window: g.s.windowLocked()}
 }
 
 // endLocked ends the grant on our side and frees its name; false: it was over before. A

@@ -38,7 +38,7 @@ func TestOwnersNameTheirNodesIncarnationIfAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ydbcoord.OwnerID(b.Owners(node, "e")[0].SessionID) + "@" + n.Incarnation
+	want := ydbcoord.OwnerID(b.Owners(node, "e")[0].SessionID, n.Incarnation)
 	if got := term.Lease().Owner(); got != want {
 		t.Errorf("the grant's owner is %q, want %q", got, want)
 	}

@@ -33,7 +33,7 @@ func TestOptionsOfASessionReachTheService(t *testing.T) {
 			if seen.Timeout != c.ttl || seen.Description != c.description {
 				t.Errorf("%+v %+v: the service has %v and %q", c.options, c.session, seen.Timeout, seen.Description)
 			}
-			if s.Info().ID != ydbcoord.OwnerID(seen.ID) {
+			if s.Info().ID != ydbcoord.OwnerID(seen.ID, "") {
 				t.Errorf("it calls itself %q, the service %d", s.Info().ID, seen.ID)
 			}
 			if err := s.Close(t.Context()); err != nil {
@@ -49,7 +49,7 @@ func TestOptionsThatCannotBeAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []ydbcoord.Options{{TTL: -1}, {TTL: time.Millisecond}, {TTL: time.Hour}, {AbsentEvery: -1}} {
+	for _, o := range []ydbcoord.Options{{TTL: -1}, {TTL: time.Millisecond}, {TTL: time.Hour}} {
 		if _, err := c.Driver("n", o); !errors.Is(err, coord.ErrInvalid) {
 			t.Errorf("%+v: %v, want ErrInvalid", o, err)
 		}

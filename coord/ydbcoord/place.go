@@ -209,7 +209,7 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 
 // confirm reads what was granted, because only a description reports the order id.
 func (p *place) confirm(ctx context.Context) (*grant, error) {
-	state, err := p.s.describeNow(ctx, p.params.name)
+	state, err := p.s.Look(ctx, p.params.name)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (s *Session) create(ctx context.Context, name string, limit uint64, data []
 	if statusOf(err) != Ydb.StatusIds_ALREADY_EXISTS || s.sendsOf(r) < 2 {
 		return err
 	}
-	state, lookErr := s.describeNow(ctx, name)
+	state, lookErr := s.Look(ctx, name)
 	switch {
 	case lookErr != nil:
 		return fmt.Errorf("%w; looking whether it is ours: %w", err, lookErr)

@@ -29,7 +29,7 @@ type Session struct {
 	ttl         time.Duration
 	description string
 	key         [16]byte // without it nobody else can take the session over
-	ids         ids
+	incarnation string   // of the node, where ids have it; see Options.Incarnations
 
 	life context.Context // of the goroutines and streams; ends with the session, or with its last requests
 	quit context.CancelFunc
@@ -83,7 +83,7 @@ func newSession(ctx context.Context, path string, o Options, so coord.SessionOpt
 func (s *Session) Info() coord.SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return coord.SessionInfo{ID: OwnerID(s.id), Caps: Options{}.Caps()}
+	return coord.SessionInfo{ID: OwnerID(s.id, ""), Caps: Options{}.Caps()}
 }
 
 // Caps is what a driver with these options can do.

@@ -92,15 +92,6 @@ func isMutex(s ydbcoord.Semaphore) bool {
 	return s.Ephemeral && !slices.ContainsFunc(s.Owners, func(l ydbcoord.SemaphoreMember) bool { return l.Count != ydbcoord.AllPermits })
 }
 
-// sessionID is the identity of a session among all that the node ever had, whatever
-// becomes of the node.
-func (s *nodeState) sessionID(session uint64) string {
-	if s.incarnation == "" {
-		return ydbcoord.OwnerID(session)
-	}
-	return ydbcoord.OwnerID(session) + "@" + s.incarnation
-}
-
 // serial is the order id, as far as it has room: two that follow each other differ.
 func serial(l ydbcoord.SemaphoreMember) uint16 { return uint16(l.Order%math.MaxUint16) + 1 }
 
@@ -113,7 +104,7 @@ func permits(l ydbcoord.SemaphoreMember, whole bool) uint64 {
 
 func (s *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
-		ID: s.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
+		ID: ydbcoord.OwnerID(l.Session, s.incarnation), Session: ydbcoord.OwnerID(l.Session, ""), Label: label(l), Permits: permits(l, whole),
 		Serial: serial(l), Data: sources.NewBlob(l.Data, len(l.Data)), Guard: l.Guard(),
 	}
 	if p.Limit == 1 {
@@ -131,7 +122,7 @@ func (s *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Pri
 // looks, or at the first.
 func (s *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
-		ID: s.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
+		ID: ydbcoord.OwnerID(l.Session, s.incarnation), Session: ydbcoord.OwnerID(l.Session, ""), Label: label(l), Permits: permits(l, whole),
 		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: l.Guard(), Since: since,
 	}
 	if l.Timeout > 0 { // else it waits for ever
@@ -153,7 +144,7 @@ func label(l ydbcoord.SemaphoreMember) string {
 	if name := named(l.Data); name != "" {
 		return name
 	}
-	return "session " + ydbcoord.OwnerID(l.Session)
+	return "session " + ydbcoord.OwnerID(l.Session, "")
 }
 
 // named is the name in an owner's data: the label of a JSON object, else the first word;
