@@ -19,15 +19,15 @@ import (
 )
 
 // armed drives a board of 80x24 over hand-made rows with an operator that offers all.
-func armed(prims ...*sources.Primitive) (*driver, *uitest.Operator) {
-	op := uitest.NewOperator()
+func armed(prims ...*sources.Primitive) (*driver, *testOperator) {
+	op := newTestOperator()
 	op.Offer = []action.Choice{{Verb: action.Campaign}, {Verb: action.Resign, Not: "not ours"}}
 	op.Effect = action.Effect{Lines: []string{"We would lead it.", "It is kept until we resign."}, Call: "SET a us NX PX 15000"}
 	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 80, Height: 24, Operator: op}), op
 }
 
 // armedOne drives the board of one election, that of host-1.
-func armedOne() (*driver, *uitest.Operator, *sources.Primitive) {
+func armedOne() (*driver, *testOperator, *sources.Primitive) {
 	a, _, _ := three()
 	d, op := armed(a)
 	return d, op, a
@@ -76,7 +76,7 @@ func (d *driver) quits(k string) bool {
 }
 
 // holding makes the operator hold a lease on a led election.
-func holding(op *uitest.Operator, d *driver, p *sources.Primitive, runsOut bool) {
+func holding(op *testOperator, d *driver, p *sources.Primitive, runsOut bool) {
 	op.Change(func(s *action.Status) {
 		h := action.Holding{Ref: p.Ref, Kind: p.Kind, Owner: p.Owners[0].ID, Since: noon(), RunsOut: runsOut, Data: []byte("az=a")}
 		if runsOut {

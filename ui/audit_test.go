@@ -19,7 +19,7 @@ import (
 // audited drives a board whose audit has these actions.
 func audited(w, h int, entries *[]action.AuditEntry, err *error) *driver {
 	a, b, _ := three()
-	op := uitest.NewOperator()
+	op := newTestOperator()
 	op.Change(func(s *action.Status) { s.Audit = "/home/ana/.local/state/coordtop/audit.jsonl" })
 	return drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: w, Height: h, Operator: op, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=/home/ana"},
 		AuditEntries: func() ([]action.AuditEntry, error) { return *entries, *err }})
@@ -166,7 +166,7 @@ func TestAnActionOfThisRunIsUnderWayUntilItEnds(t *testing.T) {
 	} {
 		entries, failed := []action.AuditEntry{{ID: "1", At: noon(), Who: "ana@laptop", Action: "release", Ref: ref, Call: "x", Before: sources.OwnerRef{Label: "host-9"}, Ours: tt.ours}}, error(nil)
 		a, _, _ := three()
-		op := uitest.NewOperator()
+		op := newTestOperator()
 		op.Change(func(s *action.Status) {
 			s.Runs = []action.Run{{ID: 1, Phase: tt.phase, Request: action.Request{Verb: action.Release, Target: action.Target{Ref: ref}}}}
 		})

@@ -16,7 +16,7 @@ import (
 )
 
 // boxed opens the box of a campaign for an election that host-1 leads.
-func boxed(t *testing.T, effect action.Effect) (*driver, *uitest.Operator, *sources.Primitive) {
+func boxed(t *testing.T, effect action.Effect) (*driver, *testOperator, *sources.Primitive) {
 	t.Helper()
 	a, _, _ := three()
 	a.Owners[0].Fence = 7

@@ -43,7 +43,7 @@ func mutex(owner string, fence uint64) *sources.Primitive {
 }
 
 // tried opens the box of a try, which is pinned to the owner.
-func tried(t *testing.T) (*driver, *uitest.Operator, *sources.Primitive) {
+func tried(t *testing.T) (*driver, *testOperator, *sources.Primitive) {
 	t.Helper()
 	a := mutex("host-1", 7)
 	d, op := armed(a)

@@ -57,7 +57,7 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 
 func TestSawtoothDoesNotCountRenewalsBeforeItsWindowAsMissed(t *testing.T) {
 	t.Parallel()
-	d := drive(uitest.Scene(t), Options{Width: 100, Height: 60})
+	d := drive(scene(t), Options{Width: 100, Height: 60})
 	d.send(terminal.WakeMsg{})
 	d.press("/")
 	d.typed("search/indexer")
@@ -143,7 +143,7 @@ func TestWaitersStandInOrderWithTheirTimeOuts(t *testing.T) {
 
 func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
 	t.Parallel()
-	d := drive(uitest.Scene(t), Options{})
+	d := drive(scene(t), Options{})
 	for _, line := range strings.Split(d.View().Content, "\n") {
 		if !strings.Contains(line, "connections") {
 			continue

@@ -14,7 +14,7 @@ import (
 
 func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 	t.Parallel()
-	scene := uitest.Scene(t)
+	scene := scene(t)
 	quota := func(s *action.Status) { // we hold one thing and wait for another
 		for _, row := range scene.State().Rows {
 			h := action.Holding{Ref: row.Ref, Kind: row.Kind, Since: scene.Now().Add(-40 * time.Second)}
@@ -63,7 +63,7 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.file, func(t *testing.T) {
-			op := uitest.NewOperator()
+			op := newTestOperator()
 			op.ArmErr = c.refuse
 			op.Offer = []action.Choice{{Verb: action.Campaign}, {Verb: action.Acquire, Not: "an election is led: campaign for it"},
 				{Verb: action.Try, Not: "taken by host-07:4411"}, {Verb: action.Proclaim, Not: "not ours"}, {Verb: action.Resign, Not: "not ours"}}

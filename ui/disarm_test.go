@@ -10,17 +10,16 @@ import (
 	"coordtop/internal/action"
 	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
-	"coordtop/ui/uitest"
 )
 
 // disarm ends writing.
-func (d *driver) disarm(op *uitest.Operator) {
+func (d *driver) disarm(op *testOperator) {
 	op.Change(func(s *action.Status) { s.Always = false })
 	d.send(terminal.WakeMsg{})
 }
 
 // waits is a board that waits for a, and holds b.
-func waits(t *testing.T) (*driver, *uitest.Operator) {
+func waits(t *testing.T) (*driver, *testOperator) {
 	t.Helper()
 	a, b, _ := three()
 	d, op := armed(a, b)
@@ -33,7 +32,7 @@ func waits(t *testing.T) (*driver, *uitest.Operator) {
 }
 
 // calledOff reports whether writing was ended.
-func calledOff(op *uitest.Operator) bool { return slices.Contains(op.Called(), "disarm") }
+func calledOff(op *testOperator) bool { return slices.Contains(op.Called(), "disarm") }
 
 func TestEndingWritingAsksAboutClaimsThatWait(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ func quota(absent bool, data string) *sources.Primitive {
 }
 
 // provisioning opens the box of a verb for p.
-func provisioning(t *testing.T, p *sources.Primitive, v action.Verb, k string, e action.Effect) (*driver, *uitest.Operator) {
+func provisioning(t *testing.T, p *sources.Primitive, v action.Verb, k string, e action.Effect) (*driver, *testOperator) {
 	t.Helper()
 	d, op := armed(p)
 	op.Effect = e

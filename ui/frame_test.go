@@ -42,7 +42,7 @@ func exact(t interface {
 
 func TestEveryFrameFillsTheScreenExactly(t *testing.T) {
 	t.Parallel()
-	scene := uitest.Scene(t)
+	scene := scene(t)
 	events, _ := scene.Events(1 << 20)
 	keys := [][]string{nil, {"?"}, {"enter"}, {"j", "enter", "G"}, {"/", "s"}, {"/", "~", "enter"}, {"!"}, {"p"}, {"tab"}, {"G"},
 		{"5"}, {"5", "G", "enter"}, {"o"}, {"o", "G"}, {"K"}, {"5", "K", "/", "s"}}

@@ -13,7 +13,7 @@ import (
 
 func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 	t.Parallel()
-	scene := uitest.Scene(t)
+	scene := scene(t)
 	cases := []struct {
 		file   string
 		w, h   int
@@ -78,7 +78,7 @@ func TestFramesAreTheSameOnLightAndDark(t *testing.T) {
 	// The theme knows the terminal's 16 colours and default background alone, so there is
 	// nothing to switch: neither 256 or true colours, nor a background but under what is
 	// filled on purpose.
-	d := drive(uitest.Scene(t), Options{})
+	d := drive(scene(t), Options{})
 	for _, sgr := range strings.Split(d.View().Content, "\x1b[")[1:] {
 		codes, _, _ := strings.Cut(sgr, "m")
 		if strings.Contains(codes, "38;") || strings.Contains(codes, "48;") {

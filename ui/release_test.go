@@ -24,7 +24,7 @@ const stuckName = "app:lock:stuck"
 
 // stuck drives a board whose one row is a lock with these owners, with an operator that demands its
 // name for everything.
-func stuck(owners ...string) (*driver, *uitest.Operator, *sources.Primitive) {
+func stuck(owners ...string) (*driver, *testOperator, *sources.Primitive) {
 	p := uitest.Led(stuckName, owners[0], noon())
 	p.Kind = sources.KindMutex
 	first := p.Owners[0]

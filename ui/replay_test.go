@@ -266,7 +266,7 @@ func TestTheBoardGoesBackInTimeAndToNow(t *testing.T) {
 
 func TestNothingIsDoneInThePast(t *testing.T) {
 	t.Parallel()
-	op := uitest.NewOperator()
+	op := newTestOperator()
 	pastBoard(t, op, func(t *testing.T, d *driver, _ *history.Player) {
 		d.goes("at 00:05")
 		for _, k := range []string{"a", "W", "X"} {
@@ -335,7 +335,7 @@ func TestThePastHintsNoKeyThatIsOffThere(t *testing.T) {
 		p := history.NewPlayer(t.Context(), log, log)
 		defer p.Close()
 		feed := uitest.NewFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
-		d := drive(feed, Options{Player: p, Width: 160, Height: 40, Demo: true, Operator: uitest.NewOperator()})
+		d := drive(feed, Options{Player: p, Width: 160, Height: 40, Demo: true, Operator: newTestOperator()})
 		d.shows(t, "Try X")
 		d.press("3")
 		d.press("T")

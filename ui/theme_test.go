@@ -19,7 +19,7 @@ var colour = regexp.MustCompile(`\x1b\[[0-9;]*\b(3[0-7]|4[0-7]|9[0-7]|10[0-7]|38
 
 func TestNoColorOfAnyValueTakesTheColoursAway(t *testing.T) {
 	t.Parallel()
-	scene := uitest.Scene(t)
+	scene := scene(t)
 	for _, value := range []string{"1", "true", "yes", "on", "0", "false", "please"} {
 		d := drive(scene, Options{Environ: []string{"TERM=xterm", "NO_COLOR=" + value}})
 		if c := colour.FindString(d.View().Content); c != "" {
@@ -35,7 +35,7 @@ func TestNoColorOfAnyValueTakesTheColoursAway(t *testing.T) {
 
 func TestTextAloneSaysTheSameWithAndWithoutColour(t *testing.T) {
 	t.Parallel()
-	st := uitest.Scene(t).State()
+	st := scene(t).State()
 	plain, coloured := drive(uitest.NewFeed(st), Options{NoColor: true}), drive(uitest.NewFeed(st), Options{})
 	got := strings.Replace(plain.text(), "\n>!", "\n !", 1) // the cursor is a sign where reverse may be all there is
 	if got != coloured.text() {
@@ -45,7 +45,7 @@ func TestTextAloneSaysTheSameWithAndWithoutColour(t *testing.T) {
 
 func TestASCIITerminalsGetNothingElse(t *testing.T) {
 	t.Parallel()
-	scene := uitest.Scene(t)
+	scene := scene(t)
 	for _, env := range [][]string{{"TERM=linux"}, {"TERM=dumb"}, {"TERM=xterm", "LANG=C"}, {"TERM=xterm", "LC_ALL=POSIX", "LANG=de_DE.UTF-8"}} {
 		d := drive(scene, Options{Environ: env})
 		for _, keys := range [][]string{nil, {"?"}, {"q", "enter"}} {

@@ -249,7 +249,7 @@ func TestTheLegendOfASmallScreenNamesTheOwnerThatOwnedLongest(t *testing.T) {
 
 func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 	t.Parallel()
-	hour := uitest.Hour(t)
+	hour := storyHour(t)
 	events, _ := hour.Events(1 << 20)
 	open := func(o Options, keys ...string) *driver {
 		d := drive(uitest.NewFeed(hour.State()), o)
@@ -277,8 +277,8 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 			changes += screen.SumLane(&d.Scene, row, screen.TimeWindow(&d.Scene)).Changes
 		}
 	}
-	if changes != uitest.HourChanges {
-		t.Errorf("%d changes are shown, %d were told", changes, uitest.HourChanges)
+	if changes != hourChanges {
+		t.Errorf("%d changes are shown, %d were told", changes, hourChanges)
 	}
 	d.press("g", "j", "enter") // connections
 	d.shows(t, "OWNERS")
@@ -310,7 +310,7 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 
 func TestTheLegendCountsOnlyWhatWasObserved(t *testing.T) {
 	t.Parallel()
-	hour := uitest.Hour(t)
+	hour := storyHour(t)
 	for _, c := range []struct {
 		name   string
 		w, h   int

@@ -85,7 +85,7 @@ func onMeter(tb testing.TB, cmd *exec.Cmd, w, h int) *meter {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m := &meter{Screen: uitest.NewAnswering(tb, w, h, uitest.Dark(), f), tb: tb, tty: f, cmd: cmd}
+	m := &meter{Screen: uitest.NewAnswering(tb, w, h, f), tb: tb, tty: f, cmd: cmd}
 	var reading sync.WaitGroup
 	reading.Go(m.read) // ends with the child: EIO
 	tb.Cleanup(func() {

@@ -44,7 +44,7 @@ func demo(t *testing.T, w, h int) *studio {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &studio{Screen: uitest.NewAnswering(t, w, h, uitest.Dark(), f), t: t, tty: f}
+	s := &studio{Screen: uitest.NewAnswering(t, w, h, f), t: t, tty: f}
 	read := make(chan struct{})
 	go func() { // joined in Cleanup; ends with the program: EIO
 		defer close(read)
@@ -115,11 +115,11 @@ func (s *studio) theme(name string) {
 }
 
 // draw writes a picture.
-func (s *studio) draw(name string, p uitest.Palette) {
+func (s *studio) draw(name string, p palette) {
 	s.t.Helper()
 	s.Settle()
 	var b bytes.Buffer
-	if err := s.SVG(&b, p); err != nil {
+	if err := writeSVG(&b, s.Screen, p); err != nil {
 		s.t.Fatal(err)
 	}
 	host, err := os.Hostname()
@@ -152,8 +152,8 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	s.shows(`(?s)renewing late.*◌ *demo:leader:billing`)
 	looks := []struct {
 		name    string
-		palette uitest.Palette
-	}{{"dark", uitest.Dark()}, {"light", uitest.Light()}}
+		palette palette
+	}{{"dark", dark()}, {"light", light()}}
 	for _, l := range looks {
 		s.theme(l.name)
 		s.draw("locks-160x48-"+l.name, l.palette)
@@ -214,7 +214,7 @@ func (s *studio) open(key, title string) {
 }
 
 // box draws the box that a key of the menu opens.
-func (s *studio) box(name, key, title string, p uitest.Palette) {
+func (s *studio) box(name, key, title string, p palette) {
 	s.t.Helper()
 	s.open(key, title)
 	s.draw(name, p)

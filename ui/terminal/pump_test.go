@@ -10,7 +10,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
@@ -203,19 +202,19 @@ func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
 func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		op, start := uitest.NewOperator(), time.Now()
+		acts, start := make(chan struct{}, 1), time.Now()
 		var sent []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pumpOf(uitest.NewFeed(uitest.State(uitest.Noon())), op.Wake(), nil, func(msg tea.Msg) {
+			done <- pumpOf(uitest.NewFeed(uitest.State(uitest.Noon())), acts, nil, func(msg tea.Msg) {
 				if _, ok := msg.(WakeMsg); ok {
 					sent = append(sent, time.Since(start))
 				}
 			}).Run(ctx)
 		}()
 		time.Sleep(70 * time.Millisecond)
-		op.Change(func(*action.Status) {})
+		acts <- struct{}{}
 		synctest.Wait()
 		cancel()
 		if err := <-done; err != nil {

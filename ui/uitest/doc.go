@@ -1,5 +1,4 @@
-// Package uitest holds what tests of the board share: a story with every kind of row,
-// told by scripted sources to a real Hub in virtual time; a Feed that tests turn by
-// hand; a terminal emulator that shows what a running program has drawn; golden files
-// and checks of frames.
+// Package uitest holds what tests of several packages share to test the board: hand-made rows
+// and a Feed of them that stands still until it is changed, a load for a Hub, and a terminal
+// emulator that shows what a running program has drawn.
 package uitest

@@ -8,6 +8,9 @@ import (
 	"coordtop/sources"
 )
 
+// Redis is the source of hand-made states.
+const Redis = "leases"
+
 // State is a state of one live source "leases" with these primitives in this order, made
 // by hand: each owner has the running term.
 func State(at time.Time, prims ...*sources.Primitive) *sources.State {
@@ -36,8 +39,8 @@ func Row(p *sources.Primitive, slot int) *sources.Row {
 
 // Led is an election read at that time, led for a minute with a lease of 15 s.
 func Led(name, owner string, at time.Time) *sources.Primitive {
-	o := leased(owner, at, 15*time.Second)
-	o.Since = sources.Stamp{At: at.Add(-time.Minute), How: sources.Seen}
+	o := sources.Owner{ID: owner, Label: owner, Lease: 15 * time.Second,
+		Since: sources.Stamp{At: at.Add(-time.Minute), How: sources.Seen}, Expires: sources.Stamp{At: at.Add(15 * time.Second), How: sources.Told}}
 	return &sources.Primitive{Ref: sources.Ref{Source: Redis, Space: "0", Name: name}, Kind: sources.KindElection,
 		Limit: 1, Taken: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Owners: []sources.Owner{o}, At: at}
 }

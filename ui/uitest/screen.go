@@ -9,6 +9,7 @@ import (
 	"time"
 
 	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
 
@@ -27,18 +28,20 @@ type Screen struct {
 // the test ends.
 func NewScreen(t testing.TB, w, h int) *Screen {
 	t.Helper()
-	s := NewAnswering(t, w, h, Dark(), io.Discard)
+	s := NewAnswering(t, w, h, io.Discard)
 	s.helped = true
 	return s
 }
 
-// NewAnswering returns a terminal of that size and with these colours for what a program
-// writes to a real one. Its answers to the program's questions go to keyboard. It is
-// closed when the test ends.
-func NewAnswering(t testing.TB, w, h int, p Palette, keyboard io.Writer) *Screen {
+// Ground is the ground of a screen: six hexadecimal digits.
+const Ground = "1b1d21"
+
+// NewAnswering returns a terminal of that size for what a program writes to a real one. Its
+// answers to the program's questions go to keyboard. It is closed when the test ends.
+func NewAnswering(t testing.TB, w, h int, keyboard io.Writer) *Screen {
 	t.Helper()
 	s := &Screen{em: vt.NewEmulator(w, h), changed: make(chan struct{}, 1)}
-	s.em.SetDefaultBackgroundColor(p.ground())
+	s.em.SetDefaultBackgroundColor(ansi.XParseColor("#" + Ground))
 	s.input, s.keys = io.Pipe()
 	drained := make(chan struct{})
 	go func() { // joined in Cleanup: the emulator blocks when nobody takes its answers
@@ -88,6 +91,13 @@ func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.em.String()
+}
+
+// Drawn calls f with what the screen shows, while nothing is drawn on it.
+func (s *Screen) Drawn(f func(em *vt.Emulator)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s.em)
 }
 
 // Selected is the line whose first cell is in reverse, from 0; -1: there is none.

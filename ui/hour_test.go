@@ -1,4 +1,4 @@
-package uitest
+package ui
 
 import (
 	"context"
@@ -11,12 +11,13 @@ import (
 
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
+	"coordtop/ui/uitest"
 )
 
-// HourChanges is how many leaders begin in Hour after its beginning.
-const HourChanges = 10
+// hourChanges is how many leaders begin in storyHour after its beginning.
+const hourChanges = 10
 
-// Hour tells an hour to a Hub in virtual time, of which a Timeline must lose nothing, and returns
+// storyHour tells an hour to a Hub in virtual time, of which a Timeline must lose nothing, and returns
 // what it knows at the end, at 13:00 by a clock that was put forward:
 //
 //	12:00     everything is led
@@ -26,12 +27,14 @@ const HourChanges = 10
 //	12:40:00  payments/settle has no leader for 300 ms
 //	12:45:00  the clock is put forward by 5 s
 //	12:50:00  the permits of connections are all taken for 20 s
-func Hour(t *testing.T) *Feed {
+func storyHour(t *testing.T) *uitest.Feed {
 	t.Helper()
-	var feed *Feed
+	var st *sources.State
+	var end time.Time
+	var events []sources.Event
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(12 * time.Hour)
-		h := &hour{clock: sources.SystemClock(), script: sourcetest.NewScript(), prims: map[string]*sources.Primitive{}}
+		h := &hourSource{clock: sources.SystemClock(), script: sourcetest.NewScript(), prims: map[string]*sources.Primitive{}}
 		h.start = h.clock.Now().Wall
 		h.hub = sources.NewHub(t.Context(), sources.HubOptions{Clock: h})
 		defer h.hub.Close()
@@ -48,23 +51,22 @@ func Hour(t *testing.T) *Feed {
 			return []sources.Change{h.listing()}
 		})
 		go func() { // received below
-			done <- sources.Run(ctx, h.hub, []sources.Spec{{Name: Redis, Type: "redis", Address: "redis-leases:6379/0", Source: h.script}})
+			done <- sources.Run(ctx, h.hub, []sources.Spec{{Name: uitest.Redis, Type: "redis", Address: "redis-leases:6379/0", Source: h.script}})
 		}()
 		h.play()
 		h.until(time.Hour)
-		feed = NewFeed(h.hub.State())
-		feed.now = h.Now().Wall.UTC()
-		feed.events, _ = h.hub.Subscribe(0).Events(0)
+		st, end = h.hub.State(), h.Now().Wall.UTC()
+		events, _ = h.hub.Subscribe(0).Events(0)
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-	return feed
+	return feedAt(st, end, events)
 }
 
-// hour is the Clock of its Hub, and what its source knows.
-type hour struct {
+// hourSource is the Clock of its Hub, and what its source knows.
+type hourSource struct {
 	hub    *sources.Hub
 	script *sourcetest.Script
 	clock  sources.Clock
@@ -75,20 +77,20 @@ type hour struct {
 }
 
 // Now is the virtual time, and how far somebody has set it.
-func (h *hour) Now() sources.Instant {
+func (h *hourSource) Now() sources.Instant {
 	now := h.clock.Now()
 	now.Wall = now.Wall.Add(time.Duration(h.drift.Load()))
 	return now
 }
 
 // until lets time pass up to an instant, counted from the beginning by the clock.
-func (h *hour) until(at time.Duration) {
+func (h *hourSource) until(at time.Duration) {
 	time.Sleep(h.start.Add(at).Sub(h.Now().Wall))
 	synctest.Wait()
 }
 
 // tell has the source say what is so now.
-func (h *hour) tell(names ...string) {
+func (h *hourSource) tell(names ...string) {
 	c := sources.Change{At: h.Now().Wall, Alive: []string{""}}
 	for _, name := range names {
 		c.Set = append(c.Set, h.prims[name])
@@ -97,7 +99,7 @@ func (h *hour) tell(names ...string) {
 	synctest.Wait()
 }
 
-func (h *hour) listing() sources.Change {
+func (h *hourSource) listing() sources.Change {
 	now := h.Now().Wall
 	c := sources.Change{At: now, Relists: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}}
 	for _, name := range slices.Sorted(maps.Keys(h.prims)) {
@@ -109,8 +111,8 @@ func (h *hour) listing() sources.Change {
 }
 
 // led has an election led by an owner, or by nobody where that is "".
-func (h *hour) led(name, owner string) {
-	p := &sources.Primitive{Ref: sources.Ref{Source: Redis, Space: "0", Name: name}, Kind: sources.KindElection, Limit: 1,
+func (h *hourSource) led(name, owner string) {
+	p := &sources.Primitive{Ref: sources.Ref{Source: uitest.Redis, Space: "0", Name: name}, Kind: sources.KindElection, Limit: 1,
 		LimitHow: sources.Told, OwnersHow: sources.Told, At: h.Now().Wall}
 	if owner != "" {
 		p.Owners, p.Taken = []sources.Owner{{ID: owner, Label: owner, Session: owner, NoExpiry: true}}, 1
@@ -119,8 +121,8 @@ func (h *hour) led(name, owner string) {
 }
 
 // pool has the permits of a semaphore of three owned.
-func (h *hour) pool(owners ...string) {
-	p := &sources.Primitive{Ref: sources.Ref{Source: Redis, Space: "0", Name: "connections"}, Kind: sources.KindSemaphore, Limit: 3,
+func (h *hourSource) pool(owners ...string) {
+	p := &sources.Primitive{Ref: sources.Ref{Source: uitest.Redis, Space: "0", Name: "connections"}, Kind: sources.KindSemaphore, Limit: 3,
 		Taken: uint64(len(owners)), LimitHow: sources.Told, OwnersHow: sources.Told, At: h.Now().Wall}
 	for _, o := range owners {
 		p.Owners = append(p.Owners, sources.Owner{ID: o, Label: o, Session: o, NoExpiry: true})
@@ -129,13 +131,13 @@ func (h *hour) pool(owners ...string) {
 }
 
 // at lets an election be led by another at an instant.
-func (h *hour) at(d time.Duration, name, owner string) {
+func (h *hourSource) at(d time.Duration, name, owner string) {
 	h.until(d)
 	h.led(name, owner)
 	h.tell(name)
 }
 
-func (h *hour) play() {
+func (h *hourSource) play() {
 	const m = time.Minute
 	h.at(10*m, "billing/cron", "")
 	h.at(10*m+8*time.Second, "billing/cron", "host-2")

@@ -1,4 +1,4 @@
-package uitest
+package ui
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"coordtop/sources"
 )
 
-// Operator is an operator that does what a test has written down. The fields are set
+// testOperator is an operator that does what a test has written down. The fields are set
 // before it is used; the methods are safe for concurrent use.
-type Operator struct {
+type testOperator struct {
 	Offer       []action.Choice   // for every row
 	Kept        map[string]string // owners that cannot be released by force, with the reason
 	Able        []action.Ability
@@ -29,22 +29,22 @@ type Operator struct {
 	called []string // what else was asked for, in order
 }
 
-// NewOperator returns an operator that can write without an end, and holds nothing.
-func NewOperator() *Operator {
-	return &Operator{status: &action.Status{Always: true}, wake: make(chan struct{}, 1)}
+// newTestOperator returns an operator that can write without an end, and holds nothing.
+func newTestOperator() *testOperator {
+	return &testOperator{status: &action.Status{Always: true}, wake: make(chan struct{}, 1)}
 }
 
 // Caps returns Able.
-func (o *Operator) Caps() []action.Ability { return o.Able }
+func (o *testOperator) Caps() []action.Ability { return o.Able }
 
 // Choices returns Offer.
-func (o *Operator) Choices(*sources.Row) []action.Choice { return o.Offer }
+func (o *testOperator) Choices(*sources.Row) []action.Choice { return o.Offer }
 
 // NotEnded returns the reason in Kept.
-func (o *Operator) NotEnded(_ *sources.Row, t action.Target) string { return o.Kept[t.Owner] }
+func (o *testOperator) NotEnded(_ *sources.Row, t action.Target) string { return o.Kept[t.Owner] }
 
 // Describe returns Effect and DescribeErr.
-func (o *Operator) Describe(ctx context.Context, _ action.Request) (action.Effect, error) {
+func (o *testOperator) Describe(ctx context.Context, _ action.Request) (action.Effect, error) {
 	if o.Hold != nil {
 		select {
 		case <-o.Hold:
@@ -56,7 +56,7 @@ func (o *Operator) Describe(ctx context.Context, _ action.Request) (action.Effec
 }
 
 // Start notes the request, which is then being sent.
-func (o *Operator) Start(r action.Request) (uint64, error) {
+func (o *testOperator) Start(r action.Request) (uint64, error) {
 	if o.Refuse != nil {
 		return 0, o.Refuse
 	}
@@ -70,19 +70,19 @@ func (o *Operator) Start(r action.Request) (uint64, error) {
 }
 
 // CallOff notes it.
-func (o *Operator) CallOff(uint64) { o.note("call off") }
+func (o *testOperator) CallOff(uint64) { o.note("call off") }
 
 // Disarm makes writing impossible.
-func (o *Operator) Disarm() {
+func (o *testOperator) Disarm() {
 	o.note("disarm")
 	o.Change(func(s *action.Status) { s.Always, s.Armed = false, time.Time{} })
 }
 
 // LetRunOut notes it.
-func (o *Operator) LetRunOut() { o.note("let run out") }
+func (o *testOperator) LetRunOut() { o.note("let run out") }
 
 // Arm makes writing possible without an end, if the name is Protected.
-func (o *Operator) Arm(source, typed string) error {
+func (o *testOperator) Arm(source, typed string) error {
 	o.note("arm " + source + " " + typed)
 	if o.ArmErr != nil && (o.Protected == "" || typed != o.Protected) {
 		return o.ArmErr
@@ -92,17 +92,17 @@ func (o *Operator) Arm(source, typed string) error {
 }
 
 // Status returns what Change has made last.
-func (o *Operator) Status() *action.Status {
+func (o *testOperator) Status() *action.Status {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.status
 }
 
 // Wake receives after Change.
-func (o *Operator) Wake() <-chan struct{} { return o.wake }
+func (o *testOperator) Wake() <-chan struct{} { return o.wake }
 
 // Change puts another status in place.
-func (o *Operator) Change(change func(*action.Status)) {
+func (o *testOperator) Change(change func(*action.Status)) {
 	o.mu.Lock()
 	s := *o.status
 	change(&s)
@@ -115,20 +115,20 @@ func (o *Operator) Change(change func(*action.Status)) {
 }
 
 // Begun returns the requests that were started.
-func (o *Operator) Begun() []action.Request {
+func (o *testOperator) Begun() []action.Request {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.begun
 }
 
 // Called returns what else was asked for, in order.
-func (o *Operator) Called() []string {
+func (o *testOperator) Called() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.called
 }
 
-func (o *Operator) note(what string) {
+func (o *testOperator) note(what string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.called = append(o.called, what)
