@@ -103,6 +103,7 @@ type world struct {
 	vars           map[string]string
 	stdout, stderr *stream
 	tty, deaf      bool // whether Stdout is a terminal; whether Stdin can bring no keys
+	record         bool // see Environment
 	exit           func(code int)
 	example        string
 	wrapDriver     func(coord.Driver) coord.Driver
@@ -127,7 +128,7 @@ func (w *world) mainTo(ctx context.Context, stdout io.Writer, args ...string) in
 		vars[k] = v
 	}
 	return Main(Environment{
-		Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: w.stderr, Example: w.example, wrapDriver: w.wrapDriver,
+		Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: w.stderr, Example: w.example, wrapDriver: w.wrapDriver, Record: w.record,
 		Lookup:   func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Environ:  []string{"TERM=xterm"},
 		Terminal: func() bool { return w.tty },

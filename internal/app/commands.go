@@ -47,8 +47,8 @@ func (p *program) getCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
-				options := headless.GetOptions{Format: o.format, Names: names, Timeout: timeout, FailOn: failOn, Select: backends.Select}
+			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+				options := headless.GetOptions{Format: o.format, Names: names, Timeout: timeout, FailOn: failOn, Select: backends.Select, Recall: p.recordingOf(c).recall(ctx, beside)}
 				if o.format == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
 					defer p.giveBack(op)

@@ -86,6 +86,16 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	if r.place.Path == "" {
 		return sources.HubOptions{}
 	}
+	last := r.lastKnown(ctx)
+	if r.began = time.Now(); last != nil {
+		r.known = last.At().Wall
+	}
+	r.inputs = sources.NewInputBuffer(0, 0)
+	return sources.HubOptions{Recorder: r.inputs, Resume: last}
+}
+
+// lastKnown is what the last run of these sources knew; nil: none did, or that cannot be read.
+func (r *recording) lastKnown(ctx context.Context) *sources.Keyframe {
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
 	store := sqlite.NewReader(r.place.Path)
@@ -93,11 +103,30 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	if err = errors.Join(err, store.Close()); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
 	}
-	if r.began = time.Now(); last != nil {
-		r.known = last.At().Wall
+	return last
+}
+
+// recall reads beside what goes on what the last run knew. The result adds that to a state, for which
+// it waits for the reading.
+func (r *recording) recall(ctx context.Context, beside *watched) func(*sources.State) *sources.State {
+	if r.place.Path == "" {
+		return nil
 	}
-	r.inputs = sources.NewInputBuffer(0, 0)
-	return sources.HubOptions{Recorder: r.inputs, Resume: last}
+	read := make(chan *sources.Keyframe, 1)
+	beside.run(ctx, func() error {
+		read <- r.lastKnown(ctx)
+		return nil
+	})
+	return func(s *sources.State) *sources.State {
+		select {
+		case last := <-read:
+			if last != nil {
+				return last.Recall(s)
+			}
+		case <-ctx.Done():
+		}
+		return s
+	}
 }
 
 // run records hub until ctx ends; beside joins it.

@@ -2,13 +2,16 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
+	"coordtop/internal/localserver"
 )
 
 func TestRecordSaysWhereItRecordsAndWritesAStretchToAFile(t *testing.T) {
@@ -109,5 +112,49 @@ func TestAnExportThatCannotBeMadeIsRefusedBeforeAnythingIsRead(t *testing.T) {
 		if code := w.main(t.Context(), args...); code != 2 {
 			t.Errorf("%q: exit code %d, want 2: %s", args, code, w.stderr)
 		}
+	}
+}
+
+func TestGetKnowsFromTheRecordingSinceWhenSomebodyOwns(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	set(t, writer(t, server.Addr()), "job", "host-1", time.Hour)
+	w, url := newWorld(t), "redis://"+server.Addr()+"/0?mutex=job"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- w.main(ctx, "record", url) }() // received below
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into "+w.home) })
+	for look := newWorld(t); !strings.Contains(look.stdout.String(), "host-1"); {
+		look.home = w.home
+		look.main(t.Context(), "history")
+	}
+	cancel()
+	<-done
+	since := func(w *world) (at time.Time) {
+		t.Helper()
+		code := w.main(t.Context(), "get", url, "-o", "json")
+		var got struct {
+			Primitives []struct{ Owners []struct{ Since time.Time } }
+		}
+		if err := json.Unmarshal([]byte(w.stdout.String()), &got); err != nil || code != 0 || len(got.Primitives) != 1 || len(got.Primitives[0].Owners) != 1 {
+			t.Fatalf("exit code %d, %v: %s%s", code, err, w.stdout, w.stderr)
+		}
+		return got.Primitives[0].Owners[0].Since
+	}
+	over := time.Now()
+	w.stdout, w.record = newStream(), true
+	if at := since(w); !at.Before(over) {
+		t.Errorf("owned since %v, which is not before the recording ended, %v", at, over)
+	}
+	other := newWorld(t)
+	other.record = true
+	if at := since(other); at.Before(over) {
+		t.Errorf("without a recording it is owned since %v, before the look", at)
+	}
+	w.write(t, ".local/state/coordtop/"+historyName, "damaged")
+	w.stdout = newStream()
+	if at := since(w); at.Before(over) {
+		t.Errorf("with a damaged recording it is owned since %v, before the look", at)
 	}
 }

@@ -29,6 +29,8 @@ type GetOptions struct {
 	FailOn  []Fault
 	// Select says what to add to the URL of a source of that type where nothing is found. Nil: nothing.
 	Select func(typ string) string
+	// Recall returns the state with what was recorded of its rows before. Nil: nothing was.
+	Recall func(*sources.State) *sources.State
 	// Actions says what can be done to a row, and to each of its owners, by force. Nil: it is not printed.
 	Actions func(r *sources.Row) Actions
 }
@@ -47,6 +49,9 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	s, err := settle(ctx, feed, o.Timeout)
 	if err != nil {
 		return fmt.Errorf("looking: %w", err)
+	}
+	if o.Recall != nil {
+		s = o.Recall(s)
 	}
 	list := rows(s, o.Names)
 	if err := printGet(out, diag, s, list, o); err != nil {
