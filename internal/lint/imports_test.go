@@ -81,7 +81,7 @@ func directions() []direction {
 		{"internal/mask", nil},
 		{"internal/respwire", []string{"internal/format"}},
 		{"internal/spawn", nil},
-		{"internal/pgwire", []string{"internal/format", "internal/spawn"}},
+		{"internal/pgwire", []string{"internal/failure", "internal/format", "internal/spawn"}},
 		{"internal/shots", nil},
 		{"internal/truth", nil},
 		{"internal/suspend", nil},

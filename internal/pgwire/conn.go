@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +37,8 @@ type Options struct {
 	// Notify is called with what arrives on channels, by the goroutine that reads from the
 	// Conn. Nil: nothing is listened to.
 	Notify func(*pgconn.Notification)
-	// Known remembers what was found out. Nil: it is found out each time.
+	// Known remembers what was found out. Nil: it is found out anew.
 	Known *Known
-
-	without bool // the parameters of the address
 }
 
 // Conn is one connection. It is used by one goroutine at a time, but for Cut.
@@ -60,10 +59,9 @@ type Conn struct {
 // with that of ctx if ctx has ended. Where the server or a pooler refuses parameters of the
 // address, it connects without them, see Note.
 func Open(ctx context.Context, o Options) (*Conn, error) {
+	o.Known = cmp.Or(o.Known, &Known{})
 	c, err := connect(ctx, o)
-	if err != nil && refusedParameter(err) && len(o.Config.RuntimeParams) > 0 && !o.Known.refusesParameters() {
-		o.Known.foundRefusal()
-		o.without = true
+	if err != nil && refusedParameter(err) && len(o.Config.RuntimeParams) > 0 && !o.Known.refuses.Swap(true) {
 		c, err = connect(ctx, o)
 	}
 	if err != nil {
@@ -96,7 +94,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	}
 	config := o.Config.Copy()
 	var note string
-	if o.without = o.without || o.Known.refusesParameters(); o.without {
+	if o.Known.refuses.Load() {
 		names := slices.DeleteFunc(slices.Sorted(maps.Keys(config.RuntimeParams)), func(name string) bool { return !plainName.MatchString(name) })
 		note = fmt.Sprintf("the server or a pooler refuses a parameter of the address, so it is ignored: %s", Line(strings.Join(names, ", ")))
 		clear(config.RuntimeParams)
@@ -104,7 +102,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	config.DialFunc = s.Dial
 	config.BuildContextWatcherHandler = func(*pgconn.PgConn) ctxwatch.Handler { return s }
 	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		return pgproto3.NewFrontend(&messages{from: r, state: &s.state}, &questions{to: w, state: &s.state})
+		return pgproto3.NewFrontend(newMessages(r, &s.state), &questions{to: w, state: &s.state})
 	}
 	if o.Notify != nil {
 		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { o.Notify(n) }
@@ -124,8 +122,9 @@ func (c *Conn) inspect(ctx context.Context, o Options) error {
 	if c.major, err = MajorVersion(c.Version()); err != nil {
 		return Because(ctx, "connecting", err)
 	}
+	_, known := o.Known.own.Load(c.Address())
 	first, err := c.who(ctx)
-	if err != nil && ctx.Err() != nil && (c.conn.PID() > mostPID || o.Known.givesSessions(c.Address())) {
+	if err != nil && ctx.Err() != nil && (c.conn.PID() > mostPID || known) {
 		return fmt.Errorf("connecting: %w", ErrNoSession)
 	}
 	if err != nil {
@@ -137,13 +136,13 @@ func (c *Conn) inspect(ctx context.Context, o Options) error {
 		c.socket.state.lent.Store(false)
 		return nil
 	}
-	if o.Known.givesSessions(c.Address()) {
+	if known {
 		c.pooler = Session
 	} else if c.pooler, err = c.probe(ctx, o); err != nil {
 		return Because(ctx, "looking at the pooler", err)
 	}
 	if c.pooler == Session {
-		o.Known.foundSessions(c.Address())
+		o.Known.own.Store(c.Address(), true)
 		c.socket.state.lent.Store(false)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"coordtop/internal/failure"
 	"coordtop/internal/format"
 )
 
@@ -62,20 +63,12 @@ func connecting(err error) error {
 		return &Reply{PgError: e}
 	}
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return oneLine{connect.Unwrap()}
+		err = connect.Unwrap()
+		lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' })
+		return failure.With(errors.New(format.Clean(strings.Join(lines, "; "), 2*textShown)), err)
 	}
 	return err
 }
-
-// oneLine is an error whose text is one line.
-type oneLine struct{ error }
-
-func (o oneLine) Error() string {
-	lines := strings.FieldsFunc(o.error.Error(), func(r rune) bool { return r == '\n' })
-	return format.Clean(strings.Join(lines, "; "), 2*textShown)
-}
-
-func (o oneLine) Unwrap() error { return o.error }
 
 // Because gives an error its place. Where a context has ended, that is why it failed: what
 // the library says then is only a consequence, and is left out of the text.
@@ -83,31 +76,17 @@ func Because(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if cause := context.Cause(ctx); cause != nil && replyIn(err) == nil && !errors.Is(err, ErrNoSession) {
-		return &ended{doing: doing, cause: cause, err: err}
+	_, replied := errors.AsType[*Reply](err)
+	cause := context.Cause(ctx)
+	if cause == nil || replied || errors.Is(err, ErrNoSession) {
+		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-func replyIn(err error) *Reply {
-	reply, _ := errors.AsType[*Reply](err)
-	return reply
-}
-
-// ended is an error of a context that has ended.
-type ended struct {
-	doing      string
-	cause, err error
-}
-
-func (e *ended) Error() string {
-	switch e.cause {
+	why := cause.Error()
+	switch cause {
 	case context.DeadlineExceeded:
-		return e.doing + ": no answer in time"
+		why = "no answer in time"
 	case context.Canceled:
-		return e.doing + ": given up"
+		why = "given up"
 	}
-	return e.doing + ": " + e.cause.Error()
+	return failure.With(errors.New(doing+": "+why), cause, err)
 }
-
-func (e *ended) Unwrap() []error { return []error{e.cause, e.err} }

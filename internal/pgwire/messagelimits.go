@@ -81,8 +81,7 @@ type handling uint8
 const (
 	passed  handling = iota // as it comes
 	cut                     // the first textKept bytes of it
-	checked                 // collected, looked at and passed
-	sorted                  // collected, and passed if it is needed
+	checked                 // collected, at most textKept bytes, and passed if it is needed
 )
 
 // header decides about a message of type kind whose body has n bytes.
@@ -95,10 +94,8 @@ func (t *traffic) header(kind byte, n int) (handling, error) {
 		limit = rowLimit
 	case 'E', 'N':
 		f, limit = cut, 1<<30
-	case 'R':
+	case 'R', 'S':
 		f = checked
-	case 'S':
-		f = sorted
 	case 'A', 'C', 'I', 'K', 'T', 'Z', 'n', 's', 't', 'v', '1', '2', '3':
 	default:
 		return f, fmt.Errorf("%w (a message of type %q)", ErrForeign, kind)
@@ -110,7 +107,7 @@ func (t *traffic) header(kind byte, n int) (handling, error) {
 		return f, ErrForeign
 	case n > limit:
 		return f, excess("a message of %d bytes (type %q)", n, kind)
-	case f != cut && n > textKept && (kind == 'R' || kind == 'S'):
+	case f == checked && n > textKept:
 		return f, excess("%d bytes about the session (type %q)", n, kind)
 	}
 	return f, nil
@@ -141,7 +138,7 @@ func (t *traffic) count(kind byte, n int) error {
 }
 
 // end takes note of a whole message. keep is false for one that is to be dropped; body is
-// there if its handling was to be collected.
+// there if it was collected.
 func (t *traffic) end(kind byte, body []byte) (keep bool, err error) {
 	switch kind {
 	case 'Z':

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"bufio"
 	"encoding/binary"
 	"io"
 )
@@ -8,124 +9,112 @@ import (
 // headerSize is a message's type and its length, which counts itself but not the type.
 const headerSize = 5
 
-// messages reads whole streams of the server and lets through what is within bounds.
+// messages reads what the server sends and lets through what is within bounds.
 type messages struct {
-	from  io.Reader
+	in    *bufio.Reader
 	state *traffic
 
-	in   [16 << 10]byte
 	out  []byte // what is to be read from us
 	read int    // of out
-	err  error  // after out
+	err  error  // after out: a bound was broken
 
-	head     [headerSize]byte
-	have     int // of head
-	handling handling
-	left     int // of the body, still to come
-	keep     int // of that, still to be passed
-	body     []byte
+	kind byte // of the message under way
+	cut  bool // it is one of which only the beginning is passed
+	left int  // of its body, still to come
+	keep int  // of that, still to be passed
 }
 
-// Read implements io.Reader.
+func newMessages(from io.Reader, state *traffic) *messages {
+	return &messages{in: bufio.NewReaderSize(from, headerSize+textKept), state: state}
+}
+
+// Read implements io.Reader. What the network could not read, as after a time-out, is read by the
+// next call.
 func (m *messages) Read(b []byte) (int, error) {
-	for {
-		if m.read < len(m.out) {
-			n := copy(b, m.out[m.read:])
-			m.read += n
-			return n, nil
-		}
+	for m.read == len(m.out) {
 		if m.err != nil {
 			return 0, m.err
 		}
-		n, err := m.from.Read(m.in[:])
 		m.out, m.read = m.out[:0], 0
-		m.err = m.take(m.in[:n])
-		if err != nil && m.err == nil {
-			if len(m.out) == 0 {
-				return 0, err // a time-out passes, so it is not kept
-			}
-			n := copy(b, m.out)
-			m.read = n
-			return n, nil
+		next := m.begin
+		if m.left > 0 {
+			next = m.body
+		}
+		if err := next(); err != nil {
+			return 0, err
 		}
 	}
+	n := copy(b, m.out[m.read:])
+	m.read += n
+	return n, nil
 }
 
-// take passes on what it may of some bytes.
-func (m *messages) take(in []byte) error {
-	for len(in) > 0 {
-		if m.have < headerSize {
-			n := copy(m.head[m.have:], in)
-			m.have, in = m.have+n, in[n:]
-			if m.have < headerSize {
-				return nil
-			}
-			if err := m.begin(); err != nil {
-				return err
-			}
-		} else {
-			n := min(m.left, len(in))
-			if err := m.state.count(m.head[0], n); err != nil {
-				return err
-			}
-			m.bytes(in[:n])
-			m.left, in = m.left-n, in[n:]
-		}
-		if m.left == 0 {
-			if err := m.finish(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// begin starts a message whose header is there.
+// begin reads the header of a message, and all of it if its body is looked at.
 func (m *messages) begin() error {
-	m.left = int(int32(binary.BigEndian.Uint32(m.head[1:]))) - 4
-	var err error
-	if m.handling, err = m.state.header(m.head[0], m.left); err != nil {
+	head, err := m.in.Peek(headerSize)
+	if err != nil {
 		return err
 	}
-	m.keep = m.left
-	if m.handling == cut && m.left > textKept {
+	n := int(int32(binary.BigEndian.Uint32(head[1:]))) - 4
+	how, err := m.state.header(head[0], n)
+	if err != nil {
+		m.err = err
+		return nil
+	}
+	if how == checked {
+		whole, err := m.in.Peek(headerSize + n)
+		if err != nil {
+			return err
+		}
+		if m.err = m.state.count(whole[0], len(whole)); m.err != nil {
+			return nil
+		}
+		var needed bool
+		if needed, m.err = m.state.end(whole[0], whole[headerSize:]); needed {
+			m.out = append(m.out, whole...)
+		}
+		_, err = m.in.Discard(len(whole))
+		return err
+	}
+	m.kind, m.cut, m.left, m.keep = head[0], how == cut && n > textKept, n, n
+	m.out = append(m.out, head...)
+	if m.cut {
 		m.keep = textKept
-		binary.BigEndian.PutUint32(m.head[1:], uint32(4+m.keep+len(cutEnd)))
+		binary.BigEndian.PutUint32(m.out[1:], uint32(4+m.keep+len(cutEnd)))
 	}
-	if m.handling == passed || m.handling == cut {
-		m.out = append(m.out, m.head[:]...)
+	if m.err = m.state.count(m.kind, headerSize); m.err == nil && n == 0 {
+		_, m.err = m.state.end(m.kind, nil)
 	}
-	m.body = m.body[:0]
-	return m.state.count(m.head[0], headerSize)
+	_, err = m.in.Discard(headerSize)
+	return err
 }
 
 // cutEnd ends a text that was cut, and the list of texts. Where the cut was after a text it
 // stands for the end of the list and a byte that nobody reads.
 const cutEnd = "\x00\x00"
 
-func (m *messages) bytes(part []byte) {
-	if m.handling == checked || m.handling == sorted {
-		m.body = append(m.body, part...)
-		return
+// body reads some of the body of a message.
+func (m *messages) body() error {
+	if _, err := m.in.Peek(1); err != nil {
+		return err
 	}
-	n := min(m.keep, len(part))
-	m.out = append(m.out, part[:n]...)
-	if m.keep -= n; m.handling == cut && m.keep == 0 && n > 0 && m.left > n {
-		m.out = append(m.out, cutEnd...)
-	}
-}
-
-// finish ends a message whose body is there.
-func (m *messages) finish() error {
-	keep, err := m.state.end(m.head[0], m.body)
+	part, err := m.in.Peek(min(m.left, m.in.Buffered()))
 	if err != nil {
 		return err
 	}
-	if keep && (m.handling == checked || m.handling == sorted) {
-		m.out = append(append(m.out, m.head[:]...), m.body...)
+	if m.err = m.state.count(m.kind, len(part)); m.err != nil {
+		return nil
 	}
-	m.have = 0
-	return nil
+	n := min(m.keep, len(part))
+	m.out = append(m.out, part[:n]...)
+	if m.keep -= n; m.cut && m.keep == 0 && n > 0 {
+		m.out = append(m.out, cutEnd...)
+	}
+	if m.left -= len(part); m.left == 0 {
+		_, m.err = m.state.end(m.kind, nil)
+	}
+	_, err = m.in.Discard(len(part))
+	return err
 }
 
 // questions sees what is written, and counts the questions that an answer ends.

@@ -28,7 +28,7 @@ func through(r io.Reader, asked int64) (string, error) {
 	var s traffic
 	s.reset()
 	s.pending.Store(asked)
-	b, err := io.ReadAll(&messages{from: r, state: &s})
+	b, err := io.ReadAll(newMessages(r, &s))
 	return string(b), err
 }
 
