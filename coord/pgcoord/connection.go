@@ -47,7 +47,7 @@ type connection struct {
 	jobs   []*job
 	notify func(*pgconn.Notification) // called by the goroutine; nil: nobody listens
 	wake   context.CancelFunc         // wakes the goroutine out of its waiting, if it waits
-	expiry time.Time                  // zero: none
+	expiry *time.Timer                // cuts the connection; nil: none
 	ending bool                       // no more jobs
 	polite bool                       // end with a goodbye to the server
 	over   bool                       // the goroutine is past its last job
@@ -75,29 +75,22 @@ func (d *Driver) newConnection(ctx context.Context, ttl time.Duration) (*connect
 // up for another.
 func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*connection, error) {
 	for tries := 3; ; tries-- {
-		l, err := d.tryPrepared(ctx, ttl, name, notify)
+		l, err := d.newConnection(ctx, ttl)
+		if err == nil {
+			l.listen(notify)
+			if err = l.prepare(ctx, ttl, name); err == nil {
+				err = d.check(l.facts)
+			}
+			if err == nil {
+				return l, nil
+			}
+			l.cut(errClosed)
+			<-l.done
+		}
 		if tries == 1 || !errors.Is(err, pgwire.ErrOutOfStep) {
-			return l, err
+			return nil, notOurLoss(err)
 		}
 	}
-}
-
-// tryPrepared is one try of newPrepared.
-func (d *Driver) tryPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*connection, error) {
-	l, err := d.newConnection(ctx, ttl)
-	if err != nil {
-		return nil, err
-	}
-	l.listen(notify)
-	if err = l.prepare(ctx, ttl, name); err == nil {
-		err = d.check(l.facts)
-	}
-	if err == nil {
-		return l, nil
-	}
-	l.cut(errClosed)
-	<-l.done
-	return nil, notOurLoss(err)
 }
 
 // receive passes a notification on.
@@ -143,15 +136,14 @@ func (l *connection) run() {
 // work returns when there is nothing more to do on the connection.
 func (l *connection) work() error {
 	for {
-		j, wait, cancel := l.next()
+		j, wait := l.next()
 		switch {
 		case j != nil:
 			l.perform(j)
 		case wait != nil:
-			err := l.conn.Wait(wait)
-			over := wait.Err()
-			cancel()
-			l.woken(err, over)
+			if err := l.conn.Wait(wait); err != nil && (wait.Err() == nil || l.conn.Closed()) {
+				l.end(coord.Lost(fmt.Errorf("the connection ended: %w", classify(err))))
+			}
 		default:
 			return nil
 		}
@@ -159,52 +151,35 @@ func (l *connection) work() error {
 }
 
 // next is the next job, or else the context to wait under; neither: the connection is ending.
-func (l *connection) next() (*job, context.Context, context.CancelFunc) {
+func (l *connection) next() (*job, context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.wake() // the last wait is over
 	if len(l.jobs) > 0 && l.err == nil {
 		j := l.jobs[0]
 		l.jobs = l.jobs[1:]
-		return j, nil, nil
+		return j, nil
 	}
 	if l.ending {
-		return nil, nil, nil
+		return nil, nil
 	}
 	var wait context.Context
-	var cancel context.CancelFunc
-	if l.expiry.IsZero() {
-		wait, cancel = context.WithCancel(l.ctx)
-	} else {
-		wait, cancel = context.WithDeadline(l.ctx, l.expiry)
-	}
-	l.wake = cancel
-	return nil, wait, cancel
-}
-
-// woken takes note of why the waiting ended.
-func (l *connection) woken(err, over error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case err == nil, over != nil && !l.conn.Closed() && !l.expiredLocked():
-		return
-	case l.expiredLocked():
-		l.endLocked(errUnrenewed)
-	default:
-		l.endLocked(coord.Lost(fmt.Errorf("the connection ended: %w", classify(err))))
-	}
+	wait, l.wake = context.WithCancel(l.ctx)
+	return nil, wait
 }
 
 // errUnrenewed: the driver closed the connection because nobody renewed the grant.
 var errUnrenewed = fmt.Errorf("%w: it was not renewed in time, so its connection was closed", coord.ErrExpired)
 
-func (l *connection) expiredLocked() bool { return !l.expiry.IsZero() && !time.Now().Before(l.expiry) }
-
 // perform does one job. A job that closes the pgwire connection ends this one.
 func (l *connection) perform(j *job) {
 	defer close(j.done)
-	ctx, cancel := l.boundFor(j)
-	defer cancel()
+	ctx := l.ctx
+	if j.bound > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(l.ctx, j.bound, errUnanswered)
+		defer cancel()
+	}
 	j.err = spawn.Call(ctx, func() error { return j.f(ctx, l.conn) })
 	if !l.conn.Closed() && !errors.Is(j.err, spawn.ErrPanic) { // after which nothing is sure
 		return
@@ -213,35 +188,17 @@ func (l *connection) perform(j *job) {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx) // what the library says then is only a consequence
 	}
+	j.err = l.end(coord.Lost(err))
+}
+
+// end makes the goroutine finish, if it is not about to, and returns why it does.
+func (l *connection) end(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.expiredLocked() {
-		err = errUnrenewed
-	}
-	l.endLocked(coord.Lost(err))
-	j.err = l.err
-}
-
-// boundFor is the context of a job, which ends no later than the connection expires.
-func (l *connection) boundFor(j *job) (context.Context, context.CancelFunc) {
-	l.mu.Lock()
-	expiry := l.expiry
-	l.mu.Unlock()
-	deadline := time.Now().Add(j.bound)
-	switch {
-	case j.bound == 0 && expiry.IsZero():
-		return l.ctx, func() {}
-	case j.bound == 0, !expiry.IsZero() && expiry.Before(deadline):
-		deadline = expiry
-	}
-	return context.WithDeadlineCause(l.ctx, deadline, errUnanswered)
-}
-
-// endLocked makes the goroutine finish, if it is not about to.
-func (l *connection) endLocked(err error) {
 	l.err = cmp.Or(l.err, err)
 	l.ending = true
 	l.wake()
+	return l.err
 }
 
 // finish closes the connection and fails the jobs that are left.
@@ -250,6 +207,9 @@ func (l *connection) finish() {
 	l.err = cmp.Or(l.err, errClosed)
 	jobs, polite, err, onEnd := l.jobs, l.polite, l.err, l.onEnd
 	l.jobs, l.over = nil, true
+	if l.expiry != nil {
+		l.expiry.Stop()
+	}
 	l.mu.Unlock()
 	if onEnd != nil {
 		onEnd(err)
@@ -297,6 +257,16 @@ func (l *connection) do(ctx context.Context, f func(context.Context, *pgwire.Con
 	return l.submit(answerTime, f).wait(ctx)
 }
 
+// finished reports whether the job has ended.
+func (j *job) finished() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
 func (j *job) wait(ctx context.Context) error {
 	select {
 	case <-j.done:
@@ -321,8 +291,13 @@ func (l *connection) prepare(ctx context.Context, ttl time.Duration, name string
 func (l *connection) expireAt(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.expiry = t
-	l.wake()
+	switch left := time.Until(t); {
+	case l.over:
+	case l.expiry == nil:
+		l.expiry = spawn.After(l.ctx, left, func() { l.cut(errUnrenewed) })
+	default:
+		l.expiry.Reset(left)
+	}
 }
 
 // alive reports whether the connection can still be used, as far as it knows.
@@ -356,9 +331,8 @@ func (l *connection) hangUp() {
 // wait.
 func (l *connection) cut(err error) {
 	l.mu.Lock()
-	l.endLocked(err)
 	l.polite = false
 	l.mu.Unlock()
-	l.quit(err)
+	l.quit(l.end(err))
 	l.conn.Cut()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 )
 
@@ -18,7 +19,6 @@ import (
 const (
 	stateInvalidValue  = "22023" // a setting that this server cannot have
 	stateUnknownParam  = "42704"
-	stateCancelled     = "57014"
 	stateNoDatabase    = "3D000"
 	stateNotSupported  = "0A000"
 	classAuthorization = "28" // wrong password, no such role, not let in
@@ -33,20 +33,11 @@ var errUnanswered = errors.New("no answer in time")
 
 // classify joins coord.ErrRefused where the server would answer the same again.
 func classify(err error) error {
-	if err == nil {
-		return nil
-	}
-	reply := replyIn(err)
-	if reply != nil && refused(reply.Code) || errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(*pgwire.VersionError)) {
+	reply, answered := errors.AsType[*pgconn.PgError](err)
+	if answered && refused(reply.Code) || errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(*pgwire.VersionError)) {
 		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 	}
 	return err
-}
-
-// replyIn finds the server's answer; nil: it did not answer.
-func replyIn(err error) *pgconn.PgError {
-	reply, _ := errors.AsType[*pgconn.PgError](err)
-	return reply
 }
 
 func refused(state string) bool {
@@ -56,19 +47,18 @@ func refused(state string) bool {
 
 // hasState reports whether the server answered with one of these SQLSTATEs.
 func hasState(err error, states ...string) bool {
-	reply := replyIn(err)
-	return reply != nil && slices.Contains(states, reply.Code)
+	reply, answered := errors.AsType[*pgconn.PgError](err)
+	return answered && slices.Contains(states, reply.Code)
 }
 
 // final reports whether asking again is useless.
 func final(err error) bool {
-	return errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrInvalid) ||
-		errors.Is(err, coord.ErrUnsupported) || errors.Is(err, coord.ErrClosed)
+	return failure.IsAny(err, coord.ErrRefused, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrClosed)
 }
 
 // notOurLoss takes the verdict off an error about what was not ours yet.
 func notOurLoss(err error) error {
-	if errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrExpired) {
+	if failure.IsAny(err, coord.ErrLost, coord.ErrExpired) {
 		return fmt.Errorf("the connection ended: %s", err) // as text: it is no end of a grant
 	}
 	return err

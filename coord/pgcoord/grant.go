@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
@@ -15,16 +16,15 @@ import (
 
 // grant is a lock that we own, on its connection.
 type grant struct {
-	*lifetime.Life
+	*lifetime.Grant
 	session    *session
 	connection *connection
 	request    request
-	inbox      *inbox // nil: no channels
+	inbox      *inbox      // nil: no channels
+	gone       atomic.Bool // the lock was given back, or left to run out
 
 	mu       sync.Mutex
-	info     coord.GrantInfo
-	ping     *job   // the renewal under way
-	gone     bool   // the lock was given back, or left to run out
+	ping     *job   // the last renewal
 	long     []byte // data that the name of the session has no room for
 	replying bool   // an answer to those who ask is on its way
 
@@ -54,16 +54,14 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	if reply.Text(1) != itoa(int64(l.facts.pid)) {
 		return nil, errMoved
 	}
-	g := &grant{Life: lifetime.NewLife(), session: s, connection: l, request: r}
-	g.info = coord.GrantInfo{Owner: OwnerID(l.facts.pid, l.facts.start), Fence: fence, Window: window(asked, l.facts.window)}
+	g := &grant{session: s, connection: l, request: r}
+	info := coord.GrantInfo{Owner: OwnerID(l.facts.pid, l.facts.start), Fence: fence, Window: window(asked, l.facts.window)}
+	g.Grant = lifetime.NewGrant(info, g.close)
 	if err := g.open(ctx, conn); err != nil {
 		return nil, err
 	}
 	l.expireAt(asked.Add(l.facts.window))
-	l.whenEnded(func(err error) {
-		g.end(err)
-		s.Remove(g)
-	})
+	l.whenEnded(func(err error) { g.End(err) })
 	l.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		if g.Err() == nil {
 			g.announce(ctx, conn, Acquired, r.Data)
@@ -107,16 +105,10 @@ func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
 	return err
 }
 
-// Info implements coord.Grant.
-func (g *grant) Info() coord.GrantInfo {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.info
-}
-
-// end ends it for its owner; the first cause stays.
-func (g *grant) end(cause error) {
-	if g.Finish(cause) && g.inbox != nil {
+// close takes the grant out of its session, and ends its handlers.
+func (g *grant) close() {
+	g.session.Remove(g)
+	if g.inbox != nil {
 		g.inbox.close()
 	}
 }
@@ -138,28 +130,19 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 		return coord.Window{}, err
 	}
 	g.mu.Lock()
-	if g.ping == nil {
+	if g.ping == nil || g.ping.finished() {
 		g.ping = g.connection.submit(g.connection.facts.window, g.confirmAgain)
 	}
 	j := g.ping
 	g.mu.Unlock()
-	err := j.wait(ctx)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	select {
-	case <-j.done:
-		if g.ping == j {
-			g.ping = nil
-		}
-	default:
-	}
-	switch {
+	switch err := j.wait(ctx); {
 	case err == nil:
-		return g.info.Window, nil
+		return g.Info().Window, nil
 	case g.Err() != nil:
 		return coord.Window{}, fmt.Errorf("%w: %w", coord.ErrLost, g.Err())
+	default:
+		return coord.Window{}, fmt.Errorf("renewing: %w", err)
 	}
-	return coord.Window{}, fmt.Errorf("renewing: %w", err)
 }
 
 // confirmAgain is the question.
@@ -180,12 +163,10 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 		err = errMoved
 	}
 	if err != nil {
-		g.end(coord.Lost(err))
+		g.End(coord.Lost(err))
 		return g.Err()
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.info.Window = window(asked, g.connection.facts.window)
+	g.Renewed(window(asked, g.connection.facts.window))
 	g.connection.expireAt(asked.Add(g.connection.facts.window))
 	return nil
 }
@@ -222,8 +203,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 
 // Release implements coord.Grant.
 func (g *grant) Release(ctx context.Context) error {
-	g.end(coord.ErrReleased)
-	g.session.Remove(g)
+	g.End(coord.ErrReleased)
 	return g.unlock(ctx)
 }
 
@@ -235,11 +215,7 @@ var errNotOurs = fmt.Errorf("%w: the server says that this session did not own t
 // server does not answer before ctx ends, the connection is cut; the server gives the lock
 // away when it notices. A second call, and one after a loss or leave, does nothing.
 func (g *grant) unlock(ctx context.Context) error {
-	g.mu.Lock()
-	again := g.gone
-	g.gone = true
-	g.mu.Unlock()
-	if again {
+	if g.gone.Swap(true) {
 		return nil
 	}
 	ours, asked := false, g.connection.alive()
@@ -268,19 +244,14 @@ func (g *grant) unlock(ctx context.Context) error {
 
 // Abandon implements coord.Grant.
 func (g *grant) Abandon() {
-	g.end(coord.ErrReleased)
-	g.session.Remove(g)
+	g.End(coord.ErrReleased)
 	g.leave()
 }
 
 // leave lets the lock, if there is something left of it, run out on its connection: the driver
 // keeps that until then, and the session does not wait for it.
 func (g *grant) leave() {
-	g.mu.Lock()
-	left := !g.gone && g.connection.alive()
-	g.gone = g.gone || left
-	g.mu.Unlock()
-	if !left {
+	if !g.connection.alive() || g.gone.Swap(true) {
 		return
 	}
 	s := g.session

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
@@ -24,11 +24,16 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	}
 	g, ok, err := p.await(ctx)
 	if err != nil || !ok {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
-		defer cancel()
-		return nil, false, p.giveUp(late, coord.ErrReleased, err)
+		return nil, false, p.giveUpLate(ctx, err)
 	}
 	return g, true, nil
+}
+
+// giveUpLate is giveUp in time of its own, after ctx may have ended.
+func (p *place) giveUpLate(ctx context.Context, err error) error {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
+	defer cancel()
+	return p.giveUp(late, coord.ErrReleased, err)
 }
 
 // startClaim checks a claim, takes a connection and begins to ask for the lock on it.
@@ -90,8 +95,7 @@ type place struct {
 	// silent reports whether the connection ended without an answer: the lock may be ours.
 	silent bool
 
-	mu    sync.Mutex
-	ended bool // it became somebody's grant, or was given up
+	ended atomic.Bool // it became somebody's grant, or was given up
 }
 
 // run is the goroutine.
@@ -117,7 +121,7 @@ func (p *place) run() {
 		return
 	}
 	if !s.Add(p.grant) {
-		p.grant.end(errClosed)
+		p.grant.End(errClosed)
 		p.connection.cut(errClosed)
 		p.grant, p.err = nil, errClosed
 	}
@@ -192,9 +196,7 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.C
 func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	g, ok, err := p.await(ctx)
 	if err == nil && !ok {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
-		defer cancel()
-		err = p.giveUp(late, coord.ErrReleased, nil)
+		err = p.giveUpLate(ctx, nil)
 	}
 	if err != nil || !ok {
 		return nil, false, err
@@ -228,11 +230,8 @@ func (p *place) await(ctx context.Context) (*grant, bool, error) {
 // collect hands out the outcome, once. A grant that nobody asked for in a while is
 // confirmed first.
 func (p *place) collect(ctx context.Context) (*grant, bool, error) {
-	p.mu.Lock()
-	ended := p.ended
-	p.mu.Unlock()
 	switch {
-	case ended:
+	case p.ended.Load():
 		return nil, false, errClosed
 	case p.err != nil, p.grant == nil:
 		return nil, false, p.err
@@ -244,12 +243,9 @@ func (p *place) collect(ctx context.Context) (*grant, bool, error) {
 			return nil, false, failure.With(fmt.Errorf("confirming the lock: %w", err), ctx.Err())
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended {
+	if p.ended.Swap(true) {
 		return nil, false, errClosed
 	}
-	p.ended = true
 	return p.grant, true, nil
 }
 
@@ -263,11 +259,7 @@ func (p *place) Leave(ctx context.Context) error { return p.giveUp(ctx, coord.Er
 // where that did not succeed either. A second call, or one for what has been handed out, does
 // nothing.
 func (p *place) giveUp(ctx context.Context, cause, err error) error {
-	p.mu.Lock()
-	again := p.ended
-	p.ended = true
-	p.mu.Unlock()
-	if again {
+	if p.ended.Swap(true) {
 		return err
 	}
 	p.cancel()
@@ -277,7 +269,7 @@ func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	}
 	<-p.outcome
 	if p.grant != nil {
-		p.grant.end(cause)
+		p.grant.End(cause)
 		answered = !errors.Is(p.grant.unlock(ctx), errUnanswered)
 	}
 	if answered && !p.silent {

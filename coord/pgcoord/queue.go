@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 	"coordtop/internal/pgwire"
 )
 
@@ -16,9 +17,7 @@ func (s *session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, erro
 		return nil, err
 	}
 	if err := p.queued(ctx); err != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
-		defer cancel()
-		return nil, p.giveUp(late, coord.ErrReleased, err)
+		return nil, p.giveUpLate(ctx, err)
 	}
 	return p, nil
 }
@@ -26,7 +25,7 @@ func (s *session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, erro
 // queued returns when the server shows us in its queue, or there is an outcome. Only its
 // list of locks knows: the statement itself says nothing while it waits.
 func (p *place) queued(ctx context.Context) error {
-	pause := time.Millisecond
+	pauses := backoff.Policy{Min: time.Millisecond, Max: 20 * time.Millisecond}.Start()
 	for {
 		select {
 		case <-p.outcome:
@@ -48,15 +47,8 @@ func (p *place) queued(ctx context.Context) error {
 		if there {
 			return nil
 		}
-		t := time.NewTimer(pause)
-		select {
-		case <-t.C:
-			pause = min(2*pause, 20*time.Millisecond)
-		case <-p.outcome:
-			t.Stop()
-		case <-ctx.Done():
-			t.Stop()
-			return fmt.Errorf("waiting for a place in the queue: %w", ctx.Err())
+		if err := pauses.Wait(ctx); err != nil {
+			return fmt.Errorf("waiting for a place in the queue: %w", err)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (s *session) Close(ctx context.Context) error {
 	var result error
 	if first {
 		for _, g := range grants {
-			g.end(errClosed)
+			g.End(errClosed)
 		}
 		for _, p := range places {
 			_ = p.giveUp(ctx, errClosed, nil) // endUncertain reports what is uncertain
@@ -144,7 +144,7 @@ func (s *session) Close(ctx context.Context) error {
 func (s *session) Abandon() {
 	grants, places, _ := s.shut()
 	for _, g := range grants {
-		g.end(errClosed)
+		g.End(errClosed)
 		g.leave()
 	}
 	for _, p := range places {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 	"coordtop/internal/pgwire"
 )
 
@@ -66,7 +67,7 @@ func (d *Driver) endProcess(ctx context.Context, f facts) bool {
 	if f.start.IsZero() {
 		return false
 	}
-	pause := time.Millisecond
+	pauses := backoff.Policy{Min: time.Millisecond, Max: 50 * time.Millisecond}.Start()
 	for {
 		var rows []row
 		err := d.observer.read(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
@@ -83,12 +84,7 @@ func (d *Driver) endProcess(ctx context.Context, f facts) bool {
 		if len(rows) == 0 {
 			return true
 		}
-		t := time.NewTimer(pause)
-		select {
-		case <-t.C:
-			pause = min(2*pause, 50*time.Millisecond)
-		case <-ctx.Done():
-			t.Stop()
+		if pauses.Wait(ctx) != nil {
 			return false
 		}
 	}
