@@ -4,10 +4,9 @@
 // # From a backend to the screen
 //
 // A [Source] reads one backend and tells [Change]s: parts of the state, never events. A
-// runner (see [Run]) owns each source: it alone calls Connect, Next and Close, never two of
-// them at a time, and connects again after a failure, which is also what a panic becomes, in
-// one of these or in whatever they started under their context. The [Hub] is the only writer
-// of what everybody else reads. For each Change, under one lock and in this order:
+// runner (see [Run]) owns each source and connects it again after a failure, which is also what
+// a panic in it becomes. The [Hub] is the only writer of what everybody else reads. For each
+// Change, under one lock and in this order:
 //
 //  1. About and Relists are applied, and the scopes in Alive are live.
 //  2. For each primitive, the last look and this one are compared, which names what happened.
@@ -21,12 +20,10 @@
 // the labels of Spec.Owners, and an error in it is reduced to its text and kind. A source
 // that tells its times without ([Primitive.OnWallClock], [Wall]) spares the copy that this takes.
 //
-// A source of one server keeps its goroutines and what they tell to Next in a [Link], and
-// says in a [Problem] what went wrong, where, and what to do. A failure that servers of every
-// kind can have is a [Failure], whose sentence exists once; a [Contact] completes it with
-// the address and with the words of that kind of server. It finds the failures of networks
-// and of TLS by itself ([Contact.Unreached]); those that a server answers are found by its
-// source. No sentence repeats a secret, or more than 300 bytes of what somebody else wrote.
+// A source of one server keeps its goroutines and what they tell to Next in a [Link]. A
+// failure that servers of every kind can have is a [Failure], whose sentence exists once; a
+// [Contact] completes it to a [Problem], which says what went wrong, where, and what to do. No
+// sentence repeats a secret, or more than 300 bytes of what somebody else wrote.
 //
 // # Events and states
 //
@@ -49,10 +46,7 @@
 //
 // # What is known
 //
-// Every fact carries how it is known. Told: the server said so. Seen: we saw a
-// difference between two looks, so it happened in (After, At]. AtLeast: it was
-// already so when we first looked. Inferred: it follows, as "released" follows from an
-// owner being gone before its lease ran out. An event's How is that of the least
+// Every fact carries how it is known, see [Known]. An event's How is that of the least
 // certain thing it says.
 //
 // An owner is the same as long as server incarnation, ID and fence are the same; that is
@@ -66,38 +60,34 @@
 // it compares in the same way after it was stored. Silence, pauses and [Event].Mono are
 // measured on the monotonic clock. When the wall clock is set by more than 2 s either way, an
 // EventClockStep says so, and every source is connected and read anew: times from before the
-// step do not compare with those from after it.
+// step do not compare with those from after it. That this machine slept counts as such a step.
 //
 // # Inputs and replay
 //
 // Everything that changes a Hub passes one door under its lock and is an [Input] there: what
 // the sources and the runners told, what we did and noted, and what time decided, such as the
-// silence of a scope or a publish. Behind the door nothing reads a clock or a setting: an Input
-// carries the Instant at which it was taken in. So the Inputs of a Hub, from the first one on,
-// make the same States and Events again in a [Replayer], unexported parts of the rows
-// included. [Hub.Focus], refreshes, and ticks at which nothing was decided are no Inputs: they
-// have no part in them. (Events that are too old are dropped at such ticks; a replay drops
-// them with the next event.) That this machine slept is an InputClockStep.
+// silence of a scope or a publish. Behind the door nothing reads a clock or a setting. So the
+// Inputs of a Hub, from the first one on, make the same States and Events again in a
+// [Replayer], unexported parts of the rows included. [Hub.Focus], refreshes, and ticks at which
+// nothing was decided are no Inputs: they have no part in them. (Events that are too old are
+// dropped at such ticks; a replay drops them with the next event.)
 //
-// An [InputBuffer] given in HubOptions keeps the Inputs for one reader. It can rely on this:
+// An [InputBuffer] given in HubOptions keeps the Inputs for one reader; where nobody records, an
+// Input is a value on the stack of its maker. The reader can rely on this:
 //
 //   - Seq counts the Inputs in the order of the lock, without holes. An Input lies between
 //     those before it and those after it also in every State: that of InputPublished has the
 //     former and none of the latter.
-//   - The Hub never waits for the reader. The InputBuffer is bounded by count and bytes; when it
-//     is full it drops what comes, counts it, and takes Inputs again after the next Take. The
-//     Inputs behind a hole cannot be replayed before there is a new beginning.
-//   - [InputBuffer.Take] hands its slice over. What Inputs refer to (primitives, States) is
-//     shared and immutable: it may be kept and read in any goroutine.
+//   - What was dropped because the buffer was full is counted. The Inputs behind such a hole
+//     cannot be replayed before there is a new beginning.
+//   - What Inputs refer to (primitives, States) is immutable: it may be kept and read in any goroutine.
 //   - Times have no monotonic reading and are local; an error is a [Problem] without a cause
 //     but ErrSilent.
 //
-// Where nobody records, an Input is a value on the stack of its maker.
-//
-// A [Keyframe] is a whole model, unexported parts included, between two Inputs: [NewReplayerAt]
-// goes on from it as the Hub did. An [Encoder] and a [Decoder] write and read both in groups: a
-// Keyframe, and behind it each Input as what differs from what the group has already. A State in
-// an Input is left out; a Replayer makes it.
+// A [Keyframe] is a whole model between two Inputs: [NewReplayerAt] goes on from it as the Hub
+// did. An [Encoder] and a [Decoder] write and read both in groups: a Keyframe, and behind it each
+// Input as what differs from what the group has already. A State in an Input is left out; a
+// Replayer makes it. A [Thinner] makes a short recording of a long one.
 //
 // HubOptions.Resume begins a Hub with what an earlier run knew at its end. Sources that are
 // the same by name, type and address go on as after an outage: their rows are there at once,
@@ -106,10 +96,6 @@
 // began in the dark. Rows of other sources are left out, and all of them where the clock shows
 // less than it did at that end. Expectations, outages and the numbers of events begin anew. Of
 // data that was left out or masked only another length is news then.
-//
-// A [Thinner] makes a short recording of a long one: renewals are left out, and all that they move
-// becomes unknown, never an older value. Owners, waiters, data, terms, gaps and events stay as they
-// were.
 //
 // What is never shown is never encoded: a source hands over no nonce, no secret value and no
 // literal of a query. Beside that no Guard is encoded, because with it one could act; a replay
@@ -126,15 +112,24 @@
 // says so before anything else. The stretch from when it was last heard is kept as
 // [Dark].
 //
+// Relists reports that continuity was lost: the rows of the scope are stale one by one until
+// they are Set anew. An owner that is still there goes on in the same term. Another
+// one took over somewhere in (last heard, now], and why is unknown unless its lease was
+// over before the stretch began. No run of ownership is ever invented for a time that was
+// not observed, and no gap either: the least length of a gap counts only what was observed
+// of it, the longest counts all. [Row.Unobserved] also has the stretches in which
+// a single row could be read and its owners could not be told ([EventOwnerUnknown]), or in
+// which it may have changed and changed back unseen (Change.Unseen): a link that is silent for
+// less than the limit is stale for nobody, and yet what came and went meanwhile was not seen.
+//
 // # Connecting again
 //
 // After a failure the source rests and is connected again. The pauses grow as Spec.Retry
-// says (100 ms to 5 s unless told otherwise) until a connection has answered and read a
-// whole listing, however old it became; then they begin anew. Such a connection is replaced
-// at once when it ends, but for two bounds, so that a server that ends each one is not
-// hammered: two begin at least 0.5 to 1 s apart, and connecting and listing takes at most
-// half of the time (the pause for that is 5 s at most). A refusal, which somebody has to
-// mend, is tried again after 2.5 to 5 s, or at once by a refresh.
+// says until a connection has answered and read a whole listing, however old it became; then
+// they begin anew. Such a connection is replaced at once when it ends, but for two bounds, so that
+// a server that ends each one is not hammered: two begin at least 0.5 to 1 s apart, and
+// connecting and listing takes at most half of the time (the pause for that is 5 s at most). A
+// refusal, which somebody has to mend, is tried again after 2.5 to 5 s, or at once by a refresh.
 //
 // A source of several scopes that is refused one of them says so with Change.Down: that
 // scope is stale at once, for that reason, until its server is Alive for it.
@@ -144,27 +139,11 @@
 // reason that was told already comes again when it lasts for three failures. After 20
 // reasons of one outage no new ones are told. All silence counts as one.
 //
-// Relists reports that continuity was lost: the rows of the scope are stale one by one until
-// they are Set anew. An owner that is still there goes on in the same term. Another
-// one took over somewhere in (last heard, now], and why is unknown unless its lease was
-// over before the stretch began. No run of ownership is ever invented for a time that was
-// not observed, and no gap either: the least length of a gap counts only what was observed
-// of it, the longest counts all. See [Row.Unobserved], which also has the stretches in which
-// a single row could be read and its owners could not be told ([EventOwnerUnknown]), or in
-// which it may have changed and changed back unseen (Change.Unseen): a link that is silent for
-// less than the limit is stale for nobody, and yet what came and went meanwhile was not seen.
-//
-// # Late, lost, flapping
-//
-// [Thresholds] says from when on a renewal is late, an end is a loss, and a row flaps. A
-// renewal is late by what is left of the lease, or by the rhythm of that very owner: what
-// another owner of the row was used to says nothing.
-//
 // # Bounds
 //
 // A row keeps [MaxTerms] terms, or the count of a semaphore for 20 minutes at least and
-// [MaxTerms] terms of its owners, and an hour of activity in a fixed size; a scope keeps 256 dark stretches. Rows keep their
-// slot, with a generation, for life.
+// [MaxTerms] terms of its owners, and an hour of activity in a fixed size; a scope keeps 256 dark
+// stretches. Rows keep their slot, with a generation, for life.
 //
 // # Words
 //
