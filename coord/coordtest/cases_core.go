@@ -187,11 +187,7 @@ func leaseTakenAway(s *suite) {
 	other := s.lock(session, s.fresh(coord.KindMutex))
 	s.h.Expire(s, coord.KindMutex, name)
 	taken := s.lock(rival, name)
-	select {
-	case <-l.Context().Done():
-	case <-s.ctx.Done():
-		s.Fatal("the lease did not end")
-	}
+	await(s, l.Context().Done(), "the lease did not end")
 	wantCause(s, "lease that was taken away", l.Check(), coord.ErrLost, coord.ErrExpired)
 	s.is("releasing what was taken away", l.Release(s.ctx), nil)
 	s.is("the new owner's Check", taken.Check(), nil)
@@ -210,11 +206,7 @@ func silentService(s *suite) {
 	l := s.lock(s.coreOn(d, s.options()), s.fresh(coord.KindMutex))
 	freeze()
 	frozen := time.Now()
-	select {
-	case <-l.Context().Done():
-	case <-s.ctx.Done():
-		s.Fatal("the lease did not end")
-	}
+	await(s, l.Context().Done(), "the lease did not end")
 	s.is("cause", context.Cause(l.Context()), coord.ErrExpired)
 	s.is("Check", l.Check(), coord.ErrExpired)
 	if until := l.TrustedUntil(); until.After(frozen.Add(s.h.TTL)) {

@@ -51,11 +51,7 @@ func uncertainClaim(s *suite) {
 	noted := make(chan struct{})
 	c.Waiting, c.Wait = sync.OnceFunc(func() { close(noted) }), 2*s.h.TTL
 	answers := s.start(s.ctx, sessions[1], c)
-	select {
-	case <-noted:
-	case <-s.ctx.Done():
-		s.Fatal("nobody was told that the claim waits")
-	}
+	await(s, noted, "nobody was told that the claim waits")
 	freeze()
 	if a := s.receive(answers); a.ok || !errors.Is(a.err, coord.ErrUncertain) {
 		s.Errorf("it ended with ok %v, %v, want ErrUncertain", a.ok, a.err)

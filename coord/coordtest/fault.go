@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
 )
 
 // Verb names one kind of request.
@@ -36,122 +35,82 @@ const (
 // ErrCut is the error of a request that a fault broke.
 var ErrCut = errors.New("connection cut by a test")
 
-// Fault is what happens to a request. The zero Fault is that nothing does.
+var errRequestLost = fmt.Errorf("request lost: %w", ErrCut)
+
+// Fault is what happens to a request, and to its answer. The zero Fault is that nothing does.
 type Fault struct {
-	name string
-	step func(p passage) error
+	name    string
+	before  time.Duration         // the request waits so long on its way
+	expires bool                  // what it is about is taken away
+	dropped bool                  // it never arrives, which is no error by itself
+	after   time.Duration         // its answer waits so long on its way
+	answer  func(err error) error // what the client gets instead of the answer; nil: the answer
 }
+
+// held as a wait means: until the fault is cleared.
+const held time.Duration = -1
 
 // String returns the fault's name: "drop", "lose reply".
-func (f Fault) String() string {
-	if f.step == nil {
-		return "none"
-	}
-	return f.name
-}
-
-// passage is one request on its way through a fault.
-type passage struct {
-	ctx    context.Context
-	open   <-chan struct{} // closed when the fault is cleared
-	run    func(context.Context) error
-	expire func()
-}
-
-// wait blocks until the fault is cleared (nil) or the context ends.
-func (p passage) wait() error {
-	select {
-	case <-p.open:
-		return nil
-	case <-p.ctx.Done():
-		return p.ended()
-	}
-}
-
-func (p passage) sleep(d time.Duration) error {
-	if backoff.Sleep(p.ctx, d) != nil {
-		return p.ended()
-	}
-	return nil
-}
-
-func (p passage) ended() error {
-	return errors.Join(fmt.Errorf("no answer: %w", ErrCut), p.ctx.Err())
-}
+func (f Fault) String() string { return cmp.Or(f.name, "none") }
 
 // Drop: the request never arrives and nobody says so. It ends with its context, or
 // with ErrCut when the fault is cleared.
 func Drop() Fault {
-	return Fault{"drop", func(p passage) error {
-		if err := p.wait(); err != nil {
-			return err
-		}
-		return fmt.Errorf("request lost: %w", ErrCut)
-	}}
+	return Fault{name: "drop", before: held, dropped: true, answer: saying(errRequestLost)}
 }
 
 // Fail: the request never arrives and the client gets err at once. Nil: ErrCut.
 func Fail(err error) Fault {
-	return Fault{"fail", func(passage) error { return fmt.Errorf("request lost: %w", cmp.Or(err, ErrCut)) }}
+	return Fault{name: "fail", dropped: true, answer: saying(fmt.Errorf("request lost: %w", cmp.Or(err, ErrCut)))}
 }
 
 // Delay: the request arrives d later, unless its context ends before.
-func Delay(d time.Duration) Fault {
-	return Fault{"delay", func(p passage) error {
-		if err := p.sleep(d); err != nil {
-			return err
-		}
-		return p.run(p.ctx)
-	}}
-}
+func Delay(d time.Duration) Fault { return Fault{name: "delay", before: d} }
 
 // DelayReply: the request is executed at once, its answer arrives d later. If the
 // context ends before, the answer is lost.
-func DelayReply(d time.Duration) Fault {
-	return Fault{"delay reply", func(p passage) error {
-		err := p.run(p.ctx)
-		return errors.Join(p.sleep(d), err)
-	}}
-}
+func DelayReply(d time.Duration) Fault { return Fault{name: "delay reply", after: d} }
 
 // LoseReply: the request is executed, and instead of the answer comes ErrCut.
 func LoseReply() Fault {
-	return Fault{"lose reply", func(p passage) error {
-		_ = p.run(p.ctx) // the answer is what gets lost
-		return fmt.Errorf("answer lost: %w", ErrCut)
-	}}
+	return Fault{name: "lose reply", answer: saying(fmt.Errorf("answer lost: %w", ErrCut))}
 }
 
 // Hang: the request waits on its way until the fault is cleared, then arrives. If
 // the context ends before, it never does.
-func Hang() Fault {
-	return Fault{"hang", func(p passage) error {
-		if err := p.wait(); err != nil {
-			return err
-		}
-		return p.run(p.ctx)
-	}}
-}
+func Hang() Fault { return Fault{name: "hang", before: held} }
 
 // HangReply: the request is executed, its answer waits on its way until the fault is
 // cleared. If the context ends before, the answer is lost.
-func HangReply() Fault {
-	return Fault{"hang reply", func(p passage) error {
-		err := p.run(p.ctx)
-		return errors.Join(p.wait(), err)
-	}}
-}
+func HangReply() Fault { return Fault{name: "hang reply", after: held} }
 
 // Expire: the service takes away what the request is about (of a renewal or a
 // publication: the grant, or the session where that renews) and answers that it is
 // lost. On any other verb it is the answer alone.
 func Expire() Fault {
-	return Fault{"expire", func(p passage) error {
-		if p.expire != nil {
-			p.expire()
-		}
-		return fmt.Errorf("taken away: %w", coord.ErrLost)
-	}}
+	return Fault{name: "expire", expires: true, dropped: true, answer: saying(fmt.Errorf("taken away: %w", coord.ErrLost))}
+}
+
+func saying(err error) func(error) error { return func(error) error { return err } }
+
+// wait blocks for d, or where it is held until the fault is cleared, and no longer than ctx.
+func wait(ctx context.Context, cleared <-chan struct{}, d time.Duration) error {
+	var over <-chan time.Time
+	switch {
+	case d == 0:
+		return nil
+	case d > 0:
+		t := time.NewTimer(d)
+		defer t.Stop()
+		cleared, over = nil, t.C
+	}
+	select {
+	case <-cleared:
+	case <-over:
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("no answer: %w", ErrCut), ctx.Err())
+	}
+	return nil
 }
 
 // Faults decides what happens to the requests on the link of a Mem's client. The zero
@@ -274,9 +233,22 @@ func (f *Faults) do(ctx context.Context, v Verb, expire func(), run func(context
 	if f == nil {
 		return run(ctx)
 	}
-	fault, open := f.begin(v)
-	if fault.step == nil {
-		return run(ctx)
+	fault, cleared := f.begin(v)
+	if err := wait(ctx, cleared, fault.before); err != nil {
+		return err
 	}
-	return fault.step(passage{ctx: ctx, open: open, run: run, expire: expire})
+	if fault.expires && expire != nil {
+		expire()
+	}
+	var err error
+	if !fault.dropped {
+		err = run(ctx)
+	}
+	if e := wait(ctx, cleared, fault.after); e != nil {
+		return errors.Join(e, err)
+	}
+	if fault.answer != nil {
+		err = fault.answer(err)
+	}
+	return err
 }

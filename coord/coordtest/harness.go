@@ -67,12 +67,7 @@ type Trouble struct {
 // named for its promise and run in parallel with the others; what Caps and the
 // optional interfaces say is missing is skipped. start is called once per case.
 func Run(t *testing.T, start func(t testing.TB) Harness) {
-	for _, c := range allCases() {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.execute(t, start)
-		})
-	}
+	RunIn(t, func(t *testing.T, f func(*testing.T)) { f(t) }, start)
 }
 
 // RunIn is Run, with each case inside bubble, which is synctest.Test for a driver that

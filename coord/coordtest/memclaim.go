@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 	"coordtop/internal/failure"
 )
 
@@ -62,13 +63,6 @@ func orLost(err, over error) error {
 	return fmt.Errorf("%w: %w", over, coord.ErrLost)
 }
 
-// verdict ends the session when the service said that it is over.
-func (s *memSession) verdict(err error) {
-	if errors.Is(err, errSessionOver) {
-		s.end(err)
-	}
-}
-
 func (s *renewingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
 	if err := s.check(c); err != nil {
 		return nil, false, err
@@ -97,10 +91,9 @@ func (m *Mem) await(ctx context.Context, e *entry, c coord.Claim) error {
 	default:
 		note(c)
 	}
-	wait := c.Wait
 	var over <-chan time.Time
-	if wait > 0 {
-		t := time.NewTimer(wait)
+	if c.Wait > 0 {
+		t := time.NewTimer(c.Wait)
 		defer t.Stop()
 		over = t.C
 	}
@@ -160,11 +153,12 @@ func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err er
 
 // clear leaves nothing at the service of a claim that ended in err.
 func (s *memSession) clear(ctx context.Context, h handle, err error) {
-	if final(err) {
-		s.verdict(err)
-		return
+	switch {
+	case errors.Is(err, errSessionOver):
+		s.end(err)
+	case !final(err):
+		s.settle(ctx, h)
 	}
-	s.settle(ctx, h)
 }
 
 // final reports whether the service refused, so that nothing can be left behind there.
@@ -182,8 +176,7 @@ func (s *pollingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Gran
 	if err := s.check(c); err != nil {
 		return nil, false, err
 	}
-	ttl := c.TTL
-	ttl = cmp.Or(max(ttl, 0), s.ttl)
+	ttl := cmp.Or(max(c.TTL, 0), s.ttl)
 	start := time.Now()
 	for {
 		h := s.ask(c)
@@ -214,14 +207,10 @@ func (s *pollingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Gran
 }
 
 func (s *memSession) pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.Done():
-		return s.Err()
+	both, cancel := s.under(ctx)
+	defer cancel()
+	if err := backoff.Sleep(both, d); err != nil {
+		return cmp.Or(ctx.Err(), s.Err())
 	}
+	return nil
 }

@@ -37,8 +37,7 @@ func (d *MemDriver) Close(context.Context) error { return nil }
 
 // Open makes a session. Its dynamic type depends on the shape of the service.
 func (d *MemDriver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
-	s := &memSession{m: d.m, link: d.link, ttl: o.TTL}
-	s.ttl = cmp.Or(max(s.ttl, 0), d.m.o.TTL)
+	s := &memSession{m: d.m, link: d.link, ttl: cmp.Or(max(o.TTL, 0), d.m.o.TTL)}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	asked := time.Now()
 	var opened bool
@@ -151,17 +150,20 @@ func (s *memSession) call(ctx context.Context, v Verb, expire func(), run func(c
 	if err := s.Err(); err != nil {
 		return err
 	}
-	both, cancel := context.WithCancel(ctx)
+	both, cancel := s.under(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
 	err := s.link.do(both, v, expire, run)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() == nil && s.ctx.Err() != nil:
+	if err != nil && ctx.Err() == nil && s.ctx.Err() != nil {
 		return s.Err() // not the caller's context ended, so that error would mislead
 	}
 	return err
+}
+
+// under is ctx that also ends with the session.
+func (s *memSession) under(ctx context.Context) (context.Context, func()) {
+	both, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return both, func() { stop(); cancel() }
 }
 
 // check refuses what is not asked of this service.

@@ -44,28 +44,27 @@ func (l *life) over(now time.Time) bool {
 func (m *Mem) runOutLocked(now time.Time) {
 	var sessions []*remote
 	for _, r := range m.sessions {
-		if r.life.over(now) {
-			sessions = append(sessions, r)
-		}
+		sessions = append(sessions, r)
 	}
-	slices.SortFunc(sessions, func(a, b *remote) int {
-		return cmp.Or(a.life.expires.Compare(b.life.expires), cmp.Compare(a.id, b.id))
-	})
-	for _, r := range sessions {
+	for _, r := range overdue(sessions, now, func(r *remote) (*life, string) { return &r.life, r.id }) {
 		m.endSessionLocked(r, r.life.expires, coord.ErrExpired)
 	}
 	var grants []*entry
 	for _, it := range m.items {
-		for _, e := range it.owners {
-			if e.life.over(now) {
-				grants = append(grants, e)
-			}
-		}
+		grants = append(grants, it.owners...)
 	}
-	slices.SortFunc(grants, func(a, b *entry) int {
-		return cmp.Or(a.life.expires.Compare(b.life.expires), cmp.Compare(a.owner, b.owner))
-	})
-	for _, e := range grants {
+	for _, e := range overdue(grants, now, func(e *entry) (*life, string) { return &e.life, e.owner }) {
 		m.endLocked(e, e.life.expires, coord.ErrExpired)
 	}
+}
+
+// overdue are those of all whose life is over by now, in the order of their ends, and else of their names.
+func overdue[T any](all []T, now time.Time, of func(T) (*life, string)) []T {
+	all = slices.DeleteFunc(all, func(x T) bool { l, _ := of(x); return !l.over(now) })
+	slices.SortFunc(all, func(a, b T) int {
+		x, nameX := of(a)
+		y, nameY := of(b)
+		return cmp.Or(x.expires.Compare(y.expires), cmp.Compare(nameX, nameY))
+	})
+	return all
 }

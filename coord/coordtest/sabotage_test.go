@@ -32,11 +32,11 @@ type sabotage struct {
 const leakFor = time.Hour
 
 // swallow is a request that never arrives and is answered as if it had.
-var swallow = Fault{"swallow", func(passage) error { return nil }}
+var swallow = Fault{name: "swallow", dropped: true}
 
 // forget is an answer that does not tell why it failed.
-var forget = Fault{"forget", func(p passage) error {
-	if err := p.run(p.ctx); err != nil {
+var forget = Fault{name: "forget", answer: func(err error) error {
+	if err != nil {
 		return errors.New("it did not work")
 	}
 	return nil

@@ -133,14 +133,13 @@ type answer struct {
 	grant coord.Grant
 	ok    bool
 	err   error
-	at    time.Time
 }
 
 func (s *suite) start(ctx context.Context, session coord.DriverSession, c coord.Claim) <-chan answer {
 	answers := make(chan answer, 1)
 	s.background(func() {
 		g, ok, err := session.Acquire(ctx, c)
-		answers <- answer{g, ok, err, time.Now()}
+		answers <- answer{g, ok, err}
 	})
 	return answers
 }
@@ -208,9 +207,7 @@ func (s *suite) renew(ctx context.Context, r coord.Renewer) {
 			}
 			return
 		}
-		every := w.RenewIn
-		every = cmp.Or(max(every, 0), w.Valid/3)
-		due = w.Asked.Add(every)
+		due = w.Asked.Add(cmp.Or(max(w.RenewIn, 0), w.Valid/3))
 		if backoff.Sleep(ctx, time.Until(due)) != nil {
 			return
 		}
@@ -250,10 +247,16 @@ func (s *suite) ended(what string, x interface {
 	Err() error
 }, causes ...error) {
 	s.Helper()
-	select {
-	case <-x.Done():
-	case <-s.ctx.Done():
-		s.Fatalf("%s did not end", what)
-	}
+	await(s, x.Done(), what+" did not end")
 	wantCause(s, what, x.Err(), causes...)
+}
+
+// await waits until c is closed; missing is what else never happens.
+func await(s *suite, c <-chan struct{}, missing string) {
+	s.Helper()
+	select {
+	case <-c:
+	case <-s.ctx.Done():
+		s.Fatal(missing)
+	}
 }
