@@ -69,14 +69,9 @@ func unseen(s sources.Stamp) bool { return s.How == sources.Unknown || s.How == 
 func (l *Lane) Leveled() bool { return len(l.Levels) > 0 || l.Kind == sources.KindSemaphore }
 
 // Observed is how much of a stretch was.
-func (l *Lane) Observed(from, to time.Time) time.Duration {
-	sum := max(to.Sub(from), 0)
-	for _, d := range l.Dark {
-		end := d.To
-		if end.IsZero() {
-			end = to
-		}
-		sum -= max(sources.Earlier(end, to).Sub(sources.Later(d.From, from)), 0)
+func (l *Lane) Observed(from, to time.Time) (sum time.Duration) {
+	for from, to := range sources.Observed(from, to, l.Dark) {
+		sum += to.Sub(from)
 	}
-	return max(sum, 0)
+	return sum
 }

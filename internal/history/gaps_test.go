@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 		t.Errorf("there are %d gaps, want %d: %+v", len(gaps), seen, gaps)
 	}
 	lane.Dark = append(lane.Dark, sources.Dark{From: at(10*time.Minute + 3*time.Second), To: at(10*time.Minute + 3500*time.Millisecond)})
+	slices.SortFunc(lane.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
 	if g, _ := lane.GapBefore(3); g.Length != (sources.Interval{Min: 1001 * time.Millisecond, Max: 1501 * time.Millisecond}) {
 		t.Errorf("with half a second unobserved it is %v", g.Length)
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"coordtop/internal/format"
@@ -28,7 +30,11 @@ func (p *picture) lane(i int) {
 	hidden := p.unobserved(l)
 	fmt.Fprintf(p, `<g><title>%s</title><text x="%d" y="%d">%s</text>`, escaped(l.Ref.Source+"/"+l.Ref.Name), margin, middle+4, escaped(p.labels[i]))
 	for _, d := range hidden {
-		if x, to := p.x(d.From), p.x(d.To); x < to {
+		x, to := p.x(d.From), p.x(p.Span.To)
+		if !d.To.IsZero() {
+			to = p.x(d.To)
+		}
+		if x < to {
 			fmt.Fprintf(p, `<path class="dark" d="M%.1f %dH%.1f"/>`, x, middle, to)
 		}
 	}
@@ -42,7 +48,7 @@ func (p *picture) lane(i int) {
 }
 
 // levels draws how many permits of a semaphore were taken. Its terms overlap.
-func (p *picture) levels(l *history.Lane, hidden []history.Span, top int) {
+func (p *picture) levels(l *history.Lane, hidden []sources.Dark, top int) {
 	most := uint64(1)
 	for _, level := range l.Levels {
 		most = max(most, level.High)
@@ -53,17 +59,17 @@ func (p *picture) levels(l *history.Lane, hidden []history.Span, top int) {
 			until = l.Levels[i+1].At
 		}
 		high := max(float64(barHigh)*float64(level.High)/float64(most), 1)
-		for _, part := range p.without(level.At, until, hidden) {
-			x := p.x(part.From)
+		for from, to := range p.observed(level.At, until, hidden) {
+			x := p.x(from)
 			fmt.Fprintf(p, `<rect class="level" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%d taken</title></rect>`,
-				x, float64(top+(laneHigh+barHigh)/2)-high, max(p.x(part.To)-x, 1), high, level.High)
+				x, float64(top+(laneHigh+barHigh)/2)-high, max(p.x(to)-x, 1), high, level.High)
 		}
 	}
 	fmt.Fprintf(p, `<text class="dim" x="%.1f" y="%d">%d</text>`, p.left, top+9, most)
 }
 
 // runs draws the terms, in the parts of them that were observed.
-func (p *picture) runs(l *history.Lane, hidden []history.Span, top int) {
+func (p *picture) runs(l *history.Lane, hidden []sources.Dark, top int) {
 	drawn := 0.0
 	for i := range l.Terms {
 		t := &l.Terms[i]
@@ -71,9 +77,9 @@ func (p *picture) runs(l *history.Lane, hidden []history.Span, top int) {
 		if t.End.How != sources.Unknown {
 			until = t.End.At
 		}
-		var wide, from float64 // of the widest part
-		for _, part := range p.without(t.Start.At, until, hidden) {
-			x, end := p.x(part.From), p.x(part.To)
+		var wide, left float64 // of the widest part
+		for from, to := range p.observed(t.Start.At, until, hidden) {
+			x, end := p.x(from), p.x(to)
 			if end-drawn < 0.5 {
 				continue // too many for the width
 			}
@@ -84,7 +90,7 @@ func (p *picture) runs(l *history.Lane, hidden []history.Span, top int) {
 			}
 			p.WriteString("</rect>")
 			if end-x > wide {
-				wide, from = end-x, x
+				wide, left = end-x, x
 			}
 		}
 		if wide >= letters {
@@ -92,7 +98,7 @@ func (p *picture) runs(l *history.Lane, hidden []history.Span, top int) {
 			if room := int((wide-4)/charWide) - 2; room >= namedCells {
 				text += " " + cut(format.Label(t.Owner.Name(), 300), room)
 			}
-			fmt.Fprintf(p, `<text class="in" x="%.1f" y="%d">%s</text>`, from+2, top+laneHigh/2+4, escaped(text))
+			fmt.Fprintf(p, `<text class="in" x="%.1f" y="%d">%s</text>`, left+2, top+laneHigh/2+4, escaped(text))
 		}
 	}
 }
@@ -105,7 +111,7 @@ type mark struct {
 }
 
 // gaps draws the times without an owner.
-func (p *picture) gaps(l *history.Lane, hidden []history.Span, top int) {
+func (p *picture) gaps(l *history.Lane, hidden []sources.Dark, top int) {
 	var marks []mark
 	gaps := l.Gaps(p.Span)
 	for i := range gaps {
@@ -114,8 +120,8 @@ func (p *picture) gaps(l *history.Lane, hidden []history.Span, top int) {
 		if g.After != nil {
 			end = g.End.At
 		}
-		for _, part := range p.without(g.Start.At, end, hidden) {
-			m := mark{from: p.x(part.From), to: p.x(part.To), gap: g}
+		for from, to := range p.observed(g.Start.At, end, hidden) {
+			m := mark{from: p.x(from), to: p.x(to), gap: g}
 			if m.narrow = m.to-m.from < gapWide; m.narrow {
 				m.from = max(m.to-gapWide, p.left) // the run behind it keeps its letter
 				m.to = m.from + gapWide
@@ -156,36 +162,14 @@ func (p *picture) marks(side []mark, top int) {
 	draw(`fill="url(#many)"`, side[0].from, side[len(side)-1].to, fmt.Sprintf("%d times nobody, %s in all", len(gaps), length(sum)))
 }
 
-// unobserved are the stretches in which a lane was not, in the span: those of the recording too.
-func (r *Report) unobserved(l *history.Lane) []history.Span {
-	all := r.unrecorded()
-	for _, d := range l.Dark {
-		to := d.To
-		if to.IsZero() {
-			to = r.Span.To
-		}
-		all = append(all, history.Span{From: d.From, To: to})
-	}
+// unobserved are the stretches in which a lane was not, those of the recording too.
+func (r *Report) unobserved(l *history.Lane) []sources.Dark {
+	all := slices.Concat(r.unrecorded(), l.Dark)
+	slices.SortFunc(all, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
 	return all
 }
 
-// without is what is left of a stretch, in the span, without the holes.
-func (r *Report) without(from, to time.Time, holes []history.Span) []history.Span {
-	from, to = sources.Later(from, r.Span.From), sources.Earlier(to, r.Span.To)
-	if !from.Before(to) {
-		return nil
-	}
-	parts := []history.Span{{From: from, To: to}}
-	for _, h := range holes {
-		var left []history.Span
-		for _, p := range parts {
-			for _, q := range []history.Span{{From: p.From, To: sources.Earlier(p.To, h.From)}, {From: sources.Later(p.From, h.To), To: p.To}} {
-				if q.From.Before(q.To) {
-					left = append(left, q)
-				}
-			}
-		}
-		parts = left
-	}
-	return parts
+// observed yields the pieces of a stretch, in the span, that were observed.
+func (r *Report) observed(from, to time.Time, hidden []sources.Dark) iter.Seq2[time.Time, time.Time] {
+	return sources.Observed(sources.Later(from, r.Span.From), sources.Earlier(to, r.Span.To), hidden)
 }

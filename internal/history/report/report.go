@@ -279,17 +279,17 @@ func (r *Report) eventTable(b *strings.Builder, title, nothing string, wanted fu
 
 // unrecorded are the stretches in which no run recorded. What a run could not write or observe is
 // in the Dark of the lanes.
-func (r *Report) unrecorded() []history.Span {
-	var holes []history.Span
+func (r *Report) unrecorded() []sources.Dark {
+	var holes []sources.Dark
 	from := r.Span.From
 	for _, run := range r.runs {
 		if run.From.After(from) && from.Before(r.Span.To) {
-			holes = append(holes, history.Span{From: from, To: sources.Earlier(run.From, r.Span.To)})
+			holes = append(holes, sources.Dark{From: from, To: sources.Earlier(run.From, r.Span.To)})
 		}
 		from = sources.Later(from, run.To)
 	}
 	if r.Span.To.Sub(from) > time.Second { // what is being recorded is a moment behind
-		holes = append(holes, history.Span{From: from, To: r.Span.To})
+		holes = append(holes, sources.Dark{From: from, To: r.Span.To})
 	}
 	return holes
 }

@@ -28,15 +28,7 @@ func (p period) touches(q period) bool { return p.from < q.to && q.from < p.to }
 // union orders stretches and makes one of those that overlap or touch.
 func union(lists ...[]period) []period {
 	all := slices.Concat(lists...)
-	slices.SortFunc(all, func(a, b period) int {
-		switch {
-		case a.from < b.from:
-			return -1
-		case a.from > b.from:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b period) int { return cmp.Compare(a.from, b.from) })
 	var out []period
 	for _, p := range all {
 		switch n := len(out); {
@@ -116,14 +108,8 @@ func (d *darkness) end(until sql.NullInt64, run int64) int64 {
 // placement is from when on a lane was under a scope.
 type placement struct{ since, scope int64 }
 
-// unobserved is what was not observed of a lane since there is a record of it, in order and without
-// overlaps, and what of that is shown. Many lanes share it.
-type unobserved struct {
-	list  []period
-	shown []sources.Dark
-}
-
-func (d *darkness) of(l *listed) *unobserved {
+// of is what was not observed of a lane within the window, in order and without overlaps.
+func (d *darkness) of(l *listed) (dark []sources.Dark) {
 	lists, places := [][]period{d.holes, d.own[l.id]}, l.places
 	if l.gone != 0 {
 		lists = append(lists, []period{{l.gone, endless}})
@@ -142,23 +128,8 @@ func (d *darkness) of(l *listed) *unobserved {
 			}
 		}
 	}
-	u := &unobserved{list: union(lists...)}
-	u.shown = slices.Clip(shown(u.list, d.window))
-	return u
-}
-
-// coveredBy reports whether each of the stretches lies in one of list, which are in order.
-func coveredBy(list, stretches []period) bool {
-	return !slices.ContainsFunc(stretches, func(p period) bool {
-		i, _ := slices.BinarySearchFunc(list, p.from, func(q period, from int64) int { return cmp.Compare(q.from, from+1) })
-		return p.from < p.to && (i == 0 || list[i-1].to < p.to)
-	})
-}
-
-// shown is what of the stretches touches window.
-func shown(list []period, window period) (dark []sources.Dark) {
-	for _, p := range list {
-		if p.touches(window) {
+	for _, p := range union(lists...) {
+		if p.touches(d.window) {
 			one := sources.Dark{From: time.Unix(0, p.from)}
 			if p.to != endless {
 				one.To = time.Unix(0, p.to)
@@ -166,5 +137,13 @@ func shown(list []period, window period) (dark []sources.Dark) {
 			dark = append(dark, one)
 		}
 	}
-	return dark
+	return slices.Clip(dark)
+}
+
+// coveredBy reports whether each of the stretches lies in one of list, which are in order.
+func coveredBy(list []sources.Dark, stretches []period) bool {
+	return !slices.ContainsFunc(stretches, func(p period) bool {
+		i, _ := slices.BinarySearchFunc(list, time.Unix(0, p.from+1), func(d sources.Dark, at time.Time) int { return d.From.Compare(at) })
+		return p.from < p.to && (i == 0 || !list[i-1].To.IsZero() && list[i-1].To.Before(time.Unix(0, p.to)))
+	})
 }

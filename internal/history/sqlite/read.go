@@ -55,7 +55,7 @@ func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, window
 	if q.terms(ctx, l, known.id, window, all.dark); l.Kind == sources.KindSemaphore {
 		l.Levels = q.levels(ctx, known.id, window)
 	}
-	l.Dark = all.unobserved(known).shown
+	l.Dark = all.unobserved(known)
 }
 
 // Which terms of a lane touch a window. Where one alone can own it, the one that ran when the

@@ -1,6 +1,11 @@
 package sqlite
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"time"
+
+	"coordtop/sources"
+)
 
 // sum sums up a lane within a window. Sums of windows that follow each other can be added. The
 // zero sum means that nothing happened: one owner all the time, or nothing was observed.
@@ -52,7 +57,7 @@ func (s sum) plus(t sum) sum {
 
 // summed sums up the terms of a lane, ordered by their starts, in p less what was not observed;
 // begin is where the window of the sum begins.
-func summed(terms []held, p period, begin int64, dark []period, changesOnly bool) (s sum) {
+func summed(terms []held, p period, begin int64, dark []sources.Dark, changesOnly bool) (s sum) {
 	for _, h := range terms {
 		if h.change {
 			s.changes++
@@ -81,7 +86,7 @@ func summed(terms []held, p period, begin int64, dark []period, changesOnly bool
 type walk struct {
 	sum
 	window period
-	dark   []period
+	dark   []sources.Dark
 	known  bool // something was observed
 	gap    bool // and last that nobody owned it
 }
@@ -94,24 +99,13 @@ func (w *walk) free(from, to int64, seen bool) {
 	if !seen || from >= w.window.to || from < w.window.from {
 		return
 	}
-	for len(w.dark) > 0 && w.dark[0].to <= from {
+	begin := time.Unix(0, from)
+	for len(w.dark) > 0 && !w.dark[0].To.IsZero() && !w.dark[0].To.After(begin) {
 		w.dark = w.dark[1:]
 	}
-	for {
-		next := to
-		if len(w.dark) > 0 {
-			next = min(to, w.dark[0].from)
-		}
-		if from <= next && (len(w.dark) == 0 || from < w.dark[0].from) {
-			w.piece(from, next)
-		}
-		if len(w.dark) == 0 || w.dark[0].from >= to {
-			return
-		}
-		if from = max(from, w.dark[0].to); from >= to {
-			return
-		}
-		w.dark = w.dark[1:]
+	end := time.Unix(0, max(to, from+1)) // what was seen at an instant may be all that was seen of it
+	for begin, end := range sources.Observed(begin, end, w.dark) {
+		w.piece(begin.UnixNano(), min(end.UnixNano(), to))
 	}
 }
 

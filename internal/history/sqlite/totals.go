@@ -27,7 +27,7 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 			sum := &sums[i]
 			totals = append(totals, history.Total{
 				Ref: l.ref, Kind: l.kind, Changes: int(sum.changes), Nobody: time.Duration(sum.nobody), Gaps: int(sum.gaps), Longest: time.Duration(sum.longest),
-				Unseen: time.Duration(all.unseen(l, window)),
+				Unseen: all.unseen(l, window),
 			})
 		}
 		return q.err
@@ -43,7 +43,7 @@ type everything struct {
 	of    numbers // of the lanes; zero: they were named
 	lanes []listed
 	dark  *darkness
-	same  map[alike]*unobserved // of lanes that have nothing of their own
+	same  map[alike][]sources.Dark // of lanes that have nothing of their own
 }
 
 // alike says what several lanes have in common.
@@ -72,7 +72,7 @@ var allLanes = numbers{1, endless}
 
 // everything reads what is known of lanes, in the order of their numbers.
 func (q *query) everything(ctx context.Context, window period, of numbers) *everything {
-	a := &everything{of: of, dark: q.darkness(ctx, window), same: map[alike]*unobserved{}}
+	a := &everything{of: of, dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
 	q.listed(ctx, a, somePlaced, of.first, of.last)
 	q.readOwn(ctx, a.dark, of)
 	return a
@@ -80,7 +80,7 @@ func (q *query) everything(ctx context.Context, window period, of numbers) *ever
 
 // everythingOf reads what is known of those of refs that are recorded, in their order.
 func (q *query) everythingOf(ctx context.Context, window period, refs []sources.Ref) *everything {
-	a := &everything{dark: q.darkness(ctx, window), same: map[alike]*unobserved{}}
+	a := &everything{dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
 	for _, ref := range refs {
 		n := len(a.lanes)
 		if q.listed(ctx, a, onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
@@ -109,27 +109,30 @@ func (q *query) listed(ctx context.Context, a *everything, text string, args ...
 	})
 }
 
-// unobserved is what was not observed of a lane.
-func (a *everything) unobserved(l *listed) *unobserved {
-	key := alike{l.places[0].scope, l.gone}
-	u := a.same[key]
-	if u == nil && len(l.places) == 1 {
-		u = a.dark.of(&listed{places: l.places, gone: l.gone})
-		a.same[key] = u
-	}
-	if len(l.places) > 1 || !coveredBy(u.list, a.dark.own[l.id]) {
+// unobserved is what was not observed of a lane. Many lanes share the list.
+func (a *everything) unobserved(l *listed) []sources.Dark {
+	if len(l.places) > 1 {
 		return a.dark.of(l)
 	}
-	return u
+	key := alike{l.places[0].scope, l.gone}
+	shared, made := a.same[key]
+	if !made {
+		shared = a.dark.of(&listed{places: l.places, gone: l.gone})
+		a.same[key] = shared
+	}
+	if !coveredBy(shared, a.dark.own[l.id]) {
+		return a.dark.of(l)
+	}
+	return shared
 }
 
 // unseen is how much of window was not observed of a lane.
-func (a *everything) unseen(l *listed, window period) (sum int64) {
-	from := max(l.since, window.from)
-	for _, p := range a.unobserved(l).list {
-		sum += max(0, min(p.to, window.to)-max(p.from, from))
+func (a *everything) unseen(l *listed, window period) time.Duration {
+	sum := time.Duration(window.to - window.from)
+	for from, to := range sources.Observed(time.Unix(0, max(l.since, window.from)), time.Unix(0, window.to), a.unobserved(l)) {
+		sum -= to.Sub(from)
 	}
-	return sum + from - window.from
+	return sum
 }
 
 // sums are the sums of window for each of the lanes, made of what was summed up and of the terms
@@ -230,7 +233,7 @@ func (q *query) sum(ctx context.Context, window period, all *everything) []sum {
 	sums := make([]sum, len(all.lanes))
 	for i := range all.lanes {
 		l := &all.lanes[i]
-		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l).list, l.kind == sources.KindSemaphore)
+		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l), l.kind == sources.KindSemaphore)
 	}
 	return sums
 }
