@@ -1,0 +1,170 @@
+package history
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Past is what was read of the recording of a primitive. It is merged with what memory has: that is
+// whole from an instant on, and only what is recorded from before counts. A clock that was set
+// back makes a recording reach behind that.
+type Past struct {
+	Span Span // that was read
+	Lane      // with its Before among the Terms
+}
+
+// Add takes what was read beside what is there, or instead of it where the two do not meet.
+func (p *Past) Add(span Span, l Lane) {
+	if l.Before != nil {
+		l.Terms = append([]sources.Term{*l.Before}, l.Terms...)
+	}
+	meets := !span.From.After(p.Span.To) && !p.Span.From.After(span.To)
+	if !meets || p.Span.From.IsZero() {
+		p.Span, p.Lane = span, l
+		return
+	}
+	p.Span = Span{From: sources.Earlier(p.Span.From, span.From), To: sources.Later(p.Span.To, span.To)}
+	p.Since = l.Since
+	p.Terms = mergeLists(l.Terms, p.Terms, func(a, b sources.Term) int {
+		return cmp.Or(a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
+	})
+	p.Levels = mergeLists(l.Levels, p.Levels, func(a, b sources.Level) int { return a.At.Compare(b.At) })
+	p.Dark = mergeLists(l.Dark, p.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
+}
+
+// mergeLists is both lists in order, with one of those that compare equal: the one of fresh.
+func mergeLists[T any](fresh, old []T, compare func(a, b T) int) []T {
+	all := slices.Concat(fresh, old)
+	slices.SortStableFunc(all, compare)
+	return slices.CompactFunc(all, func(a, b T) bool { return compare(a, b) == 0 })
+}
+
+// Whole reports whether nothing is recorded from before what was read.
+func (p *Past) Whole() bool { return p.Since.IsZero() || !p.Since.Before(p.Span.From) }
+
+// begins is from when on what was read is known.
+func (p *Past) begins() time.Time { return sources.Later(p.Since, p.Span.From) }
+
+// ObservedFrom is the first instant from a time on at which the primitive was observed and recorded; zero:
+// there is none.
+func (p *Past) ObservedFrom(at time.Time) time.Time {
+	if p.Since.IsZero() {
+		return time.Time{}
+	}
+	for from := range sources.Observed(sources.Later(at, p.begins()), forever(), p.Dark) {
+		return from
+	}
+	return time.Time{}
+}
+
+// forever is behind all that is recorded.
+func forever() time.Time { return time.Unix(1<<40, 0) }
+
+// MergeDark is what was not observed, and since when that is known, where it is before begins. dark is that of
+// memory, which is whole from begins on. What was not read between the two counts as not observed.
+func (p *Past) MergeDark(dark []sources.Dark, begins time.Time) (merged []sources.Dark, since time.Time) {
+	if p.Since.IsZero() || !p.begins().Before(begins) {
+		return dark, begins
+	}
+	for _, d := range p.Dark {
+		if !d.From.Before(begins) {
+			break
+		}
+		if d.To.IsZero() || d.To.After(begins) {
+			d.To = begins
+		}
+		merged = append(merged, d)
+	}
+	if p.Span.To.Before(begins) {
+		merged = append(merged, sources.Dark{From: p.Span.To, To: begins})
+	}
+	return append(merged, dark...), p.begins()
+}
+
+// MergeTerms is the terms from before begins, and live, those of memory. One that goes on in both is one.
+func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term {
+	many := p.Leveled()
+	over := begins // when the recorded ones are
+	if len(live) > 0 && !many {
+		over = live[0].Start.At
+		begins = sources.Earlier(begins, over)
+	}
+	hues := sameHues(p.Terms, live)
+	live = slices.Clone(live)
+	var merged []sources.Term
+	for _, t := range p.Terms {
+		if !t.Start.At.Before(begins) && (many || len(live) > 0) {
+			continue
+		}
+		t.Hue = hues[t.Hue]
+		lasts := t.End.At.IsZero() || t.End.At.After(over)
+		if lasts || t.End.How == sources.Bound {
+			if i := goesOn(live, &t, many); i >= 0 {
+				live[i].Start = t.Start
+				continue
+			}
+		}
+		if lasts {
+			t.End = sources.Stamp{At: over, How: sources.Bound}
+		}
+		merged = append(merged, t)
+	}
+	return append(merged, live...)
+}
+
+// goesOn is which of the terms of memory t is, the end of which nobody saw; negative: none. Where one
+// alone owns at a time it is the first or none; of many it is one whose start was not seen.
+func goesOn(live []sources.Term, t *sources.Term, many bool) int {
+	if !many {
+		live = live[:min(len(live), 1)]
+	}
+	return slices.IndexFunc(live, func(l sources.Term) bool {
+		a, b := l.Owner, t.Owner
+		return (!many || l.Start.How == sources.AtLeast) && a.ID == b.ID && (a.Fence == b.Fence || a.Fence == 0 || b.Fence == 0)
+	})
+}
+
+// sameHues maps the hues of a recording to those of memory: a program keeps the letter that it has
+// in the list, and one that is in the recording alone has a letter of its own.
+func sameHues(past, live []sources.Term) map[uint8]uint8 {
+	hues, next := map[uint8]uint8{}, uint8(0)
+	for i := range live {
+		next = max(next, live[i].Hue+1)
+	}
+	for i := range past {
+		t := &past[i]
+		if _, known := hues[t.Hue]; known {
+			continue
+		}
+		same := slices.IndexFunc(live, func(l sources.Term) bool { return l.SameProgram(t.Owner, t.Program) })
+		if same >= 0 {
+			hues[t.Hue] = live[same].Hue
+			continue
+		}
+		hues[t.Hue] = next
+		next++
+	}
+	return hues
+}
+
+// MergeLevels yields the counts from before those of memory, and these.
+func (p *Past) MergeLevels(live iter.Seq[sources.Level]) iter.Seq[sources.Level] {
+	return func(yield func(sources.Level) bool) {
+		past := p.Levels
+		for l := range live {
+			for ; len(past) > 0 && past[0].At.Before(l.At); past = past[1:] {
+				if !yield(past[0]) {
+					return
+				}
+			}
+			past = nil
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}

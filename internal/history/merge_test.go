@@ -1,0 +1,126 @@
+package history_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// drawn writes a term as its owner, its first and last minute, and how they are known where they were not seen: "-" where it lasts.
+func drawn(terms []sources.Term) string {
+	var all []string
+	for _, t := range terms {
+		stamp := func(s sources.Stamp) string {
+			if s.At.IsZero() {
+				return "-"
+			}
+			return map[sources.Known]string{sources.AtLeast: "≤", sources.Bound: "≥"}[s.How] + fmt.Sprint(int(s.At.Sub(at(0)).Minutes()))
+		}
+		all = append(all, fmt.Sprintf("%s%d %s..%s", t.Owner.ID, t.Hue, stamp(t.Start), stamp(t.End)))
+	}
+	return strings.Join(all, ", ")
+}
+
+func darkness(list []sources.Dark) string {
+	var all []string
+	for _, d := range list {
+		all = append(all, drawn([]sources.Term{{Start: sources.Stamp{At: d.From}, End: sources.Stamp{At: d.To}}})[2:])
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestARecordingIsMergedWithMemory has memory begin at minute 60.
+func TestARecordingIsMergedWithMemory(t *testing.T) {
+	t.Parallel()
+	minute := func(n int) time.Time { return at(time.Duration(n) * time.Minute) }
+	term := func(owner string, hue uint8, from, to int, how ...sources.Known) sources.Term {
+		term := sources.Term{Owner: sources.OwnerRef{ID: owner, Label: owner}, Hue: hue, Start: sources.Stamp{At: minute(from), How: sources.Seen}}
+		if to > 0 {
+			term.End = sources.Stamp{At: minute(to), How: sources.Seen}
+		}
+		if len(how) > 0 {
+			term.Start.How = how[0]
+		}
+		if len(how) > 1 {
+			term.End.How = how[1]
+		}
+		return term
+	}
+	bound := func(owner string, hue uint8, from, to int) sources.Term {
+		return term(owner, hue, from, to, sources.Seen, sources.Bound)
+	}
+	found := func(owner string, hue uint8) sources.Term { return term(owner, hue, 60, 0, sources.AtLeast) }
+	dark := func(from, to int) sources.Dark { return sources.Dark{From: minute(from), To: minute(to)} }
+	lasts := func(from int) sources.Dark { return sources.Dark{From: minute(from)} }
+	for _, c := range []struct {
+		name       string
+		many       bool
+		past, live []sources.Term
+		want       string
+		read       [2]int // which minutes; none: 0 to 60
+		pastDark   []sources.Dark
+		wantDark   string
+	}{
+		{name: "an owner goes on over a restart", past: []sources.Term{bound("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..-", pastDark: []sources.Dark{lasts(50)}, wantDark: "50..60"},
+		{name: "another one was found after it", past: []sources.Term{bound("a", 0, 10, 50)}, live: []sources.Term{found("b", 0)}, want: "a1 10..≥50, b0 ≤60..-", pastDark: []sources.Dark{dark(50, 60)}, wantDark: "50..60"},
+		{name: "an owner that ended, and came again", past: []sources.Term{term("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..50, a0 ≤60..-"},
+		{name: "it is known with another fence", past: []sources.Term{{Owner: sources.OwnerRef{ID: "a", Fence: 1}, Start: sources.Stamp{At: minute(10), How: sources.Seen}}},
+			live: []sources.Term{{Owner: sources.OwnerRef{ID: "a", Fence: 2}, Start: sources.Stamp{At: minute(60), How: sources.Seen}}}, want: "a0 10..≥60, a0 60..-"},
+		{name: "the recording ends inside of a live term", past: []sources.Term{term("b", 3, 5, 9), term("a", 7, 10, 0)}, live: []sources.Term{term("a", 0, 60, 70)}, want: "b1 5..9, a0 10..70", read: [2]int{0, 65}},
+		{name: "both have the same", past: []sources.Term{term("a", 0, 10, 62), term("b", 1, 62, 0)}, live: []sources.Term{term("a", 0, 60, 62, sources.AtLeast), term("b", 1, 62, 0)}, want: "a0 10..62, b1 62..-", read: [2]int{0, 80}, pastDark: []sources.Dark{dark(20, 21), dark(61, 62)}, wantDark: "20..21"},
+		{name: "darkness between the two that was not read", past: []sources.Term{term("a", 0, 10, 20)}, want: "a0 10..20", read: [2]int{0, 40}, pastDark: []sources.Dark{dark(15, 16)}, wantDark: "15..16, 40..60"},
+		{name: "a clock that was set back", past: []sources.Term{term("a", 0, 10, 30), term("b", 1, 90, 95)}, live: []sources.Term{term("c", 0, 60, 0)}, want: "a1 10..30, c0 60..-", read: [2]int{0, 100}, pastDark: []sources.Dark{dark(50, 90), dark(95, 97)}, wantDark: "50..60"},
+		{name: "nothing is recorded", live: []sources.Term{term("a", 0, 60, 0)}, want: "a0 60..-"},
+		{name: "memory has nothing", past: []sources.Term{term("a", 2, 10, 20), term("b", 2, 30, 0)}, want: "a0 10..20, b0 30..≥60"},
+		{name: "many: one goes on, one ended, one came", many: true, past: []sources.Term{bound("a", 0, 10, 50), term("b", 1, 20, 30), term("c", 2, 55, 0)},
+			live: []sources.Term{found("a", 0), term("d", 1, 61, 0)}, want: "b2 20..30, c3 55..≥60, a0 10..-, d1 61..-"},
+		{name: "many: one that came again is another term", many: true, past: []sources.Term{term("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..50, a0 ≤60..-"},
+	} {
+		p := history.Past{Span: history.Span{From: minute(0), To: minute(60)}, Lane: history.Lane{Terms: c.past, Dark: c.pastDark, Since: minute(0), Kind: sources.KindMutex}}
+		if c.read[1] > 0 {
+			p.Span.To = minute(c.read[1])
+		}
+		if c.many {
+			p.Kind = sources.KindSemaphore
+		}
+		live := slices.Clone(c.live)
+		if got := drawn(p.MergeTerms(live, minute(60))); got != c.want {
+			t.Errorf("%s: terms %s, want %s", c.name, got, c.want)
+		}
+		if !slices.Equal(live, c.live) {
+			t.Errorf("%s: the terms of memory were changed", c.name)
+		}
+		got, since := p.MergeDark([]sources.Dark{dark(70, 71)}, minute(60))
+		if want := strings.TrimPrefix(c.wantDark+", 70..71", ", "); darkness(got) != want || !since.Equal(minute(0)) {
+			t.Errorf("%s: dark %s since %v, want %s", c.name, darkness(got), since, want)
+		}
+	}
+	none := history.Past{Span: history.Span{To: minute(60)}}
+	if got, since := none.MergeDark(nil, minute(60)); len(got) > 0 || !since.Equal(minute(60)) {
+		t.Errorf("of what was never recorded it is dark %s since %v", darkness(got), since)
+	}
+}
+
+func TestLevelsOfARecordingEndWhereThoseOfMemoryBegin(t *testing.T) {
+	t.Parallel()
+	level := func(minute int, taken uint64) sources.Level {
+		return sources.Level{At: at(time.Duration(minute) * time.Minute), Taken: taken}
+	}
+	p := history.Past{Lane: history.Lane{Levels: []sources.Level{level(10, 1), level(20, 2), level(70, 9)}}}
+	live := slices.Values([]sources.Level{level(60, 3), level(80, 4)})
+	var taken []uint64
+	for l := range p.MergeLevels(live) {
+		taken = append(taken, l.Taken)
+	}
+	if !slices.Equal(taken, []uint64{1, 2, 3, 4}) {
+		t.Errorf("taken %v", taken)
+	}
+	for range p.MergeLevels(live) {
+		break // no more is yielded
+	}
+}
