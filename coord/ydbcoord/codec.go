@@ -9,7 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Issue"
 
 	"coordtop/coord"
 )
@@ -54,43 +56,6 @@ func acquireMessage(id uint64, w claimParams, timeoutMillis uint64) *pb.SessionR
 	}}
 }
 
-func releaseMessage(id uint64, name string) *pb.SessionRequest {
-	return &pb.SessionRequest{Request: &pb.SessionRequest_ReleaseSemaphore_{
-		ReleaseSemaphore: &pb.SessionRequest_ReleaseSemaphore{ReqId: id, Name: name},
-	}}
-}
-
-// describeMessage asks for everything. An arming one also asks to be notified of changes.
-func describeMessage(id uint64, name string, arm bool) *pb.SessionRequest {
-	return &pb.SessionRequest{Request: &pb.SessionRequest_DescribeSemaphore_{
-		DescribeSemaphore: &pb.SessionRequest_DescribeSemaphore{
-			ReqId: id, Name: name, IncludeOwners: true, IncludeWaiters: true, WatchData: arm, WatchOwners: arm,
-		},
-	}}
-}
-
-func createMessage(id uint64, name string, limit uint64, data []byte) *pb.SessionRequest {
-	return &pb.SessionRequest{Request: &pb.SessionRequest_CreateSemaphore_{
-		CreateSemaphore: &pb.SessionRequest_CreateSemaphore{ReqId: id, Name: name, Limit: limit, Data: data},
-	}}
-}
-
-func updateMessage(id uint64, name string, data []byte) *pb.SessionRequest {
-	return &pb.SessionRequest{Request: &pb.SessionRequest_UpdateSemaphore_{
-		UpdateSemaphore: &pb.SessionRequest_UpdateSemaphore{ReqId: id, Name: name, Data: data},
-	}}
-}
-
-func deleteMessage(id uint64, name string, force bool) *pb.SessionRequest {
-	return &pb.SessionRequest{Request: &pb.SessionRequest_DeleteSemaphore_{
-		DeleteSemaphore: &pb.SessionRequest_DeleteSemaphore{ReqId: id, Name: name, Force: force},
-	}}
-}
-
-func pingMessage(opaque uint64) *pb.SessionRequest {
-	return &pb.SessionRequest{Request: &pb.SessionRequest_Ping{Ping: &pb.SessionRequest_PingPong{Opaque: opaque}}}
-}
-
 func pongMessage(opaque uint64) *pb.SessionRequest {
 	return &pb.SessionRequest{Request: &pb.SessionRequest_Pong{Pong: &pb.SessionRequest_PingPong{Opaque: opaque}}}
 }
@@ -99,31 +64,28 @@ func stopMessage() *pb.SessionRequest {
 	return &pb.SessionRequest{Request: &pb.SessionRequest_SessionStop_{SessionStop: &pb.SessionRequest_SessionStop{}}}
 }
 
+// result is what the answers to requests about semaphores have in common.
+type result interface {
+	GetReqId() uint64
+	GetStatus() Ydb.StatusIds_StatusCode
+	GetIssues() []*Ydb_Issue.IssueMessage
+}
+
 // answerOf finds the request that a message answers and what it says about it.
 func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
-	switch r := msg.GetResponse().(type) {
-	case *pb.SessionResponse_Pong:
-		return r.Pong.GetOpaque(), nil, true
-	case *pb.SessionResponse_AcquireSemaphoreResult_:
-		a := r.AcquireSemaphoreResult
-		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
-	case *pb.SessionResponse_ReleaseSemaphoreResult_:
-		a := r.ReleaseSemaphoreResult
-		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
-	case *pb.SessionResponse_DescribeSemaphoreResult_:
-		a := r.DescribeSemaphoreResult
-		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
-	case *pb.SessionResponse_CreateSemaphoreResult_:
-		a := r.CreateSemaphoreResult
-		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
-	case *pb.SessionResponse_UpdateSemaphoreResult_:
-		a := r.UpdateSemaphoreResult
-		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
-	case *pb.SessionResponse_DeleteSemaphoreResult_:
-		a := r.DeleteSemaphoreResult
-		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
+	if pong := msg.GetPong(); pong != nil {
+		return pong.GetOpaque(), nil, true
 	}
-	return 0, nil, false
+	m := msg.ProtoReflect()
+	field := m.WhichOneof(m.Descriptor().Oneofs().ByName("response"))
+	if field == nil {
+		return 0, nil, false
+	}
+	a, ok := m.Get(field).Message().Interface().(result)
+	if !ok {
+		return 0, nil, false
+	}
+	return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
 }
 
 func decodeSemaphore(name string, d *pb.SemaphoreDescription) Semaphore {

@@ -34,9 +34,14 @@ type SemaphoreState struct {
 	request uint64 // the describe that it answers
 }
 
-func newDescribe(name string) *request {
-	return newRequest(verbDescribe, name, func(id uint64, _ time.Time) *pb.SessionRequest {
-		return describeMessage(id, name, false)
+// newDescribe asks for everything; one of verbArm also asks to be notified of changes.
+func newDescribe(v verb, name string) *request {
+	return newRequest(v, name, func(id uint64, _ time.Time) *pb.SessionRequest {
+		return &pb.SessionRequest{Request: &pb.SessionRequest_DescribeSemaphore_{
+			DescribeSemaphore: &pb.SessionRequest_DescribeSemaphore{
+				ReqId: id, Name: name, IncludeOwners: true, IncludeWaiters: true, WatchData: v == verbArm, WatchOwners: v == verbArm,
+			},
+		}}
 	})
 }
 
@@ -61,7 +66,7 @@ func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error)
 	if err := CheckName(name); err != nil {
 		return SemaphoreState{}, err
 	}
-	r := newDescribe(name)
+	r := newDescribe(verbDescribe, name)
 	var state SemaphoreState
 	var err error
 	r.then = func() { state, err = s.stateLocked(r) }

@@ -82,7 +82,7 @@ func (f *Follower) Look(names ...string) {
 		if _, ok := f.names[name]; !ok || f.closed {
 			continue
 		}
-		r := newDescribe(name)
+		r := newDescribe(verbDescribe, name)
 		r.then = func() {
 			if state, err := f.s.stateLocked(r); err == nil {
 				f.notifyLocked(state)

@@ -81,7 +81,7 @@ func (g *grant) lostLocked(ours bool, why error) error {
 	ended := g.endLocked(why)
 	if _, left := g.s.left[g.params.name]; ours && (ended || left) {
 		delete(g.s.left, g.params.name)
-		g.s.addLocked(g.s.releaseRequest(g.params.name))
+		g.s.addLocked(releaseRequest(g.params.name))
 	}
 	return why
 }
@@ -95,7 +95,7 @@ func (g *grant) Release(ctx context.Context) error {
 		return nil
 	}
 	delete(g.s.left, g.params.name) // the release stands behind all that was sent
-	r := g.s.releaseRequest(g.params.name)
+	r := releaseRequest(g.params.name)
 	g.s.addLocked(r)
 	g.s.mu.Unlock()
 	if err := g.s.awaitRelease(ctx, r); err != nil {
@@ -179,7 +179,7 @@ func (p *publication) claimedLocked(r *request) {
 	case !r.reply.GetAcquireSemaphoreResult().GetAcquired():
 		p.finishLocked(p.g.lostLocked(false, errors.New("another owns it")))
 	default:
-		describe := newDescribe(p.params.name)
+		describe := newDescribe(verbDescribe, p.params.name)
 		describe.then = func() { p.describedLocked(describe) }
 		p.g.s.addLocked(describe)
 	}

@@ -14,7 +14,9 @@ import (
 // Renew implements coord.Renewer: it sends a ping and waits for its pong, on the next
 // stream if there is none now.
 func (s *Session) Renew(ctx context.Context) (coord.Window, error) {
-	r := newRequest(verbPing, "", func(id uint64, _ time.Time) *pb.SessionRequest { return pingMessage(id) })
+	r := newRequest(verbPing, "", func(id uint64, _ time.Time) *pb.SessionRequest {
+		return &pb.SessionRequest{Request: &pb.SessionRequest_Ping{Ping: &pb.SessionRequest_PingPong{Opaque: id}}}
+	})
 	if err := s.ask(ctx, r); err != nil {
 		if over := s.Err(); over != nil {
 			err = fmt.Errorf("%w: %w", coord.ErrLost, over)

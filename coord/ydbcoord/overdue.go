@@ -66,7 +66,7 @@ func (o *overdue) check() {
 			o.repeatLocked(r)
 		case r.verb == verbArm && !probed:
 			probed = true
-			o.s.addLocked(newDescribe(r.name))
+			o.s.addLocked(newDescribe(verbDescribe, r.name))
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (o *overdue) repeatLocked(r *request) {
 // describeForLocked asks what became of an acquire. The service answers in the order in which it
 // was asked: what it says now comes after the acquire.
 func (o *overdue) describeForLocked(r *request) {
-	describe := newDescribe(r.name)
+	describe := newDescribe(verbDescribe, r.name)
 	describe.then = func() {
 		if o.s.err != nil || o.s.table.open[r.id] != r || describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound) || r.sent.After(describe.sent) {
 			return

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
-	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
@@ -47,7 +46,7 @@ func TestASessionWhoseGoroutinePanicsIsOverAndGivenBack(t *testing.T) {
 		if !ok {
 			t.Fatal(err)
 		}
-		r := newRequest(verbPing, "", func(id uint64, _ time.Time) *pb.SessionRequest { return pingMessage(id) })
+		r := newDescribe(verbDescribe, "m")
 		r.then = func() {
 			r.then = nil
 			panic("boom")

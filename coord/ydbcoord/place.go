@@ -60,17 +60,12 @@ func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	}
 	g, ok, err := p.wait(ctx)
 	if err != nil && ctx.Err() != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-		defer cancel()
-		err = p.left(late, err)
+		err = p.left(ctx, cleanupTime, err)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("acquiring: %w", err)
 	}
-	if !ok {
-		return nil, false, nil
-	}
-	return g, true, nil
+	return g, ok, nil
 }
 
 // Enqueue implements coord.Queuer. It returns when the service has taken note. A claim
@@ -110,9 +105,7 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 	if err == nil {
 		return p, nil
 	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-	defer cancel()
-	return nil, p.left(late, failure.With(err, ctx.Err()))
+	return nil, p.left(ctx, cleanupTime, failure.With(err, ctx.Err()))
 }
 
 // ask sends the claim and waits until it is in the queue, or answered. The error is the
@@ -132,7 +125,7 @@ func (p *place) ask(ctx context.Context) error {
 	if _, left := p.s.left[p.params.name]; left {
 		// The service still counts us as the owner, and would say so, with the old fence.
 		delete(p.s.left, p.params.name)
-		p.s.addLocked(p.s.releaseRequest(p.params.name))
+		p.s.addLocked(releaseRequest(p.params.name))
 	}
 	p.s.addLocked(p.req)
 	p.s.mu.Unlock()
@@ -155,13 +148,10 @@ func (p *place) ask(ctx context.Context) error {
 // Wait implements coord.Place.
 func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	g, ok, err := p.wait(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, false, fmt.Errorf("waiting in the queue: %w", err)
-	case !ok:
-		return nil, false, nil
 	}
-	return g, true, nil
+	return g, ok, nil
 }
 
 // grace is how much longer than its wait a claim waits for the service to say that the
@@ -170,8 +160,11 @@ func (s *Session) grace() time.Duration { return min(s.ttl/8, 500*time.Milliseco
 
 // wait waits for the end of the claim. If ctx ends first the place is kept; after any
 // other error, and if not ok, it is gone.
-func (p *place) wait(ctx context.Context) (*grant, bool, error) {
-	if p.isGone() {
+func (p *place) wait(ctx context.Context) (coord.Grant, bool, error) {
+	p.s.mu.Lock()
+	gone := p.gone
+	p.s.mu.Unlock()
+	if gone {
 		return nil, false, fmt.Errorf("the place is gone: %w", coord.ErrReleased)
 	}
 	var late <-chan time.Time
@@ -185,26 +178,24 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 	case <-ctx.Done():
 		return nil, false, ctx.Err()
 	case <-late:
-		quick, cancel := context.WithTimeout(ctx, p.s.grace())
-		defer cancel()
-		return nil, false, p.left(quick, nil)
+		return nil, false, p.left(ctx, p.s.grace(), nil)
 	}
 	switch err := p.req.err; {
 	case errors.Is(err, errSuperseded): // somebody called Leave
 		return nil, false, fmt.Errorf("the place was left: %w", coord.ErrReleased)
 	case err != nil:
-		return nil, false, p.left(ctx, err)
+		return nil, false, p.left(ctx, cleanupTime, err)
 	case !p.req.reply.GetAcquireSemaphoreResult().GetAcquired():
-		p.useUp()
-		return nil, false, nil
+		return nil, false, p.leave(ctx) // which sends nothing
 	}
 	g, err := p.confirm(ctx)
-	if err != nil && ctx.Err() == nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-		defer cancel()
-		err = p.left(late, err)
+	switch {
+	case err == nil:
+		return g, true, nil
+	case ctx.Err() == nil:
+		err = p.left(ctx, cleanupTime, err)
 	}
-	return g, err == nil, err
+	return nil, false, err
 }
 
 // confirm reads what was granted, because only a description reports the order id.
@@ -259,7 +250,8 @@ func (p *place) leave(ctx context.Context) error {
 		p.s.mu.Unlock()
 		return nil
 	}
-	p.useUpLocked()
+	p.gone = true
+	delete(p.s.claims, p.params.name) // the next claim of it stands behind the release, in the lane of the name
 	release := p.withdrawLocked()
 	p.s.mu.Unlock()
 	if release == nil {
@@ -270,8 +262,9 @@ func (p *place) leave(ctx context.Context) error {
 
 // withdrawLocked asks for the release of what may be at the service; nil: nothing can be.
 func (p *place) withdrawLocked() *request {
+	_, open := p.s.unsettled[p]
 	switch {
-	case p.req == nil, p.s.err != nil, refusedOrMissed(p.req):
+	case p.s.err != nil, !open:
 		return nil
 	case p.req.sends == 0:
 		p.s.table.end(p.req, errSuperseded)
@@ -279,7 +272,7 @@ func (p *place) withdrawLocked() *request {
 		p.s.flushLocked()
 		return nil
 	}
-	release := p.s.releaseRequest(p.params.name)
+	release := releaseRequest(p.params.name)
 	release.then = func() {
 		if p.s.err == nil {
 			delete(p.s.unsettled, p)
@@ -287,37 +280,6 @@ func (p *place) withdrawLocked() *request {
 	}
 	p.s.addLocked(release)
 	return release
-}
-
-// refusedOrMissed reports whether an acquire left nothing behind.
-func refusedOrMissed(r *request) bool {
-	select {
-	case <-r.done:
-		return r.err != nil || !r.reply.GetAcquireSemaphoreResult().GetAcquired()
-	default:
-		return false
-	}
-}
-
-func (p *place) isGone() bool {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	return p.gone
-}
-
-func (p *place) useUp() {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.useUpLocked()
-}
-
-// useUpLocked ends the place and frees its name: the next claim on it stands behind the
-// release, in the lane of the name.
-func (p *place) useUpLocked() {
-	if !p.gone {
-		p.gone = true
-		delete(p.s.claims, p.params.name)
-	}
 }
 
 // reserve takes a name for one claim. All kinds share the names of the node, and the
@@ -335,8 +297,12 @@ func (s *Session) reserve(name string) error {
 	return nil
 }
 
-func (s *Session) releaseRequest(name string) *request {
-	return newRequest(verbRelease, name, func(id uint64, _ time.Time) *pb.SessionRequest { return releaseMessage(id, name) })
+func releaseRequest(name string) *request {
+	return newRequest(verbRelease, name, func(id uint64, _ time.Time) *pb.SessionRequest {
+		return &pb.SessionRequest{Request: &pb.SessionRequest_ReleaseSemaphore_{
+			ReleaseSemaphore: &pb.SessionRequest_ReleaseSemaphore{ReqId: id, Name: name},
+		}}
+	})
 }
 
 // awaitRelease waits for the end of a release. One that ctx cuts short stays in the table.

@@ -30,7 +30,9 @@ func (s *Session) create(ctx context.Context, name string, limit uint64, data []
 	}
 	data = slices.Clone(data)
 	r := newRequest(verbCreate, name, func(id uint64, _ time.Time) *pb.SessionRequest {
-		return createMessage(id, name, limit, data)
+		return &pb.SessionRequest{Request: &pb.SessionRequest_CreateSemaphore_{
+			CreateSemaphore: &pb.SessionRequest_CreateSemaphore{ReqId: id, Name: name, Limit: limit, Data: data},
+		}}
 	})
 	err := s.ask(ctx, r)
 	if statusOf(err) != Ydb.StatusIds_ALREADY_EXISTS || s.sendsOf(r) < 2 {
@@ -53,7 +55,9 @@ func (s *Session) Update(ctx context.Context, name string, data []byte) error {
 	if err == nil {
 		data = slices.Clone(data)
 		err = s.ask(ctx, newRequest(verbUpdate, name, func(id uint64, _ time.Time) *pb.SessionRequest {
-			return updateMessage(id, name, data)
+			return &pb.SessionRequest{Request: &pb.SessionRequest_UpdateSemaphore_{
+				UpdateSemaphore: &pb.SessionRequest_UpdateSemaphore{ReqId: id, Name: name, Data: data},
+			}}
 		}))
 	}
 	if err != nil && !errors.Is(err, errSuperseded) { // a newer one of ours counts as having followed it
@@ -68,7 +72,9 @@ func (s *Session) Delete(ctx context.Context, name string, force bool) error {
 	err := checkSemaphore(name, nil)
 	if err == nil {
 		r := newRequest(verbDelete, name, func(id uint64, _ time.Time) *pb.SessionRequest {
-			return deleteMessage(id, name, force)
+			return &pb.SessionRequest{Request: &pb.SessionRequest_DeleteSemaphore_{
+				DeleteSemaphore: &pb.SessionRequest_DeleteSemaphore{ReqId: id, Name: name, Force: force},
+			}}
 		})
 		err = s.ask(ctx, r)
 		if statusOf(err) == Ydb.StatusIds_NOT_FOUND && s.sendsOf(r) > 1 {

@@ -182,26 +182,23 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	telling := first && s.closing
 	s.mu.Unlock()
-	if !telling {
-		s.join()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if first && s.unsureLocked() {
-			return uncertain(s.ttl, s.err)
-		}
-		return nil
+	if telling {
+		stop := spawn.OnDone(ctx, s.quit)
+		s.gone.Wait()
+		stop()
 	}
-	stop := spawn.OnDone(ctx, s.quit)
-	s.gone.Wait()
-	stop()
 	s.join()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.confirmed {
-		return nil
+	why := s.err
+	if telling {
+		why = failure.With(s.status.Err, ctx.Err())
 	}
-	if s.unsureLocked() {
-		return uncertain(s.ttl, failure.With(s.status.Err, ctx.Err()))
+	switch {
+	case first && s.unsureLocked():
+		return uncertain(s.ttl, why)
+	case !telling, s.confirmed:
+		return nil
 	}
 	untold := fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.status.Err)
 	return failure.With(untold, ctx.Err())
@@ -213,7 +210,7 @@ func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
 	for _, g := range slices.Backward(s.grants) {
 		s.table.last++
-		messages = append(messages, releaseMessage(s.table.last, g.params.name))
+		messages = append(messages, releaseRequest(g.params.name).message(s.table.last, time.Now()))
 	}
 	return append(messages, stopMessage())
 }

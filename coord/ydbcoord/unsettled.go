@@ -3,14 +3,17 @@ package ydbcoord
 import (
 	"context"
 	"errors"
+	"time"
 )
 
-// left takes the claim back as leave does. It returns err, which is why the claim ended, or an
+// left takes the claim back as leave does, also after the end of ctx. It returns err, which is why the claim ended, or an
 // error that wraps coord.ErrUncertain if the service has not confirmed that nothing of the claim
 // is left. What could not be sent is kept to be sent. For a session that is closed it is Close
 // that says so.
-func (p *place) left(ctx context.Context, err error) error {
-	_ = p.leave(ctx) // what the service confirmed of it is in unsettled
+func (p *place) left(ctx context.Context, within time.Duration, err error) error {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	_ = p.leave(late) // what the service confirmed of it is in unsettled
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	if !p.unsureLocked() || p.s.closing || p.s.confirmed {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
-
 	"coordtop/coord"
 	"coordtop/internal/spawn"
 )
@@ -161,9 +159,7 @@ func (w *watches) sendLocked() {
 }
 
 func (w *watches) sendOneLocked(e *watched) {
-	r := newRequest(verbArm, e.name, func(id uint64, _ time.Time) *pb.SessionRequest {
-		return describeMessage(id, e.name, true)
-	})
+	r := newDescribe(verbArm, e.name)
 	since := e.since
 	r.then = func() { w.answeredLocked(e, r, since) }
 	e.state, e.again, e.since = beingAsked, false, time.Time{}
