@@ -48,28 +48,9 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 		return fmt.Errorf("making the driver: %w", err)
 	}
 	c := &contender{driver: driver, options: o, say: say, identity: o.Name}
-	switch o.Role {
-	case RoleLeader:
-		err = c.lead(ctx)
-	case RoleDeputy:
-		err = c.deputise(ctx)
-	case RoleWorker:
-		err = c.work(ctx, coord.Exclusive, between(o.Seed, 2*time.Second, 8*time.Second))
-	case RoleReader:
-		err = c.work(ctx, coord.Shared, between(o.Seed, 20*time.Second, 40*time.Second))
-	case RoleStaller:
-		err = c.stall(ctx)
-	case RoleLeaker:
-		err = c.leak(ctx)
-	case RoleScheduler:
-		err = c.schedule(ctx)
-	case RolePublisher:
-		err = c.publish(ctx)
-	case RolePool:
-		err = c.pool(ctx)
-	case RoleService:
-		err = c.serve(ctx)
-	default:
+	if act := c.act(); act != nil {
+		err = act(ctx)
+	} else {
 		err = fmt.Errorf("unknown role %q", o.Role)
 	}
 	if ctx.Err() != nil {
@@ -82,13 +63,13 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 
 // driver makes the driver of the backend. Claims wait in a queue where there is one.
 func (o CandidateOptions) driver() (coord.Driver, error) {
-	if strings.HasPrefix(o.URL, "postgres://") {
+	scheme, _, _ := strings.Cut(o.URL, ":")
+	switch scheme {
+	case "postgres":
 		return pgcoord.New(o.URL, pgcoord.Options{})
-	}
-	if strings.HasPrefix(o.URL, "grpc://") {
+	case "grpc":
 		return ydbcoord.New(o.URL+"?node="+ydbNode, ydbcoord.Options{TTL: o.TTL})
-	}
-	if strings.HasPrefix(o.URL, "dflockd://") {
+	case "dflockd":
 		client, err := dflockcoord.ParseURL(o.URL)
 		if err != nil {
 			return nil, err
@@ -108,6 +89,14 @@ type contender struct {
 	options  CandidateOptions
 	say      io.Writer
 	identity string
+}
+
+// act is what a candidate of its role does until its context ends; nil: there is no such role.
+func (c *contender) act() func(context.Context) error {
+	return map[Role]func(context.Context) error{
+		RoleLeader: c.lead, RoleDeputy: c.deputise, RoleWorker: c.work, RoleReader: c.work, RoleStaller: c.stall,
+		RoleLeaker: c.leak, RoleScheduler: c.schedule, RolePublisher: c.publish, RolePool: c.pool, RoleService: c.serve,
+	}[c.options.Role]
 }
 
 func (c *contender) session() coord.SessionOptions {
@@ -193,21 +182,21 @@ func (c *contender) deputise(ctx context.Context) error {
 }
 
 // work takes the mutex, holds it for a while, and rests.
-func (c *contender) work(ctx context.Context, mode coord.Mode, pause func() time.Duration) error {
-	for s, err := range coord.Sessions(ctx, c.driver, c.session()) {
-		if err != nil {
-			return err
-		}
-		for ctx.Err() == nil && s.Context().Err() == nil {
-			c.shift(ctx, s.Mutex(c.options.Key, coord.MutexOptions{Mode: mode, Data: c.data()}), pause)
-			rest := pause()
-			if mode == coord.Shared {
-				rest = time.Second // that it nearly always has several owners is what there is to see
-			}
-			_ = backoff.Sleep(ctx, rest) // as above
-		}
+func (c *contender) work(ctx context.Context) error {
+	o := coord.MutexOptions{Data: c.data()}
+	pause := between(c.options.Seed, 2*time.Second, 8*time.Second)
+	rest := pause
+	if c.options.Role == RoleReader {
+		o.Mode, pause = coord.Shared, between(c.options.Seed, 20*time.Second, 40*time.Second)
+		rest = func() time.Duration { return time.Second } // that it nearly always has several owners is what there is to see
 	}
-	return nil
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		for ctx.Err() == nil {
+			c.shift(ctx, s.Mutex(c.options.Key, o), pause)
+			_ = backoff.Sleep(ctx, rest()) // the loop sees the end of ctx
+		}
+		return nil
+	})
 }
 
 // shift is one turn with the mutex.

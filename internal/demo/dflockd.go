@@ -48,26 +48,17 @@ func startDflockd(ctx context.Context, port int) (server, error) {
 // and the lease runs out.
 func (c *contender) stall(ctx context.Context) error {
 	pause := between(c.options.Seed, 6*time.Second, 14*time.Second)
-	for n := 1; ctx.Err() == nil; n++ {
-		s, err := coord.Open(ctx, c.driver, c.session())
-		if err == nil {
-			m := s.Mutex(c.options.Key, coord.MutexOptions{Data: c.data()})
-			if n%3 != 0 {
-				c.shift(ctx, m, pause)
-			} else if _, err = m.Lock(ctx); err == nil {
-				_ = backoff.Sleep(ctx, pause()) // what follows is right also if the demo ends
-				if ctx.Err() == nil {
-					s.Abandon()
-				}
-			}
-			undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			_ = s.Close(undo) // the demo ends, or the lease runs out by itself
-			cancel()
+	turns := 0
+	return c.sessions(ctx, func(turn context.Context, s *coord.Session) error {
+		m := s.Mutex(c.options.Key, coord.MutexOptions{Data: c.data()})
+		if turns++; turns%3 != 0 {
+			c.shift(turn, m, pause)
+		} else if _, err := m.Lock(turn); err != nil {
+			return err
+		} else if backoff.Sleep(turn, pause()) == nil {
+			s.Abandon()
 		}
-		if err != nil && ctx.Err() == nil {
-			complain(err)
-		}
-		_ = backoff.Sleep(ctx, pause()) // as above
-	}
-	return nil
+		_ = backoff.Sleep(ctx, pause()) // or until the demo ends
+		return nil
+	})
 }
