@@ -1,6 +1,7 @@
 package dflockwire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,28 +28,21 @@ const (
 	ErrAuth            Refusal = "error_auth"
 )
 
+// sentences are what the refusals mean. Nobody changes them.
+var sentences = map[Refusal]string{
+	ErrMaxLocks:        "the server has as many keys as it may have: raise --max-locks, or wait until unused ones are forgotten",
+	ErrMaxWaiters:      "the queue of this key is full: try again later, or raise --max-waiters",
+	ErrLimitMismatch:   "the key has another limit at the server, which can change a minute after the last use of the key",
+	ErrAlreadyEnqueued: "this connection stands in the queue of the key already",
+	ErrNotEnqueued:     "this connection does not stand in the queue of the key any more",
+	ErrLeaseExpired:    "the lease ended before the claim was waited for",
+	ErrDraining:        "the server is shutting down",
+	ErrAuth:            "the server wants another auth token, or none",
+}
+
 // Error is a sentence, with the word for the server's documentation.
 func (r Refusal) Error() string {
-	sentence := "the server refuses"
-	switch r {
-	case ErrMaxLocks:
-		sentence = "the server has as many keys as it may have: raise --max-locks, or wait until unused ones are forgotten"
-	case ErrMaxWaiters:
-		sentence = "the queue of this key is full: try again later, or raise --max-waiters"
-	case ErrLimitMismatch:
-		sentence = "the key has another limit at the server, which can change a minute after the last use of the key"
-	case ErrAlreadyEnqueued:
-		sentence = "this connection stands in the queue of the key already"
-	case ErrNotEnqueued:
-		sentence = "this connection does not stand in the queue of the key any more"
-	case ErrLeaseExpired:
-		sentence = "the lease ended before the claim was waited for"
-	case ErrDraining:
-		sentence = "the server is shutting down"
-	case ErrAuth:
-		sentence = "the server wants another auth token, or none"
-	}
-	return sentence + " (" + string(r) + ")"
+	return cmp.Or(sentences[r], "the server refuses") + " (" + string(r) + ")"
 }
 
 // mostWord bounds the words that later versions may have. A longer one is not repeated.
