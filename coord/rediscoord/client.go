@@ -161,7 +161,7 @@ func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr
 func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 	name := cmp.Or(o.Name, defaultName)
 	var refused redis.Error
-	err := o.Refusals.Once("client|setname", func() error { return c.ClientSetName(ctx, name).Err() })
+	_, err := Once(o.Refusals, "client|setname", func() (bool, error) { return c.ClientSetName(ctx, name).Result() })
 	if err != nil && !errors.As(err, &refused) {
 		return fmt.Errorf("naming the connection: %w", err)
 	}

@@ -29,11 +29,7 @@ type connections struct {
 // note asks a new connection how the server lists it. A server that does not report, or a user who
 // may not ask, is no error.
 func (c *connections) note(ctx context.Context, conn *redis.Conn, refusals *Refusals) error {
-	var text string
-	err := refusals.Once("client|info", func() (err error) {
-		text, err = conn.Do(ctx, "client", "info").Text()
-		return err
-	})
+	text, err := Once(refusals, "client|info", func() (string, error) { return conn.Do(ctx, "client", "info").Text() })
 	if err != nil && !answered(err) {
 		return fmt.Errorf("asking for the connection's number: %w", err)
 	}

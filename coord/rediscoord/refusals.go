@@ -17,13 +17,12 @@ type Refusals struct {
 
 // Once returns what ask returns, or, where the user was refused the right to what before,
 // that refusal, without asking. what names the command.
-func (r *Refusals) Once(what string, ask func() error) error {
-	if err := r.Refused(what); err != nil {
-		return err
+func Once[T any](r *Refusals, what string, ask func() (T, error)) (value T, err error) {
+	if err = r.Refused(what); err == nil {
+		value, err = ask()
+		r.Note(what, err)
 	}
-	err := ask()
-	r.Note(what, err)
-	return err
+	return value, err
 }
 
 // Refused returns how the right to what was refused; nil: it was not.

@@ -26,7 +26,7 @@ type sentinels struct {
 	server redis.Options // to one of them, but for its address
 
 	mu    sync.Mutex
-	addrs []string // the one that last answered comes first
+	addrs []string
 }
 
 func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
@@ -65,7 +65,7 @@ func (s *sentinels) ask(ctx context.Context) (master, from string, err error) {
 	for range addrs {
 		a := <-answers
 		if a.err == nil {
-			s.learn(a.from, a.others)
+			s.learn(a.others)
 			return a.master, a.from, nil
 		}
 		errs = append(errs, a.err)
@@ -79,13 +79,10 @@ func (s *sentinels) known() []string {
 	return slices.Clone(s.addrs)
 }
 
-// learn puts first in front, and takes up others as far as there is room.
-func (s *sentinels) learn(first string, others []string) {
+// learn takes up others as far as there is room.
+func (s *sentinels) learn(others []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.addrs, first); i > 0 {
-		s.addrs[0], s.addrs[i] = s.addrs[i], s.addrs[0]
-	}
 	for _, addr := range others {
 		if len(s.addrs) >= mostSentinels {
 			return
@@ -105,7 +102,7 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (master string, oth
 		return "", nil, fmt.Errorf("%s: %w", addr, err)
 	}
 	if len(pair) != 2 || !isAddress(pair[0], pair[1]) {
-		return "", nil, &badSentinel{addr: addr}
+		return "", nil, fmt.Errorf("%s answers with something that is not the address of a master: it is not a Sentinel", addr)
 	}
 	if len(s.known()) >= mostSentinels {
 		return net.JoinHostPort(pair[0], pair[1]), nil, nil
@@ -120,14 +117,6 @@ func (s *sentinels) client(addr string) *redis.Client {
 	o := s.server
 	o.Addr = addr
 	return redis.NewClient(&o)
-}
-
-// badSentinel reports an answer without an address of the master.
-type badSentinel struct{ addr string }
-
-// Error names the Sentinel.
-func (b *badSentinel) Error() string {
-	return b.addr + " answers with something that is not the address of a master: it is not a Sentinel"
 }
 
 // longestHost is the longest name that the DNS has.

@@ -1,11 +1,13 @@
 package redissource
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/sources"
 )
 
@@ -18,11 +20,7 @@ type warnings struct {
 
 // countKeys notes what the guess amounts to.
 func (w *watcher) countKeys() error {
-	var total int64
-	err := w.refusals().Once("dbsize", func() (err error) {
-		total, err = w.conn.DBSize(w.Context()).Result()
-		return err
-	})
+	total, err := rediscoord.Once(w.refusals(), "dbsize", func() (int64, error) { return w.conn.DBSize(w.Context()).Result() })
 	if err != nil && !redis.IsPermissionError(err) {
 		return err
 	}
@@ -35,7 +33,7 @@ func (w *watcher) describe() error {
 	a := sources.About{
 		Mode: modePolling, Version: w.server.version, Role: w.server.role,
 		Incarnation: w.server.incarnation(), Became: w.became, BecameHow: w.becameHow,
-		RoundTrip: w.roundTrip(), Warnings: w.warnings(), Config: []sources.Attr{{Key: "db", Value: w.space}},
+		RoundTrip: cmp.Or(w.heartbeat.trip(), w.server.roundTrip), Warnings: w.warnings(), Config: []sources.Attr{{Key: "db", Value: w.space}},
 	}
 	if w.push != nil {
 		a.Mode = w.push.mode
@@ -54,14 +52,6 @@ func (w *watcher) describe() error {
 	}
 	w.about = a
 	return w.Send(sources.Change{About: &a})
-}
-
-// roundTrip is the last one that was measured.
-func (l *link) roundTrip() time.Duration {
-	if t := l.heartbeat.trip(); t > 0 {
-		return t
-	}
-	return l.server.roundTrip
 }
 
 func (w *watcher) warnings() []string {

@@ -22,6 +22,9 @@ var errNoRedial = errors.New("a broken connection is not replaced")
 // the one say nothing about what is read from the other.
 var errTwoServers = errors.New("two servers behind one name")
 
+// errDatabase reports that the server refused the database.
+var errDatabase = errors.New("selecting the database")
+
 // dialer makes the connections of one link, all to the same server. Sentinels are asked
 // for the master each time.
 type dialer struct {
@@ -89,7 +92,7 @@ func (d *dialer) enter(ctx context.Context, c *redis.Conn) error {
 		return c.Ping(ctx).Err()
 	}
 	if err := c.Select(ctx, d.db).Err(); err != nil {
-		return &selectError{err}
+		return fmt.Errorf("%w: %w", errDatabase, err)
 	}
 	return nil
 }
@@ -99,12 +102,3 @@ func (l *connection) close() {
 	_ = l.net.Close() // nothing is left to be flushed
 	_ = l.client.Close()
 }
-
-// selectError reports that the server refused the database.
-type selectError struct{ err error }
-
-// Error repeats what the server said.
-func (e *selectError) Error() string { return fmt.Sprintf("selecting the database: %v", e.err) }
-
-// Unwrap returns what the server said.
-func (e *selectError) Unwrap() error { return e.err }

@@ -3,18 +3,17 @@
 //
 // # Two connections
 //
-// One connection carries what the server pushes and one carries reads; both are listed
-// by the server as coordtop-watch. Neither reconnects by itself: whatever breaks one
-// of them ends both, Next returns the error, and the next Connect starts with a Gap,
-// because Redis replays nothing. The push connection is always being read. It is pinged every
-// 20 ms, or two round trips where that is more, because only an answered ping proves how old a
-// push can be; while one is not answered, once a second. A closed connection is noticed at
-// once, a silent one after Options.Silence.
+// One connection carries what the server pushes and one carries reads; the server lists both as
+// coordtop-watch. Neither reconnects by itself: whatever breaks one of them ends both, Next returns
+// the error, and the next Connect starts with a Gap, because Redis replays nothing. The push
+// connection is always being read. It is pinged every 20 ms, or two round trips where that is more,
+// because only an answered ping proves how old a push can be; while one is not answered, once a
+// second. A closed connection is noticed at once, a silent one after Options.Silence.
 //
 // A source keeps at most 100,000 keys that a person named, by patterns too, and 12,000 that are
 // guessed, fewer with long names and values: 22 MB of these. A warning says so where there are
-// more. 100,000 keys with names of 40 bytes make a watch of 420 MB. What the server sends is bounded (see internal/respwire): an answer
-// that no Redis gives ends both connections, and Next's error names it.
+// more. 100,000 keys with names of 40 bytes make a watch of 420 MB. What the server sends is bounded
+// (see internal/respwire).
 //
 // # How changes are pushed
 //
@@ -27,16 +26,14 @@
 //
 // Keys of a pattern whose variable part comes first have no prefix. Where keyspace events do
 // not help, each of them is tracked by itself: the read connection redirects its tracking to
-// the push connection, and a read behind CLIENT CACHING YES has the next change pushed. Which
-// new keys there are is polled then, and the mode says both. The server's table of such keys
-// is bounded, and one that is full forgets keys, which is pushed as if they had changed. A key
-// with more than ten pushes a second without a change is polled until the next connect, and so
-// are the keys with such pushes beyond the tenth key in one second; a warning says so. Where
-// the server does not redirect the tracking, changes of these keys are pushed on the read
-// connection, if it speaks RESP3: it is pinged every 20 ms then, because what is pushed on it is
-// read together with an answer. Where that is refused too, all of these keys are polled, and a
-// warning names the refusal. About.Sampling is the pause between two looks as soon as anything is
-// polled.
+// the push connection, and a read behind CLIENT CACHING YES has the next change pushed. Where the
+// server does not redirect, these changes are pushed on the read connection, if it speaks RESP3: it
+// is pinged every 20 ms then, because what is pushed on it is read together with an answer. New keys
+// are found by polling. The server's table of such keys is bounded, and one that is full forgets
+// keys, which is pushed as if they had changed: a key with more than ten pushes a second without a
+// change is polled until the next connect, and so are the keys with such pushes beyond the tenth key
+// in one second. Whatever is polled although it could be tracked, a warning says why, and
+// About.Sampling is the pause between two looks.
 //
 // A mode is left until the next connect where it is proven not to tell everything: keyspace
 // events as soon as they are configured otherwise, which is asked each second, and any mode
@@ -54,13 +51,12 @@
 //
 // # What is read, and why without a transaction
 //
-// A push names a key and nothing else, so every named key is read: PTTL,
-// GETRANGE 0 4095, STRLEN, PTTL. A huge value is never transferred. MULTI and EVAL would make
-// the four atomic and cost rights that a watcher should not ask for (EVAL can write).
-// Instead the remainder is asked before and after the value: unless it stood still, or fell as
-// time passed, the key was written in between and is read again. What slips through is a write
-// that gives the key a life shorter by no more than the reading took: the old owner is shown
-// with its end, until the push of that write or the next poll puts it right.
+// A push names a key and nothing else, so every named key is read: PTTL, GETRANGE 0 4095, STRLEN,
+// PTTL. MULTI and EVAL would make the four atomic and cost rights that a watcher should not ask for
+// (EVAL can write). Instead the remainder is asked before and after the value: unless it stood
+// still, or fell as time passed, the key was written in between and is read again. What slips
+// through is a write that gives the key a life shorter by no more than the reading took: the old
+// owner is shown with its end, until the push of that write or the next poll puts it right.
 //
 // A sweep that reads again what would have been pushed asks for PTTL and GETRANGE only. A key
 // that differs then, or fills those 4,096 bytes, is read as above.
@@ -68,13 +64,12 @@
 // # What is shown of a value
 //
 // Whoever knows the value of a lock, or the field of its hash, can release the lock. So of
-// either nothing leaves this package but what is positively a name (internal/legible), what
+// either only this leaves the package: what is positively a name (internal/legible), what
 // one of Options.Legible finds, and the data behind a UUID and a blank, without secrets. The
 // owner's ID is the value only if all of it is a name; else it is made of the sha1 of what
 // stays the same: the UUID before data or a number, ShedLock's UUID, Redisson's client and
 // thread, the value of everybody else without what a renewal writes anew (a time, a number that
-// is named as a time or a count). The guard is that of
-// rediscoord: of the key and its whole value.
+// is named as a time or a count). The guard is that of rediscoord: of the key and its whole value.
 //
 // # What is a lock where nothing is selected
 //
@@ -93,17 +88,17 @@
 //
 // A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;
 // client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
-// __redis__:invalidate; for keys without a prefix also client|caching, and client|id, without which they are pushed on the read connection); or config|get, psubscribe and the very patterns
+// __redis__:invalidate; for keys without a prefix also client|caching, and client|id, without which
+// they are pushed on the read connection); or config|get, psubscribe and the very patterns
 // __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
 // locks that are kept in hashes, zcard and zrange for those in sorted sets; lrange, llen, hget and
-// pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize, client|setname,
-// client|no-touch) is done without where it is refused.
+// pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize,
+// client|setname, client|no-touch) is done without where it is refused.
 //
-// A refused command is an entry in the server's ACL LOG, so what was refused once is not
-// asked for again by this source, on no later connection either, until Refresh; only what
-// nothing works without is asked at each connect. Each second one key is asked for: one that
-// may not be read, if there is any. Where the right to it is gone, or there again, everything
-// is read anew.
+// A refused command is an entry in the server's ACL LOG, so it is not asked for again by this
+// source, on no later connection either, until Refresh; only what nothing works without is asked at
+// each connect. Each second one key is asked for: one that may not be read, if there is any. Where
+// the right to it is gone, or there again, everything is read anew.
 //
 // # Times
 //
@@ -111,15 +106,13 @@
 // ping that was answered before it. Where that is no more than 25 ms ago, or three round
 // trips where those are more, 300 ms at most, and the key was read within that time, the
 // change is told at the instant the push arrived (Change.After zero), and is right to within
-// that time.
-// Otherwise, and wherever a change is found without a push (by a poll, a resync, or a
-// look at a lease's end), the change lies in (After, At]: At is when the look's answer
-// came; After is the sending of the last look that showed the old state, or of the last
-// ping that was answered before the push. Over a time without connections it is the last ping
-// that the earlier ones answered, for a key whose changes were pushed. A lease that ran out, while any other end
-// would have been pushed, ended at the earliest when it could: that is After then. A ping sent
-// with the look proves that; where its answer is held up, the end is told later, or with an
-// After as early as the last ping that was answered.
+// that time. Otherwise, and wherever a change is found without a push, it lies in (After, At]: At
+// is when the look's answer came; After is the sending of the last look that showed the old state,
+// or of the last ping that was answered before the push. Over a time without connections it is the
+// last ping that the earlier ones answered, for a key whose changes were pushed. A lease that ran
+// out, while any other end would have been pushed, ended at the earliest when it could: that is
+// After then. A ping sent with the look proves that; where its answer is held up, the end is told
+// later, or with an After as early as the last ping that was answered.
 //
 // A key that was free, and was written to while it was not observed so closely, may have had
 // an owner who came and went: Change.Unseen says so, and no gap is counted over it. Visits
@@ -133,9 +126,9 @@
 //
 // # Causes
 //
-// A key that is gone is not a told cause. Only keyspace events tell one (del, expired,
-// evicted, written over); a flushed database is inferred from the push that names no key.
-// The rest is left to the Hub, which compares the end with the lease.
+// Only keyspace events tell why a key is gone (del, expired, evicted, written over); a flushed
+// database is inferred from the push that names no key. The rest is left to the Hub, which compares
+// the end with the lease.
 //
 // Another run_id at a new connection is told (About.Incarnation): as another server where the
 // address differs too, else as a restart, without its data where none of 100 owners that

@@ -70,15 +70,6 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	return e.Problem(sources.Broken, err, err.Error())
 }
 
-// address is where the server is asked of what kind it is: "" where there are several, or only
-// Sentinels are known.
-func address(o *rediscoord.ClientOptions) string {
-	if o.Topology != rediscoord.Single || len(o.Addrs) != 1 {
-		return ""
-	}
-	return o.Addrs[0]
-}
-
 // reply is about what the server answered.
 func (e *explaining) reply(said redis.Error) error {
 	err := e.err
@@ -96,7 +87,7 @@ func (e *explaining) reply(said redis.Error) error {
 		return is(sources.NotNow)
 	case redis.IsMaxClientsError(err):
 		return is(sources.Full)
-	case errors.As(err, new(*selectError)):
+	case errors.Is(err, errDatabase):
 		return is(sources.NoDatabase)
 	case e.o.Topology == rediscoord.Sentinel && e.Opening && redis.HasErrorPrefix(err, "unknown command"):
 		return sources.Final(err, "the server at %s is not a Sentinel: those use port 26379; for the Redis itself write redis://", e.Where)

@@ -108,8 +108,5 @@ func (w *watcher) lookAtFocus(ctx context.Context) error {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
 	return w.look(ctx, names, nil)
 }

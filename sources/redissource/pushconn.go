@@ -79,10 +79,7 @@ func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 			return err
 		}
 		if p.keys {
-			err := l.refusals().Once("client|id", func() (err error) {
-				conn.id, err = c.ClientID(ctx).Result()
-				return err
-			})
+			conn.id, err = rediscoord.Once(l.refusals(), "client|id", func() (int64, error) { return c.ClientID(ctx).Result() })
 			if fatal(err) {
 				return err
 			}

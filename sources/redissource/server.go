@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/sources"
 )
 
 // server is what the server says of itself, as far as we may ask.
@@ -37,16 +38,14 @@ func askServer(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals
 	}
 	// Reading must not keep keys alive that the server would evict as unused. Servers before
 	// 7.2 know no such wish.
-	err := refusals.Once("client|no-touch", func() error { return c.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Err() })
+	_, err := rediscoord.Once(refusals, "client|no-touch", func() (any, error) { return c.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Result() })
 	if fatal(err) {
 		return s, err
 	}
-	var info string
-	err = refusals.Once("info", func() (err error) {
+	info, err := rediscoord.Once(refusals, "info", func() (string, error) {
 		start := time.Now()
-		info, err = c.Info(ctx, "server").Result()
-		s.roundTrip = time.Since(start)
-		return err
+		defer func() { s.roundTrip = time.Since(start) }()
+		return c.Info(ctx, "server").Result()
 	})
 	if fatal(err) {
 		return s, err
@@ -68,11 +67,7 @@ func askServer(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals
 
 // askRole returns "" where it may not ask.
 func askRole(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) (string, error) {
-	var reply []any
-	err := refusals.Once("role", func() (err error) {
-		reply, err = c.Do(ctx, "ROLE").Slice()
-		return err
-	})
+	reply, err := rediscoord.Once(refusals, "role", func() ([]any, error) { return c.Do(ctx, "ROLE").Slice() })
 	if fatal(err) {
 		return "", err
 	}
@@ -91,4 +86,51 @@ func askRole(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) 
 // fatal reports whether err is more than a refusal of one command.
 func fatal(err error) bool {
 	return err != nil && !errors.As(err, new(redis.Error))
+}
+
+// survivors is how many keys are looked for after a restart.
+const survivors = 100
+
+// compareServers finds out what happened to the server that the last link led to.
+func (w *watcher) compareServers(ctx context.Context) error {
+	before := *w.before
+	*w.before = w.server
+	if before.runID == "" || w.server.runID == "" || before.runID == w.server.runID {
+		return nil
+	}
+	if before.addr != w.server.addr {
+		w.became, w.becameHow = "another server: "+w.server.addr, sources.Told
+		return nil
+	}
+	gone, err := w.ownersGone(ctx)
+	if w.dataLost = gone; gone {
+		w.became, w.becameHow = "restarted, none of the owners is there any more", sources.Inferred
+	}
+	return err
+}
+
+// ownersGone reports whether none of the keys that should still be owned is there with its
+// owner.
+func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
+	var questions []question
+	now := time.Now()
+	for name, k := range w.keys {
+		if len(questions) < survivors && k.shown != nil && len(k.shown.Owners) > 0 && (k.ends.after.IsZero() || k.ends.after.After(now)) {
+			questions = append(questions, question{name: name})
+		}
+	}
+	if len(questions) == 0 {
+		return false, nil
+	}
+	readings, err := fetch(ctx, w.conn, w.refusals(), questions)
+	if err != nil {
+		return false, err
+	}
+	for i, r := range readings {
+		k := w.keys[questions[i].name]
+		if r == nil || r.shape == denied || r.shape == moved || sameIDs(k.shown.Owners, k.primitive(w.o, w.space, r).Owners) {
+			return false, nil
+		}
+	}
+	return true, nil
 }

@@ -33,8 +33,11 @@ func New(o Options) *Source {
 	o.Client.Refusals = new(rediscoord.Refusals)
 	s := &Source{o: o, selected: compile(o.Selections), keys: make(map[string]*key)}
 	s.Connector = sources.Connector{
-		Product: identify.Redis, Address: address(&o.Client), Dial: s.dial,
+		Product: identify.Redis, Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, o.Silence, opening) },
+	}
+	if o.Client.Topology == rediscoord.Single && len(o.Client.Addrs) == 1 {
+		s.Address = o.Client.Addrs[0]
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/sources"
 )
 
@@ -104,9 +105,6 @@ func (s *sweep) advance(ctx context.Context, w *watcher) error {
 		n := min(chunk, len(s.pending))
 		names := slices.DeleteFunc(s.pending[:n:n], func(name string) bool { return !s.wants(w.keys[name]) })
 		s.pending = s.pending[n:]
-		if len(names) == 0 {
-			return nil
-		}
 		return w.look(ctx, names, nil)
 	}
 	if s.scanning {
@@ -123,12 +121,11 @@ func (s *sweep) wants(k *key) bool {
 
 // scan reads one page of names.
 func (s *sweep) scan(ctx context.Context, w *watcher) error {
-	var names []string
-	var cursor uint64
 	start := time.Now()
-	err := w.refusals().Once("scan", func() (err error) {
+	var cursor uint64
+	names, err := rediscoord.Once(w.refusals(), "scan", func() (names []string, err error) {
 		names, cursor, err = w.conn.Scan(ctx, s.cursor, s.pattern, scanCount).Result()
-		return err
+		return names, err
 	})
 	if redis.IsPermissionError(err) {
 		w.notes.noScan, s.scanning, s.cut = true, false, true
@@ -198,23 +195,13 @@ func (w *watcher) finish(s *sweep) error {
 			return err
 		}
 	}
-	if s.first && len(w.keys) > 0 && !hasReadable(w.keys) {
+	if s.first && len(w.keys) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(w.keys)), func(k *key) bool { return !k.denied }) {
 		return errNoRead
 	}
 	if err := w.describe(); err != nil || !s.first {
 		return err
 	}
 	return w.Send(sources.Change{Synced: true})
-}
-
-// hasReadable reports whether the user has the right to read any of the keys.
-func hasReadable(keys map[string]*key) bool {
-	for _, k := range keys {
-		if !k.denied {
-			return true
-		}
-	}
-	return false
 }
 
 // jittered spreads d by a tenth to both sides, so that many watchers do not come at once.

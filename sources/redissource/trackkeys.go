@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/internal/format"
 )
 
@@ -43,12 +44,13 @@ func refusedByKey(err error) string { return "tracking keys one by one is refuse
 // trackReads has what the read connection reads tracked, and pushed on the connection that
 // the server counts as id; 0: on the read connection.
 func (l *link) trackReads(ctx context.Context, id int64) error {
-	return l.refusals().Once("client|caching", func() error {
+	_, err := rediscoord.Once(l.refusals(), "client|caching", func() (any, error) {
 		if err := l.conn.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: id, OptIn: true}).Err(); err != nil {
-			return err
+			return nil, err
 		}
-		return l.conn.Do(ctx, "CLIENT", "CACHING", "YES").Err()
+		return l.conn.Do(ctx, "CLIENT", "CACHING", "YES").Result()
 	})
+	return err
 }
 
 // keyTracking knows what comes of tracking keys one by one.

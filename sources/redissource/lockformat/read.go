@@ -1,6 +1,7 @@
 package lockformat
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -77,7 +78,7 @@ func (l *Lock) readUnknown(c *Content, o Options) {
 	case c.Type == SortedSet && l.Kind == sources.KindSemaphore && c.Size == len(c.Members):
 		l.readMembers(c, nil, o)
 	default:
-		l.Note = article(string(c.Type)) + ", not a string"
+		l.Note = cmp.Or(types[c.Type], "something else") + ", not a string"
 	}
 }
 
@@ -330,16 +331,5 @@ func isCount(s string) bool {
 	return err == nil
 }
 
-// article names a type as Redis calls it.
-func article(typ string) string {
-	switch typ {
-	case string(SortedSet):
-		return "a sorted set"
-	case "":
-		return "something"
-	}
-	if strings.ContainsRune("aeiou", rune(typ[0])) {
-		return "an " + typ
-	}
-	return "a " + typ
-}
+// types are what people call the types of Redis. Nobody changes them.
+var types = map[Type]string{Hash: "a hash", List: "a list", SortedSet: "a sorted set", "set": "a set", "stream": "a stream"}
