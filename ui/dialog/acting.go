@@ -96,8 +96,16 @@ func (a *Acting) Deciding() bool { return a.dialog != nil && a.dialog.keyContext
 // KeyContext is the context of the dialog that is open.
 func (a *Acting) KeyContext() keys.Context { return a.dialog.keyContext() }
 
-// Edit gives the dialog what is typed or pasted and is no key of its context.
-func (a *Acting) Edit(msg tea.Msg) tea.Cmd { return a.dialog.edit(a, msg) }
+// Edit gives what is typed or pasted and is no key of its context to a dialog that takes text.
+func (a *Acting) Edit(msg tea.Msg) tea.Cmd {
+	d, ok := a.dialog.(interface {
+		edit(a *Acting, msg tea.Msg) tea.Cmd
+	})
+	if !ok {
+		return nil
+	}
+	return d.edit(a, msg)
+}
 
 // Draw puts the dialog, if one is open, over the lines of a screen, and notes where the cursor
 // goes.

@@ -118,11 +118,7 @@ func (d *arming) update(*Acting) {}
 func (d *arming) picture(a *Acting, w, _ int) screen.Picture {
 	w = min(w, 66)
 	p := screen.Picture{Danger: true}
-	say := func(st paint.Style, text string) {
-		for _, s := range paint.Fold(text, w) {
-			p.Lines = append(p.Lines, a.Theme.Line(w).Put(st, s).Done())
-		}
-	}
+	say := func(st paint.Style, text string) { p.Lines = append(p.Lines, a.Theme.Wrapped(st, text, w)...) }
 	l := a.Theme.Line(w).Put(a.Theme.Strong, "Arm writing in ").Put(a.Theme.Title, " "+a.Title+" ")
 	l.Put(a.Theme.Strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
 	p.Lines = append(p.Lines, l.Done(), a.Theme.Line(w).Done())

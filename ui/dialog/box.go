@@ -157,16 +157,6 @@ func (b *box) describe(a *Acting, d description) {
 	}
 }
 
-// present is the data that a proclamation would replace.
-func (a *Acting) present(t action.Target) []byte {
-	for i := range a.Status.Holdings {
-		if h := &a.Status.Holdings[i]; h.Ref == t.Ref && !h.Waiting {
-			return h.Data
-		}
-	}
-	return nil
-}
-
 // question reports whether the action needs no more than a yes: giving up what is ours.
 func (b *box) question() bool {
 	e := &b.effect

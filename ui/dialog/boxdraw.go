@@ -117,15 +117,11 @@ func (b *box) facts(a *Acting, w int) []string {
 	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(a.Title)}
 	title := th.Line(w).Put(th.Strong, boxTitle(b.request.Verb)+" ")
 	title.Put(th.Strong, th.FitName(paint.Clean(t.Ref.Name), max(w-title.X-paint.PartsWidth(tail), 8)))
-	for _, p := range tail {
-		title.Put(p.Style, p.Text)
-	}
+	title.Parts(tail...)
 	lines := []string{title.Done()}
 	say := func(label string, parts ...paint.Part) {
 		l := th.Line(w).Cell(th.Dim, label, boxLabel)
-		for _, p := range parts {
-			l.Put(p.Style, p.Text)
-		}
+		l.Parts(parts...)
 		lines = append(lines, l.Done())
 	}
 	lines = append(lines, gap)
@@ -138,10 +134,7 @@ func (b *box) facts(a *Acting, w int) []string {
 		say("ends", paint.Plain("the wait of "+paint.CleanLabel(t.Label)))
 	}
 	if text := b.changedText(); text != "" {
-		lines = append(lines, gap)
-		for _, s := range paint.Fold(text+"; nothing will be sent", w) {
-			lines = append(lines, th.Line(w).Put(th.Bad, s).Done())
-		}
+		lines = append(append(lines, gap), th.Wrapped(th.Bad, text+"; nothing will be sent", w)...)
 		if b.gone || b.row == nil {
 			return lines // what it would do is about another row
 		}
@@ -159,7 +152,7 @@ func (b *box) facts(a *Acting, w int) []string {
 // labelled is a label with text over as many lines as it needs.
 func labelled(th *paint.Theme, label, text string, w int) []string {
 	var lines []string
-	for _, s := range paint.Fold(text, w-boxLabel) {
+	for _, s := range paint.Wrap(text, w-boxLabel) {
 		lines = append(lines, th.Line(w).Cell(th.Dim, label, boxLabel).Put("", s).Done())
 		label = ""
 	}
@@ -255,28 +248,23 @@ func boxQueue(sc *screen.Scene, row *sources.Row) []paint.Part {
 // effects says what would happen, or why that is not known.
 func (b *box) effects(a *Acting, w int) []string {
 	th := &a.Theme
-	var lines []string
 	if !b.described {
 		return []string{th.Line(w).Put(th.Dim, "asking "+paint.Clean(b.request.Target.Ref.Source)+" what this would do, for at most 5 s").Done()}
 	}
 	if b.err != nil {
-		for _, s := range paint.Fold("cannot say what this would do: "+format.Clean(b.err.Error(), 2000), w) {
-			lines = append(lines, th.Line(w).Put(th.Bad, s).Done())
-		}
-		return lines
+		return th.Wrapped(th.Bad, "cannot say what this would do: "+format.Clean(b.err.Error(), 2000), w)
 	}
+	var lines []string
 	for i, text := range b.effect.Lines {
 		if i == 0 {
-			for _, s := range paint.Fold(paint.Clean(text), w) {
-				lines = append(lines, th.Line(w).Put(th.Strong, s).Done())
-			}
+			lines = th.Wrapped(th.Strong, paint.Clean(text), w)
 			continue
 		}
 		st, mark := th.Dim, th.Bullet
 		if b.effect.Danger {
 			st = th.Bad
 		}
-		for _, s := range paint.Fold(paint.Clean(text), w-4) {
+		for _, s := range paint.Wrap(paint.Clean(text), w-4) {
 			lines = append(lines, th.Line(w).Skip(2).Cell(st, mark, 2).Put("", s).Done())
 			mark = ""
 		}
@@ -328,13 +316,7 @@ func (b *box) form(a *Acting, w, dataHeight int, air bool, p *screen.Picture) []
 
 // refusal is why the operator did not begin, or where what was typed did not go.
 func (b *box) refusal(a *Acting, w int) []string {
-	var lines []string
-	for _, s := range paint.Fold(b.hint, w) {
-		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Warn, s).Done())
-	}
-	for _, s := range paint.Fold(b.refused, w) {
-		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Bad, s).Done())
-	}
+	lines := append(a.Theme.Wrapped(a.Theme.Warn, b.hint, w), a.Theme.Wrapped(a.Theme.Bad, b.refused, w)...)
 	if b.writing && b.question() { // a box says it beside its button
 		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Dim, writingAudit).Done())
 	}
@@ -343,22 +325,9 @@ func (b *box) refusal(a *Acting, w int) []string {
 
 // label stands before a field; all but that of the name are of one width.
 func (b *box) label(f *field) string {
-	text := ""
-	switch f.kind {
-	case fieldMode:
-		text = "mode"
-	case fieldData:
-		text = "data"
-	case fieldPermits:
-		text = "permits"
-	case fieldLimit:
-		text = "limit"
-	case fieldWait:
-		text = "wait"
-	case fieldReason:
-		text = "reason"
-	case fieldName:
-		text = "type the name to confirm"
+	text := [...]string{fieldMode: "mode", fieldData: "data", fieldPermits: "permits", fieldLimit: "limit", fieldWait: "wait",
+		fieldReason: "reason", fieldName: "type the name to confirm"}[f.kind]
+	if f.kind == fieldName {
 		if b.effect.NeedsName != paint.Clean(b.request.Target.Ref.Name) {
 			text = format.Fit("type "+paint.Clean(b.effect.NeedsName)+" to confirm", 40)
 		}

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -99,8 +98,6 @@ func (d *choosing) do(a *Acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-func (d *choosing) edit(*Acting, tea.Msg) tea.Cmd { return nil }
-
 // update lists who owns or waits now. With nobody left there is nothing to choose.
 func (d *choosing) update(a *Acting) {
 	row := a.live(d.target.Ref)
@@ -116,33 +113,23 @@ func (d *choosing) update(a *Acting) {
 func (d *choosing) picture(a *Acting, w, h int) screen.Picture {
 	th := &a.Theme
 	p := screen.Picture{Danger: true}
-	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
 	l := th.Line(w).Put(th.Strong, boxTitle(d.verb)+" "+th.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(th.Dim, " in ")
-	add(l.Put(th.Warn, paint.Clean(d.target.Ref.Source)).Put(th.Dim, ": which one?"))
-	add(th.Line(w))
+	p.Add(l.Put(th.Warn, paint.Clean(d.target.Ref.Source)).Put(th.Dim, ": which one?"))
+	p.Add(th.Line(w))
 	at, room := d.at(), max(h-5, 1)
 	top := max(min(at-room/2, len(d.ends)-room), 0)
 	for i, e := range d.ends[top:min(top+room, len(d.ends))] {
-		l, mark := th.Line(w), " "
-		if top+i == at {
-			l.Over, mark = th.Selected, th.Cursor
-		}
-		l.Put("", mark).Skip(1)
+		l := th.Line(w).Cursor(top+i == at).Skip(1)
 		if e.not != "" {
-			add(l.Put(th.Dim, paint.CleanLabel(e.target.Label)+": "+e.not))
+			p.Add(l.Put(th.Dim, paint.CleanLabel(e.target.Label)+": "+e.not))
 			continue
 		}
-		for _, part := range e.facts {
-			l.Put(part.Style, part.Text)
-		}
-		add(l)
+		p.Add(l.Parts(e.facts...))
 	}
-	if more := len(d.ends) - room; more > 0 {
-		add(th.Line(w).Skip(2).Put(th.Dim, format.Count(more)+" more"))
-	}
-	add(th.Line(w))
+	addMore(th, &p, w, len(d.ends)-room)
+	p.Add(th.Line(w))
 	l = th.Line(w).Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Choose)).Put(th.Dim, " opens the box   ")
-	add(l.Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(th.Dim, " cancels"))
+	p.Add(l.Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(th.Dim, " cancels"))
 	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
 	return p
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,21 +36,28 @@ func (a *Acting) Claim(v action.Verb, name string) tea.Cmd {
 		a.host.Say(paint.Count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
 		return nil
 	}
-	for _, c := range a.op.Choices(rows[0]) {
-		switch {
-		case c.Verb != v:
-		case c.Not != "":
-			a.host.Say("not possible: " + paint.Clean(c.Not))
-			return nil
-		case !a.CanWrite():
-			a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
-			return nil
-		default:
-			return a.OpenBox(action.Request{Verb: v, Target: a.targetOf(rows[0])})
-		}
+	if !a.possible(v, rows[0], "this backend cannot do that: "+a.Keys.KeyOf(keys.Actions)+" on the row shows what it can") {
+		return nil
 	}
-	a.host.Say("this backend cannot do that: " + a.Keys.KeyOf(keys.Actions) + " on the row shows what it can")
-	return nil
+	return a.OpenBox(action.Request{Verb: v, Target: a.targetOf(rows[0])})
+}
+
+// possible reports whether a verb can be carried out on a row now, else it says why not: never, where
+// that is no choice of the row at all.
+func (a *Acting) possible(v action.Verb, row *sources.Row, never string) bool {
+	choices := a.op.Choices(row)
+	i := slices.IndexFunc(choices, func(c action.Choice) bool { return c.Verb == v })
+	switch {
+	case i < 0:
+		a.host.Say(never)
+	case choices[i].Not != "":
+		a.host.Say("not possible: " + paint.Clean(choices[i].Not))
+	case !a.CanWrite():
+		a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
+	default:
+		return true
+	}
+	return false
 }
 
 // namedRows finds the rows that go by a name, after their source or their source and space

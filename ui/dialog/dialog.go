@@ -13,8 +13,6 @@ type Dialog interface {
 	keyContext() keys.Context
 	// do carries out an intent of its context.
 	do(a *Acting, i keys.Intent) tea.Cmd
-	// edit takes what is typed or pasted and is no key of its context.
-	edit(a *Acting, msg tea.Msg) tea.Cmd
 	// update looks again at what it stands for.
 	update(a *Acting)
 	// picture draws it within so many cells, without its frame.

@@ -3,6 +3,7 @@ package dialog
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -27,19 +28,14 @@ func (a *Acting) disarm() tea.Cmd {
 
 // disarming is the question whether writing is to end although claims wait.
 type disarming struct {
-	back    Dialog // what it was asked from; nil: the board
-	writing bool   // the operator was told, and has not answered
+	back Dialog // what it was asked from; nil: the board
 }
 
 func (d *disarming) keyContext() keys.Context { return keys.InQuestion }
 
 func (d *disarming) do(a *Acting, i keys.Intent) tea.Cmd {
-	if d.writing {
-		return nil
-	}
 	switch i {
 	case keys.Yes:
-		d.writing = true
 		a.dialog = d.back
 		return a.disarm()
 	case keys.Cancel, keys.No:
@@ -48,8 +44,6 @@ func (d *disarming) do(a *Acting, i keys.Intent) tea.Cmd {
 	}
 	return nil
 }
-
-func (d *disarming) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
 // update goes away when the question is answered by what happens: the time for writing ends, or
 // the last claim does, and then nothing keeps writing from ending as the person wished.
@@ -67,24 +61,14 @@ func (d *disarming) update(a *Acting) {
 func (d *disarming) picture(a *Acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
-	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
 	holding, waiting, _ := screen.Held(a.Scene)
-	add(a.Theme.Line(w).Put(a.Theme.Strong, "End writing in ").Put(a.Theme.Title, " "+a.Title+" ").Put(a.Theme.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
-	add(a.Theme.Line(w))
-	shown, room := 0, max(h-6, 1)
-	for i := range a.Status.Holdings {
-		if one := &a.Status.Holdings[i]; one.Waiting && shown < room {
-			drawHolding(a.Scene, a.Theme.Line(w).Skip(2), one, add)
-			shown++
-		}
-	}
-	if more := waiting - shown; more > 0 {
-		add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, format.Count(more)+" more"))
-	}
+	p.Add(a.Theme.Line(w).Put(a.Theme.Strong, "End writing in ").Put(a.Theme.Title, " "+a.Title+" ").Put(a.Theme.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
+	p.Add(a.Theme.Line(w))
+	drawHoldings(a.Scene, &p, w, max(h-6, 1), func(h action.Holding) bool { return h.Waiting })
 	if holding > 0 {
-		add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
+		p.Add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
 	}
-	add(a.Theme.Line(w))
+	p.Add(a.Theme.Line(w))
 	p.Lines = append(p.Lines, yesNo(a.Scene, w, "call off", "stay armed"))
 	return p
 }

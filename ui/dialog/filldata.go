@@ -9,7 +9,9 @@ import (
 func (b *box) fillData(a *Acting, f *field) {
 	switch b.request.Verb {
 	case action.Proclaim:
-		f.fill(string(a.present(b.request.Target)))
+		if h := a.holdingOf(b.request.Target.Ref); h != nil {
+			f.fill(string(h.Data))
+		}
 	case action.Update:
 		if b.row == nil {
 			return

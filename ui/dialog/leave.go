@@ -50,8 +50,6 @@ func (d *quitting) do(a *Acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-func (d *quitting) edit(*Acting, tea.Msg) tea.Cmd { return nil }
-
 // update goes away with the last thing held: there is nothing left to ask.
 func (d *quitting) update(a *Acting) {
 	if len(a.Status.Holdings) == 0 {
@@ -75,7 +73,6 @@ func lasting(sc *screen.Scene) int {
 func (d *quitting) picture(a *Acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
-	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
 	holding, waiting, _ := screen.Held(a.Scene)
 	title := "We hold " + paint.Count(holding, "lease")
 	if holding == 0 {
@@ -83,18 +80,12 @@ func (d *quitting) picture(a *Acting, w, h int) screen.Picture {
 	} else if waiting > 0 {
 		title += " and wait in " + paint.Count(waiting, "queue")
 	}
-	add(a.Theme.Line(w).Put(a.Theme.Strong, title))
+	p.Add(a.Theme.Line(w).Put(a.Theme.Strong, title))
 	all := a.Status.Holdings
-	room := max(h-7, 1)
-	for i := range all[:min(len(all), room)] {
-		drawHolding(a.Scene, a.Theme.Line(w).Skip(2), &all[i], add)
-	}
-	if more := len(all) - room; more > 0 {
-		add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, format.Count(more)+" more"))
-	}
-	add(a.Theme.Line(w))
+	drawHoldings(a.Scene, &p, w, max(h-7, 1), func(action.Holding) bool { return true })
+	p.Add(a.Theme.Line(w))
 	key := func(k, text, more string) {
-		add(a.Theme.Line(w).Skip(2).Cell(a.Theme.Strong, k, 5).Put("", text).Put(a.Theme.Dim, more))
+		p.Add(a.Theme.Line(w).Skip(2).Cell(a.Theme.Strong, k, 5).Put("", text).Put(a.Theme.Dim, more))
 	}
 	key("r", "resign and quit", ": others get it at once")
 	if n := lasting(a.Scene); n == len(all) {
@@ -102,12 +93,35 @@ func (d *quitting) picture(a *Acting, w, h int) screen.Picture {
 	} else if n > 0 {
 		key("l", "quit and let "+format.Count(n)+" run out", ": the rest ends with our connection")
 	}
-	add(a.Theme.Line(w).Skip(1).Put(a.Theme.Selected, a.Theme.Cursor+"esc  stay "))
+	p.Add(a.Theme.Line(w).Skip(1).Put(a.Theme.Selected, a.Theme.Cursor+"esc  stay "))
 	return p
 }
 
-// drawHolding is one thing that we hold or wait for.
-func drawHolding(sc *screen.Scene, l *paint.Line, h *action.Holding, add func(*paint.Line)) {
+// drawHoldings adds those of what we hold or wait for that are wanted, in at most room lines and one
+// that counts the rest.
+func drawHoldings(sc *screen.Scene, p *screen.Picture, w, room int, wanted func(action.Holding) bool) {
+	more := -room
+	for _, h := range sc.Status.Holdings {
+		if !wanted(h) {
+			continue
+		}
+		if more++; more <= 0 {
+			p.Add(holdingLine(sc, w, &h))
+		}
+	}
+	addMore(&sc.Theme, p, w, more)
+}
+
+// addMore adds how many more there are than there is room for, if there are.
+func addMore(th *paint.Theme, p *screen.Picture, w, more int) {
+	if more > 0 {
+		p.Add(th.Line(w).Skip(2).Put(th.Dim, format.Count(more)+" more"))
+	}
+}
+
+// holdingLine is one thing that we hold or wait for.
+func holdingLine(sc *screen.Scene, w int, h *action.Holding) *paint.Line {
+	l := sc.Theme.Line(w).Skip(2)
 	l.Put("", sc.Theme.FitName(paint.Clean(h.Ref.Name), 30)).Skip(2).Put(sc.Theme.Dim, paint.Clean(h.Ref.Source)).Skip(2)
 	switch {
 	case h.Waiting:
@@ -120,5 +134,5 @@ func drawHolding(sc *screen.Scene, l *paint.Line, h *action.Holding, add func(*p
 	default:
 		l.Put(sc.Theme.Dim, "as long as we are connected")
 	}
-	add(l)
+	return l
 }

@@ -170,7 +170,7 @@ func (d *menu) do(a *Acting, i keys.Intent) tea.Cmd {
 func (d *menu) choose(a *Acting, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
-		a.sayOff()
+		a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
 		return nil
 	case i.not != "":
 		a.host.Say("not possible: " + i.not)
@@ -187,13 +187,6 @@ func (d *menu) choose(a *Acting, i item) tea.Cmd {
 	}
 	return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
 }
-
-// sayOff names the key that makes writing possible.
-func (a *Acting) sayOff() {
-	a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
-}
-
-func (d *menu) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
 // update keeps the row and the reasons up to date: both can change meanwhile. Our own can
 // be given up also where nothing is seen of it.
@@ -234,30 +227,25 @@ func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && 
 
 func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 	var p screen.Picture
-	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
 	l := a.Theme.Line(w).Put(a.Theme.Strong, a.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(a.Theme.Dim, " in ")
-	add(l.Put(a.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(a.Theme.Dim, ", ").Put(a.Theme.Title, a.Title))
+	p.Add(l.Put(a.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(a.Theme.Dim, ", ").Put(a.Theme.Title, a.Title))
 	row := a.live(d.target.Ref)
-	add(d.owner(a, row, w))
+	p.Add(d.owner(a, row, w))
 	if row == nil {
-		add(a.Theme.Line(w).Put(a.Theme.Bad, notListed))
+		p.Add(a.Theme.Line(w).Put(a.Theme.Bad, notListed))
 	}
-	add(a.Theme.Line(w))
+	p.Add(a.Theme.Line(w))
 	for i, it := range d.items {
 		if i > 0 && rankOf(it) > rankOf(d.items[i-1]) { // what cannot be done is told apart by more than its colour
-			add(a.Theme.Line(w).Rule())
+			p.Add(a.Theme.Line(w).Rule())
 		}
-		l, st, key := a.Theme.Line(w), paint.Style(""), a.Theme.Strong
+		st, key := paint.Style(""), a.Theme.Strong
 		if it.not != "" {
 			st, key = a.Theme.Dim, a.Theme.Dim
 		}
-		mark := " "
-		if i == d.at {
-			l.Over, mark = a.Theme.Selected, a.Theme.Cursor
-		}
-		l.Put("", mark).Cell(key, it.key, 3)
+		l := a.Theme.Line(w).Cursor(i == d.at).Cell(key, it.key, 3)
 		if it.not == "" {
-			add(l.Put(st, it.text))
+			p.Add(l.Put(st, it.text))
 			continue
 		}
 		name := a.Theme.Cut(it.text, 18)
@@ -268,20 +256,20 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 		if i > 0 && d.items[i-1].not == not {
 			not = "as above"
 		}
-		add(l.Put(st, name).Put(st, ": "+not))
+		p.Add(l.Put(st, name).Put(st, ": "+not))
 	}
 	if len(d.items) == 0 {
-		add(a.Theme.Line(w).Put(a.Theme.Dim, "this backend offers no action for this row"))
+		p.Add(a.Theme.Line(w).Put(a.Theme.Dim, "this backend offers no action for this row"))
 	}
-	add(a.Theme.Line(w))
+	p.Add(a.Theme.Line(w))
 	l = a.Theme.Line(w)
 	if a.op != nil && !a.CanWrite() {
 		l.Put(a.Theme.Dim, writingOff+": ").Put(a.Theme.Strong, a.Keys.KeyOf(keys.Arm)).Put(a.Theme.Dim, " makes it possible   ")
 	}
-	add(l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(a.Theme.Dim, " cancels"))
+	p.Add(l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(a.Theme.Dim, " cancels"))
 	lately := screen.RunLines(a.Scene, w, 0, "OUR LAST ACTIONS", nil)
 	if len(lately) > 0 && len(p.Lines)+len(lately) < h {
-		add(a.Theme.Line(w))
+		p.Add(a.Theme.Line(w))
 		p.Lines = append(p.Lines, lately...)
 	}
 	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
@@ -298,26 +286,14 @@ func (a *Acting) crash() tea.Cmd {
 		a.host.Say(screen.ReadOnlyText)
 		return nil
 	}
-	for _, c := range a.op.Choices(row) {
-		if c.Verb != action.Crash {
-			continue
-		}
-		if c.Not != "" {
-			a.host.Say("not possible: " + paint.Clean(c.Not))
-			return nil
-		}
-		if !a.CanWrite() {
-			a.sayOff()
-			return nil
-		}
-		r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
-		return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
-			if err != nil {
-				a.host.Say(paint.Clean(err.Error()))
-			}
-			a.Receive()
-		})
+	if !a.possible(action.Crash, row, "processes are crashed in coordtop demo only") {
+		return nil
 	}
-	a.host.Say("processes are crashed in coordtop demo only")
-	return nil
+	r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
+	return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
+		if err != nil {
+			a.host.Say(paint.Clean(err.Error()))
+		}
+		a.Receive()
+	})
 }

@@ -7,6 +7,8 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // mostBlobLines bounds how many lines one value takes.
@@ -19,11 +21,11 @@ func BlobLines(b sources.Blob, w int) []string {
 	if indented, ok := indentJSON(b); ok {
 		text = indented
 	} else {
-		return wrapAnywhere(format.Clean(text, 0), w)
+		return hardWrap(text, w)
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, wrapAnywhere(format.Clean(line, 0), w)...)
+		lines = append(lines, hardWrap(line, w)...)
 		if len(lines) > mostBlobLines {
 			return append(lines[:mostBlobLines], "...")
 		}
@@ -42,4 +44,9 @@ func indentJSON(b sources.Blob) (string, bool) {
 		return "", false
 	}
 	return out.String(), true
+}
+
+// hardWrap cuts text anywhere into lines of at most w cells.
+func hardWrap(text string, w int) []string {
+	return strings.Split(ansi.Hardwrap(format.Clean(text, 0), max(w, 2), true), "\n")
 }

@@ -44,6 +44,23 @@ func (l *Line) Put(st Style, s string) *Line {
 	return l
 }
 
+// Parts writes parts one after another.
+func (l *Line) Parts(parts ...Part) *Line {
+	for _, p := range parts {
+		l.Put(p.Style, p.Text)
+	}
+	return l
+}
+
+// Cursor writes the cell of the cursor; where that is on, the rest of the line looks so too.
+func (l *Line) Cursor(on bool) *Line {
+	if !on {
+		return l.Skip(1)
+	}
+	l.Over = l.th.Selected
+	return l.Put("", l.th.Glyphs.Cursor)
+}
+
 // Cell writes s in exactly w cells, on the left of them.
 func (l *Line) Cell(st Style, s string, w int) *Line {
 	s, n := l.th.fit(s, w)
@@ -87,6 +104,15 @@ func (l *Line) Rule() *Line {
 func (l *Line) Done() string {
 	l.Skip(l.Width - l.X)
 	return l.b.String()
+}
+
+// Wrapped are lines of w cells that hold text of one style, see Wrap.
+func (th *Theme) Wrapped(st Style, text string, w int) []string {
+	var lines []string
+	for _, s := range Wrap(text, w) {
+		lines = append(lines, th.Line(w).Put(st, s).Done())
+	}
+	return lines
 }
 
 const blanks = "                                                                                "

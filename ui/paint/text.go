@@ -112,52 +112,13 @@ func Clean(s string) string { return format.Clean(s, cleanLimit) }
 // CleanLabel is Clean for the name of an owner.
 func CleanLabel(s string) string { return format.Label(s, cleanLimit) }
 
-// Fold wraps clean text at blanks into lines of at most w cells.
-func Fold(text string, w int) []string {
-	if w < 1 || text == "" {
+// Wrap cuts clean text at blanks into lines of at most w cells; a word that is longer is cut
+// anywhere. None where there is no text.
+func Wrap(text string, w int) []string {
+	if text == "" {
 		return nil
 	}
-	return strings.Split(ansi.Wrap(text, w, ""), "\n")
-}
-
-// Wrap cuts clean text at blanks into pieces of at most w cells; a word that is
-// longer is cut anywhere.
-func Wrap(s string, w int) []string {
-	w = max(w, 8)
-	var lines []string
-	line, x := "", 0
-	for _, word := range strings.Fields(s) {
-		n := format.Width(word)
-		if x > 0 && x+1+n <= w {
-			line, x = line+" "+word, x+1+n
-			continue
-		}
-		if x > 0 {
-			lines = append(lines, line)
-		}
-		pieces := wrapAnywhere(word, w)
-		lines = append(lines, pieces[:len(pieces)-1]...)
-		line = pieces[len(pieces)-1]
-		x = format.Width(line)
-	}
-	if x > 0 || len(lines) == 0 {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// wrapAnywhere cuts clean text into pieces of at most w cells.
-func wrapAnywhere(s string, w int) []string {
-	var lines []string
-	for w = max(w, 2); format.Width(s) > w; {
-		cut := 0
-		for i, r := range s {
-			if format.Width(s[:i+len(string(r))]) > w {
-				break
-			}
-			cut = i + len(string(r))
-		}
-		lines, s = append(lines, s[:cut]), s[cut:]
-	}
-	return append(lines, s)
+	const hyphen, kept = "-", "\u2011" // ansi.Wrap cuts names at hyphens
+	text = ansi.Wrap(strings.ReplaceAll(text, hyphen, kept), max(w, 8), "")
+	return strings.Split(strings.ReplaceAll(text, kept, hyphen), "\n")
 }

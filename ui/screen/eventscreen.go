@@ -41,8 +41,7 @@ func eventScreen(sc *Scene) Frame {
 		list.warn = format.Count(int(n)) + " were dropped before they could be read"
 	}
 	return list.draw(sc, func(i int, l *paint.Line) {
-		cursorOn(sc, l, events[i].Seq == selected)
-		drawEvent(sc, l, events[i], names)
+		drawEvent(sc, l.Cursor(events[i].Seq == selected), events[i], names)
 	})
 }
 

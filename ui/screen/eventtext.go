@@ -93,9 +93,7 @@ func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int) {
 func putParts(l *paint.Line, parts []paint.Part, end int) {
 	w := l.Width
 	l.Width = end
-	for _, p := range parts {
-		l.Put(p.Style, p.Text)
-	}
+	l.Parts(parts...)
 	l.Width = w
 }
 

@@ -15,7 +15,7 @@ func drawFooter(sc *Scene, w int) []string {
 	var lines []string
 	l := sc.Theme.Line(w).Skip(1)
 	if sc.Message != "" && !sc.Deciding && sc.Command.Context == 0 && sc.Menu == 0 {
-		for i, text := range paint.Fold(sc.Message, w-2) {
+		for i, text := range paint.Wrap(sc.Message, w-2) {
 			if i > 0 {
 				lines = append(lines, l.Done())
 				l = sc.Theme.Line(w).Skip(1)

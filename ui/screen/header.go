@@ -125,9 +125,7 @@ func summaryLine(sc *Scene, w int) string {
 		return l.Done()
 	}
 	l.To(end)
-	for _, p := range right {
-		l.Put(p.Style, p.Text)
-	}
+	l.Parts(right...)
 	return l.Done()
 }
 

@@ -167,9 +167,7 @@ func healthCounts(sc *Scene, l *paint.Line, all []sign, end int) {
 	for len(tail) > 0 && l.X+paint.PartsWidth(tail) > end+2 {
 		tail = tail[2:] // what is well goes first
 	}
-	for _, p := range tail {
-		l.Put(p.Style, p.Text)
-	}
+	l.Parts(tail...)
 }
 
 // SilentSources counts the sources that do not answer; worst is how bad that is.

@@ -184,15 +184,11 @@ func drawHelpLine(th *paint.Theme, h HelpLine, w int, selected bool) string {
 	if h.Title != "" {
 		return l.Skip(1).Put(th.Heading, h.Title).Done()
 	}
-	cursor := " "
-	if selected {
-		l.Over, cursor = th.Selected, th.Cursor
-	}
 	st := h.keys.Style
 	if h.b.Intent != "" {
 		st = th.Strong
 	}
-	l.Put("", cursor).Skip(1).Cell(st, h.keys.Text, max(helpKeys, format.Width(h.keys.Text))).Skip(1).Put("", h.Text)
+	l.Cursor(selected).Skip(1).Cell(st, h.keys.Text, max(helpKeys, format.Width(h.keys.Text))).Skip(1).Put("", h.Text)
 	if l.X+2+len(h.ID) < w {
 		l.Put(th.Dim, "  "+h.ID)
 	}

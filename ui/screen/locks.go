@@ -67,13 +67,8 @@ func (p *locksPane) row(w int, r *locksRow, selected bool) string {
 	if r.v.Severity == paint.Blind {
 		r.plain = p.Theme.Dim
 	}
-	cursor := " "
-	if selected {
-		l.Over, cursor = p.Theme.Selected, p.Theme.Cursor
-	}
 	mark, st := p.Theme.Marks[r.v.Severity], p.Theme.Severity(r.v.Severity)
-	l.Put("", cursor)
-	if selected && r.v.Severity.Problem() {
+	if l.Cursor(selected); selected && r.v.Severity.Problem() {
 		l.Over += st // reverse video would hide which trouble it is
 	}
 	l.Put(st, mark)

@@ -54,20 +54,9 @@ func (g *logList) heading(sc *Scene, w int) string {
 	return l.Done()
 }
 
-// cursorOn marks a line that the cursor is on.
-func cursorOn(sc *Scene, l *paint.Line, on bool) {
-	cursor := " "
-	if on {
-		l.Over, cursor = sc.Theme.Selected, sc.Theme.Cursor
-	}
-	l.Put("", cursor)
-}
-
 // readoutLine is a line of a readout, with its name.
 func readoutLine(sc *Scene, w int, name string, parts ...paint.Part) string {
 	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, name, 8)
-	for _, p := range parts {
-		l.Put(p.Style, p.Text)
-	}
+	l.Parts(parts...)
 	return l.Done()
 }

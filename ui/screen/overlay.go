@@ -19,6 +19,9 @@ type Picture struct {
 	Cursor bool   // there is one
 }
 
+// Add adds a line.
+func (p *Picture) Add(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
+
 const (
 	dialogWidth = 90 // cells that a dialog takes at most, with its frame
 	roomWidth   = 100

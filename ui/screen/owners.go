@@ -137,9 +137,7 @@ func nobodyLine(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 			st = sc.Theme.Bad
 		}
 		l.Put(st, "nobody owns it")
-		for _, p := range sc.Theme.ForAge(row.Nobody, asOf(sc, row, v)) {
-			l.Put(p.Style, p.Text)
-		}
+		l.Parts(sc.Theme.ForAge(row.Nobody, asOf(sc, row, v))...)
 		l.Put(sc.Theme.Dim, ", since "+paint.Instant(row.Nobody, sc.Now))
 	}
 	return l.Done()

@@ -234,16 +234,11 @@ func laneHead(sc *Scene, row *sources.Row, v rows.Verdict, win timeline.Window, 
 	if v.Severity == paint.Blind {
 		st = sc.Theme.Dim
 	}
-	cursor := " "
-	if selected {
-		cursor = sc.Theme.Cursor
-		l.Over = sc.Theme.Selected
-	}
 	name := paint.Clean(row.Name)
 	if alias := aliasOf(sc, row); alias != "" && paint.Numeric(name) {
 		name = alias
 	}
-	l.Put("", cursor).Cell(st, sc.Theme.FitName(name, names), names)
+	l.Cursor(selected).Cell(st, sc.Theme.FitName(name, names), names)
 	l.Over = ""
 	n, ok := sc.Time.Counted[row]
 	if !ok {
