@@ -98,7 +98,7 @@ func (c *Contact) network(err error) (f Failure, said string) {
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return Forbidden, ""
 	}
-	if f, said := c.handshake(err); f != failures {
+	if f, said := handshake(err); f != failures {
 		return f, said
 	}
 	switch {
@@ -123,7 +123,7 @@ func (c *Contact) network(err error) (f Failure, said string) {
 }
 
 // handshake finds the failure of TLS; failures: err is not about it.
-func (c *Contact) handshake(err error) (f Failure, said string) {
+func handshake(err error) (f Failure, said string) {
 	var plain tls.RecordHeaderError
 	var bad *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError

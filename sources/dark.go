@@ -98,18 +98,6 @@ func (r *Row) unseen(from, to time.Time) {
 	r.unknown = &darkList{withDarkEnd(withDark(list, from), to)}
 }
 
-// beginUnknown begins a stretch in which the owners of the row are unknown, unless one lasts.
-func (r *Row) beginUnknown(from time.Time) {
-	r.unknown = &darkList{withDark(r.unknown.stretches(), from)}
-}
-
-// endUnknown ends the stretch that lasts.
-func (r *Row) endUnknown(to time.Time) {
-	if r.unknown != nil {
-		r.unknown = &darkList{withDarkEnd(r.unknown.list, to)}
-	}
-}
-
 // Observed yields the beginning and the end of each piece of [from, to) that lies in no stretch of
 // dark, which is in the order of its beginnings. What lies between two pieces was not observed.
 func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {

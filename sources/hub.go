@@ -12,8 +12,7 @@ import (
 
 // HubOptions bounds what a Hub remembers. Zero fields take the defaults.
 type HubOptions struct {
-	Events   int           // how many events are kept for subscribers; 0: 100,000
-	EventAge time.Duration // how long they are kept; 0: 24 h
+	Events int // how many events are kept for subscribers, for 24 hours; 0: 100,000
 
 	Thresholds Thresholds // zero: DefaultThresholds
 
@@ -26,8 +25,8 @@ type HubOptions struct {
 }
 
 const (
-	defaultEvents   = 100_000
-	defaultEventAge = 24 * time.Hour
+	defaultEvents = 100_000
+	eventAge      = 24 * time.Hour
 )
 
 // Hub turns the Changes of all sources into events and states; it is their only writer.
@@ -100,7 +99,6 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 // newHub returns a Hub to which nothing has happened yet, not even its start.
 func newHub(o HubOptions) *Hub {
 	o.Events = cmp.Or(max(o.Events, 0), defaultEvents)
-	o.EventAge = cmp.Or(max(o.EventAge, 0), defaultEventAge)
 	h := &Hub{
 		clock:    o.Clock,
 		recorder: o.Recorder,
@@ -108,7 +106,7 @@ func newHub(o HubOptions) *Hub {
 		stop:     make(chan struct{}),
 		broken:   make(chan error, 1),
 		model: model{
-			ring:      newRing(o.Events, o.EventAge),
+			ring:      newRing(o.Events, eventAge),
 			known:     map[int]*Primitive{},
 			queued:    map[int]*Primitive{},
 			expected:  map[Ref]map[string]expectation{},

@@ -15,7 +15,7 @@ type Replayer struct{ hub *Hub }
 // NewReplayer returns a Replayer that has taken in nothing yet. Of o it uses the bounds of
 // what is remembered; where they are those of the recorded Hub, the events kept are too.
 func NewReplayer(o HubOptions) *Replayer {
-	return &Replayer{newHub(HubOptions{Events: o.Events, EventAge: o.EventAge})}
+	return &Replayer{newHub(HubOptions{Events: o.Events})}
 }
 
 // Hub is what is fed. It can be read and subscribed to like a live one; nothing else may be

@@ -177,10 +177,10 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	switch {
 	case !read(after) || !read(before):
-	case ownersKnown(after):
-		r.endUnknown(l.at)
-	case ownersKnown(before) && !counted(after):
-		r.beginUnknown(l.stamp().Earliest())
+	case ownersKnown(after) && r.unknown != nil:
+		r.unknown = &darkList{withDarkEnd(r.unknown.list, l.at)}
+	case ownersKnown(before) && !ownersKnown(after) && !counted(after):
+		r.unknown = &darkList{withDark(r.unknown.stretches(), l.stamp().Earliest())}
 	}
 }
 

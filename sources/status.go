@@ -93,60 +93,29 @@ func (r *Row) StatusAt(s *State, now time.Time) Status {
 // LastStatus is StatusAt but for staleness: the state in which the row was when it could last
 // be believed, at now.
 func (r *Row) LastStatus(s *State, now time.Time) Status {
-	switch {
+	owned := len(r.Owners) > 0 || r.Taken > 0 // some backends tell only how many own it
+	late := owned && r.late(now, s.Thresholds)
+	countTold := r.Kind == KindSemaphore && r.LimitHow != Unknown // of 0 too
+	switch election := r.Kind == KindElection; {
 	case r.Absent:
 		return StatusAbsent
 	case r.conflict():
 		return StatusConflict
-	case r.Kind == KindSemaphore:
-		return r.permits(now, s.Thresholds)
-	case !r.owned() && !ownersKnown(r.Primitive):
+	case !owned && !ownersKnown(r.Primitive) && !countTold:
 		return StatusUnknown
-	case r.Kind == KindElection:
-		return r.leadership(now, s.Thresholds)
-	case !r.owned():
-		return StatusFree
-	}
-	return r.held(now, s.Thresholds)
-}
-
-// owned reports whether somebody owns it; some backends tell only how many do.
-func (r *Row) owned() bool { return len(r.Owners) > 0 || r.Taken > 0 }
-
-func (r *Row) leadership(now time.Time, t Thresholds) Status {
-	switch {
-	case r.owned() && r.late(now, t):
+	case election && late:
 		return StatusLedLate
-	case r.owned():
+	case election && owned:
 		return StatusLed
-	case r.nobodyCampaigns():
-		return StatusNoCandidates
-	}
-	return StatusNoLeader
-}
-
-// nobodyCampaigns says so only where it is known: an empty queue is not enough where
-// candidates may try without waiting in it.
-func (r *Row) nobodyCampaigns() bool {
-	return r.Queue.How != Unknown && r.Queue.Len == 0 && r.Queue.CandidatesHow != Unknown && len(r.Candidates) == 0
-}
-
-// permits judges a semaphore by its count, which some backends tell without its owners;
-// a count of 0 is told where the limit is.
-func (r *Row) permits(now time.Time, t Thresholds) Status {
-	switch {
-	case !r.owned() && !ownersKnown(r.Primitive) && r.LimitHow == Unknown:
-		return StatusUnknown
-	case !r.owned():
+	case election && r.Queue.How != Unknown && r.Queue.Len == 0 && r.Queue.CandidatesHow != Unknown && len(r.Candidates) == 0:
+		return StatusNoCandidates // an empty queue is not enough where candidates may try without waiting in it
+	case election:
+		return StatusNoLeader
+	case !owned:
 		return StatusFree
-	case r.LimitHow != Unknown && r.Limit > 1 && r.Taken >= r.Limit:
+	case countTold && r.Limit > 1 && r.Taken >= r.Limit:
 		return StatusFull
-	}
-	return r.held(now, t)
-}
-
-func (r *Row) held(now time.Time, t Thresholds) Status {
-	if r.late(now, t) {
+	case late:
 		return StatusHeldSilent
 	}
 	return StatusHeld

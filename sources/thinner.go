@@ -53,7 +53,8 @@ const proofEvery = time.Second
 // NewThinner returns a Thinner for the Inputs that follow k.
 func NewThinner(k *Keyframe) *Thinner {
 	t := &Thinner{key: k.thin(), seq: k.Seq(), news: true, looks: map[Ref]leftOut{}, proofs: map[int]*proofs{}}
-	t.whole = NewReplayerAt(k, HubOptions{Events: math.MaxInt, EventAge: 1}) // at least those of one Input
+	t.whole = NewReplayerAt(k, HubOptions{Events: math.MaxInt})
+	t.whole.hub.model.ring.age = 1 // at least those of one Input are kept
 	t.events = t.whole.hub.Subscribe(math.MaxUint64)
 	return t
 }
