@@ -26,10 +26,7 @@ type claim struct {
 // ErrUncertain it may be ours at the service without our knowing.
 func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err error) {
 	failed := func(err error) (*Lease, bool, error) { return nil, false, s.claimError("acquire", c, err) }
-	if err := s.checkClaim(c); err != nil {
-		return failed(err)
-	}
-	mine, err := s.reserve(ctx, claimKey{c.Kind, c.Name})
+	mine, err := s.reserve(ctx, c)
 	if err != nil {
 		return failed(err)
 	}
@@ -99,11 +96,14 @@ func (s *Session) claimError(op string, c Claim, err error) error {
 	return &Error{Op: op, Driver: s.d.Name(), Kind: c.Kind, Name: c.Name, Err: err}
 }
 
-// reserve takes a name for one claim. A name that is claimed or owned is refused at
+// reserve checks a claim and takes its name. A name that is claimed or owned is refused at
 // once; one whose lease has ended and is still being given back is waited for, which
 // is short: giving back is bounded. A reserved name counts as running until vacate.
-func (s *Session) reserve(ctx context.Context, k claimKey) (*claim, error) {
-	for {
+func (s *Session) reserve(ctx context.Context, asked Claim) (*claim, error) {
+	if err := s.checkClaim(asked); err != nil {
+		return nil, err
+	}
+	for k := (claimKey{asked.Kind, asked.Name}); ; {
 		s.mu.Lock()
 		old := s.claims[k]
 		switch {

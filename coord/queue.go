@@ -36,10 +36,7 @@ func (s *Session) enqueue(ctx context.Context, c Claim, wait time.Duration) (*Qu
 	if !ok {
 		return failed(fmt.Errorf("a place in a queue: %w", ErrUnsupported))
 	}
-	if err := s.checkClaim(c); err != nil {
-		return failed(err)
-	}
-	mine, err := s.reserve(ctx, claimKey{c.Kind, c.Name})
+	mine, err := s.reserve(ctx, c)
 	if err != nil {
 		return failed(err)
 	}

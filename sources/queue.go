@@ -43,53 +43,37 @@ func (l *look) waitersPresent(events []Event, p *Primitive) []Event {
 
 // left tells who of the waiters of before does not wait any more; after nil: none do.
 func (l *look) left(events []Event, before, after *Primitive) []Event {
-	if !before.Queue.whole() {
-		return events
-	}
-	var is map[waiterKey]bool
-	if after != nil {
-		is = waiterSet(after.Queue.Waiters)
-	}
-	for i := range before.Queue.Waiters {
-		w := &before.Queue.Waiters[i]
-		if is[w.key()] || after != nil && served(before, after, w) {
-			continue
-		}
-		e := l.waiter(EventWaiterLeft, before, before)
-		e.Owner = w.ref()
-		events = append(events, e)
-	}
-	return events
+	return l.moved(events, EventWaiterLeft, before, after, before)
 }
 
 // joined tells who of the waiters of after did not wait before; before nil: none did.
 func (l *look) joined(events []Event, before, after *Primitive) []Event {
-	if !after.Queue.whole() {
-		return events
-	}
-	var was map[waiterKey]bool
-	if before != nil {
-		was = waiterSet(before.Queue.Waiters)
-	}
-	for i := range after.Queue.Waiters {
-		w := &after.Queue.Waiters[i]
-		if was[w.key()] {
-			continue
-		}
-		e := l.waiter(EventWaiterJoined, before, after)
-		e.Owner = w.ref()
-		events = append(events, e)
-	}
-	return events
+	return l.moved(events, EventWaiterJoined, after, before, before)
 }
 
-// waiter is an event of one waiter of p, found by comparing with before.
-func (l *look) waiter(kind EventKind, before, p *Primitive) Event {
+// moved tells of each waiter of p that other, which may be nil, has neither in its queue nor, where
+// it left, as an owner. before is what the look is compared with.
+func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive) []Event {
+	if !p.Queue.whole() {
+		return events
+	}
 	e := l.event(kind, p)
 	if before != nil && before == l.queued {
 		e.After, e.How = lostBefore(l.after, before.At), Seen
 	}
-	return e
+	var waits map[waiterKey]bool
+	if other != nil {
+		waits = waiterSet(other.Queue.Waiters)
+	}
+	for i := range p.Queue.Waiters {
+		w := &p.Queue.Waiters[i]
+		if waits[w.key()] || kind == EventWaiterLeft && other != nil && served(p, other, w) {
+			continue
+		}
+		e.Owner = w.ref()
+		events = append(events, e)
+	}
+	return events
 }
 
 // served reports whether a waiter owns it now. Of a session that owned it already, in another
