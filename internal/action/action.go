@@ -36,36 +36,15 @@ const (
 	afterLast // no verb: a test counts up to it
 )
 
-// String returns "acquire", "try", "campaign", "proclaim", "resign", "release",
-// "cancel-wait", "crash", "create", "update", "delete" or "create-node".
+// String returns the name of a verb on the command line and in the audit, as "cancel-wait"; of none "none".
 func (v Verb) String() string {
-	switch v {
-	case Acquire:
-		return "acquire"
-	case Try:
-		return "try"
-	case Campaign:
-		return "campaign"
-	case Proclaim:
-		return "proclaim"
-	case Resign:
-		return "resign"
-	case Release:
-		return "release"
-	case CancelWait:
-		return "cancel-wait"
-	case Crash:
-		return "crash"
-	case Create:
-		return "create"
-	case Update:
-		return "update"
-	case Delete:
-		return "delete"
-	case CreateNode:
-		return "create-node"
+	names := [...]string{
+		"none", "acquire", "try", "campaign", "proclaim", "resign", "release", "cancel-wait", "crash", "create", "update", "delete", "create-node",
 	}
-	return "none"
+	if int(v) >= len(names) {
+		return names[0]
+	}
+	return names[v]
 }
 
 // Request is one action that a person asks for.

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"fmt"
 
 	"coordtop/internal/format"
@@ -86,7 +87,7 @@ func (t *Target) ownerChanged(row *sources.Row, pin Pin) string {
 	if t.Owner == "" {
 		switch {
 		case len(row.Owners) > 0:
-			return "nobody owned it when you decided, now " + owners(row) + does(row)
+			return "nobody owned it when you decided, now " + OwnersText(row.Owners) + does(row)
 		case pin == PinGuard:
 			return "nobody owned it when you decided"
 		}
@@ -104,16 +105,16 @@ func (t *Target) ownerChanged(row *sources.Row, pin Pin) string {
 			}
 		}
 	}
-	before := name(t.Label, t.Owner) + " owned it when you decided, now "
+	before := OwnerText(t.Label, t.Owner) + " owned it when you decided, now "
 	switch {
 	case changed != "":
 		return changed
 	case len(row.Owners) == 0:
 		return before + "nobody does"
-	case len(row.Owners) == 1 && name(row.Owners[0].Label, row.Owners[0].ID) == name(t.Label, t.Owner):
+	case len(row.Owners) == 1 && OwnerText(row.Owners[0].Label, row.Owners[0].ID) == OwnerText(t.Label, t.Owner):
 		return before + "another owner of that name does"
 	}
-	return before + owners(row) + does(row)
+	return before + OwnersText(row.Owners) + does(row)
 }
 
 // waiterChanged compares one that waits. Without a guard it matches nothing.
@@ -122,20 +123,20 @@ func (t *Target) waiterChanged(row *sources.Row) string {
 		if w := &row.Queue.Waiters[i]; w.ID == t.Owner {
 			switch {
 			case w.Guard == "":
-				return "nothing is known of " + name(w.Label, w.ID) + " by which a change could be noticed in time"
+				return "nothing is known of " + OwnerText(w.Label, w.ID) + " by which a change could be noticed in time"
 			case w.Guard == t.Guard && w.Mode == t.Mode && max(w.Permits, 1) == max(t.Permits, 1):
 				return ""
 			}
-			return name(w.Label, w.ID) + " waits for something else than when you decided"
+			return OwnerText(w.Label, w.ID) + " waits for something else than when you decided"
 		}
 	}
-	return name(t.Label, t.Owner) + " waited when you decided, now it does not"
+	return OwnerText(t.Label, t.Owner) + " waited when you decided, now it does not"
 }
 
 // termChanged compares what belongs to one term of an owner. All of it must be equal: a
 // fence of 0 is a value like others.
 func (t *Target) termChanged(o *sources.Owner, pin Pin) string {
-	who := name(o.Label, o.ID)
+	who := OwnerText(o.Label, o.ID)
 	switch {
 	case o.Fence != t.Fence:
 		return fmt.Sprintf("%s owned it with %s when you decided, now with %s", who, fence(t.Fence), fence(o.Fence))
@@ -158,15 +159,6 @@ func fence(n uint64) string {
 	return fmt.Sprintf("fence %d", n)
 }
 
-// owners names those of a row that has some.
-func owners(row *sources.Row) string {
-	text := name(row.Owners[0].Label, row.Owners[0].ID)
-	if more := len(row.Owners) - 1; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 func does(row *sources.Row) string {
 	if len(row.Owners) > 1 {
 		return " do"
@@ -174,10 +166,16 @@ func does(row *sources.Row) string {
 	return " does"
 }
 
-// name is an owner for people.
-func name(label, id string) string {
-	if label == "" {
-		label = id
+// OwnersText names those of a row that has some: the first, and how many more.
+func OwnersText(owners []sources.Owner) string {
+	text := OwnerText(owners[0].Label, owners[0].ID)
+	if more := len(owners) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return format.Clean(label, 200)
+	return text
+}
+
+// OwnerText names an owner for people.
+func OwnerText(label, id string) string {
+	return format.Clean(cmp.Or(label, id, "nobody"), 200)
 }

@@ -18,7 +18,13 @@ import (
 // boardOptions are the flags of the screen.
 type boardOptions struct {
 	ascii, plain, write bool
-	theme               theme
+	theme               string
+}
+
+func (o *boardOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
+	cmd.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
+	choiceVar(cmd, &o.theme, "theme", "", "draw for a dark or a light background; auto asks the terminal", "auto", "dark", "light")
 }
 
 // board is the command without a name: the screen.
@@ -60,10 +66,9 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		return err
 	}
 	recording := p.recordingOf(c)
+	defer recording.close()
 	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		recording.run(inner, hub, beside)
-		past, closePast := recording.past()
-		defer closePast()
 		feed := newFeed(hub)
 		defer feed.Close()
 		player, closePlayer := recording.player(inner)
@@ -73,16 +78,24 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		recording.follow(inner, op.Audit(), hub, beside)
-		err := ui.Run(inner, ui.Options{
-			Feed: feed, Player: player, Operator: op, Title: c.Title, TitleColor: c.Color, Demo: p.crash != nil, ASCII: o.ascii, NoColor: o.plain,
-			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Note: recording.noter(op), Command: p.settings.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past,
-			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
+		return p.runBoard(ctx, inner, c, o, ui.Options{
+			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil,
+			AuditEntries: op.AuditEntries, Note: recording.noter(op), Recording: recording.status, History: recording.past(),
 		})
-		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-			return nil
-		}
-		return err
 	})
+}
+
+// runBoard runs a screen, which shows what is in u, until inner ends. That ctx ends is no error.
+func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardOptions, u ui.Options) error {
+	u.Title, u.TitleColor, u.Keys = c.Title, c.Color, c.Keys
+	u.ASCII, u.NoColor, u.Theme = o.ascii, o.plain, o.theme
+	u.Export, u.ExportTable, u.Command, u.Abort = export, exportTable, p.settings.commandFor(c), abortOurselves
+	u.Input, u.Output, u.Environ = p.env.Stdin, p.env.Stdout, p.env.Environ
+	err := ui.Run(inner, u)
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return nil
+	}
+	return err
 }
 
 // feed is what the screen sees of a Hub: the present, on the clock of the wall.

@@ -64,9 +64,7 @@ func (st *settings) source(s config.Source, c config.Config) (sources.Source, er
 	return source, nil
 }
 
-// secrets reports the passwords that cannot be read although no server has to be asked for
-// that: whoever looks once, or starts a stream for a program, is told at once, and not that a
-// server did not answer. Commands are not run for it.
+// secrets reports the passwords that cannot be read. Commands are not run for it.
 func (st *settings) secrets(ctx context.Context, c config.Config) error {
 	var wrong []error
 	for _, s := range c.Sources {

@@ -40,16 +40,15 @@ func (p *program) getCommand() *cobra.Command {
 			if timeout == 0 {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
-			c, names, err := p.settings.pick(args)
-			if err == nil {
-				err = p.settings.secrets(cmd.Context(), c)
-			}
+			c, names, err := p.settings.pickReadable(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
+			recording := p.recordingOf(c)
+			defer recording.close()
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				options := headless.GetOptions{Format: o.format, Names: names, Timeout: timeout, FailOn: failOn, Select: backends.Select, Recall: p.recordingOf(c).recall(ctx, beside)}
-				if o.format == headless.JSON {
+				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: failOn, Select: backends.Select, Recall: recording.recall(ctx, beside)}
+				if o.format() == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
 					defer p.giveBack(op)
 					options.Actions = func(r *sources.Row) headless.Actions { return actionsOn(op, r) }
@@ -76,16 +75,13 @@ func (p *program) watchCommand() *cobra.Command {
 		Example: "coordtop watch redis://localhost:6379/0\n" +
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			c, names, err := p.settings.pick(args)
-			if err == nil {
-				err = p.settings.secrets(cmd.Context(), c)
-			}
+			c, names, err := p.settings.pickReadable(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 				beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
-				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format, Names: names, Diag: p.env.Stderr})
+				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format(), Names: names, Diag: p.env.Stderr})
 			})
 		}),
 	}

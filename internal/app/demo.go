@@ -55,8 +55,7 @@ func (p *program) demoCommands() []*cobra.Command {
 	cmd.Flags().IntVar(&o.ydbPort, "ydb-port", 0, "let the first YDB node listen on PORT (default: any free port)")
 	cmd.Flags().IntVar(&o.dflockdPort, "dflockd-port", 0, "let dflockd listen on PORT (default: any free port)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
-	cmd.Flags().BoolVar(&o.board.ascii, "ascii", false, "draw with ASCII only")
-	cmd.Flags().BoolVar(&o.board.plain, "plain", false, "use no colours (as $NO_COLOR does)")
+	o.board.flags(cmd)
 	return []*cobra.Command{cmd, p.demoCandidateCommand()}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/sources"
@@ -51,14 +53,16 @@ func TestTheCommandOfARowShowsItWithoutSecrets(t *testing.T) {
 
 func TestThemesAreThree(t *testing.T) {
 	t.Parallel()
-	var o theme
-	if o.String() != "auto" {
-		t.Errorf("it is %s", &o)
+	var o boardOptions
+	cmd := &cobra.Command{}
+	o.flags(cmd)
+	if o.theme != "auto" {
+		t.Errorf("it is %s", o.theme)
 	}
-	if err := o.Set("light"); err != nil || o.String() != "light" {
-		t.Errorf("%v, %s", err, &o)
+	if err := cmd.Flags().Set("theme", "light"); err != nil || o.theme != "light" {
+		t.Errorf("%v, %s", err, o.theme)
 	}
-	if err := o.Set("pink"); err == nil {
+	if err := cmd.Flags().Set("theme", "pink"); err == nil {
 		t.Error("pink is a theme")
 	}
 }

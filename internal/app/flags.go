@@ -2,11 +2,13 @@ package app
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/config"
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
 )
@@ -38,52 +40,42 @@ func lengthVar(cmd *cobra.Command, d *time.Duration, name string, usual time.Dur
 	cmd.Flags().Var(length{d}, name, usage)
 }
 
-// output is the value of -o.
-type output struct{ format headless.Format }
-
-func (o *output) String() string {
-	if o.format == headless.JSON {
-		return "json"
-	}
-	return "text"
+// choice is the value of a flag that takes one of some words.
+type choice struct {
+	to    *string
+	words []string
 }
 
-func (o *output) Set(s string) error {
-	switch s {
-	case "text":
-		o.format = headless.Text
-	case "json":
-		o.format = headless.JSON
-	default:
-		return errors.New("write text or json")
+func (c choice) String() string { return *c.to }
+
+func (c choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return errors.New("write " + config.Series(c.words, " or "))
 	}
+	*c.to = s
 	return nil
 }
 
-func (o *output) Type() string { return "text|json" }
+func (c choice) Type() string { return strings.Join(c.words, "|") }
+
+// choiceVar adds such a flag to a command, and completes it. The first word is the usual one.
+func choiceVar(cmd *cobra.Command, to *string, name, short, usage string, words ...string) {
+	*to = words[0]
+	cmd.Flags().VarP(choice{to, words}, name, short, usage)
+	completeFlag(cmd, name, words...)
+}
+
+// output is what -o says.
+type output string
 
 // flag adds -o to a command.
 func (o *output) flag(cmd *cobra.Command) {
-	cmd.Flags().VarP(o, "output", "o", "print text or json")
-	completeFlag(cmd, "output", "text", "json")
+	choiceVar(cmd, (*string)(o), "output", "o", "print text or json", "text", "json")
 }
 
-// theme is the value of --theme.
-type theme string
-
-func (t *theme) String() string {
-	if *t == "" {
-		return "auto"
+func (o output) format() headless.Format {
+	if o == "json" {
+		return headless.JSON
 	}
-	return string(*t)
+	return headless.Text
 }
-
-func (t *theme) Set(s string) error {
-	if s != "auto" && s != "dark" && s != "light" {
-		return errors.New("write auto, dark or light")
-	}
-	*t = theme(s)
-	return nil
-}
-
-func (t *theme) Type() string { return "auto|dark|light" }

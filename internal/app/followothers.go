@@ -63,14 +63,12 @@ func (r *recording) sourceOf(a *action.AuditEntry) string {
 
 // has reports whether an event is recorded already.
 func (r *recording) has(ctx context.Context, e *sources.Event) bool {
-	past, closePast := r.past()
-	defer closePast()
-	if past == nil {
+	if r.reader == nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
-	found, _ := past.Events(ctx, e.At, 0, 100, history.EventFilter{Kinds: []sources.EventKind{e.Kind}}) // what cannot be read is not there
+	found, _ := r.reader.Events(ctx, e.At, 0, 100, history.EventFilter{Kinds: []sources.EventKind{e.Kind}}) // what cannot be read is not there
 	return slices.ContainsFunc(found, func(f history.Event) bool { return f.At.Equal(e.At) && f.Ref == e.Ref && f.Detail == e.Detail })
 }
 

@@ -175,7 +175,7 @@ func (p *program) historyCommand() *cobra.Command {
 				if s.file == "" {
 					acts = append(acts, p.acted()...)
 				}
-				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format, Gaps: gaps, Span: span, Zone: time.Local, Acts: acts})
+				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Zone: time.Local, Acts: acts})
 			})
 		}),
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/action"
-	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/foreground"
 	"coordtop/internal/format"
@@ -19,13 +18,12 @@ import (
 
 // holdOptions are the flags of acquire and campaign.
 type holdOptions struct {
-	write, yes bool
-	data       string
-	wait       time.Duration
-	reason     string
-	shared     bool
-	permits    uint64
-	limit      uint64
+	confirmation
+	data    string
+	wait    time.Duration
+	shared  bool
+	permits uint64
+	limit   uint64
 }
 
 const holding = "Waits for it. Standard error shows who owns it, and our place in the queue if the server tells it.\n" +
@@ -78,11 +76,9 @@ func (p *program) campaignCommand() *cobra.Command {
 }
 
 func (o *holdOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
+	o.confirmation.flags(cmd)
 	cmd.Flags().StringVar(&o.data, "data", "", "show TEXT to others behind our name")
 	lengthVar(cmd, &o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
-	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
 }
 
 func (o *holdOptions) mode() sources.Mode {
@@ -92,12 +88,32 @@ func (o *holdOptions) mode() sources.Mode {
 	return sources.Exclusive
 }
 
-// unconfirmed is the error about a command without --write --yes, which does what on s.
-func unconfirmed(what string, s config.Source, reason string) error {
-	if s.Protect && reason == "" {
+// confirmation is what a person says to have a command act.
+type confirmation struct {
+	write, yes bool
+	reason     string
+}
+
+func (o *confirmation) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
+}
+
+// check is why a command, which does what, cannot act on s. later: it asks the person itself.
+func (o *confirmation) check(s config.Source, what string, later bool) error {
+	asks, unsaid := !o.write || !o.yes, s.Protect && o.reason == ""
+	switch {
+	case s.ReadOnly:
+		return fmt.Errorf("%w: the config says read_only for %s", operate.ErrReadOnly, s.Name)
+	case asks && !later && unsaid:
 		return usagef("%s: add --write --yes to mean it, and --reason TEXT: %s is protected", what, s.Name)
+	case asks && !later:
+		return usagef("%s: add --write --yes to mean it", what)
+	case unsaid:
+		return usagef("%s is protected: add --reason TEXT", s.Name)
 	}
-	return usagef("%s: add --write --yes to mean it", what)
+	return nil
 }
 
 // hold takes what arg names, and keeps it until somebody says otherwise.
@@ -112,30 +128,14 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	if err != nil {
 		return err
 	}
-	switch s := c.Sources[0]; {
-	case s.ReadOnly:
-		return fmt.Errorf("%w: the config says read_only for %s", operate.ErrReadOnly, s.Name)
-	case !o.write || !o.yes:
-		return unconfirmed(cmd.Name()+" keeps others from what it takes", s, o.reason)
-	case s.Protect && o.reason == "":
-		return usagef("%s is protected: add --reason TEXT", s.Name)
+	if err := o.check(c.Sources[0], cmd.Name()+" keeps others from what it takes", false); err != nil {
+		return err
 	}
 	lines := foreground.Lines(cmd.Context(), p.env.Stdin)
-	return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
-		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor, backends.Select)
-		if err != nil {
-			return err
-		}
-		if err := headless.Warn(p.env.Stderr, hub.State(), row.Ref.Source); err != nil {
-			return err
-		}
+	return p.actOn(cmd.Context(), c, name, space, func(ctx context.Context, hub *sources.Hub, row *sources.Row, op *operate.Operator) error {
 		if doubt := row.MaybeMisspelt(); doubt != "" {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s: %s\n", format.Clean(row.Name, 100), doubt)
 		}
-		defer p.unfinished.begin()()
-		op := p.operator(ctx, c, hub, true)
-		defer p.giveBack(op)
-		defer giveBackWith(ctx, op)()
 		leads := row.Kind == sources.KindElection
 		if wanted := cmd.Name() == "campaign"; wanted != leads {
 			return wrongVerb(leads)
@@ -158,6 +158,3 @@ func wrongVerb(leads bool) error {
 	}
 	return fmt.Errorf("%w: it is no election: coordtop acquire owns it", operate.ErrNotPossible)
 }
-
-// findFor bounds the look for the primitive.
-const findFor = 10 * time.Second

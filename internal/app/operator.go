@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"coordtop/coord"
 	"coordtop/internal/action"
@@ -62,6 +63,28 @@ func (p *program) giveBack(op *operate.Operator) {
 	if lines := op.Unwritten(); len(lines) > 0 {
 		fmt.Fprintf(p.env.Stderr, "coordtop: the audit could not be written; it lacks\n%s\n", strings.Join(lines, "\n"))
 	}
+}
+
+// findFor bounds the look for the primitive.
+const findFor = 10 * time.Second
+
+// actOn finds the one primitive that is meant and has body act on it. What is held at the end of body,
+// or of ctx, is given back.
+func (p *program) actOn(ctx context.Context, c config.Config, name, space string, body func(context.Context, *sources.Hub, *sources.Row, *operate.Operator) error) error {
+	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
+		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor, backends.Select)
+		if err != nil {
+			return err
+		}
+		if err := headless.Warn(p.env.Stderr, hub.State(), row.Source); err != nil {
+			return err
+		}
+		defer p.unfinished.begin()()
+		op := p.operator(ctx, c, hub, true)
+		defer p.giveBack(op)
+		defer giveBackWith(ctx, op)()
+		return body(ctx, hub, row, op)
+	})
 }
 
 // backend is what can be done with a source.

@@ -1,12 +1,15 @@
 package app
 
-import "testing"
+import (
+	"testing"
+
+	"coordtop/internal/config"
+	"coordtop/internal/history/sqlite"
+)
 
 func TestTheTimelineReadsNothingWithoutAPlaceForARecording(t *testing.T) {
 	t.Parallel()
-	reader, closeReader := (&recording{}).past()
-	defer closeReader()
-	if reader != nil {
+	if reader := recordingAt(config.Config{}, sqlite.Options{}, nil).past(); reader != nil {
 		t.Errorf("without a place the Timeline reads from %v", reader)
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,6 +50,15 @@ func (st *settings) pick(args []string) (c config.Config, names []string, err er
 		})
 	}
 	return c, names, nil
+}
+
+// pickReadable is pick for what looks once, or starts a stream for a program: a password that cannot be
+// read is an error at once, and not that a server did not answer.
+func (st *settings) pickReadable(ctx context.Context, args []string) (c config.Config, names []string, err error) {
+	if c, names, err = st.pick(args); err == nil {
+		err = st.secrets(ctx, c)
+	}
+	return c, names, err
 }
 
 // pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects by

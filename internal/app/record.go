@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ type recording struct {
 	inputs  *sources.InputBuffer
 	known   time.Time // up to when an earlier run recorded these sources; zero: none did
 	began   time.Time
+	reader  *sqlite.Reader // of the place; nil: nothing is recorded
 	*record.Recorder
 }
 
@@ -74,7 +76,18 @@ func recordingAt(c config.Config, place sqlite.Options, logger *slog.Logger) *re
 		without[s.Name] = s.UnrecordedData
 		names = append(names, s.Name)
 	}
-	return &recording{config: c, place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger}
+	r := &recording{config: c, place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger}
+	if place.Path != "" {
+		r.reader = sqlite.NewReader(place.Path)
+	}
+	return r
+}
+
+// close ends the reading of what was recorded.
+func (r *recording) close() {
+	if r.reader != nil {
+		_ = r.reader.Close() // it only read
+	}
 }
 
 // resumeWithin bounds how long the start waits for what was recorded.
@@ -83,7 +96,7 @@ const resumeWithin = 2 * time.Second
 // options are those of the Hub that is recorded: it goes on with what the last run of these sources
 // knew.
 func (r *recording) options(ctx context.Context) sources.HubOptions {
-	if r.place.Path == "" {
+	if r.reader == nil {
 		return sources.HubOptions{}
 	}
 	last := r.lastKnown(ctx)
@@ -98,9 +111,8 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 func (r *recording) lastKnown(ctx context.Context) *sources.Keyframe {
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
-	store := sqlite.NewReader(r.place.Path)
-	last, err := history.LastKnown(ctx, store, r.sources)
-	if err = errors.Join(err, store.Close()); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
+	last, err := history.LastKnown(ctx, r.reader, r.sources)
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
 	}
 	return last
@@ -109,7 +121,7 @@ func (r *recording) lastKnown(ctx context.Context) *sources.Keyframe {
 // recall reads beside what goes on what the last run knew. The result adds that to a state, for which
 // it waits for the reading.
 func (r *recording) recall(ctx context.Context, beside *watched) func(*sources.State) *sources.State {
-	if r.place.Path == "" {
+	if r.reader == nil {
 		return nil
 	}
 	read := make(chan *sources.Keyframe, 1)
@@ -131,7 +143,7 @@ func (r *recording) recall(ctx context.Context, beside *watched) func(*sources.S
 
 // run records hub until ctx ends; beside joins it.
 func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) {
-	if r.place.Path == "" {
+	if r.reader == nil {
 		return
 	}
 	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Begin: func(ctx context.Context) (record.Output, error) {
@@ -142,13 +154,12 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
 }
 
-// past returns what was recorded, nil where nothing is, and how it is closed.
-func (r *recording) past() (history.Reader, func()) {
-	if r.place.Path == "" {
-		return nil, func() {}
+// past is what was recorded; nil: nothing is.
+func (r *recording) past() history.Reader {
+	if r.reader == nil {
+		return nil
 	}
-	store := sqlite.NewReader(r.place.Path)
-	return store, func() { _ = store.Close() } // it only read
+	return r.reader
 }
 
 // status is what the screen says of the recording.
@@ -196,15 +207,12 @@ func (p *program) recordCommand() *cobra.Command {
 
 // record records without a screen, and says on standard error what it does.
 func (p *program) record(ctx context.Context, args []string) error {
-	c, names, err := p.settings.pick(args)
-	if err == nil {
-		err = p.settings.secrets(ctx, c)
-	}
+	c, names, err := p.settings.pickReadable(ctx, args)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if !hasSource(c, name) {
+		if !slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Name == name }) {
 			return usagef("record takes sources, and %q is no whole one", name)
 		}
 	}
@@ -213,6 +221,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 		return usagef("there is no place for the recording: set history.file, and history.off to false, or $HOME")
 	}
 	r := recordingAt(c, place, p.logger())
+	defer r.close()
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		r.run(inner, hub, beside)
 		r.follow(inner, p.auditLog(), hub, beside)
@@ -238,15 +247,6 @@ func (p *program) record(ctx context.Context, args []string) error {
 			}
 		}
 	})
-}
-
-func hasSource(c config.Config, name string) bool {
-	for _, s := range c.Sources {
-		if s.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // exportRecording writes a stretch of what was recorded to a file.

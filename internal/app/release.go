@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/action"
-	"coordtop/internal/app/backends"
 	"coordtop/internal/foreground"
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
@@ -22,9 +21,8 @@ import (
 
 // releaseOptions are the flags of release.
 type releaseOptions struct {
-	write, yes bool
-	owner      string
-	reason     string
+	confirmation
+	owner string
 }
 
 func (p *program) releaseCommand() *cobra.Command {
@@ -48,41 +46,23 @@ func (p *program) releaseCommand() *cobra.Command {
 		Args: one,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.release(cmd.Context(), args[0], o) }),
 	}
-	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
+	o.flags(cmd)
 	cmd.Flags().StringVar(&o.owner, "if-owner", "", "end the ownership of the owner with this `GUARD`, and of no other")
-	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
 	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
 // release ends what the owner with the guard of o owns.
 func (p *program) release(ctx context.Context, arg string, o releaseOptions) error {
-	asks := !o.write || !o.yes
 	c, name, space, err := p.settings.pickOne(arg, false)
 	if err != nil {
 		return err
 	}
-	s := c.Sources[0]
-	switch {
-	case s.ReadOnly:
-		return fmt.Errorf("%w: the config says read_only for %s", operate.ErrReadOnly, s.Name)
-	case asks && o.owner != "" && (!p.env.Keyboard() || !p.env.Terminal()): // without an owner nothing can be sent
-		return unconfirmed("release ends what another owns", s, o.reason)
-	case s.Protect && o.reason == "":
-		return usagef("%s is protected: add --reason TEXT", s.Name)
+	later := o.owner == "" || p.env.Keyboard() && p.env.Terminal() // without an owner nothing can be sent
+	if err := o.check(c.Sources[0], "release ends what another owns", later); err != nil {
+		return err
 	}
-	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
-		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor, backends.Select)
-		if err != nil {
-			return err
-		}
-		if err := headless.Warn(p.env.Stderr, hub.State(), row.Source); err != nil {
-			return err
-		}
-		defer p.unfinished.begin()()
-		op := p.operator(ctx, c, hub, true)
-		defer p.giveBack(op)
+	return p.actOn(ctx, c, name, space, func(ctx context.Context, hub *sources.Hub, row *sources.Row, op *operate.Operator) error {
 		owner, err := ownerToEnd(op, row, o.owner)
 		if err != nil {
 			return err
@@ -100,7 +80,7 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", line)
 		}
 		r.Typed = effect.NeedsName
-		if asks {
+		if !o.write || !o.yes {
 			r.Typed = typed(ctx, p.env, effect.NeedsName)
 		}
 		switch {
@@ -108,8 +88,8 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 			return context.Cause(ctx)
 		case r.Typed != effect.NeedsName:
 			return usagef("not confirmed: nothing was sent")
-		case s.Protect:
-			if err := op.Arm(s.Name, s.Name); err != nil {
+		case c.Sources[0].Protect:
+			if err := op.Arm(row.Source, row.Source); err != nil {
 				return err
 			}
 		}

@@ -37,10 +37,7 @@ func (p *program) replayCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "begin at this TIME: "+format.InstantForms)
 	cmd.Flags().IntVar(&o.speed, "speed", 0, "play at once, N recorded seconds in one")
-	cmd.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
-	cmd.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
-	cmd.Flags().Var(&o.theme, "theme", "draw for a dark or a light background; auto asks the terminal")
-	completeFlag(cmd, "theme", "auto", "dark", "light")
+	o.flags(cmd)
 	return cmd
 }
 
@@ -68,15 +65,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 		player.Play(true)
 	}
 	defer p.unfinished.begin()()
-	err = ui.Run(ctx, ui.Options{
-		Player: player, History: store, Title: c.Title, TitleColor: c.Color, Greeting: said, ASCII: o.ascii, NoColor: o.plain, Theme: string(o.theme), Keys: c.Keys,
-		Export: export, ExportTable: exportTable, Command: p.settings.commandFor(c), Abort: abortOurselves,
-		Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
-	})
-	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		return nil
-	}
-	return err
+	return p.runBoard(ctx, ctx, c, o.boardOptions, ui.Options{Player: player, History: store, Greeting: said})
 }
 
 // recorded is the recording that an argument names, else that of this machine, and the config to show
@@ -141,15 +130,11 @@ func unread(err error) error {
 
 // player shows the recording behind a live board; nil: there is none.
 func (r *recording) player(ctx context.Context) (player *history.Player, closed func()) {
-	if r.place.Path == "" {
+	if r.reader == nil {
 		return nil, func() {}
 	}
-	store := sqlite.NewReader(r.place.Path)
-	player = history.NewPlayer(ctx, store, store)
-	return player, func() {
-		player.Close()
-		_ = store.Close() // it only read
-	}
+	player = history.NewPlayer(ctx, r.reader, r.reader)
+	return player, player.Close
 }
 
 // lastMinutes is how long before its end the replay of what this machine recorded begins.

@@ -141,12 +141,9 @@ func (p *program) root() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		RunE:                       p.run(func(cmd *cobra.Command, args []string) error { return p.board(cmd, args, o) }),
 	}
-	root.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
-	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
+	o.flags(root)
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
-	root.Flags().Var(&o.theme, "theme", "draw for a dark or a light background; auto asks the terminal")
 	root.ValidArgsFunction = p.settings.completeSources
-	completeFlag(root, "theme", "auto", "dark", "light")
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
 	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), manCommand(p.run), versionCommand(p.run))
 	root.AddCommand(p.demoCommands()...)

@@ -45,7 +45,7 @@ func (p *program) waitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Format, o.Name, o.Space, o.Watched = format.format, name, space, fitsPattern(c.Sources, name)
+			o.Format, o.Name, o.Space, o.Watched = format.format(), name, space, fitsPattern(c.Sources, name)
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
 				return headless.Wait(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
 			})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -20,8 +21,15 @@ var (
 	ErrMissed = errors.New("not acquired")
 	// ErrLost reports that it ended without our wish.
 	ErrLost = errors.New("lost")
-	// ErrUnknown reports that it is not ours as far as we know, and may be at the service.
+	// ErrUnknown reports that it is not known what became of it at the service.
 	ErrUnknown = errors.New("not known")
+	// ErrChanged reports that the owner changed just before, and that nothing was released.
+	ErrChanged = errors.New("changed")
+	// ErrUnseen reports that the service was told, and that our watch did not see the end.
+	ErrUnseen = errors.New("not seen")
+	// ErrNotPossible reports that nothing was done, and would not be until a right, a setting or the
+	// owner is another.
+	ErrNotPossible = errors.New("not possible")
 )
 
 // Operator is what acts for us: an operate.Operator. Nobody else may receive from Wake.
@@ -118,6 +126,52 @@ func runOf(op Operator, id uint64) (action.Run, *action.Status) {
 	}
 	return action.Run{}, s
 }
+
+// await waits until a run has come to a phase, or ctx ends.
+func await(ctx context.Context, op Operator, id uint64, phase action.Phase) action.Run {
+	for {
+		run, _ := runOf(op, id)
+		if run.Phase >= phase {
+			return run
+		}
+		select {
+		case <-ctx.Done():
+			return run
+		case <-op.Wake():
+		}
+	}
+}
+
+// problem is the error of a run that is over, or of a wait that is; nil: it was seen to be done.
+func problem(run action.Run) error {
+	kind := map[action.Phase]error{action.Missed: ErrMissed, action.Changed: ErrChanged, action.Unseen: ErrUnseen}[run.Phase]
+	switch {
+	case run.Phase == action.Seen:
+		return nil
+	case run.Phase == action.Unknown:
+		return plainError{run.Text, ErrUnknown}
+	case run.NotPossible:
+		kind = ErrNotPossible
+	case run.Refused:
+		kind = ErrRefused
+	}
+	if kind == nil {
+		return fmt.Errorf("%v: %s", run.Request.Verb, run.Text)
+	}
+	return fmt.Errorf("%w: %s", kind, run.Text)
+}
+
+// plainError is one of the Err... whose text says so by itself.
+type plainError struct {
+	text string
+	is   error
+}
+
+// Error returns the text.
+func (e plainError) Error() string { return e.text }
+
+// Unwrap returns what it is.
+func (e plainError) Unwrap() error { return e.is }
 
 // say writes a line about what we hold, as it was seen last.
 func (k *keeper) say(event, detail string) error {

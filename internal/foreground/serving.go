@@ -70,17 +70,8 @@ func (k *keeper) loss() (text string, ok bool) {
 // over reports that it was lost, and why.
 func (k *keeper) over(text string) error {
 	k.last.Until = time.Time{}
-	return errors.Join(lossError{text}, k.say("lost", text))
+	return errors.Join(plainError{text, ErrLost}, k.say("lost", text))
 }
-
-// lossError is an ErrLost whose text says so by itself.
-type lossError struct{ text string }
-
-// Error says why.
-func (l lossError) Error() string { return l.text }
-
-// Unwrap makes it an ErrLost.
-func (l lossError) Unwrap() error { return ErrLost }
 
 // proclaim replaces the data, and waits for the service's answer.
 func (k *keeper) proclaim(ctx context.Context, text string) error {
@@ -117,17 +108,9 @@ func (k *keeper) resign(ctx context.Context) error {
 	if err := k.say("resigned", ""); err != nil {
 		return err
 	}
-	enough := time.NewTimer(2 * time.Second)
-	defer enough.Stop()
-	for run, _ := runOf(k.Operator, id); !run.Phase.Over(); run, _ = runOf(k.Operator, id) {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-enough.C:
-			return nil
-		case <-k.Operator.Wake():
-		}
-	}
+	enough, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	await(enough, k.Operator, id, action.Seen)
 	return nil
 }
 
@@ -147,16 +130,9 @@ func (k *keeper) leave() error {
 
 // answered waits until the service has answered a run, or it is over.
 func (k *keeper) answered(ctx context.Context, id uint64) action.Run {
-	for {
-		run, _ := runOf(k.Operator, id)
-		if run.Phase >= action.Sent {
-			return run
-		}
-		select {
-		case <-ctx.Done():
-			run.Text = "ended before the service answered"
-			return run
-		case <-k.Operator.Wake():
-		}
+	run := await(ctx, k.Operator, id, action.Sent)
+	if run.Phase < action.Sent {
+		run.Text = "ended before the service answered"
 	}
+	return run
 }

@@ -18,15 +18,6 @@ const sayAgain = time.Minute
 // errCalledOff reports that the person ended the wait.
 var errCalledOff = errors.New("called off before it was ours")
 
-// unknownError is an ErrUnknown whose text says so by itself.
-type unknownError struct{ text string }
-
-// Error says what is not known.
-func (u unknownError) Error() string { return u.text }
-
-// Unwrap makes it an ErrUnknown.
-func (u unknownError) Unwrap() error { return ErrUnknown }
-
 // won waits until it is ours. The error wraps errCalledOff where a line said so.
 func (k *keeper) won(ctx context.Context, id uint64) error {
 	for {
@@ -38,15 +29,8 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 			}
 		}
 		switch run.Phase {
-		case action.Missed:
-			return fmt.Errorf("%w: %s", ErrMissed, run.Text)
-		case action.Unknown:
-			return unknownError{run.Text}
-		case action.Failed, action.Dropped:
-			if run.Refused {
-				return fmt.Errorf("%w: %s", ErrRefused, run.Text)
-			}
-			return fmt.Errorf("%v: %s", run.Request.Verb, run.Text)
+		case action.Missed, action.Unknown, action.Failed, action.Dropped:
+			return problem(run)
 		}
 		k.tell(run)
 		select {
@@ -73,7 +57,7 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 func (k *keeper) ended(id uint64) error {
 	_ = k.Operator.Close(context.Background()) // the caller's own Close returns the same
 	if run, _ := runOf(k.Operator, id); run.Phase == action.Unknown {
-		return unknownError{run.Text}
+		return problem(run)
 	}
 	return errors.New("ended before it was ours")
 }
@@ -99,18 +83,11 @@ func (k *keeper) tell(run action.Run) {
 }
 
 func waitingText(row *sources.Row, run action.Run) string {
-	owner := row.Owners[0].Label
-	if owner == "" {
-		owner = row.Owners[0].ID
-	}
 	does := "owned"
 	if row.Kind == sources.KindElection {
 		does = "led"
 	}
-	text := fmt.Sprintf("waiting for %s/%s: %s by %s", row.Source, format.Clean(row.Name, 200), does, format.Clean(owner, 200))
-	if more := len(row.Owners) - 1; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
+	text := fmt.Sprintf("waiting for %s/%s: %s by %s", row.Source, format.Clean(row.Name, 200), does, action.OwnersText(row.Owners))
 	switch {
 	case row.Queue.How == sources.Unknown:
 		text += "; there is no queue to be seen, any other may be first"
@@ -131,11 +108,9 @@ func waitingText(row *sources.Row, run action.Run) string {
 // moment is given back.
 func (k *keeper) callOff(id uint64) error {
 	k.Operator.CallOff(id)
-	for run, _ := runOf(k.Operator, id); !run.Phase.Over(); run, _ = runOf(k.Operator, id) {
-		<-k.Operator.Wake() // what is called off ends soon, by its own bounds
-	}
-	if run, _ := runOf(k.Operator, id); run.Phase == action.Unknown {
-		return errors.Join(unknownError{run.Text}, k.say("resigned", run.Text))
+	run := await(context.Background(), k.Operator, id, action.Seen) // what is called off ends soon, by its own bounds
+	if run.Phase == action.Unknown {
+		return errors.Join(problem(run), k.say("resigned", run.Text))
 	}
 	if err := k.say("resigned", errCalledOff.Error()); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (b *Backend) limit(r action.Request, row *sources.Row) uint64 {
 func (b *Backend) call(r action.Request) string {
 	r.Data = b.data(r)
 	if r.Verb == action.Crash {
-		return "SIGKILL to the process of " + ownerText(r.Target.Label, r.Target.Owner)
+		return "SIGKILL to the process of " + action.OwnerText(r.Target.Label, r.Target.Owner)
 	}
 	if b.Call != nil {
 		return b.Call(r)

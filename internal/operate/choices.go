@@ -155,7 +155,7 @@ func (b *Backend) notTried(row *sources.Row) string {
 	if notExclusive(row.Owners) && b.shares(row.Kind) {
 		return ""
 	}
-	return "owned by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
+	return "owned by " + action.OwnerText(row.Owners[0].Label, row.Owners[0].ID)
 }
 
 // notExclusive reports whether no owner has it alone.
@@ -196,17 +196,6 @@ func notOurs(row *sources.Row, owned string) string {
 		return "not ours"
 	}
 	return "not ours: nobody owns it"
-}
-
-// ownerText names an owner for people.
-func ownerText(label, id string) string {
-	if label == "" {
-		label = id
-	}
-	if label == "" {
-		return "nobody"
-	}
-	return clean(label)
 }
 
 // clean makes other people's text fit for a sentence.

@@ -38,7 +38,7 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 		o.describeForce(&e, &b, row, r)
 	case action.Crash:
 		e.Lines = []string{
-			"Ends the process of " + ownerText(r.Target.Label, r.Target.Owner) + " with SIGKILL: it cannot say goodbye.",
+			"Ends the process of " + action.OwnerText(r.Target.Label, r.Target.Owner) + " with SIGKILL: it cannot say goodbye.",
 			"Others take over when its lease has run out, or at once where the connection was the lease.",
 		}
 		e.Danger = true
@@ -92,7 +92,7 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	now := takenText(row)
 	switch {
 	case taken && r.Mode == sources.Shared && notExclusive(row.Owners) && row.Queue.How != sources.Unknown && row.Queue.Len == 0:
-		e.Lines = append(e.Lines, "Shared by "+ownersText(row.Owners)+" now: you own it beside them at once.")
+		e.Lines = append(e.Lines, "Shared by "+action.OwnersText(row.Owners)+" now: you own it beside them at once.")
 	case taken && r.Verb == action.Try:
 		e.Lines = append(e.Lines, now+": the try will miss unless it becomes free first.")
 	case taken && b.Caps.FIFO && row.Queue.How != sources.Unknown && row.Queue.Len == 0:
@@ -143,9 +143,9 @@ func takenText(row *sources.Row) string {
 		return fmt.Sprintf("%d of %d permits are free now", free, row.Limit)
 	}
 	if len(row.Owners) > 1 {
-		return ownersText(row.Owners) + " own it now"
+		return action.OwnersText(row.Owners) + " own it now"
 	}
-	return ownersText(row.Owners) + " owns it now"
+	return action.OwnersText(row.Owners) + " owns it now"
 }
 
 // freePermits is how many permits of a semaphore nobody owns, where that is known.
@@ -154,14 +154,6 @@ func freePermits(row *sources.Row) (n uint64, known bool) {
 		return 0, false
 	}
 	return row.Limit - min(row.Taken, row.Limit), true
-}
-
-func ownersText(owners []sources.Owner) string {
-	text := ownerText(owners[0].Label, owners[0].ID)
-	if more := len(owners) - 1; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // asHeld completes a request about what we hold with the mode in which we do.
@@ -206,7 +198,7 @@ func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action
 func nextText(row *sources.Row) string {
 	switch {
 	case row.Queue.How != sources.Unknown && len(row.Queue.Waiters) > 0:
-		return row.Queue.NextText(func(w *sources.Waiter) string { return ownerText(w.Label, w.ID) })
+		return row.Queue.NextText(func(w *sources.Waiter) string { return action.OwnerText(w.Label, w.ID) })
 	case row.Queue.How != sources.Unknown && row.Queue.Len == 0:
 		return "nobody waits in the queue"
 	}

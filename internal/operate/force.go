@@ -63,7 +63,7 @@ func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.H
 		}
 	}
 	if w.Guard == "" {
-		return "nothing is known of " + ownerText(w.Label, w.ID) + " by which the server could tell it from the next owner"
+		return "nothing is known of " + action.OwnerText(w.Label, w.ID) + " by which the server could tell it from the next owner"
 	}
 	return ""
 }
@@ -102,7 +102,7 @@ func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Hol
 
 // describeForce says what ending somebody else's ownership or wait would do.
 func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
-	who := ownerText(r.Target.Label, r.Target.Owner)
+	who := action.OwnerText(r.Target.Label, r.Target.Owner)
 	e.Danger = true
 	if r.Verb == action.CancelWait {
 		e.Lines = []string{"Ends the wait of " + who + ", if it still waits just then."}
@@ -328,7 +328,7 @@ func (n *run) watchForced(sub *sources.Subscription, sent time.Time, did string,
 		return d.gone
 	})
 	if gone {
-		n.finish(action.Seen, did+", but "+ownerText(n.Request.Target.Label, n.Request.Target.Owner)+" is gone: "+d.text(n.Request.Target.Kind), d.next)
+		n.finish(action.Seen, did+", but "+action.OwnerText(n.Request.Target.Label, n.Request.Target.Owner)+" is gone: "+d.text(n.Request.Target.Kind), d.next)
 		return
 	}
 	n.expectForced(sources.Inferred, 0)

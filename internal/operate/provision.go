@@ -41,7 +41,7 @@ func notProvisioned(v action.Verb, row *sources.Row) string {
 	case row.Ephemeral:
 		return "it is ephemeral: it ends with its last owner"
 	case len(row.Owners) > 0:
-		return "owned by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
+		return "owned by " + action.OwnerText(row.Owners[0].Label, row.Owners[0].ID)
 	case row.Queue.Len > 0:
 		return fmt.Sprintf("%d wait for it", row.Queue.Len)
 	}

@@ -102,7 +102,7 @@ func (d *departure) nextText(kind sources.Kind) string {
 	if kind == sources.KindElection {
 		does, without = "leads", " without a leader"
 	}
-	now := ownerText(d.next.Label, d.next.ID) + " " + does + " now"
+	now := action.OwnerText(d.next.Label, d.next.ID) + " " + does + " now"
 	switch {
 	case d.next == (sources.OwnerRef{}):
 		return "nobody " + does + " it now"
