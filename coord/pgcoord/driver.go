@@ -168,7 +168,7 @@ func (d *Driver) keepAbandoned(l *connection) {
 // coord.ErrDataTooLong; a channel that cannot be is coord.ErrInvalid. After another error
 // it may have been sent.
 func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
-	if err := checkChannel(channel); err != nil {
+	if err := CheckChannel(channel); err != nil {
 		return fmt.Errorf("notifying: %w", err)
 	}
 	if len(payload) > payloadLimit {

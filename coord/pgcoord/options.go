@@ -86,7 +86,7 @@ func (o Options) check() (Options, error) {
 	o.TTL, o.WatchEvery = cmp.Or(o.TTL, defaultTTL), cmp.Or(o.WatchEvery, defaultWatchEvery)
 	o.Queue = cmp.Or(max(o.Queue, 0), defaultQueue)
 	for _, l := range o.Channels {
-		if err := checkChannel(l.Channel); err != nil {
+		if err := CheckChannel(l.Channel); err != nil {
 			return o, err
 		}
 		if l.Handle == nil {
@@ -103,7 +103,8 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func checkChannel(name string) error {
+// CheckChannel reports why Postgres cannot listen to a channel of that name; nil: it can.
+func CheckChannel(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("%w: a channel without a name", coord.ErrInvalid)

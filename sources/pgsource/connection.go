@@ -100,6 +100,22 @@ func (l *connection) resolve(ctx context.Context, selected *selection) (map[pgco
 	return keys, nil
 }
 
+// each runs a statement of a look, bounded, and hands the rows to f.
+func (l *connection) each(ctx context.Context, doing string, s *pgwire.Statement, pids []uint32, f func(fields)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
+	defer cancel()
+	var params [][]byte
+	if pids != nil {
+		l.param = array(l.param[:0], pids)
+		params = [][]byte{l.param}
+	}
+	err := l.Each(ctx, s, params, func(r pgwire.Row) error {
+		f(fields(r))
+		return nil
+	})
+	return pgwire.Because(ctx, doing, err)
+}
+
 // Close ends the connection and joins its goroutines.
 func (l *connection) Close() {
 	if l.Context().Err() != nil {

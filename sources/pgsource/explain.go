@@ -12,32 +12,37 @@ import (
 	"coordtop/sources"
 )
 
-// SQLSTATEs that mean something to us (manual, appendix "PostgreSQL Error Codes").
-const (
-	stateNoRight       = "42501"
-	stateNoDatabase    = "3D000"
-	stateWrongPassword = "28P01"
-	classNotLetIn      = "28"
-	stateTooMany       = "53300"
-	stateNotNow        = "57P03"
-	stateShutdown      = "57P01"
-	stateCrashed       = "57P02"
-	stateCancelled     = "57014"
-	stateProtocol      = "08P01"
-	stateIdleTooLong   = "57P05"
-)
+type meaning struct {
+	state string
+	is    sources.Failure
+	said  bool // the server's words are repeated
+	more  string
+}
+
+// meanings are those of SQLSTATEs, or of their beginnings (manual, appendix "PostgreSQL Error
+// Codes"); the first that fits counts.
+var meanings = []meaning{
+	{"28P01", sources.WrongPassword, false, ""},
+	{"28", sources.NotLetIn, true, ""},
+	{"3D000", sources.NoDatabase, false, ""},
+	{"42501", sources.NoRight, true, ""},
+	{"53300", sources.Full, false, ""},
+	{"57P03", sources.NotNow, true, ""},
+	{"57P01", sources.Stopping, false, ""},
+	{"57P02", sources.Stopping, false, ": a process of it crashed"},
+	{"57P05", sources.Stopping, false, ": the session was idle for too long"},
+	{"57014", sources.Refuses, true, ": see statement_timeout"},
+	{"", sources.Refuses, true, ""},
+}
+
+// stateProtocol is the SQLSTATE of a pooler that wants something else.
+const stateProtocol = "08P01"
 
 // words are Postgres'. Nobody changes them.
 var words = sources.Words{
 	Product: "a Postgres server", NoTLS: "write sslmode=disable, or let the server have some (ssl = on)", OnlyTLS: "write sslmode=require",
 	Authority: "sslrootcert", Certificate: "sslcert and sslkey",
 	Password: "it with password_env, password_file or in the URL", Full: "max_connections and the limit of the role",
-}
-
-// explaining turns one error into a sentence.
-type explaining struct {
-	sources.Contact
-	err error
 }
 
 // shortestSetting is what is masked of a setting: the server may say "on" of its own.
@@ -77,27 +82,25 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	e := explaining{err: err, Contact: sources.Contact{
+	e := sources.Contact{
 		Words: words, Where: strings.Join(pgwire.Hosts(c), ", "), User: c.User, Database: c.Database,
 		Secrets: secrets(c), TLS: onlyTLS(c), Opening: opening, Silence: answerLimit,
-	}}
+	}
 	var version *pgwire.VersionError
-	var reply *pgconn.PgError
+	var answer *pgconn.PgError
+	var lie *pgwire.Excess
 	switch {
 	case errors.As(err, &version):
 		return sources.Final(err, "%s", version.Error())
-	case errors.As(err, &reply):
-		return e.reply(reply)
+	case errors.As(err, &answer):
+		return reply(e, err, answer)
 	case errors.Is(err, errWrongRole):
 		return sources.Passing(err, "none of %s is a server of the sort that is asked for (the primary among several hosts, or target_session_attrs)", e.Where)
-	}
-	if lie, ok := errors.AsType[*pgwire.Excess](err); ok {
+	case errors.As(err, &lie):
 		return e.Problem(sources.Lies, err, lie.What)
-	}
-	if errors.Is(err, pgwire.ErrNoSession) {
+	case errors.Is(err, pgwire.ErrNoSession):
 		return sources.Passing(err, "%s: %s", e.Where, pgwire.ErrNoSession)
-	}
-	if errors.Is(err, pgwire.ErrForeign) {
+	case errors.Is(err, pgwire.ErrForeign):
 		return e.Problem(sources.Foreign, err, "")
 	}
 	if p := e.Unreached(err); p != nil {
@@ -130,39 +133,20 @@ func onlyTLS(c *pgconn.Config) bool {
 }
 
 // reply is about what the server answered.
-func (e *explaining) reply(r *pgconn.PgError) error {
-	state := "SQLSTATE " + r.Code
-	said := state + ": " + r.Message // the message may be cut
-	if r.Detail != "" {
-		said += ": " + r.Detail
+func reply(contact sources.Contact, err error, r *pgconn.PgError) error {
+	i := slices.IndexFunc(meanings, func(m meaning) bool { return strings.HasPrefix(r.Code, m.state) })
+	m, text := meanings[i], "SQLSTATE "+r.Code
+	if m.said {
+		text += ": " + r.Message // it may be cut
 	}
-	is := func(f sources.Failure, said string) error { return e.Problem(f, e.err, said) }
-	switch {
-	case r.Code == stateWrongPassword && e.Secrets[0] == "":
-		return is(sources.NoPassword, state)
-	case r.Code == stateWrongPassword:
-		return is(sources.WrongPassword, state)
-	case strings.HasPrefix(r.Code, classNotLetIn):
-		return is(sources.NotLetIn, said)
-	case r.Code == stateNoDatabase:
-		return is(sources.NoDatabase, state)
-	case r.Code == stateNoRight:
-		return is(sources.NoRight, said)
-	case r.Code == stateTooMany:
-		return is(sources.Full, state)
-	case r.Code == stateNotNow:
-		return is(sources.NotNow, said)
-	case r.Code == stateShutdown:
-		return is(sources.Stopping, state)
-	case r.Code == stateCrashed:
-		return is(sources.Stopping, state+": a process of it crashed")
-	case r.Code == stateIdleTooLong:
-		return is(sources.Stopping, state+": the session was idle for too long")
-	case r.Code == stateCancelled:
-		return is(sources.Refuses, said+": see statement_timeout")
+	if m.said && r.Detail != "" {
+		text += ": " + r.Detail
 	}
-	p := e.Problem(sources.Refuses, e.err, said)
-	p.Refused = r.Code == stateProtocol && e.Opening // a pooler that wants something else
+	if m.is == sources.WrongPassword && contact.Secrets[0] == "" {
+		m.is = sources.NoPassword
+	}
+	p := contact.Problem(m.is, err, text+m.more)
+	p.Refused = p.Refused || r.Code == stateProtocol && contact.Opening
 	return p
 }
 

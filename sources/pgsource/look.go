@@ -172,7 +172,7 @@ func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot)
 	if err := l.readLocks(ctx, s); err != nil {
 		return nil, err
 	}
-	pids, orphans := slices.Clone(before), false
+	pids, orphans := append([]uint32{}, before...), false
 	for i := range s.locks {
 		if s.locks[i].pid != 0 {
 			pids = append(pids, s.locks[i].pid)
@@ -221,11 +221,8 @@ func (s *snapshot) nameUnwatched() {
 }
 
 func (l *connection) readLocks(ctx context.Context, s *snapshot) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
-	defer cancel()
 	s.sent = time.Now()
-	err := l.Each(ctx, &l.asks.locks, nil, func(r pgwire.Row) error {
-		f := fields(r)
+	err := l.each(ctx, "reading the locks", &l.asks.locks, nil, func(f fields) {
 		s.rows++
 		key := pgcoord.Key{Class: f.number32(1), Object: f.number32(2), Sub: f.number16(3)}
 		row := lockRow{
@@ -241,31 +238,25 @@ func (l *connection) readLocks(ctx context.Context, s *snapshot) error {
 		case row.granted && row.pid != 0:
 			s.unwatched = append(s.unwatched, row)
 		}
-		return nil
 	})
 	s.got = time.Now()
-	return pgwire.Because(ctx, "reading the locks", err)
+	return err
 }
 
 func (l *connection) readSessions(ctx context.Context, s *snapshot, pids []uint32) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
-	defer cancel()
+	const doing = "reading the sessions"
 	s.clock.asked = time.Now()
-	l.param = array(l.param[:0], pids)
-	err := l.Each(ctx, &l.asks.sessions, [][]byte{l.param}, func(r pgwire.Row) error {
-		f := fields(r)
+	err := l.each(ctx, doing, &l.asks.sessions, pids, func(f fields) {
 		s.clock.server, s.standby, s.started, s.pid = f.micros(0), f.yes(1), f.micros(2), f.number32(3)
-		if f.null(4) {
-			return nil
+		if !f.null(4) {
+			s.sessions = append(s.sessions, readActivity(f))
 		}
-		s.sessions = append(s.sessions, readActivity(f))
-		return nil
 	})
 	s.clock.got = time.Now()
 	if err == nil && s.clock.server == 0 {
-		err = errors.New("the server did not tell its time")
+		return errors.New(doing + ": the server did not tell its time")
 	}
-	return pgwire.Because(ctx, "reading the sessions", err)
+	return err
 }
 
 func readActivity(f fields) activity {
@@ -300,13 +291,8 @@ func clientText(f fields) string {
 }
 
 func (l *connection) readPrepared(ctx context.Context, s *snapshot) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
-	defer cancel()
 	s.prepared = map[string]prepared{}
-	err := l.Each(ctx, &l.asks.prepared, nil, func(r pgwire.Row) error {
-		f := fields(r)
+	return l.each(ctx, "reading the prepared transactions", &l.asks.prepared, nil, func(f fields) {
 		s.prepared[f.text(0)] = prepared{gid: f.text(1), user: f.text(2), database: f.text(3), at: f.micros(4)}
-		return nil
 	})
-	return pgwire.Because(ctx, "reading the prepared transactions", err)
 }

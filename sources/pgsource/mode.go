@@ -1,6 +1,10 @@
 package pgsource
 
-import "coordtop/sources"
+import (
+	"slices"
+
+	"coordtop/sources"
+)
 
 // mode is a lock mode of Postgres. Functions of SQL take advisory locks in two of them
 // only; extensions may use any.
@@ -45,20 +49,7 @@ func bits(list ...mode) uint16 {
 }
 
 // modeOf reads a mode's name.
-func modeOf(name []byte) mode {
-	switch string(name) { // the usual ones first
-	case "ExclusiveLock":
-		return exclusive
-	case "ShareLock":
-		return share
-	}
-	for m := accessShare; m <= accessExclusive; m++ {
-		if modeNames[m] == string(name) {
-			return m
-		}
-	}
-	return modeUnknown
-}
+func modeOf(name []byte) mode { return mode(max(slices.Index(modeNames[:], string(name)), 0)) }
 
 // conflicts reports whether one session has to wait while another owns.
 func (m mode) conflicts(other mode) bool { return conflicting[m]&(1<<other) != 0 }

@@ -55,7 +55,7 @@ func (g *crowd) foretell(queues int, seed uint64) {
 		g.people = append(g.people, &queuer{person: g.session("p")})
 	}
 	source := g.source(Options{PollMin: 20 * time.Millisecond})
-	source.last.calls.at = make([]time.Time, 10*blockingMost) // faster than one would bear
+	source.last.calls.most = 10 * blockingMost // faster than one would bear
 	g.run(source).synced()
 	wrong, upgrades, together := 0, 0, 0
 	for n := 0; n < queues; {

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"coordtop/coord/pgcoord"
 	"coordtop/sources"
@@ -57,9 +54,8 @@ type Selection struct {
 }
 
 const (
-	clientName   = "coordtop-watch" // how the server lists our connections
-	channelLimit = 63               // bytes; the server cuts longer names in silence
-	everything   = "*"
+	clientName = "coordtop-watch" // how the server lists our connections
+	everything = "*"
 )
 
 func (o Options) withDefaults() Options {
@@ -68,18 +64,4 @@ func (o Options) withDefaults() Options {
 	o.PollMax = cmp.Or(max(o.PollMax, 0), 5*time.Second)
 	o.PollMax = max(o.PollMin, o.PollMax)
 	return o
-}
-
-func checkChannels(list []string) error {
-	for i, c := range list {
-		switch {
-		case c == "":
-			return fmt.Errorf("a channel without a name")
-		case len(c) > channelLimit:
-			return fmt.Errorf("the name of channel %d has %d bytes: Postgres keeps %d", i+1, len(c), channelLimit)
-		case !utf8.ValidString(c) || strings.ContainsRune(c, 0):
-			return fmt.Errorf("the name of channel %d is not UTF-8 or has a zero byte", i+1)
-		}
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"coordtop/internal/pgwire"
 	"coordtop/sources"
 )
 
@@ -44,31 +43,21 @@ func (t *lockTable) orderOf(l *lock) queueOrder {
 	return queueOrder{ident: l.ident}
 }
 
-// callTimes are when the last calls were made, as many as may be made in a second.
+// callTimes are when calls were made of late, and how many may be made in a second.
 type callTimes struct {
-	at     []time.Time
-	oldest int
+	at   []time.Time
+	most int
 }
-
-func newCallTimes() *callTimes { return &callTimes{at: make([]time.Time, blockingMost)} }
 
 // made notes n calls.
 func (c *callTimes) made(n int, at time.Time) {
-	for range n {
-		c.at[c.oldest] = at
-		c.oldest = (c.oldest + 1) % len(c.at)
-	}
+	c.at = append(c.at, slices.Repeat([]time.Time{at}, n)...)
 }
 
 // allowed is how many calls may be made at once.
 func (c *callTimes) allowed(now time.Time) int {
-	n := 0
-	for _, at := range c.at {
-		if now.Sub(at) > time.Second {
-			n++
-		}
-	}
-	return n
+	c.at = slices.DeleteFunc(c.at, func(at time.Time) bool { return now.Sub(at) > time.Second })
+	return max(c.most-len(c.at), 0)
 }
 
 // wait is one waiting of one process.
@@ -132,22 +121,17 @@ func waitsOf(rows []lockRow) []wait {
 
 // askWaits asks the server whom some waiters wait for. It returns the answers by process.
 func (w *watcher) askWaits(ctx context.Context, some []wait) (map[uint32]blocking, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
-	defer cancel()
 	pids := make([]uint32, len(some))
 	for i, w := range some {
 		pids[i] = w.pid
 	}
 	answers := make(map[uint32]blocking, len(some))
 	began := time.Now()
-	w.param = array(w.param[:0], pids)
-	err := w.Each(ctx, &w.asks.blocking, [][]byte{w.param}, func(r pgwire.Row) error {
-		f := fields(r)
+	err := w.each(ctx, "asking who waits for whom", &w.asks.blocking, pids, func(f fields) {
 		answers[f.number32(0)] = blocking{at: began, blocked: readArray(f[1])}
-		return nil
 	})
 	w.calls.made(len(some), time.Now())
-	return answers, pgwire.Because(ctx, "asking who waits for whom", err)
+	return answers, err
 }
 
 // readArray reads an int4[] as text.

@@ -48,15 +48,17 @@ func New(o Options) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("naming locks: %w", err)
 	}
-	if err := checkChannels(o.Channels); err != nil {
-		return nil, err
+	for _, c := range o.Channels {
+		if err := pgcoord.CheckChannel(c); err != nil {
+			return nil, err
+		}
 	}
 	config, notes, err := parseURL(o)
 	if err != nil {
 		return nil, err
 	}
 	s := &Source{o: o, config: config, notes: notes, selected: selected}
-	s.last = &watcher{table: &lockTable{o: &s.o, names: names}, calls: newCallTimes()}
+	s.last = &watcher{table: &lockTable{o: &s.o, names: names}, calls: &callTimes{most: blockingMost}}
 	s.Connector = sources.Connector{
 		Product: identify.Postgres, Address: address(&o, config), Dial: s.dial,
 		Explain: func(err error, opening bool) error { return explain(err, config, opening) },
