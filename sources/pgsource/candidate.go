@@ -60,7 +60,7 @@ func (d *lookDiff) candidates() {
 			continue
 		}
 		if key, ok := triedKey(s.does.query); ok {
-			d.tries(s, d.entry(ident{s.who.db, key}))
+			d.tries(s, d.entry(ident{s.who.database, key}))
 		} else {
 			open = append(open, s)
 		}
@@ -77,7 +77,7 @@ func (d *lookDiff) candidates() {
 
 // inUse reports whether somebody may try for a lock: it is selected, or was owned lately.
 func (d *lookDiff) inUse(e *entry) bool {
-	return len(e.now) > 0 || len(e.rows) > 0 || len(e.lock.candidates) > 0 || e.unsteady > 0 || e.selected(d.after.server.oid) ||
+	return len(e.now) > 0 || len(e.rows) > 0 || len(e.lock.candidates) > 0 || e.unsteady > 0 || e.selected(d.after.server.database) ||
 		e.tried != trace{} && d.before.got.Sub(e.free) < tryRecent || d.before.fresh
 }
 
@@ -104,13 +104,13 @@ func (d *lookDiff) byTrace(open []*session) {
 			}
 		}
 		note(e, e.tried)
-		if len(e.now) == 0 && e.selected(d.after.server.oid) && e.tried == (trace{}) {
+		if len(e.now) == 0 && e.selected(d.after.server.database) && e.tried == (trace{}) {
 			orphans = append(orphans, e)
 		}
 	}
 	for _, s := range open {
 		found := ways[s.trace]
-		if len(found) == 0 && len(orphans) == 1 && s.who.db == orphans[0].db {
+		if len(found) == 0 && len(orphans) == 1 && s.who.database == orphans[0].space {
 			found = orphans
 		}
 		if len(found) > tryKnown {

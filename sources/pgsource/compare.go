@@ -55,7 +55,7 @@ const (
 )
 
 // compare returns the table after a look, and what the look changed. It changes none of its
-// arguments.
+// arguments, but notes the names of databases in the rows of s.
 func (t *lockTable) compare(s *snapshot, announced pgcoord.Announced, f focus) (*lockTable, lookResult) {
 	after := *t
 	after.looks++
@@ -73,7 +73,6 @@ func (t *lockTable) compare(s *snapshot, announced pgcoord.Announced, f focus) (
 			after.locks = append(after.locks, l)
 		}
 	}
-	d.publishRenamed()
 	after.pids = slices.Sorted(maps.Keys(d.pids))
 	d.finish(after.sweep())
 	return &after, d.result
@@ -92,7 +91,7 @@ func (d *lookDiff) enter() {
 		if len(rows) == 0 || len(locks) > 0 && locks[0].ident.compare(&rows[0].ident) <= 0 {
 			e.lock, locks = locks[0], locks[1:]
 		} else {
-			e.lock = &lock{ident: rows[0].ident, rule: d.after.keys[rows[0].ident.key], read: d.before.sent}
+			e.lock = &lock{ident: rows[0].ident, oid: rows[0].oid, rule: d.after.keys[rows[0].ident.key], read: d.before.sent}
 		}
 		n := 0
 		for n < len(rows) && rows[n].ident == e.ident {
@@ -166,10 +165,12 @@ func (d *lookDiff) lock(e *entry) *lock {
 	if same {
 		return &l
 	}
-	if _, named := d.after.databases[l.db]; !named && l.shown == nil && len(rows) == 0 {
+	if _, named := d.after.databases[l.oid]; !named && l.shown == nil && len(rows) == 0 {
 		return nil // of a database that was dropped while we looked
 	}
-	l.rows = slices.Clone(rows)
+	if l.rows = slices.Clone(rows); len(rows) > 0 {
+		l.oid = rows[0].oid
+	}
 	l.shown = d.primitive(&l, e.trying)
 	u := update{prim: l.shown, after: d.before.sent}
 	if was.unsteady > 0 {
@@ -177,7 +178,7 @@ func (d *lookDiff) lock(e *entry) *lock {
 	}
 	if !fresh {
 		u.ended = d.endings(was.shown, l.shown)
-		if e, ok := d.evicted(l.db, l.key); ok && !e.waiting {
+		if e, ok := d.evicted(l.oid, l.key); ok && !e.waiting {
 			for i := range u.ended {
 				if end := &u.ended[i]; end.Cause == sources.CauseSession && e.pid != 0 && strings.HasPrefix(end.Owner, utoa(e.pid)+"@") {
 					end.Cause = sources.CauseEvicted

@@ -54,11 +54,11 @@ func (b *bench) at(n uint32, start time.Time) activity {
 }
 
 func owns(n int64, pid uint32, m mode) lockRow {
-	return lockRow{ident: ident{db: 5, key: pgcoord.BigintKey(n)}, pid: pid, mode: m, granted: true}
+	return lockRow{ident: ident{key: pgcoord.BigintKey(n)}, oid: 5, pid: pid, mode: m, granted: true}
 }
 
 func awaits(n int64, pid uint32, m mode, since int64) lockRow {
-	return lockRow{ident: ident{db: 5, key: pgcoord.BigintKey(n)}, pid: pid, mode: m, wait: since}
+	return lockRow{ident: ident{key: pgcoord.BigintKey(n)}, oid: 5, pid: pid, mode: m, wait: since}
 }
 
 // published are the locks of a look's changes by name.
@@ -356,7 +356,7 @@ func TestWaitersOfAnOlderServerStandInTheOrderOfTheirStatements(t *testing.T) {
 func TestKeyOfAnExtensionHasANameOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := setupTable(t)
-	row := lockRow{ident: ident{db: 5, key: pgcoord.Key{Class: 4294967295, Object: 7, Sub: 9}}, pid: 1, mode: rowExclusive, granted: true}
+	row := lockRow{ident: ident{key: pgcoord.Key{Class: 4294967295, Object: 7, Sub: 9}}, oid: 5, pid: 1, mode: rowExclusive, granted: true}
 	p := published(b.look([]lockRow{row}, b.at(1, b.now.Add(-time.Hour))))["4294967295:7/9"]
 	if p == nil || p.Alias != "likely Citus" || p.Owners[0].Mode != sources.Shared || attr(p.Owners[0].Attrs, "mode") != "RowExclusiveLock" {
 		t.Errorf("%+v", p)

@@ -51,7 +51,7 @@ func of(a activity, oid uint32, name string) activity {
 }
 
 func in(oid uint32, row lockRow) lockRow {
-	row.ident.db = oid
+	row.oid = oid
 	return row
 }
 

@@ -15,6 +15,7 @@ import (
 // lock is what is known of one advisory lock after a look. It is never changed.
 type lock struct {
 	ident
+	oid   uint32    // of the database, as the server last had it
 	rule  *rule     // that selects it; nil: none
 	rows  []lockRow // of the last look that showed who owns it, waiters as they came
 	line  line      // of rows
@@ -47,7 +48,7 @@ const never = time.Duration(math.MaxInt64)
 
 // selected reports whether the lock is in the list whatever happens: it was asked for, in
 // the database that was asked for.
-func (l *lock) selected(db uint32) bool { return l.rule != nil && l.db == db }
+func (l *lock) selected(database string) bool { return l.rule != nil && l.space == database }
 
 // inOrder returns rows by lock, of each the owners first, then waiters as they came.
 func inOrder(rows []lockRow) []lockRow {
@@ -86,7 +87,7 @@ func compareRows(a, b *lockRow) int {
 // hidden, because its number alone may be another's by now, and while the server has not told
 // yet since when it waits.
 func (d *lookDiff) guard(r *lockRow, s *session) string {
-	g := pgcoord.Guard{Database: r.ident.db, Key: r.ident.key, Mode: modeNames[r.mode]}
+	g := pgcoord.Guard{Database: r.oid, Key: r.ident.key, Mode: modeNames[r.mode]}
 	toldSince := d.after.server.major >= toldWaits
 	switch {
 	case s == nil:

@@ -21,8 +21,7 @@ type lockTable struct {
 	incarnation string
 	became      became            // why it is another incarnation than before
 	databases   map[uint32]string // each name once
-	locks       []*lock           // by ident; of one row each
-	renamed     []*lock           // published under a name that their database does not have any more
+	locks       []*lock           // by ident
 	sessions    map[uint32]*session
 	pids        []uint32   // the processes that the next look must find alive or dead
 	order       queueOrder // of the selected lock
@@ -44,8 +43,8 @@ type lockTable struct {
 // compare orders identities.
 func (id *ident) compare(other *ident) int {
 	switch x, y := &id.key, &other.key; {
-	case id.db != other.db:
-		return cmp.Compare(id.db, other.db)
+	case id.space != other.space:
+		return cmp.Compare(id.space, other.space)
 	case x.Class != y.Class:
 		return cmp.Compare(x.Class, y.Class)
 	case x.Object != y.Object:
@@ -77,7 +76,7 @@ func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable 
 	next.server, next.keys, next.fresh, next.order, next.rights = s, keys, true, queueOrder{}, &rights{}
 	next.name(s.oid, s.database)
 	for _, r := range keys {
-		l := lock{ident: ident{db: s.oid, key: r.key}, read: t.sent}
+		l := lock{ident: ident{s.database, r.key}, oid: s.oid, read: t.sent}
 		i, known := find(next.locks, l.ident)
 		if known {
 			l = *next.locks[i]
@@ -123,7 +122,7 @@ func (t *lockTable) questions() []question {
 	for _, l := range t.locks {
 		for i := range l.rows {
 			s := t.sessions[l.rows[i].pid]
-			if s != nil && s.cut && l.rows[i].granted && l.db == t.server.oid {
+			if s != nil && s.cut && l.rows[i].granted && l.space == t.server.database {
 				list = append(list, question{key: l.key, pid: s.pid, application: s.who.application})
 			}
 		}
@@ -147,7 +146,7 @@ func (t *lockTable) sweep() []sources.Ref {
 	t.swept = t.got
 	var free []*lock
 	for _, l := range t.locks {
-		if !l.selected(t.server.oid) && !l.free.IsZero() && t.got.Sub(l.free) < t.o.Forget {
+		if !l.selected(t.server.database) && !l.free.IsZero() && t.got.Sub(l.free) < t.o.Forget {
 			free = append(free, l)
 		}
 	}
@@ -161,7 +160,7 @@ func (t *lockTable) sweep() []sources.Ref {
 		refs = append(refs, l.shown.Ref)
 	}
 	t.locks = slices.DeleteFunc(t.locks, func(l *lock) bool {
-		return gone[l] || !l.selected(t.server.oid) && !l.free.IsZero() && t.got.Sub(l.free) >= t.o.Forget
+		return gone[l] || !l.selected(t.server.database) && !l.free.IsZero() && t.got.Sub(l.free) >= t.o.Forget
 	})
 	return refs
 }

@@ -15,13 +15,14 @@ import (
 
 // ident is the identity of an advisory lock within a server.
 type ident struct {
-	db  uint32 // oid of the database
-	key pgcoord.Key
+	space string // its database
+	key   pgcoord.Key
 }
 
 // lockRow is one row of pg_locks. It is comparable.
 type lockRow struct {
-	ident   ident
+	ident   ident  // of its space only compare knows
+	oid     uint32 // of the database
 	pid     uint32 // 0: of a prepared transaction
 	mode    mode
 	granted bool
@@ -226,8 +227,8 @@ func (l *connection) readLocks(ctx context.Context, s *snapshot) error {
 		s.rows++
 		key := pgcoord.Key{Class: f.number32(1), Object: f.number32(2), Sub: f.number16(3)}
 		row := lockRow{
-			ident: ident{db: f.number32(0), key: key},
-			pid:   f.number32(4), mode: modeOf(f[5]), granted: f.yes(6), wait: f.micros(7),
+			ident: ident{key: key}, oid: f.number32(0),
+			pid: f.number32(4), mode: modeOf(f[5]), granted: f.yes(6), wait: f.micros(7),
 		}
 		if row.pid == 0 {
 			row.virtual = f.text(8)

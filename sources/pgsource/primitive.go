@@ -15,7 +15,7 @@ import (
 func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	t := d.after
 	p := &sources.Primitive{
-		Ref:  sources.Ref{Source: t.o.Name, Space: t.space(l), Name: l.key.String()},
+		Ref:  sources.Ref{Source: t.o.Name, Space: l.space, Name: l.key.String()},
 		Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
 		At: t.got, Incarnation: t.incarnation, Labels: t.o.Labels, ForgetAfter: t.o.Forget,
 		Queue: sources.Queue{How: l.line.how(), At: t.got},
@@ -23,7 +23,7 @@ func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	if l.rule != nil {
 		p.Name, p.Kind = l.rule.name, l.rule.kind
 	}
-	if l.selected(t.server.oid) {
+	if l.selected(t.server.database) {
 		p.ForgetAfter, p.Expected = never, l.rule.expected
 	}
 	owners := l.owners
@@ -58,16 +58,6 @@ func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	p.Alias, p.AliasHow = t.alias(l)
 	p.OnWallClock()
 	return p
-}
-
-func (t *lockTable) space(l *lock) string {
-	if name, ok := t.databases[l.db]; ok {
-		return name
-	}
-	if l.shown != nil {
-		return l.shown.Space
-	}
-	return "oid " + utoa(l.db)
 }
 
 // programOf is the same for all sessions of one program on one host; behind a pooler, whose
@@ -109,7 +99,7 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 			l.tried = s.trace
 		}
 	}
-	if e, ok := d.evicted(l.db, l.key); ok && (e.waiting || e.pid != r.pid || r.pid == 0) {
+	if e, ok := d.evicted(r.oid, l.key); ok && (e.waiting || e.pid != r.pid || r.pid == 0) {
 		key := OwnerEvicted
 		if e.waiting {
 			key = WaitEvicted

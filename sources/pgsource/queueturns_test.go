@@ -34,12 +34,12 @@ func TestQueueIsInferredAsTheServerLetsIn(t *testing.T) {
 			"1. 1:2, 2. 3:1 2"},
 		"before the first that waits for it, not before all": {[]lockRow{awaits(7, 5, share, 30), owns(7, 2, share), awaits(7, 3, exclusive, 10), owns(7, 1, share),
 			awaits(7, 1, exclusive, 20), awaits(7, 4, share, 25)}, "1. 1:2, 2. 3:1 2, 3. 4:1 3, 3. 5:1 3"},
-		"a prepared transaction": {[]lockRow{{ident: ident{db: 7}, mode: exclusive, granted: true, virtual: "-1/9"}, awaits(7, 2, share, 10)}, "1. 2:0"},
+		"a prepared transaction": {[]lockRow{{oid: 7, mode: exclusive, granted: true, virtual: "-1/9"}, awaits(7, 2, share, 10)}, "1. 2:0"},
 		"waiting for each other": {[]lockRow{owns(7, 1, share), owns(7, 2, share), awaits(7, 1, exclusive, 10), awaits(7, 2, exclusive, 20)}, "0. 2:1, 0. 1:2"},
 		"nobody":                 {[]lockRow{owns(7, 1, exclusive)}, ""},
 	} {
 		c.rows = inOrder(c.rows)
-		l := (&queueOrder{}).lineOf(ident{db: 7}, c.rows)
+		l := (&queueOrder{}).lineOf(ident{}, c.rows)
 		if got := queueText(c.rows, &l); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
