@@ -1,6 +1,7 @@
 package liartest
 
 import (
+	"context"
 	"net"
 	"sync"
 )
@@ -13,14 +14,7 @@ type TB interface {
 }
 
 // server accepts on a free port of the loopback until the test ends.
-type server struct {
-	listener net.Listener
-	tasks    sync.WaitGroup
-
-	mu     sync.Mutex
-	conns  map[net.Conn]bool
-	closed bool
-}
+type server struct{ net.Listener }
 
 // listen starts serve for each connection. serve returns when the connection is closed.
 func listen(t TB, serve func(net.Conn)) *server {
@@ -30,49 +24,28 @@ func listen(t TB, serve func(net.Conn)) *server {
 		t.Fatalf("listening: %v", err)
 		return nil
 	}
-	s := &server{listener: l, conns: make(map[net.Conn]bool)}
-	s.tasks.Go(func() {
+	life, end := context.WithCancel(context.Background())
+	var tasks sync.WaitGroup
+	tasks.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			s.tasks.Go(func() {
-				defer s.drop(c)
-				if s.keep(c) {
-					serve(c)
-				}
+			tasks.Go(func() {
+				defer c.Close() // it may be closed already
+				defer context.AfterFunc(life, func() { _ = c.Close() })()
+				serve(c)
 			})
 		}
 	})
-	t.Cleanup(s.close)
-	return s
+	t.Cleanup(func() {
+		end()
+		_ = l.Close()
+		tasks.Wait()
+	})
+	return &server{l}
 }
 
 // Addr is the host and port that clients connect to.
-func (s *server) Addr() string { return s.listener.Addr().String() }
-
-func (s *server) keep(c net.Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.conns[c] = true
-	return !s.closed
-}
-
-func (s *server) drop(c net.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_ = c.Close() // it may be closed already
-	delete(s.conns, c)
-}
-
-func (s *server) close() {
-	s.mu.Lock()
-	s.closed = true
-	_ = s.listener.Close()
-	for c := range s.conns {
-		_ = c.Close()
-	}
-	s.mu.Unlock()
-	s.tasks.Wait()
-}
+func (s *server) Addr() string { return s.Listener.Addr().String() }
