@@ -6,7 +6,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -40,32 +42,26 @@ func NewClient(ctx context.Context, o ClientOptions) (redis.UniversalClient, err
 	return redis.NewClient(server), nil
 }
 
-// Server is how to reach one server: the library's options but for the Dialer, and Dial
-// in its place. With Sentinels Dial asks them for the master each time and ignores addr.
-type Server struct {
-	Options *redis.Options
-	Dial    func(ctx context.Context, addr string) (respwire.Conn, error)
-}
-
-// NewServer returns how to reach the server of o.
-func NewServer(o ClientOptions) (Server, error) {
-	options, err := o.library()
-	if err != nil {
-		return Server{}, err
+// NewServer returns how to reach the server of o: the library's options but for the Dialer, and dial
+// in its place. With Sentinels dial asks them for the master each time and ignores addr.
+func NewServer(o ClientOptions) (options *redis.Options, dial func(ctx context.Context, addr string) (respwire.Conn, error), err error) {
+	if options, err = o.library(); err != nil {
+		return nil, nil, err
 	}
 	silence()
-	s := Server{Options: options, Dial: o.dialer(options.TLSConfig)}
+	direct := o.dialer(options.TLSConfig)
+	dial = direct
 	if o.Topology == Sentinel {
-		known, dial := newSentinels(o, s.Options), s.Dial
-		s.Dial = func(ctx context.Context, _ string) (respwire.Conn, error) {
+		known := newSentinels(o, options)
+		dial = func(ctx context.Context, _ string) (respwire.Conn, error) {
 			addr, _, err := known.ask(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return dial(ctx, addr)
+			return direct(ctx, addr)
 		}
 	}
-	return s, nil
+	return options, dial, nil
 }
 
 // ErrCluster reports that a client was asked for of a Cluster, which has several servers.
@@ -169,4 +165,27 @@ func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 		return o.OnConnect(ctx, c)
 	}
 	return nil
+}
+
+// The library has one logger for the whole process, which writes to standard error until
+// somebody replaces it. silenced makes the first of NewClient and LogTo replace it once,
+// so that a NewClient never undoes a LogTo.
+var silenced sync.Once
+
+func silence() {
+	silenced.Do(func() { redis.SetLogger(logger{slog.New(slog.DiscardHandler)}) })
+}
+
+// LogTo sends what the Redis library has to say, in the whole process, to l. Without it
+// the library is silent. It may be called at any time; the last call counts.
+func LogTo(l *slog.Logger) {
+	silenced.Do(func() {})
+	redis.SetLogger(logger{l})
+}
+
+// logger makes a slog.Logger of what the library wants.
+type logger struct{ to *slog.Logger }
+
+func (l logger) Printf(ctx context.Context, format string, args ...any) {
+	l.to.WarnContext(ctx, "redis library", "text", fmt.Sprintf(format, args...))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"syscall"
 
 	"github.com/redis/go-redis/v9"
@@ -36,20 +35,20 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 }
 
-// passing is what servers answer for a while, by the protocol's error code, in words for
-// people. A claim that waits outlives all of it, see coord.Passing.
+// passing is what servers answer for a while, by the protocol's error code, in words for people and
+// with the code, which can be looked up. A claim that waits outlives all of it, see coord.Passing.
 var passing = []struct{ code, text string }{
-	{"LOADING", "the server is loading its data"},
-	{"BUSY", "the server is busy with a script of somebody's"},
-	{"UNKILLABLE", "the server is busy with a script of somebody's that cannot be stopped"},
-	{"READONLY", "this server is a replica now, and takes no writes"},
-	{"MASTERDOWN", "this server is a replica that has lost its master"},
-	{"NOREPLICAS", "the server has too few replicas to take writes"},
-	{"OOM", "the server's memory is full, it takes no writes"},
-	{"MISCONF", "the server cannot save its data, and takes no writes until it can"},
-	{"TRYAGAIN", "the key is being moved to another node of the Cluster"},
-	{"CLUSTERDOWN", "the Cluster is down"},
-	{"max number of clients", "the server has no connection left for us"},
+	{"LOADING", "the server is loading its data (LOADING)"},
+	{"BUSY", "the server is busy with a script of somebody's (BUSY)"},
+	{"UNKILLABLE", "the server is busy with a script of somebody's that cannot be stopped (UNKILLABLE)"},
+	{"READONLY", "this server is a replica now, and takes no writes (READONLY)"},
+	{"MASTERDOWN", "this server is a replica that has lost its master (MASTERDOWN)"},
+	{"NOREPLICAS", "the server has too few replicas to take writes (NOREPLICAS)"},
+	{"OOM", "the server's memory is full, it takes no writes (OOM)"},
+	{"MISCONF", "the server cannot save its data, and takes no writes until it can (MISCONF)"},
+	{"TRYAGAIN", "the key is being moved to another node of the Cluster (TRYAGAIN)"},
+	{"CLUSTERDOWN", "the Cluster is down (CLUSTERDOWN)"},
+	{"max number of clients", "the server has no connection left for us (ERR max number of clients)"},
 }
 
 // explain says in words for people what a server's answer that may pass means, or why there
@@ -60,7 +59,7 @@ func explain(err error) error {
 	}
 	for _, p := range passing {
 		if redis.HasErrorPrefix(err, p.code) {
-			return failure.Sentence(p.text+" ("+firstWord(p.code)+")", err)
+			return failure.Sentence(p.text, err)
 		}
 	}
 	var op *net.OpError
@@ -74,14 +73,6 @@ func explain(err error) error {
 		return failure.Sentence("the server did not answer in time", err)
 	}
 	return err
-}
-
-// firstWord is what stands behind a sentence: the protocol's code, which can be looked up.
-func firstWord(code string) string {
-	if word, rest, _ := strings.Cut(code, " "); rest == "" {
-		return word
-	}
-	return "ERR " + code
 }
 
 func isWrongType(err error) bool { return redis.HasErrorPrefix(err, "WRONGTYPE") }

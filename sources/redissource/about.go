@@ -11,20 +11,13 @@ import (
 	"coordtop/sources"
 )
 
-// warnings is what a person should know about how this source looks.
-type warnings struct {
-	polled []string // why something is polled
-	noScan bool
-	total  int64 // keys in the database; 0: unknown
-}
-
 // countKeys notes what the guess amounts to.
 func (w *watcher) countKeys() error {
 	total, err := rediscoord.Once(w.refusals(), "dbsize", func() (int64, error) { return w.conn.DBSize(w.Context()).Result() })
 	if err != nil && !redis.IsPermissionError(err) {
 		return err
 	}
-	w.notes.total = total
+	w.total = total
 	return nil
 }
 
@@ -56,7 +49,7 @@ func (w *watcher) describe() error {
 
 func (w *watcher) warnings() []string {
 	var list []string
-	switch why := strings.Join(w.notes.polled, "; "); {
+	switch why := strings.Join(w.polled, "; "); {
 	case why == "":
 	case w.push != nil && w.push.byKey && !w.discovers(): // what is known is all there is
 	case w.push != nil && w.push.byKey:
@@ -66,11 +59,11 @@ func (w *watcher) warnings() []string {
 	}
 	list = append(list, w.checks.warnings()...)
 	list = append(list, w.tracking.warnings()...)
-	if w.notes.noScan {
+	if w.noScan {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}
 	if w.selected.guess && !w.starting() {
-		text := w.guess.warning(len(w.keys), int(w.notes.total))
+		text := w.guess.warning(len(w.keys), int(w.total))
 		if w.push != nil {
 			every := "every " + w.o.Resync.String()
 			if w.o.Resync == time.Minute {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -35,11 +36,11 @@ type dialer struct {
 }
 
 func newDialer(o rediscoord.ClientOptions) (*dialer, error) {
-	server, err := rediscoord.NewServer(o)
+	options, dial, err := rediscoord.NewServer(o)
 	if err != nil { // nothing was sent yet: it is about the options, or a file that they name
 		return nil, sources.Final(err, "%s", err)
 	}
-	return &dialer{options: server.Options, dial: server.Dial, db: o.DB}, nil
+	return &dialer{options: options, dial: dial, db: o.DB}, nil
 }
 
 // connection is one to the server, with a client around it that has no other and makes no other.
@@ -61,15 +62,12 @@ func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Cont
 	if conn.RemoteAddr().String() != d.server.String() {
 		return nil, errors.Join(errTwoServers, conn.Close())
 	}
-	hand := make(chan net.Conn, 1)
-	hand <- conn
+	var taken atomic.Bool
 	o.Dialer = func(context.Context, string, string) (net.Conn, error) {
-		select {
-		case c := <-hand:
-			return c, nil
-		default:
+		if taken.Swap(true) {
 			return nil, errNoRedial
 		}
+		return conn, nil
 	}
 	named := o.OnConnect
 	o.OnConnect = func(ctx context.Context, c *redis.Conn) error {

@@ -27,57 +27,43 @@ var words = sources.Words{
 	Password: "it with password_env, password_file or in the URL", Full: "its maxclients",
 }
 
-// explaining turns one error into a sentence.
-type explaining struct {
-	sources.Contact
-	err error
-	o   *rediscoord.ClientOptions
-}
-
 // Explain turns an error of a connection that was made with o into a sentence. silence is
 // how long an answer was waited for; opening is false once the server had answered.
 func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	e := explaining{err: err, o: &o, Contact: sources.Contact{
+	c := sources.Contact{
 		Words: words, Where: strings.Join(o.Addrs, ", "), User: cmp.Or(o.User, "default"), Database: strconv.Itoa(o.DB),
 		Secrets: []string{o.Password, o.SentinelPassword}, TLS: o.TLS != nil, Opening: opening, Silence: silence,
-	}}
+	}
 	var liar *respwire.Error
 	var said redis.Error
+	asked := o.Topology == rediscoord.Sentinel && opening // Sentinels
+	is := func(f sources.Failure) error { return c.Problem(f, err, said.Error()) }
 	switch {
 	case errors.Is(err, errNoScan):
 		return sources.Final(err, "the user may not scan for patterns: give it +scan, or name each key")
 	case errors.Is(err, errNoRead):
 		return sources.Final(err, "the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
 	case errors.As(err, &liar):
-		e.Where = liar.Addr // of the master, where Sentinels were asked for it
-		return e.Problem(sources.Lies, err, liar.What)
+		c.Where = liar.Addr // of the master, where Sentinels were asked for it
+		return c.Problem(sources.Lies, err, liar.What)
 	case errors.Is(err, errTwoServers):
-		return sources.Passing(err, "%s leads to more than one server: give the address of one", e.Where)
-	case o.Topology == rediscoord.Sentinel && opening && errors.Is(err, redis.Nil):
-		return sources.Final(err, "the Sentinels at %s know no master %q: check the name behind the hosts", e.Where, o.Master)
-	case errors.As(err, &said):
-		return e.reply(said)
-	}
-	if p := e.Unreached(err); p != nil {
-		return p
-	}
-	if opening {
-		return e.Problem(sources.Foreign, err, "")
-	}
-	return e.Problem(sources.Broken, err, err.Error())
-}
-
-// reply is about what the server answered.
-func (e *explaining) reply(said redis.Error) error {
-	err := e.err
-	is := func(f sources.Failure) error { return e.Problem(f, err, said.Error()) }
-	switch {
+		return sources.Passing(err, "%s leads to more than one server: give the address of one", c.Where)
+	case asked && errors.Is(err, redis.Nil):
+		return sources.Final(err, "the Sentinels at %s know no master %q: check the name behind the hosts", c.Where, o.Master)
+	case !errors.As(err, &said):
+		if p := c.Unreached(err); p != nil {
+			return p
+		}
+		if opening {
+			return c.Problem(sources.Foreign, err, "")
+		}
+		return c.Problem(sources.Broken, err, err.Error())
 	case redis.HasErrorPrefix(err, "WRONGPASS"):
 		return is(sources.WrongPassword)
-	case redis.IsAuthError(err) && e.o.Password == "":
+	case redis.IsAuthError(err) && o.Password == "":
 		return is(sources.NoPassword)
 	case redis.IsAuthError(err), redis.HasErrorPrefix(err, "DENIED"):
 		return is(sources.NotLetIn)
@@ -89,8 +75,8 @@ func (e *explaining) reply(said redis.Error) error {
 		return is(sources.Full)
 	case errors.Is(err, errDatabase):
 		return is(sources.NoDatabase)
-	case e.o.Topology == rediscoord.Sentinel && e.Opening && redis.HasErrorPrefix(err, "unknown command"):
-		return sources.Final(err, "the server at %s is not a Sentinel: those use port 26379; for the Redis itself write redis://", e.Where)
+	case asked && redis.HasErrorPrefix(err, "unknown command"):
+		return sources.Final(err, "the server at %s is not a Sentinel: those use port 26379; for the Redis itself write redis://", c.Where)
 	}
 	return is(sources.Refuses)
 }

@@ -182,7 +182,7 @@ func TestGuessIsCutAndSaysSo(t *testing.T) {
 	for i := range 14 {
 		w.keys[strconv.Itoa(i)] = nil
 	}
-	w.notes.total, w.selected.guess = 812_000, true
+	w.total, w.selected.guess = 812_000, true
 	w.guess.finish(&sweep{first: true, cut: true, cursor: 7, scanned: 200_000})
 	if got := strings.Join(w.warnings(), "|"); got != "guessed 14 of 812,000 keys: name them with ?keys= (only about 200,000 keys were looked at so far); new prefixes are looked for once a minute" {
 		t.Error(got)

@@ -31,7 +31,7 @@ func prefixes(from []string) (list []string, ok bool) {
 	}
 	for i := 0; i < len(stems); {
 		finer := branches(stems[i].names, stems[i].parts+1)
-		if len(stems)-1+len(finer) > mostPrefixes || stems[i].whole() {
+		if len(stems)-1+len(finer) > mostPrefixes || stems[i].names[0] == stems[i].prefix { // with nothing behind it
 			i++
 			continue
 		}
@@ -50,9 +50,6 @@ type stem struct {
 	parts  int
 	names  []string
 }
-
-// whole reports whether there is nothing behind the prefix.
-func (s stem) whole() bool { return len(s.names) == 1 && s.names[0] == s.prefix }
 
 // branches groups sorted names by their first n parts.
 func branches(names []string, n int) (list []stem) {

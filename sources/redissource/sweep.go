@@ -43,8 +43,8 @@ const (
 func (w *watcher) newSweep(first bool) *sweep {
 	w.denials.begin(w.keys)
 	s := &sweep{first: first, started: time.Now(), pattern: w.selected.scanPattern()}
-	s.scanning = (s.pattern != "" || w.selected.guess) && !w.notes.noScan
-	s.cut = w.notes.noScan
+	s.scanning = (s.pattern != "" || w.selected.guess) && !w.noScan
+	s.cut = w.noScan
 	for name := range w.selected.exact {
 		s.pending = append(s.pending, name)
 	}
@@ -128,7 +128,7 @@ func (s *sweep) scan(ctx context.Context, w *watcher) error {
 		return names, err
 	})
 	if redis.IsPermissionError(err) {
-		w.notes.noScan, s.scanning, s.cut = true, false, true
+		w.noScan, s.scanning, s.cut = true, false, true
 		return nil
 	}
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	for _, name := range names {
 		if w.selected.guess {
 			lock, byValue := w.guess.lockOf(name)
-			if byValue && lock == name && w.keys[name] == nil && !w.guess.choose(s, name, int(w.notes.total)) {
+			if byValue && lock == name && w.keys[name] == nil && !w.guess.choose(s, name, int(w.total)) {
 				continue
 			}
 			name = lock

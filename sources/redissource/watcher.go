@@ -40,7 +40,9 @@ type watcher struct {
 	becameHow sources.Known // of became
 	dataLost  bool          // by a restart, and the first sweep after it is not over
 	about     sources.About // as last told
-	notes     warnings
+	polled    []string      // why something is polled
+	noScan    bool          // the user may not
+	total     int64         // keys in the database; 0: unknown
 }
 
 // focused are the names on screen.
@@ -136,7 +138,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	if w.push = c; c != nil {
 		w.adopt(c)
 	}
-	w.notes.polled, w.unasked = reasons, w.selected.guess && len(guessed) == 0
+	w.polled, w.unasked = reasons, w.selected.guess && len(guessed) == 0
 	w.poll.names, w.tracking = nil, keyTracking{}
 	for _, k := range w.keys {
 		k.armed, k.futile = false, false
@@ -232,26 +234,20 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 
 // wait sleeps until something is to be done, a second at most.
 func (w *watcher) wait(ctx context.Context, now time.Time) error {
-	until := now.Add(time.Second)
-	sooner := func(t time.Time) {
-		if !t.IsZero() && t.Before(until) {
-			until = t
-		}
-	}
-	sooner(w.ends.next())
-	sooner(w.pollNext())
-	sooner(w.checks.due)
-	sooner(w.pingAt())
-	changed := w.hints.Changed()
+	changed, next := w.hints.Changed(), w.resync
 	switch {
 	case w.sweep != nil: // a refresh waits until it is over
-		sooner(w.sweep.rest)
+		next = w.sweep.rest
 	case w.hints.Refreshed(&w.served):
 		w.denials.ask = true
 		w.resyncSoon()
 		return nil
-	default:
-		sooner(w.resync)
+	}
+	until := now.Add(time.Second)
+	for _, t := range []time.Time{next, w.ends.next(), w.pollNext(), w.checks.due, w.pingAt()} {
+		if !t.IsZero() {
+			until = sources.Earlier(until, t)
+		}
 	}
 	t := time.NewTimer(until.Sub(now))
 	defer t.Stop()
