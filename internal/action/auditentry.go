@@ -2,6 +2,7 @@ package action
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,29 @@ func (e *AuditEntry) Event() (out sources.Event, ok bool) {
 	return out, true
 }
 
+// StillWaiting begins what is told of a claim while it waits.
+const StillWaiting = "still waiting"
+
+const (
+	lostAction = "lost"
+	noEnd      = "no end is written"
+)
+
+// Words takes the Detail of an event of an action apart: what was done, by whom, and how it went,
+// without what was seen. All but user are words of ours. ok is false for any other text.
+func Words(detail string) (verb, user, result string, ok bool) {
+	verb, rest, _ := strings.Cut(detail, " by ")
+	user, rest, _ = strings.Cut(rest, ": ")
+	for _, result := range []string{Seen.String(), Unseen.String(), Missed.String(), Failed.String(), Dropped.String(), Unknown.String(), StillWaiting, noEnd} {
+		after, found := strings.CutPrefix(rest, result)
+		if found && (after == "" || strings.ContainsAny(after[:1], ": ,")) {
+			ok = verb == lostAction || slices.ContainsFunc(Verbs(), func(d Doing) bool { return d.Verb.String() == verb })
+			return verb, user, result, ok
+		}
+	}
+	return "", "", "", false
+}
+
 // User is who did it, without the host.
 func (e *AuditEntry) User() string {
 	user, _, _ := strings.Cut(e.Who, "@")
@@ -88,9 +112,9 @@ func (e *AuditEntry) User() string {
 func (e *AuditEntry) Unfinished() string {
 	switch {
 	case e.Process == 0:
-		return "no end is written"
+		return noEnd
 	case e.Runs:
-		return fmt.Sprintf("no end is written yet, and process %d runs: it may wait", e.Process)
+		return fmt.Sprintf(noEnd+" yet, and process %d runs: it may wait", e.Process)
 	}
-	return fmt.Sprintf("no end is written, and process %d is gone: whether it was done is not known", e.Process)
+	return fmt.Sprintf(noEnd+", and process %d is gone: whether it was done is not known", e.Process)
 }

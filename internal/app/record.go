@@ -186,7 +186,8 @@ func (p *program) recordCommand() *cobra.Command {
 			"history.db in the state directory, or what `history.file` of the config file names. One coordtop records at a\n" +
 			"time; another waits, and takes over. Nothing is recorded that the board would not show.\n\n" +
 			"With --export a stretch of what was recorded is written to FILE, which can be sent to somebody and replayed\n" +
-			"there. --mask replaces every name, label and text in it by another one, the same everywhere.",
+			"there. --mask replaces every name, label and text in it by another one, the same everywhere; what an action was\n" +
+			"and how it went stays.",
 		Example: "coordtop record\ncoordtop record --export outage.coordtop --since 2h --mask",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("export") {

@@ -66,6 +66,7 @@ func directions() []direction {
 		{"internal/history", []string{"sources", "internal/format", "internal/spawn"}},
 		{"internal/history/historytest", []string{"sources", "sources/sourcetest", "internal/history"}},
 		{"internal/history/recordtest", []string{"sources", "internal/history", "internal/history/record", "internal/history/sqlite"}},
+		{"internal/history/record", []string{"sources", "internal/history", "internal/action", "internal/spawn"}},
 		{"internal/history/*", []string{"sources", "internal/history", "internal/files", "internal/format", "internal/spawn"}},
 		{"internal/address", nil},
 		{"internal/backoff", nil},

@@ -139,7 +139,7 @@ func (w *wait) trouble(t coord.Trouble) {
 		w.n.reach(action.Waiting, "")
 		return
 	}
-	text := "still waiting: " + clean(sentence(t.Err))
+	text := action.StillWaiting + ": " + clean(sentence(t.Err))
 	w.n.reach(action.Waiting, text)
 	w.o.mu.Lock()
 	last, known := w.said[text]

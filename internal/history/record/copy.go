@@ -5,13 +5,15 @@ import (
 	"errors"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/internal/history"
 	"coordtop/sources"
 )
 
 // Copy records a stretch of a recording again: what was taken in is taken in by a replay, and what
 // follows from it is derived anew. begin makes the Output for each run. Masked: every name, label and
-// sentence is replaced before anything is made of it, by the same text everywhere. An error wraps
+// sentence is replaced before anything is made of it, by the same text everywhere, but not what an
+// action was and how it went. An error wraps
 // history.ErrNothing where nothing lies in span.
 func Copy(ctx context.Context, from history.Log, span history.Span, masked bool, begin func(history.Run) (Output, error)) error {
 	runs, err := from.Runs(ctx)
@@ -68,10 +70,21 @@ func (m *mask) inputs(list []sources.Input) (out []sources.Input, err error) {
 		return list, nil
 	}
 	var b []byte
-	for i := range list {
-		b = m.encoder.Input(b, &list[i])
+	words := map[uint64][2]string{} // of actions, around who did it
+	for _, in := range list {
+		if in.Note != nil && in.Note.Kind == sources.EventAction {
+			if verb, user, result, ok := action.Words(in.Note.Detail); ok {
+				note := *in.Note
+				note.Detail, in.Note = user, &note
+				words[in.Seq] = [2]string{verb + " by ", ": " + result}
+			}
+		}
+		b = m.encoder.Input(b, &in)
 	}
 	err = m.decoder.Inputs(b, func(in *sources.Input) bool {
+		if around, is := words[in.Seq]; is {
+			in.Note.Detail = around[0] + in.Note.Detail + around[1]
+		}
 		out = append(out, *in)
 		return true
 	})

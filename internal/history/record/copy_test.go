@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/sqlite"
@@ -87,6 +89,45 @@ func TestAnExportHoldsNoNameWhereItIsMasked(t *testing.T) {
 	lanes, err := s.Lanes(t.Context(), nil, history.Span{From: begin(t, log), To: begin(t, log).Add(time.Hour)})
 	if err != nil || !slices.ContainsFunc(lanes, func(l history.Lane) bool { return len(l.Terms) == 4 }) {
 		t.Errorf("%d lanes, %v: want one with four leaders", len(lanes), err)
+	}
+}
+
+// TestAMaskedActionSaysWhatWasDoneAndHowItWent looks at what a mask makes of the actions of audits.
+func TestAMaskedActionSaysWhatWasDoneAndHowItWent(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	entry := func(verb, result, detail string) sources.Event {
+		e := action.AuditEntry{At: began, Ended: began.Add(3 * time.Second), Who: "alice@host-1", Action: verb, Result: result, Detail: detail}
+		event, _ := e.Event()
+		return event
+	}
+	m := newMask(true)
+	if _, err := m.keyframe(&sources.Keyframe{}); err != nil {
+		t.Fatal(err)
+	}
+	hidden := "[0-9a-f]{10}"
+	for i, c := range []struct {
+		event sources.Event
+		want  string
+	}{
+		{entry("release", "done", "host-1 owned it"), "release by " + hidden + ": done"},
+		{entry("acquire", "failed", "NOAUTH secret"), "acquire by " + hidden + ": failed"},
+		{entry("campaign", "", ""), "campaign by " + hidden + ": no end is written"},
+		{entry("lost", "failed", "host-1"), "lost by " + hidden + ": failed"},
+		{entry("note", "", "release by alice: done"), hidden},
+		{sources.Event{Kind: sources.EventAction, Detail: "acquire by alice: still waiting: host-1 is there"}, "acquire by " + hidden + ": still waiting"},
+		{sources.Event{Kind: sources.EventAction, Detail: "billing by alice: done"}, hidden},
+		{sources.Event{Kind: sources.EventAction, Detail: "release by alice: donezo"}, hidden},
+		{sources.Event{Kind: sources.EventAction, Detail: "release by alice: x: done"}, hidden},
+	} {
+		event := c.event
+		got, err := m.inputs([]sources.Input{{Kind: sources.InputNote, Seq: uint64(i + 1), Note: &event}})
+		if err != nil || len(got) != 1 || !regexp.MustCompile("^"+c.want+"$").MatchString(got[0].Note.Detail) {
+			t.Errorf("of %q it makes %q, %v: want %s", event.Detail, got[0].Note.Detail, err, c.want)
+		}
+		if event != c.event {
+			t.Errorf("what was recorded is %q now", event.Detail)
+		}
 	}
 }
 
