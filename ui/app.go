@@ -138,7 +138,7 @@ func Run(ctx context.Context, o Options) error {
 
 // pumpOf is the pump of a board's feed and operator.
 func pumpOf(o Options, f *feeds, send func(tea.Msg)) *terminal.Pump {
-	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.State().Rev }, Send: send, Slow: o.slow}
+	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.shown().State().Rev }, Send: send, Slow: o.slow}
 	if o.Operator != nil {
 		p.Acts = o.Operator.Wake()
 	}

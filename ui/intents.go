@@ -151,7 +151,7 @@ func (m *model) clearFilter() {
 // pause holds the picture, or lets it go on from what is known now.
 func (m *model) pause() {
 	if m.Paused.IsZero() {
-		m.Paused = m.feeds.Now()
+		m.Paused = m.feeds.shown().Now()
 		return
 	}
 	m.Paused = time.Time{}

@@ -121,8 +121,8 @@ func (m *model) receive() {
 		return
 	}
 	first := m.State == nil
-	m.State = m.feeds.State()
-	m.Events.Read(m.feeds)
+	m.State = m.feeds.shown().State()
+	m.Events.Read(m.feeds.shown())
 	changed := m.Rows.Update(m.State, m.Now)
 	if m.replay.anew {
 		m.replay.anew = false
@@ -159,7 +159,7 @@ func (m *model) follow() {
 
 // find returns the handle of a row by its identity.
 func (m *model) find(ref sources.Ref) (rows.Handle, bool) {
-	row := m.feeds.Row(m.State, ref)
+	row := m.feeds.shown().Row(m.State, ref)
 	if row == nil {
 		return rows.Handle{}, false
 	}

@@ -261,7 +261,7 @@ func (m pastReader) haveLanes(msg pastMsg) {
 // joinLanes joins what was read to the rows as they are now.
 func (m pastReader) joinLanes() {
 	for ref := range m.Time.Past {
-		if row := m.feeds.Row(m.State, ref); row != nil {
+		if row := m.feeds.shown().Row(m.State, ref); row != nil {
 			screen.JoinPast(&m.Scene, row)
 		}
 	}

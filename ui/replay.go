@@ -40,18 +40,6 @@ func (f *feeds) shown() Feed {
 	return f.live
 }
 
-// State returns the latest state of what is shown.
-func (f *feeds) State() *sources.State { return f.shown().State() }
-
-// Now is the time that ages are counted to.
-func (f *feeds) Now() time.Time { return f.shown().Now() }
-
-// Events returns what was not returned before.
-func (f *feeds) Events(max int) ([]sources.Event, uint64) { return f.shown().Events(max) }
-
-// Row returns the row of ref in s.
-func (f *feeds) Row(s *sources.State, ref sources.Ref) *sources.Row { return f.shown().Row(s, ref) }
-
 // Wake receives after there is something new in what is shown.
 func (f *feeds) Wake() <-chan struct{} {
 	switch {
@@ -99,9 +87,9 @@ func (f *feeds) clock() time.Time {
 // away.
 func (f *feeds) tick() time.Time {
 	if f.past.Load() {
-		return f.Now().Truncate(time.Second)
+		return f.shown().Now().Truncate(time.Second)
 	}
-	return f.Now()
+	return f.shown().Now()
 }
 
 // ErrPast reports an action that was asked for while the past was shown.

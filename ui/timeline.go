@@ -299,7 +299,7 @@ func (m timelineScreen) note(text string) tea.Cmd {
 		m.Say("this is a recording: it takes no notes")
 		return nil
 	}
-	about, when := m.feeds.Now(), "now"
+	about, when := m.feeds.shown().Now(), "now"
 	if m.Shown == screen.Timeline && !m.Time.At.IsZero() {
 		about, when = m.Time.At, "at "+paint.TimeOfDay(m.Time.At, m.Now)
 	}

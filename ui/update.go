@@ -153,7 +153,7 @@ func (m *model) notePicked() {
 func (m *model) time() (clock, now time.Time) {
 	clock = zoned(m.utc, m.feeds.clock())
 	if now = clock; m.feeds.replaying() && m.feeds.player.Position().Run != 0 {
-		now = zoned(m.utc, m.feeds.Now())
+		now = zoned(m.utc, m.feeds.shown().Now())
 	}
 	return clock, now
 }

@@ -117,9 +117,6 @@ func (th *Theme) Wrapped(st Style, text string, w int) []string {
 
 const blanks = "                                                                                "
 
-// Blank returns h empty lines of w cells.
-func (th *Theme) Blank(w, h int) []string { return th.Box(nil, w, h) }
-
 // Box returns exactly h lines of exactly w cells: lines, which have that width, cut or
 // filled up with empty ones.
 func (th *Theme) Box(lines []string, w, h int) []string {

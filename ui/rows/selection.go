@@ -54,7 +54,7 @@ func (f *Selection) PassesEvent(e *sources.Event) bool {
 	if f.Expr.Empty() {
 		return true
 	}
-	s := eventSubject{event: e, st: f.st, now: f.now}
+	s := eventSubject{e, rowSubject{st: f.st, now: f.now}}
 	if f.Find != nil && e.Ref.Name != "" {
 		s.row, s.v = f.Find(e.Ref)
 	}
@@ -113,10 +113,7 @@ func (s *rowSubject) Label(key string) (string, bool) {
 // row; nil: it is gone.
 type eventSubject struct {
 	event *sources.Event
-	row   *sources.Row
-	st    *sources.State
-	v     Verdict
-	now   time.Time
+	rowSubject
 }
 
 func (s *eventSubject) Words(match func(string) bool) bool {
@@ -141,21 +138,21 @@ func (s *eventSubject) Text(field int, match func(string) bool) (found, known bo
 	case s.row == nil:
 		return false, false
 	}
-	return (&rowSubject{s.row, s.st, s.v, s.now}).Text(field, match)
+	return s.rowSubject.Text(field, match)
 }
 
 func (s *eventSubject) Number(field int, count bool) (filter.Range, bool) {
 	if s.row == nil {
 		return filter.Range{}, false
 	}
-	return (&rowSubject{s.row, s.st, s.v, s.now}).Number(field, count)
+	return s.rowSubject.Number(field, count)
 }
 
 func (s *eventSubject) Label(key string) (string, bool) {
 	if s.row == nil {
 		return "", false
 	}
-	return (&rowSubject{row: s.row}).Label(key)
+	return s.rowSubject.Label(key)
 }
 
 // PassesAudit reports whether an action of the audit is selected.

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,24 +17,25 @@ const offered, offeredRows = 200, 20_000
 // Values lists what exists of a field or label, sorted: what a filter can be completed
 // with.
 func (x *Index) Values(field string) []string {
-	seen := map[string]bool{}
-	add := func(s string) {
-		if s != "" && len(seen) < offered {
-			seen[paint.Clean(s)] = true
-		}
-	}
+	found := valueSet{}
 	for _, e := range x.entries[:min(len(x.entries), offeredRows)] {
 		if r := e.row; r != nil {
-			valuesOf(field, r, &e.v, add)
+			valuesOf(field, r, &e.v, found.add)
 		}
 	}
-	list := make([]string, 0, len(seen))
-	for s := range seen {
-		list = append(list, s)
-	}
-	slices.Sort(list)
-	return list
+	return found.sorted()
 }
+
+// valueSet are values to be offered, fit for drawing.
+type valueSet map[string]bool
+
+func (s valueSet) add(value string) {
+	if value != "" && len(s) < offered {
+		s[paint.Clean(value)] = true
+	}
+}
+
+func (s valueSet) sorted() []string { return slices.Sorted(maps.Keys(s)) }
 
 func valuesOf(field string, r *sources.Row, v *Verdict, add func(string)) {
 	if i := language.Find(field); i >= 0 {
@@ -90,17 +92,14 @@ func (x *Index) Complete(text string) filter.Completion {
 // CompleteAudit completes a filter of the audit that is typed.
 func CompleteAudit(text string, entries []action.AuditEntry) filter.Completion {
 	return languageOf(fields, func(f *fieldEntry) bool { return f.audit != nil }).Complete(text, nil, func(field string) []string {
-		var list []string
+		found := valueSet{}
 		if i := language.Find(field); i >= 0 && fields[i].audit != nil {
 			for e := range entries {
-				list = append(list, fields[i].audit(&entries[e])...)
+				for _, value := range fields[i].audit(&entries[e]) {
+					found.add(value)
+				}
 			}
 		}
-		slices.Sort(list)
-		list = slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
-		for i := range list {
-			list[i] = paint.Clean(list[i])
-		}
-		return list[:min(len(list), offered)]
+		return found.sorted()
 	})
 }

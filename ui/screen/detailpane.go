@@ -16,7 +16,7 @@ import (
 func detailPane(sc *Scene, w, h int) []string {
 	row, v := sc.Selected()
 	if row == nil {
-		return sc.Theme.Blank(w, h)
+		return sc.Theme.Box(nil, w, h)
 	}
 	airy, gap := h >= 9, sc.Theme.Line(w).Done()
 	sections := [][]string{ownerTable(sc, row, v, w, airy), waiterLines(sc, row, v, w, false), actionLines(sc, row, w), ifReleased(sc, row, v, w)}

@@ -128,10 +128,5 @@ func eventsOfRow(sc *Scene, row *sources.Row, w, n int) []string {
 		return nil
 	}
 	events := eventLines(sc, w-2, n, false, func(e *sources.Event) bool { return e.Ref == row.Ref })
-	if len(events) == 0 {
-		return nil
-	}
-	events = paint.Indented(paint.Indented(events))
-	title := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "EVENTS of this row, newest first").Done()
-	return append([]string{title}, events...)
+	return titled(sc, "EVENTS of this row, newest first", paint.Indented(paint.Indented(events)), w)
 }

@@ -69,22 +69,18 @@ func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, 
 	switch {
 	case bySession(o):
 		drawSession(sc, l, o, w)
-		return
-	case o.NoExpiry:
-		l.Cell(sc.Theme.Warn, "no TTL", w)
-		return
-	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
-		l.Cell(sc.Theme.Dim, "?", w)
-		return
+	case o.NoExpiry || o.Lease <= 0 || o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
+		text := LeaseText(sc, o, v)
+		l.Cell(text.Style, text.Text, w)
+	default:
+		drawLeaseBar(sc, l, o, v, w)
 	}
-	left := rows.LeaseLeft(o, sc.Now)
-	text := format.Left(left)
-	if o.Lease <= 0 {
-		l.Cell("", text, w)
-		return
-	}
-	part := float64(left) / float64(o.Lease)
-	l.Bar(leaseStyle(sc, v.Late()), part, text, w)
+}
+
+// drawLeaseBar draws what is left of a lease in w cells.
+func drawLeaseBar(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
+	left, st := rows.LeaseLeft(o, sc.Now), leaseStyle(sc, v.Late())
+	l.Bar(st, float64(left)/float64(o.Lease), format.Left(left), w)
 }
 
 // drawSession says what an owner does that owns as long as its session lives: one that
@@ -141,8 +137,7 @@ func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 	}
 	stale := v.Status == sources.StatusStale
 	if w >= barFrom && !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
-		left := float64(rows.LeaseLeft(o, sc.Now)) / float64(o.Lease)
-		l.Bar(leaseStyle(sc, v.Late()), left, format.Left(rows.LeaseLeft(o, sc.Now)), leaseBar+1+paint.BarText)
+		drawLeaseBar(sc, l, o, v, leaseBar+1+paint.BarText)
 		l.Skip(1)
 		start = l.X
 	}

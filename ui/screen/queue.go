@@ -63,8 +63,7 @@ func candidateLines(sc *Scene, row *sources.Row, w int, full bool) []string {
 	if len(row.Candidates) == 0 {
 		return nil
 	}
-	l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "CANDIDATES seen or probable")
-	return append([]string{l.Done()}, waiterTable(sc, row, rows.Verdict{}, row.Candidates, w, "", full)...)
+	return titled(sc, "CANDIDATES seen or probable", waiterTable(sc, row, rows.Verdict{}, row.Candidates, w, "", full), w)
 }
 
 // waiterTable draws waiters; next is said of those of a queue that are served next.

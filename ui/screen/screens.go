@@ -90,23 +90,16 @@ func drawTabs(sc *Scene, l *paint.Line, room int) {
 	}
 }
 
-// keysWidth is how many cells the tabs take where only one is named.
-func keysWidth() int {
-	w := 0
-	for _, e := range viewTable() {
-		if e.name != "" {
-			w += 3
-		}
-	}
-	return w + len("Timeline")
-}
+// keysWidth is how many cells the tabs take where only one is named, and tabsWidth where all are.
+func keysWidth() int { return widthOfTabs(func(string) int { return 3 }) + len("Timeline") }
 
-// tabsWidth is how many cells the tabs take.
-func tabsWidth() int {
+func tabsWidth() int { return widthOfTabs(func(name string) int { return 4 + format.Width(name) }) }
+
+func widthOfTabs(width func(name string) int) int {
 	w := 0
 	for _, e := range viewTable() {
 		if e.name != "" {
-			w += 4 + format.Width(e.name)
+			w += width(e.name)
 		}
 	}
 	return w

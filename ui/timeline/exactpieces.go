@@ -19,7 +19,7 @@ type Piece struct {
 // owned it, when nobody did, when it was not observed, and what was not read, to the nanosecond. Of several owners
 // of what only one may own it has the term that runs.
 func (w Window) Pieces(l Lane, now time.Time) []Piece {
-	c := pieceBuilder{at: w.Start, end: sources.Earlier(w.End(), now), lane: &l}
+	c := pieceBuilder{at: w.Start, end: sources.Earlier(w.End(), now), lane: &l, dark: l.Dark}
 	first, last := w.within(l.Terms)
 	for i := first; i < last; i++ {
 		t := &l.Terms[i]
@@ -69,7 +69,7 @@ func covered(pieces []Piece, spans []Span) []Piece {
 type pieceBuilder struct {
 	at, end time.Time
 	lane    *Lane
-	dark    int // the first of the lane's stretches that may not be over
+	dark    []sources.Dark // the lane's stretches, but for the first ones that are over
 	pieces  []Piece
 }
 
@@ -102,20 +102,14 @@ func (c *pieceBuilder) vacant(to time.Time, known bool) {
 // cover appends the pieces up to an instant: what was not observed of it is dark.
 func (c *pieceBuilder) cover(to time.Time, m CellKind, term int) {
 	to = sources.Earlier(to, c.end)
-	for c.dark < len(c.lane.Dark) && c.at.Before(to) {
-		d := c.lane.Dark[c.dark]
-		end := endOf(d, c.end)
-		if !end.After(c.at) {
-			c.dark++
-			continue
-		}
-		if !d.From.Before(to) {
-			break
-		}
-		c.piece(d.From, m, term)
-		c.piece(sources.Earlier(end, to), Dark, -1)
+	for len(c.dark) > 0 && !endOf(c.dark[0], c.end).After(c.at) {
+		c.dark = c.dark[1:]
 	}
-	c.piece(to, m, term)
+	for from, until := range sources.Observed(c.at, to, c.dark) {
+		c.piece(from, Dark, -1)
+		c.piece(until, m, term)
+	}
+	c.piece(to, Dark, -1)
 }
 
 // piece appends one piece, or makes the last one longer where that says the same.

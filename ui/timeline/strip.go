@@ -209,18 +209,9 @@ func (p *painter) leaderless(l Lane) {
 		for len(dark) > 0 && !dark[0].To.IsZero() && !dark[0].To.After(from) {
 			dark = dark[1:] // it is over before this gap, and so before all that follow
 		}
-		for _, d := range dark {
-			if !d.From.Before(to) {
-				break
-			}
-			end := endOf(d, p.now)
-			if !end.After(from) {
-				continue
-			}
-			p.vacant(&l, from, d.From)
-			from = sources.Later(from, end)
+		for from, to := range sources.Observed(from, to, dark) {
+			p.vacant(&l, from, to)
 		}
-		p.vacant(&l, from, to)
 	})
 }
 
