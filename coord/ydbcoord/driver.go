@@ -40,11 +40,16 @@ func New(url string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	return NewDriver(co, co.Node, o)
+}
+
+// NewDriver makes a driver as Client.Driver does, with a client of its own.
+func NewDriver(co ClientOptions, node string, o Options) (*Driver, error) {
 	c, err := NewClient(co)
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.Driver(co.Node, o)
+	d, err := c.Driver(node, o)
 	if err != nil {
 		return nil, err
 	}

@@ -210,17 +210,13 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 			return nil, err
 		}
 		used.Store(&o)
-		client, err := ydbcoord.NewClient(o)
-		if err != nil {
-			return nil, err
-		}
-		driver, err := client.Driver(space, ydbcoord.Options{
+		driver, err := ydbcoord.NewDriver(o, space, ydbcoord.Options{
 			TTL: ydbLease, Incarnations: true, ClientsUnprotected: s.ClientsUnprotected, AllowRecreate: s.AllowRecreate,
 		})
 		if err != nil {
 			return nil, err
 		}
-		return ownClient{driver, client}, nil
+		return driver, nil
 	}
 	b.Provisions = true
 	b.CreateNode = func(ctx context.Context, space string) error {
@@ -265,15 +261,4 @@ func ydbConnect(ctx context.Context, h Host, s config.Source) (*ydbcoord.Client,
 		return nil, err
 	}
 	return ydbcoord.NewClient(o)
-}
-
-// ownClient is a driver whose client is its own.
-type ownClient struct {
-	*ydbcoord.Driver
-	client *ydbcoord.Client
-}
-
-// Close closes both.
-func (o ownClient) Close(ctx context.Context) error {
-	return errors.Join(o.Driver.Close(ctx), o.client.Close(ctx))
 }
