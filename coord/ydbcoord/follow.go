@@ -96,7 +96,7 @@ func (f *Follower) Look(names ...string) {
 // that of ctx, or why the session ended, or coord.ErrClosed.
 func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
 	for {
-		if state, ok, err := f.take(); ok || err != nil {
+		if state, ok, err := f.Take(); ok || err != nil {
 			return state, err
 		}
 		select {
@@ -107,7 +107,11 @@ func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
 	}
 }
 
-func (f *Follower) take() (SemaphoreState, bool, error) {
+// Ready receives when there may be a state to Take, or the following has ended.
+func (f *Follower) Ready() <-chan struct{} { return f.wake }
+
+// Take returns a state that was not taken yet, if there is one. The error is Next's.
+func (f *Follower) Take() (SemaphoreState, bool, error) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	switch {

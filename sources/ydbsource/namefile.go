@@ -74,7 +74,6 @@ func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 			came = append(came, e)
 			s.byName[one.Name] = e
 			s.names = append(s.names, e)
-			s.left++
 		}
 	}
 	for _, named := range s.fixed {
@@ -93,9 +92,6 @@ func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 		}
 		went = append(went, e)
 		delete(s.byName, e.Name)
-		if !e.got {
-			s.left--
-		}
 	}
 	s.names = stay
 	return came, went

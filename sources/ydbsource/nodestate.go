@@ -20,7 +20,6 @@ type nodeState struct {
 	byName      map[string]*entry
 	incarnation string
 
-	left    int      // entries that were not read since the last gap
 	synced  bool     // told, since the last gap
 	missing bool     // there is no such node, which was told; no session was attached since
 	begun   bool     // a listing was begun before: what follows is one again
@@ -63,7 +62,7 @@ func newNodeState(s *Source, path string) *nodeState {
 
 // begin begins a listing of which nothing is told yet.
 func (s *nodeState) begin() {
-	s.left, s.synced, s.missing = len(s.names), false, false
+	s.synced, s.missing = false, false
 	for _, e := range s.names {
 		e.got, e.asking = false, time.Time{}
 	}
@@ -71,7 +70,7 @@ func (s *nodeState) begin() {
 
 // loseTrack begins a new listing, if anything was told in this one.
 func (s *nodeState) loseTrack() bool {
-	if s.left == len(s.names) && !s.synced {
+	if !s.synced && !slices.ContainsFunc(s.names, func(e *entry) bool { return e.got }) {
 		return false
 	}
 	s.begin()
@@ -80,7 +79,7 @@ func (s *nodeState) loseTrack() bool {
 
 // complete says, once a listing, that it is complete.
 func (s *nodeState) complete() bool {
-	done := s.left == 0 && !s.synced
+	done := !s.synced && !slices.ContainsFunc(s.names, func(e *entry) bool { return !e.got })
 	s.synced = s.synced || done
 	return done
 }
@@ -121,7 +120,7 @@ func (s *nodeState) nothing(now time.Time) sources.Change {
 		p.Note, p.Absent, p.NoSpace = noNode, true, true // a mutex too: nobody can take it there
 		s.set(&c, e, p)
 	}
-	s.left, s.synced, s.missing = 0, true, true
+	s.synced, s.missing = true, true
 	return c
 }
 
@@ -189,7 +188,6 @@ func (s *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	c := sources.Change{At: read.At}
 	if first {
 		e.got = true
-		s.left--
 		c.Synced, c.After = s.complete(), after
 		s.set(&c, e, p)
 		return []sources.Change{c}

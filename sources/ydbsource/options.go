@@ -65,39 +65,37 @@ type plan struct {
 
 func (o Options) compile() (*plan, error) {
 	p := &plan{named: map[string][]Selection{}}
-	listed := o.Nodes
-	if o.Client.Node != "" {
-		listed = append([]string{o.Client.Node}, listed...)
-	}
-	seen := map[string]bool{}
-	add := func(node string) (string, error) {
-		path, err := ydbcoord.NodePath(o.Client.Database, node)
-		if err == nil && !seen[path] {
-			seen[path] = true
+	// add makes the path of a node absolute and adds it. addIf does so unless it is "".
+	add := func(node *string) error {
+		path, err := ydbcoord.NodePath(o.Client.Database, *node)
+		if err == nil && !slices.Contains(p.nodes, path) {
 			p.nodes = append(p.nodes, path)
 		}
-		return path, err
+		*node = path
+		return err
 	}
-	for _, node := range listed {
-		if _, err := add(node); err != nil {
+	addIf := func(node *string) error {
+		if *node == "" {
+			return nil
+		}
+		return add(node)
+	}
+	if err := addIf(&o.Client.Node); err != nil {
+		return nil, err
+	}
+	for _, node := range o.Nodes {
+		if err := add(&node); err != nil {
 			return nil, err
 		}
 	}
 	count := 0
 	for _, s := range o.Selections {
+		if err := addIf(&s.Node); err != nil {
+			return nil, err
+		}
 		list, err := s.expandAll()
 		if err != nil {
 			return nil, err
-		}
-		if s.Node != "" {
-			path, err := add(s.Node)
-			if err != nil {
-				return nil, err
-			}
-			s.Node = path
-			for i := range list {
-				list[i].Node = path
-			}
 		}
 		if count += len(list); count > mostNames {
 			return nil, fmt.Errorf("more than %d semaphores are named", mostNames)
@@ -105,12 +103,8 @@ func (o Options) compile() (*plan, error) {
 		p.named[s.Node] = append(p.named[s.Node], list...)
 	}
 	for _, f := range o.Files {
-		if f.Node != "" {
-			path, err := add(f.Node)
-			if err != nil {
-				return nil, err
-			}
-			f.Node = path
+		if err := addIf(&f.Node); err != nil {
+			return nil, err
 		}
 		p.files = append(p.files, f)
 	}

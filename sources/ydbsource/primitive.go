@@ -1,7 +1,6 @@
 package ydbsource
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -147,38 +146,28 @@ func label(l ydbcoord.SemaphoreMember) string {
 	return "session " + ydbcoord.OwnerID(l.Session, "")
 }
 
-// named is the name in an owner's data: the label of a JSON object, else the first word;
-// "": there is none that can be read.
+// named is the name in an owner's data: the label of a JSON object, else the first word, cut to a
+// label's length; "": there is none of which all can be printed.
 func named(data []byte) string {
-	text := bytes.TrimSpace(data)
-	if len(text) == 0 {
-		return ""
-	}
-	if text[0] == '{' {
+	name := strings.TrimSpace(string(data[:min(len(data), sources.BlobHead)]))
+	if strings.HasPrefix(name, "{") {
 		var o struct {
 			Label string `json:"label"`
 		}
-		if len(text) > sources.BlobHead || json.Unmarshal(text, &o) != nil {
+		if json.Unmarshal([]byte(name), &o) != nil {
 			return ""
 		}
-		return readable([]byte(mask.Text(o.Label)))
+		name = o.Label
+	} else if words := strings.Fields(name); len(words) > 0 {
+		name = words[0]
 	}
-	if end := bytes.IndexFunc(text, unicode.IsSpace); end >= 0 {
-		text = text[:end]
+	name = mask.Text(name)
+	for len(name) > labelLimit {
+		_, last := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-last]
 	}
-	return readable([]byte(mask.Text(string(text[:min(len(text), sources.BlobHead)]))))
-}
-
-// readable is text if all of it can be printed, cut to a label's length; else "".
-func readable(text []byte) string {
-	if len(text) > labelLimit {
-		text = text[:labelLimit]
-		for len(text) > 0 && !utf8.Valid(text) && len(text) > labelLimit-utf8.UTFMax {
-			text = text[:len(text)-1]
-		}
-	}
-	if !utf8.Valid(text) || strings.ContainsFunc(string(text), func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return ""
 	}
-	return string(text)
+	return name
 }

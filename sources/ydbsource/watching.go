@@ -1,6 +1,7 @@
 package ydbsource
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -42,8 +43,6 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 	defer cancel()
 	w := &watching{node: n, session: s, follower: s.Follow(), read: time.Now()}
 	defer w.follower.Close()
-	reads := make(chan ydbcoord.SemaphoreState)
-	spawn.Go(ctx, &helpers, func() { w.pull(ctx, reads) })
 	spawn.Go(ctx, &helpers, func() { w.pings(ctx) })
 	n.state.missing = false
 	w.about.watched()
@@ -51,7 +50,8 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 		return err
 	}
 	w.pace.begin(n.state, n.onScreen(), time.Now())
-	if err := w.sendAbout(); err != nil {
+	// Of a node of which all is known, as one without names, nothing more is told.
+	if err := w.send(sources.Change{Synced: w.state.complete(), About: w.about.changed(w.node)}); err != nil {
 		return err
 	}
 	changed := n.link.source.Changed()
@@ -59,7 +59,14 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 	defer timer.Stop()
 	for {
 		select {
-		case read := <-reads:
+		case <-w.follower.Ready():
+			read, ok, err := w.follower.Take()
+			switch {
+			case err != nil:
+				return err
+			case !ok:
+				continue
+			}
 			for _, c := range w.changes(read) {
 				if err := n.send(c); err != nil {
 					return err
@@ -67,10 +74,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 			}
 			continue // the pace is the timer's
 		case <-statusChanged:
-			if now := s.Status(); !now.Attached || s.Err() != nil {
-				return ended(s)
-			}
-			return errDetached // and attached again already
+			return cmp.Or(s.Err(), errDetached) // it may be attached again already
 		case <-s.Done():
 			return s.Err()
 		case <-ctx.Done():
@@ -87,23 +91,9 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 	}
 }
 
-// ended is why a session without a stream is not watched.
-func ended(s *ydbcoord.Session) error {
-	if err := s.Err(); err != nil {
-		return err
-	}
-	return errDetached
-}
-
 func (n *node) onScreen() onScreen {
 	visible, selected := n.link.source.OnScreen().In(n.state.path)
 	return onScreen{visible, selected}
-}
-
-// sendAbout tells what the source says of the node; one of which all is known has nothing more
-// to tell.
-func (w *watching) sendAbout() error {
-	return w.send(sources.Change{Synced: w.state.complete(), About: w.about.changed(w.node)})
 }
 
 // askDue asks what is due, and says when to be called again.
@@ -141,21 +131,6 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	return ask.next, nil
 }
 
-// pull hands reads over until ctx or the session ends.
-func (w *watching) pull(ctx context.Context, reads chan<- ydbcoord.SemaphoreState) {
-	for {
-		read, err := w.follower.Next(ctx)
-		if err != nil {
-			return // ctx or the session is over, which others see too
-		}
-		select {
-		case reads <- read:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // pings prove on the stream that carries the pushes that the service is there.
 func (w *watching) pings(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
@@ -179,7 +154,7 @@ func (w *watching) pings(ctx context.Context) {
 	}
 }
 
-// take takes in a read: the Changes that tell it.
+// changes are what a read tells.
 func (w *watching) changes(read ydbcoord.SemaphoreState) []sources.Change {
 	w.link.Answered(w.state.path)
 	e := w.state.byName[read.Name]
