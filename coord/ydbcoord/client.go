@@ -61,12 +61,12 @@ func (o ClientOptions) check() error {
 type Client struct {
 	options ClientOptions
 	turn    chan struct{} // holds one element while somebody connects or closes
+	db      *ydb.Driver   // nil: not connected; guarded by turn
+	closed  bool          // guarded by turn
 
 	mu       sync.Mutex
-	db       *ydb.Driver // nil: not connected
-	hosts    []host      // of its cluster
-	answered bool        // the first of hosts has answered the last Ping
-	closed   bool
+	hosts    []host // of the cluster
+	answered bool   // the first of hosts has answered the last Ping
 }
 
 // NewClient makes a client. It does not connect.
@@ -86,10 +86,8 @@ func (c *Client) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("closing the connection: somebody is still making it: %w", ctx.Err())
 	}
-	c.mu.Lock()
 	db := c.db
 	c.db, c.closed = nil, true
-	c.mu.Unlock()
 	if db == nil {
 		return nil
 	}
@@ -110,23 +108,21 @@ func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("connecting: %w", ctx.Err())
 	}
-	c.mu.Lock()
-	db, closed := c.db, c.closed
-	c.mu.Unlock()
 	switch {
-	case closed:
+	case c.closed:
 		return nil, fmt.Errorf("connecting: %w", coord.ErrClosed)
-	case db == nil:
-		var err error
-		if db, err = c.open(ctx); err != nil {
+	case c.db == nil:
+		db, err := c.open(ctx)
+		if err != nil {
 			return nil, fmt.Errorf("connecting to %s: %w", c.options.Address, err)
 		}
 		hosts := c.hostsOf(ctx, db)
 		c.mu.Lock()
-		c.db, c.hosts = db, hosts
+		c.hosts = hosts
 		c.mu.Unlock()
+		c.db = db
 	}
-	return ydb.GRPCConn(db), nil
+	return ydb.GRPCConn(c.db), nil
 }
 
 // open lets the SDK connect. It tries until its context ends whatever is wrong, and does not

@@ -86,17 +86,13 @@ func (c *connection) attach(ctx context.Context) (*stream, error) {
 	}
 	c.s.mu.Lock()
 	c.seq++
-	start := &pb.SessionRequest_SessionStart{
+	request := &pb.SessionRequest_SessionStart{
 		Path: c.s.path, SessionId: c.s.id, TimeoutMillis: uint64(c.s.ttl / time.Millisecond),
 		Description: c.s.description, SeqNo: c.seq, ProtectionKey: c.s.key[:],
 	}
 	c.s.mu.Unlock()
 	asked := time.Now()
-	err = rpc.Send(&pb.SessionRequest{Request: &pb.SessionRequest_SessionStart_{SessionStart: start}})
-	var id uint64
-	if err == nil || errors.Is(err, io.EOF) { // the reason is what Recv says
-		id, err = started(rpc)
-	}
+	id, err := start(rpc, request)
 	if err == nil && !stop() {
 		err = ctx.Err()
 	}
@@ -109,10 +105,12 @@ func (c *connection) attach(ctx context.Context) (*stream, error) {
 	return st, nil
 }
 
-// started reads the first answer of a stream.
-func started(rpc interface {
-	Recv() (*pb.SessionResponse, error)
-}) (uint64, error) {
+// start sends the first request of a stream and returns the session of its answer.
+func start(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, request *pb.SessionRequest_SessionStart) (uint64, error) {
+	err := rpc.Send(&pb.SessionRequest{Request: &pb.SessionRequest_SessionStart_{SessionStart: request}})
+	if err != nil && !errors.Is(err, io.EOF) { // then the reason is what Recv says
+		return 0, err
+	}
 	msg, err := rpc.Recv()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -142,8 +140,8 @@ func (c *connection) attached(st *stream, id uint64, asked time.Time) {
 		st.put(c.s.lastRequests...)
 		return
 	}
-	if c.s.overdue.timer == nil {
-		c.s.overdue.timer = spawn.After(c.s.life, c.s.overdue.answerTime(), c.s.overdue.check)
+	if c.s.overdue == nil {
+		c.s.overdue = spawn.After(c.s.life, c.s.answerTime(), c.s.checkOverdue)
 	}
 	c.s.table.resend()
 	c.s.watches.attachedLocked()
@@ -299,8 +297,8 @@ func (c *connection) receive(msg *pb.SessionResponse) {
 		if id, err, ok := answerOf(msg); ok {
 			if a := c.s.table.answered(id, msg, err); a != nil {
 				c.s.proveLocked(a.sent)
-				if a.verb != verbPing && a.sent.After(c.s.overdue.newest) {
-					c.s.overdue.newest = a.sent
+				if a.verb != verbPing && a.sent.After(c.s.newestAnswered) {
+					c.s.newestAnswered = a.sent
 				}
 			}
 		}

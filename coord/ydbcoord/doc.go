@@ -21,49 +21,43 @@
 //
 // # The session
 //
-// The service keeps a session, and all it owns, for its timeout T after the last stream of
-// it broke. It cannot be over before T after it last answered us, counted from the sending
-// of what it answered. That is the window: a ping of ours, any request, or the attach. The
-// session is over for us at its end, even if a stream looks alive; so somebody must renew
-// it (Session.Renew, a ping), as coord.Session does. The pings are answered by the YDB node
-// that the stream is on, which learns of the loss of the tablet behind it by itself and
-// then fails the stream: here we trust it as much as YDB's own clients do.
+// The service keeps a session, and all it owns, for its timeout T after the last stream of it
+// broke. So it cannot be over before T after it last answered us, counted from the sending of what
+// it answered: a ping of ours, any request, or the attach. That is the window. At its end the
+// session is over for us, even if a stream looks alive; somebody must renew it (Session.Renew, a
+// ping), as coord.Session does.
 //
-// A claim that ends while nothing is answered may be granted all the same, until the service
-// ends the session: its error wraps coord.ErrUncertain, also where it ends because our window
-// is over, and that of Close too if the service could not be notified of the end.
+// Streams break, and one on which nothing is received for half a timeout is left: then the session
+// attaches again, at once the first time, later with pauses that grow, each time with a higher
+// sequence number and its secret key. What is not over is asked again, each request in its own way
+// (see resend); watches are armed anew; what we own is read. An end that the service has pronounced
+// (the session expired, the node is gone, a right is missing) is not argued with. That another has
+// the session is believed when an attach with a higher number is refused as well. A node that is
+// gone may be created again, and a driver that had a session there goes on asking for it.
 //
-// Streams break, and one on which nothing is received for half a timeout is left: then the
-// session attaches again, at once the first time, later with pauses that grow, each time
-// with a higher sequence number and its secret key. What is not over is asked again, each
-// request in its own way; watches are armed anew; what we own is read. An end that the
-// service has pronounced (the session expired, the node is gone, a right is missing) is not
-// argued with. That another has the session is believed when an attach with a higher number
-// is refused as well. A node that is gone may be created again, and a driver that had a
-// session there goes on asking for it.
+// All of this assumes that the service ends no session before T has passed since it last answered
+// it. The pings are answered by the YDB node of the stream. If that is cut off from the tablet and
+// does not know it, or somebody ends the session on the tablet's page, we are notified at once where
+// a stream gets through, else know it by the end of our window. Until then another may own what we
+// believe is ours; no client can prevent that, and the fence is what covers it.
 //
-// All of this rests on one assumption: that the service ends no session before T has passed
-// since it last answered it. If it does (somebody ends the session on the tablet's page, or
-// the YDB node that answers our pings is cut off from the tablet and does not know it), we
-// are notified at once where a stream gets through, and know it by the end of our window at the
-// latest where none does. Until then another may own what we believe is ours; no client can
-// prevent that, and the fence is what covers it.
+// Grants are guarded: the owners of what we own are watched, and a grant whose session and order id
+// are not among them any more is lost, alone. So a forced deletion, of which the service sends
+// owners nothing, is seen when it happens.
 //
-// Grants are guarded: the owners of what we own are watched, and a grant whose session and
-// order id are not among them any more is lost, alone. So a forced deletion, of which
-// the service sends owners nothing, is seen when it happens.
+// The fence is the order id: one counter for all semaphores of a coordination node, that only grows
+// as long as the node is not dropped. It says something where the limit is 1.
 //
-// The fence is the order id: one counter for all semaphores of a coordination node, that
-// only grows as long as the node is not dropped. It says something where the limit is 1.
+// # Requests
 //
-// # What is sent twice, and what never is
-//
-// Requests wait for the next stream instead of failing with the last one; they fail when
-// their context ends or the session does. One whose answer does not come although the stream
-// lives is looked for after a quarter of the timeout, each verb in its own way: the service may
-// count us as an owner without our knowing. Acquires and releases of one name are sent one
-// after the other. A claim that is not wanted any more is released, also if it was granted
-// at that instant; if the service cannot be reached now, it is notified at the next attach.
+// Requests wait for the next stream instead of failing with the last one; they fail when their
+// context ends or the session does. One whose answer does not come although the stream lives is
+// looked for after a quarter of the timeout, each verb in its own way (see checkOverdue).
+// Acquires and releases of one name are sent one after the other. A claim that is not wanted any
+// more is released, also if it was granted at that instant; if the service cannot be reached now, it
+// is notified at the next attach. A claim that ends while nothing is answered may be granted all
+// the same, until the service ends the session: its error wraps coord.ErrUncertain, and so does that
+// of Close if the service could not be notified of the end.
 //
 // # What others own
 //

@@ -71,13 +71,13 @@ func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage
 func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
+	case Ydb.StatusIds_SUCCESS, Ydb.StatusIds_PRECONDITION_FAILED:
+		return err
 	case Ydb.StatusIds_NOT_FOUND:
 		absent := fmt.Errorf("the service does not find the coordination node (%v)", code)
 		return failure.With(absent, coord.ErrRefused, coord.ErrNotFound, err)
-	case Ydb.StatusIds_UNAUTHORIZED, Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
-		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 	}
-	return err
+	return answerError(code, issues)
 }
 
 // callError tidies what gRPC or the SDK says of a call, whose text is long and of many
@@ -93,7 +93,7 @@ func callError(err error) error {
 	}
 	st, ok := status.FromError(err)
 	if !ok {
-		return innermost{err}
+		return innermost(err)
 	}
 	return newCallError(st.Code(), cutText(st.Message(), longestIssue))
 }
@@ -118,20 +118,16 @@ func sdkError(err error) error {
 		e := ydb.TransportError(err)
 		return newCallError(codes.Code(e.Code()), e.Name())
 	}
-	return innermost{err}
+	return innermost(err)
 }
 
-// innermost is an error that shows only the text of its deepest cause.
-type innermost struct{ error }
-
-func (i innermost) Unwrap() error { return i.error }
-
-func (i innermost) Error() string {
-	deepest := i.error
+// innermost returns err with the text of its deepest cause only.
+func innermost(err error) error {
+	deepest := err
 	for next := errors.Unwrap(deepest); next != nil; next = errors.Unwrap(deepest) {
 		deepest = next
 	}
-	return deepest.Error()
+	return failure.With(deepest, err)
 }
 
 // CallError is a call that failed below the service: the connection, or gRPC itself.

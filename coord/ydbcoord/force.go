@@ -112,12 +112,9 @@ func stopOther(ctx context.Context, s *Session, client *Client, session uint64) 
 	if err != nil {
 		return callError(err)
 	}
-	err = rpc.Send(&pb.SessionRequest{Request: &pb.SessionRequest_SessionStart_{SessionStart: &pb.SessionRequest_SessionStart{
+	_, err = start(rpc, &pb.SessionRequest_SessionStart{
 		Path: s.path, SessionId: session, TimeoutMillis: uint64(takenFor / time.Millisecond), Description: s.description, SeqNo: math.MaxUint64,
-	}}})
-	if err == nil {
-		_, err = started(rpc)
-	}
+	})
 	switch status := statusOf(err); {
 	case status == Ydb.StatusIds_SESSION_EXPIRED:
 		return fmt.Errorf("%w: the session has ended", coord.ErrChanged)

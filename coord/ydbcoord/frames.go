@@ -27,9 +27,9 @@ func (e *ForeignError) Error() string {
 // tiny data. A server has a hundred a second for us, and a burst when all that we watch
 // changes at once.
 const (
-	mostFrames  = 100_000 // at once
-	frameRate   = 5_000   // a second beside them; a slow machine reads no more than some 10,000 of a flood
-	tinyContent = 64      // bytes of data that count as little
+	mostFrames  = 100_000          // in refillEvery; a slow machine reads some 10,000 a second of a flood
+	refillEvery = 20 * time.Second // so 5,000 a second
+	tinyContent = 64               // bytes of data that count as little
 )
 
 const dataKind = 0
@@ -41,7 +41,7 @@ type frames struct {
 
 	header []byte // of the current frame, as far as it came
 	rest   int    // bytes of its content still to come
-	left   float64
+	left   int
 	filled time.Time
 	wrong  error
 }
@@ -90,14 +90,8 @@ func (f *frames) count(p []byte) bool {
 
 // spend takes one frame from what is left for now.
 func (f *frames) spend() bool {
-	if f.left < 1 || f.filled.IsZero() {
-		now := time.Now()
-		if f.filled.IsZero() {
-			f.left = mostFrames
-		} else {
-			f.left = min(mostFrames, f.left+now.Sub(f.filled).Seconds()*frameRate)
-		}
-		f.filled = now
+	if now := time.Now(); now.Sub(f.filled) >= refillEvery {
+		f.left, f.filled = mostFrames, now
 	}
 	f.left--
 	return f.left >= 0

@@ -43,7 +43,7 @@ type request struct {
 	sends  int       // on how many streams
 	queued bool      // an acquire that the service has put into its queue
 
-	checkedAt time.Time // when its answer was last looked for; see overdue.check
+	checkedAt time.Time // when its answer was last looked for; see checkOverdue
 	repeats   int       // how often it was sent once more on its stream
 
 	acked chan struct{} // closed when the service has taken note: at pending, or at the end

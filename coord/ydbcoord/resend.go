@@ -1,7 +1,9 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 )
@@ -27,15 +29,13 @@ var errSuperseded = errors.New("superseded by a later request")
 func (t *table) resend() {
 	t.ready = nil
 	clear(t.lanes)
+	all := slices.SortedFunc(maps.Values(t.open), func(a, b *request) int { return cmp.Compare(a.id, b.id) })
 	released := map[string]uint64{} // the last release of a name
-	var all []*request
-	for _, r := range t.open {
-		all = append(all, r)
+	for _, r := range all {
 		if r.verb == verbRelease {
-			released[r.name] = max(released[r.name], r.id)
+			released[r.name] = r.id
 		}
 	}
-	slices.SortFunc(all, func(a, b *request) int { return int(a.id) - int(b.id) })
 	for _, r := range all {
 		r.sent, r.queued = time.Time{}, false
 		switch {

@@ -36,25 +36,26 @@ type Session struct {
 	gone sync.WaitGroup // the goroutine that reads and attaches
 	done chan struct{}  // the session is over
 
-	mu            sync.Mutex
-	id            uint64
-	stream        *stream       // nil while not attached
-	status        Status        // what is known of the connection
-	statusChanged chan struct{} // closed and made anew when status is another; see StatusChanged
-	proof         time.Time     // sending of the newest message whose answer arrived
-	expiry        *time.Timer
-	overdue       overdue
-	err           error // why it is over
-	shut          bool  // Close or Abandon was called
-	closing       bool  // the goroutine is to send the last requests
-	lastRequests  []*pb.SessionRequest
-	confirmed     bool // the service knows that the session is over
-	table         table
-	claims        map[string]struct{} // names that a claim or a grant of ours has
-	unsettled     map[*place]struct{} // claims that the service may have, and grant, without our knowing
-	left          map[string]struct{} // names of abandoned grants, which the service counts as ours
-	grants        []*grant            // oldest first
-	watches       *watches
+	mu             sync.Mutex
+	id             uint64
+	stream         *stream       // nil while not attached
+	status         Status        // what is known of the connection
+	statusChanged  chan struct{} // closed and made anew when status is another; see StatusChanged
+	proof          time.Time     // sending of the newest message whose answer arrived
+	expiry         *time.Timer
+	overdue        *time.Timer // of checkOverdue; nil: not attached yet
+	newestAnswered time.Time   // sending of the latest request about a semaphore that was answered
+	err            error       // why it is over
+	shut           bool        // Close or Abandon was called
+	closing        bool        // the goroutine is to send the last requests
+	lastRequests   []*pb.SessionRequest
+	confirmed      bool // the service knows that the session is over
+	table          table
+	claims         map[string]struct{} // names that a claim or a grant of ours has
+	unsettled      map[*place]struct{} // claims that the service may have, and grant, without our knowing
+	left           map[string]struct{} // names of abandoned grants, which the service counts as ours
+	grants         []*grant            // oldest first
+	watches        *watches
 }
 
 var (
@@ -74,7 +75,7 @@ func newSession(ctx context.Context, path string, o Options, so coord.SessionOpt
 		claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{},
 	}
 	_, _ = rand.Read(s.key[:]) // it never fails
-	s.watches, s.overdue.s = newWatches(s), s
+	s.watches = newWatches(s)
 	s.life, s.quit = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
@@ -231,7 +232,7 @@ func (s *Session) join() {
 	s.gone.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range []*time.Timer{s.expiry, s.overdue.timer} {
+	for _, t := range []*time.Timer{s.expiry, s.overdue} {
 		if t != nil {
 			t.Stop()
 		}

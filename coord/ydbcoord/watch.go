@@ -30,8 +30,7 @@ type watches struct {
 	armed  map[uint64]*watched // by the request that armed it
 	// followers are all that are not closed, also those that follow nothing.
 	followers map[*Follower]struct{}
-	urgent    []*watched // to be asked first: what we own
-	queue     []*watched // to be asked
+	queue     []*watched // to be asked; what we own is first
 	asking    int
 	timer     *time.Timer // of what is slow
 	wakes     time.Time   // when it fires; zero: nothing is slow
@@ -54,7 +53,7 @@ type watchState uint8
 
 const (
 	atRest  watchState = iota // new, or the stream is gone
-	waiting                   // in one of the queues
+	waiting                   // in the queue
 	beingAsked
 	armed
 	slow
@@ -134,7 +133,7 @@ func (w *watches) askLocked(e *watched) {
 func (w *watches) queueLocked(e *watched) {
 	e.state = waiting
 	if e.guards > 0 {
-		w.urgent = append(w.urgent, e)
+		w.queue = slices.Insert(w.queue, 0, e)
 	} else {
 		w.queue = append(w.queue, e)
 	}
@@ -142,16 +141,9 @@ func (w *watches) queueLocked(e *watched) {
 
 // sendLocked sends as many describes as may be under way.
 func (w *watches) sendLocked() {
-	for w.s.stream != nil && w.s.err == nil && w.asking < asksAtOnce {
-		var e *watched
-		switch {
-		case len(w.urgent) > 0:
-			e, w.urgent = w.urgent[0], w.urgent[1:]
-		case len(w.queue) > 0:
-			e, w.queue = w.queue[0], w.queue[1:]
-		default:
-			return
-		}
+	for w.s.stream != nil && w.s.err == nil && w.asking < asksAtOnce && len(w.queue) > 0 {
+		e := w.queue[0]
+		w.queue = w.queue[1:]
 		if e.state == waiting && w.byName[e.name] == e {
 			w.sendOneLocked(e)
 		}
@@ -260,8 +252,7 @@ func (w *watches) tick() {
 // attachedLocked begins anew on a new stream: the watches of the old one are gone without a
 // word, and anything may have happened.
 func (w *watches) attachedLocked() {
-	w.urgent, w.queue = nil, nil
-	w.asking = 0
+	w.queue, w.asking = nil, 0
 	clear(w.armed)
 	for _, e := range w.byName {
 		e.since = time.Time{}
