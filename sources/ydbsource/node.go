@@ -122,11 +122,15 @@ func (n *node) leave(s *ydbcoord.Session, why error) {
 	s.Abandon()
 }
 
-// settings reads the node's own description.
-func (n *node) settings(ctx context.Context) error {
+func (n *node) description(ctx context.Context) (ydbcoord.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeFor)
 	defer cancel()
-	d, err := n.link.client.Nodes().Describe(ctx, n.state.path)
+	return n.link.client.Nodes().Describe(ctx, n.state.path)
+}
+
+// settings reads the node's own description.
+func (n *node) settings(ctx context.Context) error {
+	d, err := n.description(ctx)
 	n.about.read(d, err)
 	n.absent = noSuchNode(err)
 	if err == nil {
@@ -172,7 +176,8 @@ func (n *node) explain(err error) error {
 // failed records why there is no session.
 func (n *node) failed(err error) error {
 	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) {
-		if n.gone() {
+		// A session alone may be told so while its tablet moves: only the description proves it.
+		if _, bad := n.description(n.link.Context()); noSuchNode(bad) {
 			return n.missing()
 		}
 		err = notFound(n.state.path, err)
@@ -191,19 +196,10 @@ func (n *node) failed(err error) error {
 }
 
 // notFound says no more than that a session was answered so: whether the node exists is
-// another question, see gone.
+// another question.
 func notFound(path string, err error) error {
 	return sources.Final(err, "the service answers NOT_FOUND to a session on the coordination node %s, which is not known to be gone: trying again",
 		format.Clean(path, 200))
-}
-
-// gone asks whether the node does not exist any more. A session alone may be told so while
-// its tablet moves; only the description of the node proves it.
-func (n *node) gone() bool {
-	ctx, cancel := context.WithTimeout(n.link.Context(), describeFor)
-	defer cancel()
-	_, err := n.link.client.Nodes().Describe(ctx, n.state.path)
-	return noSuchNode(err)
 }
 
 // noSuchNode reports whether by its description the node does not exist.

@@ -42,6 +42,9 @@ type onScreen struct {
 	selected string // "": none
 }
 
+// names are those on screen, what is selected (or "") first.
+func (s onScreen) names() []string { return append([]string{s.selected}, s.visible...) }
+
 // ask is what is to be asked now, and when to call again.
 type ask struct {
 	add, look []string // to be watched from now on; to be looked at
@@ -55,13 +58,11 @@ func (p *pace) begin(b *nodeState, screen onScreen, now time.Time) {
 	p.pollMin, p.pollMax = b.o.PollMin, b.o.PollMax
 	p.backlog = slices.Clone(b.names)
 	rand.Shuffle(len(p.backlog), func(i, j int) { p.backlog[i], p.backlog[j] = p.backlog[j], p.backlog[i] })
-	shown := map[*entry]int{b.byName[screen.selected]: -2}
-	for _, name := range screen.visible {
-		if e := b.byName[name]; shown[e] == 0 {
-			shown[e] = -1
-		}
+	rank := map[*entry]int{}
+	for i, name := range slices.Backward(screen.names()) {
+		rank[b.byName[name]] = i - len(b.names)
 	}
-	slices.SortStableFunc(p.backlog, func(x, y *entry) int { return shown[x] - shown[y] })
+	slices.SortStableFunc(p.backlog, func(x, y *entry) int { return rank[x] - rank[y] })
 	p.allowed, p.counted = resyncBurst, now
 	if b.begun {
 		spread := min(resyncDelay, time.Duration(len(b.names))*time.Second/resyncRate)
@@ -128,7 +129,7 @@ func (p *pace) hurry(b *nodeState, screen onScreen) {
 			e.looked = time.Time{}
 		}
 	}
-	for _, name := range append(screen.visible[:len(screen.visible):len(screen.visible)], screen.selected) {
+	for _, name := range screen.names() {
 		if e := b.byName[name]; e != nil {
 			e.looked = time.Time{}
 		}
@@ -144,24 +145,23 @@ func (p *pace) choose(b *nodeState, screen onScreen, now time.Time) (e *entry, s
 			return e, 0
 		}
 	}
-	consider := func(name string, every time.Duration) {
+	every := p.pollMin
+	for i, name := range screen.names() {
+		if i > 0 {
+			every = max(visibleEvery, p.pollMin)
+		}
 		x := b.byName[name]
 		if x == nil {
-			return
+			continue
 		}
 		switch wait := x.wait(every, now); {
 		case wait > 0:
 			soonest = min(soonest, wait)
+		case i == 0:
+			return x, 0
 		case e == nil || x.looked.Before(e.looked):
 			e = x
 		}
-	}
-	consider(screen.selected, p.pollMin)
-	if e != nil {
-		return e, 0
-	}
-	for _, name := range screen.visible {
-		consider(name, max(visibleEvery, p.pollMin))
 	}
 	if e == nil {
 		e = p.background(b, now)
