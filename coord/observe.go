@@ -149,7 +149,7 @@ type observation struct {
 // run works until ctx ends or sightings does, which is when an error was sent.
 func (o *observation) run(ctx context.Context, sightings <-chan sighting) {
 	defer close(o.news)
-	defer o.close(ErrObservationEnded)
+	defer o.endLeader(ErrObservationEnded)
 	for {
 		changed := o.e.s.leasesChanged()
 		if o.shown.Known {
@@ -164,7 +164,7 @@ func (o *observation) run(ctx context.Context, sightings <-chan sighting) {
 				return
 			}
 			if l.err != nil && !isTransient(l.err) {
-				o.close(ErrObservationEnded)
+				o.endLeader(ErrObservationEnded)
 				err := o.e.s.claimError("observe", o.e.claim(nil), l.err)
 				select { // after the leader that is not yielded yet
 				case o.news <- news{err: err}:
@@ -183,7 +183,7 @@ func (o *observation) see(l sighting) {
 		return
 	}
 	if o.ctx == nil {
-		o.open()
+		o.beginLeader()
 	}
 	if o.shown.Known || o.shown.Context == nil {
 		o.yield(Leader{Context: o.ctx})
@@ -196,10 +196,10 @@ func (o *observation) show(l Leader) {
 	l.IsMe = l.isOf(mine)
 	switch {
 	case o.ctx == nil:
-		o.open()
+		o.beginLeader()
 	case !l.sameTerm(o.known), o.mine != nil && o.mine.Check() != nil:
-		o.close(ErrLeaderChanged)
-		o.open()
+		o.endLeader(ErrLeaderChanged)
+		o.beginLeader()
 	}
 	if l.IsMe && o.mine != mine {
 		o.bind(mine)
@@ -223,14 +223,14 @@ func (o *observation) yield(l Leader) {
 	o.shown = l
 }
 
-// open makes the context of a new leader.
-func (o *observation) open() {
+// beginLeader makes the context of a new leader.
+func (o *observation) beginLeader() {
 	o.ctx, o.end = context.WithCancelCause(context.WithoutCancel(o.e.s.keeper.ctx))
 }
 
-// close ends the context of the present leader; one that ended with our lease keeps
+// endLeader ends the context of the present leader; one that ended with our lease keeps
 // that cause.
-func (o *observation) close(cause error) {
+func (o *observation) endLeader(cause error) {
 	if o.ctx == nil {
 		return
 	}

@@ -27,9 +27,9 @@ type EncoderOptions struct {
 	// WithoutData reports whether the data of owners, waiters and primitives of a source is left
 	// out; nil: of none.
 	WithoutData func(source string) bool
-	// Masked puts a made-up text in the place of every name, label and sentence, the same for the
+	// Disguised puts a made-up text in the place of every name, label and sentence, the same for the
 	// same text in all that one Encoder writes, and leaves all data out.
-	Masked bool
+	Disguised bool
 }
 
 // Encoder writes Inputs in groups. A group begins with a Keyframe; each Input that follows is
@@ -42,9 +42,9 @@ func NewEncoder(o EncoderOptions) *Encoder {
 	e := new(Encoder)
 	_, _ = rand.Read(e.key[:]) // it never fails
 	e.withoutData = o.WithoutData
-	if o.Masked {
+	if o.Disguised {
 		e.withoutData = func(string) bool { return true }
-		e.masked = map[string]string{"": ""}
+		e.disguises = map[string]string{"": ""}
 		e.Disguise = e.disguise
 	}
 	return e

@@ -29,7 +29,7 @@ type codec struct {
 	nested    int           // how many keyframes are in each other
 
 	withoutData func(source string) bool // nil: of no source
-	masked      map[string]string
+	disguises   map[string]string
 	key         [32]byte // of digests
 }
 
@@ -41,10 +41,10 @@ func (c *codec) begin() {
 
 // disguise is a text that stands for s.
 func (c *codec) disguise(s string) string {
-	is, ok := c.masked[s]
+	is, ok := c.disguises[s]
 	if !ok {
 		is = hex.EncodeToString(c.digest(s)[:5])
-		c.masked[s] = is
+		c.disguises[s] = is
 	}
 	return is
 }

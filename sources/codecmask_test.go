@@ -16,7 +16,7 @@ func TestAMaskedRecordingHoldsNoText(t *testing.T) {
 	t.Parallel()
 	in, inputFields := filled[Input](func(int) bool { return true })
 	k, keyframeFields := filled[Keyframe](func(int) bool { return true })
-	e := NewEncoder(EncoderOptions{Masked: true})
+	e := NewEncoder(EncoderOptions{Disguised: true})
 	e.begin()
 	own := regexp.MustCompile(`\.(Mode|Version|Role|Type|Key)$`)
 	check := func(names []string) {
@@ -48,7 +48,7 @@ func TestAMaskedRunHasTheSameStory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, again, err := decoded(pieces(live.Hub().Keyframe(), inputs[half:], 5, EncoderOptions{Masked: true}))
+		k, again, err := decoded(pieces(live.Hub().Keyframe(), inputs[half:], 5, EncoderOptions{Disguised: true}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,12 +99,12 @@ func packStamp(c *codec, f *pack.Fields, v, was *Stamp) {
 		guess = guess.Add(c.look)
 	}
 	f.TimeNear(&v.At, was.At, guess)
-	pack.Value(f, &v.within, was.within, c, (*codec).span)
+	pack.Value(f, &v.within, was.within, c, (*codec).length)
 	pack.Enum(f, &v.How, was.How, Ours)
 }
 
-func (c *codec) span(v span) span {
-	return spanOf(max(time.Duration(c.Int(int64(v.length()-c.doubt)))+c.doubt, 0))
+func (c *codec) length(v packedLength) packedLength {
+	return packLength(max(time.Duration(c.Int(int64(v.length()-c.doubt)))+c.doubt, 0))
 }
 
 func packAttr(_ *codec, f *pack.Fields, v, was *Attr) {
@@ -140,10 +140,10 @@ func (c *codec) recorded(b Blob, source string) Blob {
 	return Blob{Len: b.Len, Sum: c.digestOfSum(b.Sum)}
 }
 
-// program is a digest where names are masked: the number could be made of a name that is guessed.
+// program is a digest where names are disguised: the number could be made of a name that is guessed.
 func (c *codec) program(f *pack.Fields, v *Program, was Program) {
 	is := *v
-	if !c.Reading() && c.masked != nil {
+	if !c.Reading() && c.disguises != nil {
 		is, was = Program(c.digestOfSum(uint64(is))), Program(c.digestOfSum(uint64(was)))
 	}
 	if pack.Number(f, &is, was); c.Reading() {

@@ -115,7 +115,7 @@
 // Relists reports that continuity was lost: the rows of the scope are stale one by one until
 // they are Set anew. An owner that is still there goes on in the same term. Another
 // one took over somewhere in (last heard, now], and why is unknown unless its lease was
-// over before the stretch began. No run of ownership is ever invented for a time that was
+// over before the stretch began. No ownership is ever invented for a time that was
 // not observed, and no gap either: the least length of a gap counts only what was observed
 // of it, the longest counts all. [Row.Unobserved] also has the stretches in which
 // a single row could be read and its owners could not be told ([EventOwnerUnknown]), or in

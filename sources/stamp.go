@@ -31,7 +31,7 @@ func (k Known) String() string {
 type Stamp struct {
 	At     time.Time
 	How    Known
-	within span // zero: At exactly
+	within packedLength // zero: At exactly
 }
 
 // StampBetween stamps an instant in (after, at]. A zero after, and one that is not before
@@ -39,14 +39,14 @@ type Stamp struct {
 func StampBetween(after, at time.Time, how Known) Stamp {
 	s := Stamp{At: at, How: how}
 	if !after.IsZero() && after.Before(at) {
-		s.within = spanOf(at.Sub(after))
+		s.within = packLength(at.Sub(after))
 	}
 	return s
 }
 
 // After is the lower bound of the instant, which is later; zero: it is At exactly.
 func (s Stamp) After() time.Time {
-	if s.within == (span{}) {
+	if s.within == (packedLength{}) {
 		return time.Time{}
 	}
 	return s.Earliest()
@@ -65,23 +65,23 @@ func (s Stamp) Happened() bool {
 	return true
 }
 
-// span is a length of time, to the nanosecond, in seven bytes, the lowest first.
-type span [7]byte
+// packedLength is a length of time, to the nanosecond, in seven bytes, the lowest first.
+type packedLength [7]byte
 
-// longestSpan is what a span can hold: 834 days.
-const longestSpan = 1<<(8*len(span{})) - 1
+// longestPacked is what a packedLength can hold: 834 days.
+const longestPacked = 1<<(8*len(packedLength{})) - 1
 
-// spanOf keeps d, which is not negative.
-func spanOf(d time.Duration) span {
-	var s span
-	n := uint64(min(d, longestSpan))
+// packLength keeps d, which is not negative.
+func packLength(d time.Duration) packedLength {
+	var s packedLength
+	n := uint64(min(d, longestPacked))
 	for i := range s {
 		s[i] = byte(n >> (8 * i))
 	}
 	return s
 }
 
-func (s span) length() time.Duration {
+func (s packedLength) length() time.Duration {
 	var n uint64
 	for i, b := range s {
 		n |= uint64(b) << (8 * i)

@@ -50,14 +50,14 @@ type Mem struct {
 	shape Shape
 	o     MemOptions
 
-	mu       sync.Mutex
-	items    map[itemKey]*item
-	sessions map[string]*remote
-	serial   uint64   // the last number given to a client, session or place in a queue
-	fence    uint64   // the last fence; it only grows
-	spans    []*span  // all ownership there was, in the order of its beginning
-	ended    []string // names in the order in which an owner ceased to own them
-	notices  []func() // to be called when mu is free
+	mu         sync.Mutex
+	items      map[itemKey]*item
+	sessions   map[string]*remote
+	serial     uint64       // the last number given to a client, session or place in a queue
+	fence      uint64       // the last fence; it only grows
+	ownerships []*ownership // all ownership there was, in the order of its beginning
+	ended      []string     // names in the order in which an owner ceased to own them
+	notices    []func()     // to be called when mu is free
 }
 
 // NewMem makes a service of the given shape.
@@ -84,7 +84,7 @@ type Interval struct {
 func (m *Mem) Intervals(kind coord.Kind, name string) []Interval {
 	var all []Interval
 	m.do(func(time.Time) {
-		for _, s := range m.spans {
+		for _, s := range m.ownerships {
 			if s.key == (itemKey{kind, name}) {
 				all = append(all, s.Interval)
 			}

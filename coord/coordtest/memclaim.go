@@ -108,7 +108,7 @@ func (m *Mem) await(ctx context.Context, e *entry, c coord.Claim) error {
 	}
 	err := errWaitOver
 	m.do(func(now time.Time) {
-		if e.span != nil {
+		if e.owned != nil {
 			err = nil
 			return
 		}
@@ -134,7 +134,7 @@ func note(c coord.Claim) {
 // conclude makes the outcome of a claim the driver's answer.
 func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err error) (coord.Grant, bool, error) {
 	if err == nil && e != nil {
-		g.fence = e.span.Fence // set before granted was closed, and never again
+		g.fence = e.owned.Fence // set before granted was closed, and never again
 		if s.adopt(g) {
 			if s.id != "" {
 				return g, true, nil

@@ -170,7 +170,7 @@ func (m *Mem) takeAway(h handle) {
 func (m *Mem) publish(h handle, data []byte) error {
 	return m.try(func(time.Time) error {
 		e := m.findLocked(h)
-		if e == nil || e.span == nil {
+		if e == nil || e.owned == nil {
 			return errNotOwner
 		}
 		e.data = slices.Clone(data)

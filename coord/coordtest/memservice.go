@@ -46,11 +46,11 @@ type entry struct {
 	over    chan struct{} // closed when it is neither waiting nor served any more
 	why     error         // set before over is closed
 	life    life          // used where each grant renews
-	span    *span         // nil while it waits
+	owned   *ownership    // nil while it waits
 	tell    func(error)   // notifies the client of what was taken from it
 }
 
-type span struct {
+type ownership struct {
 	key itemKey
 	Interval
 }
@@ -118,13 +118,13 @@ func (m *Mem) claimLocked(e *entry, now time.Time, queue bool) (served, waits bo
 
 func (m *Mem) serveLocked(it *item, e *entry, now time.Time) {
 	it.owners = append(it.owners, e)
-	s := &span{key: e.key, Interval: Interval{Owner: e.owner, Permits: e.permits, From: now}}
+	s := &ownership{key: e.key, Interval: Interval{Owner: e.owner, Permits: e.permits, From: now}}
 	if !m.o.Without.Fence {
 		m.fence++
 		s.Fence = m.fence
 	}
-	e.span = s
-	m.spans = append(m.spans, s)
+	e.owned = s
+	m.ownerships = append(m.ownerships, s)
 	close(e.granted)
 }
 
@@ -142,8 +142,8 @@ func (m *Mem) endLocked(e *entry, at time.Time, why error) {
 	if e.session != nil {
 		e.session.entries = slices.DeleteFunc(e.session.entries, isIt)
 	}
-	if e.span != nil {
-		e.span.Until, e.span.Why = at, why
+	if e.owned != nil {
+		e.owned.Until, e.owned.Why = at, why
 		m.ended = append(m.ended, e.key.name)
 	}
 	e.why = why
@@ -227,8 +227,8 @@ func ownersOf(entries []*entry) []coord.Owner {
 	var owners []coord.Owner
 	for _, e := range entries {
 		o := coord.Owner{ID: e.owner, Mode: e.mode, Permits: e.permits, Data: slices.Clone(e.data)}
-		if e.span != nil {
-			o.Fence = e.span.Fence
+		if e.owned != nil {
+			o.Fence = e.owned.Fence
 		}
 		owners = append(owners, o)
 	}

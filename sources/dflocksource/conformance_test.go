@@ -22,7 +22,7 @@ func TestSourceKeepsEveryPromiseOnARealServer(t *testing.T) {
 	if addr == "" {
 		t.Skip(serverEnv + " names no server; the emulator stands for one in the other tests")
 	}
-	sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
+	sourcetest.Run(t, func(t *testing.T) sourcetest.Fixture {
 		proxy, direct := localserver.ProxyForTest(t, addr), &rig{t: t, servers: []string{addr}}
 		key := fmt.Sprintf("sourcetest/%d", time.Now().UnixNano())
 		program := direct.program()
@@ -38,7 +38,7 @@ func TestSourceKeepsEveryPromiseOnARealServer(t *testing.T) {
 			Freeze: func() func() { proxy.BlackHole(); return proxy.Resume },
 			Drop:   proxy.Reset,
 		}
-	}})
+	})
 }
 
 func TestSourceKeepsEveryPromise(t *testing.T) {
@@ -46,7 +46,7 @@ func TestSourceKeepsEveryPromise(t *testing.T) {
 	for name, servers := range map[string]int{"one server": 1, "two servers": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
+			sourcetest.Run(t, func(t *testing.T) sourcetest.Fixture {
 				r := serve(t, dflocktest.Options{})
 				all := []*dflocktest.Server{r.Server}
 				for range servers - 1 {
@@ -76,7 +76,7 @@ func TestSourceKeepsEveryPromise(t *testing.T) {
 						}
 					},
 				}
-			}})
+			})
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestSourceKeepsEveryPromise(t *testing.T) {
 	t.Parallel()
 	server := localserver.PostgresForTest(t, localserver.PostgresOptions{}) // the cases run in turn, and each leaves it as it was
-	sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
+	sourcetest.Run(t, func(t *testing.T) sourcetest.Fixture {
 		r := &rig{t: t, server: server}
 		r.session("owner").do("select pg_advisory_lock(4242)")
 		next := r.session("next")
@@ -38,5 +38,5 @@ func TestSourceKeepsEveryPromise(t *testing.T) {
 			},
 			Drop: proxy.Reset,
 		}
-	}})
+	})
 }

@@ -112,7 +112,7 @@ func TestSourceKeepsItsContract(t *testing.T) {
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
+			sourcetest.Run(t, func(t *testing.T) sourcetest.Fixture {
 				r := serve(t, mode.server, held, []any{"SET", "app:leader:y", uuidA, "PX", "600000"})
 				o := mode.o
 				o.Name, o.Client.Addrs = "src", []string{r.server.Addr()}
@@ -134,7 +134,7 @@ func TestSourceKeepsItsContract(t *testing.T) {
 						r.do("CLIENT", "KILL", "TYPE", "pubsub")
 					},
 				}
-			}})
+			})
 		})
 	}
 }

@@ -7,14 +7,6 @@ import (
 	"coordtop/sources"
 )
 
-// Harness lets the suite run against one kind of backend.
-type Harness struct {
-	// New prepares a backend of its own (freed by t.Cleanup) and a source on it that
-	// is not connected yet. The backend holds at least one watched primitive with an owner,
-	// which keeps owning it for minutes.
-	New func(t *testing.T) Fixture
-}
-
 // Fixture is one source and its backend. Abilities that are nil are not tested. Each is
 // called while no method of the source runs or is about to return.
 type Fixture struct {
@@ -63,12 +55,14 @@ func listedFirst(run func(context.Context, Fixture, *reader) error) func(context
 	}
 }
 
-// Run checks every promise of sources.Source, each on a fixture of its own.
-func Run(t *testing.T, h Harness) {
+// Run checks every promise of sources.Source, each on a fixture of its own: start prepares a
+// backend (freed by t.Cleanup), which holds at least one watched primitive with an owner that keeps
+// owning it for minutes, and a source on it that is not connected yet.
+func Run(t *testing.T, start func(t *testing.T) Fixture) {
 	t.Helper()
 	for _, c := range checks() {
 		t.Run(c.name, func(t *testing.T) {
-			f := h.New(t)
+			f := start(t)
 			if !c.needs(f) {
 				t.Skip("this backend's harness cannot do that")
 			}

@@ -30,7 +30,6 @@ type Script struct {
 // Record is what happened to a Script so far.
 type Record struct {
 	Connects, Nexts, Closes int  // calls that began
-	Open                    bool // a Connect succeeded after the last Close
 	Overlapped              bool // two of Connect, Next and Close ran at a time
 	Refreshes               int
 	Visible                 []sources.Ref // of the last Focus
@@ -138,7 +137,6 @@ func (s *Script) Connect(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.record.Open = true
 	if s.onConnect != nil {
 		s.steps = nil
 		for _, c := range s.onConnect() {
@@ -176,10 +174,7 @@ func (s *Script) Next(ctx context.Context) (sources.Change, error) {
 
 // Close ends the connection.
 func (s *Script) Close() error {
-	defer s.enter(&s.record.Closes)()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.record.Open = false
+	s.enter(&s.record.Closes)()
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestSourceKeepsEveryPromise(t *testing.T) {
 	t.Parallel()
-	sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
+	sourcetest.Run(t, func(t *testing.T) sourcetest.Fixture {
 		r := serve(t, ydbtest.Options{}, "leader", "other")
 		other := r.session(1, testLimit)
 		r.lead(other, "leader", "a")
@@ -22,5 +22,5 @@ func TestSourceKeepsEveryPromise(t *testing.T) {
 			},
 			Drop: func() { r.CutConnections(0) },
 		}
-	}})
+	})
 }

@@ -55,7 +55,7 @@ func newMask(masked bool) *mask {
 	if !masked {
 		return &mask{}
 	}
-	return &mask{sources.NewEncoder(sources.EncoderOptions{Masked: true}), sources.NewDecoder()}
+	return &mask{sources.NewEncoder(sources.EncoderOptions{Disguised: true}), sources.NewDecoder()}
 }
 
 func (m *mask) keyframe(k *sources.Keyframe) (*sources.Keyframe, error) {

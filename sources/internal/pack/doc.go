@@ -1,7 +1,7 @@
 // Package pack writes values as what differs from earlier ones, and reads them back by the
 // very same calls, so that a field is named once.
 //
-// A struct is a mask of its fields that differ from those of an earlier struct, and these
+// A struct is the bits of its fields that differ from those of an earlier struct, and these
 // fields. A field has the bit of its position: new ones come last, and a reader that knows fewer
 // fails with [ErrNewer] instead of misreading. A text of 256 bytes at most is written once in a
 // Stream; from then on its number is. A time is written as its distance, to the nanosecond, from

@@ -11,9 +11,9 @@ import (
 // one, writes it if it differs, or reads it. The calls come in one order.
 type Fields struct {
 	s    *Stream
-	mask uint64 // of the fields that differ
+	bits uint64 // of the fields that differ
 	next uint64 // the bit of the next field
-	at   int    // writing: where the mask stands
+	at   int    // writing: where the bits stand
 }
 
 // Item is a struct of 63 fields at most, which item names. It is there even if nothing differs.
@@ -29,9 +29,9 @@ func (s *Stream) begin() *Fields {
 	}
 	f := s.structs[s.depth]
 	s.depth++
-	f.mask, f.next = 0, 1
+	f.bits, f.next = 0, 1
 	if s.reading {
-		f.mask = s.Uint(0)
+		f.bits = s.Uint(0)
 	} else {
 		f.at = len(s.data)
 		s.data = append(s.data, 0)
@@ -43,14 +43,14 @@ func (f *Fields) end() {
 	s := f.s
 	s.depth--
 	switch {
-	case s.reading && f.mask >= f.next:
+	case s.reading && f.bits >= f.next:
 		s.Fail(ErrNewer)
 	case s.reading:
-	case f.mask < 1<<7:
-		s.data[f.at] = byte(f.mask)
+	case f.bits < 1<<7:
+		s.data[f.at] = byte(f.bits)
 	default:
 		var b [binary.MaxVarintLen64]byte
-		n := binary.PutUvarint(b[:], f.mask)
+		n := binary.PutUvarint(b[:], f.bits)
 		s.data[f.at] = b[0]
 		s.data = slices.Insert(s.data, f.at+1, b[1:n]...)
 	}
@@ -61,10 +61,10 @@ func (f *Fields) Field(differs bool) bool {
 	bit := f.next
 	f.next <<= 1
 	if f.s.reading {
-		return f.mask&bit != 0 && f.s.err == nil
+		return f.bits&bit != 0 && f.s.err == nil
 	}
 	if differs {
-		f.mask |= bit
+		f.bits |= bit
 	}
 	return differs
 }
