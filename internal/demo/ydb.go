@@ -5,8 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"sync"
+	"time"
 
+	"coordtop/coord"
+	"coordtop/internal/backoff"
 	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/spawn"
 )
 
 // The coordination node of the demo, and what is made in it before anybody comes.
@@ -78,4 +83,133 @@ func decodeSettings(data []byte) (settings, error) {
 		return s, fmt.Errorf("reading the settings: %w", err)
 	}
 	return s, nil
+}
+
+// perPool is how many connections a process of RolePool wants.
+const perPool = 4
+
+// schedule leads for as long as it can, and proclaims which settings it works by: it is
+// told of new ones as they are published.
+func (c *contender) schedule(ctx context.Context) error {
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		term, err := s.Election(c.options.Key, coord.ElectionOptions{}).Campaign(ctx, []byte(c.identity))
+		if err != nil {
+			return err
+		}
+		c.owns(term.Lease())
+		defer c.tell(saysWaits)
+		leading, stop := within(ctx, term.Context())
+		defer stop()
+		for d, err := range s.Semaphore(ydbSettings, coord.SemaphoreOptions{}).Watch(leading) {
+			if err != nil {
+				return err
+			}
+			now, err := decodeSettings(d.Data)
+			if err != nil {
+				complain(err) // somebody plays with the demo: the old ones go on
+				continue
+			}
+			if err := term.Proclaim(leading, fmt.Appendf(nil, "%s settings=%d", c.identity, now.Version)); err != nil {
+				return err
+			}
+		}
+		<-leading.Done()
+		return nil
+	})
+}
+
+// publish writes new settings now and then.
+func (c *contender) publish(ctx context.Context) error {
+	pause := between(c.options.Seed, 12*time.Second, 25*time.Second)
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		shared := s.Semaphore(c.options.Key, coord.SemaphoreOptions{})
+		for backoff.Sleep(ctx, pause()) == nil {
+			d, err := shared.Describe(ctx)
+			if err != nil {
+				return err
+			}
+			now, err := decodeSettings(d.Data)
+			if err != nil {
+				complain(err)
+			}
+			next := settings{Version: now.Version + 1, Workers: 4 + (now.Version*7)%13}
+			if err := shared.Update(ctx, next.encode()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pool is a program with several workers, such as connections to a database that bears only so
+// many: each needs a permit while it works.
+func (c *contender) pool(ctx context.Context) error {
+	var connections sync.WaitGroup
+	errs := make(chan error, perPool)
+	for n := range uint64(perPool) {
+		spawn.Go(ctx, &connections, func() {
+			errs <- spawn.Call(ctx, func() error { return c.connection(ctx, n) })
+		})
+	}
+	connections.Wait()
+	return <-errs
+}
+
+func (c *contender) connection(ctx context.Context, n uint64) error {
+	use := between(c.options.Seed+n<<16, 12*time.Second, 40*time.Second)
+	rest := between(c.options.Seed+n<<16, 24*time.Second, 56*time.Second) // so that not all permits are taken all the time
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		for backoff.Sleep(ctx, rest()/2) == nil {
+			lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
+				Limit: c.options.Limit, Data: c.data(fmt.Sprintf("connection=%d", n+1)),
+			}).Acquire(ctx, 1)
+			if err != nil {
+				return err
+			}
+			using, stop := within(ctx, lease.Context())
+			_ = backoff.Sleep(using, use()) // or until the lease or the program ends
+			stop()
+			if err := lease.Release(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// serve is an instance of a service: who looks for one reads the owners of an ephemeral
+// semaphore, each with its address as its data.
+func (c *contender) serve(ctx context.Context) error {
+	address := fmt.Sprintf("10.20.0.%d:8080", 10+c.options.Seed%200)
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
+			Ephemeral: true, Data: fmt.Appendf(nil, `{"label":%q,"address":%q}`, c.identity, address),
+		}).Acquire(ctx, 1)
+		if err != nil {
+			return err
+		}
+		c.owns(lease)
+		defer c.tell(saysWaits)
+		select {
+		case <-lease.Context().Done():
+		case <-ctx.Done():
+		}
+		return nil
+	})
+}
+
+// sessions runs body in one session after another, until ctx ends or nobody will let us in.
+// The context of body ends with its session.
+func (c *contender) sessions(ctx context.Context, body func(context.Context, *coord.Session) error) error {
+	for s, err := range coord.Sessions(ctx, c.driver, c.session()) {
+		if err != nil {
+			return err
+		}
+		turn, stop := within(ctx, s.Context())
+		if err := body(turn, s); err != nil && turn.Err() == nil {
+			complain(err)
+		}
+		stop()
+	}
+	return nil
 }

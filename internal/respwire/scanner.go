@@ -71,7 +71,11 @@ func (s *scanner) scan(p []byte) (good []byte, wrong string) {
 		rest := p[n:]
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
-			if wrong := s.begun(rest); wrong != "" {
+			first := rest[0]
+			if len(s.line) > 0 {
+				first = s.line[0]
+			}
+			if wrong := s.lineOK(first, len(s.line)+len(rest)-1); wrong != "" {
 				return good, wrong
 			}
 			if len(s.line) == 0 {
@@ -143,15 +147,6 @@ func (s *scanner) ended() {
 	}
 	s.skip = 0
 	s.complete()
-}
-
-// begun judges a line that has no end yet.
-func (s *scanner) begun(more []byte) string {
-	first := more[0]
-	if len(s.line) > 0 {
-		first = s.line[0]
-	}
-	return s.lineOK(first, len(s.line)+len(more)-1)
 }
 
 // lineOK judges the first byte of a line and how many come after it.

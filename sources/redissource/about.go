@@ -26,7 +26,7 @@ func (w *watcher) describe() error {
 	a := sources.About{
 		Mode: modePolling, Version: w.server.version, Role: w.server.role,
 		Incarnation: w.server.incarnation(), Became: w.became, BecameHow: w.becameHow,
-		RoundTrip: cmp.Or(w.heartbeat.trip(), w.server.roundTrip), Warnings: w.warnings(), Config: []sources.Attr{{Key: "db", Value: w.space}},
+		RoundTrip: cmp.Or(w.heartbeat.now().roundTrip, w.server.roundTrip), Warnings: w.warnings(), Config: []sources.Attr{{Key: "db", Value: w.space}},
 	}
 	if w.push != nil {
 		a.Mode = w.push.mode

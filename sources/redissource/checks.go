@@ -92,7 +92,7 @@ func (c *checks) proof(l *link) string {
 	for _, s := range c.suspects {
 		switch {
 		case !s.k.pushed || s.k.noticed.After(s.foundAt) || l.inbox.has(s.k.name):
-		case l.heartbeatOf(s.k).confirmedAt().After(s.foundAt):
+		case l.heartbeatOf(s.k).now().confirmed.After(s.foundAt):
 			found = "a look found a change that was not pushed"
 		default:
 			kept = append(kept, s)

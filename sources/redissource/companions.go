@@ -18,21 +18,15 @@ const mostBeside = 100
 // not asked for again.
 func fetchCompanions(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, readings []*reading) error {
 	pipe := c.Pipeline()
-	answers := make(map[int][]companionAnswer)
+	answers := make(map[int][]func() lockformat.Content)
 	for i, r := range readings {
 		if r == nil || r.shape != text && r.shape != table {
 			continue
 		}
-		f := lockformat.Find(questions[i].name, r.content(), questions[i].kind)
-		if f == nil {
-			continue
-		}
-		for _, companion := range f.Companions(questions[i].name) {
-			if refusals.Refused(right(companion.Ask)) != nil {
-				answers[i] = append(answers[i], companionAnswer{})
-				continue
+		if f := lockformat.Find(questions[i].name, r.content(), questions[i].kind); f != nil {
+			for _, companion := range f.Companions(questions[i].name) {
+				answers[i] = append(answers[i], askCompanion(ctx, pipe, refusals, companion))
 			}
-			answers[i] = append(answers[i], companionAnswer{companion.Ask, askCompanion(ctx, pipe, companion)})
 		}
 	}
 	if len(answers) == 0 {
@@ -42,51 +36,44 @@ func fetchCompanions(ctx context.Context, c *redis.Conn, refusals *rediscoord.Re
 		return err
 	}
 	for i, list := range answers {
-		for _, a := range list {
-			var content lockformat.Content
-			if a.read != nil {
-				var err error
-				content, err = a.read()
-				if refusals.Note(right(a.ask), err); err != nil {
-					content = lockformat.Content{}
-				}
-			}
-			readings[i].beside = append(readings[i].beside, content)
+		for _, content := range list {
+			readings[i].beside = append(readings[i].beside, content())
 		}
 	}
 	return nil
 }
 
-// companionAnswer reads what the server answered about a companion; read is nil where it was not
-// asked.
-type companionAnswer struct {
-	ask  lockformat.Ask
-	read func() (lockformat.Content, error)
-}
-
-// right is what a refusal to read such companions is remembered by.
-func right(ask lockformat.Ask) string { return fmt.Sprintf("companion %d", ask) }
-
-func askCompanion(ctx context.Context, pipe redis.Pipeliner, c lockformat.Companion) func() (lockformat.Content, error) {
+// askCompanion returns what reads the answer: nothing where the server refused it.
+func askCompanion(ctx context.Context, pipe redis.Pipeliner, refusals *rediscoord.Refusals, c lockformat.Companion) func() lockformat.Content {
+	right := fmt.Sprintf("companion %d", c.Ask)
+	granted := func(content lockformat.Content, err error) lockformat.Content {
+		if refusals.Note(right, err); err != nil {
+			return lockformat.Content{}
+		}
+		return content
+	}
+	if refusals.Refused(right) != nil {
+		return func() lockformat.Content { return lockformat.Content{} }
+	}
 	switch c.Ask {
 	case lockformat.AskList:
 		list, size := pipe.LRange(ctx, c.Key, 0, mostBeside-1), pipe.LLen(ctx, c.Key)
-		return func() (lockformat.Content, error) {
+		return func() lockformat.Content {
 			var members []lockformat.Member
 			for _, text := range list.Val() {
 				members = append(members, lockformat.Member{Text: text})
 			}
-			return lockformat.Content{Type: lockformat.List, Size: int(size.Val()), Members: members}, list.Err()
+			return granted(lockformat.Content{Type: lockformat.List, Size: int(size.Val()), Members: members}, list.Err())
 		}
 	case lockformat.AskSortedSet:
 		list, size := pipe.ZRangeWithScores(ctx, c.Key, 0, mostBeside-1), pipe.ZCard(ctx, c.Key)
-		return func() (lockformat.Content, error) {
-			return lockformat.Content{Type: lockformat.SortedSet, Size: int(size.Val()), Members: membersOf(list.Val())}, list.Err()
+		return func() lockformat.Content {
+			return granted(lockformat.Content{Type: lockformat.SortedSet, Size: int(size.Val()), Members: membersOf(list.Val())}, list.Err())
 		}
 	case lockformat.AskSubscribers:
 		counts := pipe.PubSubNumSub(ctx, c.Key)
-		return func() (lockformat.Content, error) {
-			return lockformat.Content{Type: lockformat.List, Size: int(counts.Val()[c.Key])}, counts.Err()
+		return func() lockformat.Content {
+			return granted(lockformat.Content{Type: lockformat.List, Size: int(counts.Val()[c.Key])}, counts.Err())
 		}
 	}
 	var value *redis.StringCmd
@@ -95,8 +82,8 @@ func askCompanion(ctx context.Context, pipe redis.Pipeliner, c lockformat.Compan
 	} else {
 		value = pipe.GetRange(ctx, c.Key, 0, peekBytes-1)
 	}
-	return func() (lockformat.Content, error) {
+	return func() lockformat.Content {
 		text := []byte(value.Val())
-		return lockformat.Content{Type: lockformat.String, Text: text, Size: len(text)}, value.Err()
+		return granted(lockformat.Content{Type: lockformat.String, Text: text, Size: len(text)}, value.Err())
 	}
 }

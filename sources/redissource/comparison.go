@@ -72,7 +72,7 @@ func (s *sight) mayBeHeldUp() bool {
 func (s *sight) maybeRenewed() bool {
 	over := s.old.ends.after
 	return !s.k.pushed && !s.old.stale && !s.old.ends.at.IsZero() && s.ownersDiffer() && len(s.old.shown.Owners) == 1 &&
-		s.r.got.After(over) && over.Sub(s.old.sent) > s.readHeartbeat.tolerance()
+		s.r.got.After(over) && over.Sub(s.old.sent) > s.readHeartbeat.now().tolerance()
 }
 
 // unseen reports since when the key may have been otherwise than it was told. One that was free
@@ -90,7 +90,7 @@ func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	case !s.k.pushed:
 		return s.old.sent, s.r.got.Sub(s.old.sent) > 2*sampling
 	case s.pushed():
-		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.heartbeatOf(s.k).tolerance())
+		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.heartbeatOf(s.k).now().tolerance())
 	}
 	from = sources.Later(s.old.sent, s.unpushedUntil(s.k))
 	return from, owned && from.Before(s.old.ends.after)
@@ -105,7 +105,7 @@ func (s *sight) when() span {
 		in.after = sources.Later(in.after, s.old.proved)
 	case s.old.sent.IsZero() && s.starting:
 	case s.pushed():
-		tolerance := s.heartbeatOf(s.k).tolerance()
+		tolerance := s.heartbeatOf(s.k).now().tolerance()
 		in = s.leaseOver(told(in, s.r, s.n, tolerance), tolerance)
 	case s.old.sent.IsZero():
 		in.after = s.listed

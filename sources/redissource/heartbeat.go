@@ -12,7 +12,12 @@ import (
 // and their answers. The server answers in order: when a ping is answered, every push of what
 // happened before the ping was sent has arrived. It is safe for concurrent use.
 type heartbeat struct {
-	mu          sync.Mutex
+	mu    sync.Mutex
+	known pulse
+}
+
+// pulse is what a heartbeat knows at one instant.
+type pulse struct {
 	outstanding []time.Time // sending of the pings without an answer, oldest first
 	confirmed   time.Time   // sending of the newest ping with one
 	heard       time.Time   // when that answer came
@@ -21,42 +26,35 @@ type heartbeat struct {
 	trips       sources.RoundTrips
 }
 
-// pingPause is the pause between two pings. It bounds how long a push can be late without
-// being found out, so it is below sources.Promptness; a link that is farther away is granted more.
-const pingPause = 20 * time.Millisecond
-
-// pause is the one before the next ping: longest at most.
-func (p *heartbeat) pause(longest time.Duration) time.Duration {
+// now is what is known now.
+func (p *heartbeat) now() pulse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(max(pingPause, 2*p.trips.Shortest()), longest)
+	return p.known
 }
 
-// pingDue reports whether a ping is of use. While one waits for its answer another is sent
-// only after longest: a link that does not move is not filled up.
-func (p *heartbeat) pingDue(now time.Time, longest time.Duration) bool {
+// reset forgets a connection that was left.
+func (p *heartbeat) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(p.outstanding)
-	return n == 0 || now.Sub(p.outstanding[n-1]) >= longest
+	p.known = pulse{}
 }
 
 func (p *heartbeat) sent(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outstanding = append(p.outstanding, at)
+	p.known.outstanding = append(p.known.outstanding, at)
 }
 
 func (p *heartbeat) answered(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.outstanding) == 0 {
+	if len(p.known.outstanding) == 0 {
 		return
 	}
-	p.confirmed = p.outstanding[0]
-	p.heard = at
-	p.measuredLocked(max(at.Sub(p.confirmed), time.Microsecond))
-	p.outstanding = p.outstanding[1:]
+	p.known.confirmed, p.known.heard = p.known.outstanding[0], at
+	p.known.measured(max(at.Sub(p.known.confirmed), time.Microsecond))
+	p.known.outstanding = p.known.outstanding[1:]
 }
 
 // confirm notes that what was sent then was answered now, and was not a ping: that can take
@@ -64,13 +62,13 @@ func (p *heartbeat) answered(at time.Time) {
 func (p *heartbeat) confirm(sent, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.confirmed, p.heard = sent, now
-	if trip := max(now.Sub(sent), time.Microsecond); trip < p.trips.Shortest() {
-		p.measuredLocked(trip)
+	p.known.confirmed, p.known.heard = sent, now
+	if trip := max(now.Sub(sent), time.Microsecond); trip < p.known.trips.Shortest() {
+		p.known.measured(trip)
 	}
 }
 
-func (p *heartbeat) measuredLocked(trip time.Duration) {
+func (p *pulse) measured(trip time.Duration) {
 	p.roundTrip = trip
 	p.trips.Add(trip)
 }
@@ -80,32 +78,31 @@ func (p *heartbeat) measuredLocked(trip time.Duration) {
 func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now.Sub(p.told) < every {
+	if now.Sub(p.known.told) < every {
 		return false
 	}
-	p.told = now
+	p.known.told = now
 	return true
 }
 
-// confirmedAt is when the newest ping was sent that was answered.
-func (p *heartbeat) confirmedAt() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.confirmed
+// pingPause is the pause between two pings. It bounds how long a push can be late without
+// being found out, so it is below sources.Promptness; a link that is farther away is granted more.
+const pingPause = 20 * time.Millisecond
+
+// pause is the one before the next ping: longest at most.
+func (p pulse) pause(longest time.Duration) time.Duration {
+	return min(max(pingPause, 2*p.trips.Shortest()), longest)
 }
 
-// reset forgets a connection that was left.
-func (p *heartbeat) reset() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.outstanding, p.confirmed, p.heard, p.told, p.roundTrip = nil, time.Time{}, time.Time{}, time.Time{}, 0
-	p.trips = sources.RoundTrips{}
+// pingDue reports whether a ping is of use. While one waits for its answer another is sent
+// only after longest: a link that does not move is not filled up.
+func (p pulse) pingDue(now time.Time, longest time.Duration) bool {
+	n := len(p.outstanding)
+	return n == 0 || now.Sub(p.outstanding[n-1]) >= longest
 }
 
 // silence is for how long nothing was heard, while a ping waits for its answer; else 0.
-func (p *heartbeat) silence(now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p pulse) silence(now time.Time) time.Duration {
 	switch {
 	case len(p.outstanding) == 0:
 		return 0
@@ -115,24 +112,11 @@ func (p *heartbeat) silence(now time.Time) time.Duration {
 	return now.Sub(p.heard)
 }
 
-// trip is the last round trip; 0: none was measured yet.
-func (p *heartbeat) trip() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.roundTrip
-}
-
 // tolerance is how long a prompt link may take for a push or a read.
-func (p *heartbeat) tolerance() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.trips.Tolerance()
-}
+func (p pulse) tolerance() time.Duration { return p.trips.Tolerance() }
 
 // notice describes a push that arrives now.
-func (p *heartbeat) notice(now time.Time) notice {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p pulse) notice(now time.Time) notice {
 	return notice{first: now, last: now, floor: p.confirmed}
 }
 
@@ -142,7 +126,7 @@ func (l *link) tracks(k *key) bool { return k.byKey || l.push.tracks(k.name) }
 // unpushedUntil is up to when it is proved that no change of k was pushed; zero: since the
 // last look.
 func (l *link) unpushedUntil(k *key) time.Time {
-	confirmed := l.heartbeatOf(k).confirmedAt() // before the inbox is looked at
+	confirmed := l.heartbeatOf(k).now().confirmed // before the inbox is looked at
 	if l.inbox.has(k.name) {
 		return time.Time{}
 	}
@@ -157,8 +141,8 @@ func (l *link) pingAt() time.Time {
 	case l.push == nil:
 		return l.answered.Add(time.Second)
 	case l.push.onReads:
-		pause := l.readHeartbeat.pause(l.pingLimit()) // a quarter of it is left for waiting
-		return sources.Later(l.readHeartbeat.confirmedAt().Add(pause), l.answered.Add(pause/4))
+		pause := l.readHeartbeat.now().pause(l.pingLimit()) // a quarter of it is left for waiting
+		return sources.Later(l.readHeartbeat.now().confirmed.Add(pause), l.answered.Add(pause/4))
 	}
 	return l.answered.Add(10 * time.Second)
 }
@@ -196,7 +180,7 @@ func (l *link) heartbeatOf(k *key) *heartbeat {
 // provePushes pings the push connection at once, to prove that no push about a lease that is
 // over is on its way, unless some pings wait for their answers.
 func (l *link) provePushes(ctx context.Context, now time.Time) error {
-	if l.push == nil || l.push.connection == nil || !l.heartbeat.pingDue(now, patience) {
+	if l.push == nil || l.push.connection == nil || !l.heartbeat.now().pingDue(now, patience) {
 		return nil
 	}
 	return l.ping(ctx, l.push)

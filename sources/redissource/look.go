@@ -182,7 +182,7 @@ func (w *watcher) schedule(k *key, r *reading) {
 		return
 	}
 	at := k.ends.at.Add(tick)
-	if eve := k.ends.after.Add(-w.readHeartbeat.tolerance() / 2); !k.pushed && eve.After(r.got) {
+	if eve := k.ends.after.Add(-w.readHeartbeat.now().tolerance() / 2); !k.pushed && eve.After(r.got) {
 		at = eve // what is read then is the owner who lets the lease run out, see maybeRenewed
 	} else if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
 		at = soonest

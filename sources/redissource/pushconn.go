@@ -239,7 +239,7 @@ func (l *link) listen(ctx context.Context, c *pushConn) error {
 		}
 		// The connection lives, so it was one message that the library could not read: over
 		// RESP2 that is the list without keys that a flush sends.
-		l.inbox.flush(l.heartbeat.notice(time.Now()))
+		l.inbox.flush(l.heartbeat.now().notice(time.Now()))
 	}
 }
 
@@ -261,19 +261,19 @@ func (l *link) received(m any) {
 		}
 	case *redis.Message:
 		if m.Channel == invalidations {
-			l.named(m.PayloadSlice, l.heartbeat.notice(now))
+			l.named(m.PayloadSlice, l.heartbeat.now().notice(now))
 			return
 		}
 		name, ok := strings.CutPrefix(m.Channel, l.eventPrefix())
 		if _, selected := l.selected.find(name); ok && selected {
-			l.inbox.add(name, l.heartbeat.notice(now), m.Payload)
+			l.inbox.add(name, l.heartbeat.now().notice(now), m.Payload)
 		}
 	}
 }
 
 // pushed takes a push of RESP3 on the connection that p is the heartbeat of.
 func (l *link) pushed(message []any, p *heartbeat) {
-	n := p.notice(time.Now())
+	n := p.now().notice(time.Now())
 	if len(message) < 2 {
 		return
 	}
@@ -333,14 +333,14 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 			return nil
 		}
 		now := time.Now()
-		if l.heartbeat.silence(now) >= l.o.Silence {
+		if l.heartbeat.now().silence(now) >= l.o.Silence {
 			return errSilent
 		}
-		if l.heartbeat.pingDue(now, l.pingLimit()) {
+		if l.heartbeat.now().pingDue(now, l.pingLimit()) {
 			if err := l.ping(ctx, c); err != nil && !c.left.Load() {
 				return err
 			}
 		}
-		t.Reset(l.heartbeat.pause(l.pingLimit() / checks))
+		t.Reset(l.heartbeat.now().pause(l.pingLimit() / checks))
 	}
 }

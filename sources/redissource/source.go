@@ -1,7 +1,10 @@
 package redissource
 
 import (
+	"cmp"
 	"context"
+	"regexp"
+	"time"
 
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/identify"
@@ -59,3 +62,59 @@ func (s *Source) Refresh() {
 	s.o.Client.Refusals.Forget()
 	s.Hints.Refresh()
 }
+
+// Options say what to watch. Only Client is needed.
+type Options struct {
+	// Name is the source's name: Ref.Source of everything it tells.
+	Name string
+	// Client says where the server is. Its Name, PoolSize and Protocol are
+	// ours to choose: Protocol 2 keeps to RESP2, anything else tries RESP3 first.
+	Client rediscoord.ClientOptions
+	// Selections say which keys are watched. None: what looks like a lock is guessed from
+	// one bounded scan, and About.Warnings says so.
+	Selections []Selection
+	// Legible are patterns of what may be shown of a value, or of a field of a lock's hash,
+	// although it is not positively a name: the match, or its first group.
+	Legible []*regexp.Regexp
+	// Labels are handed on with every primitive.
+	Labels []sources.Attr
+	// Forget is how long a key that nobody owns stays in the list. 0: an hour. Keys
+	// that are selected by their whole name, or expected, stay for ever.
+	Forget time.Duration
+	// PollMin and PollMax bound the pause between two looks at a key that is not
+	// pushed. 0: 250 ms and 5 s.
+	PollMin, PollMax time.Duration
+	// Resync is the pause between two times that everything is read again, against
+	// what no push told. 0: a minute. It is spread by a tenth.
+	Resync time.Duration
+
+	// guessKeys is how many keys the first sweep after a connect passes in its search for
+	// what nobody selected; the next sweeps go on there. 0: 200,000.
+	guessKeys int
+	// Silence is how long the server may leave a ping or a read without an answer. 0: 3 s.
+	Silence time.Duration
+}
+
+// Selection is one or many keys to watch.
+type Selection struct {
+	Pattern  string       // a key's name, or a pattern in Redis's own language: * ? [a-z] \
+	Kind     sources.Kind // KindUnknown: guessed from each name
+	Expected bool         // must always have an owner
+}
+
+func (o Options) withDefaults() Options {
+	o.Forget = cmp.Or(max(o.Forget, 0), time.Hour)
+	o.PollMin = cmp.Or(max(o.PollMin, 0), 250*time.Millisecond)
+	o.PollMax = cmp.Or(max(o.PollMax, 0), 5*time.Second)
+	o.Resync = cmp.Or(max(o.Resync, 0), time.Minute)
+	o.guessKeys = cmp.Or(o.guessKeys, 200_000)
+	o.Silence = cmp.Or(max(o.Silence, 0), 3*time.Second)
+	o.PollMax = max(o.PollMin, o.PollMax)
+	o.Client.Name = clientName
+	o.Client.PoolSize = 1
+	o.Client.ReadTimeout = o.Silence
+	return o
+}
+
+// clientName is how the server lists our connections.
+const clientName = "coordtop-watch"

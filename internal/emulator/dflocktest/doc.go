@@ -14,7 +14,7 @@
 //	commands.go stats.go    what each command does, and the listing of everything
 //
 // Server drives the model: server.go has the clock and the listener, conn.go one connection
-// after the other; package network has what a network does. Tests use faults.go and backdoor.go.
+// after the other; package network has what a network does. Tests use backdoor.go.
 //
 // # What it knows
 //
