@@ -50,14 +50,14 @@ func (p *program) auditLog() *operate.AuditLog {
 // giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody
 // reads may keep the rest of the command for longer than that may take.
 func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) {
-	return spawn.OnDone(ctx, func() { _ = op.Close(context.Background()) }) // giveBack tells the error
+	return spawn.OnDone(ctx, func() { _ = op.Close() }) // giveBack tells the error
 }
 
 // giveBack resigns what is held, within two seconds, or waits until that was done. A lease whose
 // service could not be reached runs out there; the audit and the log have it. Lines that the
 // audit could not take go to standard error: the screen is gone by then.
 func (p *program) giveBack(op *operate.Operator) {
-	if err := op.Close(context.Background()); err != nil {
+	if err := op.Close(); err != nil {
 		p.logger().Warn("Giving back what we hold", "error", err)
 	}
 	if lines := op.Unwritten(); len(lines) > 0 {

@@ -118,7 +118,7 @@ func TestABoardThatStandsStillForAMinuteDelaysNoRenewal(t *testing.T) {
 			t.Errorf("it was held %d times: %+v", len(held), held)
 		}
 		close(board.again)
-		if err := op.Close(ctx); err != nil {
+		if err := op.Close(); err != nil {
 			t.Error(err)
 		}
 		stop()

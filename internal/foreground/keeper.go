@@ -39,7 +39,7 @@ type Operator interface {
 	CallOff(id uint64)
 	Status() *action.Status
 	Wake() <-chan struct{}
-	Close(ctx context.Context) error
+	Close() error
 }
 
 // View is what is seen of the primitive: a Hub.

@@ -73,7 +73,7 @@ func (s *script) Status() *action.Status {
 
 func (s *script) Wake() <-chan struct{} { return s.wake }
 
-func (s *script) Close(context.Context) error {
+func (s *script) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed++

@@ -21,7 +21,7 @@ func Release(ctx context.Context, op Operator, view View, r action.Request, out 
 	}
 	run := await(ctx, op, id, action.Seen)
 	if !run.Phase.Over() {
-		_ = op.Close(context.Background()) // the caller's own Close returns the same; every run is over then
+		_ = op.Close() // the caller's own Close returns the same; every run is over then
 		run, _ = runOf(op, id)
 	}
 	h := headless.Released{

@@ -117,7 +117,7 @@ func (k *keeper) resign(ctx context.Context) error {
 // leave resigns because the process has to end: at once, without waiting for what comes
 // of it.
 func (k *keeper) leave() error {
-	err := k.Operator.Close(context.Background())
+	err := k.Operator.Close()
 	if text, ok := k.loss(); ok {
 		return k.over(text)
 	}

@@ -55,7 +55,7 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 
 // ended calls the wait off because the process has to end, and says what is known of it.
 func (k *keeper) ended(id uint64) error {
-	_ = k.Operator.Close(context.Background()) // the caller's own Close returns the same
+	_ = k.Operator.Close() // the caller's own Close returns the same
 	if run, _ := runOf(k.Operator, id); run.Phase == action.Unknown {
 		return problem(run)
 	}

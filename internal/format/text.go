@@ -1,9 +1,13 @@
 package format
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -25,6 +29,29 @@ func Clean(s string, limit int) string {
 		return s + "…"
 	}
 	return s
+}
+
+// JSON returns v as one line of JSON, in which each character that plain does not report is escaped: what
+// JSON leaves as it is may do something to a terminal.
+func JSON(v any, plain func(rune) bool) ([]byte, error) {
+	var encoded, out bytes.Buffer
+	e := json.NewEncoder(&encoded)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	for _, r := range encoded.String() { // all of it is UTF-8
+		switch {
+		case r < 0x7f || plain(r):
+			out.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.Bytes(), nil
 }
 
 // runeBoundary returns the last index up to limit, which must be below len(s), that

@@ -80,7 +80,7 @@ func textBefore(terms []sources.Term) string {
 		}
 		text := textOwner(t.Owner)
 		if held := t.Held(); held != (sources.Interval{}) {
-			text += " for " + textInterval(held)
+			text += " for " + held.Text()
 		}
 		cause := "cause " + t.Cause.String()
 		if t.Cause != sources.CauseUnknown {

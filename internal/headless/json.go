@@ -3,12 +3,9 @@ package headless
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"coordtop/internal/format"
@@ -18,30 +15,14 @@ import (
 // version is the "v" of every object. A change that breaks a reader raises it.
 const version = 1
 
-// encode appends v to buf as one line of JSON. Characters that a terminal would obey
-// and JSON does not escape by itself (C1 controls, DEL, what reorders text or cannot be seen) are
-// escaped too, since people do print JSON to terminals.
+// encode appends v to buf as one line of JSON. Controls that JSON does not escape, and what reorders text
+// or cannot be seen, are escaped too, since people do print JSON to terminals.
 func encode(buf *bytes.Buffer, v any) error {
-	var plain bytes.Buffer
-	e := json.NewEncoder(&plain)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	for b := plain.Bytes(); len(b) > 0; {
-		r, n := utf8.DecodeRune(b)
-		switch {
-		case r < 0x7f || unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
-			buf.Write(b[:n])
-		case r <= 0xffff:
-			fmt.Fprintf(buf, `\u%04x`, r)
-		default:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(buf, `\u%04x\u%04x`, high, low)
-		}
-		b = b[n:]
-	}
-	return nil
+	line, err := format.JSON(v, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+	})
+	buf.Write(line)
+	return err
 }
 
 // text is a string of other people's bytes.

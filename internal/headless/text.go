@@ -316,25 +316,10 @@ func textFacts(e *sources.Event) []string {
 		facts = append(facts, "within the last "+format.Precise(e.At.Sub(e.After)))
 	}
 	if e.Held != (sources.Interval{}) {
-		facts = append(facts, "owned for "+textInterval(e.Held))
+		facts = append(facts, "owned for "+e.Held.Text())
 	}
 	if e.Gap != (sources.Interval{}) {
-		facts = append(facts, "nobody for "+textInterval(e.Gap))
+		facts = append(facts, "nobody for "+e.Gap.Text())
 	}
 	return facts
-}
-
-// textInterval writes a length of time that may be known only to lie between two bounds, or
-// to be no shorter than one.
-func textInterval(i sources.Interval) string {
-	switch low, high := format.Precise(i.Min), format.Precise(i.Max); {
-	case low == high:
-		return high
-	case i.Max == sources.Endless:
-		return "at least " + low
-	case i.Min <= 0:
-		return "up to " + high
-	default:
-		return low + " to " + high
-	}
 }

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +49,7 @@ func TestCloseWaitsForTheLineOfTheSwitch(t *testing.T) {
 			go turn(o) // Close joins it
 			synctest.Wait()
 			closed := make(chan error, 1)
-			go func() { closed <- o.Close(context.Background()) }() // received below
+			go func() { closed <- o.Close() }() // received below
 			synctest.Wait()
 			select {
 			case err := <-closed:
@@ -75,7 +74,7 @@ func TestSomethingDoesEachVerbAndNothingAnother(t *testing.T) {
 	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	defer hub.Close()
 	o := New(t.Context(), Options{View: hub})
-	defer func() { _ = o.Close(context.Background()) }() // nothing is held
+	defer func() { _ = o.Close() }() // nothing is held
 	body := func(v action.Verb) func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()

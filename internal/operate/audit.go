@@ -1,17 +1,13 @@
 package operate
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"coordtop/internal/format"
 	"coordtop/internal/spawn"
@@ -185,24 +181,5 @@ func (r Record) line() ([]byte, error) {
 		&r.Reason, &r.Call, &r.Detail, &r.Address, &r.Recording, &r.User, &r.Host, &r.SSH, &r.Login} {
 		*s, _ = format.UTF8([]byte(*s))
 	}
-	var plain, out bytes.Buffer
-	e := json.NewEncoder(&plain)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
-		return nil, err
-	}
-	for b := plain.Bytes(); len(b) > 0; {
-		c, n := utf8.DecodeRune(b)
-		switch {
-		case c < 0x7f:
-			out.WriteByte(b[0])
-		case c <= 0xffff:
-			fmt.Fprintf(&out, `\u%04x`, c)
-		default:
-			high, low := utf16.EncodeRune(c)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
-		}
-		b = b[n:]
-	}
-	return out.Bytes(), nil
+	return format.JSON(r, func(rune) bool { return false })
 }

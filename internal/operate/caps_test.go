@@ -1,7 +1,6 @@
 package operate_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ func TestCapsSaysOfEachSourceWhatItCanAtAll(t *testing.T) {
 		"old":    {Type: "redis", ReadOnly: true, Caps: coord.Caps{Mutex: true, Election: true, MaxData: 9}},
 	}})
 	defer func() {
-		if err := o.Close(context.Background()); err != nil {
+		if err := o.Close(); err != nil {
 			t.Error(err)
 		}
 	}()

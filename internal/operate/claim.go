@@ -9,7 +9,6 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/internal/format"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -17,9 +16,6 @@ import (
 // take is the goroutine of a run that takes something, and of what it then holds.
 func (n *run) take(h *holding, b *Backend) {
 	defer close(h.ended)
-	defer n.cancel(nil)
-	sub := n.op.view.subscribe()
-	defer sub.Close()
 	w := n.newWait(h, b)
 	defer w.leave() // for a panic; else it was done
 	lease, term, err := w.obtain()
@@ -28,7 +24,7 @@ func (n *run) take(h *holding, b *Backend) {
 		n.missed(err, w.doubt())
 		return
 	}
-	n.keep(h, lease, term, sub)
+	n.keep(h, lease, term)
 	n.op.drop(h)
 	if err := w.leave(); err != nil {
 		n.op.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
@@ -139,7 +135,7 @@ func (o *Operator) dropLocked(h *holding) {
 }
 
 // keep holds a lease until it ends, is called off, or the Operator closes.
-func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term, sub *sources.Subscription) {
+func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term) {
 	n.op.mu.Lock()
 	h.lease, h.term, h.waiting, h.since = lease, term, false, n.op.options.Now()
 	if n.unarmedLocked() { // nobody has noticed it yet
@@ -156,8 +152,8 @@ func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term, sub *source
 	} else {
 		n.op.start(func() { // ends with the watch, at the latest with the lease
 			defer close(seen)
-			shown := n.watchWin(lease, sub)
-			n.watchHeld(lease, sub, shown)
+			shown := n.watchWin(lease)
+			n.watchHeld(lease, shown)
 		})
 	}
 	select {
@@ -207,12 +203,12 @@ func (n *run) endingOf(h *holding, lease *coord.Lease) (ending, error) {
 }
 
 // watchWin waits until our own watch shows us as the owner; false: it does not in time.
-func (n *run) watchWin(lease *coord.Lease, sub *sources.Subscription) (seen bool) {
+func (n *run) watchWin(lease *coord.Lease) (seen bool) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
 	defer spawn.OnDone(lease.Context(), cancel)()
 	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
-	seen = n.op.view.watch(ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen = n.watch(ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind.BeginsOwner() && e.Owner.ID == after.ID {
 				after.Label = e.Owner.Label
@@ -233,7 +229,7 @@ func (n *run) watchWin(lease *coord.Lease, sub *sources.Subscription) (seen bool
 	case seen:
 		n.finish(action.Seen, did, after)
 	case ctx.Err() == nil:
-		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), after)
+		n.unseen(did, after)
 	}
 	return seen
 }

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -26,7 +25,7 @@ func newWin(t *testing.T, journal string) win {
 	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	w := win{Operator: New(t.Context(), Options{View: hub, Always: true, Audit: NewAuditLog(journal, Actor{})})}
 	t.Cleanup(func() {
-		if err := w.Close(context.Background()); err != nil {
+		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
 		hub.Close()
@@ -50,11 +49,11 @@ func newWin(t *testing.T, journal string) win {
 
 // keeping is take from the moment on that the lease is won.
 func (w win) keeping() {
-	sub := w.view.subscribe()
+	w.n.sub = w.view.Subscribe(w.view.State().LastSeq)
 	w.start(func() {
 		defer close(w.h.ended)
-		defer sub.Close()
-		w.n.keep(w.h, w.lease, nil, sub)
+		defer w.n.sub.Close()
+		w.n.keep(w.h, w.lease, nil)
 		_ = w.leaveSession(w.session, w.h) // what it had is released
 	})
 	synctest.Wait()

@@ -213,15 +213,12 @@ const retakenWithin = 2 * time.Second
 
 // force is the goroutine of a run that ends somebody else's ownership or wait.
 func (n *run) force(b *Backend) {
-	defer n.cancel(nil)
-	sub := n.op.view.subscribe()
-	defer sub.Close()
 	t := n.Request.Target
 	did, not := "released by force", "nothing was released"
 	if t.Waiting {
 		did, not = "its wait was ended", "no wait was ended"
 	}
-	sent, err := n.sendForce(b)
+	err := n.sendForce(b)
 	switch {
 	case err == nil:
 		n.reach(action.Sent, did)
@@ -236,10 +233,10 @@ func (n *run) force(b *Backend) {
 		n.reach(action.Sent, did)
 	}
 	if t.Waiting {
-		n.watchWaiter(sub, did, err)
+		n.watchWaiter(did, err)
 		return
 	}
-	n.watchForced(sub, sent, did, err)
+	n.watchForced(did, err)
 }
 
 // notForced ends a run of which nothing was done.
@@ -261,44 +258,44 @@ func (n *run) notForced(b *Backend, err error) {
 
 // sendForce looks at the guards once more, since opening a driver may have taken a person's
 // time, and sends the request at once.
-func (n *run) sendForce(b *Backend) (sent time.Time, err error) {
+func (n *run) sendForce(b *Backend) error {
 	t := n.Request.Target
 	opening, cancel := context.WithTimeout(n.ctx, openWithin)
 	defer cancel()
 	d, err := n.op.drivers.of(opening, t.Ref)
 	if err != nil {
-		return sent, err
+		return err
 	}
 	f, ok := d.(coord.ForceReleaser)
 	if !ok {
-		return sent, fmt.Errorf("%w: %s has no way to do this", coord.ErrUnsupported, b.Type)
+		return fmt.Errorf("%w: %s has no way to do this", coord.ErrUnsupported, b.Type)
 	}
 	n.op.mu.Lock()
 	err = n.op.passesLocked(n.Request, b)
 	n.op.mu.Unlock()
 	if err != nil {
-		return sent, err
+		return err
 	}
 	if err := n.ctx.Err(); err != nil {
-		return sent, err
+		return err
 	}
 	n.expectForced(sources.Inferred, replyIn+n.op.options.Patience)
 	// The answer is waited for, whatever the person does meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), replyIn)
 	defer cancel()
-	sent = time.Now()
-	err = f.ForceRelease(ctx, coord.Foreign{
-		Kind: coord.KindNamed(t.Kind.String()), Name: t.Ref.Name, Owner: t.Owner, Fence: t.Fence,
-		Mode: coord.ModeNamed(t.Mode.String()), Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
+	err = n.ask(func() error {
+		return f.ForceRelease(ctx, coord.Foreign{
+			Kind: coord.KindNamed(t.Kind.String()), Name: t.Ref.Name, Owner: t.Owner, Fence: t.Fence,
+			Mode: coord.ModeNamed(t.Mode.String()), Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
+		})
 	})
-	n.answered = time.Since(sent)
 	switch {
 	case err == nil:
 		n.expectForced(sources.Told, n.op.options.Patience)
 	case !errors.Is(err, coord.ErrUncertain):
 		n.expectForced(sources.Inferred, 0) // an end that comes later is not ours
 	}
-	return sent, err
+	return err
 }
 
 // expectForced tells our watch that the owner is about to be gone by our request. A server
@@ -313,17 +310,17 @@ func (n *run) expectForced(how sources.Known, within time.Duration) {
 
 // watchForced looks what became of the owner. err is why it is not known whether the request
 // was done; nil: it was.
-func (n *run) watchForced(sub *sources.Subscription, sent time.Time, did string, err error) {
+func (n *run) watchForced(did string, err error) {
 	if err == nil {
 		linger := retakenWithin
 		if row, _ := n.op.view.row(n.Request.Target.Ref); row != nil && row.Queue.Len > 0 {
 			linger = n.op.options.Patience
 		}
-		n.watchDeparture(n.op.options.Patience, linger, sub, n.Request.Target.Owner, sent, did)
+		n.watchDeparture(n.op.options.Patience, linger, n.Request.Target.Owner, did)
 		return
 	}
-	d := departure{old: n.Request.Target.Owner, sent: sent}
-	gone := n.op.view.watch(n.ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	d := departure{old: n.Request.Target.Owner, sent: n.sent}
+	gone := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
 		d.update(row, events)
 		return d.gone
 	})
@@ -336,9 +333,9 @@ func (n *run) watchForced(sub *sources.Subscription, sent time.Time, did string,
 }
 
 // watchWaiter looks whether one that waited is gone from the queue.
-func (n *run) watchWaiter(sub *sources.Subscription, did string, err error) {
+func (n *run) watchWaiter(did string, err error) {
 	t := n.Request.Target
-	seen := n.op.view.watch(n.ctx, n.op.options.Patience, t.Ref, sub, func(row *sources.Row, _ []sources.Event) bool {
+	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, _ []sources.Event) bool {
 		return row != nil && t.Changed(row, action.PinGuard) != ""
 	})
 	switch {
@@ -347,6 +344,6 @@ func (n *run) watchWaiter(sub *sources.Subscription, did string, err error) {
 	case err != nil:
 		n.finish(action.Unknown, did+" ("+clean(err.Error())+")", sources.OwnerRef{})
 	default:
-		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), sources.OwnerRef{})
+		n.unseen(did, sources.OwnerRef{})
 	}
 }

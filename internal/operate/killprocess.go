@@ -9,9 +9,6 @@ import (
 
 // crash is the goroutine of a run that ends the owner's process, in the demo.
 func (n *run) crash(b *Backend) {
-	defer n.cancel(nil)
-	sub := n.op.view.subscribe()
-	defer sub.Close()
 	t := n.Request.Target
 	if why := whyCalledOff(n); why != nil {
 		n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
@@ -19,16 +16,13 @@ func (n *run) crash(b *Backend) {
 	}
 	end := sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}
 	n.op.view.Expect(end, n.op.options.Patience+n.op.leaseLeft(t))
-	sent := time.Now()
-	err := b.Crash(t.Ref, sources.OwnerRef{ID: t.Owner, Label: t.Label, Fence: t.Fence})
-	n.answered = time.Since(sent)
-	if err != nil {
+	if err := n.ask(func() error { return b.Crash(t.Ref, sources.OwnerRef{ID: t.Owner, Label: t.Label, Fence: t.Fence}) }); err != nil {
 		n.op.view.Expect(end, 0)
 		n.finish(action.Failed, clean(err.Error()), sources.OwnerRef{})
 		return
 	}
 	n.reach(action.Sent, "its process is gone; what it owns runs out")
-	n.watchDeparture(n.op.options.Patience+n.op.leaseLeft(t), 0, sub, t.Owner, sent, "its process crashed")
+	n.watchDeparture(n.op.options.Patience+n.op.leaseLeft(t), 0, t.Owner, "its process crashed")
 }
 
 // leaseLeft is how long a dead owner of a target stays one, as far as its row tells.

@@ -141,7 +141,7 @@ func TestCloseEndsAlsoWhenTheServerDoesNotAnswer(t *testing.T) {
 	r.reaches(r.do(r.ask(action.Acquire, mutex)), action.Waiting)
 	proxy.BlackHole()
 	began := time.Now()
-	err := r.Close(context.Background())
+	err := r.Close()
 	took := time.Since(began)
 	t.Logf("closed after %v: %v", took, err)
 	if took > patience/2 { // 2 s is promised; a slow machine may take longer, an unbounded end does
@@ -169,7 +169,7 @@ func TestCloseGivesBackWhatWeHold(t *testing.T) {
 	r := redisRig(t, options{})
 	r.reaches(r.do(r.ask(action.Campaign, election)), action.Seen)
 	r.reaches(r.do(r.ask(action.Acquire, mutex)), action.Seen)
-	if err := r.Close(context.Background()); err != nil {
+	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := r.redis().Exists(context.Background(), election, mutex).Result(); n != 0 || err != nil {
@@ -178,7 +178,7 @@ func TestCloseGivesBackWhatWeHold(t *testing.T) {
 	if _, err := r.Start(action.Request{Verb: action.Campaign, Target: action.Target{Ref: sources.Ref{Source: "s"}}}); !errors.Is(err, operate.ErrClosed) {
 		t.Errorf("started after the end: %v", err)
 	}
-	if err := r.Close(context.Background()); err != nil {
+	if err := r.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
 }
@@ -189,7 +189,7 @@ func TestLeasesThatShallRunOutAreLeftAlone(t *testing.T) {
 	r.reaches(r.do(r.ask(action.Campaign, election)), action.Seen)
 	us := r.owner(election)
 	r.LetRunOut()
-	if err := r.Close(context.Background()); err != nil {
+	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	value, err := r.redis().Get(context.Background(), election).Bytes()

@@ -125,10 +125,9 @@ func (o *Operator) LetRunOut() {
 }
 
 // Close calls off what is under way, gives back what we hold (see LetRunOut) and returns
-// when no goroutine is left: within two seconds, or within ctx if that ends earlier. The
-// error says what could not be given back; it runs out by itself. A second call waits for
-// the first and returns its error.
-func (o *Operator) Close(ctx context.Context) error {
+// when no goroutine is left, within two seconds. The error says what could not be given back; it
+// runs out by itself. A second call waits for the first and returns its error.
+func (o *Operator) Close() error {
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
@@ -136,12 +135,7 @@ func (o *Operator) Close(ctx context.Context) error {
 		return o.err
 	}
 	o.closed = true
-	free := context.WithoutCancel(o.life)
-	bye, cancel := context.WithTimeout(free, farewell)
-	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil {
-		cancel()
-		bye, cancel = context.WithDeadline(free, sources.Earlier(deadline, time.Now().Add(farewell)))
-	}
+	bye, cancel := context.WithTimeout(context.WithoutCancel(o.life), farewell)
 	defer cancel()
 	o.bye = bye
 	o.mu.Unlock()

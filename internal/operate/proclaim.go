@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"coordtop/coord"
 	"coordtop/internal/action"
@@ -13,18 +12,12 @@ import (
 
 // proclaim is the goroutine of a run that replaces our data.
 func (n *run) proclaim(h *holding, b *Backend) {
-	defer n.cancel(nil)
-	sub := n.op.view.subscribe()
-	defer sub.Close()
 	n.op.mu.Lock()
 	term, data := h.term, b.data(n.Request)
 	n.op.mu.Unlock()
 	ctx, cancel := context.WithTimeout(n.ctx, replyIn)
 	defer cancel()
-	sent := time.Now()
-	err := term.Proclaim(ctx, data)
-	n.answered = time.Since(sent)
-	if err != nil {
+	if err := n.ask(func() error { return term.Proclaim(ctx, data) }); err != nil {
 		text := clean(err.Error())
 		if !settled(err) {
 			text = calledOff(n, text) + "; whether it was written is not known"
@@ -37,7 +30,7 @@ func (n *run) proclaim(h *holding, b *Backend) {
 	n.op.mu.Unlock()
 	n.reach(action.Sent, "proclaimed")
 	us := sources.OwnerRef{ID: term.Lease().Owner(), Fence: term.Lease().Fence()}
-	seen := n.op.view.watch(n.ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind == sources.EventProclaimed && e.Owner.ID == us.ID {
 				us.Label = e.Owner.Label
@@ -51,12 +44,11 @@ func (n *run) proclaim(h *holding, b *Backend) {
 		us.Label = w.Label
 		return w.Data.Shows(data)
 	})
-	switch {
-	case seen:
-		n.finish(action.Seen, "proclaimed", us)
-	default:
-		n.finish(action.Unseen, "proclaimed, and no change on our watch", us)
+	if !seen {
+		n.unseen("proclaimed", us)
+		return
 	}
+	n.finish(action.Seen, "proclaimed", us)
 }
 
 // settled reports whether an error of a proclamation means that nothing was written, or says

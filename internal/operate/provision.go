@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"coordtop/coord"
 	"coordtop/internal/action"
@@ -82,15 +81,9 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 
 // provision is the goroutine of a run that changes what exists.
 func (n *run) provision(b *Backend) {
-	defer n.cancel(nil)
-	sub := n.op.view.subscribe()
-	defer sub.Close()
 	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
 	defer cancel()
-	sent := time.Now()
-	err := n.send(ctx, b)
-	n.answered = time.Since(sent)
-	if err != nil {
+	if err := n.ask(func() error { return n.send(ctx, b) }); err != nil {
 		text := clean(err.Error())
 		if why := whyCalledOff(n); why != nil && errors.Is(err, errNotSent) {
 			n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
@@ -104,11 +97,11 @@ func (n *run) provision(b *Backend) {
 	}
 	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
 	n.reach(action.Sent, did)
-	seen := n.op.view.watch(n.ctx, n.op.options.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
 		return shows(b, n.Request, row, events)
 	})
 	if !seen {
-		n.finish(action.Unseen, did+", and no change on our watch", sources.OwnerRef{})
+		n.unseen(did, sources.OwnerRef{})
 		return
 	}
 	n.finish(action.Seen, did, sources.OwnerRef{})

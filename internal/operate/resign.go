@@ -14,9 +14,6 @@ import (
 
 // resign is the goroutine of a run that gives up what we hold, or our place in a queue.
 func (n *run) resign(h *holding, b *Backend) {
-	defer n.cancel(nil)
-	sub := n.op.view.subscribe()
-	defer sub.Close()
 	n.op.mu.Lock()
 	lease, waiting, already := h.lease, h.waiting, h.resigning == h.run
 	if !waiting && !already {
@@ -39,9 +36,7 @@ func (n *run) resign(h *holding, b *Backend) {
 	defer cancel()
 	end := sources.Ending{Ref: h.ref, Owner: old, Cause: sources.CauseReleased}
 	n.op.view.Expect(end, farewell+n.op.options.Patience)
-	sent := time.Now()
-	err := lease.Release(ctx)
-	n.answered = time.Since(sent)
+	err := n.ask(func() error { return lease.Release(ctx) })
 	if cause := context.Cause(lease.Context()); !errors.Is(cause, coord.ErrReleased) {
 		n.op.mu.Lock()
 		n.Lost = true
@@ -57,7 +52,7 @@ func (n *run) resign(h *holding, b *Backend) {
 	}
 	<-h.ended
 	n.reach(action.Sent, "given up")
-	n.watchDeparture(n.op.options.Patience, 0, sub, old, sent, "given up")
+	n.watchDeparture(n.op.options.Patience, 0, old, "given up")
 }
 
 // giveBack resigns what was called off, or is held while the Operator closes: an action of

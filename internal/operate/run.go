@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
 )
 
 // run is one action. Its embedded Run is guarded by Operator.mu; the rest belongs to the
@@ -15,7 +17,9 @@ type run struct {
 	ctx    context.Context // ends with CallOff, when writing ends before it is done, and when the Operator closes
 	cancel context.CancelCauseFunc
 
-	record   Record // its first line
+	sub      *sources.Subscription // what is seen from its begin on
+	record   Record                // its first line
+	sent     time.Time             // when the request was
 	answered time.Duration
 	ending   bool // somebody writes its end; guarded by Operator.mu
 }
@@ -27,6 +31,19 @@ func (o *Operator) runLocked(r action.Request) *run {
 	n := &run{op: o, Run: action.Run{ID: o.last, Request: r, Started: now, Changed: now}}
 	n.ctx, n.cancel = context.WithCancelCause(o.life)
 	return n
+}
+
+// ask sends the request of a run, and measures how long the service takes to answer.
+func (n *run) ask(request func() error) error {
+	n.sent = time.Now()
+	err := request()
+	n.answered = time.Since(n.sent)
+	return err
+}
+
+// unseen ends a run of which our watch shows nothing in time, with what was done.
+func (n *run) unseen(did string, after sources.OwnerRef) {
+	n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), after)
 }
 
 // reach brings a run to a phase before its end.

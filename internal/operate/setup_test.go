@@ -123,9 +123,7 @@ func newRig(t *testing.T, url string, source sources.Source, backend operate.Bac
 }
 
 func (r *rig) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := r.Close(ctx); err != nil {
+	if err := r.Close(); err != nil {
 		r.t.Logf("closing: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package operate_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -143,7 +142,7 @@ func TestCloseDoesNotWaitLongForTheDiskOfAStart(t *testing.T) {
 	r, goOn, started := slow(t, func(r *rig) action.Request { return r.ask(action.Campaign, election) })
 	defer goOn()
 	closed := make(chan error, 1)
-	go func() { closed <- r.Close(context.Background()) }() // received below
+	go func() { closed <- r.Close() }() // received below
 	if err := r.receive(started); !errors.Is(err, operate.ErrNoAudit) && !errors.Is(err, operate.ErrClosed) {
 		t.Errorf("it says %v", err)
 	}

@@ -63,7 +63,12 @@ func (n *run) launch(b *Backend) error {
 		return fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
 	}
 	n.op.runs = append(n.op.runs, n)
-	n.op.start(body)
+	n.op.start(func() {
+		defer n.cancel(nil)
+		n.sub = n.op.view.Subscribe(n.op.view.State().LastSeq)
+		defer n.sub.Close()
+		body()
+	})
 	n.op.publishLocked()
 	return nil
 }

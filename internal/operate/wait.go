@@ -62,16 +62,17 @@ func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 }
 
 // claim opens a session and claims in it.
-func (w *wait) claim(r action.Request) (*coord.Lease, *coord.Term, error) {
+func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, err error) {
 	if err := w.open(); err != nil {
 		return nil, nil, err
 	}
 	// Close bounds everything that is under way by ending the session itself.
 	session := w.session
 	defer spawn.OnDone(w.o.life, func() { _ = w.o.leaveSession(session, w.h) })() // leave returns the error
-	sent := time.Now()
-	lease, term, err := claim(w.n.ctx, session, r, w.h.data)
-	w.n.answered = time.Since(sent)
+	err = w.n.ask(func() error {
+		lease, term, err = claim(w.n.ctx, session, r, w.h.data)
+		return err
+	})
 	return lease, term, err
 }
 

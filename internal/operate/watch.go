@@ -13,25 +13,23 @@ import (
 // view is what an Operator sees of the rows.
 type view struct{ View }
 
-// watch looks at a row after each wake-up until done reports the end
-// of the wait, or patience has run out. row is nil where it is not on our watch or cannot be
-// believed; events are those of the row since the last call.
-func (v view) watch(
-	ctx context.Context, patience time.Duration, ref sources.Ref, sub *sources.Subscription,
-	done func(row *sources.Row, events []sources.Event) bool,
-) bool {
-	v.Refresh(ref.Source)
+// watch looks at the row of a run after each wake-up until done reports the end of the wait, or
+// patience has run out. row is nil where it is not on our watch or cannot be believed; events are
+// those of the row since the last call.
+func (n *run) watch(ctx context.Context, patience time.Duration, done func(row *sources.Row, events []sources.Event) bool) bool {
+	ref := n.Request.Target.Ref
+	n.op.view.Refresh(ref.Source)
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
 	for {
-		events, _ := sub.Events(0)
+		events, _ := n.sub.Events(0)
 		var own []sources.Event
 		for _, e := range events {
 			if e.Ref == ref {
 				own = append(own, e)
 			}
 		}
-		row, s := v.row(ref)
+		row, s := n.op.view.row(ref)
 		if row != nil && !row.Fresh(s) {
 			row = nil
 		}
@@ -43,14 +41,9 @@ func (v view) watch(
 			return false
 		case <-enough.C:
 			return false
-		case <-sub.Wake():
+		case <-n.sub.Wake():
 		}
 	}
-}
-
-// subscribe reads events from now on.
-func (v view) subscribe() *sources.Subscription {
-	return v.Subscribe(v.State().LastSeq)
 }
 
 // departure follows what becomes of a row after its owner was to go.
@@ -108,22 +101,20 @@ func (d *departure) nextText(kind sources.Kind) string {
 		return "nobody " + does + " it now"
 	case d.gap == (sources.Interval{}):
 		return now
-	case d.gap.Min == d.gap.Max:
-		return now + ", after " + format.Precise(d.gap.Max) + without
 	}
-	return now + ", after " + format.Precise(d.gap.Min) + " to " + format.Precise(d.gap.Max) + without
+	return now + ", after " + d.gap.Text() + without
 }
 
-// watchDeparture ends a run whose sending, at sent, should have ended the ownership of old, or
+// watchDeparture ends a run whose request should have ended the ownership of old, or
 // will within patience. After that it looks for linger who comes next to a mutex; to an
 // election it always does, until patience is over.
-func (n *run) watchDeparture(patience, linger time.Duration, sub *sources.Subscription, old string, sent time.Time, did string) {
+func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 	kind := n.Request.Target.Kind
-	d := departure{old: old, sent: sent}
+	d := departure{old: old, sent: n.sent}
 	if row, _ := n.op.view.row(n.Request.Target.Ref); owns(row, old) != nil {
 		d.program = owns(row, old).Program
 	}
-	n.op.view.watch(n.ctx, patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	n.watch(n.ctx, patience, func(row *sources.Row, events []sources.Event) bool {
 		was := d.gone
 		followed := d.update(row, events)
 		if d.gone && !was && !followed {
@@ -134,7 +125,7 @@ func (n *run) watchDeparture(patience, linger time.Duration, sub *sources.Subscr
 		return followed || d.gone && kind != sources.KindElection
 	})
 	if linger > 0 && d.gone && d.next == (sources.OwnerRef{}) && n.ctx.Err() == nil {
-		n.op.view.watch(n.ctx, linger, n.Request.Target.Ref, sub, d.update)
+		n.watch(n.ctx, linger, d.update)
 	}
 	switch {
 	case d.gone:
@@ -150,11 +141,11 @@ func (n *run) watchDeparture(patience, linger time.Duration, sub *sources.Subscr
 // watch shows it without us, the service is asked at once whether that is so: the watch may
 // be older than our grant, or wrong, so only the service's answer ends the lease. shown
 // reports whether the watch has shown us as the owner.
-func (n *run) watchHeld(lease *coord.Lease, sub *sources.Subscription, shown bool) {
+func (n *run) watchHeld(lease *coord.Lease, shown bool) {
 	us, ref := lease.Owner(), n.Request.Target.Ref
 	alone := n.Request.Target.Kind != sources.KindSemaphore && n.Request.Mode != sources.Shared
 	for {
-		events, _ := sub.Events(0) // they come before the state that has them
+		events, _ := n.sub.Events(0) // they come before the state that has them
 		for i := range events {
 			e := &events[i]
 			ends := e.Kind.EndsOwner() && e.Previous.ID == us
@@ -176,7 +167,7 @@ func (n *run) watchHeld(lease *coord.Lease, sub *sources.Subscription, shown boo
 			return
 		case <-n.ctx.Done():
 			return
-		case <-sub.Wake():
+		case <-n.sub.Wake():
 		}
 	}
 }

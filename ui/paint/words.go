@@ -33,20 +33,6 @@ func knownText(how sources.Known) string {
 	return how.String()
 }
 
-// IntervalText writes a length of time that may only be known to lie between bounds.
-func IntervalText(i sources.Interval) string {
-	low, high := format.Precise(i.Min), format.Precise(i.Max)
-	switch {
-	case low == high:
-		return high
-	case i.Max == sources.Endless:
-		return "at least " + low
-	case i.Min <= 0:
-		return "up to " + high
-	}
-	return low + " to " + high
-}
-
 // Spread says over how long a stretch an event may have happened; 0 where it is known
 // to a tenth of a second.
 func Spread(e *sources.Event) time.Duration {

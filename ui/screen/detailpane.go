@@ -126,9 +126,9 @@ func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 	}
 	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE")
 	if g := row.Gaps(sc.State, sc.Now, rows.ChangesSpan); g.Count > 0 {
-		text := "nobody " + paint.Count(g.Count, "time") + " in 1 h, longest " + paint.IntervalText(g.Longest)
+		text := "nobody " + paint.Count(g.Count, "time") + " in 1 h, longest " + g.Longest.Text()
 		if g.Count > 1 {
-			text += ", " + paint.IntervalText(g.Sum) + " in all"
+			text += ", " + g.Sum.Text() + " in all"
 		}
 		head.Skip(2).Put(sc.Theme.Dim, text)
 	}

@@ -84,7 +84,7 @@ func eventReadout(sc *Scene, e *sources.Event, w int) []string {
 	}
 	known := "event " + format.Count(int(e.Seq)) + " " + e.Kind.String() + ", " + knownAs(e.How)
 	if e.Held != (sources.Interval{}) {
-		known = "owned for " + paint.IntervalText(e.Held) + "; " + known
+		known = "owned for " + e.Held.Text() + "; " + known
 	}
 	return append(lines, say("", sc.Theme.Dim.Text(known)))
 }

@@ -271,7 +271,7 @@ func gapPart(th *paint.Theme, e *sources.Event) paint.Part {
 	if e.Gap == (sources.Interval{}) {
 		return paint.Part{}
 	}
-	return th.Dim.Text(", gap " + paint.IntervalText(e.Gap))
+	return th.Dim.Text(", gap " + e.Gap.Text())
 }
 
 func leasePart(th *paint.Theme, e *sources.Event) paint.Part {

@@ -153,11 +153,11 @@ func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: "
 		switch {
 		case g.Count < 3: // too few to call anything usual
-			text += "longest " + paint.IntervalText(g.Longest)
+			text += "longest " + g.Longest.Text()
 		case g.P95 != g.P50:
-			text += "usually for " + paint.IntervalText(g.P50) + ", 95 % up to " + paint.IntervalText(g.P95)
+			text += "usually for " + g.P50.Text() + ", 95 % up to " + g.P95.Text()
 		default:
-			text += "usually for " + paint.IntervalText(g.P50)
+			text += "usually for " + g.P50.Text()
 		}
 		indent := 2 + len("IF RELEASED") + 2
 		for _, s := range paint.Wrap(text, w-indent) {

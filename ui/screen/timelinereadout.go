@@ -262,9 +262,9 @@ func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
 	case gap.Min == 0 && unseenBetween(lane, sources.Earlier(end, cmp.Or(lane.Terms[i].End.After(), end)), lane.Terms[i+1].Start.At):
 		return "gap not observed", sc.Theme.Dim
 	case lane.Trouble && gap.Min > lane.Gap:
-		return "gap " + paint.IntervalText(gap), sc.Theme.Bad
+		return "gap " + gap.Text(), sc.Theme.Bad
 	}
-	return "gap " + paint.IntervalText(gap), ""
+	return "gap " + gap.Text(), ""
 }
 
 func unseenBetween(lane *timeline.Lane, from, to time.Time) bool {
@@ -301,7 +301,7 @@ func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 		to = exactTime(sc, lane.Terms[next].Start)
 		length = format.Precise(lane.Terms[next].Start.At.Sub(from.At))
 		if next > 0 {
-			length = paint.IntervalText(sources.GapBetween(from, lane.Terms[next].Start, lane.Dark))
+			length = sources.GapBetween(from, lane.Terms[next].Start, lane.Dark).Text()
 		}
 	}
 	parts := []paint.Part{st.Text(word)}

@@ -42,7 +42,7 @@ func newForceRig(t *testing.T, server *localserver.Postgres, role string) *force
 		Audit: operate.NewAuditLog(filepath.Join(t.TempDir(), "audit.jsonl"), operate.Actor{User: "ana"}),
 	})
 	t.Cleanup(func() {
-		if err := r.Operator.Close(context.Background()); err != nil {
+		if err := r.Operator.Close(); err != nil {
 			t.Error(err)
 		}
 	})
