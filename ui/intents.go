@@ -106,6 +106,8 @@ func (m *model) openRow() {
 	if row, _ := m.Selected(); row != nil {
 		m.open(screen.Detail)
 		m.Locks.Move(0) // the row is chosen now: the cursor stays on it
+	} else if lane, _ := m.Time.Lanes.Selected(); m.Shown == screen.Timeline && lane.Recorded() {
+		m.Say("only the recording knows it: there is no more than this lane")
 	}
 }
 

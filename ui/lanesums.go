@@ -24,7 +24,8 @@ type laneTotals struct {
 	totals   map[sources.Ref]history.Total // of the recording, for lanes that were not read
 	totalsOf timeline.Window
 	totalsAt time.Time
-	wanted   bool // they are not known for the window, or old
+	recorded []rows.Handle // of what they have and the list has not
+	wanted   bool          // they are not known for the window, or old
 
 	work  *summing // nil: none is under way
 	asked bool     // to go on with it
@@ -108,7 +109,7 @@ func (m timelineScreen) sumMore() tea.Cmd {
 // goes on.
 func (m timelineScreen) sumLanes() {
 	win, s := screen.TimeWindow(&m.Scene), &m.laneTotals
-	listed := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
+	listed := slices.Concat(m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)], m.recordedLanes())
 	pace := time.Duration(len(listed)/sumPace) * time.Second
 	if m.Time.Summing = win != s.window; m.Time.Summing {
 		m.Time.Counted = nil

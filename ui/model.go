@@ -211,7 +211,7 @@ func (m *model) watch() {
 // inSight are the rows that are drawn.
 func (m *model) inSight() []rows.Handle {
 	if m.Shown == screen.Timeline {
-		return m.Time.Lanes.Visible()
+		return slices.DeleteFunc(slices.Clone(m.Time.Lanes.Visible()), rows.Handle.Recorded)
 	}
 	return m.Locks.Visible()
 }

@@ -131,7 +131,7 @@ func (m pastReader) readPast() tea.Cmd {
 		msg.jump, msg.marksOf = m.asked.jump, m.unreadMarks()
 	}
 	msg.refs, msg.span = m.unreadLanes()
-	if m.Shown == screen.Timeline && m.laneTotals.wanted && !m.Time.Summing {
+	if m.Shown == screen.Timeline && (m.laneTotals.wanted || m.recordedDue()) && !m.Time.Summing {
 		msg.totalsOf = m.laneTotals.window
 	}
 	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 && msg.totalsOf.Columns == 0 {
@@ -166,6 +166,9 @@ func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
 // unread is what of a row must be read for the window: only what enters, and half a window more.
 func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 	known := row.RecordedSince(m.State)
+	if rows.HandleOf(row).Recorded() {
+		known = time.Time{}
+	}
 	from, to, wanted := m.wanted()
 	p := m.Time.Past[row.Ref]
 	switch {
@@ -198,7 +201,8 @@ func (m pastReader) wanted() (from, to time.Time, span history.Span) {
 func (m pastReader) unreadMarks() history.Span {
 	from, to, span := m.wanted()
 	kept := m.Events.Kept(m.Now)
-	span.To, to = sources.Earlier(span.To, kept), sources.Earlier(to, kept)
+	span.To = sources.Earlier(span.To, kept)
+	to = sources.Earlier(to, span.To)
 	if of := m.Time.MarksOf; !from.Before(kept) || !of.From.After(from) && !of.To.Before(to) {
 		return history.Span{}
 	}
@@ -244,6 +248,7 @@ func (m pastReader) haveLanes(msg pastMsg) {
 		for _, t := range msg.totals {
 			s.totals[t.Ref] = t
 		}
+		m.listRecorded(msg.totals, sources.Earlier(msg.totalsOf.End(), msg.now).Sub(msg.totalsOf.Start))
 	}
 	for _, l := range msg.lanes {
 		p := m.Time.Past[l.Ref]
@@ -261,7 +266,11 @@ func (m pastReader) haveLanes(msg pastMsg) {
 // joinLanes joins what was read to the rows as they are now.
 func (m pastReader) joinLanes() {
 	for ref := range m.Time.Past {
-		if row := m.feeds.shown().Row(m.State, ref); row != nil {
+		row := m.feeds.shown().Row(m.State, ref)
+		if row == nil {
+			row = m.Rows.RecordedRow(ref)
+		}
+		if row != nil {
 			screen.JoinPast(&m.Scene, row)
 		}
 	}

@@ -69,15 +69,17 @@ func timelineHandlers() map[keys.Intent]handler {
 func (m timelineScreen) listLanes() {
 	pastReader(m).joinLanes()
 	m.sumLanes()
-	handles := m.Rows.Handles
+	handles := m.lanes()
 	if m.Time.Changed || m.Time.Order != screen.LanesAsList {
 		handles = m.laneTotals.order(m.Time.Changed, m.Time.Order)
 	}
 	m.Time.Lanes.SetKeys(handles)
 	m.Time.Lanes.SetHeight(screen.LaneRows(&m.Scene))
 	picked, ok := m.Locks.Selected()
-	if at, _ := m.Time.Lanes.Selected(); ok && at != picked && !m.Time.Lanes.Select(picked) {
-		if at, ok = m.Time.Lanes.Selected(); ok {
+	if at, _ := m.Time.Lanes.Selected(); at.Recorded() && picked == m.Time.Beside {
+		return
+	} else if ok && at != picked && !m.Time.Lanes.Select(picked) {
+		if at, ok = m.Time.Lanes.Selected(); ok && !at.Recorded() {
 			m.Locks.Select(at)
 		}
 	}
@@ -86,7 +88,9 @@ func (m timelineScreen) listLanes() {
 // moveLane moves the cursor from lane to lane.
 func (m timelineScreen) moveLane(i keys.Intent) {
 	moveIn(&m.Time.Lanes, i)
-	if h, ok := m.Time.Lanes.Selected(); ok {
+	if h, ok := m.Time.Lanes.Selected(); h.Recorded() {
+		m.Time.Beside, _ = m.Locks.Selected()
+	} else if ok {
 		m.Locks.Select(h)
 	}
 }
@@ -147,9 +151,9 @@ func (m timelineScreen) turnPage(n int) {
 // jump goes to the change before the cursor, or with +1 to the next one, of the selected lane or of
 // any. What may lie nearer in the recording is looked for there.
 func (m timelineScreen) jump(step int, any bool) {
-	handles := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
+	handles := slices.Concat(m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)], m.recordedLanes())
 	if !any {
-		h, ok := m.Locks.Selected()
+		h, ok := m.Time.Lanes.Selected()
 		if handles = nil; ok {
 			handles = []rows.Handle{h}
 		}

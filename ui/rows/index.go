@@ -36,6 +36,9 @@ type Index struct {
 	origin  time.Time   // what entry.until is counted from
 	swept   time.Duration
 
+	recorded   []*sources.Row // by handle, see AddRecorded
+	recordedAt map[sources.Ref]*sources.Row
+
 	Filter   Selection
 	Order    Order
 	Problems bool         // show nothing else
@@ -122,7 +125,7 @@ const forever = time.Duration(math.MaxInt64)
 func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 	x.Filter.now = now
 	for _, h := range visible {
-		if row, _ := x.At(h); row != nil {
+		if row, _ := x.At(h); row != nil && !h.Recorded() {
 			x.refresh(h.Slot, row, now)
 		}
 	}
@@ -280,7 +283,10 @@ func (x *Index) compare(a, b Handle) int {
 
 // At returns the row and what is thought of it; nil if it is gone.
 func (x *Index) At(h Handle) (*sources.Row, Verdict) {
-	if int(h.Slot) >= len(x.entries) {
+	switch {
+	case h.Recorded():
+		return x.recordedRow(h)
+	case int(h.Slot) >= len(x.entries):
 		return nil, Verdict{}
 	}
 	e := &x.entries[h.Slot]

@@ -89,10 +89,11 @@ type Typed struct {
 	Offers  []string // what else it could be completed with, the next one first
 }
 
-// Selected returns the row under the cursor; nil where there is none.
+// Selected returns the row under the cursor; nil where there is none, as on a lane that a recording
+// alone knows.
 func (sc *Scene) Selected() (*sources.Row, rows.Verdict) {
 	h, ok := sc.Locks.Selected()
-	if !ok {
+	if lane, _ := sc.Time.Lanes.Selected(); !ok || sc.Shown == Timeline && lane.Recorded() {
 		return nil, rows.Verdict{}
 	}
 	return sc.Rows.At(h)

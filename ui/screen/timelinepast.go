@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
 )
 
@@ -34,6 +35,12 @@ func JoinPast(sc *Scene, row *sources.Row) {
 
 // memoryBegins is from when on what is kept of a row in memory is whole.
 func memoryBegins(sc *Scene, row *sources.Row) time.Time {
+	if rows.HandleOf(row).Recorded() {
+		if p := sc.Time.Past[row.Ref]; p != nil {
+			return p.Span.To
+		}
+		return sc.State.At
+	}
 	if since := row.RecordedSince(sc.State); !since.IsZero() {
 		return since
 	}
@@ -65,6 +72,25 @@ func unreadOf(sc *Scene, row *sources.Row) (spans []timeline.Span) {
 		spans = append(spans, timeline.Span{From: p.Span.To, To: begins})
 	}
 	return spans
+}
+
+// behindPast is the lane of what a recording alone knows, behind what was read of that: nobody owns
+// it while its source is read, or there were a row.
+func behindPast(sc *Scene, row *sources.Row, lane timeline.Lane) timeline.Lane {
+	from := memoryBegins(sc, row)
+	var dark []sources.Dark
+	for _, d := range lane.Dark {
+		if d.To.IsZero() || d.To.After(from) {
+			d.From = sources.Later(d.From, from)
+			dark = append(dark, d)
+			from = d.To
+		}
+	}
+	if !from.IsZero() && !rows.Watched(sc.State, row) {
+		dark = append(dark, sources.Dark{From: from})
+	}
+	lane.Dark = dark
+	return lane
 }
 
 // withPast is a lane with what was recorded before it.

@@ -10,6 +10,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
 )
 
@@ -40,6 +41,13 @@ func timeReadout(sc *Scene, win timeline.Window, w int) []string {
 		parts := []paint.Part{paint.Plain(" ")}
 		if w >= readoutNames {
 			parts = append(parts, paint.Part{Style: sc.Theme.Strong, Text: paint.Clean(row.Name), Yield: paint.Name}, paint.Plain("  "))
+		}
+		if rows.HandleOf(row).Recorded() {
+			text := "recorded only   "
+			if !rows.Watched(sc.State, row) {
+				text = "recorded only, unknown now   "
+			}
+			parts = append(parts, sc.Theme.Dim.Text(text))
 		}
 		parts = append(parts, laneAt(sc, row, CursorAt(sc))...)
 		putParts(second, sc.Theme.FitParts(parts, w), w)

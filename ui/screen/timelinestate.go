@@ -17,6 +17,7 @@ import (
 // TimelineState is what the Timeline screen shows: which stretch, and where in it the cursor is.
 type TimelineState struct {
 	Lanes   cursor.List[rows.Handle]
+	Beside  rows.Handle   // the row of the list while the cursor is on a lane that a recording alone knows
 	Step    time.Duration // of a column; 0: the shortest with which what is known fits, up to UsualSpan
 	End     time.Time     // of the window; zero: it follows the present
 	At      time.Time     // of the cursor; zero: the present
@@ -107,7 +108,9 @@ func DrawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
 // LaneOf is what is drawn of a row on the Timeline.
 func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	lane := laneOf(sc, row)
-	lane.Halves = true
+	if lane.Halves = true; rows.HandleOf(row).Recorded() {
+		lane = behindPast(sc, row, lane)
+	}
 	return withPast(sc, row, lane)
 }
 

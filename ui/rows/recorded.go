@@ -1,0 +1,75 @@
+package rows
+
+import (
+	"math"
+
+	"coordtop/sources"
+	"coordtop/ui/paint"
+)
+
+// mostRecorded is of how many rows that a recording alone knows the handles stay good.
+const mostRecorded = 2000
+
+// Recorded reports whether a handle is of a row that a recording alone knows: no State has it.
+func (h Handle) Recorded() bool { return h.Slot < 0 }
+
+// AddRecorded returns the handle of a row that a recording alone knows; the same one as before where
+// there is one.
+func (x *Index) AddRecorded(ref sources.Ref, kind sources.Kind) Handle {
+	if x.recordedAt == nil || len(x.recorded) >= mostRecorded {
+		x.recorded, x.recordedAt = nil, map[sources.Ref]*sources.Row{}
+	}
+	row := x.recordedAt[ref]
+	if row == nil {
+		row = &sources.Row{Primitive: &sources.Primitive{Ref: ref, Kind: kind}, Slot: -1 - len(x.recorded)}
+		x.recorded, x.recordedAt[ref] = append(x.recorded, row), row
+	}
+	row.Scope = scopeOf(x.st, ref)
+	return HandleOf(row)
+}
+
+// RecordedRow returns the row that a recording alone knows; nil: there is none.
+func (x *Index) RecordedRow(ref sources.Ref) *sources.Row { return x.recordedAt[ref] }
+
+// scopeOf is the scope that a row would be in; too large where there is none, or several could be.
+func scopeOf(st *sources.State, ref sources.Ref) int {
+	found, several := math.MaxInt, false
+	for i := range st.Scopes {
+		switch {
+		case st.Scopes[i].Source != ref.Source:
+		case st.Scopes[i].Name == ref.Space:
+			return i
+		default:
+			found, several = i, found != math.MaxInt
+		}
+	}
+	if several {
+		return math.MaxInt
+	}
+	return found
+}
+
+// Watched reports whether nobody owns a row that a recording alone knows: its source would show it.
+func Watched(st *sources.State, row *sources.Row) bool {
+	return row.Scope < len(st.Scopes) && st.Scopes[row.Scope].Health == sources.HealthLive && st.Scopes[row.Scope].Synced
+}
+
+// recordedRow is At for a row that a recording alone knows.
+func (x *Index) recordedRow(h Handle) (*sources.Row, Verdict) {
+	at := int(-1 - h.Slot)
+	if at >= len(x.recorded) {
+		return nil, Verdict{}
+	}
+	v := Verdict{Status: sources.StatusUnknown, Severity: paint.Blind, known: paint.Blind}
+	if Watched(x.st, x.recorded[at]) {
+		v.Status = sources.StatusFree
+	}
+	v.last = v.Status
+	return x.recorded[at], v
+}
+
+// ListsRecorded reports whether a row that a recording alone knows passes the filter.
+func (x *Index) ListsRecorded(h Handle) bool {
+	row, v := x.recordedRow(h)
+	return row != nil && x.lists(row, v)
+}
