@@ -177,7 +177,7 @@ func (w Window) calm(l *Lane, t *sources.Term, now time.Time) bool {
 	end := sources.Earlier(w.End(), now)
 	return t.Start.At.Before(w.Start) && (t.End.At.IsZero() || !t.End.At.Before(end)) && w.Start.Before(end) &&
 		!slices.ContainsFunc(l.Dark, func(d sources.Dark) bool { return d.From.Before(end) && endOf(d, now).After(w.Start) }) &&
-		!slices.ContainsFunc(l.Unread, func(u Span) bool { return u.From.Before(end) && u.To.After(w.Start) })
+		!slices.ContainsFunc(l.Unread, func(u Span) bool { return u.From.Before(w.End()) && u.To.After(w.Start) })
 }
 
 // Share is what one owner had of a window. Owners are told apart by hue.

@@ -278,3 +278,12 @@ func BenchmarkStripOfALongPast(b *testing.B) {
 		})
 	}
 }
+
+func TestSumCountsUnreadTimeBehindNowAsPiecesDo(t *testing.T) {
+	t.Parallel()
+	w := timeline.Ending(now.Add(9*time.Second), time.Second, 20)
+	l := timeline.Lane{Since: ago(1000), Terms: []sources.Term{term(0, 900, 0)}, Unread: []timeline.Span{{From: now.Add(time.Second), To: now.Add(3 * time.Second)}}}
+	if s := w.Sum(l, now); s.Unread != 2*time.Second || s.Owned != now.Sub(w.Start) {
+		t.Errorf("%v unread and %v owned, want 2s and %v", s.Unread, s.Owned, now.Sub(w.Start))
+	}
+}
