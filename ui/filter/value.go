@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 const (
@@ -53,50 +52,11 @@ func parseLength(s string) (n, unit int64, ok bool) {
 	return n, unit, unit != largest
 }
 
-// contains returns what reports whether a text holds word, in any case of letters.
+// contains returns what reports whether a text holds word, in any case of letters. It allocates
+// nothing for a text in lower case: it runs over every row as somebody types.
 func contains(word string) func(string) bool {
 	lower := strings.ToLower(word)
-	if !ascii(lower) {
-		return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }
-	}
-	return func(s string) bool { return has(s, lower) }
-}
-
-// has reports whether s holds word, which is ASCII in lower case. It allocates nothing for
-// an ASCII s: it runs over every row as somebody types.
-func has(s, word string) bool {
-	if !ascii(s) {
-		return strings.Contains(strings.ToLower(s), word)
-	}
-	for i := 0; i+len(word) <= len(s); i++ {
-		if equalFold(s[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
-
-// equalFold compares ASCII of equal length; b is in lower case.
-func equalFold(a, b string) bool {
-	for i := range len(a) {
-		c := a[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }
 }
 
 func equals(value string) func(string) bool {
