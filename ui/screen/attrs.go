@@ -9,15 +9,9 @@ import (
 	"coordtop/ui/paint"
 )
 
-// factLines are what a backend tells under its own names, as many to a line as fit. Instants
-// are shown as ages.
-func factLines(sc *Scene, attrs []sources.Attr, w, indent int) []string {
-	return factsOf(sc, "", attrs, w, indent)
-}
-
-// factsOf are facts behind the name of whom they are about, which has the room that they
-// are indented by.
-func factsOf(sc *Scene, name string, attrs []sources.Attr, w, indent int) []string {
+// factLines are what a backend tells under its own names, as many to a line as fit, behind the name
+// of whom they are about, which has the room that they are indented by. Instants are shown as ages.
+func factLines(sc *Scene, name string, attrs []sources.Attr, w, indent int) []string {
 	var lines []string
 	l := sc.Theme.Line(w)
 	if name != "" {

@@ -101,7 +101,7 @@ func ownerFacts(sc *Scene, row *sources.Row, w int) []string {
 	}
 	var lines []string
 	for i := range row.Owners {
-		lines = append(lines, factsOf(sc, paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
+		lines = append(lines, factLines(sc, paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
 	}
 	return titled(sc, "FACTS", lines, w)
 }

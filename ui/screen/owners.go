@@ -33,7 +33,7 @@ func ownerTable(sc *Scene, row *sources.Row, v rows.Verdict, w int, long bool) [
 	if note := leaseNote(sc, row, v, w); note != "" {
 		lines = append(lines, note)
 	}
-	if facts := factLines(sc, row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
+	if facts := factLines(sc, "", row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
 		lines = append(lines, facts[:min(len(facts), paneFacts)]...)
 	}
 	return lines

@@ -94,7 +94,7 @@ func waiterTable(sc *Scene, row *sources.Row, v rows.Verdict, waiters []sources.
 	var out []string
 	for i, line := range lines {
 		if out = append(out, line); i > 0 {
-			out = append(out, factLines(sc, waiters[i-1].Attrs, w, 6)...)
+			out = append(out, factLines(sc, "", waiters[i-1].Attrs, w, 6)...)
 		}
 	}
 	return out
