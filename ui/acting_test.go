@@ -49,7 +49,7 @@ func (d *driver) await(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.await(c)
 		}
-	case dialog.DescribedMsg, dialog.DoneMsg:
+	case dialog.DoneMsg:
 		d.await(d.send(msg))
 	}
 }

@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) error {
 	p := tea.NewProgram(&terminal.Recovering{Model: m, Try: try}, t.Options(programCtx, o.Width, o.Height)...)
 	var beside sync.WaitGroup // joined below
 	pastReader{m}.askIn(pumpCtx)
-	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, o.Operator, &beside), dialog.DoIn(pumpCtx)
+	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, &beside), dialog.DoIn(pumpCtx)
 	pump := pumpOf(o, m.feeds, p.Send)
 	spawn.Go(pumpCtx, &beside, func() { m.feeds.merge(pumpCtx) })
 	spawn.Go(pumpCtx, &beside, func() {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 // slowly is a driver whose operator's answers wait until they are let come.
 func (d *driver) slowly() (answer func(error)) {
 	got := make(chan error, 1)
-	d.acting.Doer = func(f func() error) <-chan error { return got }
+	d.acting.Doer = func(func(context.Context) error) <-chan error { return got }
 	return func(err error) { got <- err }
 }
 

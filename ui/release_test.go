@@ -235,7 +235,7 @@ func (d *driver) obey(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.obey(c)
 		}
-	case dialog.DescribedMsg, dialog.DoneMsg, terminal.JoinTimeout, auditMsg:
+	case dialog.DoneMsg, terminal.JoinTimeout, auditMsg:
 		d.obey(d.send(msg))
 	}
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ func drive(feed *uitest.Feed, o Options) *driver {
 	}
 	d := &driver{model: newModel(o), feed: feed}
 	do := d.acting.Doer
-	d.acting.Doer = func(f func() error) <-chan error {
+	d.acting.Doer = func(f func(context.Context) error) <-chan error {
 		d.waits = true
 		return do(f)
 	}

@@ -48,7 +48,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.receive()
 		m.acting.Receive()
 		return nil, m.Paused.IsZero() || m.Acts
-	case dialog.DescribedMsg, dialog.DoneMsg:
+	case dialog.DoneMsg:
 		m.acting.Answer(msg)
 		return nil, true
 	case terminal.SecondMsg:

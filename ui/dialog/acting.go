@@ -35,7 +35,7 @@ type Acting struct {
 
 	op        Operator                // nil: this board is read-only
 	phases    map[uint64]action.Phase // of the runs that were announced last
-	Describer asker
+	Describer doer
 	Doer      doer
 
 	dialog   Dialog      // stands over the board and takes the keys; nil: none
@@ -55,7 +55,7 @@ const quietTime = 400 * time.Millisecond
 // goroutines that nobody joins until the caller replaces them.
 func New(sc *screen.Scene, h Host, feed Latest, op Operator) Acting {
 	a := Acting{Scene: sc, host: h, feed: feed, op: op, phases: map[uint64]action.Phase{}}
-	a.Describer, a.Doer = AskIn(context.Background(), op, new(sync.WaitGroup)), DoIn(context.Background())
+	a.Describer, a.Doer = AskIn(context.Background(), new(sync.WaitGroup)), DoIn(context.Background())
 	sc.Status = &action.Status{}
 	if op != nil {
 		sc.Acts, sc.Abilities, sc.Status = true, op.Caps, op.Status()
@@ -138,14 +138,7 @@ func (a *Acting) Press(act func()) {
 }
 
 // Answer brings what the operator said to where it was asked.
-func (a *Acting) Answer(msg tea.Msg) {
-	switch msg := msg.(type) {
-	case DescribedMsg:
-		msg.box.answered(a, msg)
-	case DoneMsg:
-		msg.then(msg.err)
-	}
-}
+func (a *Acting) Answer(msg DoneMsg) { msg.then(msg.err) }
 
 // Keep quits, and has lines left behind as text.
 func (a *Acting) Keep(lines []string) tea.Cmd {

@@ -3,58 +3,15 @@ package dialog
 import (
 	"context"
 	"strconv"
-	"sync"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
-
-// description is the operator's answer about what a request would do.
-type description struct {
-	effect action.Effect
-	err    error
-}
-
-// DescribedMsg brings a description to the box that asked for it.
-type DescribedMsg struct {
-	box   *box
-	asked int // sequence number of the question that this answers
-	description
-}
-
-// asker asks the operator in a goroutine of its own.
-type asker func(action.Request) <-chan description
-
-// describePatience bounds how long a description may take.
-const describePatience = 5 * time.Second
-
-// AskIn returns an asker whose goroutines end with ctx and are counted in running.
-func AskIn(ctx context.Context, op Operator, running *sync.WaitGroup) asker {
-	return func(r action.Request) <-chan description {
-		got := make(chan description, 1) // nobody may be there to take it
-		spawn.Go(ctx, running, func() {
-			ctx, cancel := context.WithTimeout(ctx, describePatience)
-			defer cancel()
-			got <- describe(ctx, op, r)
-		})
-		return got
-	}
-}
-
-func describe(ctx context.Context, op Operator, r action.Request) (d description) {
-	d.err = spawn.Call(ctx, func() (err error) {
-		d.effect, err = op.Describe(ctx, r)
-		return err
-	})
-	return d
-}
 
 // box is where a person decides on one action. It shows the row as it is now. It is pinned to
 // the part of the row that the verb depends on (action.Pin): when that changes, nothing
@@ -105,21 +62,21 @@ func (a *Acting) OpenBox(r action.Request) tea.Cmd {
 
 // answered receives what the operator said. One who asks about every change of a busy row
 // would never be answered: it is asked again when it has answered.
-func (b *box) answered(a *Acting, msg DescribedMsg) {
-	if msg.asked != b.asked {
+func (b *box) answered(a *Acting, asked int, effect action.Effect, err error) {
+	if asked != b.asked {
 		return // it answers what is not asked any more
 	}
 	b.asking = false
-	b.describe(a, msg.description)
+	b.describe(a, effect, err)
 	if b.outdated && a.dialog == b {
 		a.later(b.ask(a, b.filled()))
 	}
 }
 
 // describe takes in what the action would do; then it is known what the person must give.
-func (b *box) describe(a *Acting, d description) {
-	b.described, b.pending, b.effect, b.err = true, false, d.effect, d.err
-	if d.err != nil || b.question() || len(b.fields) > 0 {
+func (b *box) describe(a *Acting, effect action.Effect, err error) {
+	b.described, b.pending, b.effect, b.err = true, false, effect, err
+	if err != nil || b.question() || len(b.fields) > 0 {
 		return
 	}
 	add := func(kind fieldKind) *field {
@@ -251,8 +208,11 @@ func (b *box) point(at int) {
 func (b *box) ask(a *Acting, r action.Request) tea.Cmd {
 	b.asked++
 	b.asking, b.outdated = true, false
-	got, asked := a.Describer(r), b.asked
-	return func() tea.Msg { return DescribedMsg{b, asked, <-got} }
+	asked, effect := b.asked, action.Effect{}
+	return a.await(a.Describer, func(ctx context.Context) (err error) {
+		effect, err = a.op.Describe(ctx, r)
+		return err
+	}, func(err error) { b.answered(a, asked, effect, err) })
 }
 
 // missing says what keeps the button off; "": nothing.
