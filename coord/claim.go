@@ -205,7 +205,9 @@ func (s *Session) renewNow(ctx context.Context, r Renewer, t trust) (trust, erro
 	pause := renewPolicy(t.valid).Start()
 	for {
 		before := s.clock.now()
-		w, err := renewOnce(ctx, r, t)
+		try, cancel := context.WithTimeout(ctx, t.valid/2)
+		w, err := r.Renew(try)
+		cancel()
 		if err == nil {
 			var fresh trust
 			if fresh, err = trustIn(w, before, t, s.o); err == nil && !fresh.over(s.clock.now()) {
@@ -221,10 +223,4 @@ func (s *Session) renewNow(ctx context.Context, r Renewer, t trust) (trust, erro
 			return trust{}, fmt.Errorf("confirming the grant: %w", err)
 		}
 	}
-}
-
-func renewOnce(ctx context.Context, r Renewer, t trust) (Window, error) {
-	try, cancel := context.WithTimeout(ctx, t.valid/2)
-	defer cancel()
-	return r.Renew(try)
 }

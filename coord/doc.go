@@ -171,8 +171,7 @@
 //     queue that is lost that way is not had again: the claim goes to the end of the queue.
 //   - No answer is a miss that may still be a win. Where it cannot be learned whether a claim
 //     was granted, the error wraps ErrUncertain, that of the claim or that of Close.
-//   - Release ends the context first and then sends the request, under a time limit of
-//     its own and also if the caller's context has ended. The same goes for Close.
+//   - Release and Close end the context first and send the request also if the caller's has ended.
 //   - A lease that expired is given back too, as well as that goes and not before its
 //     margin has passed: a renewal whose answer got lost may have prolonged it for
 //     nobody.
@@ -181,10 +180,7 @@
 //   - A panic in a goroutine of a session ends the process, unless the context of its
 //     opening says who handles it (package spawn). Then what the goroutine kept is not trusted
 //     on: its lease or its session ends at once, lost, and is given back.
-//   - OnState is called in order, never two calls at a time, from a goroutine of its own.
 //   - Every retry has a pause that grows with jitter. No error's text is read.
-//   - Options that leave no room (a margin as long as the window, no time for a second
-//     renewal) are ErrInvalid as soon as the window is known.
 //   - Results are never ambiguous: a lease, or ok is false, or an error that wraps one of
 //     the sentinels, a context's error, or what the driver said.
 package coord

@@ -60,12 +60,12 @@ func (l *levels) first() time.Time {
 }
 
 // TakenSince returns since when the number of taken permits has been what it is, exact to the
-// length of a level; ok is false if no count is known.
-func (r *Row) TakenSince() (at time.Time, ok bool) {
-	if r.levels == nil {
-		return time.Time{}, false
+// length of a level; zero: no count is known.
+func (r *Row) TakenSince() (at time.Time) {
+	if r.levels != nil {
+		at = r.levels.last.At
 	}
-	return r.levels.last.At, true
+	return at
 }
 
 // Leveled reports whether the row has levels: it is no primitive that one alone can own,

@@ -71,10 +71,10 @@ func (l *Link) Next(ctx context.Context) (Change, error) {
 	defer t.Stop()
 	select {
 	case c := <-l.out:
-		c.Alive = onlyScope()
+		c.Alive = []string{""} // its only scope
 		return c, nil
 	case <-l.alive:
-		return Change{Alive: onlyScope(), At: Wall()}, nil
+		return Change{Alive: []string{""}, At: Wall()}, nil
 	case <-t.C:
 		return Change{}, nil
 	case <-ctx.Done():
@@ -83,9 +83,6 @@ func (l *Link) Next(ctx context.Context) (Change, error) {
 		return Change{}, context.Cause(l.ctx)
 	}
 }
-
-// onlyScope is Change.Alive of a source that has one scope.
-func onlyScope() []string { return []string{""} }
 
 // Close ends the link, with ErrClosed if it still lives, and joins its goroutines. A second
 // call waits for them too.

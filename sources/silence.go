@@ -84,11 +84,7 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 }
 
 func (m *model) silent(sc *scope) {
-	err := silentFor(sc.Silence)
+	err := recordable(fmt.Errorf("%w for %v", ErrSilent, sc.Silence))
 	m.down(sc, err)
 	sc.source.outage.isNews(err) // it has just been told
-}
-
-func silentFor(limit time.Duration) error {
-	return recordable(fmt.Errorf("%w for %v", ErrSilent, limit))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -138,19 +139,53 @@ func (p *memPlace) leave() bool {
 }
 
 func (s *renewingSession) Create(ctx context.Context, name string, limit uint64, data []byte) error {
-	return s.provision(ctx, VerbCreate, func() error { return s.m.create(name, limit, data) })
+	return s.provision(ctx, VerbCreate, name, func(it *item, _ time.Time) error {
+		if it.exists {
+			return fmt.Errorf("semaphore %q exists already: %w", name, coord.ErrRefused)
+		}
+		it.exists, it.ephemeral, it.limit, it.data = true, false, limit, slices.Clone(data)
+		it.changedLocked()
+		return nil
+	})
 }
 
 func (s *renewingSession) Update(ctx context.Context, name string, data []byte) error {
-	return s.provision(ctx, VerbUpdate, func() error { return s.m.update(name, data) })
+	return s.provision(ctx, VerbUpdate, name, func(it *item, _ time.Time) error {
+		if !it.exists {
+			return noSemaphore(name)
+		}
+		it.data = slices.Clone(data)
+		it.changedLocked()
+		return nil
+	})
 }
 
 func (s *renewingSession) Delete(ctx context.Context, name string, force bool) error {
-	return s.provision(ctx, VerbDelete, func() error { return s.m.remove(name, force) })
+	return s.provision(ctx, VerbDelete, name, func(it *item, now time.Time) error {
+		switch {
+		case !it.exists:
+			return noSemaphore(name)
+		case !force && len(it.owners)+len(it.queue) > 0:
+			return fmt.Errorf("semaphore %q is in use: %w", name, coord.ErrRefused)
+		}
+		waiters, owners := slices.Clone(it.queue), slices.Clone(it.owners)
+		for _, e := range waiters { // before the owners, lest they are served
+			s.m.endLocked(e, now, coord.ErrNotFound)
+		}
+		for _, e := range owners {
+			s.m.endLocked(e, now, coord.ErrLost)
+		}
+		it.vanishLocked()
+		return nil
+	})
 }
 
-func (s *renewingSession) provision(ctx context.Context, v Verb, f func() error) error {
-	if err := s.call(ctx, v, nil, func(context.Context) error { return f() }); err != nil {
+// provision makes a request about a semaphore itself.
+func (s *renewingSession) provision(ctx context.Context, v Verb, name string, do func(it *item, now time.Time) error) error {
+	err := s.call(ctx, v, nil, func(context.Context) error {
+		return s.m.try(func(now time.Time) error { return do(s.m.itemLocked(itemKey{coord.KindSemaphore, name}), now) })
+	})
+	if err != nil {
 		return fmt.Errorf("asking to %s the semaphore: %w", v, err)
 	}
 	return nil

@@ -103,15 +103,19 @@ func (g *memGrant) Publish(ctx context.Context, data []byte) error {
 	if len(data) > g.s.m.o.MaxData {
 		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), g.s.m.o.MaxData, coord.ErrDataTooLong)
 	}
-	if err := g.request(ctx, VerbPublish, func() error { return g.s.m.publish(g.handle, data) }); err != nil {
+	err := g.request(ctx, VerbPublish, func(e *entry, _ time.Time) {
+		e.data = slices.Clone(data)
+		g.s.m.itemLocked(g.key).changedLocked()
+	})
+	if err != nil {
 		return fmt.Errorf("publishing: %w", err)
 	}
 	return nil
 }
 
 // request makes a request about the grant. The answer that it is lost ends it.
-func (g *memGrant) request(ctx context.Context, v Verb, run func() error) error {
-	err := g.s.call(ctx, v, func() { g.s.m.takeAway(g.handle) }, func(context.Context) error { return run() })
+func (g *memGrant) request(ctx context.Context, v Verb, do func(e *entry, now time.Time)) error {
+	err := g.s.call(ctx, v, func() { g.s.m.takeAway(g.handle) }, func(context.Context) error { return g.s.m.grant(g.handle, do) })
 	err = orLost(err, g.Err())
 	if errors.Is(err, coord.ErrLost) {
 		g.end(err)
@@ -128,7 +132,7 @@ func (g *renewingGrant) Renew(ctx context.Context) (coord.Window, error) {
 	if err := g.Err(); err != nil {
 		return coord.Window{}, fmt.Errorf("renewing: %w: %w", err, coord.ErrLost)
 	}
-	if err := g.request(ctx, VerbRenew, func() error { return g.s.m.extend(g.handle) }); err != nil {
+	if err := g.request(ctx, VerbRenew, func(e *entry, now time.Time) { e.life.extend(now) }); err != nil {
 		return coord.Window{}, fmt.Errorf("renewing: %w", err)
 	}
 	g.s.mu.Lock()

@@ -134,18 +134,6 @@ func (m *Mem) admitLocked(c coord.Claim) error {
 	return nil
 }
 
-// extend is the renewal of a grant.
-func (m *Mem) extend(h handle) error {
-	return m.try(func(now time.Time) error {
-		e := m.findLocked(h)
-		if e == nil {
-			return errNotOwner
-		}
-		e.life.extend(now)
-		return nil
-	})
-}
-
 // withdraw ends a claim, served or waiting, on its client's wish. Nothing
 // to end is no error.
 func (m *Mem) withdraw(h handle) {
@@ -166,15 +154,14 @@ func (m *Mem) takeAway(h handle) {
 	})
 }
 
-// publish replaces the data of a grant.
-func (m *Mem) publish(h handle, data []byte) error {
-	return m.try(func(time.Time) error {
+// grant does something with a claim that is served.
+func (m *Mem) grant(h handle, do func(e *entry, now time.Time)) error {
+	return m.try(func(now time.Time) error {
 		e := m.findLocked(h)
 		if e == nil || e.owned == nil {
 			return errNotOwner
 		}
-		e.data = slices.Clone(data)
-		m.itemLocked(h.key).changedLocked()
+		do(e, now)
 		return nil
 	})
 }
@@ -186,49 +173,4 @@ func (m *Mem) describe(k itemKey) (d coord.Description, changed <-chan struct{},
 		changed = m.itemLocked(k).changed
 	})
 	return d, changed, err
-}
-
-func (m *Mem) create(name string, limit uint64, data []byte) error {
-	return m.try(func(time.Time) error {
-		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
-		if it.exists {
-			return fmt.Errorf("semaphore %q exists already: %w", name, coord.ErrRefused)
-		}
-		it.exists, it.ephemeral, it.limit, it.data = true, false, limit, slices.Clone(data)
-		it.changedLocked()
-		return nil
-	})
-}
-
-func (m *Mem) update(name string, data []byte) error {
-	return m.try(func(time.Time) error {
-		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
-		if !it.exists {
-			return noSemaphore(name)
-		}
-		it.data = slices.Clone(data)
-		it.changedLocked()
-		return nil
-	})
-}
-
-func (m *Mem) remove(name string, force bool) error {
-	return m.try(func(now time.Time) error {
-		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
-		switch {
-		case !it.exists:
-			return noSemaphore(name)
-		case !force && len(it.owners)+len(it.queue) > 0:
-			return fmt.Errorf("semaphore %q is in use: %w", name, coord.ErrRefused)
-		}
-		waiters, owners := slices.Clone(it.queue), slices.Clone(it.owners)
-		for _, e := range waiters { // before the owners, lest they are served
-			m.endLocked(e, now, coord.ErrNotFound)
-		}
-		for _, e := range owners {
-			m.endLocked(e, now, coord.ErrLost)
-		}
-		it.vanishLocked()
-		return nil
-	})
 }

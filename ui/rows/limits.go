@@ -77,8 +77,8 @@ func overdueAt(row *sources.Row) time.Time {
 // fullAt is when no permit of a semaphore will have been free for long while somebody waits. Zero:
 // never, because one is free, nobody waits, or since when is not known.
 func fullAt(row *sources.Row, t *sources.Thresholds) time.Time {
-	since, ok := row.TakenSince()
-	if !ok || !row.Limited() || row.Taken < row.Limit || row.Queue.Len == 0 {
+	since := row.TakenSince()
+	if since.IsZero() || !row.Limited() || row.Taken < row.Limit || row.Queue.Len == 0 {
 		return time.Time{}
 	}
 	return since.Add(t.Full)
