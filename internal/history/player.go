@@ -76,7 +76,7 @@ func NewPlayer(ctx context.Context, log Log, reader EventReader) *Player {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Player{log: log, reader: reader, stop: stop, asked: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 	p.view.Speed, p.view.state = 1, &sources.State{}
-	spawn.Go(ctx, &p.joined, func() { p.run(ctx) })
+	spawn.Go(ctx, &p.joined, func() { p.serve(ctx) })
 	return p
 }
 
@@ -106,15 +106,13 @@ func (p *Player) Step(n int) {
 
 // ask changes what is wished for. A move that is under way and no longer wanted ends.
 func (p *Player) ask(change func(*wish)) {
-	p.mu.Lock()
-	change(&p.todo)
-	p.view.Moving = true
-	if p.quit != nil && !p.todo.seek.IsZero() {
-		p.quit()
-	}
-	p.mu.Unlock()
-	spawn.Wake(p.asked)
-	spawn.Wake(p.wake)
+	p.set(func(v *view) {
+		change(&p.todo)
+		v.Moving = true
+		if p.quit != nil && !p.todo.seek.IsZero() {
+			p.quit()
+		}
+	})
 }
 
 // Play goes on at the speed, or stops.
@@ -124,20 +122,18 @@ func (p *Player) Play(on bool) {
 
 // Faster takes the next speed of Speeds, n times; slower where n is negative.
 func (p *Player) Faster(n int) {
-	p.set(func(v *view) {
-		all := Speeds()
-		i, _ := slices.BinarySearch(all, v.Speed)
-		v.Speed = all[min(max(i+n, 0), len(all)-1)]
-	})
+	p.set(func(v *view) { v.Speed = speedNear(v.Speed, n) })
 }
 
 // SetSpeed takes the speed of Speeds that is next to n, or n.
 func (p *Player) SetSpeed(n int) {
-	p.set(func(v *view) {
-		all := Speeds()
-		i, _ := slices.BinarySearch(all, n)
-		v.Speed = all[min(i, len(all)-1)]
-	})
+	p.set(func(v *view) { v.Speed = speedNear(n, 0) })
+}
+
+func speedNear(speed, steps int) int {
+	all := Speeds()
+	i, _ := slices.BinarySearch(all, speed)
+	return all[min(max(i+steps, 0), len(all)-1)]
 }
 
 func (p *Player) set(change func(*view)) {
@@ -200,8 +196,8 @@ func (p *Player) Row(s *sources.State, ref sources.Ref) *sources.Row {
 	return hub.Row(s, ref)
 }
 
-// run carries out what is asked for until ctx ends.
-func (p *Player) run(ctx context.Context) {
+// serve carries out what is asked for until ctx ends.
+func (p *Player) serve(ctx context.Context) {
 	r := &seeker{log: p.log, reader: p.reader}
 	timer := time.NewTimer(0)
 	defer timer.Stop()

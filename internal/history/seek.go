@@ -274,17 +274,21 @@ func (r *seeker) toEnd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, last := range slices.Backward(runs) {
-		err := r.toEndOf(ctx, last)
-		if errors.Is(err, ErrNothing) {
-			continue
-		}
-		if err == nil {
-			r.live, err = last.Live, errEnd
-		}
-		return err
+	last, err := r.toEndOfLast(ctx, runs)
+	if err == nil {
+		r.live, err = last.Live, errEnd
 	}
-	return ErrNothing
+	return err
+}
+
+// toEndOfLast goes to the end of the last of runs that recorded anything.
+func (r *seeker) toEndOfLast(ctx context.Context, runs []Run) (last Run, err error) {
+	for _, last = range slices.Backward(runs) {
+		if err = r.toEndOf(ctx, last); !errors.Is(err, ErrNothing) {
+			return last, err
+		}
+	}
+	return last, ErrNothing
 }
 
 func (r *seeker) toEndOf(ctx context.Context, run Run) error {
@@ -365,13 +369,10 @@ func (r *seeker) endBefore(ctx context.Context) error {
 		return err
 	}
 	i := numbered(runs, r.run)
-	for _, before := range slices.Backward(runs[:max(i, 0)]) {
-		err := r.toEndOf(ctx, before)
-		if errors.Is(err, ErrNothing) {
-			continue
-		}
-		r.hole = Span{before.To, runs[i].From}
-		return err
+	before, err := r.toEndOfLast(ctx, runs[:max(i, 0)])
+	if errors.Is(err, ErrNothing) {
+		return errStart
 	}
-	return errStart
+	r.hole = Span{before.To, runs[max(i, 0)].From}
+	return err
 }

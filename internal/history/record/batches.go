@@ -38,8 +38,8 @@ type batcher struct {
 // State. A run that was killed left ends unwritten which the next one knows from the inputs.
 const behind = 10 * time.Second
 
-// newRun begins at an instant; the run before it wrote up to stored.
-func newRun(hub *sources.Hub, store Output, o sources.EncoderOptions, began, stored time.Time) *batcher {
+// newBatcher begins at an instant; the run before it wrote up to stored.
+func newBatcher(hub *sources.Hub, store Output, o sources.EncoderOptions, began, stored time.Time) *batcher {
 	return &batcher{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored.Add(-behind)), flushed: began}
 }
 

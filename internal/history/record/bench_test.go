@@ -138,7 +138,7 @@ func BenchmarkStateAtAnInstant(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := newRun(hub, store, sources.EncoderOptions{}, time.Now(), time.Time{})
+	r := newBatcher(hub, store, sources.EncoderOptions{}, time.Now(), time.Time{})
 	sub := hub.Subscribe(hub.State().LastSeq)
 	for range 40 {
 		if err := r.flush(time.Now(), inputs.Take); err != nil {

@@ -20,7 +20,7 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 	if err != nil {
 		return err
 	}
-	mask := newMask(masked)
+	mask := newMasking(masked)
 	copied := false
 	for _, r := range runs {
 		if !r.From.Before(span.To) || !span.From.Before(r.To) {
@@ -45,27 +45,27 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 	return nil
 }
 
-// mask replaces texts by writing and reading them.
-type mask struct {
+// masking replaces texts by writing and reading them.
+type masking struct {
 	encoder *sources.Encoder // nil: nothing is replaced
 	decoder *sources.Decoder
 }
 
-func newMask(masked bool) *mask {
+func newMasking(masked bool) *masking {
 	if !masked {
-		return &mask{}
+		return &masking{}
 	}
-	return &mask{sources.NewEncoder(sources.EncoderOptions{Disguised: true}), sources.NewDecoder()}
+	return &masking{sources.NewEncoder(sources.EncoderOptions{Disguised: true}), sources.NewDecoder()}
 }
 
-func (m *mask) keyframe(k *sources.Keyframe) (*sources.Keyframe, error) {
+func (m *masking) keyframe(k *sources.Keyframe) (*sources.Keyframe, error) {
 	if m.encoder == nil {
 		return k, nil
 	}
 	return m.decoder.Keyframe(m.encoder.Keyframe(nil, k))
 }
 
-func (m *mask) inputs(list []sources.Input) (out []sources.Input, err error) {
+func (m *masking) inputs(list []sources.Input) (out []sources.Input, err error) {
 	if m.encoder == nil {
 		return list, nil
 	}
@@ -94,15 +94,15 @@ func (m *mask) inputs(list []sources.Input) (out []sources.Input, err error) {
 // copying is one run on its way.
 type copying struct {
 	cursor history.Cursor
-	mask   *mask
+	mask   *masking
 	to     time.Time
 	source history.Run
 	begin  func(history.Run) (Output, error)
 
-	replay *sources.Replayer
-	store  Output
-	run    *batcher
-	inputs []sources.Input // since the last write
+	replay  *sources.Replayer
+	store   Output
+	batcher *batcher
+	inputs  []sources.Input // since the last write
 }
 
 func (p *copying) all(ctx context.Context) (err error) {
@@ -136,7 +136,7 @@ func (p *copying) all(ctx context.Context) (err error) {
 				return err
 			}
 			p.inputs = append(p.inputs, in)
-			if in.At.Wall.Sub(p.run.flushed) >= every && in.Kind == sources.InputPublished {
+			if in.At.Wall.Sub(p.batcher.flushed) >= every && in.Kind == sources.InputPublished {
 				if err := p.write(); err != nil {
 					return err
 				}
@@ -169,24 +169,24 @@ func (p *copying) restart(piece *history.Piece) error {
 			return err
 		}
 		p.store = store
-		p.run = newRun(p.replay.Hub(), p.store, sources.EncoderOptions{}, at, time.Time{})
+		p.batcher = newBatcher(p.replay.Hub(), p.store, sources.EncoderOptions{}, at, time.Time{})
 	} else {
-		p.run.hub, p.run.group.open = p.replay.Hub(), false
-		if p.run.follows = !piece.Hole; p.run.follows {
-			p.run.derived.seq = k.LastEvent()
+		p.batcher.hub, p.batcher.group.open = p.replay.Hub(), false
+		if p.batcher.follows = !piece.Hole; p.batcher.follows {
+			p.batcher.derived.seq = k.LastEvent()
 		}
 	}
-	p.run.thin = piece.Thin
-	return p.run.flush(at, p.take)
+	p.batcher.thin = piece.Thin
+	return p.batcher.flush(at, p.take)
 }
 
 // write records what was replayed.
 func (p *copying) write() error {
-	now := p.run.flushed
+	now := p.batcher.flushed
 	if n := len(p.inputs); n > 0 {
 		now = sources.Later(now, p.inputs[n-1].At.Wall)
 	}
-	return p.run.flush(now, p.take)
+	return p.batcher.flush(now, p.take)
 }
 
 func (p *copying) take() (inputs []sources.Input, lost uint64) {

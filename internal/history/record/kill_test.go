@@ -46,7 +46,7 @@ func recordUntilKilled(path string) {
 		slog.Error("begin", "err", err)
 		os.Exit(1)
 	}
-	r := newRun(hub, store, sources.EncoderOptions{}, now, store.Before())
+	r := newBatcher(hub, store, sources.EncoderOptions{}, now, store.Before())
 	owned := func(n int) sources.Change {
 		p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: strconv.Itoa(n % 7)}, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, At: sources.Wall()}
 		if n%3 > 0 {

@@ -53,12 +53,12 @@ type Recorder struct {
 	active atomic.Bool
 
 	// The rest belongs to the goroutine of Run.
-	run    *batcher      // nil: there is none
-	waited bool          // it could not be begun at once
-	next   time.Duration // when to try again, and
-	tidy   time.Duration // to tidy again: on the monotonic clock, which nobody puts back
-	clock  steadyClock   // by which what is too old is dropped
-	failed time.Time     // since when it cannot be written; zero: it can
+	batcher *batcher      // nil: there is none
+	waited  bool          // it could not be begun at once
+	next    time.Duration // when to try again, and
+	tidy    time.Duration // to tidy again: on the monotonic clock, which nobody puts back
+	clock   steadyClock   // by which what is too old is dropped
+	failed  time.Time     // since when it cannot be written; zero: it can
 }
 
 // New returns a Recorder, which does nothing before Run.
@@ -112,8 +112,8 @@ func (r *Recorder) loop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			r.step(ctx, r.o.Hub.Now())
-			if r.run != nil {
-				r.log(r.run.store.Close())
+			if r.batcher != nil {
+				r.log(r.batcher.store.Close())
 			}
 			return
 		case <-ticker.C:
@@ -133,10 +133,10 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		r.o.Inputs.Take() // nobody can use them
 		return
 	}
-	if r.run == nil && !r.begin(ctx, now) {
+	if r.batcher == nil && !r.begin(ctx, now) {
 		return
 	}
-	if err := r.run.flush(now.Wall, r.o.Inputs.Take); err != nil {
+	if err := r.batcher.flush(now.Wall, r.o.Inputs.Take); err != nil {
 		r.broken(err, now)
 		return
 	}
@@ -145,10 +145,10 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	if !r.failed.IsZero() {
 		r.o.Logger.Info("recording again", "since", r.failed)
 		r.failed = time.Time{}
-		r.say(r.run.store.Note(), false)
+		r.say(r.batcher.store.Note(), false)
 	}
 	if now.Mono >= r.tidy {
-		done, err := r.run.store.Tidy(age)
+		done, err := r.batcher.store.Tidy(age)
 		if done || err != nil {
 			r.tidy = now.Mono + tidying
 		}
@@ -162,9 +162,9 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 
 // broken begins anew later, behind a hole.
 func (r *Recorder) broken(err error, now sources.Instant) {
-	if r.run.group.open = false; !errors.Is(err, syscall.ENOSPC) {
-		r.log(r.run.store.Close())
-		r.run, r.waited = nil, true
+	if r.batcher.group.open = false; !errors.Is(err, syscall.ENOSPC) {
+		r.log(r.batcher.store.Close())
+		r.batcher, r.waited = nil, true
 	}
 	r.fail(err, now)
 }
@@ -177,10 +177,10 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 		r.fail(err, now)
 		return false
 	}
-	r.run = newRun(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
+	r.batcher = newBatcher(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
 	r.clock.start(store.Before(), now)
 	if r.waited { // what happened up to now was not recorded by us
-		r.run.derived.seq = r.o.Hub.State().LastSeq
+		r.batcher.derived.seq = r.o.Hub.State().LastSeq
 	}
 	r.failed = time.Time{}
 	r.say(store.Note(), false)

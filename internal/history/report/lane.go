@@ -13,13 +13,13 @@ import (
 
 // The measures of a lane.
 const (
-	laneHigh   = 28
-	barHigh    = 14
-	gapWide    = 3    // the least width of a gap, so that none is too narrow to be seen
-	marked     = 4    // of so many narrow gaps side by side each is drawn
-	letters    = 12   // the least width of a run that has its letter
-	namedCells = 6    // the least room for the name of an owner
-	titledRuns = 1000 // up to so many runs each has its own title
+	laneHigh    = 28
+	barHigh     = 14
+	gapWide     = 3    // the least width of a gap, so that none is too narrow to be seen
+	marked      = 4    // of so many narrow gaps side by side each is drawn
+	letters     = 12   // the least width of a run that has its letter
+	namedCells  = 6    // the least room for the name of an owner
+	titledTerms = 1000 // up to so many terms each has its own title
 )
 
 // lane draws one primitive.
@@ -41,7 +41,7 @@ func (p *picture) lane(i int) {
 	if l.Leveled() {
 		p.levels(l, hidden, top)
 	} else {
-		p.runs(l, hidden, top)
+		p.terms(l, hidden, top)
 		p.gaps(l, hidden, top)
 	}
 	p.WriteString("</g>\n")
@@ -68,8 +68,8 @@ func (p *picture) levels(l *history.Lane, hidden []sources.Dark, top int) {
 	fmt.Fprintf(p, `<text class="dim" x="%.1f" y="%d">%d</text>`, p.left, top+9, most)
 }
 
-// runs draws the terms, in the parts of them that were observed.
-func (p *picture) runs(l *history.Lane, hidden []sources.Dark, top int) {
+// terms draws the terms, in the parts of them that were observed.
+func (p *picture) terms(l *history.Lane, hidden []sources.Dark, top int) {
 	drawn := 0.0
 	for i := range l.Terms {
 		t := &l.Terms[i]

@@ -176,21 +176,16 @@ func (r *Report) longest(most int) []history.Lane {
 	if len(r.lanes) <= most {
 		return r.lanes
 	}
-	type row struct {
-		n   int
-		sum time.Duration
-	}
-	rows := make([]row, len(r.lanes))
+	var order []int
+	free := make([]time.Duration, len(r.lanes))
 	for i := range r.lanes {
 		sum, _ := nobody(r.lanes[i].Gaps(r.Span))
-		rows[i] = row{i, sum.Max}
+		order, free[i] = append(order, i), sum.Max
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.sum, a.sum) })
-	rows = rows[:most]
-	slices.SortFunc(rows, func(a, b row) int { return a.n - b.n })
-	lanes := make([]history.Lane, most)
-	for i, row := range rows {
-		lanes[i] = r.lanes[row.n]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(free[b], free[a]) })
+	var lanes []history.Lane
+	for _, i := range slices.Sorted(slices.Values(order[:most])) {
+		lanes = append(lanes, r.lanes[i])
 	}
 	return lanes
 }

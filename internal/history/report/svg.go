@@ -44,19 +44,19 @@ type picture struct {
 	labels []string
 	left   float64 // where the lanes begin
 	high   int
-	titled bool // each run says what it is
+	titled bool // each term says what it is
 }
 
 // SVG draws who owned each primitive. Gaps are drawn last and over the whole height.
 func (r *Report) SVG(out io.Writer) error {
 	p := picture{Report: r, lanes: r.longest(mostLanes)}
 	p.high = head + len(p.lanes)*laneHigh + foot
-	gaps, runs := 0, 0
+	gaps, terms := 0, 0
 	for i := range p.lanes {
 		gaps += len(p.lanes[i].Gaps(r.Span))
-		runs += len(p.lanes[i].Terms)
+		terms += len(p.lanes[i].Terms)
 	}
-	p.titled = runs <= titledRuns
+	p.titled = terms <= titledTerms
 	p.name()
 	title := fmt.Sprintf("who owned what, %s to %s (%s)", r.at(r.Span.From), r.at(r.Span.To), r.Span.To.In(r.Zone).Format("MST"))
 	if r.Title != "" {
@@ -66,7 +66,7 @@ func (r *Report) SVG(out io.Writer) error {
 		title += fmt.Sprintf(", %d of %s primitives: those that nobody owned for longest", len(p.lanes), format.Count(n))
 	}
 	fmt.Fprintf(&p, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="t d">`+"\n", width, p.high)
-	fmt.Fprintf(&p, "<title id=\"t\">%s</title>\n<desc id=\"d\">%d primitives, %d terms, %d times without an owner.</desc>\n", escaped(title), len(p.lanes), runs, gaps)
+	fmt.Fprintf(&p, "<title id=\"t\">%s</title>\n<desc id=\"d\">%d primitives, %d terms, %d times without an owner.</desc>\n", escaped(title), len(p.lanes), terms, gaps)
 	fmt.Fprintf(&p, "<style>%s%s@media(prefers-color-scheme:dark){%s}</style>\n<defs>%s</defs>\n", shapes, light, dark, hatched)
 	fmt.Fprintf(&p, `<text x="%d" y="18">%s</text>`+"\n", margin, escaped(cut(title, (width-2*margin)*10/74)))
 	p.axis()

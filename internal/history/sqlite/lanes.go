@@ -13,9 +13,9 @@ type lane struct {
 	id      int64
 	scope   int64
 	kind    sources.Kind
-	gone    int64     // since when; 0: it is there
-	running []running // terms without an end, one an owner
-	recent  []program // the last of those that owned it, oldest first
+	gone    int64          // since when; 0: it is there
+	running []running      // terms without an end, one an owner
+	recent  []sources.Term // of the last programs that owned it one each, oldest first
 }
 
 // running is a term that has no end yet.
@@ -25,13 +25,6 @@ type running struct {
 	told  int64 // what this run says of its start; 0: nothing yet
 	fence uint64
 	run   int64
-}
-
-// program is an owner as people tell them apart, and its hue.
-type program struct {
-	label, id string
-	program   sources.Program
-	hue       uint8
 }
 
 type scopeName struct{ source, name string }
@@ -64,23 +57,19 @@ func (t *tx) load(l *lane) {
 			l.ends(r.owner)
 			l.running = append(l.running, r)
 		})
-	var p program
+	var p sources.Term
 	t.each("select owner, label, program, hue from term where lane = ? order by start desc limit ?", []any{l.id, hues},
-		[]any{&p.id, &p.label, &p.program, &p.hue}, func() {
-			if l.find(p) == nil {
-				l.recent = append([]program{p}, l.recent...)
+		[]any{&p.Owner.ID, &p.Owner.Label, &p.Program, &p.Hue}, func() {
+			if l.sameProgram(&p) == nil {
+				l.recent = append([]sources.Term{p}, l.recent...)
 			}
 		})
 }
 
-// find returns who p is among the recent ones; nil: none of them.
-func (l *lane) find(p program) *program {
-	for i := range l.recent {
-		r := &l.recent[i]
-		t := sources.Term{Owner: sources.OwnerRef{ID: r.id, Label: r.label}, Program: r.program}
-		if t.SameProgram(sources.OwnerRef{ID: p.id, Label: p.label}, p.program) {
-			return r
-		}
+// sameProgram returns the recent term of the program that term is of; nil: there is none.
+func (l *lane) sameProgram(term *sources.Term) *sources.Term {
+	if i := slices.IndexFunc(l.recent, func(r sources.Term) bool { return r.SameProgram(term.Owner, term.Program) }); i >= 0 {
+		return &l.recent[i]
 	}
 	return nil
 }
@@ -88,22 +77,19 @@ func (l *lane) find(p program) *program {
 // hue returns the hue of who owns the lane from now on: the one that it had, else the lowest
 // that nobody has.
 func (l *lane) hue(term *sources.Term) uint8 {
-	p := program{label: term.Owner.Label, id: term.Owner.ID, program: term.Program}
-	if known := l.find(p); known != nil {
-		return known.hue
+	if known := l.sameProgram(term); known != nil {
+		return known.Hue
 	}
 	if len(l.recent) == hues {
 		l.recent = l.recent[1:]
 	}
 	var taken [hues]bool
 	for _, r := range l.recent {
-		taken[r.hue] = true
+		taken[r.Hue] = true
 	}
-	for taken[p.hue] {
-		p.hue++
-	}
-	l.recent = append(l.recent, p)
-	return p.hue
+	first := slices.Index(taken[:], false)
+	l.recent = append(l.recent, sources.Term{Owner: term.Owner, Program: term.Program, Hue: uint8(first)})
+	return uint8(first)
 }
 
 // scope finds the scope of a source, or makes it.
