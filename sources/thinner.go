@@ -52,15 +52,15 @@ const proofEvery = time.Second
 
 // NewThinner returns a Thinner for the Inputs that follow k.
 func NewThinner(k *Keyframe) *Thinner {
-	t := &Thinner{key: k.thin(), seq: k.Seq(), news: true, looks: map[Ref]leftOut{}, proofs: map[int]*proofs{}}
+	t := &Thinner{key: k, seq: k.Seq(), news: true, looks: map[Ref]leftOut{}, proofs: map[int]*proofs{}}
 	t.whole = NewReplayerAt(k, HubOptions{Events: math.MaxInt})
 	t.whole.hub.model.ring.age = 1 // at least those of one Input are kept
 	t.events = t.whole.hub.Subscribe(math.MaxUint64)
 	return t
 }
 
-// Keyframe is what the Inputs of Take follow.
-func (t *Thinner) Keyframe() *Keyframe { return t.key }
+// Keyframe makes what the Inputs of Take follow. It must be called before Add.
+func (t *Thinner) Keyframe() *Keyframe { return t.key.thin() }
 
 // Add adds the next Input of the whole recording. An error wraps ErrRecording.
 func (t *Thinner) Add(in Input) error {

@@ -29,6 +29,7 @@ type thinning struct {
 	encoder *sources.Encoder
 	into    thinGroup
 	end     uint64          // Seq of the last whole Input
+	first   []func()        // each takes a step of its own, before anything of queue
 	whole   *cursor         // the group that is read; nil: none
 	span    period          // of it
 	queue   []sources.Input // of it
@@ -38,7 +39,7 @@ type thinning struct {
 // thinGroup is a thin group while it grows.
 type thinGroup struct {
 	id, run, start int64
-	key            []byte // not written yet
+	key            []byte // packed, and not written yet
 	inputs         int
 	length         int64 // up to the last chunk
 	chunk          int64 // the last one, which grows; 0: there is none yet
@@ -52,6 +53,11 @@ func (w *Writer) thin(before time.Time, late time.Duration) (did bool, err error
 	t := &w.thinning
 	if t.thinner != nil {
 		late = 0
+	}
+	if len(t.first) > 0 {
+		t.first[0]()
+		t.first = t.first[1:]
+		return true, nil
 	}
 	began := time.Now()
 	err = w.ask(func(ctx context.Context, q *query) error {
@@ -100,8 +106,14 @@ func (w *Writer) beginThin(ctx context.Context, q *query, before int64) error {
 		return err
 	}
 	if t.thinner == nil || t.whole.run != run || k.Seq() != t.end || t.into.inputs >= thinInputs || t.into.length >= thinBytes || t.span.to-t.into.start >= int64(thinSpan) {
-		t.thinner, t.encoder = sources.NewThinner(k), sources.NewEncoder(sources.EncoderOptions{})
-		t.into = thinGroup{id: group, run: t.whole.run, start: t.span.from, key: t.encoder.Keyframe(nil, t.thinner.Keyframe())}
+		t.encoder, t.into = sources.NewEncoder(sources.EncoderOptions{}), thinGroup{id: group, run: t.whole.run, start: t.span.from}
+		var key *sources.Keyframe
+		t.first = []func(){
+			func() { t.thinner = sources.NewThinner(k) },
+			func() { key = t.thinner.Keyframe() },
+			func() { t.into.key = t.encoder.Keyframe(nil, key) },
+			func() { t.into.key = packed(t.into.key) },
+		}
 	}
 	return nil
 }
@@ -118,7 +130,7 @@ func (w *Writer) writeThin() error {
 	return w.tx(func(t *tx) error {
 		if into.key != nil {
 			t.dropBody(into.id)
-			t.exec("update gop set body = ? where id = ?", packed(into.key), into.id)
+			t.exec("update gop set body = ? where id = ?", into.key, into.id)
 			into.key = nil
 		} else {
 			t.dropGroup(whole.group)
