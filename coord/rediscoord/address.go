@@ -184,13 +184,14 @@ func (o *ClientOptions) setDB(text string) error {
 }
 
 func (o *ClientOptions) setParameter(name, value string) (err error) {
+	texts := map[string]*string{"master": &o.Master, "client_name": &o.Name, "sentinel_user": &o.SentinelUser, "sentinel_password": &o.SentinelPassword}
+	if text := texts[name]; text != nil {
+		*text = value
+		return nil
+	}
 	switch name {
 	case "db":
 		return o.setDB(value)
-	case "master":
-		o.Master = value
-	case "client_name":
-		o.Name = value
 	case "protocol":
 		if o.Protocol, err = strconv.Atoi(value); err != nil {
 			return errors.New("a bad protocol: it is 2 or 3")
@@ -199,10 +200,6 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		o.DialTimeout, err = address.Timeout(name, value)
 	case "read_timeout":
 		o.ReadTimeout, err = address.Timeout(name, value)
-	case "sentinel_user":
-		o.SentinelUser = value
-	case "sentinel_password":
-		o.SentinelPassword = value
 	case "ca", "cert", "key", "server_name":
 		return o.TLS.Set(name, value, "rediss instead of redis")
 	default:

@@ -19,7 +19,6 @@ import (
 type failover struct {
 	*redis.Client
 	sentinels *sentinels
-	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	stop    context.CancelFunc
 	watches sync.WaitGroup
@@ -44,7 +43,7 @@ func (c *masterConn) Close() error {
 // newFailover makes the client and starts the goroutine that listens to the Sentinels, which
 // Close joins.
 func newFailover(ctx context.Context, s *sentinels, o *redis.Options) *failover {
-	f := &failover{sentinels: s, dial: s.server.Dialer, conns: make(map[*masterConn]struct{})}
+	f := &failover{sentinels: s, conns: make(map[*masterConn]struct{})}
 	o.Dialer = f.dialMaster
 	f.Client = redis.NewClient(o)
 	ctx, f.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -65,7 +64,7 @@ func (f *failover) dialMaster(ctx context.Context, network, _ string) (net.Conn,
 	if err != nil {
 		return nil, err
 	}
-	conn, err := f.dial(ctx, network, addr)
+	conn, err := f.sentinels.server.Dialer(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

@@ -127,25 +127,16 @@ func (s *session) endSendersOf(ctx context.Context, due []leftover) error {
 		return nil
 	}
 	err := s.endOldConnections(ctx) // which also makes those return that still send
-	waited := false
 	for _, d := range due {
 		if d.sending == nil {
 			continue
 		}
 		select {
 		case <-d.sending:
-			continue
-		default:
-		}
-		waited = true
-		select {
-		case <-d.sending:
+			err = s.endOldConnections(ctx) // it may have sent on a new one
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", errUnproven, context.Cause(ctx))
 		}
-	}
-	if waited {
-		err = s.endOldConnections(ctx)
 	}
 	if err != nil && !errors.Is(err, errUnproven) {
 		err = fmt.Errorf("%w: %w", errUnproven, err)

@@ -66,36 +66,31 @@ func parse(command, key, argument string) (request, bool) {
 	if key == "" || strings.ContainsAny(key, " \t\r\n") {
 		return request{}, false
 	}
-	fields := strings.Fields(argument)
-	take := func(least, most int) (int, bool) {
+	fields, ok := strings.Fields(argument), true
+	number := func(least, most int) int { // that stands next
 		if len(fields) == 0 {
-			return 0, false
+			ok = false
+			return 0
 		}
 		n, err := strconv.Atoi(fields[0])
-		fields = fields[1:]
-		return n, err == nil && n >= least && n <= most
-	}
-	ok := true
-	seconds := func(least int) time.Duration {
-		n, fine := take(least, mostSeconds)
-		ok = ok && fine
-		return time.Duration(n) * time.Second
+		fields, ok = fields[1:], ok && err == nil && n >= least && n <= most
+		return n
 	}
 	switch r.verb {
 	case "l", "w":
-		r.wait = seconds(0)
+		r.wait = time.Duration(number(0, mostSeconds)) * time.Second
 	case "r", "n":
 		if len(fields) == 0 {
 			return request{}, false
 		}
 		r.nonce, fields = fields[0], fields[1:]
 	}
-	if r.semaphore && (r.verb == "l" || r.verb == "e") {
-		n, fine := take(1, 1<<31)
-		r.limit, ok = n, ok && fine
+	claims := r.verb == "l" || r.verb == "e"
+	if claims && r.semaphore {
+		r.limit = number(1, 1<<31)
 	}
-	if len(fields) > 0 && (r.verb == "l" || r.verb == "e" || r.verb == "n") {
-		r.lease = seconds(1)
+	if len(fields) > 0 && (claims || r.verb == "n") {
+		r.lease = time.Duration(number(1, mostSeconds)) * time.Second
 	}
 	return r, ok && len(fields) == 0
 }

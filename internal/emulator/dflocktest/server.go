@@ -1,6 +1,7 @@
 package dflocktest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -104,3 +105,70 @@ func (s *Server) step(f func(*model)) {
 
 // due is when the model, which a restart replaces, wants to be woken up.
 func (s *Server) due() (time.Time, bool) { return s.model.next() }
+
+// Options say how a Server is started; the zero value is a v1.10 server with its own
+// defaults on a free port of 127.0.0.1.
+type Options struct {
+	Listen   string      // address; empty: 127.0.0.1:0
+	InMemory bool        // no sockets: clients dial with Server.Dial
+	TLS      *tls.Config // nil: plaintext
+	Secret   string      // what auth must send; empty: there is no auth
+
+	DefaultLease    time.Duration // --default-lease-ttl; 0: 33 s
+	SweepEvery      time.Duration // --lease-sweep-interval; 0: 1 s
+	GCEvery         time.Duration // --gc-interval; 0: 5 s
+	GCIdle          time.Duration // --gc-max-idle; 0: 60 s
+	ReadTimeout     time.Duration // --read-timeout; 0: 23 s
+	ShutdownTimeout time.Duration // --shutdown-timeout; 0: 30 s
+
+	MaxLocks       int // --max-locks, of locks and semaphores together; 0: 1024
+	MaxConnections int // --max-connections; 0: any number
+	MaxWaiters     int // --max-waiters, of each key; 0: any number
+
+	// KeepOnDisconnect is --auto-release-on-disconnect=false: what a connection owned, and its
+	// places in queues, outlive it.
+	KeepOnDisconnect bool
+
+	Newer Newer
+
+	// Guard calls the body of every goroutine of the server. It may recover from a panic,
+	// after which the server is of no more use but can be closed. Nil: they are called as
+	// they are.
+	Guard func(body func())
+}
+
+// Newer are the changes of later releases, by the version that brought them.
+type Newer struct {
+	ChecksWait     bool // 1.10.1: a wait for a lease that was swept is error_not_enqueued
+	SignalChannels bool // 1.11 to 1.16: stats lists signal_channels
+	Ping           bool // 1.14: the command ping
+	Namespaces     bool // 1.14: locks and semaphores of one name are apart
+	NoticesHangUps bool // 1.15: a client that hangs up while it waits leaves the queue
+	LongSecrets    bool // 1.15: the line with the secret may have 64 KiB
+	Draining       bool // 1.16: a server that shuts down answers error_draining
+	Fences         bool // 2.1: the first half of a nonce is a number that grows with each grant
+}
+
+// Since1_16 is what version 1.16 has.
+func Since1_16() Newer {
+	return Newer{ChecksWait: true, SignalChannels: true, Ping: true, Namespaces: true, NoticesHangUps: true, LongSecrets: true, Draining: true}
+}
+
+// Since2_1 is what version 2.1 has.
+func Since2_1() Newer {
+	n := Since1_16()
+	n.SignalChannels, n.Fences = false, true
+	return n
+}
+
+func (o Options) withDefaults() Options {
+	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
+	o.DefaultLease = cmp.Or(o.DefaultLease, 33*time.Second)
+	o.SweepEvery, o.GCEvery, o.GCIdle = cmp.Or(o.SweepEvery, time.Second), cmp.Or(o.GCEvery, 5*time.Second), cmp.Or(o.GCIdle, time.Minute)
+	o.ReadTimeout, o.ShutdownTimeout = cmp.Or(o.ReadTimeout, 23*time.Second), cmp.Or(o.ShutdownTimeout, 30*time.Second)
+	o.MaxLocks = cmp.Or(o.MaxLocks, 1024)
+	if o.Guard == nil {
+		o.Guard = func(body func()) { body() }
+	}
+	return o
+}
