@@ -71,8 +71,7 @@ const invalidations = "__redis__:invalidate"
 // track3 asks for tracking over RESP3, where the server pushes without being subscribed to.
 func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 	conn := &pushConn{mode: modeTracking, prefixes: p.prefixes}
-	var err error
-	conn.connection, err = l.dialer.open(ctx, 3, func(ctx context.Context, c *redis.Conn) (err error) {
+	return l.startPushes(ctx, conn, 3, func(ctx context.Context, c *redis.Conn) (err error) {
 		// The library goes on with RESP2 when a server knows no RESP3; there, tracking is
 		// accepted and nothing is ever pushed.
 		if err := c.Hello(ctx, 3, "", "", "").Err(); err != nil {
@@ -86,14 +85,6 @@ func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 		}
 		return trackPrefixes(ctx, c, redis.ClientTrackingOptions{Prefixes: p.prefixes})
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := l.receivePushes(conn.connection, &l.heartbeat); err != nil {
-		conn.connection.close()
-		return nil, err
-	}
-	return l.settle(ctx, conn, nil)
 }
 
 // receivePushes has what the server pushes over RESP3 on ln, which p is the heartbeat of, come
@@ -110,19 +101,12 @@ func (l *link) receivePushes(ln *connection, p *heartbeat) error {
 // would lose pushes without a trace when it broke.
 func (l *link) track2(ctx context.Context, p pushPlan) (*pushConn, error) {
 	conn := &pushConn{mode: modeTracking2, prefixes: p.prefixes}
-	var err error
-	conn.connection, err = l.dialer.open(ctx, 2, func(ctx context.Context, c *redis.Conn) (err error) {
+	return l.startPushes(ctx, conn, 2, func(ctx context.Context, c *redis.Conn) (err error) {
 		if conn.id, err = c.ClientID(ctx).Result(); err != nil {
 			return err
 		}
 		return trackPrefixes(ctx, c, redis.ClientTrackingOptions{Redirect: conn.id, Prefixes: p.prefixes})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return l.settle(ctx, conn, func(sub *redis.PubSub) (int, error) {
-		return 1, sub.Subscribe(ctx, invalidations)
-	})
+	}, invalidations)
 }
 
 // trackPrefixes has writes to names with a prefix pushed. Without one every key would be.
@@ -136,55 +120,58 @@ func trackPrefixes(ctx context.Context, c *redis.Conn, o redis.ClientTrackingOpt
 
 // events subscribes to keyspace events.
 func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error) {
-	ln, err := l.dialer.open(ctx, l.o.Client.Protocol, nil)
-	if err != nil {
-		return nil, err
-	}
 	channels := make([]string, len(patterns))
 	for i, p := range patterns {
 		channels[i] = glob.Escape(l.eventPrefix()) + p
 	}
-	return l.settle(ctx, &pushConn{mode: modeEvents, connection: ln, patterns: patterns}, func(sub *redis.PubSub) (int, error) {
-		return len(channels), sub.PSubscribe(ctx, channels...)
-	})
+	return l.startPushes(ctx, &pushConn{mode: modeEvents, patterns: patterns}, l.o.Client.Protocol, nil, channels...)
 }
 
 // eventPrefix stands before a key's name in the channel of its events.
 func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o.Client.DB) }
 
-// settle logs in, subscribes, and waits until the server has confirmed that and answered
-// a first ping. subscribe returns how many confirmations to wait for; nil: nothing is
-// subscribed to. On an error it is closed.
-func (l *link) settle(ctx context.Context, c *pushConn, subscribe func(*redis.PubSub) (int, error)) (*pushConn, error) {
+// startPushes opens the connection of c, which logs in and calls ready, subscribes, and waits until
+// the server has confirmed that and answered a first ping. Without channels the server pushes over
+// RESP3. On an error the connection is closed.
+func (l *link) startPushes(ctx context.Context, c *pushConn, protocol int, ready func(context.Context, *redis.Conn) error, channels ...string) (_ *pushConn, err error) {
+	if c.connection, err = l.dialer.open(ctx, protocol, ready); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, l.o.Silence)
 	defer cancel()
 	stop := spawn.OnDone(ctx, c.connection.close)
 	defer stop() // before the cancel
 	c.connection.net.Stream()
 	c.sub = c.connection.client.Subscribe(ctx)
-	err := l.greet(ctx, c, subscribe)
-	if err != nil {
+	if err := l.greet(ctx, c, channels); err != nil {
 		c.close()
 		return nil, errors.Join(err, ctx.Err())
 	}
 	return c, nil
 }
 
-func (l *link) greet(ctx context.Context, c *pushConn, subscribe func(*redis.PubSub) (int, error)) error {
+func (l *link) greet(ctx context.Context, c *pushConn, channels []string) (err error) {
+	if len(channels) == 0 {
+		if err := l.receivePushes(c.connection, &l.heartbeat); err != nil {
+			return err
+		}
+	}
 	// The first command logs in, so its round trip says nothing about the link. It comes
 	// alone because the library tells why a login failed only to its first user.
 	if err := c.sub.Ping(ctx); err != nil {
 		return err
 	}
-	awaited := 1
-	if subscribe != nil {
-		n, err := subscribe(c.sub)
-		if err != nil {
-			return err
-		}
-		awaited += n
+	switch {
+	case len(channels) == 0:
+	case c.mode == modeEvents:
+		err = c.sub.PSubscribe(ctx, channels...)
+	default:
+		err = c.sub.Subscribe(ctx, channels...)
 	}
-	if err := l.await(ctx, c, awaited); err != nil {
+	if err != nil {
+		return err
+	}
+	if err := l.await(ctx, c, 1+len(channels)); err != nil {
 		return err
 	}
 	if err := l.ping(ctx, c); err != nil {
