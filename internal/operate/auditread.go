@@ -33,32 +33,79 @@ func (o *Operator) AuditEntries() ([]action.AuditEntry, error) {
 
 // Entries reads the newest actions, as AuditEntries does.
 func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
-	var list []action.AuditEntry
-	at := map[string]int{} // index in list, by ID
-	for _, path := range []string{l.file.path + ".1", l.file.path} {
-		lines, err := lastLines(path)
-		if err != nil {
-			return nil, fmt.Errorf("reading the audit: %w", err)
-		}
-		for line := range bytes.Lines(lines) {
-			var r Record
-			if json.Unmarshal(line, &r) != nil || r.Stage == Torn {
-				continue
-			}
-			i, known := at[r.ID]
-			if !known {
-				i = len(list)
-				at[r.ID], list = i, append(list, r.entry())
-				list[i].Ours = strings.HasPrefix(r.ID, l.run+"-")
-				if !list[i].Ours && r.Host == l.actor.Host {
-					list[i].Process = processOf(&r)
-				}
-			}
-			if r.Stage == After {
-				r.addEnd(&list[i])
-			}
+	r := auditReader{log: l}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return r.entries(), nil
+}
+
+// auditReader reads the audit, and each time after that what was appended.
+type auditReader struct {
+	log    *AuditLog
+	list   []action.AuditEntry
+	at     map[string]int // index in list, by ID
+	file   os.FileInfo    // that was read last; nil: there was none
+	offset int64          // up to where it was read
+	last   []byte         // the line before that: one that was cut and grew again has another
+}
+
+// read reads all of the audit where its file is another one than before, or was cut, else the lines
+// behind the last one that was read.
+func (r *auditReader) read() error {
+	path := r.log.file.path
+	if now, err := os.Lstat(path); err == nil && r.file != nil && os.SameFile(now, r.file) && now.Size() >= r.offset {
+		text, info, err := lastBytes(path, r.offset-int64(len(r.last)))
+		if fresh, same := bytes.CutPrefix(text, r.last); err == nil && os.SameFile(info, r.file) && same && len(r.last) > 0 {
+			r.take(fresh, info)
+			return nil
 		}
 	}
+	*r = auditReader{log: r.log, at: map[string]int{}}
+	for _, path := range []string{path + ".1", path} {
+		text, info, err := lastBytes(path, 0)
+		if err != nil {
+			return fmt.Errorf("reading the audit: %w", err)
+		}
+		if info != nil {
+			r.offset = max(info.Size()-auditBytes, 0)
+		}
+		r.take(text, info)
+	}
+	return nil
+}
+
+// take adds the actions of the lines that text, which begins at the offset, has of a file. What stands
+// behind the last line break is read once more.
+func (r *auditReader) take(text []byte, info os.FileInfo) {
+	r.file = info
+	for line := range bytes.Lines(text) {
+		if line[len(line)-1] == '\n' {
+			r.offset, r.last = r.offset+int64(len(line)), line
+		}
+		var record Record
+		if json.Unmarshal(line, &record) != nil || record.Stage == Torn {
+			continue // the first one may be cut, the last one half written
+		}
+		i, known := r.at[record.ID]
+		if !known {
+			i = len(r.list)
+			r.at[record.ID], r.list = i, append(r.list, record.entry())
+			e := &r.list[i]
+			if e.Ours = strings.HasPrefix(record.ID, r.log.run+"-"); !e.Ours && record.Host == r.log.actor.Host {
+				e.Process = processOf(&record)
+			}
+		}
+		if record.Stage == After {
+			record.addEnd(&r.list[i])
+		}
+	}
+	r.last = bytes.Clone(r.last) // the text may be long
+}
+
+// entries are the actions that were read, as they are now.
+func (r *auditReader) entries() []action.AuditEntry {
+	list := slices.Clone(r.list)
 	for i := range list {
 		if e := &list[i]; e.Process > 0 && e.Result == "" {
 			err := unix.Kill(e.Process, 0)
@@ -66,7 +113,7 @@ func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b action.AuditEntry) int { return a.At.Compare(b.At) })
-	return list, nil
+	return list
 }
 
 // processOf is the process that wrote a record, by its id (AuditLog.id); 0: it is not known.
@@ -105,24 +152,21 @@ func owner(id, label, fence string) sources.OwnerRef {
 	return sources.OwnerRef{ID: id, Label: label, Fence: n}
 }
 
-// lastLines returns the whole lines at the end of a file; none where there is no file.
-func lastLines(path string) ([]byte, error) {
+// lastBytes reads a file from an offset on, but at most the last auditBytes. info is nil where there is
+// no such file.
+func lastBytes(path string, from int64) (text []byte, info os.FileInfo, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, fmt.Errorf("%s is no file", path))
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, nil, cmp.Or(err, fmt.Errorf("%s is no file", path))
 	}
-	from := max(info.Size()-auditBytes, 0)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, auditBytes))
-	if from > 0 {
-		text = text[bytes.IndexByte(text, '\n')+1:] // the first one is cut
-	}
-	return text, err
+	from = max(info.Size()-auditBytes, from)
+	text, err = io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	return text, info, err
 }

@@ -1,0 +1,54 @@
+package operate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTheAuditIsReadOnFromWhereItWasRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	r := auditReader{log: NewAuditLog(path, Actor{})}
+	line := func(id string) string { return fmt.Sprintf("{\"id\":%q,\"stage\":\"only\",\"action\":\"note\"}\n", id) }
+	put := func(text string, flags int) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|flags, 0o600)
+		if err == nil {
+			_, err = f.WriteString(text)
+		}
+		if err != nil || f.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := line("a") + line("b")
+	for _, step := range []struct {
+		name string
+		do   func()
+		want string
+	}{
+		{"no file", func() {}, ""},
+		{"a new file", func() { put(whole, 0) }, "a b"},
+		{"a line more, and what was read is another", func() { put(strings.Replace(whole, `"a"`, `"x"`, 1), 0); put(line("c"), os.O_APPEND) }, "a b c"},
+		{"half a line", func() { put(line("d")[:9], os.O_APPEND) }, "a b c"},
+		{"the rest of it, but for the line break", func() { put(strings.TrimSpace(line("d")[9:]), os.O_APPEND) }, "a b c d"},
+		{"that, and a line more", func() { put("\n"+line("e"), os.O_APPEND) }, "a b c d e"},
+		{"a shorter file", func() { put(line("f"), os.O_TRUNC) }, "f"},
+		{"a longer file in its place", func() { put(strings.Repeat(line("g"), 9)+line("h"), os.O_TRUNC) }, "g h"},
+		{"it was put aside", func() { _ = os.Rename(path, path+".1"); put(line("i"), 0) }, "g h i"},
+	} {
+		step.do()
+		if err := r.read(); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, e := range r.entries() {
+			ids = append(ids, e.ID)
+		}
+		if got := strings.Join(ids, " "); got != step.want {
+			t.Errorf("%s: read %q, want %q", step.name, got, step.want)
+		}
+	}
+}
