@@ -23,7 +23,6 @@ type Follower struct {
 	wake chan struct{} // has room for one; filled when there is something to take
 
 	// Guarded by the session's mutex.
-	names  map[string]struct{}
 	ready  []string
 	latest map[string]SemaphoreState
 	closed bool
@@ -31,11 +30,7 @@ type Follower struct {
 
 // Follow returns a Follower that follows nothing yet.
 func (s *Session) Follow() *Follower {
-	f := &Follower{s: s, wake: make(chan struct{}, 1), names: map[string]struct{}{}, latest: map[string]SemaphoreState{}}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watches.followers[f] = struct{}{}
-	return f
+	return &Follower{s: s, wake: make(chan struct{}, 1), latest: map[string]SemaphoreState{}}
 }
 
 // Add follows semaphores by name, also such as do not exist yet. The state of each is sent
@@ -54,7 +49,6 @@ func (f *Follower) Add(names ...string) error {
 			bad = fmt.Errorf("following %q: %w", cutText(name, 40), err)
 			continue
 		}
-		f.names[name] = struct{}{}
 		f.s.watches.followLocked(f, name)
 	}
 	f.s.flushLocked()
@@ -66,7 +60,6 @@ func (f *Follower) Remove(names ...string) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	for _, name := range names {
-		delete(f.names, name)
 		delete(f.latest, name)
 		f.s.watches.unfollowLocked(f, name)
 	}
@@ -79,7 +72,7 @@ func (f *Follower) Look(names ...string) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	for _, name := range names {
-		if _, ok := f.names[name]; !ok || f.closed {
+		if !f.s.watches.follows(f, name) {
 			continue
 		}
 		r := newDescribe(verbDescribe, name)
@@ -101,13 +94,14 @@ func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
 		}
 		select {
 		case <-f.wake:
+		case <-f.s.done:
 		case <-ctx.Done():
 			return SemaphoreState{}, ctx.Err()
 		}
 	}
 }
 
-// Ready receives when there may be a state to Take, or the following has ended.
+// Ready receives when there may be a state to Take; not when the session ends.
 func (f *Follower) Ready() <-chan struct{} { return f.wake }
 
 // Take returns a state that was not taken yet, if there is one. The error is Next's.
@@ -116,10 +110,9 @@ func (f *Follower) Take() (SemaphoreState, bool, error) {
 	defer f.s.mu.Unlock()
 	switch {
 	case f.s.err != nil:
-		f.wakeUp() // for others who wait, too
 		return SemaphoreState{}, false, f.s.err
 	case f.closed:
-		f.wakeUp()
+		f.wakeUp() // for others who wait, too
 		return SemaphoreState{}, false, fmt.Errorf("following: %w", coord.ErrClosed)
 	}
 	for len(f.ready) > 0 {
@@ -141,11 +134,9 @@ func (f *Follower) Close() {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	f.closed = true
-	delete(f.s.watches.followers, f)
-	for name := range f.names {
+	for name := range f.s.watches.byName {
 		f.s.watches.unfollowLocked(f, name)
 	}
-	clear(f.names)
 	clear(f.latest)
 	f.wakeUp()
 }
@@ -153,7 +144,7 @@ func (f *Follower) Close() {
 // notifyLocked keeps a state to be taken, unless a newer one waits already or the name is
 // not followed any more.
 func (f *Follower) notifyLocked(state SemaphoreState) {
-	if _, ok := f.names[state.Name]; !ok {
+	if !f.s.watches.follows(f, state.Name) {
 		return
 	}
 	old, waits := f.latest[state.Name]

@@ -28,12 +28,10 @@ type watches struct {
 	s      *Session
 	byName map[string]*watched
 	armed  map[uint64]*watched // by the request that armed it
-	// followers are all that are not closed, also those that follow nothing.
-	followers map[*Follower]struct{}
-	queue     []*watched // to be asked; what we own is first
-	asking    int
-	timer     *time.Timer // of what is slow
-	wakes     time.Time   // when it fires; zero: nothing is slow
+	queue  []*watched          // to be asked; what we own is first
+	asking int
+	timer  *time.Timer // of what is slow
+	wakes  time.Time   // when it fires; zero: nothing is slow
 }
 
 // watched is one semaphore that somebody follows.
@@ -60,9 +58,7 @@ const (
 )
 
 func newWatches(s *Session) *watches {
-	return &watches{
-		s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}, followers: map[*Follower]struct{}{},
-	}
+	return &watches{s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}}
 }
 
 func (w *watches) entryLocked(name string) *watched {
@@ -98,6 +94,11 @@ func (w *watches) followLocked(f *Follower, name string) {
 		e.followers = append(e.followers, f)
 	}
 	w.askLocked(e)
+}
+
+func (w *watches) follows(f *Follower, name string) bool {
+	e := w.byName[name]
+	return e != nil && slices.Contains(e.followers, f)
 }
 
 func (w *watches) unfollowLocked(f *Follower, name string) {
@@ -178,10 +179,8 @@ func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 	case err != nil:
 		e.state = atRest
 		w.notifyLocked(e, SemaphoreState{Name: e.name, Asked: state.Asked, At: state.At, Attach: state.Attach, Err: err})
-		for _, f := range slices.Clone(e.followers) {
-			delete(f.names, e.name)
-			w.unfollowLocked(f, e.name)
-		}
+		e.followers = nil
+		w.dropLocked(e)
 	default:
 		if state.Absent {
 			w.delayLocked(e)
@@ -278,8 +277,5 @@ func (w *watches) notifyLocked(e *watched, state SemaphoreState) {
 func (w *watches) closeLocked() {
 	if w.timer != nil {
 		w.timer.Stop()
-	}
-	for f := range w.followers {
-		f.wakeUp()
 	}
 }
