@@ -18,8 +18,8 @@
 //	refusal.go              what all of them say no with
 //
 // Server drives the model: server.go the clock and the front ends, coordination.go,
-// scheme.go, discovery.go and auth.go the services, outbox.go what waits for a slow
-// client, panicguard.go panics; package network has the connections. Tests use faults.go and backdoor.go.
+// scheme.go, discovery.go and auth.go the services; package network has the connections.
+// Tests use faults.go and backdoor.go.
 //
 // # Front ends
 //

@@ -17,9 +17,11 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Discovery_V1"
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	_ "google.golang.org/grpc/encoding/gzip" // some clients compress
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
 
 	"coordtop/internal/emulator/network"
 )
@@ -199,4 +201,20 @@ func (s *Server) step(f func(*cluster)) {
 		}
 	}
 	s.turns.Happened()
+}
+
+// errPanicked ends a call in whose handler Options.Guard saw a panic.
+var errPanicked = status.Error(codes.Internal, "the emulator has a defect")
+
+// guardedUnary and guardedStream call handlers by Options.Guard.
+func (s *Server) guardedUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
+	err = errPanicked
+	s.guard(func() { reply, err = handler(ctx, req) })
+	return reply, err
+}
+
+func (s *Server) guardedStream(srv any, call grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	err = errPanicked
+	s.guard(func() { err = handler(srv, call) })
+	return err
 }
