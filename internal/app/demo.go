@@ -20,13 +20,16 @@ import (
 
 // demoOptions are the flags of the demo.
 type demoOptions struct {
-	board        boardOptions
-	noUI         bool
-	redisPort    int
-	postgresPort int
-	ydbPort      int
-	dflockdPort  int
-	seed         uint64
+	board boardOptions
+	noUI  bool
+	ports [4]int // of demoServers
+	seed  uint64
+}
+
+// demoServers are the servers of the demo, as their flags name them.
+var demoServers = [4]struct{ flag, usage string }{
+	{"redis-port", "let Redis listen on PORT"}, {"postgres-port", "let Postgres listen on PORT"},
+	{"ydb-port", "let the first YDB node listen on PORT"}, {"dflockd-port", "let dflockd listen on PORT"},
 }
 
 // demoCommands are the demo and the hidden command that its candidates run.
@@ -50,10 +53,9 @@ func (p *program) demoCommands() []*cobra.Command {
 		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),
 	}
 	cmd.Flags().BoolVar(&o.noUI, "no-ui", false, "print where the servers are and serve, without a screen")
-	cmd.Flags().IntVar(&o.redisPort, "redis-port", 0, "let Redis listen on PORT (default: any free port)")
-	cmd.Flags().IntVar(&o.postgresPort, "postgres-port", 0, "let Postgres listen on PORT (default: any free port)")
-	cmd.Flags().IntVar(&o.ydbPort, "ydb-port", 0, "let the first YDB node listen on PORT (default: any free port)")
-	cmd.Flags().IntVar(&o.dflockdPort, "dflockd-port", 0, "let dflockd listen on PORT (default: any free port)")
+	for i, s := range demoServers {
+		cmd.Flags().IntVar(&o.ports[i], s.flag, 0, s.usage+" (default: any free port)")
+	}
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
 	o.board.flags(cmd)
 	return []*cobra.Command{cmd, p.demoCandidateCommand()}
@@ -63,9 +65,9 @@ func (p *program) demoCommands() []*cobra.Command {
 const stopPatience = 2 * time.Second
 
 func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
-	for flag, port := range map[string]int{"--redis-port": o.redisPort, "--postgres-port": o.postgresPort, "--ydb-port": o.ydbPort, "--dflockd-port": o.dflockdPort} {
+	for i, port := range o.ports {
 		if port < 0 || port > 65535 {
-			return usagef("%s %d: a port is a number from 1 to 65535", flag, port)
+			return usagef("--%s %d: a port is a number from 1 to 65535", demoServers[i].flag, port)
 		}
 	}
 	if !o.noUI {
@@ -81,7 +83,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		o.seed = uint64(time.Now().UnixNano())
 	}
 	world, err := demo.Start(ctx, demo.Options{
-		Program: self, RedisPort: o.redisPort, PostgresPort: o.postgresPort, YDBPort: o.ydbPort, DflockdPort: o.dflockdPort, Seed: o.seed, Log: p.logger(),
+		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Seed: o.seed, Log: p.logger(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the demo: %w", err)

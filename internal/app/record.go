@@ -40,7 +40,7 @@ type recording struct {
 func (st *settings) historyPlace(c config.Config) sqlite.Options {
 	h := c.History
 	if path, _ := st.locate(); c.Path == "" && path != "" && st.demoState == "" {
-		if usual, err := st.load(path); err == nil {
+		if usual, err := st.load(path, ""); err == nil {
 			h = usual.History
 		}
 	}

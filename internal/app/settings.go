@@ -25,13 +25,16 @@ type settings struct {
 	logger    func() *slog.Logger
 }
 
-// load reads a config file and checks what only the board knows: its keys. All that is
-// wrong comes in one error, a *config.Problems.
-func (st *settings) load(path string) (config.Config, error) {
+// load reads a config file and checks what only the board knows: its keys. The error is a usage error: a
+// *config.Problems with all that is wrong, or that the file, which from names, does not exist.
+func (st *settings) load(path, from string) (config.Config, error) {
 	c, err := backends.Config().Load(path, st.lookup)
 	wrong := &config.Problems{Path: path}
-	if err != nil && !errors.As(err, &wrong) {
-		return c, err
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && from != "": // its name need not be a path
+		return c, usagef("the config file that %s names does not exist: `coordtop config example` prints one to start from", from)
+	case err != nil && !errors.As(err, &wrong):
+		return c, usageError{err}
 	}
 	for _, one := range keys.Check(c.Keys) {
 		problem := c.Problem("keys."+one.Action, format.Clean(one.Text, 0))
@@ -40,7 +43,10 @@ func (st *settings) load(path string) (config.Config, error) {
 		}
 		wrong.List = append(wrong.List, problem)
 	}
-	return c, wrong.Err()
+	if err := wrong.Err(); err != nil {
+		return c, usageError{err}
+	}
+	return c, nil
 }
 
 // errNothing reports that neither a file nor a variable names a source.
@@ -50,12 +56,8 @@ var errNothing = errors.New("nothing to watch")
 func (st *settings) found() (config.Config, error) {
 	path, from := st.locate()
 	if path != "" {
-		c, err := st.load(path)
-		switch absent := errors.Is(err, fs.ErrNotExist); {
-		case absent && from != "":
-			return c, absentConfig(from)
-		case !absent:
-			return c, asUsage(err)
+		if c, err := st.load(path, from); !errors.Is(err, fs.ErrNotExist) {
+			return c, err
 		}
 	}
 	c, err := backends.Config().FromEnv(st.lookup)
@@ -76,19 +78,6 @@ func (st *settings) locate() (path, from string) {
 		from = "$" + config.EnvPath
 	}
 	return path, from
-}
-
-// absentConfig is the error for a named config file that does not exist; its name need not be a path.
-func absentConfig(from string) error {
-	return usagef("the config file that %s names does not exist: `coordtop config example` prints one to start from", from)
-}
-
-// asUsage makes an unreadable config a usage error.
-func asUsage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return usageError{err}
 }
 
 // nothing is the message where no source was given: what was looked for, and what to type.
@@ -130,15 +119,13 @@ func (st *settings) checkConfig(cmd *cobra.Command, args []string) error {
 	if path == "" {
 		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)
 	}
-	c, err := st.load(path)
+	c, err := st.load(path, from)
 	wrong := &config.Problems{Path: path}
-	switch absent := errors.Is(err, fs.ErrNotExist); {
-	case absent && from != "":
-		return absentConfig(from)
-	case absent:
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return usagef("no config file at %s: coordtop config example prints one to start from", path)
 	case err != nil && !errors.As(err, &wrong):
-		return asUsage(err)
+		return err
 	}
 	var names []string
 	for i, s := range c.Sources {

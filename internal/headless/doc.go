@@ -83,9 +83,9 @@
 //	    session               null: none
 //	    mode, permits         exclusive or shared; how many it owns
 //	    fence                 null: none known
-//	    since, since_known    when it began to own it, and how that is known. What
-//	                          this machine recorded counts as seen by us, in
-//	                          free_since and before too
+//	    since, since_known    when it began to own it, and how that is known.
+//	                          What this machine recorded counts as seen by
+//	                          us, in free_since and before too
 //	    since_after           with seen: it happened after this and not after
 //	                          since
 //	    expires, lease_ms     end and full length of its lease, as far as it
@@ -103,8 +103,8 @@
 //	                          since when nobody owns it, as since of an owner;
 //	                          null and unknown: somebody does, or not known
 //	  before                  who owned it before, the newest first, as far as
-//	                          it was seen (only where one owns it at a time); [] nobody that is known; else one object
-//	                          each:
+//	                          it was seen (only where one owns it at a time);
+//	                          [] nobody that is known; else one object each:
 //	    id, label, fence
 //	    since, since_known, since_after, until, until_after
 //	                          until: as since, with until_after where it is

@@ -44,16 +44,14 @@ func orNull(s string) *string {
 	if s == "" {
 		return nil
 	}
-	s = text(s)
-	return &s
+	return new(text(s))
 }
 
 func instant(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := t.UTC().Format("2006-01-02T15:04:05.000000Z")
-	return &s
+	return new(t.UTC().Format("2006-01-02T15:04:05.000000Z"))
 }
 
 // stamp returns the instant and the lower bound of a Stamp; both null if unknown.
@@ -69,14 +67,10 @@ func number(n uint64) *string {
 	if n == 0 {
 		return nil
 	}
-	s := strconv.FormatUint(n, 10)
-	return &s
+	return new(strconv.FormatUint(n, 10))
 }
 
-func millis(d time.Duration) *int64 {
-	ms := d.Milliseconds()
-	return &ms
-}
+func millis(d time.Duration) *int64 { return new(d.Milliseconds()) }
 
 // millisOrNull is null where 0 means unknown or none.
 func millisOrNull(d time.Duration) *int64 {
@@ -90,8 +84,7 @@ func kind(k sources.Kind) *string {
 	if k == sources.KindUnknown {
 		return nil
 	}
-	s := k.String()
-	return &s
+	return new(k.String())
 }
 
 type aliasJSON struct {
@@ -130,8 +123,7 @@ func blob(b sources.Blob) *blobJSON {
 	if utf8.ValidString(head) {
 		out.Text = &head
 	} else {
-		s := base64.StdEncoding.EncodeToString([]byte(b.Head))
-		out.Base64 = &s
+		out.Base64 = new(base64.StdEncoding.EncodeToString([]byte(b.Head)))
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package headless
 
 import (
-	"bytes"
 	"io"
 	"slices"
 	"strings"
@@ -151,12 +150,7 @@ func writeGet(w io.Writer, s *sources.State, list []*sources.Row, o GetOptions, 
 		}
 		g.Primitives = append(g.Primitives, p)
 	}
-	var buf bytes.Buffer
-	if err := encode(&buf, g); err != nil {
-		return err
-	}
-	_, err := w.Write(buf.Bytes())
-	return err
+	return writeLine(w, g)
 }
 
 // sourceOf sums a source's scopes up: the oldest answer, the longest pause, all modes.
@@ -232,11 +226,10 @@ func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON 
 
 // permits is a number of permits; -1: all, however many there are.
 func permits(n uint64) *int64 {
-	shown := int64(-1)
-	if n != sources.NoLimit {
-		shown = int64(n)
+	if n == sources.NoLimit {
+		return new(int64(-1))
 	}
-	return &shown
+	return new(int64(n))
 }
 
 func ownerOf(o *sources.Owner) ownerJSON {
@@ -248,8 +241,7 @@ func ownerOf(o *sources.Owner) ownerJSON {
 	out.Since, out.SinceAfter = stamp(o.Since)
 	out.Expires, _ = stamp(o.Expires)
 	if o.NoExpiry {
-		endless := int64(-1)
-		out.LeaseMS = &endless
+		out.LeaseMS = new(int64(-1))
 	}
 	return out
 }

@@ -56,8 +56,7 @@ func eventOf(e *sources.Event) eventJSON {
 		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Detail: orNull(e.Detail),
 	}
 	if e.Previous != (sources.OwnerRef{}) {
-		cause := e.Cause.String()
-		out.Cause = &cause
+		out.Cause = new(e.Cause.String())
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -183,19 +185,12 @@ func (d *drivers) close(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var closing sync.WaitGroup
-	errs := make([]error, 0, len(d.spots))
-	var mu sync.Mutex
-	for _, s := range d.spots {
-		if s.driver == nil {
-			continue
+	spots := slices.Collect(maps.Values(d.spots))
+	errs := make([]error, len(spots))
+	for i, s := range spots {
+		if s.driver != nil {
+			spawn.Go(ctx, &closing, func() { errs[i] = s.driver.Close(ctx) })
 		}
-		spawn.Go(ctx, &closing, func() {
-			if err := s.driver.Close(ctx); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				errs = append(errs, err)
-			}
-		})
 	}
 	closing.Wait()
 	clear(d.spots)

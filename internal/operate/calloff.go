@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"coordtop/internal/action"
 )
@@ -46,11 +47,8 @@ func (n *run) unarmedLocked() bool {
 
 // whyCalledOff is why a run whose context has ended was called off; nil: the Operator closes.
 func whyCalledOff(n *run) error {
-	why := context.Cause(n.ctx)
-	for _, known := range []error{errCalledOff, errDisarmed, errOver} {
-		if errors.Is(why, known) {
-			return known
-		}
+	if why := context.Cause(n.ctx); slices.Contains([]error{errCalledOff, errDisarmed, errOver}, why) {
+		return why
 	}
 	return nil
 }

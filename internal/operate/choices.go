@@ -30,16 +30,9 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 			list = append(list, action.Choice{Verb: v, Not: cmp.Or(b.notRow(v, row, s, ours), b.notOwners(v, row, ours))})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b action.Choice) int {
-		switch {
-		case (a.Not == "") == (b.Not == ""):
-			return 0
-		case a.Not == "":
-			return -1
-		}
-		return 1
-	})
-	return list
+	possible := func(c action.Choice) bool { return c.Not == "" }
+	impossible := slices.DeleteFunc(slices.Clone(list), possible)
+	return append(slices.DeleteFunc(list, func(c action.Choice) bool { return !possible(c) }), impossible...)
 }
 
 // notRow is why a verb cannot be done to a row of s, of which we hold ours, whoever else owns it;

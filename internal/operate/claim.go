@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,14 +97,7 @@ func (n *run) missed(err error, doubt string) {
 
 // asTyped is a length of time as a person types it: 5m, not 5m0s.
 func asTyped(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
 // ownerNow is who owns it on our watch.
@@ -125,12 +119,7 @@ func (o *Operator) drop(h *holding) {
 
 func (o *Operator) dropLocked(h *holding) {
 	h.over = true
-	for i := range o.held {
-		if o.held[i] == h {
-			o.held = append(o.held[:i], o.held[i+1:]...)
-			break
-		}
-	}
+	o.held = slices.DeleteFunc(o.held, func(held *holding) bool { return held == h })
 	o.publishLocked()
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,18 +165,12 @@ func fallsWith(s *sources.State, row *sources.Row, w *sources.Owner) []string {
 		if other == nil || other.Ref == row.Ref || other.Source != row.Source {
 			continue
 		}
-		for i := range other.Owners {
-			if other.Owners[i].Session == w.Session {
-				owned = append(owned, rowText(other))
-				waiters += other.Queue.Len
-				break
-			}
+		if slices.ContainsFunc(other.Owners, func(o sources.Owner) bool { return o.Session == w.Session }) {
+			owned = append(owned, rowText(other))
+			waiters += other.Queue.Len
 		}
-		for i := range other.Queue.Waiters {
-			if other.Queue.Waiters[i].Session == w.Session {
-				awaited = append(awaited, rowText(other))
-				break
-			}
+		if slices.ContainsFunc(other.Queue.Waiters, func(o sources.Waiter) bool { return o.Session == w.Session }) {
+			awaited = append(awaited, rowText(other))
 		}
 	}
 	var lines []string
@@ -192,12 +187,7 @@ func fallsWith(s *sources.State, row *sources.Row, w *sources.Owner) []string {
 	return lines
 }
 
-func rowText(row *sources.Row) string {
-	if row.Alias != "" {
-		return clean(row.Alias)
-	}
-	return clean(row.Name)
-}
+func rowText(row *sources.Row) string { return clean(cmp.Or(row.Alias, row.Name)) }
 
 // someOf names the first five of a list.
 func someOf(names []string) string {

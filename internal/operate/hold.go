@@ -85,10 +85,9 @@ func owns(row *sources.Row, id string) *sources.Owner {
 	if row == nil || id == "" {
 		return nil
 	}
-	for i := range row.Owners {
-		if w := &row.Owners[i]; w.ID == id || w.Session == id {
-			return w
-		}
+	i := slices.IndexFunc(row.Owners, func(w sources.Owner) bool { return w.ID == id || w.Session == id })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &row.Owners[i]
 }

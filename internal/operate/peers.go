@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,12 +71,7 @@ func (o *Operator) peers(ctx context.Context, b *Backend, row *sources.Row) []st
 
 // ownedBy reports whether one of the owners of a row has that label or ID.
 func ownedBy(row *sources.Row, who string) bool {
-	for i := range row.Owners {
-		if w := &row.Owners[i]; w.Label == who || w.ID == who {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.Label == who || w.ID == who })
 }
 
 // isOf reports whether a label is that of an identity, alone or before what else is told.

@@ -54,10 +54,9 @@ func (n *run) proclaim(h *holding, b *Backend) {
 // settled reports whether an error of a proclamation means that nothing was written, or says
 // itself whether this is known.
 func settled(err error) bool {
-	for _, known := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrDataTooLong} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return false
+	return isOneOf(err, coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrDataTooLong)
+}
+
+func isOneOf(err error, known ...error) bool {
+	return slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) })
 }

@@ -153,9 +153,7 @@ var errNotSent = errors.New("nothing was sent")
 
 // decided reports whether an error tells what became of the request.
 func decided(err error) bool {
-	return slices.ContainsFunc([]error{
-		errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong,
-	}, func(known error) bool { return errors.Is(err, known) })
+	return isOneOf(err, errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong)
 }
 
 // shows reports whether our own watch shows the effect of a request.

@@ -3,6 +3,7 @@ package backends
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strings"
@@ -72,18 +73,20 @@ func checkPostgres(s config.Source, names map[string]string) error {
 }
 
 func openPostgres(h Host, o pgsource.Options, files certs.Files, password string) (sources.Source, error) {
-	if err := postgresFiles(h.Lookup, o.URL); err != nil {
+	var err error
+	if o.TLS, err = postgresTLS(h, o.URL, files); err != nil {
 		return nil, err
-	}
-	if files != (certs.Files{}) {
-		t, err := files.Load()
-		if err != nil {
-			return nil, err
-		}
-		o.TLS = t
 	}
 	o.Password = cmp.Or(password, o.Password)
 	return pgsource.New(o)
+}
+
+// postgresTLS loads the files that the config names, nil for none, and checks those of the address.
+func postgresTLS(h Host, address string, files certs.Files) (*tls.Config, error) {
+	if err := postgresFiles(h.Lookup, address); err != nil || files == (certs.Files{}) {
+		return nil, err
+	}
+	return files.Load()
 }
 
 // postgresLease is how long Postgres keeps a session whose link was cut: see pgcoord.
@@ -98,15 +101,9 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 		o := pgcoord.Options{
 			Actor: b.Identity, TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
 		}
-		if err := postgresFiles(h.Lookup, s.URL); err != nil {
+		var err error
+		if o.Override.TLS, err = postgresTLS(h, s.URL, s.TLS); err != nil {
 			return nil, err
-		}
-		if s.TLS != (certs.Files{}) {
-			t, err := s.TLS.Load()
-			if err != nil {
-				return nil, err
-			}
-			o.Override.TLS = t
 		}
 		password, err := secretOf(ctx, h, s)
 		if err != nil {

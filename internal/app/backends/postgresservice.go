@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -37,28 +36,10 @@ func fromService(env config.Lookup) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for key, variable := range map[string]string{"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "dbname": "PGDATABASE", "password": "PGPASSWORD"} {
-		if value, _ := env(variable); settings[key] == "" && value != "" {
-			settings[key] = value
-		}
+	if password, _ := env("PGPASSWORD"); settings["password"] == "" && password != "" {
+		settings["password"] = password
 	}
-	var user *url.Userinfo
-	switch name, password := settings["user"], settings["password"]; {
-	case password != "":
-		user = url.UserPassword(name, password)
-	case name != "":
-		user = url.User(name)
-	}
-	hosts, ports, database := settings["host"], settings["port"], settings["dbname"]
-	query := url.Values{}
-	for key, value := range settings {
-		switch key {
-		case "host", "port", "dbname", "user", "password":
-		default:
-			query.Set(key, value)
-		}
-	}
-	return postgresURL(user, hosts, ports, database, query), nil
+	return postgresURL(complete(settings, env)), nil
 }
 
 // serviceSettings reads the section of a service.

@@ -79,17 +79,34 @@ func postgresVariables() []config.Variable {
 // separated by commas, with one port for all or one for each. A host with a slash is the
 // folder of a socket, which cannot stand before a path: it becomes a parameter.
 func fromPG(env config.Lookup) (string, error) {
-	get := func(name string) string { v, _ := env(name); return v }
-	hosts := get("PGHOST")
-	var user *url.Userinfo
-	if name := get("PGUSER"); name != "" {
-		user = url.User(name)
-	}
-	return postgresURL(user, hosts, get("PGPORT"), get("PGDATABASE"), url.Values{}), nil
+	return postgresURL(complete(map[string]string{}, env)), nil
 }
 
-func postgresURL(user *url.Userinfo, hosts, ports, database string, query url.Values) string {
-	u := url.URL{Scheme: "postgres", User: user, Path: "/" + database}
+// complete adds to settings what libpq's variables say, but for the password.
+func complete(settings map[string]string, env config.Lookup) map[string]string {
+	for key, variable := range map[string]string{"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "dbname": "PGDATABASE"} {
+		if value, _ := env(variable); settings[key] == "" && value != "" {
+			settings[key] = value
+		}
+	}
+	return settings
+}
+
+// postgresURL writes a URL of settings of libpq.
+func postgresURL(settings map[string]string) string {
+	u, query := url.URL{Scheme: "postgres", Path: "/" + settings["dbname"]}, url.Values{}
+	switch name, password := settings["user"], settings["password"]; {
+	case password != "":
+		u.User = url.UserPassword(name, password)
+	case name != "":
+		u.User = url.User(name)
+	}
+	for key, value := range settings {
+		if !slices.Contains([]string{"host", "port", "dbname", "user", "password"}, key) {
+			query.Set(key, value)
+		}
+	}
+	hosts, ports := settings["host"], settings["port"]
 	if strings.Contains(hosts, "/") {
 		query.Set("host", hosts)
 		if ports != "" {
