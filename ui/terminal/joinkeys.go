@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -50,10 +51,7 @@ func (j *KeyJoiner) Press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 	switch j.state {
 	case joinEsc:
 		if name == "[" || name == "O" {
-			j.state, j.held, j.params = joinCSI, false, ""
-			if name == "O" {
-				j.state = joinSS3
-			}
+			j.introduce(name)
 			return nil, nil
 		}
 		out := j.release()
@@ -73,13 +71,18 @@ func (j *KeyJoiner) Press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 		return []tea.KeyPressMsg{escKey}, j.timer(joinKeys, true)
 	case "alt+[", "alt+O", "alt+shift+o":
 		j.gen++
-		j.state, j.held, j.params = joinCSI, false, ""
-		if name != "alt+[" {
-			j.state = joinSS3
-		}
+		j.introduce(strings.TrimPrefix(name, "alt+"))
 		return nil, j.timer(joinKeys, true)
 	}
 	return []tea.KeyPressMsg{k}, nil
+}
+
+// introduce begins a sequence.
+func (j *KeyJoiner) introduce(by string) {
+	j.state, j.held, j.params = joinSS3, false, ""
+	if by == "[" {
+		j.state = joinCSI
+	}
 }
 
 // sequence takes what follows an introducer.
@@ -94,41 +97,18 @@ func (j *KeyJoiner) sequence(k tea.KeyPressMsg, name string) ([]tea.KeyPressMsg,
 		return nil, nil
 	}
 	j.state = joinNone
-	if code, ok := sequenceKey(c, j.params); ok {
+	if c == '~' {
+		name = j.params + name // elsewhere they are modifiers
+	}
+	if code, ok := sequenceKeys[name]; ok {
 		return []tea.KeyPressMsg{{Code: code}}, nil
 	}
 	return nil, nil // some other key: no letter of it is a command
 }
 
-// sequenceKey names the key that a terminal sends as these bytes.
-func sequenceKey(final byte, params string) (rune, bool) {
-	switch final {
-	case 'A':
-		return tea.KeyUp, true
-	case 'B':
-		return tea.KeyDown, true
-	case 'C':
-		return tea.KeyRight, true
-	case 'D':
-		return tea.KeyLeft, true
-	case 'H':
-		return tea.KeyHome, true
-	case 'F':
-		return tea.KeyEnd, true
-	case '~':
-		switch params {
-		case "1", "7":
-			return tea.KeyHome, true
-		case "4", "8":
-			return tea.KeyEnd, true
-		case "5":
-			return tea.KeyPgUp, true
-		case "6":
-			return tea.KeyPgDown, true
-		}
-	}
-	return 0, false
-}
+// sequenceKeys are the keys that terminals send as esc [ or esc O and these bytes.
+var sequenceKeys = map[string]rune{"A": tea.KeyUp, "B": tea.KeyDown, "C": tea.KeyRight, "D": tea.KeyLeft, "H": tea.KeyHome, "F": tea.KeyEnd,
+	"1~": tea.KeyHome, "7~": tea.KeyHome, "4~": tea.KeyEnd, "8~": tea.KeyEnd, "5~": tea.KeyPgUp, "6~": tea.KeyPgDown}
 
 // Timeout takes an ended timer and returns the keys that are to act now.
 func (j *KeyJoiner) Timeout(t JoinTimeout) []tea.KeyPressMsg {
