@@ -325,12 +325,9 @@ func (b *box) refusal(a *Acting, w int) []string {
 
 // label stands before a field; all but that of the name are of one width.
 func (b *box) label(f *field) string {
-	text := [...]string{fieldMode: "mode", fieldData: "data", fieldPermits: "permits", fieldLimit: "limit", fieldWait: "wait",
-		fieldReason: "reason", fieldName: "type the name to confirm"}[f.kind]
-	if f.kind == fieldName {
-		if b.effect.NeedsName != paint.Clean(b.request.Target.Ref.Name) {
-			text = format.Fit("type "+paint.Clean(b.effect.NeedsName)+" to confirm", 40)
-		}
+	text := fieldNames[f.kind]
+	if f.kind == fieldName && b.effect.NeedsName != paint.Clean(b.request.Target.Ref.Name) {
+		text = format.Fit("type "+paint.Clean(b.effect.NeedsName)+" to confirm", 40)
 	}
 	return format.Fit(text, max(boxLabel, format.Width(text)+2))
 }

@@ -26,6 +26,10 @@ const (
 	fieldName
 )
 
+// fieldNames are how fields are called.
+var fieldNames = [...]string{fieldData: "data", fieldMode: "mode", fieldPermits: "permits", fieldLimit: "limit", fieldWait: "wait",
+	fieldReason: "reason", fieldName: "type the name to confirm"}
+
 // field is a line, or for data some lines, that a person types.
 type field struct {
 	kind  fieldKind
@@ -134,13 +138,9 @@ func (f *field) wrong() string {
 		if d, ok := format.ParseLength(v); v != waitForever && (!ok || d == 0) {
 			return "write " + format.LengthForms + ", or forever"
 		}
-	case f.kind == fieldPermits:
+	case f.kind == fieldPermits || f.kind == fieldLimit:
 		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {
-			return "permits is a number from 1"
-		}
-	case f.kind == fieldLimit:
-		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {
-			return "limit is a number from 1"
+			return fieldNames[f.kind] + " is a number from 1"
 		}
 	}
 	return ""

@@ -48,7 +48,10 @@ func (fs Fields) meantWord(word string, labels []string, values func(field strin
 	if len(word) < minMeant {
 		return ""
 	}
-	return quoted(address.Near(word, parts...))
+	if near := address.Near(word, parts...); near != "" {
+		return Quote(near)
+	}
+	return ""
 }
 
 // minMeant is how long a word must be: of less, anything may have been meant.
@@ -113,11 +116,4 @@ func (fs Fields) meantValue(field, value string, values func(field string) []str
 		}
 	}
 	return ""
-}
-
-func quoted(s string) string {
-	if s == "" {
-		return ""
-	}
-	return Quote(s)
 }

@@ -99,11 +99,9 @@ func (s *scanner) comparison(t token) token {
 	}
 	t.kind, t.op = tokenCompare, s.operator(s.at)
 	s.at += len(t.op)
-	if s.at == before+len(t.op) { // written together: then the value is too
-		t.value, t.asIs = s.value(&t)
-		return t
+	if s.at > before+len(t.op) { // else written together: then the value is too
+		s.blanks()
 	}
-	s.blanks()
 	t.value, t.asIs = s.value(&t)
 	return t
 }
