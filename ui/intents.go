@@ -77,25 +77,8 @@ func (m *model) move(i keys.Intent) {
 }
 
 // moveIn moves the cursor of a list.
-func moveIn[K comparable](t *cursor.List[K], i keys.Intent) {
-	switch i {
-	case keys.Up:
-		t.Move(-1)
-	case keys.Down:
-		t.Move(1)
-	case keys.HalfUp:
-		t.Page(-1, true)
-	case keys.HalfDown:
-		t.Page(1, true)
-	case keys.PageUp:
-		t.Page(-1, false)
-	case keys.PageDown:
-		t.Page(1, false)
-	case keys.Top:
-		t.First()
-	case keys.Bottom:
-		t.Last()
-	}
+func moveIn[K comparable](l *cursor.List[K], i keys.Intent) {
+	l.Move(screen.Scroll(l.Pos(), i, l.Height()) - l.Pos())
 }
 
 // openRow shows all there is to know about the row under the cursor.

@@ -8,7 +8,7 @@ type List[K comparable] struct {
 	keys   []K
 	cursor K    // the key that was chosen
 	chosen bool // false until there was a row to choose
-	moved  bool // by Move, First, Last or Select: else the cursor stays on the top row
+	moved  bool // by Move or Select: else the cursor stays on the top row
 	pos    int  // where the cursor is shown
 	top    int  // first visible position
 	height int
@@ -80,22 +80,14 @@ func (l *List[K]) Visible() []K {
 }
 
 // Move moves the cursor by n rows, not further than the ends.
-func (l *List[K]) Move(n int) { l.moveTo(l.pos + n) }
-
-// Page moves the cursor by a window, or half of one, up (-1) or down (1).
-func (l *List[K]) Page(direction int, half bool) {
-	n := max(l.height-1, 1)
-	if half {
-		n = max(l.height/2, 1)
+func (l *List[K]) Move(n int) {
+	if len(l.keys) == 0 {
+		return
 	}
-	l.Move(direction * n)
+	l.pos = max(0, min(l.pos+n, len(l.keys)-1))
+	l.cursor, l.chosen, l.moved = l.keys[l.pos], true, true
+	l.show()
 }
-
-// First moves the cursor to the top of the list.
-func (l *List[K]) First() { l.moveTo(0) }
-
-// Last moves the cursor to the end of the list.
-func (l *List[K]) Last() { l.moveTo(len(l.keys) - 1) }
 
 // Select puts the cursor on k, and reports whether it is in the list. If it is not, the
 // cursor goes there when k comes.
@@ -115,15 +107,6 @@ func (l *List[K]) Replace(old, k K) {
 	if l.chosen && l.cursor == old {
 		l.cursor = k
 	}
-}
-
-func (l *List[K]) moveTo(i int) {
-	if len(l.keys) == 0 {
-		return
-	}
-	l.pos = max(0, min(i, len(l.keys)-1))
-	l.cursor, l.chosen, l.moved = l.keys[l.pos], true, true
-	l.show()
 }
 
 // show moves the window as little as needed for the cursor to be in it, and leaves no

@@ -74,7 +74,7 @@ func TestReplaceTakesTheCursorToTheNewKey(t *testing.T) {
 	selected(t, tb, "b2")
 }
 
-func TestMovesAndPages(t *testing.T) {
+func TestMovesEndAtTheEnds(t *testing.T) {
 	t.Parallel()
 	keys := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 	for _, c := range []struct {
@@ -84,10 +84,7 @@ func TestMovesAndPages(t *testing.T) {
 	}{
 		{"down beyond the end", func(tb *cursor.List[string]) { tb.Move(99) }, "9"},
 		{"up beyond the top", func(tb *cursor.List[string]) { tb.Move(-1) }, "0"},
-		{"a page keeps one row", func(tb *cursor.List[string]) { tb.Page(1, false) }, "3"},
-		{"half a page", func(tb *cursor.List[string]) { tb.Page(1, true) }, "2"},
-		{"to the end and a page back", func(tb *cursor.List[string]) { tb.Last(); tb.Page(-1, false) }, "6"},
-		{"to the top", func(tb *cursor.List[string]) { tb.Last(); tb.First() }, "0"},
+		{"there and back", func(tb *cursor.List[string]) { tb.Move(99); tb.Move(-3) }, "6"},
 		{"to a key", func(tb *cursor.List[string]) { tb.Select("7") }, "7"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,7 +110,7 @@ func TestAnEmptyListHasNoCursor(t *testing.T) {
 	t.Parallel()
 	tb := filled(3)
 	tb.Move(1)
-	tb.Last()
+	tb.Move(99)
 	if _, ok := tb.Selected(); ok || len(tb.Visible()) != 0 || tb.Pos() != 0 {
 		t.Error("there is a cursor")
 	}
@@ -124,7 +121,7 @@ func TestCursorIsAlwaysVisibleAndTheWindowIsFull(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tb cursor.List[int]
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				tb.SetKeys(rapid.SliceOfNDistinct(rapid.IntRange(0, 50), 0, 30, rapid.ID).Draw(t, "keys"))
 			case 1:
@@ -132,8 +129,6 @@ func TestCursorIsAlwaysVisibleAndTheWindowIsFull(t *testing.T) {
 			case 2:
 				tb.Move(rapid.IntRange(-9, 9).Draw(t, "move"))
 			case 3:
-				tb.Page(rapid.SampledFrom([]int{-1, 1}).Draw(t, "page"), rapid.Bool().Draw(t, "half"))
-			case 4:
 				tb.Select(rapid.IntRange(0, 50).Draw(t, "select"))
 			}
 			k, ok := tb.Selected()
