@@ -57,7 +57,7 @@ func (d damage) Error() string { return string(d) + ": " + history.ErrDamaged.Er
 // Unwrap returns history.ErrDamaged.
 func (d damage) Unwrap() error { return history.ErrDamaged }
 
-// explained makes of an error of SQLite, or of the decoder, what callers ask for:
+// explained names the file in an error. It makes of an error of SQLite, or of the decoder, what callers ask for:
 // history.ErrDamaged, history.ErrNewer, ENOSPC, EACCES; of others it keeps the text.
 func explained(path string, err error) error {
 	switch {
@@ -65,6 +65,8 @@ func explained(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, history.ErrNewer)
 	case errors.Is(err, sources.ErrRecording):
 		return fmt.Errorf("%s: %w: %w", path, history.ErrDamaged, err)
+	case errors.Is(err, history.ErrForeign) || errors.Is(err, history.ErrNewer):
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	failed, ok := errors.AsType[*driver.Error](err)
 	if of, damaged := errors.AsType[damage](err); damaged {
@@ -122,20 +124,18 @@ func open(ctx context.Context, path string, local bool) (db *sql.DB, note string
 	if db, err = connect(path, writing, 1); err != nil {
 		return nil, "", err
 	}
-	has, _, ours, err := versionOf(ctx, db)
-	switch {
-	case err != nil:
-	case !ours:
-		err = fmt.Errorf("%s: %w", path, history.ErrForeign)
-	case has > version:
-		err = fmt.Errorf("%s: %w", path, history.ErrNewer)
-	default:
-		if err = checkPages(ctx, db); err == nil {
-			note, err = journal(ctx, db, local, has == 0)
-		}
-		if err == nil {
-			err = migrate(ctx, db, has)
-		}
+	has, _, err := versionOf(ctx, db)
+	if err == nil && has > version {
+		err = history.ErrNewer
+	}
+	if err == nil {
+		err = checkPages(ctx, db)
+	}
+	if err == nil {
+		note, err = journal(ctx, db, local, has == 0)
+	}
+	if err == nil {
+		err = migrate(ctx, db, has)
 	}
 	if err != nil {
 		return nil, "", errors.Join(explained(path, err), db.Close())

@@ -72,19 +72,16 @@ func (r *Reader) open(ctx context.Context) (db *sql.DB, has int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	has, reads, ours, err := versionOf(ctx, db)
+	has, reads, err := versionOf(ctx, db)
 	switch {
 	case err != nil:
-		err = explained(r.path, err)
-	case !ours:
-		err = fmt.Errorf("%s: %w", r.path, history.ErrForeign)
 	case reads > version:
-		err = fmt.Errorf("%s: %w", r.path, history.ErrNewer)
+		err = history.ErrNewer
 	case has == 0:
 		err = fmt.Errorf("%s: %w", r.path, history.ErrNothing)
 	}
 	if err != nil {
-		return nil, 0, errors.Join(err, db.Close())
+		return nil, 0, errors.Join(explained(r.path, err), db.Close())
 	}
 	r.db, r.file, r.has = db, file, has
 	return db, has, nil

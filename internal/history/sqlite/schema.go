@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"coordtop/sources"
+	"coordtop/internal/history"
 )
 
 // applicationID is "ctop".
@@ -63,55 +63,34 @@ alter table run add column color text not null default '';
 
 // fillKinds gives each event the kind that was only in its body before.
 func fillKinds(ctx context.Context, db *sql.DB) error {
-	type numbered struct {
-		run, seq int64
-		kind     sources.EventKind
-	}
+	all := statements{in: db, prepared: map[string]*sql.Stmt{}}
 	for {
-		rows, err := db.QueryContext(ctx, "select run, seq, lane, body from event where kind < 0 limit 1000")
-		if err != nil {
-			return err
-		}
-		var events []numbered
-		var n numbered
-		var lane int64
+		var found [][3]int64
+		var run, seq, lane int64
 		var body []byte
-		err = eachRow(rows, []any{&n.run, &n.seq, &lane, &body}, func() {
+		all.each(ctx, "select run, seq, lane, body from event where kind < 0 limit 1000", nil, []any{&run, &seq, &lane, &body}, func() {
 			e := eventOf(lane)
 			_ = decodeEvent(&e, body) // whoever reads it is told that it is damaged
-			n.kind = e.Kind
-			events = append(events, n)
+			found = append(found, [3]int64{int64(e.Kind), run, seq})
 		})
-		if err != nil || len(events) == 0 {
-			return err
+		if len(found) == 0 || all.err != nil {
+			return errors.Join(all.err, all.close())
 		}
-		fill, err := db.PrepareContext(ctx, "update event set kind = ? where run = ? and seq = ?")
-		if err != nil {
-			return err
-		}
-		for _, n := range events {
-			_, failed := fill.ExecContext(ctx, n.kind, n.run, n.seq)
-			err = errors.Join(err, failed)
-		}
-		if err = errors.Join(err, fill.Close()); err != nil {
-			return err
+		for _, e := range found {
+			all.change(ctx, "update event set kind = ? where run = ? and seq = ?", e[0], e[1], e[2])
 		}
 	}
 }
 
-// versionOf reads which version a file has and the lowest that can read it; ours reports
-// whether it is a recording at all. A new file has the version 0 and is ours.
-func versionOf(ctx context.Context, db *sql.DB) (has, reads int, ours bool, err error) {
+// versionOf reads which version a file has and the lowest that can read it. A new file has the
+// version 0. An error wraps history.ErrForeign where it is no recording.
+func versionOf(ctx context.Context, db *sql.DB) (has, reads int, err error) {
 	var id, user, objects int
-	for _, q := range []struct {
-		text string
-		into *int
-	}{{"pragma application_id", &id}, {"pragma user_version", &user}, {"select count(*) from sqlite_schema", &objects}} {
-		if err := db.QueryRowContext(ctx, q.text).Scan(q.into); err != nil {
-			return 0, 0, false, err
-		}
+	err = db.QueryRowContext(ctx, "select application_id, user_version, (select count(*) from sqlite_schema) from pragma_application_id, pragma_user_version").Scan(&id, &user, &objects)
+	if err == nil && id != applicationID && (id != 0 || user != 0 || objects != 0) {
+		err = history.ErrForeign
 	}
-	return user % 1000, user / 1000, id == applicationID || id == 0 && user == 0 && objects == 0, nil
+	return user % 1000, user / 1000, err
 }
 
 // migrate brings the file to our version, or fails with it unchanged.

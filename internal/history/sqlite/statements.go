@@ -43,6 +43,22 @@ func (s *statements) each(ctx context.Context, text string, args, into []any, f 
 	}
 }
 
+// change returns how many rows were changed, and the number of the last that is new.
+func (s *statements) change(ctx context.Context, text string, args ...any) (changed, id int64) {
+	p := s.prepare(ctx, text)
+	if s.err != nil {
+		return 0, 0
+	}
+	result, err := p.ExecContext(ctx, args...)
+	if s.err = err; err != nil {
+		return 0, 0
+	}
+	changed, failed := result.RowsAffected()
+	id, err = result.LastInsertId()
+	s.err = errors.Join(failed, err)
+	return changed, id
+}
+
 func (s *statements) close() (err error) {
 	for _, p := range s.prepared {
 		err = errors.Join(err, p.Close())
@@ -82,30 +98,14 @@ func (w *Writer) ask(f func(context.Context, *query) error) error {
 func (w *Writer) statements() statements { return statements{in: w.conn, prepared: w.prepared} }
 
 func (t *tx) exec(text string, args ...any) (changed int64) {
-	changed, _ = t.change(text, args)
+	changed, _ = t.change(context.Background(), text, args...)
 	return changed
 }
 
 // insert returns the number of the new row.
 func (t *tx) insert(text string, args ...any) (id int64) {
-	_, id = t.change(text, args)
+	_, id = t.change(context.Background(), text, args...)
 	return id
-}
-
-func (t *tx) change(text string, args []any) (changed, id int64) {
-	ctx := context.Background()
-	p := t.prepare(ctx, text)
-	if t.err != nil {
-		return 0, 0
-	}
-	result, err := p.ExecContext(ctx, args...)
-	if t.err = err; err != nil {
-		return 0, 0
-	}
-	changed, failed := result.RowsAffected()
-	id, err = result.LastInsertId()
-	t.err = errors.Join(failed, err)
-	return changed, id
 }
 
 // query reads one row; found reports whether there is one.

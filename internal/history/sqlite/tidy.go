@@ -35,7 +35,7 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	if w.db == nil {
 		return true, nil
 	}
-	limits := w.o.Limits.withDefaults()
+	limits := w.o.Limits
 	did, err := w.sumUp(now)
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return w.dropInputs(w.kept(now)) },
@@ -108,7 +108,7 @@ func (w *Writer) sumUp(now time.Time) (did bool, err error) {
 
 // kept is before when everything is dropped.
 func (w *Writer) kept(now time.Time) int64 {
-	return now.Add(-w.o.Limits.withDefaults().Keep).UnixNano()
+	return now.Add(-w.o.Limits.Keep).UnixNano()
 }
 
 // drop drops what is over since before.

@@ -67,6 +67,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Limits = o.Limits.withDefaults()
 	w := &Writer{o: o, locked: locked, run: run}
 	if err := w.open(ctx, folder); err != nil {
 		return nil, errors.Join(err, unlock(locked))
@@ -127,7 +128,7 @@ func (w *Writer) begin(ctx context.Context) error {
 	if w.db = db; !w.o.Alone {
 		w.note = note
 	}
-	w.reset()
+	w.prepared, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return errors.Join(err, w.shut())
 	}
@@ -149,12 +150,6 @@ func (w *Writer) begin(ctx context.Context) error {
 		err = errors.Join(err, w.shut())
 	}
 	return err
-}
-
-// reset forgets what is known of the file.
-func (w *Writer) reset() {
-	w.prepared, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
-	w.group, w.thinning, w.summing = openGroup{}, thinning{}, summing{}
 }
 
 // Write stores b: see record.Output. After an error that wraps history.ErrDamaged, or
