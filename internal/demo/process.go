@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
 )
 
 // CandidateCommand is the hidden command of the binary that runs one candidate.
@@ -53,18 +52,23 @@ func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	}
 }
 
-// live runs the process once.
+// live runs the process once. When ctx ends the process is asked to stop, and after two seconds it is
+// killed.
 func (c *member) live(ctx context.Context, life int) error {
 	who := c.identity(life)
-	cmd := exec.Command(c.program, CandidateCommand, "--name", who,
+	cmd := exec.CommandContext(ctx, c.program, CandidateCommand, "--name", who,
 		"--url", c.url, "--key", c.contest.key, "--also", c.contest.also, "--limit", strconv.FormatUint(c.contest.limit, 10), "--role", string(c.contest.role),
 		"--ttl", c.contest.ttl.String(), "--channel", c.contest.channel, "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
 	cmd.Stderr = logWriter{c.log, c.contest.key}
-	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe() // its end tells the child that we are gone
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
+	}
+	cmd.WaitDelay = 2 * time.Second
+	cmd.Cancel = func() error {
+		c.closeInput(in)
+		return nil
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -75,33 +79,8 @@ func (c *member) live(ctx context.Context, life int) error {
 	}
 	c.set(who, cmd, in)
 	defer c.set("", nil, nil)
-
-	ended := make(chan struct{})
-	var stopping sync.WaitGroup
-	spawn.Go(ctx, &stopping, func() { // ends when the process has ended
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			c.stop(cmd, in, ended)
-		}
-	})
 	c.follow(out)
-	err = cmd.Wait()
-	close(ended)
-	stopping.Wait()
-	return err
-}
-
-// stop ends the process: politely, and after two seconds for good.
-func (c *member) stop(cmd *exec.Cmd, in io.Closer, ended <-chan struct{}) {
-	c.closeInput(in)
-	patience := time.NewTimer(2 * time.Second)
-	defer patience.Stop()
-	select {
-	case <-ended:
-	case <-patience.C:
-		c.signal(cmd, syscall.SIGKILL)
-	}
+	return cmd.Wait()
 }
 
 // follow reads what the process says until it closes its output.
@@ -149,13 +128,6 @@ func (c *member) identity(life int) string {
 	return fmt.Sprintf("%s:%d", c.name, c.firstID+life%idsApart)
 }
 
-// signal reaches only this process: os.Process does not signal one that was waited for.
-func (c *member) signal(cmd *exec.Cmd, s os.Signal) {
-	if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		c.log.Warn("Signalling a demo candidate failed", "error", err)
-	}
-}
-
 // logWriter sends what a candidate writes to its standard error to the log.
 type logWriter struct {
 	log *slog.Logger
@@ -191,6 +163,8 @@ func (c *member) killIfNamed(who, id string) bool {
 	if c.cmd == nil || c.who != who && (!c.owns || id == "" || c.owner != id) {
 		return false
 	}
-	c.signal(c.cmd, syscall.SIGKILL)
+	if err := c.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		c.log.Warn("Killing a demo candidate failed", "error", err)
+	}
 	return true
 }
