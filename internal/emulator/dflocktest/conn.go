@@ -93,8 +93,7 @@ func (c *conn) writeUntilEnd() {
 		if !ok {
 			return
 		}
-		_, _ = io.WriteString(c.stream, line(a)) // the client may be gone
-		if a.end {
+		if c.write(a) != nil || a.end {
 			return
 		}
 	}
@@ -105,26 +104,26 @@ func (c *conn) writeRest() {
 	for {
 		select {
 		case a := <-c.answers:
-			_, _ = io.WriteString(c.stream, line(a)) // the client may be gone
+			_ = c.write(a) // the client may be gone
 		default:
 			return
 		}
 	}
 }
 
-func line(a answer) string {
+func (c *conn) write(a answer) error {
 	if a.line == "" {
-		return ""
+		return nil
 	}
-	return a.line + "\n"
+	_, err := io.WriteString(c.stream, a.line+"\n")
+	return err
 }
 
 // execute reports whether the connection goes on.
 func (c *conn) execute(lines [3]string) bool {
 	f := c.server.faultFor(lines[0])
 	if f.answer != "" {
-		_, err := io.WriteString(c.stream, f.answer+"\n")
-		return err == nil
+		return c.write(answer{line: f.answer}) == nil
 	}
 	c.step(func() { c.model.request(c.client, lines[0], lines[1], lines[2]) })
 	noticed := c.watch()
@@ -134,7 +133,7 @@ func (c *conn) execute(lines [3]string) bool {
 		<-noticed
 		return false
 	}
-	_, err := io.WriteString(c.stream, line(a))
+	err := c.write(a)
 	if err != nil || a.end {
 		_ = c.wire.Close() // it also ends the watch
 	}

@@ -4,17 +4,8 @@
 //
 // It imports nothing of ours, so that it cannot agree with mistakes of our client.
 //
-// # Layers
-//
-// The model is a state machine: requests and the time go in, replies come out.
-//
-//	request.go              the three lines of a request, what they mean, what is malformed
-//	model.go                clients, their time-outs, the sweep of leases, garbage collection
-//	table.go                locks and semaphores: owners and queues
-//	commands.go stats.go    what each command does, and the listing of everything
-//
-// Server drives the model: server.go has the clock and the listener, conn.go one connection
-// after the other; package network has what a network does. Tests use backdoor.go.
+// The model is a state machine: requests and the time go in, replies come out. Server drives it, with
+// a clock and a listener; package network has what a network does.
 //
 // # What it knows
 //
