@@ -170,13 +170,15 @@ func (l *Lease) endGrant() {
 // as that goes; so is what a defect of ours ended. But not before the window is over: the
 // margin is there for those who are late to see the end, and nobody else may begin in it.
 func (l *Lease) clear(cause error) {
+	t := l.keeper.trusted()
+	window := t.left(l.keeper.clock.now()) + t.margin // for so long the service still counts us as the owner
 	switch {
 	case l.s.over() != nil: // the session's Close or Abandon sees to all grants
 	case errors.Is(cause, spawn.ErrPanic):
 		_ = l.release(l.s.cleanup) // nobody else gives it back, and the program may be about to end
 	case !errors.Is(cause, ErrExpired):
 		l.g.Abandon()
-	case backoff.Sleep(l.s.keeper.ctx, l.keeper.trusted().windowLeft(l.keeper.clock.now())) == nil:
+	case backoff.Sleep(l.s.keeper.ctx, window) == nil:
 		_ = l.release(l.s.cleanup) // there is nobody to report it to, and it runs out anyway
 	}
 }

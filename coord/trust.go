@@ -54,9 +54,6 @@ type trust struct {
 // left is how long we may still rely on it; zero or less: not any more.
 func (t trust) left(now instant) time.Duration { return t.valid - t.margin - now.since(t.asked) }
 
-// windowLeft is how long the service still counts us as the owner; trust ends a margin before.
-func (t trust) windowLeft(now instant) time.Duration { return t.left(now) + t.margin }
-
 // over reports whether trust has ended. The last moment belongs to the service: at the
 // deadline itself it is over.
 func (t trust) over(now instant) bool { return t.left(now) <= 0 }

@@ -151,13 +151,21 @@ func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err er
 	return nil, false, fmt.Errorf("acquiring: %w", err)
 }
 
-// clear leaves nothing at the service of a claim that ended in err.
+// clear leaves nothing at the service of a claim that ended in err. What may be there is taken
+// back: now or, where that cannot be sent, with the next renewal of the session; where each grant
+// renews, it runs out by itself.
 func (s *memSession) clear(ctx context.Context, h handle, err error) {
-	switch {
-	case errors.Is(err, errSessionOver):
+	if errors.Is(err, errSessionOver) {
 		s.end(err)
-	case !final(err):
-		s.settle(ctx, h)
+	}
+	if final(err) {
+		return
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+	defer cancel()
+	withdraw := func(context.Context) error { s.m.withdraw(h); return nil }
+	if s.link.do(late, VerbLeave, nil, withdraw) != nil && s.id != "" {
+		s.owe(h)
 	}
 }
 

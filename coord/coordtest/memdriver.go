@@ -191,15 +191,3 @@ func (s *memSession) ask(c coord.Claim) handle {
 	}
 	return h
 }
-
-// settle takes a claim back of which nobody knows what became of it. A request that cannot
-// be sent now is sent with the next renewal of the session; where each grant renews, the
-// claim runs out by itself.
-func (s *memSession) settle(ctx context.Context, h handle) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
-	defer cancel()
-	withdraw := func(context.Context) error { s.m.withdraw(h); return nil }
-	if s.link.do(ctx, VerbLeave, nil, withdraw) != nil && s.id != "" {
-		s.owe(h)
-	}
-}
