@@ -36,7 +36,9 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 		pause := o.Retry.Start()
 		for ctx.Err() == nil {
 			t.notify(StateChange{State: StateOpening})
-			s, err := try(ctx, d, o, c, t)
+			start, cancel := context.WithTimeout(ctx, cmp.Or(max(o.StartTimeout, 0), startTimeout))
+			s, err := open(start, d, o, c, t)
+			cancel()
 			switch {
 			case err == nil:
 				outlived, again := turn(ctx, s, yield)
@@ -63,12 +65,6 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 			}
 		}
 	}
-}
-
-func try(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier) (*Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(max(o.StartTimeout, 0), startTimeout))
-	defer cancel()
-	return open(ctx, d, o, c, t)
 }
 
 // turn lends a session to the body of the loop. outlived is true when it lived longer

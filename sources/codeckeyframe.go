@@ -172,14 +172,14 @@ func (k *Keyframe) sound() bool {
 		}
 		m.addScope(f, *sc)
 	}
-	refs := make(map[Ref]bool, len(k.rows))
 	for slot, row := range k.rows {
-		if row != nil && (row.Slot != slot || refs[row.Ref] || !row.sound(len(k.scopes))) {
+		if row == nil {
+			continue
+		}
+		if _, twice := m.index.find(row.Ref); twice || row.Slot != slot || !row.sound(len(k.scopes)) {
 			return false
 		}
-		if row != nil {
-			refs[row.Ref] = true
-		}
+		m.index.add(row.Ref, slot)
 	}
 	vacant := map[int]bool{}
 	for _, v := range k.free {

@@ -13,9 +13,9 @@ type look struct {
 	scope     string
 	after, at time.Time
 	relisted  bool
-	ended     []Ending               // of this primitive only
-	decided   []Event                // alike: see Change
-	ours      map[string]expectation // the ends that we bring about, by owner
+	ended     []Ending      // of this primitive only
+	decided   []Event       // alike: see Change
+	ours      []expectation // the ends that we bring about
 
 	unseen   bool       // the row may have changed and changed back since before was read
 	revealed bool       // who owned it could not be told for a while
@@ -253,12 +253,12 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		e.LeaseLeft = leaseLeft(o, l.at)
 	}
 	told := l.ending(o.ID)
-	ours, expected := l.ours[o.ID]
+	ours := find(l.ours, func(x *expectation) bool { return x.Owner == o.ID })
 	decided := l.decision(o.ref(), true)
 	switch {
 	case decided != nil:
 		e.Cause, e.How, e.LeaseLeft = decided.Cause, decided.How, decided.LeaseLeft
-	case expected && !leaseOver(o, l.at) && !(told != nil && told.How == Told):
+	case ours != nil && !leaseOver(o, l.at) && !(told != nil && told.How == Told):
 		e.Cause, e.How = ours.Cause, ours.How
 	case told != nil:
 		e.Cause = told.Cause

@@ -1,7 +1,7 @@
 package sources
 
 import (
-	"maps"
+	"slices"
 	"time"
 )
 
@@ -22,30 +22,20 @@ func (h *Hub) Expect(e Ending, within time.Duration) {
 }
 
 func (m *model) expect(e *Expected) {
-	for ref := range m.expected {
-		if len(m.expectedEnds(ref)) == 0 {
-			delete(m.expected, ref)
-		}
-	}
-	switch _, stands := m.expected[e.Ref][e.Owner]; {
-	case e.Within <= 0:
-		delete(m.expected[e.Ref], e.Owner)
+	stands := find(m.expectedEnds(e.Ref), func(x *expectation) bool { return x.Owner == e.Owner }) != nil
+	m.expected = slices.DeleteFunc(m.expected, func(x expectation) bool { return m.at.Mono > x.until })
+	if e.Within > 0 && e.How == Told && !stands { // its end was seen already
 		return
-	case e.How == Told && !stands: // its end was seen already
+	}
+	m.dropExpected(e.Ref, e.Owner)
+	if e.Within <= 0 {
 		return
 	}
 	x := expectation{Ending: e.Ending, until: m.at.Mono + e.Within}
 	if x.How != Inferred {
 		x.How = Ours
 	}
-	m.expectEnd(x)
-}
-
-func (m *model) expectEnd(x expectation) {
-	if m.expected[x.Ref] == nil {
-		m.expected[x.Ref] = map[string]expectation{}
-	}
-	m.expected[x.Ref][x.Owner] = x
+	m.expected = append(m.expected, x)
 }
 
 // expectation is an end that we bring about, and how long that counts.
@@ -54,10 +44,14 @@ type expectation struct {
 	until time.Duration // on the monotonic clock
 }
 
-// expectedEnds are the ends of owners of ref that we bring about, by owner.
-func (m *model) expectedEnds(ref Ref) map[string]expectation {
-	maps.DeleteFunc(m.expected[ref], func(_ string, x expectation) bool { return m.at.Mono > x.until })
-	return m.expected[ref]
+// expectedEnds are the ends of owners of ref that we bring about.
+func (m *model) expectedEnds(ref Ref) (ours []expectation) {
+	for _, x := range m.expected {
+		if x.Ref == ref && m.at.Mono <= x.until {
+			ours = append(ours, x)
+		}
+	}
+	return ours
 }
 
 // useExpectations drops the expectations of owners that are gone: what the same owner takes
@@ -65,7 +59,11 @@ func (m *model) expectedEnds(ref Ref) map[string]expectation {
 func (m *model) useExpectations(events []Event) {
 	for i := range events {
 		if e := &events[i]; e.Kind.EndsOwner() {
-			delete(m.expected[e.Ref], e.Previous.ID)
+			m.dropExpected(e.Ref, e.Previous.ID)
 		}
 	}
+}
+
+func (m *model) dropExpected(ref Ref, owner string) {
+	m.expected = slices.DeleteFunc(m.expected, func(x expectation) bool { return x.Ref == ref && x.Owner == owner })
 }

@@ -109,7 +109,6 @@ func newHub(o HubOptions) *Hub {
 			ring:      newRing(o.Events, eventAge),
 			known:     map[int]*Primitive{},
 			queued:    map[int]*Primitive{},
-			expected:  map[Ref]map[string]expectation{},
 			published: &State{},
 		},
 	}

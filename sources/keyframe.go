@@ -48,7 +48,7 @@ func (m *model) keyframe() *Keyframe {
 		seq: m.inputs, lastEvent: m.ring.newest(), start: m.start, at: m.at, limit: m.limit,
 		sources: make([]hubSourceFacts, len(m.sources)), scopes: make([]scope, len(m.scopes)),
 		rows: slices.Clone(m.rows), free: slices.Clone(m.free), known: maps.Clone(m.known), queued: maps.Clone(m.queued),
-		published: m.published, resume: m.resume,
+		expected: append([]expectation(nil), m.expected...), published: m.published, resume: m.resume,
 	}
 	for i, f := range m.sources {
 		k.sources[i] = f.hubSourceFacts
@@ -64,9 +64,6 @@ func (m *model) keyframe() *Keyframe {
 			draft := *row
 			k.rows[slot] = &draft
 		}
-	}
-	for _, byOwner := range m.expected {
-		k.expected = slices.AppendSeq(k.expected, maps.Values(byOwner))
 	}
 	return k
 }
@@ -88,9 +85,7 @@ func (m *model) restore(k *Keyframe) {
 		}
 	}
 	m.free, m.known, m.queued = slices.Clone(k.free), cloneSlots(k.known), cloneSlots(k.queued)
-	for _, x := range k.expected {
-		m.expectEnd(x)
-	}
+	m.expected = slices.Clone(k.expected)
 	if k.published == nil {
 		return
 	}

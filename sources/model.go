@@ -16,7 +16,7 @@ type model struct {
 	free      []vacancy
 	known     map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
 	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
-	expected  map[Ref]map[string]expectation
+	expected  []expectation
 	events    []Event   // of the primitive being applied; kept to spare allocations
 	inputs    uint64    // how many were applied
 	at        Instant   // of the one that is applied now
