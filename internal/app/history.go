@@ -191,9 +191,9 @@ func (p *program) reportCommand() *cobra.Command {
 	var svg string
 	cmd := &cobra.Command{
 		Use: "report [SOURCE[/NAME] ...]", Short: "Write a piece of a post-mortem from what was recorded",
-		Long: "Prints Markdown: numbers, the times without an owner, actions and notes, sources that did not answer, and what was\n" +
-			"not recorded; without names of all that changed. Actions are those of the audit too, without --file. With --svg the\n" +
-			"timeline is drawn too, and the Markdown shows it.",
+		Long: "Prints Markdown: numbers, the times without an owner, apart those in which a mutex was free, who waited longest,\n" +
+			"actions and notes, sources that did not answer, and what was not recorded; without names of all that changed.\n" +
+			"Actions are those of the audit too, without --file. With --svg the timeline is drawn too, and the Markdown shows it.",
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			return p.ask(cmd, s, args, func(r history.Reader, title string, span history.Span, refs []sources.Ref) error {

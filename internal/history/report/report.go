@@ -28,6 +28,7 @@ type Report struct {
 	lanes  []history.Lane
 	events []sources.Event
 	acts   []sources.Event
+	waits  []wait    // the longest first
 	upTo   time.Time // the events behind it were not read; zero: all were
 	runs   []history.Run
 }
@@ -45,6 +46,9 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		return err
 	}
 	if r.lanes, err = reader.Lanes(ctx, refs, r.Span); err != nil {
+		return err
+	}
+	if err = r.readWaits(ctx, reader, refs); err != nil {
 		return err
 	}
 	if refs == nil {
@@ -113,7 +117,9 @@ func (r *Report) Markdown(out io.Writer) error {
 	if r.Picture != "" {
 		fmt.Fprintf(&b, "\n## Timeline\n\n![Who led when; the tables below have the same in words](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(r.Picture))
 	}
-	r.gapTable(&b)
+	r.gapTable(&b, "Times without an owner", true)
+	r.gapTable(&b, "Times in which a mutex was free", false)
+	r.waitTable(&b)
 	r.eventTable(&b, "Actions, notes and what changed the clock or a server", "None is recorded. Actions and notes are those of the coordtops that run as the user who "+
 		"recorded, on the same machine: what others did is not known.", listed)
 	r.eventTable(&b, "Sources that did not answer", "None is recorded.", r.outages())
@@ -179,8 +185,11 @@ func (r *Report) longest(most int) []history.Lane {
 	var order []int
 	free := make([]time.Duration, len(r.lanes))
 	for i := range r.lanes {
-		sum, _ := nobody(r.lanes[i].Gaps(r.Span))
-		order, free[i] = append(order, i), sum.Max
+		order = append(order, i)
+		if r.lanes[i].Kind != sources.KindMutex { // that may be free
+			sum, _ := nobody(r.lanes[i].Gaps(r.Span))
+			free[i] = sum.Max
+		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(free[b], free[a]) })
 	var lanes []history.Lane
@@ -202,13 +211,17 @@ func nobody(gaps []history.Gap) (sum, longest sources.Interval) {
 // ownersNamed is how many owners a line of the numbers names.
 const ownersNamed = 4
 
-func (r *Report) gapTable(b *strings.Builder) {
+// gapTable is a line for each time without an owner: of elections, or of mutexes, which may be free.
+func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 	type row struct {
 		history.Gap
 		ref sources.Ref
 	}
 	var all []row
 	for i := range r.lanes {
+		if led == (r.lanes[i].Kind == sources.KindMutex) {
+			continue
+		}
 		for _, g := range r.lanes[i].Gaps(r.Span) {
 			all = append(all, row{g, r.lanes[i].Ref})
 		}
@@ -219,7 +232,7 @@ func (r *Report) gapTable(b *strings.Builder) {
 		all = all[:mostRows]
 	}
 	slices.SortStableFunc(all, func(x, y row) int { return x.Start.At.Compare(y.Start.At) })
-	b.WriteString("\n## Times without an owner\n\n")
+	fmt.Fprintf(b, "\n## %s\n\n", title)
 	if len(all) == 0 {
 		b.WriteString("None was seen.\n")
 		return
