@@ -17,6 +17,7 @@ import (
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	reports "coordtop/internal/history/report"
+	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
 )
 
@@ -89,20 +90,22 @@ func bounds(runs []history.Run, now time.Time) history.Span {
 }
 
 // ask reads a stretch of a recording. names choose primitives; none: refs is nil.
-func (p *program) ask(cmd *cobra.Command, s stretch, names []string, answer func(r history.Reader, title string, span history.Span, refs []sources.Ref) error) error {
+func (p *program) ask(ctx context.Context, s stretch, names []string, answer func(r *sqlite.Reader, title string, span history.Span, refs []sources.Ref) error) error {
 	var file []string
+	now := time.Now()
 	if s.file != "" {
 		file = []string{s.file}
+	} else if _, err := s.span(now, []history.Run{{Span: history.Span{To: now}}}); err != nil {
+		return err // whatever is recorded
 	}
-	store, c, err := p.recorded(cmd.Context(), file)
+	store, c, err := p.recorded(ctx, file)
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
 	runs, err := recordedRuns(ctx, store)
 	var span history.Span
 	if err == nil {
-		span, err = s.span(time.Now(), runs)
+		span, err = s.span(now, runs)
 	}
 	var refs []sources.Ref
 	if err == nil {
@@ -163,7 +166,7 @@ func (p *program) historyCommand() *cobra.Command {
 			"recorded, is said. The length of a gap is that of its part in the time that was asked for.\n\n" + headless.JSONHelp(headless.OfHistory),
 		Example: "coordtop history leases/billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			return p.ask(cmd, s, args, func(r history.Reader, _ string, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, _ string, span history.Span, refs []sources.Ref) error {
 				lanes, err := r.Lanes(cmd.Context(), refs, span)
 				if err != nil {
 					return unread(err)
@@ -196,7 +199,7 @@ func (p *program) reportCommand() *cobra.Command {
 			"Actions are those of the audit too, without --file. With --svg the timeline is drawn too, and the Markdown shows it.",
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			return p.ask(cmd, s, args, func(r history.Reader, title string, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, title string, span history.Span, refs []sources.Ref) error {
 				text := reports.Report{Title: title, Span: span, Zone: time.Local}
 				if s.file == "" { // an audit says nothing of what others recorded
 					text.Actions = p.acted()

@@ -251,7 +251,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 }
 
 // exportRecording writes a stretch of what was recorded to a file.
-func (p *program) exportRecording(ctx context.Context, args []string, o recordOptions) (err error) {
+func (p *program) exportRecording(ctx context.Context, args []string, o recordOptions) error {
 	if len(args) > 0 {
 		return usagef("--export writes what was recorded of all sources: name none")
 	}
@@ -261,18 +261,13 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if _, err := os.Lstat(o.export); err == nil {
 		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
 	}
-	store, _, err := p.recorded(ctx, nil)
-	if err != nil {
-		return err
-	}
-	runs, err := recordedRuns(ctx, store)
-	var span history.Span
-	if err == nil {
-		span, err = o.span(time.Now(), runs)
-	}
-	if err != nil {
-		return errors.Join(err, store.Close())
-	}
+	return p.ask(ctx, o.stretch, nil, func(r *sqlite.Reader, _ string, span history.Span, _ []sources.Ref) error {
+		return p.exportTo(ctx, o, r, span)
+	})
+}
+
+// exportTo writes a stretch of a recording to a new file.
+func (p *program) exportTo(ctx context.Context, o recordOptions, from history.Log, span history.Span) (err error) {
 	// What is half done has another name, and its folder is ours.
 	folder, err := os.MkdirTemp(filepath.Dir(o.export), ".coordtop-export-")
 	if err != nil {
@@ -280,13 +275,13 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	part := filepath.Join(folder, filepath.Base(o.export))
-	err = record.Copy(ctx, store, span, o.mask, func(r history.Run) (record.Output, error) {
+	err = record.Copy(ctx, from, span, o.mask, func(r history.Run) (record.Output, error) {
 		if o.mask {
 			r.Host, r.PID, r.Title, r.TitleColor = "masked", 0, "", ""
 		}
 		return sqlite.Begin(context.WithoutCancel(ctx), sqlite.Options{Path: part, Alone: true}, r)
 	})
-	if err = errors.Join(err, store.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("exporting the recording: %w", err)
 	}
 	if err := os.Rename(part, o.export); err != nil {
