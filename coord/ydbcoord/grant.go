@@ -11,6 +11,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
+	"coordtop/internal/failure"
 )
 
 // grant is what a session owns. It is guarded: the semaphore is watched, and the grant is
@@ -124,86 +125,68 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("publishing: %w", err)
 	}
-	p := &publication{g: g, params: g.params, done: make(chan struct{})}
-	p.params.data = slices.Clone(data)
+	params, done := g.params, make(chan error, 1)
+	params.data = slices.Clone(data)
 	g.s.mu.Lock()
 	if err := g.Err(); err != nil {
 		g.s.mu.Unlock()
 		return fmt.Errorf("publishing: %w: %w", coord.ErrLost, err)
 	}
-	p.startLocked()
+	g.publishLocked(params, func(err error) { done <- err })
 	g.s.mu.Unlock()
 	select {
-	case <-p.done:
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("publishing: %w", err)
+		}
 	case <-ctx.Done():
 		return fmt.Errorf("publishing: %w", ctx.Err()) // it goes on, lest it leaves us an owner unawares
 	}
-	if p.err != nil {
-		return fmt.Errorf("publishing: %w", p.err)
-	}
-	if g.s.options.MirrorProclamations && !p.params.ephemeral {
-		if err := g.s.Update(ctx, p.params.name, p.params.data); err != nil {
+	if g.s.options.MirrorProclamations && !params.ephemeral {
+		if err := g.s.Update(ctx, params.name, params.data); err != nil {
 			return fmt.Errorf("publishing to those who read the semaphore's own data: %w", err)
 		}
 	}
 	return nil
 }
 
-// publication is one Publish on its way. It needs nobody who waits for it.
-type publication struct {
-	g      *grant
-	params claimParams
-	done   chan struct{}
-	err    error // after done
-}
-
-func (p *publication) startLocked() {
-	p.g.publishing++
-	r := newRequest(verbAcquire, p.params.name, func(id uint64, _ time.Time) *pb.SessionRequest {
-		return acquireMessage(id, p.params, 0)
+// publishLocked claims the same again with other data, and calls then with what became of it. It
+// needs nobody who waits for it.
+func (g *grant) publishLocked(params claimParams, then func(error)) {
+	g.publishing++
+	finish := func(err error) {
+		if err != nil && g.Err() != nil {
+			err = coord.Lost(err)
+		}
+		g.publishing--
+		then(err)
+	}
+	claim := newRequest(verbAcquire, params.name, func(id uint64, _ time.Time) *pb.SessionRequest {
+		return acquireMessage(id, params, 0)
 	})
-	r.then = func() { p.claimedLocked(r) }
-	p.g.s.addLocked(r)
-}
-
-// claimedLocked takes in the answer to the claim. What was valid when we acquired is
-// refused now only if the semaphore is another one.
-func (p *publication) claimedLocked(r *request) {
-	switch {
-	case errors.Is(r.err, errSuperseded), r.err != nil && p.g.s.err != nil:
-		p.finishLocked(r.err)
-	case r.err != nil && !errors.Is(r.err, coord.ErrRefused) && !errors.Is(r.err, coord.ErrNotFound):
-		p.finishLocked(r.err) // it may pass
-	case r.err != nil:
-		p.finishLocked(p.g.lostLocked(false, r.err))
-	case !r.reply.GetAcquireSemaphoreResult().GetAcquired():
-		p.finishLocked(p.g.lostLocked(false, errors.New("another owns it")))
-	default:
-		describe := newDescribe(verbDescribe, p.params.name)
-		describe.then = func() { p.describedLocked(describe) }
-		p.g.s.addLocked(describe)
+	describe := newDescribe(verbDescribe, params.name)
+	claim.then = func() {
+		switch err := claim.err; {
+		case errors.Is(err, errSuperseded), err != nil && g.s.err != nil, err != nil && !failure.IsAny(err, coord.ErrRefused, coord.ErrNotFound):
+			finish(err) // it may pass
+		case err != nil: // what was valid when we acquired is refused now only if the semaphore is another one
+			finish(g.lostLocked(false, err))
+		case !claim.reply.GetAcquireSemaphoreResult().GetAcquired():
+			finish(g.lostLocked(false, errors.New("another owns it")))
+		default:
+			g.s.addLocked(describe)
+		}
 	}
-}
-
-func (p *publication) describedLocked(describe *request) {
-	if describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound) {
-		p.finishLocked(describe.err)
-		return
+	describe.then = func() {
+		sem := decodeSemaphore(params.name, describe.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
+		switch order, ours := sem.orderOf(g.s.id); {
+		case describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound):
+			finish(describe.err)
+		case ours && order == g.order:
+			finish(nil)
+		default:
+			finish(g.lostLocked(ours, errors.New("the term was over before")))
+		}
 	}
-	sem := decodeSemaphore(p.params.name, describe.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
-	order, ours := sem.orderOf(p.g.s.id)
-	if ours && order == p.g.order {
-		p.finishLocked(nil)
-		return
-	}
-	p.finishLocked(p.g.lostLocked(ours, errors.New("the term was over before")))
-}
-
-func (p *publication) finishLocked(err error) {
-	if err != nil && p.g.Err() != nil {
-		err = coord.Lost(err)
-	}
-	p.err = err
-	p.g.publishing--
-	close(p.done)
+	g.s.addLocked(claim)
 }

@@ -35,7 +35,7 @@ func (s *Session) create(ctx context.Context, name string, limit uint64, data []
 		}}
 	})
 	err := s.ask(ctx, r)
-	if statusOf(err) != Ydb.StatusIds_ALREADY_EXISTS || s.sendsOf(r) < 2 {
+	if statusOf(err) != Ydb.StatusIds_ALREADY_EXISTS || r.sends < 2 {
 		return err
 	}
 	state, lookErr := s.Look(ctx, name)
@@ -77,7 +77,7 @@ func (s *Session) Delete(ctx context.Context, name string, force bool) error {
 			}}
 		})
 		err = s.ask(ctx, r)
-		if statusOf(err) == Ydb.StatusIds_NOT_FOUND && s.sendsOf(r) > 1 {
+		if statusOf(err) == Ydb.StatusIds_NOT_FOUND && r.sends > 1 {
 			return nil
 		}
 	}
@@ -85,13 +85,6 @@ func (s *Session) Delete(ctx context.Context, name string, force bool) error {
 		return fmt.Errorf("deleting the semaphore: %w", err)
 	}
 	return nil
-}
-
-// sendsOf is on how many streams a request was sent.
-func (s *Session) sendsOf(r *request) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return r.sends
 }
 
 func checkSemaphore(name string, data []byte) error {
