@@ -118,9 +118,7 @@ func (t *tablet) await(l *link, to slot, req *pb.SessionRequest_AcquireSemaphore
 		return
 	}
 	t.startQueueTimer(l)
-	t.cluster.send(to.stream, &pb.SessionResponse{Response: &pb.SessionResponse_AcquireSemaphorePending_{
-		AcquireSemaphorePending: &pb.SessionResponse_AcquireSemaphorePending{ReqId: to.reqID},
-	}})
+	t.cluster.reply(to.stream, &pb.SessionResponse_AcquireSemaphorePending{ReqId: to.reqID})
 }
 
 // startQueueTimer starts, or starts afresh, the time that a claim may wait. It also runs
@@ -167,18 +165,10 @@ func (t *tablet) answerSlot(s *session, sem *semaphore, acquired bool, err *refu
 
 func (t *tablet) replyAcquire(to slot, acquired bool, err *refusal) {
 	status, text := err.reply()
-	t.cluster.send(to.stream, &pb.SessionResponse{Response: &pb.SessionResponse_AcquireSemaphoreResult_{
-		AcquireSemaphoreResult: &pb.SessionResponse_AcquireSemaphoreResult{
-			ReqId: to.reqID, Status: status, Issues: text, Acquired: acquired,
-		},
-	}})
+	t.cluster.reply(to.stream, &pb.SessionResponse_AcquireSemaphoreResult{ReqId: to.reqID, Status: status, Issues: text, Acquired: acquired})
 }
 
 func (t *tablet) replyRelease(to slot, released bool, err *refusal) {
 	status, text := err.reply()
-	t.cluster.send(to.stream, &pb.SessionResponse{Response: &pb.SessionResponse_ReleaseSemaphoreResult_{
-		ReleaseSemaphoreResult: &pb.SessionResponse_ReleaseSemaphoreResult{
-			ReqId: to.reqID, Status: status, Issues: text, Released: released,
-		},
-	}})
+	t.cluster.reply(to.stream, &pb.SessionResponse_ReleaseSemaphoreResult{ReqId: to.reqID, Status: status, Issues: text, Released: released})
 }

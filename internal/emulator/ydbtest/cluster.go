@@ -7,6 +7,8 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // cluster is the emulated service as a plain state machine: every method takes the
@@ -70,6 +72,19 @@ func (c *cluster) send(to *stream, msg *pb.SessionResponse) {
 		return
 	}
 	c.out = append(c.out, delivery{to: to, msg: msg})
+}
+
+// reply sends the message as the answer that a SessionResponse has of its type, of which there is
+// one; not a ping or a pong.
+func (c *cluster) reply(to *stream, m proto.Message) {
+	msg := &pb.SessionResponse{}
+	fields := msg.ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		if f := fields.Get(i); f.Message() == m.ProtoReflect().Descriptor() {
+			msg.ProtoReflect().Set(f, protoreflect.ValueOfMessage(m.ProtoReflect()))
+		}
+	}
+	c.send(to, msg)
 }
 
 func (c *cluster) end(st *stream, code codes.Code, text string) {

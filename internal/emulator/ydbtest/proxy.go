@@ -74,9 +74,7 @@ func (p *proxy) destroy(st *stream) {
 	s := p.tablet.sessions[st.sessionID]
 	p.forget(st.attachment)
 	st.attachment = nil
-	c.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_SessionStopped_{
-		SessionStopped: &pb.SessionResponse_SessionStopped{SessionId: st.sessionID},
-	}})
+	c.reply(st, &pb.SessionResponse_SessionStopped{SessionId: st.sessionID})
 	c.end(st, codes.OK, "")
 	p.tablet.deleteSession(s)
 }

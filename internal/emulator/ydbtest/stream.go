@@ -82,9 +82,7 @@ func (c *cluster) start(st *stream, start *pb.SessionRequest_SessionStart) {
 		c.fail(st, err.status, err.text)
 		return
 	}
-	c.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_SessionStarted_{
-		SessionStarted: &pb.SessionResponse_SessionStarted{SessionId: st.sessionID},
-	}})
+	c.reply(st, &pb.SessionResponse_SessionStarted{SessionId: st.sessionID})
 	c.sendPing(st)
 }
 
@@ -160,9 +158,7 @@ func (c *cluster) fail(st *stream, code Ydb.StatusIds_StatusCode, text string) {
 	if st.closed {
 		return
 	}
-	c.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_Failure_{
-		Failure: &pb.SessionResponse_Failure{Status: code, Issues: issues(text)},
-	}})
+	c.reply(st, &pb.SessionResponse_Failure{Status: code, Issues: issues(text)})
 	c.end(st, codes.OK, "")
 	c.abandon(st)
 }

@@ -59,29 +59,17 @@ func (t *tablet) handle(st *stream, req *pb.SessionRequest) {
 		t.describe(s, st, r.DescribeSemaphore)
 	case *pb.SessionRequest_CreateSemaphore_:
 		status, text := t.tryCreate(st.rights, r.CreateSemaphore).reply()
-		t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_CreateSemaphoreResult_{
-			CreateSemaphoreResult: &pb.SessionResponse_CreateSemaphoreResult{
-				ReqId: r.CreateSemaphore.GetReqId(), Status: status, Issues: text,
-			},
-		}})
+		t.cluster.reply(st, &pb.SessionResponse_CreateSemaphoreResult{ReqId: r.CreateSemaphore.GetReqId(), Status: status, Issues: text})
 	case *pb.SessionRequest_UpdateSemaphore_:
 		err := t.tryUpdate(st.rights, r.UpdateSemaphore)
 		status, text := err.reply()
-		t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_UpdateSemaphoreResult_{
-			UpdateSemaphoreResult: &pb.SessionResponse_UpdateSemaphoreResult{
-				ReqId: r.UpdateSemaphore.GetReqId(), Status: status, Issues: text,
-			},
-		}})
+		t.cluster.reply(st, &pb.SessionResponse_UpdateSemaphoreResult{ReqId: r.UpdateSemaphore.GetReqId(), Status: status, Issues: text})
 		if err == nil {
 			t.setData(r.UpdateSemaphore)
 		}
 	case *pb.SessionRequest_DeleteSemaphore_:
 		status, text := t.tryDelete(st.rights, r.DeleteSemaphore).reply()
-		t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_DeleteSemaphoreResult_{
-			DeleteSemaphoreResult: &pb.SessionResponse_DeleteSemaphoreResult{
-				ReqId: r.DeleteSemaphore.GetReqId(), Status: status, Issues: text,
-			},
-		}})
+		t.cluster.reply(st, &pb.SessionResponse_DeleteSemaphoreResult{ReqId: r.DeleteSemaphore.GetReqId(), Status: status, Issues: text})
 	}
 }
 

@@ -47,9 +47,7 @@ func (t *tablet) describe(s *session, st *stream, req *pb.SessionRequest_Describ
 		s.watches[sem] = w
 		sem.watches = append(sem.watches, w)
 	}
-	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_DescribeSemaphoreResult_{
-		DescribeSemaphoreResult: result,
-	}})
+	t.cluster.reply(st, result)
 }
 
 // description is the semaphore as the wire has it, with its owners by order id: the queue
@@ -99,9 +97,5 @@ func (t *tablet) notify(sem *semaphore, dataChanged, ownersChanged bool) {
 }
 
 func (t *tablet) sendChanged(to slot, dataChanged, ownersChanged bool) {
-	t.cluster.send(to.stream, &pb.SessionResponse{Response: &pb.SessionResponse_DescribeSemaphoreChanged_{
-		DescribeSemaphoreChanged: &pb.SessionResponse_DescribeSemaphoreChanged{
-			ReqId: to.reqID, DataChanged: dataChanged, OwnersChanged: ownersChanged,
-		},
-	}})
+	t.cluster.reply(to.stream, &pb.SessionResponse_DescribeSemaphoreChanged{ReqId: to.reqID, DataChanged: dataChanged, OwnersChanged: ownersChanged})
 }
