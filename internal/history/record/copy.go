@@ -20,7 +20,7 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 	if err != nil {
 		return err
 	}
-	mask := newMasking(masked)
+	texts := newDisguise(masked)
 	copied := false
 	for _, r := range runs {
 		if !r.From.Before(span.To) || !span.From.Before(r.To) {
@@ -33,7 +33,7 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 		if err != nil {
 			return err
 		}
-		p := &copying{cursor: c, mask: mask, to: span.To, begin: begin, source: r}
+		p := &copying{cursor: c, texts: texts, to: span.To, begin: begin, source: r}
 		if err := p.all(ctx); err != nil {
 			return err
 		}
@@ -45,27 +45,27 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 	return nil
 }
 
-// masking replaces texts by writing and reading them.
-type masking struct {
+// disguise replaces texts by writing and reading them.
+type disguise struct {
 	encoder *sources.Encoder // nil: nothing is replaced
 	decoder *sources.Decoder
 }
 
-func newMasking(masked bool) *masking {
+func newDisguise(masked bool) *disguise {
 	if !masked {
-		return &masking{}
+		return &disguise{}
 	}
-	return &masking{sources.NewEncoder(sources.EncoderOptions{Disguised: true}), sources.NewDecoder()}
+	return &disguise{sources.NewEncoder(sources.EncoderOptions{Disguised: true}), sources.NewDecoder()}
 }
 
-func (m *masking) keyframe(k *sources.Keyframe) (*sources.Keyframe, error) {
+func (m *disguise) keyframe(k *sources.Keyframe) (*sources.Keyframe, error) {
 	if m.encoder == nil {
 		return k, nil
 	}
 	return m.decoder.Keyframe(m.encoder.Keyframe(nil, k))
 }
 
-func (m *masking) inputs(list []sources.Input) (out []sources.Input, err error) {
+func (m *disguise) inputs(list []sources.Input) (out []sources.Input, err error) {
 	if m.encoder == nil {
 		return list, nil
 	}
@@ -94,7 +94,7 @@ func (m *masking) inputs(list []sources.Input) (out []sources.Input, err error) 
 // copying is one run on its way.
 type copying struct {
 	cursor history.Cursor
-	mask   *masking
+	texts  *disguise
 	to     time.Time
 	source history.Run
 	begin  func(history.Run) (Output, error)
@@ -124,7 +124,7 @@ func (p *copying) all(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		inputs, err := p.mask.inputs(piece.Inputs)
+		inputs, err := p.texts.inputs(piece.Inputs)
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (p *copying) restart(piece *history.Piece) error {
 			return err
 		}
 	}
-	k, err := p.mask.keyframe(piece.Keyframe)
+	k, err := p.texts.keyframe(piece.Keyframe)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func TestAMaskedActionSaysWhatWasDoneAndHowItWent(t *testing.T) {
 		event, _ := e.Event()
 		return event
 	}
-	m := newMasking(true)
+	m := newDisguise(true)
 	if _, err := m.keyframe(&sources.Keyframe{}); err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	}
 	o.Limits = o.Limits.withDefaults()
 	w := &Writer{o: o, locked: locked, run: run}
-	if err := w.open(ctx, folder); err != nil {
+	if err := w.open(ctx, folder, head); err != nil {
 		return nil, errors.Join(err, unlock(locked))
 	}
 	return w, nil
@@ -91,16 +91,12 @@ func (w *Writer) Note() string { return w.note }
 func (w *Writer) Before() time.Time { return at(w.before) }
 
 // open opens the file and begins the run. A file that is damaged it puts aside.
-func (w *Writer) open(ctx context.Context, folder *os.File) error {
+func (w *Writer) open(ctx context.Context, folder *os.File, head header) error {
 	err := create(folder, w.o.Path)
 	if err != nil {
 		return err
 	}
-	head, err := headerOf(w.o.Path)
-	if err == nil && !head.empty && !head.sqlite {
-		err = history.ErrDamaged
-	}
-	if err == nil {
+	if err = history.ErrDamaged; head.empty || head.sqlite {
 		err = w.begin(ctx)
 	}
 	if !errors.Is(err, history.ErrDamaged) {
