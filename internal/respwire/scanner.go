@@ -216,7 +216,7 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 		return wrong
 	}
 	if size > s.limits.Values || kind == '>' && size < 1 { // a push has at least a name
-		return nameOf(kind) + " of " + format.Count(size) + " elements"
+		return kindNames[kind] + " of " + format.Count(size) + " elements"
 	}
 	if kind == '%' || kind == '|' {
 		size *= 2
@@ -281,23 +281,12 @@ func (s *scanner) complete() {
 func length(kind byte, text []byte) (n int, wrong string) {
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < -1 || text[0] == '+' || text[0] == '-' && n != -1 {
-		return 0, nameOf(kind) + " of the length " + strconv.QuoteToASCII(string(text))
+		return 0, kindNames[kind] + " of the length " + strconv.QuoteToASCII(string(text))
 	}
 	return n, ""
 }
 
-func nameOf(kind byte) string {
-	switch kind {
-	case '$', '=', '!':
-		return "a text"
-	case '~':
-		return "a set"
-	case '>':
-		return "a push"
-	case '%':
-		return "a map"
-	case '|':
-		return "an attribute"
-	}
-	return "an array"
+// kindNames are what values are called by the first byte of their header. Nobody changes them.
+var kindNames = map[byte]string{
+	'*': "an array", '$': "a text", '=': "a text", '!': "a text", '~': "a set", '>': "a push", '%': "a map", '|': "an attribute",
 }

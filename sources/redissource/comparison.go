@@ -203,7 +203,7 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 	e := &sources.Ending{Ref: before.Ref, Owner: before.Owners[0].ID, How: sources.Told}
 	written := false
 	for _, event := range n.events {
-		switch cause := eventCause(event); cause {
+		switch cause := eventCauses[event]; cause {
 		case sources.CauseUnknown:
 		case sources.CauseReplaced:
 			written = true
@@ -228,18 +228,11 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 	return nil
 }
 
-// eventCause is what an event says about the end of an ownership, if it is one. A renewal
-// or proclamation that rewrites the value is told as "set" too, but then the owner stays.
-func eventCause(event string) sources.Cause {
-	switch event {
-	case "del":
-		return sources.CauseReleased
-	case "expired":
-		return sources.CauseExpired
-	case "evicted", "rename_from", "move_from":
-		return sources.CauseDeleted
-	case "set", "rename_to", "restore", "move_to", "copy_to":
-		return sources.CauseReplaced
-	}
-	return sources.CauseUnknown
+// eventCauses are what events say about the end of an ownership; others are no end. A renewal or
+// proclamation that rewrites the value is told as "set" too, but then the owner stays. Nobody changes
+// them.
+var eventCauses = map[string]sources.Cause{
+	"del": sources.CauseReleased, "expired": sources.CauseExpired,
+	"evicted": sources.CauseDeleted, "rename_from": sources.CauseDeleted, "move_from": sources.CauseDeleted,
+	"set": sources.CauseReplaced, "rename_to": sources.CauseReplaced, "restore": sources.CauseReplaced, "move_to": sources.CauseReplaced, "copy_to": sources.CauseReplaced,
 }

@@ -184,7 +184,8 @@ func (w *watcher) finish(s *sweep) error {
 		return w.describe()
 	}
 	w.dataLost = false
-	if w.resync = now.Add(jittered(w.o.Resync)); w.again || s.first && w.guess.cursor != 0 {
+	w.resync = now.Add(w.o.Resync - w.o.Resync/10 + rand.N(w.o.Resync/5+1)) // many watchers do not come at once
+	if w.again || s.first && w.guess.cursor != 0 {
 		w.resync = now
 	}
 	if err := w.forget(now); err != nil {
@@ -202,11 +203,6 @@ func (w *watcher) finish(s *sweep) error {
 		return err
 	}
 	return w.Send(sources.Change{Synced: true})
-}
-
-// jittered spreads d by a tenth to both sides, so that many watchers do not come at once.
-func jittered(d time.Duration) time.Duration {
-	return d - d/10 + rand.N(d/5+1)
 }
 
 // mostFree bounds how many keys without an owner are remembered.

@@ -29,17 +29,11 @@ func (m *model) request(c *client, command, key, argument string) {
 		m.reply(c, m.drainingWord())
 		return
 	}
+	if act := map[string]func(*client, request){"l": m.acquire, "e": m.enqueue, "w": m.wait, "r": m.release, "n": m.renew}[r.verb]; act != nil {
+		act(c, r)
+		return
+	}
 	switch r.verb {
-	case "l":
-		m.acquire(c, r)
-	case "e":
-		m.enqueue(c, r)
-	case "w":
-		m.wait(c, r)
-	case "r":
-		m.release(c, r)
-	case "n":
-		m.renew(c, r)
 	case "stats":
 		m.reply(c, "ok "+m.stats())
 	case "ping":
