@@ -111,9 +111,7 @@
 //
 //	YDB       order id of the grant. Grows for as long as the coordination node lives;
 //	          a node dropped and created again starts anew. Limit 1 only.
-//	Redis     a counter beside the key, if configured; else 0. Counts our own wins only:
-//	          a contender that does not know the counter gets no number. A failover may
-//	          make it issue numbers again.
+//	Redis     0: none.
 //	Postgres  transaction id read just after the lock was granted. Grows within one
 //	          timeline; after a failover that lost transactions it may repeat.
 //	dflockd   from version 2.1 on, else 0. Starts anew with the server.
