@@ -23,7 +23,7 @@ func armed(prims ...*sources.Primitive) (*driver, *testOperator) {
 	op := newTestOperator()
 	op.Offer = []action.Choice{{Verb: action.Campaign}, {Verb: action.Resign, Not: "not ours"}}
 	op.Effect = action.Effect{Lines: []string{"We would lead it.", "It is kept until we resign."}, Call: "SET a us NX PX 15000"}
-	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 80, Height: 24, Operator: op}), op
+	return drive(newTestFeed(uitest.State(noon(), prims...)), Options{Width: 80, Height: 24, Operator: op}), op
 }
 
 // armedOne drives the board of one election, that of host-1.

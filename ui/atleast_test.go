@@ -31,7 +31,7 @@ func TestATermThatIsOverKeepsHowItsStartIsKnown(t *testing.T) {
 		{sources.Bound, "≥11:59:40 to 11:59:52  ≤12s"},
 		{sources.Claimed, "~11:59:40 to 11:59:52  ~12s"},
 	} {
-		d := drive(uitest.NewFeed(ended(sources.Stamp{At: began, How: c.how})), Options{Width: 120, Height: 40})
+		d := drive(newTestFeed(ended(sources.Stamp{At: began, How: c.how})), Options{Width: 120, Height: 40})
 		d.shows(t, c.want)
 		d.press("enter")
 		d.shows(t, c.want)
@@ -41,7 +41,7 @@ func TestATermThatIsOverKeepsHowItsStartIsKnown(t *testing.T) {
 func TestAnEventTellsHowLongItWasOwnedAtLeast(t *testing.T) {
 	t.Parallel()
 	st := ended(sources.Stamp{At: noon().Add(-20 * time.Second), How: sources.AtLeast})
-	d := drive(uitest.NewFeed(st), Options{Width: 120, Height: 40})
+	d := drive(newTestFeed(st), Options{Width: 120, Height: 40})
 	d.feed.Tell(sources.Event{Seq: 1, Kind: sources.EventReleased, Ref: st.Rows[0].Ref, RefKind: sources.KindElection, At: noon(), How: sources.Told,
 		Previous: sources.OwnerRef{ID: "host-1", Label: "host-1"}, Held: sources.Interval{Min: 12 * time.Second, Max: sources.Endless}})
 	d.show(st)

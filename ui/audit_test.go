@@ -21,7 +21,7 @@ func audited(w, h int, entries *[]action.AuditEntry, err *error) *driver {
 	a, b, _ := three()
 	op := newTestOperator()
 	op.Change(func(s *action.Status) { s.Audit = "/home/ana/.local/state/coordtop/audit.jsonl" })
-	return drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: w, Height: h, Operator: op, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=/home/ana"},
+	return drive(newTestFeed(uitest.State(noon(), a, b)), Options{Width: w, Height: h, Operator: op, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=/home/ana"},
 		AuditEntries: func() ([]action.AuditEntry, error) { return *entries, *err }})
 }
 
@@ -170,7 +170,7 @@ func TestAnActionOfThisRunIsUnderWayUntilItEnds(t *testing.T) {
 		op.Change(func(s *action.Status) {
 			s.Runs = []action.Run{{ID: 1, Phase: tt.phase, Request: action.Request{Verb: action.Release, Target: action.Target{Ref: ref}}}}
 		})
-		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 40, Operator: op, AuditEntries: func() ([]action.AuditEntry, error) { return entries, failed }})
+		d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 40, Operator: op, AuditEntries: func() ([]action.AuditEntry, error) { return entries, failed }})
 		d.audit()
 		if !strings.Contains(d.text(), tt.want) || strings.Contains(d.text(), "afterwards") {
 			t.Errorf("%s: it shows\n%s", name, d.text())

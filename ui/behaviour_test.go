@@ -270,7 +270,7 @@ func TestStaleRowsLookStaleAndSayWhy(t *testing.T) {
 	st := uitest.State(noon(), a, b, c)
 	st.Scopes[0].Health, st.Sources[0].Health = sources.HealthStale, sources.HealthStale
 	st.Sources[0].Err, st.Sources[0].Retry = errors.New("dial tcp: \x1b[31mrefused"), noon().Add(2*time.Second)
-	feed := uitest.NewFeed(st)
+	feed := newTestFeed(st)
 	feed.Pass(14 * time.Second)
 	st.Sources[0].Retry = noon().Add(16 * time.Second)
 	d := drive(feed, Options{Width: 120, Height: 30})
@@ -299,7 +299,7 @@ func TestEmptyBoardsSayWhatIsGoingOn(t *testing.T) {
 	} {
 		st := base()
 		c.state(st)
-		d := drive(uitest.NewFeed(st), Options{Width: 120, Height: 30})
+		d := drive(newTestFeed(st), Options{Width: 120, Height: 30})
 		d.shows(t, c.want)
 		if c.name != "nothing there" && c.name != "reading" {
 			d.showsNot(t, "no problems")
@@ -327,7 +327,7 @@ func TestManySourcesAreCountedByTheirStateOnANarrowScreen(t *testing.T) {
 		}
 		st.Sources = append(st.Sources, s)
 	}
-	d := drive(uitest.NewFeed(st), Options{Width: 120, Height: 30})
+	d := drive(newTestFeed(st), Options{Width: 120, Height: 30})
 	for _, want := range []string{"5 live", "20 connecting", "5 sources down", "more about sources"} {
 		d.shows(t, want)
 	}
@@ -335,7 +335,7 @@ func TestManySourcesAreCountedByTheirStateOnANarrowScreen(t *testing.T) {
 
 func TestFeedIsToldWhatIsOnScreen(t *testing.T) {
 	t.Parallel()
-	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(100, noon())...)), Options{Width: 80, Height: 24})
+	d := drive(newTestFeed(uitest.State(noon(), uitest.Many(100, noon())...)), Options{Width: 80, Height: 24})
 	d.press("G")
 	visible, selected, calls := d.feed.Focused()
 	if len(visible) != d.Layout.List || visible[len(visible)-1] != selected || selected.Name != "app:leader:shard-000099" {

@@ -21,7 +21,7 @@ type load struct {
 
 func newLoad(rows int) *load {
 	prims := uitest.Many(rows, noon())
-	return &load{driver: drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{}), prims: prims}
+	return &load{driver: drive(newTestFeed(uitest.State(noon(), prims...)), Options{}), prims: prims}
 }
 
 // step publishes the next state.
@@ -73,7 +73,7 @@ func BenchmarkSecond(b *testing.B) {
 func BenchmarkFrame(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {160, 48}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(10_000, noon())...)), Options{Width: size[0], Height: size[1]})
+			d := drive(newTestFeed(uitest.State(noon(), uitest.Many(10_000, noon())...)), Options{Width: size[0], Height: size[1]})
 			b.ReportAllocs()
 			for b.Loop() {
 				d.draw()

@@ -105,7 +105,7 @@ func TestActionsOnEventsAreDoneToTheRowOfTheEventAsItIsNow(t *testing.T) {
 			t.Errorf("a menu is open where %s", c.text)
 		}
 	}
-	if e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Operator: op}); e != nil {
+	if e := drive(newTestFeed(uitest.State(noon(), a)), Options{Operator: op}); e != nil {
 		e.press("5", "a")
 		e.shows(t, "there is no event yet, and so no row: 2 lists the rows")
 	}

@@ -41,7 +41,7 @@ func TestARowIsTakenByItsName(t *testing.T) {
 	d.disarm(op)
 	d.command("campaign a")
 	d.shows(t, "writing is off: W makes it possible")
-	e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{})
+	e := drive(newTestFeed(uitest.State(noon(), a)), Options{})
 	e.command("campaign a")
 	e.shows(t, screen.ReadOnlyText)
 	e.press(":")

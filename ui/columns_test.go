@@ -10,7 +10,7 @@ import (
 
 func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 	t.Parallel()
-	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Led("a", "host-1", noon()))), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(uitest.State(noon(), uitest.Led("a", "host-1", noon()))), Options{Width: 160, Height: 48})
 	seconds := 0
 	until := func(observed time.Duration) time.Duration {
 		d.pass(int(observed/time.Second) - seconds)

@@ -14,7 +14,7 @@ import (
 
 // inDetailOf opens the full detail of a primitive on a large screen.
 func inDetailOf(p *sources.Primitive, events ...sources.Event) *driver {
-	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60})
+	d := drive(newTestFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60})
 	d.feed.Tell(events...)
 	d.send(terminal.WakeMsg{})
 	d.press("enter")
@@ -48,7 +48,7 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 	if axes := regexp.MustCompile(`(?m)^.*11:59:00.*now.*$`).FindAllString(d.text(), -1); len(axes) != 2 || axes[0] != axes[1] {
 		t.Errorf("the lease and its owners have different axes: %q", axes)
 	}
-	d = drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60, ASCII: true})
+	d = drive(newTestFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60, ASCII: true})
 	d.feed.Tell(events...)
 	d.send(terminal.WakeMsg{})
 	d.press("enter")
@@ -166,7 +166,7 @@ func TestARowWithSeveralOwnersHasTheLetterOfItsStrip(t *testing.T) {
 	term := st.Rows[0].Terms[0]
 	term.Owner, term.Hue = sources.OwnerRef{ID: second.ID, Label: second.Label}, 1
 	st.Rows[0].Terms = append(st.Rows[0].Terms, term)
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 48})
 	d.shows(t, "B host-21 +1 ") // the newest, whose line the strip has
 	d.shows(t, "  A host-1 ")
 	d.shows(t, "  B host-21  ")
@@ -218,7 +218,7 @@ func TestThePaneSaysHowMuchItLeavesOut(t *testing.T) {
 	for i := range 18 {
 		p.Owners = append(p.Owners, sources.Owner{ID: string(rune('b' + i)), Label: "client-" + string(rune('b'+i))})
 	}
-	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
+	d := drive(newTestFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
 	d.shows(t, "held, 19 of 20 taken")
 	d.shows(t, " more lines: enter ")
 	d.press("enter")
@@ -269,7 +269,7 @@ func TestFewGapsInThePaneAreNotCalledUsual(t *testing.T) {
 		}
 		row.Terms[n].End = sources.Stamp{}
 		st.Rows[0] = &row
-		d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+		d := drive(newTestFeed(st), Options{Width: 160, Height: 48})
 		d.press("enter")
 		d.shows(t, want)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/ui/terminal"
-	"coordtop/ui/uitest"
 )
 
 func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
@@ -80,7 +79,7 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 				}
 			})
 			c.o.Width, c.o.Height, c.o.TitleColor, c.o.Operator = c.w, c.h, "red", op
-			d := drive(uitest.NewFeed(scene.State()), c.o)
+			d := drive(newTestFeed(scene.State()), c.o)
 			d.feed.Pass(scene.Now().Sub(d.feed.Now()))
 			d.send(terminal.SecondMsg{})
 			d.act(c.keys...)

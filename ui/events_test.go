@@ -17,7 +17,7 @@ import (
 func TestTabShowsTheEventsOnASmallScreen(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: 80, Height: 24})
+	d := drive(newTestFeed(uitest.State(noon(), a, b)), Options{Width: 80, Height: 24})
 	d.feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventExpired, Ref: a.Ref, Cause: sources.CauseExpired, How: sources.Inferred,
 		Previous: sources.OwnerRef{ID: "host-1", Label: "host-1"}})
 	d.send(terminal.WakeMsg{})
@@ -87,7 +87,7 @@ func TestCalmEventsAreNotListed(t *testing.T) {
 func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
 	seq := uint64(0)
 	tell := func(kind sources.Kind, e sources.EventKind, second int, owner string, cause sources.Cause) {
 		seq++
@@ -118,7 +118,7 @@ func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
 func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
 	o := sources.OwnerRef{ID: "o", Label: "o"}
 	for _, c := range []struct {
 		kind  sources.EventKind
@@ -151,7 +151,7 @@ func TestOnlyTheLossOfWhatShouldBeOwnedIsRed(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
 	a.Kind, b.Kind, b.Expected = sources.KindMutex, sources.KindMutex, true
-	d := drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(uitest.State(noon(), a, b)), Options{Width: 160, Height: 48})
 	gone := sources.Ref{Source: uitest.Redis, Name: "gone"}
 	o := sources.OwnerRef{ID: "o", Label: "o"}
 	for _, kind := range []sources.EventKind{sources.EventAcquired, sources.EventOwnerChanged, sources.EventReleased, sources.EventExpired} {
@@ -189,7 +189,7 @@ func TestALineOfAnEventKeepsTheOwnerBeforeAndTheStretch(t *testing.T) {
 		100: "closing-batch… acquired from   closing-after… within 230 ms",
 		80:  "closing-b… acquired from   closing-aft… within 230 ms",
 	} {
-		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: w, Height: 24})
+		d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: w, Height: 24})
 		d.feed.Tell(sources.Event{Seq: 1, At: noon(), After: noon().Add(-230 * time.Millisecond), Kind: sources.EventOwnerChanged, Ref: a.Ref, RefKind: a.Kind,
 			Owner: o, Previous: p, Cause: sources.CauseSession, How: sources.Inferred})
 		d.send(terminal.WakeMsg{})
@@ -201,7 +201,7 @@ func TestALineOfAnEventKeepsTheOwnerBeforeAndTheStretch(t *testing.T) {
 func TestTheNumberOfAConnectionIsNeverCutFromItsName(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
 	e := sources.Event{Seq: 1, At: noon(), After: noon().Add(-501 * time.Millisecond), Kind: sources.EventOwnerChanged, RefKind: a.Kind, Loss: true, Cause: sources.CauseEvicted,
 		Ref: sources.Ref{Source: uitest.Redis, Name: "demo/leader/dispatch-eu"}, Owner: sources.OwnerRef{ID: "c17", Label: "conn 17"}, Previous: sources.OwnerRef{ID: "c16", Label: "conn 16"}}
 	d.feed.Tell(e)
@@ -213,7 +213,7 @@ func TestTheNumberOfAConnectionIsNeverCutFromItsName(t *testing.T) {
 func TestTheBeginningOfAConflictIsALineOfItsOwn(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
 	for i, detail := range []string{"", "while y owns it too", ""} {
 		d.feed.Tell(sources.Event{Seq: uint64(i + 1), At: noon().Add(time.Duration(i) * time.Second), Kind: sources.EventAcquired, RefKind: sources.KindMutex,
 			Ref: sources.Ref{Source: uitest.Redis, Name: "m"}, Owner: sources.OwnerRef{ID: "x", Label: "x"}, Detail: detail})
@@ -226,7 +226,7 @@ func TestTheBeginningOfAConflictIsALineOfItsOwn(t *testing.T) {
 func TestAFilterThatHidesAllEventsSaysNothingOfManyChanges(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
 	tell := func(from, to uint64) {
 		for seq := from; seq < to; seq++ {
 			d.feed.Tell(sources.Event{Seq: seq, At: noon(), Kind: sources.EventProclaimed, Ref: a.Ref})

@@ -35,7 +35,7 @@ func exporting(environ []string, names ...string) *driver {
 	for _, n := range names {
 		prims = append(prims, uitest.Led(n, "owner of "+n, noon()))
 	}
-	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 160, Height: 40, Environ: environ, Export: namedRows,
+	return drive(newTestFeed(uitest.State(noon(), prims...)), Options{Width: 160, Height: 40, Environ: environ, Export: namedRows,
 		Command: func(r *sources.Row) string { return "show " + r.Name }})
 }
 
@@ -157,7 +157,7 @@ func run(cmd tea.Cmd) tea.Msg {
 
 func TestAClipboardIsAskedForByOSC52(t *testing.T) {
 	t.Parallel()
-	feed := uitest.NewFeed(uitest.State(noon(), uitest.Led("a", "o", noon())))
+	feed := newTestFeed(uitest.State(noon(), uitest.Led("a", "o", noon())))
 	s, all := uitest.NewScreen(t, 120, 30), &record{}
 	ended := make(chan error, 1)
 	go func() { // received below

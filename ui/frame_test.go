@@ -49,7 +49,7 @@ func TestEveryFrameFillsTheScreenExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{Width: rapid.IntRange(0, 300).Draw(t, "w"), Height: rapid.IntRange(0, 300).Draw(t, "h"),
 			ASCII: rapid.Bool().Draw(t, "ascii"), NoColor: rapid.Bool().Draw(t, "nocolor")}
-		feed := uitest.NewFeed(scene.State())
+		feed := newTestFeed(scene.State())
 		feed.Tell(events...)
 		d := drive(feed, o)
 		d.send(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})
@@ -97,7 +97,7 @@ func checkHostile(t *testing.T, text string) {
 		middle.Queue = sources.Queue{How: sources.Told, Len: 1, At: noon(), Waiters: []sources.Waiter{{Label: owner}}}
 		st := uitest.State(noon(), uitest.Led("before", "a", noon()), middle, uitest.Led("other", "b", noon()),
 			uitest.Led(strings.Repeat("z", 60), strings.Repeat("y", 60), noon()))
-		feed := uitest.NewFeed(st)
+		feed := newTestFeed(st)
 		feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventProclaimed, Ref: middle.Ref, Owner: sources.OwnerRef{ID: owner, Label: owner}, Detail: owner})
 		return drive(feed, Options{Width: 160, Height: 40})
 	}
@@ -153,7 +153,7 @@ func TestTheScreenShowsHostileTextAsItWasMeasured(t *testing.T) {
 
 func TestAScreenOfNoSizeIsLeftEmpty(t *testing.T) {
 	t.Parallel()
-	m := newModel(Options{Feed: uitest.NewFeed(uitest.State(noon())), Environ: []string{"TERM=xterm"}})
+	m := newModel(Options{Feed: newTestFeed(uitest.State(noon())), Environ: []string{"TERM=xterm"}})
 	if m.View().Content != "" {
 		t.Errorf("drew %q before the size was known", m.View().Content)
 	}
@@ -171,7 +171,7 @@ func TestTheDemoSaysWhatToTryAndBeginsOnALeader(t *testing.T) {
 	lock.Kind = sources.KindMutex
 	st := uitest.State(noon(), lock, a)
 	const text = "Try X: it crashes the leader's process. Then enter, 5 (events), ? (signs)."
-	d := drive(uitest.NewFeed(st), Options{Width: 80, Height: 24, Demo: true})
+	d := drive(newTestFeed(st), Options{Width: 80, Height: 24, Demo: true})
 	exact(t, d)
 	d.shows(t, "Demo: programs lead and queue on private servers; 4242 is never given back.")
 	d.shows(t, text)
@@ -186,5 +186,5 @@ func TestTheDemoSaysWhatToTryAndBeginsOnALeader(t *testing.T) {
 	}
 	d.pass(45)
 	d.showsNot(t, text)
-	drive(uitest.NewFeed(st), Options{Width: 80, Height: 24}).showsNot(t, "Try X")
+	drive(newTestFeed(st), Options{Width: 80, Height: 24}).showsNot(t, "Try X")
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coordtop/ui/terminal"
-	"coordtop/ui/uitest"
 )
 
 func TestFramesLookAsTheyWereReviewed(t *testing.T) {
@@ -56,7 +55,7 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.file, func(t *testing.T) {
 			c.o.Width, c.o.Height, c.o.TitleColor = c.w, c.h, "red"
-			d := drive(uitest.NewFeed(scene.State()), c.o)
+			d := drive(newTestFeed(scene.State()), c.o)
 			d.feed.Pass(scene.Now().Sub(d.feed.Now()))
 			d.feed.Tell(events...)
 			d.send(terminal.SecondMsg{})

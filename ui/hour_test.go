@@ -27,7 +27,7 @@ const hourChanges = 10
 //	12:40:00  payments/settle has no leader for 300 ms
 //	12:45:00  the clock is put forward by 5 s
 //	12:50:00  the permits of connections are all taken for 20 s
-func storyHour(t *testing.T) *uitest.Feed {
+func storyHour(t *testing.T) *testFeed {
 	t.Helper()
 	var st *sources.State
 	var end time.Time

@@ -12,7 +12,7 @@ import (
 
 func TestVisibleRowsAreJudgedEverySecondWhateverTheirNumber(t *testing.T) {
 	t.Parallel()
-	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(50_000, noon())...)), Options{Width: 80, Height: 24})
+	d := drive(newTestFeed(uitest.State(noon(), uitest.Many(50_000, noon())...)), Options{Width: 80, Height: 24})
 	d.press("s", "G") // by name, to the end: far from where the sweep begins
 	d.showsNot(t, "▲")
 	d.feed.Pass(12 * time.Second) // 3 s of 15 are left
@@ -32,7 +32,7 @@ func TestTheHeaderCountsALeaderAsMissingOnlyWhereThatIsAProblem(t *testing.T) {
 	}{{4 * time.Second, false}, {6 * time.Second, true}} {
 		st := uitest.State(noon(), uitest.Leaderless("a", noon()))
 		st.Rows[0].Nobody = sources.Stamp{At: noon().Add(-c.ago), How: sources.Seen}
-		d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+		d := drive(newTestFeed(st), Options{Width: 160, Height: 48})
 		d.send(terminal.SecondMsg{})
 		if got := strings.Contains(d.text(), "1 without a leader"); got != c.want {
 			t.Errorf("without a leader for %v: counted %v, want %v:\n%s", c.ago, got, c.want, d.text())

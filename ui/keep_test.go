@@ -10,7 +10,7 @@ import (
 func TestQuittingCanLeaveTheScreenAsText(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
-	s, _, done := running(t, uitest.NewFeed(uitest.State(noon(), a, b)), 80, 24)
+	s, _, done := running(t, newTestFeed(uitest.State(noon(), a, b)), 80, 24)
 	s.Await(t, "2 primitives")
 	s.Type(t, "Q")
 	s.Await(t, "quit and leave this screen as text?  y quit; any other key stays")

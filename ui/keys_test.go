@@ -9,7 +9,6 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
-	"coordtop/ui/uitest"
 )
 
 func TestHelpNamesEveryKey(t *testing.T) {
@@ -125,7 +124,7 @@ func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
 func TestTheDemoNamesTheKeyThatEndsAProcess(t *testing.T) {
 	t.Parallel()
 	for _, demo := range []bool{false, true} {
-		d := drive(uitest.NewFeed(scene(t).State()), Options{Width: 80, Height: 24, Demo: demo})
+		d := drive(newTestFeed(scene(t).State()), Options{Width: 80, Height: 24, Demo: demo})
 		lines := d.lines()
 		if footer := lines[len(lines)-1]; strings.Contains(footer, "X crash its process") != demo {
 			t.Errorf("demo %v: %q", demo, footer)

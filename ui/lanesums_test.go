@@ -37,7 +37,7 @@ func TestLanesOutOfSightAreOrderedByTheSumsOfTheRecording(t *testing.T) {
 	}}
 	st := uitest.State(noon(), prims...)
 	st.Scopes[0].Since = noon().Add(-time.Minute)
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48, History: r})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 48, History: r})
 	d.answer(d.send(key("3")))
 	d.answer(d.send(key("H")))
 	first := func() string {

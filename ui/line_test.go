@@ -369,7 +369,7 @@ func TestTimesCanBeShownInUTC(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	st := uitest.State(noon().In(time.FixedZone("CET", 3600)), a)
-	d := drive(uitest.NewFeed(st), Options{Width: 120, Height: 30})
+	d := drive(newTestFeed(st), Options{Width: 120, Height: 30})
 	d.shows(t, "13:00:00 CET")
 	d.command("utc")
 	d.shows(t, "12:00:00 UTC")

@@ -11,7 +11,7 @@ import (
 func TestMessagesStandBesideTheKeysAndAreNeverCut(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 80, Height: 24, Environ: []string{"TERM=tmux", "TMUX=x", "LANG=C.UTF-8"}})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 80, Height: 24, Environ: []string{"TERM=tmux", "TMUX=x", "LANG=C.UTF-8"}})
 	d.press("ctrl+x")
 	last := func() string { return d.lines()[23] }
 	if got := last(); !strings.HasPrefix(got, " no such key here: ctrl+x; ? lists them   ? help  q quit") {

@@ -101,7 +101,7 @@ func recorded() (*driver, *recording) {
 	st.Rows[0].Terms = []sources.Term{live}
 	r := &recording{lane: history.Lane{Ref: p.Ref, Kind: p.Kind, Since: noon().Add(-48 * time.Hour), Terms: []sources.Term{
 		term("host-c", 0, 47*time.Hour, 20*time.Hour), term("host-a", 1, 20*time.Hour, 13*time.Minute), term("host-b", 2, 12*time.Minute, 0)}}}
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48, History: r})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 48, History: r})
 	d.Events.Since = noon().Add(-24 * time.Hour)
 	d.answer(d.send(key("3")))
 	return d, r
@@ -253,7 +253,7 @@ func TestTheFirstWindowFitsWhatIsKnown(t *testing.T) {
 			if c.lane != nil {
 				o.History = &recording{lane: *c.lane}
 			}
-			d := drive(uitest.NewFeed(uitest.State(noon(), p)), o)
+			d := drive(newTestFeed(uitest.State(noon(), p)), o)
 			d.Events.Since = before(c.runs)
 			d.State.Scopes[0].Since = before(c.runs)
 			d.answer(d.send(key("3")))

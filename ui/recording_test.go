@@ -10,7 +10,7 @@ func TestARecordingThatStoppedIsSaidInTheHeaderAndWhyAmongTheSources(t *testing.
 	t.Parallel()
 	a, _, _ := three()
 	text, stopped := "recorded without a WAL", false
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 80, Height: 24, Recording: func() (string, bool) { return text, stopped }})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 80, Height: 24, Recording: func() (string, bool) { return text, stopped }})
 	d.showsNot(t, "NOT RECORDED")
 	text, stopped = "recording stopped at 12:31: no space left on device", true
 	d.pass(1)

@@ -252,7 +252,7 @@ func TestOurActionIsMarkedOnTheStripBesideTheOwnerThatFollows(t *testing.T) {
 	}
 	st.Rows[0] = &row
 	st.Scopes[0].Dark = nil
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 48})
 	d.feed.Tell(sources.Event{Seq: 1, At: noon().Add(-time.Minute), Kind: sources.EventPresent, Ref: a.Ref},
 		sources.Event{Seq: 2, At: noon().Add(-20 * time.Second), Kind: sources.EventAction, Ref: a.Ref, Detail: "release by ana: done"})
 	d.pass(1)

@@ -190,7 +190,7 @@ func pastBoard(t *testing.T, op Operator, test func(t *testing.T, d *driver, p *
 	synctest.Test(t, func(t *testing.T) {
 		p := history.NewPlayer(t.Context(), log, log)
 		defer p.Close()
-		feed := uitest.NewFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
+		feed := newTestFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
 		d := drive(feed, Options{Player: p, Width: 120, Height: 30, Operator: op})
 		test(t, d, p)
 	})
@@ -334,7 +334,7 @@ func TestThePastHintsNoKeyThatIsOffThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := history.NewPlayer(t.Context(), log, log)
 		defer p.Close()
-		feed := uitest.NewFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
+		feed := newTestFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
 		d := drive(feed, Options{Player: p, Width: 160, Height: 40, Demo: true, Operator: newTestOperator()})
 		d.shows(t, "Try X")
 		d.press("3")
@@ -384,7 +384,7 @@ func TestThePastOfARecordingThatHoldsNothingIsLeftAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := history.NewPlayer(t.Context(), &historytest.Log{}, nil)
 		defer p.Close()
-		feed := uitest.NewFeed(uitest.State(noon(), uitest.Led("now", "host-1", noon())))
+		feed := newTestFeed(uitest.State(noon(), uitest.Led("now", "host-1", noon())))
 		d := drive(feed, Options{Player: p, Width: 120, Height: 30})
 		d.goes("at 11:55")
 		d.showsNot(t, "THE PAST")

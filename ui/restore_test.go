@@ -53,7 +53,7 @@ func TestRestorationTurnsOffAllThatBubbleTeaTurnsOn(t *testing.T) {
 	all := &record{}
 	ended := make(chan error, 1)
 	go func() { // received below
-		ended <- Run(t.Context(), Options{Feed: uitest.NewFeed(uitest.State(noon())), Input: s.Input(),
+		ended <- Run(t.Context(), Options{Feed: newTestFeed(uitest.State(noon())), Input: s.Input(),
 			Output: io.MultiWriter(s, all), Width: 80, Height: 24, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8"}})
 	}()
 	s.Await(t, "READ-ONLY")
@@ -90,7 +90,7 @@ func TestATerminalThatIsGoneEndsRun(t *testing.T) {
 	tty := &gone{}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	err := Run(ctx, Options{Feed: uitest.NewFeed(uitest.State(noon())), Input: s.Input(),
+	err := Run(ctx, Options{Feed: newTestFeed(uitest.State(noon())), Input: s.Input(),
 		Output: tty, Width: 80, Height: 24, Environ: []string{"TERM=xterm-256color"}})
 	if !errors.Is(err, terminal.ErrGone) || !errors.Is(err, syscall.EIO) {
 		t.Errorf("Run = %v", err)
@@ -110,7 +110,7 @@ func TestAKeyboardThatIsGoneEndsRun(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { // received below
-		ended <- Run(ctx, Options{Feed: uitest.NewFeed(uitest.State(noon())), Input: tty,
+		ended <- Run(ctx, Options{Feed: newTestFeed(uitest.State(noon())), Input: tty,
 			Output: s, Width: 80, Height: 24, Environ: []string{"TERM=xterm-256color"}})
 	}()
 	s.Await(t, "READ-ONLY")

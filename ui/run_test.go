@@ -31,7 +31,7 @@ func running(t *testing.T, feed Feed, w, h int) (s *uitest.Screen, stop context.
 func TestProgramShowsStatesAsTheyComeAndQuitsClean(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
-	feed := uitest.NewFeed(uitest.State(noon(), a, b))
+	feed := newTestFeed(uitest.State(noon(), a, b))
 	s, _, done := running(t, feed, 100, 30)
 	s.Await(t, "2 primitives")
 	if !s.AltScreen() {
@@ -58,7 +58,7 @@ func TestProgramShowsStatesAsTheyComeAndQuitsClean(t *testing.T) {
 
 func TestProgramEndsWithItsContextAndSaysWhy(t *testing.T) {
 	t.Parallel()
-	s, stop, done := running(t, uitest.NewFeed(uitest.State(noon())), 80, 24)
+	s, stop, done := running(t, newTestFeed(uitest.State(noon())), 80, 24)
 	s.Await(t, "READ-ONLY")
 	cause := errors.New("terminated")
 	stop(cause)
@@ -72,7 +72,7 @@ func TestProgramEndsWithItsContextAndSaysWhy(t *testing.T) {
 
 // fused is a feed with a bug that shows later.
 type fused struct {
-	*uitest.Feed
+	*testFeed
 	lit atomic.Bool
 }
 
@@ -80,13 +80,13 @@ func (f *fused) Wake() <-chan struct{} {
 	if f.lit.Load() {
 		panic("boom")
 	}
-	return f.Feed.Wake()
+	return f.testFeed.Wake()
 }
 
 func TestAPanicInThePumpRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	feed := &fused{Feed: uitest.NewFeed(uitest.State(noon()))}
+	feed := &fused{testFeed: newTestFeed(uitest.State(noon()))}
 	s, _, done := running(t, feed, 80, 24)
 	s.Await(t, "READ-ONLY")
 	feed.lit.Store(true)
@@ -101,7 +101,7 @@ func TestAPanicInThePumpRestoresTheTerminal(t *testing.T) {
 
 // brittle is a feed with a bug that only the program's loop meets.
 type brittle struct {
-	*uitest.Feed
+	*testFeed
 	lit atomic.Bool
 }
 
@@ -109,13 +109,13 @@ func (f *brittle) Events(max int) ([]sources.Event, uint64) {
 	if f.lit.Load() {
 		panic("boom")
 	}
-	return f.Feed.Events(max)
+	return f.testFeed.Events(max)
 }
 
 func TestAPanicInUpdateRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	feed := &brittle{Feed: uitest.NewFeed(uitest.State(noon()))}
+	feed := &brittle{testFeed: newTestFeed(uitest.State(noon()))}
 	s, _, done := running(t, feed, 80, 24)
 	s.Await(t, "READ-ONLY")
 	feed.lit.Store(true)
@@ -139,7 +139,7 @@ func TestRunNeedsAFeed(t *testing.T) {
 
 func TestEscapesOfStrangersNeverReachTheTerminal(t *testing.T) {
 	t.Parallel()
-	feed := uitest.NewFeed(uitest.State(noon(), uitest.Led("evil\x1b[?1049l\x1b]0;owned\a", "\x1b[2J", noon())))
+	feed := newTestFeed(uitest.State(noon(), uitest.Led("evil\x1b[?1049l\x1b]0;owned\a", "\x1b[2J", noon())))
 	feed.Tell(sources.Event{At: noon(), Kind: sources.EventProclaimed, Detail: "\x1bc"})
 	s, _, done := running(t, feed, 140, 40)
 	s.Await(t, `evil\x1b`)

@@ -37,7 +37,7 @@ func TestKindFilterShowsOneKindAndSaysSo(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	b.Kind, c.Kind = sources.KindMutex, sources.KindSemaphore
-	d := drive(uitest.NewFeed(uitest.State(noon(), a, b, c)), Options{Width: 80, Height: 24})
+	d := drive(newTestFeed(uitest.State(noon(), a, b, c)), Options{Width: 80, Height: 24})
 	for _, want := range []struct{ name, word string }{{"a", "only elections"}, {"b", "only mutexes"}, {"c", "only semaphores"}} {
 		d.press("K")
 		if got := d.names(); !slices.Equal(got, []string{want.name}) {
@@ -55,7 +55,7 @@ func TestKindFilterShowsOneKindAndSaysSo(t *testing.T) {
 
 func TestModeWordsAreNeverHiddenAt80x24(t *testing.T) {
 	t.Parallel()
-	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(50, noon())...)), Options{Width: 80, Height: 24})
+	d := drive(newTestFeed(uitest.State(noon(), uitest.Many(50, noon())...)), Options{Width: 80, Height: 24})
 	d.press("/")
 	d.typed("host a-filter-that-is-longer-than-the-room-for-it-is")
 	d.press("enter", "K", "!", "p")
@@ -132,7 +132,7 @@ func TestTheIntervalOfAnEventIsNeverCut(t *testing.T) {
 	e := took(1, noon(), p, strings.Repeat("owner", 20))
 	e.After = noon().Add(-2500 * time.Millisecond)
 	for _, w := range []int{80, 120, 160} {
-		d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: w, Height: 48})
+		d := drive(newTestFeed(uitest.State(noon(), p)), Options{Width: w, Height: 48})
 		d.feed.Tell(e)
 		d.send(terminal.WakeMsg{})
 		if w >= 150 {
@@ -156,7 +156,7 @@ func TestSourcesScreenSaysAllInFull(t *testing.T) {
 	st.Sources[0].Health, st.Scopes[0].Health = sources.HealthStale, sources.HealthStale
 	st.Sources[0].Err, st.Sources[0].Retry = errors.New("dial "+strings.Repeat("very ", 40)+"refused"), noon().Add(3*time.Second)
 	for _, w := range []int{80, 160} {
-		d := drive(uitest.NewFeed(st), Options{Width: w, Height: 48})
+		d := drive(newTestFeed(st), Options{Width: w, Height: 48})
 		d.press("o")
 		for _, want := range []string{"polling", "every 2s", "17.2", "standby", "3.0 ms", "up-to-its-end", "refused", "next try in 3s",
 			"lock table", "6,400 entries", "redis-leases:6379/0", "STALE", "not observed 1 time, 10 s in all", "1 primitive"} {
@@ -170,7 +170,7 @@ func TestTheNamesOfFactsKeepAGapBehindThem(t *testing.T) {
 	st := uitest.State(noon(), uitest.Led("a", "host", noon()))
 	long := strings.Repeat("long ", 12) + "end"
 	st.Scopes[0].About.Config = []sources.Attr{{Key: "rate limiter counters", Value: "not set"}, {Key: long, Value: "yes"}}
-	d := drive(uitest.NewFeed(st), Options{Width: 80, Height: 48})
+	d := drive(newTestFeed(st), Options{Width: 80, Height: 48})
 	d.press("o")
 	d.shows(t, "rate limiter counters       not set")
 	d.shows(t, "…  yes")
@@ -184,7 +184,7 @@ func TestAgesOfStaleRowsStandStill(t *testing.T) {
 	p := uitest.Led("a", "host", noon()) // since a minute before noon
 	st := uitest.State(noon(), p)
 	st.Scopes[0].Health, st.Sources[0].Health = sources.HealthStale, sources.HealthStale
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 40})
 	d.pass(100)
 	d.shows(t, "leases STALE 1m40s")
 	d.shows(t, "as of 12:00:00")
@@ -212,7 +212,7 @@ func TestOnlyProblemsSaysWhatItCannotJudge(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
 	st := uitest.State(noon(), a, b, lost("c"))
-	d := drive(uitest.NewFeed(st), Options{Width: 120, Height: 30})
+	d := drive(newTestFeed(st), Options{Width: 120, Height: 30})
 	d.shows(t, "1 problem ")
 	d.press("!")
 	if got := d.names(); !slices.Equal(got, []string{"c"}) {
@@ -236,14 +236,14 @@ func TestAliasStandsBesideANumber(t *testing.T) {
 	t.Parallel()
 	p := uitest.Led("4242:17", "host", noon())
 	p.Alias = "ledger/compactor"
-	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 160, Height: 40})
+	d := drive(newTestFeed(uitest.State(noon(), p)), Options{Width: 160, Height: 40})
 	d.shows(t, "ledger/compactor  4242:17")
-	d = drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
+	d = drive(newTestFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
 	d.shows(t, "…  4242:17 ")
 	p.Alias, p.AliasHow = "Airflow", sources.Inferred
-	drive(uitest.NewFeed(uitest.State(noon(), p)), Options{}).shows(t, "~Airflow  4242:17")
+	drive(newTestFeed(uitest.State(noon(), p)), Options{}).shows(t, "~Airflow  4242:17")
 	p.Name, p.Alias, p.AliasHow = "demo:leader", "key 77", sources.Told
-	drive(uitest.NewFeed(uitest.State(noon(), p)), Options{}).shows(t, "demo:leader  key 77")
+	drive(newTestFeed(uitest.State(noon(), p)), Options{}).shows(t, "demo:leader  key 77")
 }
 
 func TestAScreenThatScrollsSaysHowMuchIsBelow(t *testing.T) {

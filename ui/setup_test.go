@@ -31,11 +31,11 @@ func noon() time.Time { return uitest.Noon() }
 // driver turns a model by hand: intents in, frames out.
 type driver struct {
 	*model
-	feed  *uitest.Feed
+	feed  *testFeed
 	waits bool // the operator was told to do something since the last key
 }
 
-func drive(feed *uitest.Feed, o Options) *driver {
+func drive(feed *testFeed, o Options) *driver {
 	o.Feed = feed
 	if o.Title == "" {
 		o.Title = "prod-eu"
@@ -58,7 +58,7 @@ func drive(feed *uitest.Feed, o Options) *driver {
 
 // hand drives a board over hand-made rows.
 func hand(prims ...*sources.Primitive) *driver {
-	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 120, Height: 30})
+	return drive(newTestFeed(uitest.State(noon(), prims...)), Options{Width: 120, Height: 30})
 }
 
 func (d *driver) send(msg tea.Msg) tea.Cmd {

@@ -27,7 +27,7 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	st := fellSilent(a)
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 40})
 	grade := func(want paint.Severity) {
 		t.Helper()
 		n, worst := screen.SilentSources(&d.Scene)
@@ -50,7 +50,7 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	grade(paint.Bad)
 	st.Sources[0].Health, st.Sources[0].Err = sources.HealthConnecting, errors.New("refused")
 	st.Scopes = nil
-	d = drive(uitest.NewFeed(st), Options{Width: 160, Height: 40}) // it never answered
+	d = drive(newTestFeed(st), Options{Width: 160, Height: 40}) // it never answered
 	d.pass(59)
 	if _, worst := screen.SilentSources(&d.Scene); worst != paint.Warn {
 		t.Errorf("severity %d after 59 s without any answer", worst)
@@ -65,7 +65,7 @@ func TestASilentSourceHasOneAgeThatIsNotTooYoung(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	st := fellSilent(a)
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 40})
 	d.feed.Pass(400 * time.Millisecond)
 	d.pass(13)
 	d.shows(t, "leases STALE 14s  its server has stopped answering")

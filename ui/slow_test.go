@@ -10,7 +10,7 @@ func TestASlowTerminalIsSaidInTheHeader(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	slow := true
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 30, slow: func() bool { return slow }})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 30, slow: func() bool { return slow }})
 	d.shows(t, "slow terminal")
 	slow = false
 	d.pass(1)
@@ -20,7 +20,7 @@ func TestASlowTerminalIsSaidInTheHeader(t *testing.T) {
 func TestTheWindowIsRenamedAtMostOnceInFiveSeconds(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
-	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 30})
+	d := drive(newTestFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 30})
 	called := func(want string) {
 		t.Helper()
 		if got := d.View().WindowTitle; got != want {

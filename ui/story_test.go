@@ -253,7 +253,7 @@ func storyScripts() map[string]*sourcetest.Script {
 
 // scene tells the story to a Hub in virtual time and returns what it knows at the end:
 // the first of January 2000, 12:41:07 UTC.
-func scene(t *testing.T) *uitest.Feed {
+func scene(t *testing.T) *testFeed {
 	t.Helper()
 	var st *sources.State
 	var events []sources.Event
@@ -295,8 +295,8 @@ func scene(t *testing.T) *uitest.Feed {
 }
 
 // feedAt is a feed of a state at another time than that of its publishing, with what was told.
-func feedAt(st *sources.State, at time.Time, events []sources.Event) *uitest.Feed {
-	feed := uitest.NewFeed(st)
+func feedAt(st *sources.State, at time.Time, events []sources.Event) *testFeed {
+	feed := newTestFeed(st)
 	feed.Pass(at.Sub(st.At))
 	feed.Tell(events...)
 	return feed

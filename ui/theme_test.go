@@ -36,7 +36,7 @@ func TestNoColorOfAnyValueTakesTheColoursAway(t *testing.T) {
 func TestTextAloneSaysTheSameWithAndWithoutColour(t *testing.T) {
 	t.Parallel()
 	st := scene(t).State()
-	plain, coloured := drive(uitest.NewFeed(st), Options{NoColor: true}), drive(uitest.NewFeed(st), Options{})
+	plain, coloured := drive(newTestFeed(st), Options{NoColor: true}), drive(newTestFeed(st), Options{})
 	got := strings.Replace(plain.text(), "\n>!", "\n !", 1) // the cursor is a sign where reverse may be all there is
 	if got != coloured.text() {
 		t.Error("the texts differ")
@@ -64,7 +64,7 @@ func TestASCIITerminalsGetNothingElse(t *testing.T) {
 
 func TestNamesBeyondASCIIAreQuestionMarksOnAnASCIITerminal(t *testing.T) {
 	t.Parallel()
-	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Led("schlüssel", "日本", noon()))), Options{ASCII: true})
+	d := drive(newTestFeed(uitest.State(noon(), uitest.Led("schlüssel", "日本", noon()))), Options{ASCII: true})
 	d.shows(t, "schl?ssel")
 	exact(t, d)
 }
@@ -78,7 +78,7 @@ func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
 		{Owner: sources.OwnerRef{ID: "old", Label: "old"}, Hue: 0, Start: at(time.Hour), End: at(5 * time.Minute)},
 		{Owner: sources.OwnerRef{ID: "new", Label: "new"}, Hue: 1, Start: at(4 * time.Minute)},
 	}
-	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
+	d := drive(newTestFeed(st), Options{Width: 160, Height: 40})
 	d.Started = noon().Add(-time.Hour) // so that the strips are of their whole length
 	d.send(terminal.SecondMsg{})
 	d.shows(t, "B new")  // in the list and in the pane
@@ -91,7 +91,7 @@ func TestAThemeIsAGreyThatCanBeReadWhereTheTerminalHasIt(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	frame := func(o Options, msgs ...tea.Msg) string {
-		d := drive(uitest.NewFeed(uitest.State(noon(), a)), o)
+		d := drive(newTestFeed(uitest.State(noon(), a)), o)
 		for _, msg := range msgs {
 			d.send(msg)
 		}
@@ -128,7 +128,7 @@ func TestTheTerminalIsAskedForItsBackgroundOnlyWhereThatMatters(t *testing.T) {
 		o     Options
 		asked bool
 	}{{Options{}, true}, {Options{Theme: "auto"}, true}, {Options{Theme: "dark"}, false}, {Options{NoColor: true}, false}} {
-		d := drive(uitest.NewFeed(uitest.State(noon(), a)), c.o)
+		d := drive(newTestFeed(uitest.State(noon(), a)), c.o)
 		if asked := d.Init() != nil; asked != c.asked {
 			t.Errorf("%+v: asked is %v", c.o, asked)
 		}

@@ -40,7 +40,7 @@ func lanes(w, h int, rows ...*sources.Row) *driver {
 	for i, r := range rows {
 		r.Slot = i
 	}
-	d := drive(uitest.NewFeed(st), Options{Width: w, Height: h})
+	d := drive(newTestFeed(st), Options{Width: w, Height: h})
 	d.Events.Since = noon().Add(-24 * time.Hour) // so the window is as long as it can be
 	d.press("s", "n", "3")
 	return d
@@ -252,7 +252,7 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 	hour := storyHour(t)
 	events, _ := hour.Events(1 << 20)
 	open := func(o Options, keys ...string) *driver {
-		d := drive(uitest.NewFeed(hour.State()), o)
+		d := drive(newTestFeed(hour.State()), o)
 		d.feed.Pass(hour.Now().Sub(d.feed.Now()))
 		d.feed.Tell(events...)
 		d.send(terminal.SecondMsg{})
@@ -321,7 +321,7 @@ func TestTheLegendCountsOnlyWhatWasObserved(t *testing.T) {
 		{"nobody observed the window", 160, 48, "1", []string{"nothing is known of this window", "no gap seen"}},
 		{"nobody observed the window, on a small screen", 80, 24, "1", []string{"ALL LANES  changes 0", "not observed 11m", "no gap seen"}},
 	} {
-		d := drive(uitest.NewFeed(hour.State()), Options{Width: c.w, Height: c.h})
+		d := drive(newTestFeed(hour.State()), Options{Width: c.w, Height: c.h})
 		d.feed.Pass(hour.Now().Sub(d.feed.Now()))
 		d.press("s", "n", "3", "g", "j", ":")
 		d.typed("at 12:27")

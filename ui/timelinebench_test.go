@@ -52,7 +52,7 @@ func BenchmarkTimelineSecond(b *testing.B) {
 				r.Terms[0].Start.At = noon().Add(-time.Hour)
 			}
 			st.Scopes[0].Since = noon().Add(-time.Hour)
-			d := drive(uitest.NewFeed(st), Options{})
+			d := drive(newTestFeed(st), Options{})
 			d.press("3")
 			b.ReportAllocs()
 			for b.Loop() {

@@ -57,7 +57,7 @@ func renewing(rows int) (d *driver, second func()) {
 	for i := range prims {
 		owned(i, noon().Add(-time.Duration(i%10)*time.Second))
 	}
-	d = drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{})
+	d = drive(newTestFeed(uitest.State(noon(), prims...)), Options{})
 	d.press("s", "n")
 	n := 0
 	return d, func() {

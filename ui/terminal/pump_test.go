@@ -9,27 +9,43 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"coordtop/sources"
-	"coordtop/ui/uitest"
 )
 
 // feed is what a pump is tested with.
-type feed interface {
-	State() *sources.State
-	Now() time.Time
-	Wake() <-chan struct{}
+type feed struct {
+	rev  atomic.Uint64 // of its state
+	now  func() time.Time
+	wake chan struct{} // capacity 1
 }
 
-func pumpOf(f feed, acts <-chan struct{}, slow func() bool, send func(tea.Msg)) *Pump {
-	return &Pump{Wake: f.Wake, Acts: acts, Now: f.Now, Revision: func() uint64 { return f.State().Rev }, Send: send, Slow: slow}
+// still returns a feed whose clock stands still.
+func still() *feed {
+	return &feed{now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }, wake: make(chan struct{}, 1)}
+}
+
+// tell announces an event.
+func (f *feed) tell() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next publishes another state.
+func (f *feed) next() {
+	f.rev.Add(1)
+	f.tell()
+}
+
+func pumpOf(f *feed, acts <-chan struct{}, slow func() bool, send func(tea.Msg)) *Pump {
+	return &Pump{Wake: func() <-chan struct{} { return f.wake }, Acts: acts, Now: f.now, Revision: f.rev.Load, Send: send, Slow: slow}
 }
 
 // pumped runs a pump in a bubble; sent receives the time of each message.
-func pumped(t *testing.T, send func(), test func(feed *uitest.Feed, sent *[]time.Duration)) {
+func pumped(t *testing.T, send func(), test func(feed *feed, sent *[]time.Duration)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		feed := uitest.NewFeed(uitest.State(uitest.Noon()))
+		feed := still()
 		start := time.Now()
 		var sent []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
@@ -52,18 +68,11 @@ func pumped(t *testing.T, send func(), test func(feed *uitest.Feed, sent *[]time
 	})
 }
 
-// next publishes another state.
-func next(feed *uitest.Feed) {
-	st := *feed.State()
-	st.Rev++
-	feed.Set(&st)
-}
-
 func TestPumpTellsANewStateAtOnce(t *testing.T) {
 	t.Parallel()
-	pumped(t, func() {}, func(feed *uitest.Feed, sent *[]time.Duration) {
+	pumped(t, func() {}, func(feed *feed, sent *[]time.Duration) {
 		time.Sleep(time.Second)
-		next(feed)
+		feed.next()
 		synctest.Wait()
 		if len(*sent) != 1 || (*sent)[0] != time.Second {
 			t.Errorf("sent at %v", *sent)
@@ -73,11 +82,11 @@ func TestPumpTellsANewStateAtOnce(t *testing.T) {
 
 func TestPumpMergesEventsThatBringNoState(t *testing.T) {
 	t.Parallel()
-	pumped(t, func() {}, func(feed *uitest.Feed, sent *[]time.Duration) {
-		next(feed)
+	pumped(t, func() {}, func(feed *feed, sent *[]time.Duration) {
+		feed.next()
 		for range 1000 {
 			time.Sleep(time.Millisecond)
-			feed.Tell(sources.Event{})
+			feed.tell()
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -89,12 +98,12 @@ func TestPumpMergesEventsThatBringNoState(t *testing.T) {
 
 func TestPumpDoesNotLetAStateWaitForEvents(t *testing.T) {
 	t.Parallel()
-	pumped(t, func() {}, func(feed *uitest.Feed, sent *[]time.Duration) {
-		next(feed)
+	pumped(t, func() {}, func(feed *feed, sent *[]time.Duration) {
+		feed.next()
 		time.Sleep(50 * time.Millisecond)
-		feed.Tell(sources.Event{})
+		feed.tell()
 		time.Sleep(20 * time.Millisecond)
-		next(feed)
+		feed.next()
 		synctest.Wait()
 		if len(*sent) != 2 || (*sent)[1] != 70*time.Millisecond {
 			t.Errorf("sent at %v", *sent)
@@ -105,9 +114,9 @@ func TestPumpDoesNotLetAStateWaitForEvents(t *testing.T) {
 func TestPumpWaitsAloneWhileTheProgramIsBusy(t *testing.T) {
 	t.Parallel()
 	busy := func() { time.Sleep(10 * time.Second) }
-	pumped(t, busy, func(feed *uitest.Feed, sent *[]time.Duration) {
+	pumped(t, busy, func(feed *feed, sent *[]time.Duration) {
 		for range 100 {
-			next(feed) // never blocks
+			feed.next() // never blocks
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(30 * time.Second)
@@ -118,20 +127,18 @@ func TestPumpWaitsAloneWhileTheProgramIsBusy(t *testing.T) {
 	})
 }
 
-// ticking is a feed whose clock runs, 700 ms ahead of the bubble's.
-type ticking struct {
-	*uitest.Feed
-	start time.Time
-}
-
-func (f ticking) Now() time.Time {
-	return uitest.Noon().Add(700*time.Millisecond + time.Since(f.start))
+// ticking returns a feed whose clock runs, 700 ms ahead of the bubble's.
+func ticking() *feed {
+	f, start := still(), time.Now()
+	noon := f.now()
+	f.now = func() time.Time { return noon.Add(700*time.Millisecond + time.Since(start)) }
+	return f
 }
 
 func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		feed := ticking{uitest.NewFeed(uitest.State(uitest.Noon())), time.Now()}
+		feed, start := ticking(), time.Now()
 		var ticks, moves []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -139,9 +146,9 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 			done <- pumpOf(feed, nil, nil, func(msg tea.Msg) {
 				switch msg.(type) {
 				case SecondMsg:
-					ticks = append(ticks, time.Since(feed.start))
+					ticks = append(ticks, time.Since(start))
 				case ColumnMsg:
-					moves = append(moves, time.Since(feed.start)-columnPause)
+					moves = append(moves, time.Since(start)-columnPause)
 				}
 			}).Run(ctx)
 		}()
@@ -163,7 +170,7 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		feed := ticking{uitest.NewFeed(uitest.State(uitest.Noon())), time.Now()}
+		feed := ticking()
 		var slow atomic.Bool
 		slow.Store(true)
 		wakes, seconds := 0, 0
@@ -180,14 +187,14 @@ func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
 			}).Run(ctx)
 		}()
 		for range 100 {
-			next(feed.Feed)
+			feed.next()
 			time.Sleep(100 * time.Millisecond)
 		}
 		if wakes != 0 || seconds != 10 {
 			t.Errorf("%d wake-ups and %d seconds in ten of them", wakes, seconds)
 		}
 		slow.Store(false)
-		next(feed.Feed)
+		feed.next()
 		synctest.Wait()
 		if wakes != 1 {
 			t.Errorf("it is not slow any more: %d wake-ups", wakes)
@@ -207,7 +214,7 @@ func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pumpOf(uitest.NewFeed(uitest.State(uitest.Noon())), acts, nil, func(msg tea.Msg) {
+			done <- pumpOf(still(), acts, nil, func(msg tea.Msg) {
 				if _, ok := msg.(WakeMsg); ok {
 					sent = append(sent, time.Since(start))
 				}

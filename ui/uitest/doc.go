@@ -1,4 +1,3 @@
-// Package uitest holds what tests of several packages share to test the board: hand-made rows
-// and a Feed of them that stands still until it is changed, a load for a Hub, and a terminal
-// emulator that shows what a running program has drawn.
+// Package uitest holds what tests of several packages share to test the board: hand-made rows,
+// a load for a Hub, and a terminal emulator that shows what a running program has drawn.
 package uitest

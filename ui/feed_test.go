@@ -1,4 +1,4 @@
-package uitest
+package ui
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"coordtop/sources"
 )
 
-// Feed is a feed that stands still until a test changes it. It is safe for concurrent
+// testFeed is a feed that stands still until a test changes it. It is safe for concurrent
 // use.
-type Feed struct {
+type testFeed struct {
 	mu        sync.Mutex
 	state     *sources.State
 	now       time.Time
@@ -22,30 +22,30 @@ type Feed struct {
 	refreshes int
 }
 
-// NewFeed returns a feed with that state, at the time of its publishing.
-func NewFeed(st *sources.State) *Feed {
-	return &Feed{state: st, now: st.At, wake: make(chan struct{}, 1)}
+// newTestFeed returns a feed with that state, at the time of its publishing.
+func newTestFeed(st *sources.State) *testFeed {
+	return &testFeed{state: st, now: st.At, wake: make(chan struct{}, 1)}
 }
 
 // State returns what was set last.
-func (f *Feed) State() *sources.State {
+func (f *testFeed) State() *sources.State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.state
 }
 
 // Now returns the time that was set last.
-func (f *Feed) Now() time.Time {
+func (f *testFeed) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
 }
 
 // Wake receives after Set and Tell.
-func (f *Feed) Wake() <-chan struct{} { return f.wake }
+func (f *testFeed) Wake() <-chan struct{} { return f.wake }
 
 // Events returns what was told since.
-func (f *Feed) Events(max int) ([]sources.Event, uint64) {
+func (f *testFeed) Events(max int) ([]sources.Event, uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := min(max, len(f.events))
@@ -55,7 +55,7 @@ func (f *Feed) Events(max int) ([]sources.Event, uint64) {
 }
 
 // Row looks for a row.
-func (f *Feed) Row(s *sources.State, ref sources.Ref) *sources.Row {
+func (f *testFeed) Row(s *sources.State, ref sources.Ref) *sources.Row {
 	i := slices.IndexFunc(s.Rows, func(row *sources.Row) bool { return row != nil && row.Ref == ref })
 	if i < 0 {
 		return nil
@@ -64,7 +64,7 @@ func (f *Feed) Row(s *sources.State, ref sources.Ref) *sources.Row {
 }
 
 // Focus notes what is on screen.
-func (f *Feed) Focus(visible []sources.Ref, selected sources.Ref) {
+func (f *testFeed) Focus(visible []sources.Ref, selected sources.Ref) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.visible, f.selected = visible, selected
@@ -72,28 +72,28 @@ func (f *Feed) Focus(visible []sources.Ref, selected sources.Ref) {
 }
 
 // Refresh counts.
-func (f *Feed) Refresh() {
+func (f *testFeed) Refresh() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refreshes++
 }
 
 // Focused returns the last call of Focus, and how many there were.
-func (f *Feed) Focused() (visible []sources.Ref, selected sources.Ref, calls int) {
+func (f *testFeed) Focused() (visible []sources.Ref, selected sources.Ref, calls int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.visible, f.selected, f.focused
 }
 
 // Refreshes returns how often a new look was asked for.
-func (f *Feed) Refreshes() int {
+func (f *testFeed) Refreshes() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refreshes
 }
 
 // Set puts another state in place.
-func (f *Feed) Set(st *sources.State) {
+func (f *testFeed) Set(st *sources.State) {
 	f.mu.Lock()
 	f.state = st
 	f.mu.Unlock()
@@ -101,21 +101,21 @@ func (f *Feed) Set(st *sources.State) {
 }
 
 // Pass lets time pass.
-func (f *Feed) Pass(d time.Duration) {
+func (f *testFeed) Pass(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now = f.now.Add(d)
 }
 
 // Tell adds events.
-func (f *Feed) Tell(events ...sources.Event) {
+func (f *testFeed) Tell(events ...sources.Event) {
 	f.mu.Lock()
 	f.events = append(f.events, events...)
 	f.mu.Unlock()
 	f.wakeUp()
 }
 
-func (f *Feed) wakeUp() {
+func (f *testFeed) wakeUp() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
