@@ -32,15 +32,16 @@ func driverCases() []testCase {
 
 func hasSemaphore(c coord.Caps) bool { return c.Semaphore }
 
+func hasKind(c coord.Caps, kind coord.Kind) bool {
+	return map[coord.Kind]bool{coord.KindMutex: c.Mutex, coord.KindSemaphore: c.Semaphore, coord.KindElection: c.Election}[kind]
+}
+
 // anyKind is a kind that the driver has.
 func (s *suite) anyKind() coord.Kind {
-	switch {
-	case s.caps.Mutex:
-		return coord.KindMutex
-	case s.caps.Election:
-		return coord.KindElection
-	case s.caps.Semaphore:
-		return coord.KindSemaphore
+	for _, kind := range []coord.Kind{coord.KindMutex, coord.KindElection, coord.KindSemaphore} {
+		if hasKind(s.caps, kind) {
+			return kind
+		}
 	}
 	s.Fatal("the driver has no primitive at all")
 	return coord.KindNone

@@ -12,16 +12,7 @@ import (
 // kindCases are the promises that every kind of primitive keeps when only one can own
 // it.
 func kindCases(kind coord.Kind) []testCase {
-	has := func(c coord.Caps) bool {
-		switch kind {
-		case coord.KindMutex:
-			return c.Mutex
-		case coord.KindSemaphore:
-			return c.Semaphore
-		default:
-			return c.Election
-		}
-	}
+	has := func(c coord.Caps) bool { return hasKind(c, kind) }
 	var cases []testCase
 	for _, c := range []struct {
 		name string

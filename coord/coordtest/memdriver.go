@@ -168,12 +168,8 @@ func (s *memSession) under(ctx context.Context) (context.Context, func()) {
 
 // check refuses what is not asked of this service.
 func (s *memSession) check(c coord.Claim) error {
-	caps := s.m.caps()
-	known := map[coord.Kind]bool{
-		coord.KindMutex: caps.Mutex, coord.KindSemaphore: caps.Semaphore, coord.KindElection: caps.Election,
-	}
-	switch {
-	case !known[c.Kind], c.Mode == coord.Shared && !caps.Shared, c.Ephemeral && !caps.Ephemeral:
+	switch caps := s.m.caps(); {
+	case !hasKind(caps, c.Kind), c.Mode == coord.Shared && !caps.Shared, c.Ephemeral && !caps.Ephemeral:
 		return fmt.Errorf("%v %v: %w", c.Mode, c.Kind, coord.ErrUnsupported)
 	case len(c.Data) > caps.MaxData:
 		return fmt.Errorf("%d bytes, at most %d: %w", len(c.Data), caps.MaxData, coord.ErrDataTooLong)
