@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -120,12 +121,22 @@ func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
 }
 
-// readBefore reads the events of the run up to the one numbered last.
+// readBefore reads the events of the run up to the one numbered last, in the order of their numbers:
+// where the clock was set back before, earlier ones have later times.
 func (r *seeker) readBefore(ctx context.Context, last uint64) error {
-	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, 0, EventFilter{})
+	after := 0
+	steps, err := r.reader.Events(ctx, r.began, eventsBefore, eventsBefore, EventFilter{Kinds: []sources.EventKind{sources.EventClockStep}})
+	if slices.ContainsFunc(steps, func(e Event) bool { return e.Run == r.run && e.Seq <= last }) {
+		after = eventsBefore
+	}
 	if err != nil {
 		return err
 	}
+	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, after, EventFilter{})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
 	for i := range events {
 		if events[i].Run == r.run && events[i].Seq <= last {
 			r.before = append(r.before, events[i].Event)
