@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,13 +29,8 @@ func (st *settings) completeSources(_ *cobra.Command, _ []string, typed string) 
 		}
 	}
 	words = append(words, st.knownNames(typed)...)
-	var fit []string
-	for _, w := range words {
-		if strings.HasPrefix(w, typed) {
-			fit = append(fit, w)
-		}
-	}
-	return fit, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, typed) })
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // knownNames completes a URL that ends with the name of a primitive, where names are remembered.

@@ -51,7 +51,7 @@ type Source struct {
 	ForgetNames                       bool // the names that are seen are not remembered
 	UnrecordedData                    bool // what owners and waiters say of themselves is not recorded
 
-	Labels  []Label // sorted by key
+	Labels  []sources.Attr // what a filter can ask for; sorted by key
 	PollMin time.Duration
 	PollMax time.Duration // 0, as PollMin 0: the source's own choice
 	Forget  time.Duration // 0: the source's own choice
@@ -88,9 +88,6 @@ type NameFile struct {
 	Node     string // as in Watch
 	Expected bool
 }
-
-// Label is a fact about a source that a filter can ask for.
-type Label struct{ Key, Value string }
 
 // Colors are the names that `color` takes: those of a terminal's own palette, so that
 // the theme of the person's terminal decides what they look like.

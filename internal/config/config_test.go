@@ -43,7 +43,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		User: "coordtop", TLS: certs.Files{ServerName: "leases.internal"},
 		Watch:   []Watch{{sources.KindElection, "app:leader:*", true, ""}, {sources.KindMutex, "app:lock:*", false, ""}},
 		Legible: []*regexp.Regexp{regexp.MustCompile("^agent=([^;]+);")},
-		Protect: true, Labels: []Label{{"env", "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
+		Protect: true, Labels: []sources.Attr{{Key: "env", Value: "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
@@ -304,7 +304,7 @@ sources:
 	if c.Title != "42" || c.Sources[1].TLS.CA != "/home/me/ca.pem" || c.Sources[1].Name != "b" || c.Sources[0].Name != "a" {
 		t.Errorf("got %+v", c)
 	}
-	if want := []Label{{"env", "true"}, {"n", "1.50"}}; !reflect.DeepEqual(c.Sources[0].Labels, want) {
+	if want := []sources.Attr{{Key: "env", Value: "true"}, {Key: "n", Value: "1.50"}}; !reflect.DeepEqual(c.Sources[0].Labels, want) {
 		t.Errorf("labels %v, want %v", c.Sources[0].Labels, want)
 	}
 	if want := []string{"pass", "show", "7"}; !reflect.DeepEqual(c.Sources[0].Password.Command, want) {

@@ -40,7 +40,7 @@ thresholds: {flap_within: 2h, wait: 1h}
 	want := []string{
 		"/etc/c.yaml:3:10: sources[0].url: parameter 1 behind the ?: sslmode= takes ",
 		"/etc/c.yaml:4:17: sources[0].key_scheme: no such key scheme",
-		"/etc/c.yaml:5:20: sources[0].channels[1]: the name of channel 1 has 65 bytes",
+		"/etc/c.yaml:5:20: sources[0].channels[1]: invalid options: the channel's name has 65 bytes",
 		"/etc/c.yaml:8:16: sources[0].watch[1].mutex: selecting locks: ",
 		"/etc/c.yaml:9:19: sources[0].watch[2].election: selecting locks: ",
 		"/etc/c.yaml:10:10: sources[1].url: selecting locks: ",

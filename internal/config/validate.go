@@ -177,7 +177,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Labels)) {
 		v.plain(join(path+".labels", key), key+f.Labels[key])
-		s.Labels = append(s.Labels, Label{Key: key, Value: f.Labels[key]})
+		s.Labels = append(s.Labels, sources.Attr{Key: key, Value: f.Labels[key]})
 	}
 	if s.PollMin > 0 && s.PollMax > 0 && s.PollMin > s.PollMax {
 		v.wrong(path+".poll.min", "is longer than max")

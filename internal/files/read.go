@@ -219,14 +219,10 @@ func existing(path string) string {
 		return "the working directory"
 	}
 	for path != "/" {
-		if path = filepath.Dir(path); isFolder(path) {
+		path = filepath.Dir(path)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return path
 		}
 	}
 	return path
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

@@ -3,6 +3,7 @@ package headless
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +17,7 @@ func one(s *sources.State, name, space string) []*sources.Row {
 	if name != "" {
 		list = called(list, name)
 	}
-	var near []*sources.Row
-	for _, r := range list {
-		if r.Space == space {
-			near = append(near, r)
-		}
-	}
+	near := slices.DeleteFunc(slices.Clone(list), func(r *sources.Row) bool { return r.Space != space })
 	if len(near) == 1 {
 		return near
 	}

@@ -115,22 +115,8 @@ func URL(s config.Source, r *sources.Row) string {
 // escape is for the value of a parameter of ours, in which a + is a +.
 func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-func labels(s config.Source) []sources.Attr {
-	var list []sources.Attr
-	for _, l := range s.Labels {
-		list = append(list, sources.Attr{Key: l.Key, Value: l.Value})
-	}
-	return list
-}
-
-// pathOf is the path of a source's URL, with its slash; "" if there is none.
-func pathOf(s config.Source) string {
+// urlOf is a source's URL taken apart.
+func urlOf(s config.Source) config.Target {
 	t, _ := Config().ParseURL(s.URL) // it was parsed before
-	return t.Path
-}
-
-// userOf is the user in a source's URL.
-func userOf(s config.Source) string {
-	t, _ := Config().ParseURL(s.URL) // as there
-	return t.User
+	return t
 }

@@ -45,7 +45,7 @@ func postgres() Backend {
 func postgresSource(h Host, s config.Source, names map[string]string) (Prepared, error) {
 	o := postgresOptions(s, names)
 	return Prepared{
-		Space: strings.TrimPrefix(pathOf(s), "/"),
+		Space: strings.TrimPrefix(urlOf(s).Path, "/"),
 		Open:  func(password string) (sources.Source, error) { return openPostgres(h, o, s.TLS, password) },
 	}, errors.Join(checkPostgres(s, names), postgresFiles(h.Lookup, o.URL))
 }
@@ -55,7 +55,7 @@ func postgresSource(h Host, s config.Source, names map[string]string) (Prepared,
 func postgresOptions(s config.Source, names map[string]string) pgsource.Options {
 	o := pgsource.Options{
 		Name: s.Name, URL: s.URL, User: s.User, Scheme: pgcoord.Scheme(s.Scheme), Names: names, Channels: s.Channels,
-		Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),
+		Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
 	}
 	for _, w := range s.Watch {
 		o.Selections = append(o.Selections, pgsource.Selection{Key: w.Pattern, Kind: w.Kind, Expected: w.Expected})
@@ -95,7 +95,7 @@ const postgresLease = 11 * time.Second
 func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = pgcoord.Options{}.Caps()
 	b.Lease = postgresLease
-	b.Login = cmp.Or(s.User, userOf(s))
+	b.Login = cmp.Or(s.User, urlOf(s).User)
 	used := explained(b, pgsource.Explain)
 	b.Open = func(ctx context.Context, database string) (coord.Driver, error) {
 		o := pgcoord.Options{

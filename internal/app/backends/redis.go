@@ -59,7 +59,7 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 
 func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
 	o := redissource.Options{
-		Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),
+		Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
 		Legible: s.Legible,
 	}
 	for _, w := range s.Watch {
@@ -72,7 +72,7 @@ func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.
 func redisSource(_ Host, s config.Source, _ map[string]string) (Prepared, error) {
 	client, err := redisClient(s)
 	many, wrong := patterns(s.Watch)
-	p := Prepared{Space: strings.TrimPrefix(pathOf(s), "/"), Many: many}
+	p := Prepared{Space: strings.TrimPrefix(urlOf(s).Path, "/"), Many: many}
 	p.Check = client.Check
 	p.Open = func(password string) (sources.Source, error) {
 		client := client

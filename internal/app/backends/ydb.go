@@ -127,7 +127,7 @@ func newYDB(s config.Source, secret string, logger *slog.Logger, state string) (
 		return nil, err
 	}
 	o := ydbsource.Options{
-		Name: s.Name, Client: client, Nodes: s.Nodes, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),
+		Name: s.Name, Client: client, Nodes: s.Nodes, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
 	}
 	for _, w := range s.Watch {
 		o.Selections = append(o.Selections, ydbsource.Selection{Node: w.Node, Name: w.Pattern, Kind: w.Kind, Expected: w.Expected})
@@ -184,7 +184,7 @@ func ydbQuery(raw string) string {
 		return ""
 	}
 	query := ""
-	if strings.Trim(pathOf(config.Source{URL: raw}), "/") == "" {
+	if strings.Trim(urlOf(config.Source{URL: raw}).Path, "/") == "" {
 		query += "database=" + escape(o.Database) + "&"
 	}
 	if o.NoDiscovery {
