@@ -43,7 +43,7 @@ type connection struct {
 	quit  context.CancelCauseFunc // ends ctx, and with it whatever job runs
 
 	mu     sync.Mutex
-	onEnd  func(error) // called once, before done is closed
+	onEnd  func(error) // called before done is closed, and may be twice
 	jobs   []*job
 	notify func(*pgconn.Notification) // called by the goroutine; nil: nobody listens
 	wake   context.CancelFunc         // wakes the goroutine out of its waiting, if it waits
@@ -294,10 +294,21 @@ func (l *connection) expireAt(t time.Time) {
 	switch left := time.Until(t); {
 	case l.over:
 	case l.expiry == nil:
-		l.expiry = spawn.After(l.ctx, left, func() { l.cut(errUnrenewed) })
+		l.expiry = spawn.After(l.ctx, left, l.expire)
 	default:
 		l.expiry.Reset(left)
 	}
+}
+
+// expire ends the grant before the connection: jobs that fail with that find the grant lost.
+func (l *connection) expire() {
+	l.mu.Lock()
+	onEnd := l.onEnd
+	l.mu.Unlock()
+	if onEnd != nil {
+		onEnd(errUnrenewed)
+	}
+	l.cut(errUnrenewed)
 }
 
 // alive reports whether the connection can still be used, as far as it knows.

@@ -19,6 +19,7 @@ import (
 const (
 	stateInvalidValue  = "22023" // a setting that this server cannot have
 	stateUnknownParam  = "42704"
+	stateCancelled     = "57014"
 	stateNoDatabase    = "3D000"
 	stateNotSupported  = "0A000"
 	classAuthorization = "28" // wrong password, no such role, not let in

@@ -221,6 +221,9 @@ func (g *grant) unlock(ctx context.Context) error {
 	ours, asked := false, g.connection.alive()
 	j := g.connection.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		r, err := single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
+		if hasState(err, stateCancelled) { // by the cancelling of the claim, which came late
+			r, err = single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
+		}
 		if err != nil {
 			return err
 		}

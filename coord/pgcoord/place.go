@@ -182,6 +182,9 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.C
 		ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errUnanswered)
 		defer cancel()
 		g, err = p.session.confirm(ctx, conn, p.connection, p.request)
+		if err != nil && !conn.Closed() { // as where a cancelling came late
+			_, _ = single(ctx, conn, p.request.sql("pg_advisory_unlock"), p.request.args()...) // else the end of the connection does
+		}
 		return err
 	})
 	<-j.done
@@ -280,23 +283,18 @@ func (p *place) giveUp(ctx context.Context, cause, err error) error {
 
 // cancelStatement makes the server end the statement that waits; false: it did not.
 func (p *place) cancelStatement(ctx context.Context) bool {
-	if p.session.driver.options.Poll > 0 || p.request.Wait == 0 {
-		select { // the statement under way is a short one
+	if p.session.driver.options.Poll == 0 && p.request.Wait != 0 { // else the statement is a short one
+		select {
 		case <-p.outcome:
 			return true
-		case <-ctx.Done():
+		default:
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, closeTime)
+		defer cancel()
+		if p.connection.conn.CancelStatement(ctx) != nil {
 			return false
 		}
-	}
-	select {
-	case <-p.outcome:
-		return true
-	default:
-	}
-	ctx, cancel := context.WithTimeout(ctx, closeTime)
-	defer cancel()
-	if p.connection.conn.CancelStatement(ctx) != nil {
-		return false
 	}
 	select {
 	case <-p.outcome:
