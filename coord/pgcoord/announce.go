@@ -1,7 +1,6 @@
 package pgcoord
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,24 +35,20 @@ const (
 // "more":true; a Joiner puts them together. It is a hint that makes others read sooner;
 // pg_locks is the truth. Every role of the database can read it, and forge it.
 type Announcement struct {
-	Database string
-	Key      string
-	Event    Event
-	Data     []byte
-	PID      uint32 // of an Evicted: the process whose ownership or wait was ended; 0: not known
-	Waiting  bool   // of an Evicted: it was a wait
+	Database string `json:"database"`
+	Key      string `json:"key"`
+	Event    Event  `json:"event"`
+	PID      uint32 `json:"pid,omitempty"`     // of an Evicted: the process whose ownership or wait was ended; 0: not known
+	Waiting  bool   `json:"waiting,omitempty"` // of an Evicted: it was a wait
+	Data     []byte `json:"-"`
 }
 
 // wireAnnouncement is the JSON.
 type wireAnnouncement struct {
-	Database string `json:"database"`
-	Key      string `json:"key"`
-	Event    Event  `json:"event"`
-	Data     string `json:"data,omitempty"`
-	Base64   string `json:"data_b64,omitempty"`
-	More     bool   `json:"more,omitempty"`
-	PID      uint32 `json:"pid,omitempty"`
-	Waiting  bool   `json:"waiting,omitempty"`
+	Announcement
+	Text   string `json:"data,omitempty"`
+	Base64 []byte `json:"data_b64,omitempty"`
+	More   bool   `json:"more,omitempty"`
 }
 
 const (
@@ -88,24 +83,20 @@ func (a Announcement) Payloads() ([]string, error) {
 	return payloads, nil
 }
 
-// part writes one notification.
+// part writes one notification, in the shorter of both ways.
 func (a Announcement) part(data []byte, more bool) (string, error) {
-	w := wireAnnouncement{Database: a.Database, Key: a.Key, Event: a.Event, More: more, PID: a.PID, Waiting: a.Waiting}
-	packed := w
-	packed.Base64 = base64.StdEncoding.EncodeToString(data)
-	best, err := encode(packed)
+	best, err := wireAnnouncement{Announcement: a, Base64: data, More: more}.encode()
 	if err != nil || !utf8.Valid(data) {
 		return best, err
 	}
-	w.Data = string(data)
-	text, err := encode(w)
+	text, err := wireAnnouncement{Announcement: a, Text: string(data), More: more}.encode()
 	if err != nil || len(text) <= len(best) {
 		return text, err
 	}
 	return best, nil
 }
 
-func encode(w wireAnnouncement) (string, error) {
+func (w wireAnnouncement) encode() (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // each escape takes six bytes of few
@@ -157,11 +148,8 @@ func parseAnnouncement(payload string) (a Announcement, more bool, err error) {
 	if w.Key == "" || w.Event == "" {
 		return Announcement{}, false, errors.New("reading an announcement: no key or no event")
 	}
-	a = Announcement{Database: w.Database, Key: w.Key, Event: w.Event, Data: []byte(w.Data), PID: w.PID, Waiting: w.Waiting}
-	if w.Base64 != "" {
-		if a.Data, err = base64.StdEncoding.DecodeString(w.Base64); err != nil {
-			return Announcement{}, false, fmt.Errorf("reading an announcement: %w", err)
-		}
+	if w.Data = w.Base64; len(w.Data) == 0 {
+		w.Data = []byte(w.Text)
 	}
-	return a, w.More, nil
+	return w.Announcement, w.More, nil
 }

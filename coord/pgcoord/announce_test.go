@@ -15,7 +15,7 @@ func TestAnnouncementIsReadableJSON(t *testing.T) {
 	for want, a := range map[string]pgcoord.Announcement{
 		`{"database":"app","key":"17:-4","event":"acquired","data":"it's <1>"}`:            {Database: "app", Key: "17:-4", Event: pgcoord.Acquired, Data: []byte("it's <1>")},
 		`{"database":"app","key":"4242","event":"released"}`:                               {Database: "app", Key: "4242", Event: pgcoord.Released},
-		`{"database":"5","key":"7","event":"evicted","data":"ana","pid":9,"waiting":true}`: {Database: "5", Key: "7", Event: pgcoord.Evicted, Data: []byte("ana"), PID: 9, Waiting: true},
+		`{"database":"5","key":"7","event":"evicted","pid":9,"waiting":true,"data":"ana"}`: {Database: "5", Key: "7", Event: pgcoord.Evicted, Data: []byte("ana"), PID: 9, Waiting: true},
 		`{"database":"app","key":"4242","event":"told","data_b64":"/w=="}`:                 {Database: "app", Key: "4242", Event: pgcoord.Told, Data: []byte{0xff}},
 	} {
 		if got, err := a.Payloads(); err != nil || len(got) != 1 || got[0] != want {

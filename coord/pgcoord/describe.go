@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
 	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
@@ -61,7 +61,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 type view struct {
 	observer *observer
 	key      Key
-	asked    map[string]bool // owners that did not answer; nil: ask
+	asked    []backend // owners that did not answer
 }
 
 // describe reads once, and a second time if owners had to be asked for their data.
@@ -70,29 +70,19 @@ func (v *view) describe(ctx context.Context) (coord.Description, error) {
 	if err != nil || len(missing) == 0 {
 		return d, err
 	}
-	fresh := false
-	for owner := range missing {
-		fresh = fresh || !v.asked[owner]
-	}
-	if !fresh {
+	if !slices.ContainsFunc(missing, func(o backend) bool { return !slices.Contains(v.asked, o) }) {
 		return d, nil
 	}
 	err = v.observer.requestData(ctx, v.key, func() bool {
-		for _, o := range missing {
-			if _, ok := v.observer.announcedData(v.key, o.pid, o.name); !ok {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(missing, func(o backend) bool {
+			_, known := v.observer.announcedData(v.key, o.pid, o.name)
+			return !known
+		})
 	})
 	if err != nil {
 		return coord.Description{}, err
 	}
-	d, missing, err = v.readLocks(ctx)
-	v.asked = map[string]bool{}
-	for owner := range missing {
-		v.asked[owner] = true
-	}
+	d, v.asked, err = v.readLocks(ctx)
 	return d, err
 }
 
@@ -103,7 +93,7 @@ type backend struct {
 }
 
 // readLocks reads the locks once. missing are owners whose data is known in part only.
-func (v *view) readLocks(ctx context.Context) (d coord.Description, missing map[string]backend, err error) {
+func (v *view) readLocks(ctx context.Context) (d coord.Description, missing []backend, err error) {
 	l, err := v.observer.get(ctx)
 	if err != nil {
 		return d, nil, err
@@ -112,18 +102,11 @@ func (v *view) readLocks(ctx context.Context) (d coord.Description, missing map[
 	if l.facts.version < 14 {
 		since = "null"
 	}
-	var rows []row
-	err = v.observer.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
-		var err error
-		rows, err = query(ctx, conn, fmt.Sprintf(locksQuery, since),
-			itoa(int64(v.key.Class)), itoa(int64(v.key.Object)), itoa(int64(v.key.Sub)))
-		return err
-	})
+	rows, err := v.observer.query(ctx, fmt.Sprintf(locksQuery, since), itoa(int64(v.key.Class)), itoa(int64(v.key.Object)), itoa(int64(v.key.Sub)))
 	if err != nil {
 		return d, nil, fmt.Errorf("looking at the lock: %w", err)
 	}
 	d = coord.Description{WaitersKnown: v.observer.driver.options.Poll == 0} // those who poll do not queue
-	missing = map[string]backend{}
 	for _, r := range rows {
 		o, from, there, err := v.read(r)
 		switch {
@@ -143,7 +126,7 @@ func (v *view) readLocks(ctx context.Context) (d coord.Description, missing map[
 			if whole, ok := v.observer.announcedData(v.key, from.pid, from.name); ok {
 				o.Data = whole
 			} else {
-				missing[o.ID+" "+from.name] = from
+				missing = append(missing, from)
 			}
 		}
 		d.Owners = append(d.Owners, o)

@@ -12,14 +12,13 @@
 // # One connection a claim
 //
 // A session-level lock belongs to a connection, and taken twice on one it must be given
-// back twice. So each claim has a connection of its own, which is closed after the lock was
+// back twice. So each claim has a connection of its own, which is closed once the lock was
 // given back (and the server has said that it was ours to give); one that owns nothing is
-// kept for the next claim. A waiting claim stands in the server's queue, in the order of
-// arrival, and has the lock a millisecond after it is free; with [Options].Poll it tries
-// again and again instead. A claim that stops waiting has the server cancel its statement,
-// so that nobody queues behind a claim that nobody waits for. Where no answer comes, the process that has the
-// statement is ended over another connection, and where that is not answered either the
-// error wraps coord.ErrUncertain: the lock may be ours until the server notices.
+// kept for the next claim. A waiting claim stands in the server's queue and has the lock a
+// millisecond after it is free; with [Options].Poll it tries again and again instead. A claim
+// that stops waiting has the server cancel its statement. Where no answer comes, the process
+// that has the statement is ended over another connection, and where that is not answered
+// either the error wraps coord.ErrUncertain: the lock may be ours until the server notices.
 //
 // Trust in a grant runs from the sending of the last statement that its connection
 // answered: of the query for the fence that follows every lock, or of a renewal, which
@@ -28,44 +27,36 @@
 //
 // # The window
 //
-// A server gives a lock away when its owner's connection ends. Told by the owner's kernel
-// that happens at once. When the connection was cut and no word was sent, the server finds out by
-// TCP keepalives, which every session may set for itself: we set 5 s of silence and 3
-// questions 2 s apart, so the server gives up 11 s after the last word from us, and sets
-// tcp_user_timeout to the same 11 s, because that replaces both the count of questions and
-// the number of retransmissions that the system would otherwise decide by. The last word
-// that reached it was sent no earlier than the question it answered. Hence the window: 11 s
-// from the sending of the last answered question, less if the server's system reports
-// less (a Unix socket has none of this, and cannot be cut). Wishes for another TTL set
-// other keepalives, in whole seconds and at least 2 s at the server. A renewal comes every
-// fifth of the window, before the server would ask by itself.
+// A server gives a lock away when its owner's connection ends: at once where the owner's kernel
+// tells it. Where the connection was cut it finds out by TCP keepalives, which every session may
+// set for itself: we set 5 s of silence and 3 questions 2 s apart, so 11 s after the last word
+// from us, and tcp_user_timeout to the same, because that replaces both the count of questions
+// and the number of retransmissions. That word was sent no earlier than the question it
+// answered. Hence the window: 11 s from the sending of the last answered question, less if the
+// server's system reports less (a Unix socket has none of this, and cannot be cut). Wishes for
+// another TTL set other keepalives, in whole seconds and at least 2 s at the server. A renewal
+// comes every fifth of the window, before the server would ask by itself.
 //
-// A grant that nobody renews until its window ends is closed by the driver: a lock that a frozen
-// program forgets must not be owned for ever. Abandoning leaves the connection to
-// that end.
+// A grant that nobody renews until its window ends, because the program is frozen or has
+// abandoned it, is closed by the driver then. The loss of a session that the server ends is seen
+// when it happens, because somebody always reads from the connection.
 //
-// The loss of a session that the server ends (it was terminated, the server restarted) is
-// seen when it happens, because somebody always reads from the connection.
-//
-// Postgres cannot promise more: behind a connection that is cut, the server can end a session by
-// an administrator's hand, or restart, and give the lock away before our window ends; a
-// failover to a standby forgets all locks. And a proxy, or an address translation, that
-// closes only its connection to the server makes the server give the lock away while ours
-// stands: we notice with the next renewal, a fifth of the window later, if the proxy then
-// closes ours, and with the end of the window if it is silent. Until then two may own the
-// lock. The source's warnings say where the server sees us at another address than our
-// own, which is a sign of either. The fence is for that.
+// Postgres cannot promise more: behind a connection that is cut, the server can give the lock
+// away before our window ends, when it restarts or an administrator ends the session; a failover
+// to a standby forgets all locks. And a proxy, or an address translation, that closes only its
+// connection to the server has the lock given away while our connection stands: we notice with
+// the next renewal if it then closes ours, and with the end of the window if it is silent. The
+// source's warnings say where the server sees us at another address than our own, which is a
+// sign of either. The fence is for that.
 //
 // # Poolers and standbys
 //
-// Settings are made after connecting, because poolers refuse them before, and after it is
-// known what stands between: see [coordtop/internal/pgwire]. A pooler that lends server
-// sessions for a transaction or a statement would give one lock to everybody: Open finds out
-// and refuses, and so does each later connection; nothing was set by then. A renewal that
-// another process answers is a loss. A pooler in session mode will do, but its keepalives
-// with us are its own, and it must have a session for each claim and one more for reading.
-// A standby's locks are no locks of the primary: it is refused, unless several hosts are
-// named, of which the primary is taken.
+// A pooler that lends server sessions for a transaction or a statement would give one lock to
+// everybody: each connection finds out before it sets anything (see
+// [coordtop/internal/pgwire]) and refuses. A renewal that another process answers is a loss. A
+// pooler in session mode will do, but its keepalives with us are its own, and it must have a
+// session for each claim and one more for reading. A standby's locks are no locks of the primary:
+// it is refused, unless several hosts are named, of which the primary is taken.
 //
 // # Names and announcements
 //

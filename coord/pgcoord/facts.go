@@ -105,7 +105,7 @@ func configureAndRead(ctx context.Context, conn *pgwire.Conn, ttl time.Duration,
 		pid:      uint32(numbers[0]),
 		database: row.Text(1),
 		standby:  row.Text(2) == "t",
-		window:   windowFor(ttl, keep.held(time.Duration(numbers[5])*time.Millisecond)),
+		window:   keep.window(ttl, time.Duration(numbers[5])*time.Millisecond),
 		version:  version,
 	}
 	if row[3] != nil {

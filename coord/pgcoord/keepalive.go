@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"net"
 	"time"
 )
@@ -34,22 +35,11 @@ func (k keepalive) config() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: k.idle, Interval: k.interval, Count: k.count}
 }
 
-// held is how long the server surely keeps a session that it cannot reach any more, by
-// what it says its settings are: the keepalives' time, or the user time-out where that is
-// set, for it overrides their count and the number of retransmissions
-// (tcp_keepalive_timer and tcp_write_timeout of the Linux kernel). 0: it has no such
-// settings, as on a Unix socket, and keeps it for ever.
-func (k keepalive) held(userTimeout time.Duration) time.Duration {
-	if userTimeout > 0 {
-		return userTimeout
-	}
-	return k.budget()
-}
-
-// windowFor is what we trust: what was wished for, if the server keeps it that long.
-func windowFor(ttl, held time.Duration) time.Duration {
-	if held <= 0 {
-		return ttl
-	}
-	return min(ttl, held)
+// window is what we trust: the TTL, if by what the server says its settings are it surely keeps a
+// session that long that it cannot reach any more. That is the keepalives' time, or the user
+// time-out where that is set, for it overrides their count and the number of retransmissions
+// (tcp_keepalive_timer and tcp_write_timeout of the Linux kernel). Without such settings, as on a
+// Unix socket, it keeps it for ever.
+func (k keepalive) window(ttl, userTimeout time.Duration) time.Duration {
+	return min(ttl, cmp.Or(max(userTimeout, 0), max(k.budget(), 0), ttl))
 }

@@ -61,49 +61,43 @@ func (k Key) String() string {
 	return fmt.Sprintf("%d:%d/%d", k.Class, k.Object, k.Sub)
 }
 
-// extensionKey is how Key.String writes a key that an extension made.
-var extensionKey = regexp.MustCompile(`^(\d+):(\d+)/(\d+)$`)
+// keyText matches what Key.String writes: one number, two, or the three of an extension's key.
+var keyText = regexp.MustCompile(`^(?:(-?\d+)|(-?\d+):(-?\d+)|(\d+):(\d+)/(\d+))$`)
 
 // ParseKey reads what String writes. named is true when the
 // text is not made of numbers: then it is a name, whose key a Scheme reports. A text that is
 // made of numbers and is out of their range, and an empty one, is an error that wraps
 // ErrKey.
 func ParseKey(text string) (k Key, named bool, err error) {
-	first, second, pair := strings.Cut(text, ":")
+	m := keyText.FindStringSubmatch(text)
 	switch {
 	case text == "":
 		return Key{}, false, fmt.Errorf("%w: it is empty", ErrKey)
 	case strings.ContainsRune(text, 0):
 		return Key{}, false, fmt.Errorf("%w: Postgres has no text with a zero byte", ErrKey)
-	case extensionKey.MatchString(text):
-		match := extensionKey.FindStringSubmatch(text)
-		class, err1 := strconv.ParseUint(match[1], 10, 32)
-		object, err2 := strconv.ParseUint(match[2], 10, 32)
-		sub, err3 := strconv.ParseUint(match[3], 10, 16)
-		if err1 != nil || err2 != nil || err3 != nil {
-			return Key{}, false, fmt.Errorf("%w: three numbers are out of range", ErrKey)
-		}
-		return Key{Class: uint32(class), Object: uint32(object), Sub: uint16(sub)}, false, nil
-	case !pair && isInteger(text):
-		n, err := strconv.ParseInt(text, 10, 64)
+	case m == nil:
+		return Key{}, true, nil
+	case m[1] != "":
+		n, err := strconv.ParseInt(m[1], 10, 64)
 		if err != nil {
 			return Key{}, false, fmt.Errorf("%w: a number does not fit into a bigint", ErrKey)
 		}
 		return BigintKey(n), false, nil
-	case pair && isInteger(first) && isInteger(second):
-		a, err1 := strconv.ParseInt(first, 10, 32)
-		b, err2 := strconv.ParseInt(second, 10, 32)
+	case m[2] != "":
+		a, err1 := strconv.ParseInt(m[2], 10, 32)
+		b, err2 := strconv.ParseInt(m[3], 10, 32)
 		if err1 != nil || err2 != nil {
 			return Key{}, false, fmt.Errorf("%w: two numbers do not fit into two int4", ErrKey)
 		}
 		return PairKey(int32(a), int32(b)), false, nil
 	}
-	return Key{}, true, nil
-}
-
-func isInteger(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	return s != "" && strings.Trim(s, "0123456789") == ""
+	class, err1 := strconv.ParseUint(m[4], 10, 32)
+	object, err2 := strconv.ParseUint(m[5], 10, 32)
+	sub, err3 := strconv.ParseUint(m[6], 10, 16)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return Key{}, false, fmt.Errorf("%w: three numbers are out of range", ErrKey)
+	}
+	return Key{Class: uint32(class), Object: uint32(object), Sub: uint16(sub)}, false, nil
 }
 
 // Scheme says which bigint key belongs to a name. The zero value is Hashtextextended.

@@ -64,8 +64,22 @@ func (k *observer) read(ctx context.Context, f func(context.Context, *pgwire.Con
 	return k.use(ctx, f)
 }
 
+// query runs one statement that may run twice.
+func (k *observer) query(ctx context.Context, sql string, args ...string) (rows []row, err error) {
+	err = k.read(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
+		rows, err = query(ctx, conn, sql, args...)
+		return err
+	})
+	return rows, err
+}
+
 // get returns the connection; it makes one if there is none that works.
-func (k *observer) get(ctx context.Context) (*connection, error) {
+func (k *observer) get(ctx context.Context) (l *connection, err error) {
+	defer func() {
+		if err != nil && k.life.Err() != nil {
+			err = errClosed
+		}
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer spawn.OnDone(k.life, cancel)()
@@ -73,29 +87,18 @@ func (k *observer) get(ctx context.Context) (*connection, error) {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()
 	case <-ctx.Done():
-		return nil, k.ended(ctx)
+		return nil, fmt.Errorf("waiting for the connection: %w", ctx.Err())
 	}
 	k.mu.Lock()
-	l := k.connection
+	l = k.connection
 	k.mu.Unlock()
 	if l != nil && l.alive() {
 		return l, nil
 	}
-	if k.life.Err() != nil {
-		return nil, errClosed
+	if err := k.life.Err(); err != nil {
+		return nil, err
 	}
-	fresh, err := k.open(ctx)
-	if err != nil && k.life.Err() != nil {
-		return nil, errClosed
-	}
-	return fresh, err
-}
-
-func (k *observer) ended(ctx context.Context) error {
-	if k.life.Err() != nil {
-		return errClosed
-	}
-	return fmt.Errorf("waiting for the connection: %w", ctx.Err())
+	return k.open(ctx)
 }
 
 // open makes the connection, which from then on belongs to the observer.

@@ -7,7 +7,6 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
-	"coordtop/internal/pgwire"
 )
 
 // Enqueue implements coord.Queuer. It returns when the server has put us into its queue.
@@ -35,16 +34,11 @@ func (p *place) queued(ctx context.Context) error {
 		if p.session.driver.options.Poll > 0 {
 			return nil
 		}
-		var there bool
-		err := p.session.driver.observer.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
-			rows, err := query(ctx, conn, inQueueQuery, itoa(int64(p.connection.facts.pid)))
-			there = len(rows) > 0
-			return err
-		})
+		rows, err := p.session.driver.observer.query(ctx, inQueueQuery, itoa(int64(p.connection.facts.pid)))
 		if err != nil {
 			return fmt.Errorf("looking at the queue: %w", err)
 		}
-		if there {
+		if len(rows) > 0 {
 			return nil
 		}
 		if err := pauses.Wait(ctx); err != nil {

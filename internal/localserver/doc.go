@@ -8,14 +8,12 @@
 // # Nothing is left behind
 //
 // A parent can die without running another instruction (SIGKILL, a panic, the test
-// binary's time-out), and its server and the server's folder must still vanish. A
-// kernel's parent-death signal would kill the server but cannot remove a folder, is tied
-// to a thread rather than to a process, and exists on Linux only. Instead every server has
-// a guard: a tiny shell that reads a pipe whose other end the parent holds. When the
-// parent is gone in whatever way, the guard reads the end of the pipe, kills the server
-// and removes the folder. The guard makes the folder, and the server tells the guard its
-// process id before it becomes the server, so there is no instant at which a dying
-// parent could leave either behind. Stop takes the same path.
+// binary's time-out), and its server and the server's folder must still vanish. So every server
+// has a guard: a tiny shell that reads a pipe whose other end the parent holds. At the end of the
+// pipe it kills the server and removes the folder. The guard makes the folder, and the server
+// tells the guard its process id before it becomes the server, so there is no instant at which a
+// dying parent could leave either behind. Stop takes the same path. (A kernel's parent-death
+// signal removes no folder, is tied to a thread, and exists on Linux only.)
 //
 // A server that refuses to be root runs as another user when we are root; the guard stays
 // ours and can end it. Postgres also keeps a System V segment outside its folder, so its

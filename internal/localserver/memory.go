@@ -3,7 +3,6 @@ package localserver
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 )
 
@@ -17,11 +16,8 @@ func PeakMemory(t TB, pid int) int {
 		t.Skipf("this system does not tell what memory a process had: %v", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
-			if err != nil {
-				t.Fatalf("reading the peak of memory: %v", err)
-			}
+		var kilobytes int
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); n == 1 {
 			return kilobytes << 10
 		}
 	}

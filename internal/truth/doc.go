@@ -57,8 +57,7 @@
 //
 // The seed is printed first, and -seed repeats what the actor does; the instants of the
 // servers' answers are never the same. "make truth" runs 2,000 steps on each backend with 10
-// cut connections, which takes some minutes; "go test" runs 200 with 3. -slack is how late a
-// push, or a look that is due, may be on this machine: the stretch of a command, or between
-// two readings of the truth, is known, so that only the scheduling of the processes is left.
-// With 2 cores and a load average of 10 the latest of 9 runs was 55 ms late.
+// cut connections, which takes some minutes; "go test" runs 200 with 3. -slack is how late the
+// scheduling of this machine may make a push, or a look that is due. With 2 cores and a load
+// average of 10 the latest of 9 runs was 55 ms late.
 package truth

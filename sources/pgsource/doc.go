@@ -13,9 +13,7 @@
 //
 // The statements are not one snapshot. A lock whose session ended, or began, between them
 // is left as it was and looked at again at once; only after three such looks in a row is it
-// published without the sessions that cannot be named. The changes are a pure function
-// of the table of the looks before, the look, the data that sessions announced and the rows on
-// screen.
+// published without the sessions that cannot be named.
 //
 // A difference from the last look happened in (After, At]: After is the sending of the
 // last look, At is when the answer of this one had come. Two changes within that stretch
@@ -27,8 +25,7 @@
 // for more goes before those that wait for it, shared waiters are served together, and the
 // deadlock detector moves waiters. So the queue of the selected lock is asked for by
 // pg_blocking_pids, at most 20 calls a second on one server, because each takes the whole
-// lock table: Queue.How is Told once every waiter was asked for, within one look of a change
-// as a rule, and an answer is a second old at most with up to 20 waiters. Every other queue
+// lock table: Queue.How is Told once every waiter was asked for. Every other queue
 // in which the order matters, and one of more than 200 waiters, is put in the order that
 // follows from since when they wait, and is Inferred. Turn says who is served together, once
 // all that own the lock have given it up.
@@ -69,9 +66,8 @@
 // Candidates are sessions whose last query tried for a lock (pg_try_advisory_lock) within a
 // minute. A key in the text of the query links them surely to its lock; one that is a
 // parameter links them, as probable, to the locks whose owners try in the very same way.
-// They are never known to be all: a program may try with a parameter that nothing links, or
-// have asked something else since, or connect for each try. So an election without a leader
-// and with an empty queue is one without a leader, not one without candidates.
+// They are never known to be all, so an election without a leader and with an empty queue is
+// one without a leader, not one without candidates.
 //
 // # Rights
 //
@@ -82,10 +78,7 @@
 //
 // # Poolers and standbys
 //
-// A pooler that lends server sessions is recognised before anything else is asked, see
-// [coordtop/internal/pgwire]. Behind it nothing is set, prepared or listened to, since the
-// next borrower would have it too; each statement is read-only and bounded by settings that
-// end with it, and is waited for even where nobody wants its answer any more, because the
-// session that runs it may own somebody's lock. Advisory locks are each server's own: a
-// standby shows its own, and there is nothing to listen to.
+// Behind a pooler that lends server sessions nothing is set, prepared or listened to, see
+// [coordtop/internal/pgwire]. Advisory locks are each server's own: a standby shows its own, and
+// there is nothing to listen to.
 package pgsource

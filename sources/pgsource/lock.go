@@ -108,17 +108,12 @@ func utoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 // that owns in a second mode too owns twice: then the ID names the mode that came later.
 // before are the terms of the last look, now those of this look that are known so far.
 func ownerID(session string, m mode, before, now []term) string {
-	for i := range before {
-		if before[i].owner == session && before[i].mode == m {
-			return before[i].id
-		}
+	if i := slices.IndexFunc(before, func(t term) bool { return t.owner == session && t.mode == m }); i >= 0 {
+		return before[i].id
 	}
-	for _, list := range [][]term{before, now} {
-		for i := range list {
-			if list[i].owner == session && list[i].id == session {
-				return session + " " + m.word()
-			}
-		}
+	first := func(t term) bool { return t.owner == session && t.id == session }
+	if slices.ContainsFunc(before, first) || slices.ContainsFunc(now, first) {
+		return session + " " + m.word()
 	}
 	return session
 }

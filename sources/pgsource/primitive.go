@@ -2,6 +2,7 @@ package pgsource
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,14 +128,9 @@ func (d *lookDiff) term(l *lock, id string, s *session, before []term) term {
 	if s != nil {
 		now.transaction = s.does.transaction
 	}
-	found := false
-	for i := range before {
-		if before[i].id == id {
-			now, found = before[i], true
-			break
-		}
-	}
-	if !found && (d.before.fresh || l.shown == nil && l.read.IsZero()) {
+	if i := slices.IndexFunc(before, func(t term) bool { return t.id == id }); i >= 0 {
+		now = before[i]
+	} else if d.before.fresh || l.shown == nil && l.read.IsZero() {
 		now.since = sources.Stamp{At: d.s.got, How: sources.AtLeast}
 		if s != nil && s.since.Before(d.s.got) {
 			now.since = sources.StampBetween(s.since, d.s.got, sources.AtLeast)
