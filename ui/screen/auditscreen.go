@@ -39,7 +39,7 @@ func auditScreen(sc *Scene) Frame {
 		empty: noActions(sc), lines: len(shown), height: AuditRows(sc.Layout.Body()), readout: entryReadout(sc, sc.FindAuditEntry(selected), w)}
 	return list.draw(sc, func(i int, l *paint.Line) {
 		p := shown[i]
-		l.Cursor(p.ID == selected).Cell(sc.Theme.Dim, " "+instantText(sc, p.At), eventTime).Skip(1)
+		l.Cursor(p.ID == selected).Cell(sc.Theme.Dim, instantCell(sc, p.At, ""), eventTime).Skip(1)
 		l.Cell("", paint.Clean(p.User()), who).Skip(1).Cell(sc.Theme.Strong, paint.Clean(p.Action), len("cancel-wait")).Skip(1)
 		l.Cell("", sc.Theme.FitName(paint.Clean(p.Ref.Name), names), names).Skip(1)
 		putParts(l, sc.Theme.FitParts(resultParts(sc, p), l.Width-l.X), l.Width)

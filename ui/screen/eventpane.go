@@ -49,7 +49,7 @@ func eventPane(sc *Scene, w, h int) []string {
 // drawGroup writes a line for several events: of permits how many came and went, else the newest
 // event with the number of the others.
 func drawGroup(sc *Scene, l *paint.Line, g *rows.EventGroup, names int) {
-	l.Cell(sc.Theme.Dim, " "+g.Event.At.In(sc.Now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
+	l.Cell(sc.Theme.Dim, instantCell(sc, g.Event.At, ""), eventTime).Skip(1)
 	l.Cell("", sc.Theme.FitName(eventName(g.Event), names), names).Skip(1)
 	over := ""
 	if d := g.Event.At.Sub(g.First); d > 0 {

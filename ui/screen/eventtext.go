@@ -2,6 +2,7 @@ package screen
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,9 +102,19 @@ func putParts(l *paint.Line, parts []paint.Part, end int) {
 // two looks.
 func eventInstant(sc *Scene, e *sources.Event) string {
 	if paint.Spread(e) > 0 {
-		return sc.Theme.About + instantText(sc, e.At)
+		return instantCell(sc, e.At, sc.Theme.About)
 	}
-	return " " + instantText(sc, e.At)
+	return instantCell(sc, e.At, "")
+}
+
+// instantCell is an instant in eventTime cells: a date of two digits has no room for a sign, which a
+// time to the minute does not need.
+func instantCell(sc *Scene, at time.Time, sign string) string {
+	text := instantText(sc, at)
+	if len(text) < eventTime {
+		text = sign + text
+	}
+	return fmt.Sprintf("%*s", eventTime, text)
 }
 
 // instantText is a time of today to a tenth of a second, another one with its date.
