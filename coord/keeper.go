@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/backoff"
 	"coordtop/internal/spawn"
 )
 
@@ -124,116 +123,7 @@ func (k *keeper) endCause() error {
 	return k.wrap("keep", Lost(cmp.Or(k.why(), ErrLost)))
 }
 
-// renewal is the part of a keeper that asks the service. Its goroutine is the keeper's,
-// except for the one request under way, so that a request that hangs delays nothing.
-type renewal struct {
-	k       *keeper
-	answers chan answer
-	running bool    // a request is under way
-	sent    instant // when that was sent
-	late    bool    // and that it is late has been reported
-	backoff *backoff.Backoff
-	rest    time.Duration // no request before this long after rested
-	rested  instant
-	pacing  // of the requests that Confirm asks for
-}
-
-type answer struct {
-	window Window
-	err    error
-	before instant
-}
-
-func newRenewal(k *keeper) *renewal {
-	valid := k.trust.valid
-	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(valid).Start(), pacing: newPacing(valid)}
-}
-
-// renewPolicy paces the tries within one window: quick at first, as most failures
-// pass, and never so slow that the window ends between two tries.
-func renewPolicy(valid time.Duration) backoff.Policy {
-	return backoff.Policy{Min: min(100*time.Millisecond, valid/32), Max: valid / 16}
-}
-
-// wake is how long the keeper may sleep.
-func (r *renewal) wake() time.Duration {
-	t, now := r.k.trusted(), r.k.clock.now()
-	d := min(t.left(now), longestSleep)
-	switch {
-	case !r.running:
-		d = min(d, r.dueIn(t, now))
-	case !r.late:
-		d = min(d, r.lateIn(t, now))
-	}
-	return max(d, 0)
-}
-
-// lateIn is when the request under way counts as late: an eighth of the window, which
-// is a small part of the time it has.
-func (r *renewal) lateIn(t trust, now instant) time.Duration { return t.valid/8 - now.since(r.sent) }
-
-func (r *renewal) dueIn(t trust, now instant) time.Duration {
-	due := t.due(now)
-	if r.urged {
-		due = min(due, r.left(now))
-	}
-	return max(due, r.rest-now.since(r.rested))
-}
-
-// act does what it is time for.
-func (r *renewal) act() {
-	t, now := r.k.trusted(), r.k.clock.now()
-	switch {
-	case !r.running && r.dueIn(t, now) <= 0:
-		r.start(t, now)
-	case r.running && !r.late && r.lateIn(t, now) <= 0:
-		r.late = true
-		r.k.health.failed(r.k, errLate)
-	}
-}
-
 var errLate = errors.New("no answer yet to a renewal")
-
-// start sends a renewal. Each try gets half of the time that is left, so that one request
-// lost on the way leaves room for others, but never so little that a slow service could
-// not answer.
-func (r *renewal) start(t trust, before instant) {
-	r.running, r.late, r.sent = true, false, before
-	r.pacing.sent(before)
-	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))
-	spawn.Go(r.k.ctx, &r.k.asking, func() { // joined by run
-		defer cancel()
-		var w Window
-		err := spawn.Call(try, func() (err error) {
-			w, err = r.k.renewer.Renew(try)
-			return err
-		})
-		r.answers <- answer{window: w, err: err, before: before}
-	})
-}
-
-func (r *renewal) handle(a answer) {
-	r.running = false
-	err := a.err
-	if err == nil {
-		err = r.k.accept(a)
-	}
-	if err != nil {
-		r.k.refuse(err)
-	}
-	if r.k.ctx.Err() != nil {
-		return
-	}
-	// There is a pause after good answers too: a window that is due for renewal the
-	// moment it arrives must not make us ask without end.
-	r.rest, r.rested = r.backoff.Next(), r.k.clock.now()
-	if err != nil {
-		r.k.health.failed(r.k, err)
-		return
-	}
-	r.backoff.Reset()
-	r.k.health.confirmed(r.k)
-}
 
 // accept replaces trust by that of an answer. An answer that arrives when trust is
 // over changes nothing, however good its news are: others may rely on the end already.

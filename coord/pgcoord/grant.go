@@ -136,13 +136,12 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	j := g.ping
 	g.mu.Unlock()
 	switch err := j.wait(ctx); {
-	case err == nil:
-		return g.Info().Window, nil
-	case g.Err() != nil:
+	case g.Err() != nil: // also where the answer came as the connection expired
 		return coord.Window{}, fmt.Errorf("%w: %w", coord.ErrLost, g.Err())
-	default:
+	case err != nil:
 		return coord.Window{}, fmt.Errorf("renewing: %w", err)
 	}
+	return g.Info().Window, nil
 }
 
 // confirmAgain is the question.

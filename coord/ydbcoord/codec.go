@@ -1,10 +1,7 @@
 package ydbcoord
 
 import (
-	"cmp"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,34 +16,6 @@ import (
 // AllPermits is the count of a mutex: an ephemeral semaphore has that limit, so nobody
 // else fits beside its owner.
 const AllPermits = math.MaxUint64
-
-// Semaphore is a semaphore as the service describes it.
-type Semaphore struct {
-	Name            string
-	Data            []byte // of its own, beside that of its owners
-	Limit, Taken    uint64 // permits; AllPermits for the limit of an ephemeral one
-	Ephemeral       bool
-	Owners, Waiters []SemaphoreMember // owners by order id, waiters in the order of the queue
-}
-
-// SemaphoreMember is one session's claim or ownership of a semaphore.
-type SemaphoreMember struct {
-	Session uint64
-	Order   uint64 // the fence of an owner, the place of a waiter
-	Count   uint64 // permits
-	Data    []byte
-	Timeout time.Duration // of a waiter's claim; coord.Forever; 0 of owners
-}
-
-// OwnerID is the identity of a session: its number, which is not used again while the coordination
-// node exists, and the incarnation of the node, unless that is "".
-func OwnerID(session uint64, incarnation string) string {
-	id := strconv.FormatUint(session, 10)
-	if incarnation != "" {
-		id += "@" + incarnation
-	}
-	return id
-}
 
 func acquireMessage(id uint64, w claimParams, timeoutMillis uint64) *pb.SessionRequest {
 	return &pb.SessionRequest{Request: &pb.SessionRequest_AcquireSemaphore_{
@@ -88,26 +57,6 @@ func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
 	return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
 }
 
-func decodeSemaphore(name string, d *pb.SemaphoreDescription) Semaphore {
-	return Semaphore{
-		Name: name, Data: d.GetData(), Limit: d.GetLimit(), Taken: d.GetCount(), Ephemeral: d.GetEphemeral(),
-		Owners: decodeMembers(d.GetOwners()), Waiters: decodeMembers(d.GetWaiters()),
-	}
-}
-
-func decodeMembers(links []*pb.SemaphoreSession) []SemaphoreMember {
-	decoded := make([]SemaphoreMember, len(links))
-	for i, l := range links {
-		decoded[i] = SemaphoreMember{
-			Session: l.GetSessionId(), Order: l.GetOrderId(), Count: l.GetCount(), Data: l.GetData(),
-			Timeout: durationOf(l.GetTimeoutMillis()),
-		}
-	}
-	// The service reports owners in no order, and two reads at one state should be equal.
-	slices.SortFunc(decoded, func(a, b SemaphoreMember) int { return cmp.Compare(a.Order, b.Order) })
-	return decoded
-}
-
 // timeoutMillis is a wait as the service takes it: rounded up, so that nobody waits less
 // than asked; what it cannot count is for ever.
 func timeoutMillis(wait time.Duration) uint64 {
@@ -123,33 +72,6 @@ func durationOf(timeoutMillis uint64) time.Duration {
 		return coord.Forever
 	}
 	return time.Duration(timeoutMillis) * time.Millisecond
-}
-
-// describe is a semaphore as the core knows it. What is a mutex by its kind and by its form has a
-// limit of 1: all its permits are one. It does not exist while nobody owns it.
-func (state SemaphoreState) describe(kind coord.Kind, incarnation string) coord.Description {
-	d := coord.Description{
-		Kind: kind, Name: state.Name, Limit: state.Limit, Taken: state.Taken, Ephemeral: state.Ephemeral,
-		Data: state.Data, Absent: state.Absent, WaitersKnown: true,
-	}
-	whole := kind == coord.KindMutex && (state.Ephemeral || state.Absent)
-	if whole {
-		d.Limit, d.Taken, d.Ephemeral, d.Absent = 1, uint64(min(len(state.Owners), 1)), true, false
-	}
-	owner := func(m SemaphoreMember) coord.Owner {
-		o := coord.Owner{ID: OwnerID(m.Session, incarnation), Permits: m.Count, Fence: m.Order, Data: m.Data}
-		if whole && m.Count == AllPermits {
-			o.Permits = 1
-		}
-		return o
-	}
-	for _, m := range state.Owners {
-		d.Owners = append(d.Owners, owner(m))
-	}
-	for _, m := range state.Waiters {
-		d.Waiters = append(d.Waiters, owner(m))
-	}
-	return d
 }
 
 // cutText cuts a text of the service to at most limit bytes of valid UTF-8.

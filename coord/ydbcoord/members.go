@@ -1,0 +1,87 @@
+package ydbcoord
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+)
+
+// Semaphore is a semaphore as the service describes it.
+type Semaphore struct {
+	Name            string
+	Data            []byte // of its own, beside that of its owners
+	Limit, Taken    uint64 // permits; AllPermits for the limit of an ephemeral one
+	Ephemeral       bool
+	Owners, Waiters []SemaphoreMember // owners by order id, waiters in the order of the queue
+}
+
+// SemaphoreMember is one session's claim or ownership of a semaphore.
+type SemaphoreMember struct {
+	Session uint64
+	Order   uint64 // the fence of an owner, the place of a waiter
+	Count   uint64 // permits
+	Data    []byte
+	Timeout time.Duration // of a waiter's claim; coord.Forever; 0 of owners
+}
+
+// OwnerID is the identity of a session: its number, which is not used again while the coordination
+// node exists, and the incarnation of the node, unless that is "".
+func OwnerID(session uint64, incarnation string) string {
+	id := strconv.FormatUint(session, 10)
+	if incarnation != "" {
+		id += "@" + incarnation
+	}
+	return id
+}
+
+func decodeSemaphore(name string, d *pb.SemaphoreDescription) Semaphore {
+	return Semaphore{
+		Name: name, Data: d.GetData(), Limit: d.GetLimit(), Taken: d.GetCount(), Ephemeral: d.GetEphemeral(),
+		Owners: decodeMembers(d.GetOwners()), Waiters: decodeMembers(d.GetWaiters()),
+	}
+}
+
+func decodeMembers(links []*pb.SemaphoreSession) []SemaphoreMember {
+	decoded := make([]SemaphoreMember, len(links))
+	for i, l := range links {
+		decoded[i] = SemaphoreMember{
+			Session: l.GetSessionId(), Order: l.GetOrderId(), Count: l.GetCount(), Data: l.GetData(),
+			Timeout: durationOf(l.GetTimeoutMillis()),
+		}
+	}
+	// The service reports owners in no order, and two reads at one state should be equal.
+	slices.SortFunc(decoded, func(a, b SemaphoreMember) int { return cmp.Compare(a.Order, b.Order) })
+	return decoded
+}
+
+// describe is a semaphore as the core knows it. What is a mutex by its kind and by its form has a
+// limit of 1: all its permits are one. It does not exist while nobody owns it.
+func (state SemaphoreState) describe(kind coord.Kind, incarnation string) coord.Description {
+	d := coord.Description{
+		Kind: kind, Name: state.Name, Limit: state.Limit, Taken: state.Taken, Ephemeral: state.Ephemeral,
+		Data: state.Data, Absent: state.Absent, WaitersKnown: true,
+	}
+	whole := kind == coord.KindMutex && (state.Ephemeral || state.Absent)
+	if whole {
+		d.Limit, d.Taken, d.Ephemeral, d.Absent = 1, uint64(min(len(state.Owners), 1)), true, false
+	}
+	owner := func(m SemaphoreMember) coord.Owner {
+		o := coord.Owner{ID: OwnerID(m.Session, incarnation), Permits: m.Count, Fence: m.Order, Data: m.Data}
+		if whole && m.Count == AllPermits {
+			o.Permits = 1
+		}
+		return o
+	}
+	for _, m := range state.Owners {
+		d.Owners = append(d.Owners, owner(m))
+	}
+	for _, m := range state.Waiters {
+		d.Waiters = append(d.Waiters, owner(m))
+	}
+	return d
+}

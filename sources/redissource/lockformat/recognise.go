@@ -1,0 +1,69 @@
+package lockformat
+
+import (
+	"slices"
+
+	"coordtop/sources"
+)
+
+// Find returns the format of a key with that content; nil: none is known. kind is what a person
+// says of it; unknown: the word in the name does.
+func Find(key string, c *Content, kind sources.Kind) *Format {
+	value := formOf(c)
+	if kind == sources.KindUnknown {
+		_, kind = Word(key)
+	}
+	for i := range table {
+		f := &table[i]
+		if f.match(key, c, value) && (!f.needsWord || kind != sources.KindUnknown) && (!f.needsSemaphore || kind == sources.KindSemaphore) {
+			return f
+		}
+	}
+	return nil
+}
+
+// ByValue reports whether the content alone proves a lock, under a name that says nothing. A
+// string without a TTL is none, unless it counts the permits of a semaphore. kind is as for Find.
+func ByValue(key string, c *Content, kind sources.Kind) bool {
+	f := Find(key, c, kind)
+	return f != nil && (c.Leased || c.Type != String || f.needsSemaphore)
+}
+
+func (f *Format) match(key string, c *Content, value form) bool {
+	if f.typ != c.Type || f.values != 0 && f.values&value == 0 || !f.name.match(key) {
+		return false
+	}
+	if f.mark != "" && !c.has(f.mark) {
+		return false
+	}
+	return f.members == 0 || c.consistsOf(f.members)
+}
+
+// has reports whether a hash has the field, or a sorted set the member.
+func (c *Content) has(mark string) bool {
+	_, ok := c.Fields[mark]
+	return ok || slices.ContainsFunc(c.Members, func(m Member) bool { return m.Text == mark })
+}
+
+// consistsOf reports whether there are owners, and each has one of those forms.
+func (c *Content) consistsOf(forms form) bool {
+	owners := 0
+	one := func(text string) bool {
+		if marks[text] {
+			return true
+		}
+		owners++
+		return formOfText([]byte(text))&forms != 0
+	}
+	for field := range c.Fields {
+		if !one(field) {
+			return false
+		}
+	}
+	for _, m := range c.Members {
+		if !one(m.Text) {
+			return false
+		}
+	}
+	return owners > 0
+}
