@@ -30,8 +30,9 @@ func (p *program) getCommand() *cobra.Command {
 		Long: selecting() + "Exit code 3: a source did not answer or refused the login, the others are printed; 4: no such name;\n" +
 			"5: a source was not read in full within --timeout; 10: something is as --fail-on says, which standard\n" +
 			"error tells: no-leader (an election, or an expected lock, that nobody owns), stale (a source does not\n" +
-			"answer), late (an owner does not renew in time), no-ttl (a lock of no session that never ends), wait (somebody\n" +
-			"has waited for a lock or semaphore for 30 s, or as `thresholds` says), two-owners, any.\n\n" +
+			"answer, or refused the login), late (an owner does not renew in time), no-ttl (a lock of no session that never ends), wait (somebody\n" +
+			"has waited for a lock or semaphore for 30 s, or as `thresholds` says), two-owners, any. 10 goes before the others:\n" +
+			"a source that does not answer is 10 with stale and any, else 3 where nothing else was found.\n\n" +
 			headless.JSONHelp(headless.OfGet),
 		Example: "coordtop get redis://localhost:6379/0\n" +
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +

@@ -20,7 +20,7 @@ func (p *program) waitCommand() *cobra.Command {
 			"what it waits for, and how that is now. It reads only, and goes on while the server does not answer.\n\n" +
 			"led: somebody leads or owns it. free: nobody owns it. absent: the server has none of this name; on\n" +
 			"Redis, Postgres and dflockd that is a lock that nobody owns. owner=NAME: NAME, which is a label or an\n" +
-			"id as get prints it, leads or owns it.\n\n" +
+			"id as get prints it, leads or owns it; of a label of Postgres the pid at its end may be left out.\n\n" +
 			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive.\n\n" +
 			"Exit code 0: it is so; 1: a signal ended the wait; 3: a source refused the login; 4: no such name, and\n" +
 			"no pattern of the config that fits it, for a wait until it is free; 5: not within --timeout.\n",

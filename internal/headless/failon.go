@@ -21,7 +21,7 @@ type Fault string
 // The faults. Any is each of the others.
 const (
 	NoLeader Fault = "no-leader" // an election, or an expected lock, that nobody owns
-	Stale    Fault = "stale"     // its source does not answer
+	Stale    Fault = "stale"     // its source does not answer, or refused our credentials
 	Late     Fault = "late"      // its lease is over or short, or a renewal is missing and much of the lease is gone
 	NoTTL    Fault = "no-ttl"    // owned without an end, by no session that could end
 	LongWait Fault = "wait"      // somebody has waited for a lock or a semaphore for longer than Thresholds.Wait
@@ -44,7 +44,7 @@ func failed(s *sources.State, list []*sources.Row, on []Fault, now time.Time) er
 	}
 	for _, src := range s.Sources {
 		if src.Health != sources.HealthLive {
-			report(Stale, format.Clean(src.Name, maxText), "the source does not answer")
+			report(Stale, format.Clean(src.Name, maxText), "the source "+why(src.Err).Error())
 		}
 	}
 	for i, where := range paths(list) {

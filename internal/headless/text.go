@@ -162,10 +162,7 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 	if r.Limited() {
 		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
 	}
-	name += aside(r.Alias) + aside(r.Note)
-	if len(r.Terms) == 0 {
-		name += aside(r.MaybeMisspelt())
-	}
+	name += aside(r.Alias) + aside(r.Note) + textDoubt(r)
 	owner, since, lease := "-", age(r.Nobody, now), "-"
 	switch {
 	case len(r.Owners) > 0:
@@ -195,6 +192,14 @@ func aside(s string) string {
 		return ""
 	}
 	return " (" + format.Clean(s, maxText) + ")"
+}
+
+// textDoubt asks whether a name is misspelt that nobody was seen to own; "" where it is not.
+func textDoubt(r *sources.Row) string {
+	if len(r.Terms) > 0 {
+		return ""
+	}
+	return aside(r.MaybeMisspelt())
 }
 
 // textOwners names up to three owners.

@@ -16,7 +16,8 @@ import (
 // ErrNotInTime is the error of a Wait that did not reach its Goal within the time-out.
 var ErrNotInTime = errors.New("the time is over")
 
-// Goal is what Wait waits for: "led", "free", "absent", or "owner=" and an id or a label.
+// Goal is what Wait waits for: "led", "free", "absent", or "owner=" and an id or a label, of Postgres
+// also without its pid.
 type Goal string
 
 // Check reports what is wrong with a Goal.
@@ -45,13 +46,21 @@ func (g Goal) reached(s *sources.State, r *sources.Row) bool {
 	absent := state == sources.StatusAbsent
 	switch {
 	case named:
-		return told && slices.ContainsFunc(r.Owners, func(o sources.Owner) bool { return o.ID == owner || o.Label == owner })
+		return told && slices.ContainsFunc(r.Owners, func(o sources.Owner) bool {
+			return o.ID == owner || o.Label == owner || o.Label == owner+" pid "+pidOf(&o)
+		})
 	case g == "led":
 		return told && !free && !absent
 	case g == "free":
 		return free
 	}
 	return absent || free && r.ForgetAfter > 0 // what exists only while somebody owns it
+}
+
+// pidOf is the process of an owner on Postgres, whose label ends with it.
+func pidOf(o *sources.Owner) string {
+	pid, _, _ := strings.Cut(o.Session, "@")
+	return pid
 }
 
 // WaitOptions are the wishes for a wait.
@@ -122,6 +131,7 @@ func (w *waiting) look(s *sources.State) (list []*sources.Row, over bool, err er
 	case len(list) > 1 && whole:
 		return nil, false, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(paths(list), ", "))
 	case len(list) == 0 && whole && w.For == "absent":
+		w.say("the server has nothing of this name: it is absent, or misspelt")
 		return nil, true, nil
 	case len(list) == 0 && whole && w.For == "free" && w.Watched:
 		w.say("nobody owns anything of this name: it is free, or misspelt")
@@ -156,9 +166,13 @@ func (w *waiting) now(s *sources.State, list []*sources.Row) string {
 		return ""
 	}
 	r := list[0]
-	text := "; " + format.Clean(FullName(r.Ref), maxText) + " is " + r.StatusAt(s, time.Now()).String()
+	state, verb := r.StatusAt(s, time.Now()), " is "
+	if state == sources.StatusNoLeader || state == sources.StatusNoCandidates {
+		verb = " has "
+	}
+	text := "; " + format.Clean(FullName(r.Ref), maxText) + verb + state.String()
 	if len(r.Owners) > 0 {
 		text += " by " + textOwners(r.Owners)
 	}
-	return text
+	return text + textDoubt(r)
 }

@@ -40,10 +40,12 @@ func TestWaitIsOverWhenTheSourceTellsThatItIsSo(t *testing.T) {
 	lasting.ForgetAfter = 0
 	unknown.OwnersHow = sources.Unknown
 	free, owned, shared := read("x"), read("x", "ann"), read("x", "bob", "ann")
-	rows := []*sources.Row{free, owned, shared, absent, counted, lasting, unknown}
+	server := read("x", "ann pid 7") // of Postgres
+	server.Owners[0].Session = "7@1"
+	rows := []*sources.Row{server, free, owned, shared, absent, counted, lasting, unknown}
 	for goal, over := range map[headless.Goal][]*sources.Row{
-		"led": {owned, shared, counted}, "free": {free, lasting}, "absent": {free, absent},
-		"owner=ann": {owned, shared}, "owner=#ann": {owned, shared}, "owner=an": nil,
+		"led": {server, owned, shared, counted}, "free": {free, lasting}, "absent": {free, absent},
+		"owner=ann": {owned, shared, server}, "owner=#ann": {owned, shared}, "owner=an": nil, "owner=ann pid 7": {server}, "owner=ann pid": nil,
 	} {
 		for i, row := range rows {
 			want := false
@@ -89,6 +91,20 @@ func TestWaitForANameThatNobodyBears(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWaitAsksWhetherANameIsMisspeltAsGetDoes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var diag bytes.Buffer
+		row := read("x")
+		row.Kind = sources.KindElection
+		err := headless.Wait(t.Context(), newScript(live(row)), &diag, &diag, headless.WaitOptions{Name: "a/x", For: "led", Timeout: time.Second})
+		want := "; a/0/x has no leader (the server has nothing of this name: is it misspelt?)"
+		if said := diag.String(); err == nil || !strings.HasSuffix(err.Error(), want) || !strings.HasSuffix(said, want+"\n") {
+			t.Errorf("got %v, said %s", err, said)
+		}
+	})
 }
 
 func TestWaitEndsWhereAPersonMustChangeSomething(t *testing.T) {
@@ -137,7 +153,7 @@ func TestGetFailsOnWhatItIsAskedToFailOn(t *testing.T) {
 		{[]headless.Fault{"late", "no-ttl"}, live(endless, late), []string{"no-ttl: a/0/endless: the lease of e has no end", "late: a/0/late: led, renewal late by l"}},
 		{[]headless.Fault{"wait"}, live(waited, late), []string{"wait: a/0/waited: held by w, and somebody has waited for it for 1m00s"}},
 		{[]headless.Fault{"two-owners"}, live(both, held), []string{"two-owners: a/0/both: conflict by x, y"}},
-		{[]headless.Fault{"stale"}, stale, []string{"stale: a: the source does not answer", "stale: a/0/held: stale by h"}},
+		{[]headless.Fault{"stale"}, stale, []string{"stale: a: the source did not answer", "stale: a/0/held: stale by h"}},
 		{[]headless.Fault{"no-leader"}, stale, nil},
 		{nil, live(leaderless, endless), nil},
 	} {
