@@ -47,12 +47,16 @@ func (m *model) haveAudit(msg auditMsg) {
 		m.AuditError = paint.Clean(msg.err.Error())
 		return
 	}
-	m.AuditEntries = slices.Clone(msg.list)
-	slices.Reverse(m.AuditEntries)
+	m.auditRead.list = slices.Clone(msg.list)
+	slices.Reverse(m.auditRead.list)
 }
 
 // listAudit brings the list of the Audit screen up to date. The cursor stays on its action.
 func (m *model) listAudit() {
+	m.AuditEntries = m.auditRead.list
+	if m.feeds.replaying() {
+		m.AuditEntries = screen.AuditAt(m.auditRead.list, m.Now)
+	}
 	ids := make([]string, 0, len(m.AuditEntries))
 	for i := range m.AuditEntries {
 		if screen.PassesAudit(&m.Scene, &m.AuditEntries[i]) {

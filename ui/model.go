@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/keys"
@@ -49,6 +50,7 @@ type model struct {
 	auditRead  struct {
 		at      time.Time // when the audit was read last; zero: it is to be read
 		running bool
+		list    []action.AuditEntry // the newest first
 	}
 
 	frame    tea.View  // what View returns: drawn by Update

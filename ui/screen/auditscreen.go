@@ -2,6 +2,7 @@ package screen
 
 import (
 	"strings"
+	"time"
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
@@ -35,7 +36,11 @@ func auditScreen(sc *Scene) Frame {
 	if below, ok := strings.CutPrefix(file, sc.Home+"/"); ok && sc.Home != "" {
 		file = "~/" + below
 	}
-	list := logList{title: "AUDIT", text: "newest first, of " + paint.Clean(file), pos: sc.AuditList.Pos(), count: sc.AuditList.Len(),
+	text := "newest first, of " + paint.Clean(file)
+	if sc.OnlyPast {
+		text = ""
+	}
+	list := logList{title: "AUDIT", text: text, pos: sc.AuditList.Pos(), count: sc.AuditList.Len(),
 		empty: noActions(sc), lines: len(shown), height: AuditRows(sc.Layout.Body()), readout: entryReadout(sc, sc.FindAuditEntry(selected), w)}
 	return list.draw(sc, func(i int, l *paint.Line) {
 		p := shown[i]
@@ -67,7 +72,7 @@ func resultText(sc *Scene, p *action.AuditEntry) string {
 	case p.Result != "":
 		return paint.Clean(p.Result)
 	case p.Ours && r != nil && r.Request.Verb.String() == p.Action:
-		return "under way"
+		return underWay
 	case p.Call != "":
 		return p.Unfinished()
 	}
@@ -79,7 +84,7 @@ func resultStyle(sc *Scene, result string) paint.Style {
 	switch result {
 	case action.Seen.String():
 		return sc.Theme.Good
-	case "", action.Dropped.String():
+	case "", underWay, action.Dropped.String():
 		return sc.Theme.Dim
 	}
 	return sc.Theme.Warn
@@ -88,10 +93,14 @@ func resultStyle(sc *Scene, result string) paint.Style {
 // noActions says why no action is listed.
 func noActions(sc *Scene) string {
 	switch {
+	case sc.OnlyPast:
+		return "the audit is not in a recording; Events has what people did (" + sc.Keys.KeyOf(keys.Events) + ")"
 	case sc.AuditError != "":
 		return sc.AuditError
 	case !sc.AuditRead:
 		return "reading the audit"
+	case len(sc.AuditEntries) == 0 && sc.Replay != nil:
+		return "nothing was done through coordtop up to this time"
 	case len(sc.AuditEntries) == 0:
 		return "nothing was done through coordtop yet"
 	}
@@ -133,6 +142,24 @@ func entryReadout(sc *Scene, p *action.AuditEntry, w int) []string {
 	say("RESULT", result)
 	say("SENT", p.Call) // the last, for it is the longest
 	return lines
+}
+
+// underWay is the result of an action that has not ended yet.
+const underWay = "under way"
+
+// AuditAt returns the actions that had begun at an instant, with what was known of them then.
+func AuditAt(all []action.AuditEntry, at time.Time) []action.AuditEntry {
+	var begun []action.AuditEntry
+	for _, e := range all {
+		if e.At.After(at) {
+			continue
+		}
+		if e.Ended.After(at) {
+			e.Result, e.Detail, e.After, e.Took, e.Ended = underWay, "", sources.OwnerRef{}, 0, time.Time{}
+		}
+		begun = append(begun, e)
+	}
+	return begun
 }
 
 // FindAuditEntry returns the action with this ID; nil where it is not known.
