@@ -120,9 +120,10 @@ func (o presentOperator) Arm(source, typed string) error {
 // replay brings the board to the past and back.
 type replay struct {
 	*model
-	present liveView // while the past is shown
-	anew    bool     // the rows are others than before
-	cuts    uint64   // of the Player, whose rows and events are shown
+	present liveView    // while the past is shown
+	anew    bool        // the rows are others than before
+	cuts    uint64      // of the Player, whose rows and events are shown
+	chosen  sources.Ref // where the person put the cursor last, also while that row is absent
 }
 
 // liveView is what the board keeps of the present while it shows the past.
@@ -283,17 +284,20 @@ func (f *feeds) latest() dialog.Latest {
 	return f.live
 }
 
-// regain puts the cursor on the row on which it was, in a list of others: their handles mean
-// nothing there.
+// regain puts the cursor on the row that the person chose last, in a list of others: their handles
+// mean nothing there.
 func (m *replay) regain() {
 	old := m.Locks
 	m.Locks = cursor.List[rows.Handle]{}
 	m.Locks.SetHeight(old.Height())
 	m.Locks.SetKeys(m.Rows.Handles)
-	if h, ok := m.find(m.cursorRow); ok && old.Moved() {
+	if old.Moved() {
+		m.chosen = m.cursorRow
+	}
+	if h, ok := m.find(m.chosen); ok {
 		m.Locks.Select(h)
-	} else if !ok && old.Moved() && m.cursorRow != (sources.Ref{}) {
-		m.Say(paint.Clean(m.cursorRow.Name) + " is not known at this time")
+	} else if old.Moved() && m.chosen != (sources.Ref{}) {
+		m.Say(paint.Clean(m.chosen.Name) + " is not known at this time")
 		m.cursorRow = sources.Ref{}
 	}
 }

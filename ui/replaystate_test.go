@@ -10,6 +10,35 @@ import (
 	"coordtop/ui/uitest"
 )
 
+func TestTheCursorComesBackToItsRowFromATimeWithoutIt(t *testing.T) {
+	t.Parallel()
+	log := hour(t)
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), log, log)
+		defer p.Close()
+		a, b, c := three()
+		d := drive(newTestFeed(uitest.State(at(2*time.Hour), a, b, c)), Options{Player: p, Width: 120, Height: 30})
+		d.press("j")
+		chosen := d.cursorRow
+		d.goes("at 00:05")
+		d.shows(t, chosen.Name+" is not known at this time")
+		d.goes("at 00:10")
+		d.press("0")
+		if d.cursorRow != chosen {
+			t.Errorf("the cursor comes back to %v, not %v", d.cursorRow, chosen)
+		}
+		d.goes("at 00:05")
+		d.press("j")
+		d.goes("at 00:06")
+		chosen = d.cursorRow
+		d.press("0")
+		d.goes("at 00:05")
+		if d.cursorRow != chosen {
+			t.Errorf("the cursor goes to %v, not to %v, which was chosen in the past", d.cursorRow, chosen)
+		}
+	})
+}
+
 func TestTheAuditInThePastHasOnlyWhatWasKnownThen(t *testing.T) {
 	t.Parallel()
 	log := hour(t)
