@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
@@ -63,9 +62,14 @@ func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, er
 	case !span.From.Before(span.To):
 		return span, usagef("--since must be before --until: they are %s and %s", span.From.Local().Format(time.DateTime), span.To.Local().Format(time.DateTime))
 	case !recorded.From.Before(span.To) || !span.From.Before(recorded.To.Add(1)):
-		return span, fmt.Errorf("%w: what is recorded is from %s to %s", history.ErrNothing, recorded.From.Local().Format(time.DateTime), recorded.To.Local().Format(time.DateTime))
+		return span, fmt.Errorf("%w, %s: what is recorded is %s", history.ErrNothing, fromTo(span), fromTo(recorded))
 	}
 	return span, nil
+}
+
+// fromTo says a stretch.
+func fromTo(span history.Span) string {
+	return "from " + span.From.Local().Format(time.DateTime) + " to " + span.To.Local().Format(time.DateTime)
 }
 
 // instantOf reads the time that a flag has.
@@ -147,7 +151,7 @@ func named(ctx context.Context, r history.Reader, span history.Span, names []str
 			continue
 		}
 		text := "`coordtop history` lists what there is"
-		if near := address.Near(name, known...); near != "" {
+		if near := headless.NearName(name, known...); near != "" {
 			text = "did you mean " + format.Clean(near, 300) + "?"
 		}
 		return nil, fmt.Errorf("argument %d: %w: nothing of this name is recorded for this time: %s", i+1, headless.ErrNotFound, text)
@@ -164,7 +168,7 @@ func (p *program) historyCommand() *cobra.Command {
 		Long: "Reads what coordtop recorded (see coordtop record); no server is asked. A time after ~ was seen between two looks, one\n" +
 			"after ≤ was when it was first seen to be so, one after ≥ when it was last seen. What was not observed, or not\n" +
 			"recorded, is said. The length of a gap is that of its part in the time that was asked for.\n\n" + headless.JSONHelp(headless.OfHistory),
-		Example: "coordtop history leases/billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
+		Example: "coordtop history leases/app:leader:billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, _ string, span history.Span, refs []sources.Ref) error {
 				lanes, err := r.Lanes(cmd.Context(), refs, span)

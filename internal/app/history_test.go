@@ -73,7 +73,7 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 	w.tty = true // for replay
 	w.write(t, configFile, "title: prod-eu\nsources: [{name: leases, url: \"redis://127.0.0.1:1/0\"}]\n")
 	for _, args := range [][]string{{"history"}, {"report"}, {"replay"}, {"record", "--export", "x"}} {
-		if code := w.main(t.Context(), args...); code != exitError || !strings.Contains(w.stderr.String(), "nothing is recorded yet in "+w.home) {
+		if code := w.main(t.Context(), args...); code != exitError || !strings.Contains(w.stderr.String(), "nothing is recorded yet in "+w.home) || !strings.Contains(w.stderr.String(), "a demo keeps its recording to itself") {
 			t.Fatalf("%v: exit code %d, %s", args, code, w.stderr)
 		}
 	}
@@ -97,7 +97,7 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 		{args: "history", says: []string{"host-1", "host-2", "3.0 s", "evicted by ana"}},
 		{args: "history billing --gaps -o json --since 1d", says: []string{`"length_ms":{"min":3000,"max":3000}`}},
 		{args: "history leases/biling", code: exitNotFound, says: []string{"did you mean leases/billing?"}},
-		{args: "history leases --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time: what is recorded is from 2"}},
+		{args: "history leases --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time, from 2019-12-31 18:00:00 to 2020-01-01 00:00:00: what is recorded is from 2"}},
 		{args: "report --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time"}},
 		{args: "report --since 1d --until 30m", says: []string{"host-1"}, rows: 3},
 		{args: "report --since 30m", code: exitError, says: []string{"nothing is recorded for this time"}},
@@ -106,7 +106,7 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 		{args: "record --until dusk --export " + export, code: exitUsage, says: []string{"--until is no time: write "}},
 		{args: "report --svg " + svg, says: []string{"# Leadership in prod-eu", "| host-2, host-1 | 1 | 1 | 3.0 s |", "| action | leases/billing | release by ana: done after 1.0 s: it is free \\(ana@desk: stuck\\) |", "| host-1 | released by force by ana | host-2 |", "](<t.svg>)",
 			"release by ana: no end is written \\(ana@desk: stuck\\)"}, rows: 2},
-		{args: "record --mask --export " + export, masked: true},
+		{args: "record --mask --export " + export, says: []string{"what was recorded from " + began.Local().Format(time.DateTime) + " to "}, masked: true},
 		{args: "history -o json --file " + export, says: []string{`"length_ms":{"min":10000,`, `"gap_before_ms":{"min":3000,"max":3000}`}, masked: true},
 		{args: "report --file " + export, says: []string{"# Leadership in x.coordtop, ", " | 1 | 1 | 3.0 s |", "| action |"}, masked: true, rows: 1},
 		{args: "replay nope", code: exitError, says: []string{"there is no file nope"}},

@@ -284,9 +284,14 @@ func (p *program) exportTo(ctx context.Context, o recordOptions, from history.Lo
 	if err != nil {
 		return fmt.Errorf("exporting the recording: %w", err)
 	}
+	written := sqlite.NewReader(part)
+	runs, err := recordedRuns(ctx, written)
+	if err = errors.Join(err, written.Close()); err != nil {
+		return err
+	}
 	if err := os.Rename(part, o.export); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.env.Stderr, "coordtop: wrote %s: what was recorded from %s to %s\n", o.export, span.From.Local().Format(time.DateTime), span.To.Local().Format(time.DateTime))
+	fmt.Fprintf(p.env.Stderr, "coordtop: wrote %s: what was recorded %s\n", o.export, fromTo(bounds(runs, time.Now())))
 	return nil
 }

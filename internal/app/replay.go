@@ -86,7 +86,7 @@ func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Reader, 
 	case len(args) > 0:
 		return nil, c, fmt.Errorf("there is no file %s: name one that `coordtop record --export` wrote", path)
 	default:
-		return nil, c, fmt.Errorf("nothing is recorded yet in %s: coordtop and `coordtop record` record what they watch", path)
+		return nil, c, fmt.Errorf("nothing is recorded yet in %s: coordtop and `coordtop record` record what they watch; a demo keeps its recording to itself", path)
 	}
 	if len(args) == 0 {
 		return sqlite.NewReader(path), c, nil

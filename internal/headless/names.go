@@ -144,6 +144,22 @@ func paths(list []*sources.Row) []string {
 	return names
 }
 
+// NearName is the one of known that a person probably meant who wrote name: by a typing error, else
+// without what its name begins with; "": none.
+func NearName(name string, known ...string) string {
+	if near := address.Near(name, known...); near != "" {
+		return near
+	}
+	source, end, _ := strings.Cut(name, "/")
+	i := slices.IndexFunc(known, func(k string) bool {
+		return end != "" && strings.HasPrefix(k, source+"/") && strings.HasSuffix(k, ":"+end)
+	})
+	if i < 0 {
+		return ""
+	}
+	return known[i]
+}
+
 // meant asks whether a name that no row has was meant to be one that a row has.
 func meant(s *sources.State, name string) string {
 	var names []string
@@ -156,7 +172,7 @@ func meant(s *sources.State, name string) string {
 			names = append(names, r.Source+"/"+r.Alias)
 		}
 	}
-	near := address.Near(name, names...)
+	near := NearName(name, names...)
 	if near == "" {
 		return ""
 	}

@@ -21,7 +21,7 @@ func aliased(name, alias string) *sources.Row {
 
 func TestWhatPeopleCallAPrimitiveIsTakenAsItsName(t *testing.T) {
 	t.Parallel()
-	feed := newScript(live(aliased("17:4", "compactor"), aliased("18:4", "twin"), aliased("19:4", "twin"), aliased("20:4", "x"), named("0", "x")))
+	feed := newScript(live(aliased("17:4", "compactor"), aliased("18:4", "twin"), aliased("19:4", "twin"), aliased("20:4", "x"), named("0", "x"), named("0", "app:leader:billing")))
 	for _, tt := range []struct {
 		name, found string
 		err         error
@@ -33,6 +33,7 @@ func TestWhatPeopleCallAPrimitiveIsTakenAsItsName(t *testing.T) {
 		{"a/twin", "", headless.ErrAmbiguous, "a/0/18:4, a/0/19:4"},
 		{"a/compacter", "", headless.ErrNotFound, "did you mean a/compactor?"},
 		{"a/17:5", "", headless.ErrNotFound, "did you mean a/17:4?"},
+		{"a/billing", "", headless.ErrNotFound, "did you mean a/app:leader:billing?"},
 		{"a/something else", "", headless.ErrNotFound, "name 1 (a/...): not found: no primitive goes by this name; `coordtop get a` lists them"},
 	} {
 		row, err := headless.Find(t.Context(), feed, tt.name, "", time.Minute, nil)
