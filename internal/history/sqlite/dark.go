@@ -46,7 +46,7 @@ func union(lists ...[]period) []period {
 type darkness struct {
 	window period
 	runs   map[int64]int64 // when each ended that does not record any more
-	holes  []period        // nobody recorded, or records were lost
+	holes  []period        // nobody recorded, or records were lost or dropped
 	scopes map[int64][]period
 	own    map[int64][]period // of single lanes
 }
@@ -72,6 +72,7 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 		p.from = r.to
 	}
 	d.holes = append(d.holes, period{p.from, endless})
+	d.holes = append(d.holes, period{0, q.kept(ctx)})
 	q.each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
 	d.holes = slices.DeleteFunc(union(d.holes), func(p period) bool { return !p.touches(window) })
 	var scope, run int64

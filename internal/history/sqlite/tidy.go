@@ -26,7 +26,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// batch is how many rows are dropped in one step.
+// batch is how many rows of a table are dropped in one step.
 const batch = 1000
 
 // Tidy sums up what is over, and thins and drops what is too old or too much, in one step of some
@@ -40,7 +40,10 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return w.dropInputs(w.kept(now)) },
 		func() (bool, error) { return w.thin(now.Add(-limits.Full), thinEvery) },
-		func() (bool, error) { return w.drop(now.Add(-limits.Keep).UnixNano()) },
+		func() (bool, error) {
+			most, err := w.drop(w.kept(now))
+			return most >= batch, err // else shrink would never have its turn while something grows too old
+		},
 		func() (bool, error) { return w.shrink(limits, now) },
 	} {
 		if did || err != nil {
@@ -111,8 +114,9 @@ func (w *Writer) kept(now time.Time) int64 {
 	return now.Add(-w.o.Limits.Keep).UnixNano()
 }
 
-// drop drops what is over since before.
-func (w *Writer) drop(before int64) (did bool, err error) {
+// drop drops what is over since before, a batch of each table, and returns of how many rows the
+// largest one was.
+func (w *Writer) drop(before int64) (most int64, err error) {
 	err = w.tx(func(t *tx) error {
 		for _, text := range []string{
 			"delete from term where (lane, start, owner) in (select lane, start, owner from term indexed by term_start where start < ?1 and until < ?1 order by start limit ?2)",
@@ -124,18 +128,15 @@ func (w *Writer) drop(before int64) (did bool, err error) {
 			"delete from lane where id in (select id from lane l where gone < ?1 and not exists(select 1 from term where lane = l.id) limit ?2)",
 			"delete from placed where lane in (select distinct lane from placed p where not exists(select 1 from lane where id = p.lane) limit ?2)",
 		} {
-			if t.exec(text, before, batch, sumEvery) > 0 {
-				did = true
-				break
-			}
+			most = max(most, t.exec(text, before, batch, sumEvery))
 		}
 		t.exec("update kept set since = ? where since < ?1", before)
 		return t.err
 	})
-	if did {
+	if most > 0 {
 		clear(w.lanes) // some may be gone
 	}
-	return did, err
+	return most, err
 }
 
 // shrink gives pages back to the disk, and where the file is still too large drops the oldest
@@ -162,7 +163,8 @@ func (w *Writer) shrink(l Limits, now time.Time) (did bool, err error) {
 		}
 		return w.dropInputs(hour.UnixNano())
 	case (pages-free)*size > l.Size && first > 0:
-		return w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
+		most, err := w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
+		return most > 0, err
 	case free > 1000:
 		_, err := w.conn.ExecContext(context.Background(), "pragma incremental_vacuum(500)")
 		return err == nil, explained(w.o.Path, err)

@@ -89,3 +89,52 @@ func TestAFileThatIsTooLargeLosesItsOldestInputsFirst(t *testing.T) {
 		t.Errorf("%d terms are left, want all 8", len(l.Terms))
 	}
 }
+
+// As long as one term a step becomes too old, events become too old as well.
+func TestOldEventsGoWhileTermsGrowTooOld(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	o.Limits = Limits{Keep: h}
+	w := begun(t, o, 0)
+	for n := range 180 {
+		from := time.Duration(n) * time.Minute
+		b := batchOf(from, from+time.Minute, history.LaneChange{Ref: ref("x"), Kind: sources.KindElection, Scope: "s", Terms: []sources.Term{term("a", from, from+time.Minute)}})
+		e := event(from, "x")
+		e.Seq = uint64(n) + 1
+		b.Events = []sources.Event{e}
+		if n > 0 {
+			b.Keyframe = nil
+		}
+		write(t, w, b)
+		if _, err := w.Tidy(after(from + time.Minute)); err != nil { // one step, as the Recorder makes after a write
+			t.Fatal(err)
+		}
+	}
+	var events int64
+	err := store(t, o).ask(t.Context(), func(q *query) error {
+		q.each(t.Context(), "select count(*) from event", nil, []any{&events}, func() {})
+		return q.err
+	})
+	if err != nil || events < 59 || events > 62 {
+		t.Errorf("%d events of three hours are kept, %v, want those of one: one a minute", events, err)
+	}
+}
+
+func TestWhatWasDroppedIsNotObserved(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	o.Limits = Limits{Keep: h}
+	w := begun(t, o, 0)
+	for n := range time.Duration(10) { // of every hour half is without a leader
+		write(t, w, batchOf(n*h, n*h+h, history.LaneChange{Ref: ref("x"), Kind: sources.KindElection, Scope: "s", Terms: []sources.Term{term("a", n*h, n*h+h/2)}}))
+	}
+	tidied(t, w, after(10*h))
+	s := store(t, o)
+	totals, err := s.Totals(t.Context(), span(0, 10*h))
+	if err != nil || len(totals) != 1 || totals[0].Unseen != 9*h || totals[0].Nobody != h/2 || totals[0].Longest != h/2 {
+		t.Errorf("the sums of ten hours are %+v, %v, want those of the last hour and 9 h unseen", totals, err)
+	}
+	if dark := laneOf(t, s, "x", span(0, 10*h)).Dark; len(dark) != 1 || !dark[0].To.Equal(after(9*h)) {
+		t.Errorf("not observed is %v, want all before the last hour", dark)
+	}
+}
