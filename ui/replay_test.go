@@ -145,6 +145,9 @@ func TestAReplayDrawsTheFramesOfTheLiveBoard(t *testing.T) {
 				if !strings.Contains(ansi.Strip(again[0]), "THE PAST "+times[i].Format("Mon 2006-01-02 15:04:05.000")) {
 					t.Errorf("%s at %v has no banner: %q", name, times[i], again[0])
 				}
+				if strings.Contains(strings.Join(live[i][name], ""), "connecting to ") && strings.Contains(strings.Join(again, ""), "nothing recorded yet") {
+					continue // the past connects to nothing
+				}
 				if d := difference(live[i][name], again[1:]); d != "" {
 					t.Errorf("%s at %v: %s", name, times[i].Format("15:04:05.000"), d)
 				}

@@ -39,6 +39,24 @@ func TestTheCursorComesBackToItsRowFromATimeWithoutIt(t *testing.T) {
 	})
 }
 
+func TestATimeBeforeTheFirstAnswerIsSaidToHoldNothingYet(t *testing.T) {
+	t.Parallel()
+	log := hour(t)
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), log, log)
+		defer p.Close()
+		p.Seek(at(0))
+		synctest.Wait()
+		d := &driver{model: board(Options{Player: p, Width: 120, Height: 30})}
+		d.shows(t, "nothing recorded yet at this time; . goes to the next event")
+		d.showsNot(t, "connecting to")
+		p.Seek(at(6 * time.Second))
+		synctest.Wait()
+		second(d.model)
+		d.showsNot(t, "nothing recorded yet")
+	})
+}
+
 func TestTheAuditInThePastHasOnlyWhatWasKnownThen(t *testing.T) {
 	t.Parallel()
 	log := hour(t)

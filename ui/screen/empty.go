@@ -27,6 +27,8 @@ func emptyLocks(sc *Scene, w int) []string {
 	case x.Total > 0:
 		return []string{blank, say("", "none of "+paint.Count(x.Total, "primitive")+" is a "+x.Kind.String()),
 			say(sc.Theme.Dim, sc.Keys.KeyOf(keys.Kind)+" shows other kinds, "+sc.Keys.KeyIn(keys.InLocks, keys.Clear)+" all")}
+	case sc.Replay != nil && !slices.ContainsFunc(sc.State.Sources, func(s sources.SourceStatus) bool { return answered(sc, &s) }):
+		return []string{blank, say("", "nothing recorded yet at this time; "+sc.Keys.KeyOf(keys.NextEvent)+" goes to the next event")}
 	case len(sc.State.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
 	}
@@ -72,6 +74,11 @@ func filterMend(sc *Scene) paint.Part {
 		return sc.Theme.Warn.Text(paint.Clean(mend.Text))
 	}
 	return paint.Plain(sc.Rows.Meant())
+}
+
+// answered reports whether a source has listed what it has, or failed.
+func answered(sc *Scene, s *sources.SourceStatus) bool {
+	return s.Err != nil || s.Health != sources.HealthConnecting && allSynced(sc, s)
 }
 
 // expectation says what a source without rows is doing.
