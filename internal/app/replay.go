@@ -14,6 +14,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
+	"coordtop/sources"
 	"coordtop/ui"
 )
 
@@ -57,7 +58,11 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	}
 	player := history.NewPlayer(ctx, store, store)
 	defer player.Close()
-	if err := arrive(ctx, player, from); err != nil {
+	begin := arrive
+	if o.at == "" {
+		begin = arriveAtRows
+	}
+	if err := begin(ctx, player, from); err != nil {
 		return err
 	}
 	if o.speed > 0 {
@@ -157,6 +162,20 @@ func beginning(ctx context.Context, log history.Log, text string, file bool) (fr
 		from, where = recorded.From, "at its beginning"
 	}
 	return from, fmt.Sprintf("The recording is from %s to %s: the replay begins %s.", recorded.From.Local().Format(time.DateTime), recorded.To.Local().Format(time.DateTime), where), err
+}
+
+// rowsWithin is how long after the beginning of a recording its first rows are looked for.
+const rowsWithin = 10 * time.Second
+
+// arriveAtRows waits until a player shows the first rows at or after an instant; where they do not
+// come soon, that instant.
+func arriveAtRows(ctx context.Context, p *history.Player, t time.Time) error {
+	for at := t; !at.After(t.Add(rowsWithin)); at = sources.Later(at, p.Now()).Add(100 * time.Millisecond) {
+		if err := arrive(ctx, p, at); err != nil || len(p.State().Rows) > 0 {
+			return err
+		}
+	}
+	return arrive(ctx, p, t)
 }
 
 // arrive waits until a player shows an instant.
