@@ -61,17 +61,19 @@ func (r *auditReader) read() error {
 			return nil
 		}
 	}
-	*r = auditReader{log: r.log, at: map[string]int{}}
-	for _, path := range []string{path + ".1", path} {
-		text, info, err := lastBytes(path, 0)
-		if err != nil {
-			return fmt.Errorf("reading the audit: %w", err)
-		}
-		if info != nil {
-			r.offset = max(info.Size()-auditBytes, 0)
-		}
-		r.take(text, info)
+	// The current file is opened first: if it is put aside before .1 is opened, the next read finds another
+	// file and reads both anew. In the other order the file put aside would never be read.
+	text, info, err := lastBytes(path, 0)
+	older, put, olderErr := lastBytes(path+".1", 0)
+	if err = cmp.Or(err, olderErr); err != nil {
+		return fmt.Errorf("reading the audit: %w", err)
 	}
+	*r = auditReader{log: r.log, at: map[string]int{}}
+	r.take(older, put)
+	if info != nil {
+		r.offset = max(info.Size()-auditBytes, 0)
+	}
+	r.take(text, info)
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package operate
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,6 +51,38 @@ func TestTheAuditIsReadOnFromWhereItWasRead(t *testing.T) {
 		}
 		if got := strings.Join(ids, " "); got != step.want {
 			t.Errorf("%s: read %q, want %q", step.name, got, step.want)
+		}
+	}
+}
+
+// TestARotationDuringTheReadingLosesNoAction makes .1 long, since a rotation must fall between the readings
+// of the two files.
+func TestARotationDuringTheReadingLosesNoAction(t *testing.T) {
+	t.Parallel()
+	line := func(id string) []byte {
+		return fmt.Appendf(nil, "{\"id\":%q,\"stage\":\"only\",\"action\":\"note\"}\n", id)
+	}
+	oldest := bytes.Repeat(line("oldest"), 1000)
+	for range 50 {
+		path := filepath.Join(t.TempDir(), "audit.jsonl")
+		if err := errors.Join(os.WriteFile(path+".1", oldest, 0o600), os.WriteFile(path, line("old"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		rotated := make(chan error)
+		go func() { // received below
+			err := os.Rename(path, path+".1")
+			rotated <- errors.Join(err, os.WriteFile(path, line("new"), 0o600))
+		}()
+		r := auditReader{log: NewAuditLog(path, Actor{})}
+		if err := errors.Join(r.read(), <-rotated, r.read()); err != nil {
+			t.Fatal(err)
+		}
+		ids := map[string]bool{}
+		for _, e := range r.entries() {
+			ids[e.ID] = true
+		}
+		if !ids["old"] || !ids["new"] {
+			t.Fatalf("read the actions %v, want old and new among them", ids)
 		}
 	}
 }
