@@ -11,7 +11,7 @@ import (
 // key and the verb on the wire.
 type Kind uint8
 
-// The kindWords. KindNone is the zero value and never valid in a Claim.
+// The kinds. KindNone is the zero value and never valid in a Claim.
 const (
 	KindNone Kind = iota
 	KindMutex
@@ -22,7 +22,12 @@ const (
 var kindWords = [...]string{"none", "mutex", "semaphore", "election"}
 
 // String returns the word the interface uses: "mutex", "semaphore", "election".
-func (k Kind) String() string { return kindWords[k] }
+func (k Kind) String() string {
+	if int(k) >= len(kindWords) {
+		return kindWords[KindNone]
+	}
+	return kindWords[k]
+}
 
 // KindNamed is the kind with that String; KindNone: there is none.
 func KindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }
@@ -37,7 +42,12 @@ const (
 )
 
 // String returns "exclusive" or "shared".
-func (m Mode) String() string { return [...]string{"exclusive", "shared"}[m] }
+func (m Mode) String() string {
+	if m == Shared {
+		return "shared"
+	}
+	return "exclusive"
+}
 
 // ModeNamed is the mode with that String.
 func ModeNamed(name string) Mode {

@@ -15,7 +15,7 @@ type Ref struct{ Source, Space, Name string }
 // not part of the identity.
 type Kind uint8
 
-// The kindWords.
+// The kinds.
 const (
 	KindUnknown Kind = iota
 	KindElection

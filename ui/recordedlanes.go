@@ -23,7 +23,7 @@ func (m pastReader) recordedDue() bool {
 	s, win := &m.laneTotals, m.laneTotals.window
 	of := s.totalsOf
 	return win.Columns > 0 && (s.totals == nil || of.Step != win.Step || of.Columns != win.Columns ||
-		!m.Time.End.IsZero() && of.Start != win.Start || m.Clock.Sub(s.totalsAt) >= recordedEvery)
+		!m.Time.End.IsZero() && win.Start.Sub(of.Start).Abs() > 4*win.Step || m.Clock.Sub(s.totalsAt) >= recordedEvery)
 }
 
 // listRecorded makes lanes of the primitives that somebody owned in a span, and that have no row. Of
@@ -44,6 +44,7 @@ func (m pastReader) listRecorded(totals []history.Total, span time.Duration) {
 		return cmp.Or(strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Source, b.Ref.Source), strings.Compare(a.Ref.Space, b.Ref.Space))
 	})
 	m.laneTotals.recorded = nil
+	m.Rows.BeginRecorded()
 	for _, t := range found {
 		m.laneTotals.recorded = append(m.laneTotals.recorded, m.Rows.AddRecorded(t.Ref, t.Kind))
 	}

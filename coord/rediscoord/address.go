@@ -128,9 +128,9 @@ func parseURL(raw string) (ClientOptions, error) {
 }
 
 func (o *ClientOptions) setScheme(scheme string) error {
-	base, topology, _ := strings.Cut(strings.ToLower(scheme), "+")
+	base, topology, several := strings.Cut(strings.ToLower(scheme), "+")
 	o.Topology = Topology(topology)
-	if !slices.Contains([]Topology{Single, Sentinel, Cluster}, o.Topology) || base != "redis" && base != "rediss" {
+	if several != slices.Contains([]Topology{Sentinel, Cluster}, o.Topology) || base != "redis" && base != "rediss" {
 		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
 	}
 	if base == "rediss" {

@@ -34,7 +34,8 @@ type grpcWriter struct{ to atomic.Pointer[slog.Logger] }
 
 // Write implements io.Writer.
 func (g *grpcWriter) Write(line []byte) (int, error) {
-	_, text, _ := bytes.Cut(line[len("2006/01/02 "):], []byte(" ")) // our log has the time
+	_, text, _ := bytes.Cut(line, []byte(" ")) // our log has the date and the time
+	_, text, _ = bytes.Cut(text, []byte(" "))
 	g.to.Load().Warn("grpc library", "text", string(bytes.TrimSpace(text)))
 	return len(line), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,39 +53,43 @@ func runSecret(ctx context.Context, command []string) (string, error) {
 func output(ctx context.Context, path string, command []string) ([]byte, error) {
 	runtime.LockOSThread() // the command ends with this thread, see newSession
 	defer runtime.UnlockOSThread()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	out := &bounded{full: func() { stop(errTooMuch) }}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
 	cmd := exec.CommandContext(ctx, path)
-	cmd.Args, cmd.Stdout, cmd.SysProcAttr, cmd.WaitDelay = command, out, newSession(), commandGrace
+	cmd.Args, cmd.Stdout, cmd.SysProcAttr = command, to, newSession()
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	closed := to.Close()
+	if err = errors.Join(err, closed); err != nil {
 		return nil, err
 	}
-	err := cmd.Wait()
+	var out []byte
+	read := make(chan error, 1)
+	spawn.Go(ctx, nil, func() { // received below
+		var err error
+		defer func() { read <- err }()
+		if out, err = io.ReadAll(io.LimitReader(from, maxSecret+1)); len(out) > maxSecret {
+			err = errTooMuch
+			_ = killGroup(cmd.Process) // its only error is that it has ended
+		}
+	})
+	ended := cmd.Wait()
 	_ = killGroup(cmd.Process) // what it has left behind; there may be nothing
-	switch {
-	case errors.Is(context.Cause(ctx), errTooMuch):
-		return nil, errTooMuch
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // others may keep its output open
+	if err := from.SetReadDeadline(time.Now().Add(commandGrace)); err != nil {
 		return nil, err
 	}
-	return out.text, nil
-}
-
-// bounded keeps what is written, and calls full when that is too much for a secret.
-type bounded struct {
-	text []byte
-	full func()
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if len(b.text)+len(p) > maxSecret {
-		b.full()
-		return 0, errTooMuch
+	switch err := <-read; {
+	case errors.Is(err, errTooMuch):
+		return nil, err
+	case ended != nil:
+		return nil, ended
+	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded): // others may keep it open
+		return nil, err
 	}
-	b.text = append(b.text, p...)
-	return len(p), nil
+	return out, nil
 }
 
 // killGroup ends a process and those of its group.

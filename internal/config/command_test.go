@@ -76,6 +76,14 @@ func TestWhatACommandLeavesBehindEndsWithIt(t *testing.T) {
 	await(t, "what it has started", ended)
 }
 
+func TestWhatACommandLeavesBehindAddsNothingToTheSecret(t *testing.T) {
+	t.Parallel()
+	secret, err := Secret{Command: []string{"sh", "-c", "(sleep .3; echo noise) & echo pw"}}.Resolve(t.Context(), noEnv)
+	if err != nil || secret != "pw" {
+		t.Errorf("the secret is %q, %v, want pw", secret, err)
+	}
+}
+
 func TestACommandEndsWithItsContextAndAllThatItHasStarted(t *testing.T) {
 	t.Parallel()
 	path, ended := openEnd(t)

@@ -7,18 +7,22 @@ import (
 	"coordtop/ui/paint"
 )
 
-// mostRecorded is of how many rows that a recording alone knows the handles stay good.
+// mostRecorded is how many rows that a recording alone knows are kept from one list to the next.
 const mostRecorded = 2000
 
 // Recorded reports whether a handle is of a row that a recording alone knows: no State has it.
 func (h Handle) Recorded() bool { return h.Slot < 0 }
 
-// AddRecorded returns the handle of a row that a recording alone knows; the same one as before where
-// there is one.
-func (x *Index) AddRecorded(ref sources.Ref, kind sources.Kind) Handle {
+// BeginRecorded prepares a list of rows that a recording alone knows. Handles of earlier lists are
+// good no longer where there were too many.
+func (x *Index) BeginRecorded() {
 	if x.recordedAt == nil || len(x.recorded) >= mostRecorded {
 		x.recorded, x.recordedAt = nil, map[sources.Ref]*sources.Row{}
 	}
+}
+
+// AddRecorded returns the handle of a row of the list; the same one as before where there is one.
+func (x *Index) AddRecorded(ref sources.Ref, kind sources.Kind) Handle {
 	row := x.recordedAt[ref]
 	if row == nil {
 		row = &sources.Row{Primitive: &sources.Primitive{Ref: ref, Kind: kind}, Slot: -1 - len(x.recorded)}
