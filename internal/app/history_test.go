@@ -109,6 +109,9 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 		{args: "record --mask --export " + export, says: []string{"what was recorded from " + began.Local().Format(time.DateTime) + " to "}, masked: true},
 		{args: "history -o json --file " + export, says: []string{`"length_ms":{"min":10000,`, `"gap_before_ms":{"min":3000,"max":3000}`}, masked: true},
 		{args: "report --file " + export, says: []string{"# Leadership in x.coordtop, ", " | 1 | 1 | 3.0 s |", "| action |"}, masked: true, rows: 1},
+		{args: "replay --speed 64", code: exitUsage, says: []string{"--speed 64 is no speed: write one of 1, 2, 5, 10, 30, 60, 300, 1800, 3600"}},
+		{args: "replay --speed -1", code: exitUsage, says: []string{"--speed -1 is no speed: "}},
+		{args: "replay --help", says: []string{"N recorded seconds in one: one of 1, 2, 5, 10, 30, 60, 300, 1800, 3600"}},
 		{args: "replay nope", code: exitError, says: []string{"there is no file nope"}},
 		{args: "history --file " + w.write(t, "foreign", "a text"), code: exitError, says: []string{"not a recording of coordtop: name a file"}},
 	} {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +39,7 @@ func (p *program) replayCommand() *cobra.Command {
 		RunE:    p.run(func(cmd *cobra.Command, args []string) error { return p.replay(cmd.Context(), args, o) }),
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "begin at this TIME: "+format.InstantForms)
-	cmd.Flags().IntVar(&o.speed, "speed", 0, "play at once, N recorded seconds in one")
+	cmd.Flags().IntVar(&o.speed, "speed", 0, "play at once, N recorded seconds in one: one of "+speeds())
 	o.flags(cmd)
 	return cmd
 }
@@ -46,6 +48,9 @@ func (p *program) replayCommand() *cobra.Command {
 func (p *program) replay(ctx context.Context, args []string, o replayOptions) error {
 	if err := p.env.screen("for scripts there is coordtop history"); err != nil {
 		return err
+	}
+	if o.speed != 0 && !slices.Contains(history.Speeds(), o.speed) {
+		return usagef("--speed %d is no speed: write one of %s", o.speed, speeds())
 	}
 	store, c, err := p.recorded(ctx, args)
 	if err != nil {
@@ -65,12 +70,17 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	if err := begin(ctx, player, from); err != nil {
 		return err
 	}
-	if o.speed > 0 {
+	if o.speed != 0 {
 		player.SetSpeed(o.speed)
 		player.Play(true)
 	}
 	defer p.unfinished.begin()()
 	return p.runBoard(ctx, ctx, c, o.boardOptions, ui.Options{Player: player, History: store, Greeting: said})
+}
+
+// speeds are the values of --speed, for people.
+func speeds() string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(history.Speeds()), "[]"), " ", ", ")
 }
 
 // recorded is the recording that an argument names, else that of this machine, and the config to show

@@ -122,18 +122,15 @@ func (p *Player) Play(on bool) {
 
 // Faster takes the next speed of Speeds, n times; slower where n is negative.
 func (p *Player) Faster(n int) {
-	p.set(func(v *view) { v.Speed = speedNear(v.Speed, n) })
+	p.set(func(v *view) {
+		all := Speeds()
+		v.Speed = all[min(max(slices.Index(all, v.Speed)+n, 0), len(all)-1)]
+	})
 }
 
-// SetSpeed takes the speed of Speeds that is next to n, or n.
+// SetSpeed takes a speed, which must be one of Speeds.
 func (p *Player) SetSpeed(n int) {
-	p.set(func(v *view) { v.Speed = speedNear(n, 0) })
-}
-
-func speedNear(speed, steps int) int {
-	all := Speeds()
-	i, _ := slices.BinarySearch(all, speed)
-	return all[min(max(i+steps, 0), len(all)-1)]
+	p.set(func(v *view) { v.Speed = n })
 }
 
 func (p *Player) set(change func(*view)) {

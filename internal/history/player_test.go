@@ -162,6 +162,14 @@ func TestAPlayerPlaysAtItsSpeed(t *testing.T) {
 		if got := p.Position().Speed; got != 3600 {
 			t.Errorf("the highest speed is %d", got)
 		}
+		p.SetSpeed(60)
+		if got := p.Position().Speed; got != 60 {
+			t.Errorf("the speed is %d, want 60", got)
+		}
+		p.Faster(-1)
+		if got := p.Position().Speed; got != 30 {
+			t.Errorf("the speed below 60 is %d", got)
+		}
 	})
 }
 
