@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// testFeed is a feed that stands still until a test changes it. It is safe for concurrent
-// use.
+// testFeed is a feed whose state and clock change only when a test sets them. It is safe for
+// concurrent use.
 type testFeed struct {
 	mu        sync.Mutex
 	state     *sources.State

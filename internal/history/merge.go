@@ -9,15 +9,15 @@ import (
 	"coordtop/sources"
 )
 
-// Past is what was read of the recording of a primitive. It is merged with what memory has: that is
-// whole from an instant on, and only what is recorded from before counts. A clock that was set
-// back makes a recording reach behind that.
+// Past is the part of a primitive's recording that was read. The Merge methods join it with memory.
+// Memory is complete from one instant on, so only the recording from before that instant is used.
+// After a clock was set back a recording may also have later times.
 type Past struct {
 	Span Span // that was read
 	Lane      // with its Before among the Terms
 }
 
-// Add takes what was read beside what is there, or instead of it where the two do not meet.
+// Add joins another part that was read, or replaces what is there where the two parts do not meet.
 func (p *Past) Add(span Span, l Lane) {
 	if l.Before != nil {
 		l.Terms = append([]sources.Term{*l.Before}, l.Terms...)
@@ -36,17 +36,17 @@ func (p *Past) Add(span Span, l Lane) {
 	p.Dark = mergeLists(l.Dark, p.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
 }
 
-// mergeLists is both lists in order, with one of those that compare equal: the one of fresh.
+// mergeLists returns both lists in order. Of elements that compare equal it keeps the one of fresh.
 func mergeLists[T any](fresh, old []T, compare func(a, b T) int) []T {
 	all := slices.Concat(fresh, old)
 	slices.SortStableFunc(all, compare)
 	return slices.CompactFunc(all, func(a, b T) bool { return compare(a, b) == 0 })
 }
 
-// Whole reports whether nothing is recorded from before what was read.
+// Whole reports whether the recording has nothing older than what was read.
 func (p *Past) Whole() bool { return p.Since.IsZero() || !p.Since.Before(p.Span.From) }
 
-// begins is from when on what was read is known.
+// begins is the first instant that is known from what was read.
 func (p *Past) begins() time.Time { return sources.Later(p.Since, p.Span.From) }
 
 // ObservedFrom is the first instant from a time on at which the primitive was observed and recorded; zero:
@@ -64,8 +64,9 @@ func (p *Past) ObservedFrom(at time.Time) time.Time {
 // forever is behind all that is recorded.
 func forever() time.Time { return time.Unix(1<<40, 0) }
 
-// MergeDark is what was not observed, and since when that is known, where it is before begins. dark is that of
-// memory, which is whole from begins on. What was not read between the two counts as not observed.
+// MergeDark returns the stretches that were not observed, and the instant from which they are known.
+// dark are those of memory, which is complete from begins on. Time between the recording that was
+// read and begins counts as not observed.
 func (p *Past) MergeDark(dark []sources.Dark, begins time.Time) (merged []sources.Dark, since time.Time) {
 	if p.Since.IsZero() || !p.begins().Before(begins) {
 		return dark, begins
@@ -85,7 +86,8 @@ func (p *Past) MergeDark(dark []sources.Dark, begins time.Time) (merged []source
 	return append(merged, dark...), p.begins()
 }
 
-// MergeTerms is the terms from before begins, and live, those of memory. One that goes on in both is one.
+// MergeTerms returns the recorded terms from before begins, then live, those of memory. A term that
+// goes on from one to the other is returned once.
 func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term {
 	many := p.Leveled()
 	over := begins // when the recorded ones are
@@ -116,8 +118,9 @@ func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 	return append(merged, live...)
 }
 
-// goesOn is which of the terms of memory t is, the end of which nobody saw; negative: none. Where one
-// alone owns at a time it is the first or none; of many it is one whose start was not seen.
+// goesOn returns the index in live of the term that continues t, whose end was not seen; negative:
+// none. Where only one can own at a time that is the first; of several owners it is one whose start
+// was not seen.
 func goesOn(live []sources.Term, t *sources.Term, many bool) int {
 	if !many {
 		live = live[:min(len(live), 1)]

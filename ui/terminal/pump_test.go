@@ -18,8 +18,8 @@ type feed struct {
 	wake chan struct{} // capacity 1
 }
 
-// still returns a feed whose clock stands still.
-func still() *feed {
+// fixedFeed returns a feed whose clock always shows the same time.
+func fixedFeed() *feed {
 	return &feed{now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }, wake: make(chan struct{}, 1)}
 }
 
@@ -45,7 +45,7 @@ func pumpOf(f *feed, acts <-chan struct{}, slow func() bool, send func(tea.Msg))
 func pumped(t *testing.T, send func(), test func(feed *feed, sent *[]time.Duration)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		feed := still()
+		feed := fixedFeed()
 		start := time.Now()
 		var sent []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
@@ -129,7 +129,7 @@ func TestPumpWaitsAloneWhileTheProgramIsBusy(t *testing.T) {
 
 // ticking returns a feed whose clock runs, 700 ms ahead of the bubble's.
 func ticking() *feed {
-	f, start := still(), time.Now()
+	f, start := fixedFeed(), time.Now()
 	noon := f.now()
 	f.now = func() time.Time { return noon.Add(700*time.Millisecond + time.Since(start)) }
 	return f
@@ -214,7 +214,7 @@ func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pumpOf(still(), acts, nil, func(msg tea.Msg) {
+			done <- pumpOf(fixedFeed(), acts, nil, func(msg tea.Msg) {
 				if _, ok := msg.(WakeMsg); ok {
 					sent = append(sent, time.Since(start))
 				}
