@@ -151,9 +151,9 @@ func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err er
 	return nil, false, fmt.Errorf("acquiring: %w", err)
 }
 
-// clear leaves nothing at the service of a claim that ended in err. What may be there is taken
-// back: now or, where that cannot be sent, with the next renewal of the session; where each grant
-// renews, it runs out by itself.
+// clear takes a claim that ended in err back from the service, in case it arrived there: now or,
+// where that cannot be sent, with the next renewal of the session. Where each grant renews by
+// itself, the claim runs out.
 func (s *memSession) clear(ctx context.Context, h handle, err error) {
 	if errors.Is(err, errSessionOver) {
 		s.end(err)

@@ -58,7 +58,7 @@ func (m *Mem) runOutLocked(now time.Time) {
 	}
 }
 
-// overdue are those of all whose life is over by now, in the order of their ends, and else of their names.
+// overdue returns the elements of all whose life has ended by now, ordered by that end, then by name.
 func overdue[T any](all []T, now time.Time, of func(T) (*life, string)) []T {
 	all = slices.DeleteFunc(all, func(x T) bool { l, _ := of(x); return !l.over(now) })
 	slices.SortFunc(all, func(a, b T) int {

@@ -35,8 +35,8 @@ func (k keepalive) config() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: k.idle, Interval: k.interval, Count: k.count}
 }
 
-// window is what we trust: the TTL, if by what the server says its settings are it surely keeps a
-// session that long that it cannot reach any more. That is the keepalives' time, or the user
+// window is how long we trust a grant: the TTL, if the server's settings make it keep a session that
+// it cannot reach any more for at least that long. That is the keepalives' time, or the user
 // time-out where that is set, for it overrides their count and the number of retransmissions
 // (tcp_keepalive_timer and tcp_write_timeout of the Linux kernel). Without such settings, as on a
 // Unix socket, it keeps it for ever.

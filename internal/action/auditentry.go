@@ -79,7 +79,7 @@ func (e *AuditEntry) Event() (out sources.Event, ok bool) {
 	return out, true
 }
 
-// StillWaiting begins what is told of a claim while it waits.
+// StillWaiting is how each message about a claim that waits begins.
 const StillWaiting = "still waiting"
 
 const (

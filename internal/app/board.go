@@ -85,7 +85,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	})
 }
 
-// runBoard runs a screen, which shows what is in u, until inner ends. That ctx ends is no error.
+// runBoard runs the board with u until inner ends. The end of ctx is no error.
 func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardOptions, u ui.Options) error {
 	u.Title, u.TitleColor, u.Keys = c.Title, c.Color, c.Keys
 	u.ASCII, u.NoColor, u.Theme = o.ascii, o.plain, o.theme

@@ -27,7 +27,7 @@ type stretch struct {
 	usual        time.Duration // without --since
 }
 
-// flags adds those of the time.
+// flags adds --since and --until.
 func (s *stretch) flags(cmd *cobra.Command, usual time.Duration) {
 	s.usual = usual
 	cmd.Flags().StringVar(&s.since, "since", "", fmt.Sprintf("from this `TIME` on: %s; where left out %s before --until", format.InstantForms, length{&s.usual}))

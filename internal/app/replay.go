@@ -155,8 +155,9 @@ func (r *recording) player(ctx context.Context) (player *history.Player, closed 
 // lastMinutes is how long before its end the replay of what this machine recorded begins.
 const lastMinutes = 15 * time.Minute
 
-// beginning is the instant that is named, as seen from the end of the recording; else where a file
-// begins, or a while before the end of what goes on. said is what the screen says of it.
+// beginning returns where a replay begins: at the instant that text names, as seen from the end of the
+// recording. With an empty text a file begins at its start, and the recording of this machine a while
+// before its end. said is the screen's sentence about it.
 func beginning(ctx context.Context, log history.Log, text string, file bool) (from time.Time, said string, err error) {
 	runs, err := recordedRuns(ctx, log)
 	if err != nil {

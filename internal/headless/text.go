@@ -194,7 +194,8 @@ func aside(s string) string {
 	return " (" + format.Clean(s, maxText) + ")"
 }
 
-// textDoubt asks whether a name is misspelt that nobody was seen to own; "" where it is not.
+// textDoubt returns the question whether a name without an owner is misspelt; "" where the server
+// has that name.
 func textDoubt(r *sources.Row) string {
 	if len(r.Terms) > 0 {
 		return ""

@@ -40,7 +40,7 @@ type steps struct {
 	end       func(context.Context)       // makes the process end
 }
 
-// nothing is a step that is not needed.
+// nothing is the step of a server that needs none.
 func nothing(context.Context) error { return nil }
 
 // begin starts the first process, on port or, if that is 0, on a free one. After an error nothing

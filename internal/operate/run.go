@@ -41,7 +41,7 @@ func (n *run) ask(request func() error) error {
 	return err
 }
 
-// unseen ends a run of which our watch shows nothing in time, with what was done.
+// unseen ends a run whose effect our watch did not show in time. did says what was done.
 func (n *run) unseen(did string, after sources.OwnerRef) {
 	n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), after)
 }

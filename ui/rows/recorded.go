@@ -13,8 +13,8 @@ const mostRecorded = 2000
 // Recorded reports whether a handle is of a row that a recording alone knows: no State has it.
 func (h Handle) Recorded() bool { return h.Slot < 0 }
 
-// BeginRecorded prepares a list of rows that a recording alone knows. Handles of earlier lists are
-// good no longer where there were too many.
+// BeginRecorded must be called before each new list of rows that only the recording knows. Once more
+// than mostRecorded rows were listed, it makes all earlier handles invalid.
 func (x *Index) BeginRecorded() {
 	if x.recordedAt == nil || len(x.recorded) >= mostRecorded {
 		x.recorded, x.recordedAt = nil, map[sources.Ref]*sources.Row{}

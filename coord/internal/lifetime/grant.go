@@ -56,8 +56,8 @@ func (g *Grant) Over(verb string) error {
 	return nil
 }
 
-// Release ends g with a call of giveBack. It does nothing where the grant has ended, or the
-// session is shut, which then gives the grant back.
+// Release ends g and calls giveBack. It does nothing where the grant has ended already, or where the
+// session is shut: a session that is shut gives its grants back itself.
 func Release[G comparable](ctx context.Context, s *Session[G], g *Grant, giveBack func(context.Context) error) error {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {

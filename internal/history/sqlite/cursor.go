@@ -120,7 +120,8 @@ func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (mor
 	return true, nil
 }
 
-// unchanged fails where the group is not what was read of it. One that is thin may have grown.
+// unchanged returns an error where the group was thinned or dropped after its first part was read. A
+// group that only grew is no error.
 func (c *cursor) unchanged(ctx context.Context, q *query) error {
 	thin, was := uint64(0), c.thin
 	found := false

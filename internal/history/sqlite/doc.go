@@ -12,7 +12,7 @@
 // history.ErrBusy in the others.
 //
 // application_id, which is written before anything else, tells our files from those of other programs:
-// at a path that a person named, what does not have it is left as it is. user_version is made of two
+// at a path that a person named, a file without it is not changed. user_version is made of two
 // numbers, the lowest version that can read the file times 1,000, and its own version. A file
 // of an older version is migrated by Begin in one transaction; of a newer one Begin returns
 // history.ErrNewer, and a [Reader] reads it where it can. A damaged file is never written to: it is

@@ -85,7 +85,7 @@ func explained(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, cause)
 }
 
-// header is what the first bytes of a file tell of whose it is.
+// header is what the first bytes of a file say about the program that wrote it.
 type header struct {
 	empty  bool // there is no plain file, or nothing is in it: it may become a recording
 	sqlite bool
