@@ -9,7 +9,6 @@ import (
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/rows"
-	"coordtop/ui/screen"
 )
 
 // Lanes of what a recording alone knows: a lock that is free now and selected by a pattern has no row.
@@ -68,16 +67,26 @@ func (m timelineScreen) lanes() []rows.Handle {
 	if len(recorded) == 0 {
 		return m.Rows.Handles
 	}
-	all := slices.Concat(m.Rows.Handles, recorded)
-	if m.Rows.Order == rows.ByName {
-		slices.SortStableFunc(all, func(a, b rows.Handle) int {
-			x, _ := m.Rows.At(a)
-			y, _ := m.Rows.At(b)
-			if x == nil || y == nil {
-				return 0
-			}
-			return strings.Compare(x.Name, y.Name) * (1 - 2*screen.BoolInt(m.Rows.Reverse))
-		})
+	if m.Rows.Order != rows.ByName {
+		return slices.Concat(m.Rows.Handles, recorded)
 	}
-	return all
+	sign := 1
+	if m.Rows.Reverse {
+		sign = -1
+		slices.Reverse(recorded)
+	}
+	rest, all := m.Rows.Handles, make([]rows.Handle, 0, len(m.Rows.Handles)+len(recorded))
+	for _, h := range recorded { // both lists are in order
+		row, _ := m.Rows.At(h)
+		at, _ := slices.BinarySearchFunc(rest, row.Name, func(h rows.Handle, name string) int {
+			other, _ := m.Rows.At(h)
+			if other == nil {
+				return -1
+			}
+			return sign * strings.Compare(other.Name, name)
+		})
+		all = append(append(all, rest[:at]...), h)
+		rest = rest[at:]
+	}
+	return append(all, rest...)
 }

@@ -194,8 +194,7 @@ func aside(s string) string {
 	return " (" + format.Clean(s, maxText) + ")"
 }
 
-// textDoubt returns the question whether a name without an owner is misspelt; "" where the server
-// has that name.
+// textDoubt returns the question whether the name of a row is misspelt; "" where it had an owner.
 func textDoubt(r *sources.Row) string {
 	if len(r.Terms) > 0 {
 		return ""
