@@ -109,7 +109,7 @@ func (c *codec) length(v packedLength) packedLength {
 
 func packAttr(_ *codec, f *pack.Fields, v, was *Attr) {
 	f.Word(&v.Key, was.Key)
-	if v.Key == formatLabel || v.Key == likelyFormatLabel {
+	if v.Key == formatLabel || v.Key == likelyFormatLabel || v.Key == noTTLLabel {
 		f.Word(&v.Value, was.Value)
 	} else {
 		f.Text(&v.Value, was.Value)

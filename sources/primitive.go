@@ -70,7 +70,7 @@ type Primitive struct {
 	At           time.Time // when this was read, on our clock; zero: configured and not read yet
 	Incarnation  string    // of the server that told it; part of every owner's identity
 	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
-	Labels       []Attr    // of the source, for the filter, and last FormatLabel's
+	Labels       []Attr    // of the source, for the filter, and last NoTTLLabel and FormatLabel's
 
 	// Alias is what people call it where its name is only a number: from the configuration,
 	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
@@ -113,10 +113,22 @@ func (p *Primitive) Format() (library string, how Known) {
 	return "", Unknown
 }
 
+// NoTTLLabel is the label, before FormatLabel's, of a primitive of a library that gives its locks
+// no TTL by design: that one has none is no fault of its owner.
+func NoTTLLabel() Attr { return Attr{Key: noTTLLabel, Value: "by design"} }
+
+const noTTLLabel = "no_ttl"
+
+// NoTTLByDesign reports whether the library that keeps p gives its locks no TTL, see NoTTLLabel.
+func (p *Primitive) NoTTLByDesign() bool {
+	last := len(p.Labels) - 2
+	return last >= 0 && p.Labels[last] == NoTTLLabel()
+}
+
 // Owner is one owner. Two owners of one incarnation with the same ID and Fence are the same
 // term; a Fence of 0 is not known yet and equals every other.
 type Owner struct {
-	ID, Session, Label string
+	ID, Session, Label string // Session: with whose end it ends; "": with none's, as all in Redis
 	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
 	Mode               Mode
 	Idle               Idle          // whether its program does nothing with its session
@@ -135,6 +147,14 @@ type Owner struct {
 	Attrs []Attr
 	Guard string // what compare-and-act compares; "" where the backend has none
 }
+
+// BySession reports whether o owns for as long as its session lives, whenever that ends.
+func (o *Owner) BySession() bool {
+	return o.Session != "" && (o.NoExpiry || o.Expires.How == Unknown && o.Lease == 0)
+}
+
+// Endless reports whether nothing that is known ends what o owns: no lease, and no session.
+func (o *Owner) Endless() bool { return o.NoExpiry && o.Session == "" }
 
 // Program identifies what people see as one owner across its sessions: the same program on
 // the same host has the same letter and colour, though each of its connections is an owner,

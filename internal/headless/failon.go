@@ -68,7 +68,7 @@ func failed(s *sources.State, list []*sources.Row, on []Fault, now time.Time) er
 			report(LongWait, where, by+", and somebody has waited for it for "+format.Age(now.Sub(since)))
 		}
 		for j := range r.Owners {
-			if o := &r.Owners[j]; o.NoExpiry && o.Session == "" {
+			if o := &r.Owners[j]; o.Endless() {
 				report(NoTTL, where, "the lease of "+format.Label(o.Label, maxText)+" has no end")
 			}
 		}

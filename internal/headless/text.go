@@ -238,7 +238,7 @@ func age(s sources.Stamp, now time.Time) string {
 
 func leaseLeft(o *sources.Owner, now time.Time) string {
 	switch {
-	case o.Session != "" && o.Expires.How == sources.Unknown:
+	case o.BySession():
 		return "session"
 	case o.NoExpiry:
 		return "no TTL"

@@ -71,6 +71,9 @@
 // thread, the value of everybody else without what a renewal writes anew (a time, a number that
 // is named as a time or a count). The guard is that of rediscoord: of the key and its whole value.
 //
+// No ownership ends with a session: no owner has one. A library that gives its locks no TTL by
+// design is in lockformat, and their rows have sources.NoTTLLabel.
+//
 // # What is a lock where nothing is selected
 //
 // The formats of libraries, and which keys belong to one lock, are in lockformat. Names that prove

@@ -332,3 +332,20 @@ func TestWithoutTheRightToScanExistingKeysComeWithTheirNextWrite(t *testing.T) {
 		t.Errorf("it was there before: %+v", e)
 	}
 }
+
+// TestALockWithoutTTLHasNoEnd has locks whose TTL is missing, and is taken away.
+func TestALockWithoutTTLHasNoEnd(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{}, []any{"HSET", "myLock:orders", uuidA + ":42", "1"},
+		[]any{"HSET", "vault", uuidB + ":7", "1"}, []any{"PEXPIRE", "vault", "600000"},
+		[]any{"HSET", "uniquejobs:0f1e2d3c4b5a69788796a5b4c3d2e1f0:LOCKED", "2b6b0f6a1c9d4e5f60718293", "1790000000"}).synced()
+	endless := func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 && row.Owners[0].Endless() }
+	if row := r.Row("", "myLock:orders", "no end", endless); row.NoTTLByDesign() {
+		t.Errorf("by design: %+v", row.Labels)
+	}
+	r.do("PERSIST", "vault")
+	r.Row("", "vault", "no end any more", endless)
+	if row := r.Row("", "uniquejobs:0f1e2d3c4b5a69788796a5b4c3d2e1f0:LOCKED", "no end", endless); !row.NoTTLByDesign() {
+		t.Errorf("not by design: %+v", row.Labels)
+	}
+}

@@ -100,7 +100,11 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 		if l.Likely {
 			how = sources.Inferred
 		}
-		p.Labels = append(slices.Clip(o.Labels), sources.FormatLabel(l.Program, how))
+		p.Labels = slices.Clip(o.Labels)
+		if l.Format != nil && l.Format.NoTTL {
+			p.Labels = append(p.Labels, sources.NoTTLLabel())
+		}
+		p.Labels = append(p.Labels, sources.FormatLabel(l.Program, how))
 	}
 	if k.rule.guessed && p.LimitHow == sources.Told && l.Guess {
 		p.LimitHow = sources.Inferred

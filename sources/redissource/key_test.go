@@ -200,7 +200,7 @@ func TestOtherTypesAreNamedAsSuch(t *testing.T) {
 				t.Fatalf("%+v", p)
 			}
 			for _, o := range p.Owners {
-				if o.Mode != tt.mode || o.ID[0] != '#' || o.Session == "" || o.Attrs[0].Key != "taken" {
+				if o.Mode != tt.mode || o.ID[0] != '#' || o.Session != "" || o.Attrs[0].Key != "taken" {
 					t.Errorf("owner %+v", o)
 				}
 			}

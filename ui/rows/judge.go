@@ -133,7 +133,7 @@ func ownerIdle(row *sources.Row) bool {
 // endless reports whether the row is owned without any end: by no session, whose end would
 // be one, and with no lease.
 func endless(row *sources.Row) bool {
-	return len(row.Owners) == 1 && row.Owners[0].NoExpiry && row.Owners[0].Session == "" && !row.Guessed()
+	return len(row.Owners) == 1 && row.Owners[0].Endless() && !row.Guessed()
 }
 
 // until is the first instant at which judge may come to another verdict of a row that stays

@@ -59,15 +59,9 @@ func PermitsText(row *sources.Row) string {
 	return taken + " taken"
 }
 
-// bySession reports whether an owner owns for as long as its session lives, whenever that
-// ends.
-func bySession(o *sources.Owner) bool {
-	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown && o.Lease == 0)
-}
-
 func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
 	switch {
-	case bySession(o):
+	case o.BySession():
 		drawSession(sc, l, o, w)
 	case o.NoExpiry || o.Lease <= 0 || o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
 		text := LeaseText(sc, o, v)
@@ -102,7 +96,7 @@ func LeaseText(sc *Scene, o *sources.Owner, v rows.Verdict) paint.Part {
 	switch {
 	case v.Status == sources.StatusStale:
 		return sc.Theme.Dim.Text("old")
-	case bySession(o):
+	case o.BySession():
 		return sc.Theme.Dim.Text("session")
 	case o.NoExpiry:
 		return sc.Theme.Warn.Text("no TTL")

@@ -39,6 +39,7 @@ type Format struct {
 	Program string       // the library: "Redisson"
 	Kind    sources.Kind // KindUnknown: the word in the name decides, and without one it is a mutex
 	Certain bool         // name or value prove that it is this library's
+	NoTTL   bool         // its locks have no TTL by design
 	Weak    bool         // without a word in its name not even a lock is proved
 	Release Release
 

@@ -151,3 +151,35 @@ func TestEachFormatIsRecognised(t *testing.T) {
 		}
 	}
 }
+
+func TestNoOwnershipEndsWithASession(t *testing.T) {
+	t.Parallel()
+	for _, k := range formats() {
+		for _, o := range Read(k.key, &k.c, k.beside, Options{Guessed: true}).Owners {
+			if o.Session != "" {
+				t.Errorf("%s: the session %q", k.key, o.Session)
+			}
+		}
+	}
+}
+
+// TestAWriterThatReadsTooIsOneOwner has both fields that Redisson keeps of a thread that took the
+// read lock while it has the write lock.
+func TestAWriterThatReadsTooIsOneOwner(t *testing.T) {
+	t.Parallel()
+	c := hash("mode", "write", uuidB+":51:write", "1", uuidB+":51", "2")
+	l := Read("orders", &c, nil, Options{})
+	if len(l.Owners) != 1 || l.Owners[0].ID != short(uuidB)+"/51:write" || l.Owners[0].Mode != sources.Exclusive {
+		t.Errorf("%+v", l.Owners)
+	}
+}
+
+func TestLibrariesWithoutTTLByDesignAreKnown(t *testing.T) {
+	t.Parallel()
+	want := map[string]bool{"sidekiq-unique-jobs": true, "celery-singleton": true, "redis-semaphore (Ruby)": true}
+	for i := range table {
+		if f := &table[i]; f.NoTTL != want[f.Program] && f.name.part != "laravel_unique_job:" {
+			t.Errorf("%s: %v", f.Program, f.NoTTL)
+		}
+	}
+}

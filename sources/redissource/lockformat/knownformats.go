@@ -33,13 +33,13 @@ var table = []Format{
 
 	// mhenrixon/sidekiq-unique-jobs, lib/sidekiq_unique_jobs/lua/{lock,unlock,lock_v9,unlock_v9}.lua.
 	{
-		Program: "sidekiq-unique-jobs", Kind: sources.KindMutex, Certain: true, typ: Hash, name: name{part: "uniquejobs:", ends: uniqueLocked}, fixed: true,
+		Program: "sidekiq-unique-jobs", Kind: sources.KindMutex, Certain: true, NoTTL: true, typ: Hash, name: name{part: "uniquejobs:", ends: uniqueLocked}, fixed: true,
 		beside: []companion{{AskList, uniqueQueue(":QUEUED")}, {AskList, uniqueQueue(":PRIMED")}},
 		read:   (*Lock).readUniqueJobs, Release: Release{Removes: rediscoord.Field, wake: wakeUniqueJobs},
 	},
 	// dv/redis-semaphore, lib/redis/semaphore.rb.
 	{
-		Program: "redis-semaphore (Ruby)", Kind: sources.KindSemaphore, Certain: true, typ: Hash, name: name{part: "SEMAPHORE:", ends: rubyTaken}, fixed: true,
+		Program: "redis-semaphore (Ruby)", Kind: sources.KindSemaphore, Certain: true, NoTTL: true, typ: Hash, name: name{part: "SEMAPHORE:", ends: rubyTaken}, fixed: true,
 		beside: []companion{{AskList, rubyFreeOf}}, read: (*Lock).readRuby,
 		Release: Release{Removes: rediscoord.Returned, beside: rubyFreeOf},
 	},
@@ -76,11 +76,11 @@ var table = []Format{
 	// gitlabhq/gitlabhq, lib/gitlab/exclusive_lease.rb.
 	{Program: "GitLab", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "gitlab:exclusive_lease:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey}},
 	// steinitzu/celery-singleton, celery_singleton/{util,backends/redis}.py.
-	{Program: "celery-singleton", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "SINGLETONLOCK_"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
+	{Program: "celery-singleton", Kind: sources.KindMutex, Certain: true, NoTTL: true, typ: String, name: name{begins: "SINGLETONLOCK_"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
 	// cameronmaske/celery-once, celery_once/{helpers,backends/redis}.py.
 	{Program: "celery-once", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "qo_"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
 	// laravel/framework, src/Illuminate/Bus/UniqueLock.php, Console/Scheduling/Event.php, Cache/RedisLock.php.
-	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "laravel_unique_job:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "where it was told to force"}},
+	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, NoTTL: true, typ: String, name: name{part: "laravel_unique_job:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "where it was told to force"}},
 	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "framework/schedule-"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "where it was told to force"}},
 	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "laravel"}, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
 	// jlinn/quartz-redis-jobstore, RedisJobStoreSchema.java, AbstractRedisStorage.java.

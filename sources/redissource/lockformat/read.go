@@ -142,21 +142,21 @@ var redissonField = regexp.MustCompile(`^(` + legible.UUID + `):(\d+)(:write)?$`
 // by lot.
 const longestThread = 7
 
-// redissonOwner names the owner of a field; id is "" for what is none.
-func redissonOwner(field string, patterns []*regexp.Regexp) (id, session, label string) {
+// redissonOwner names the owner of a field; id is "" for what is none. Its client is no session:
+// where that ends, its locks stay.
+func redissonOwner(field string, patterns []*regexp.Regexp) (id, label string) {
 	match := redissonField.FindStringSubmatch(field)
 	if match == nil {
-		return "", "", ""
+		return "", ""
 	}
-	session = rediscoord.ShortID([]byte(match[1]))
-	thread := session + "/" + match[2]
+	thread := rediscoord.ShortID([]byte(match[1])) + "/" + match[2]
 	if len(match[2]) > longestThread {
 		thread = rediscoord.ShortID([]byte(field))
 	}
 	if label = rediscoord.Matched(field, patterns); label == "" {
 		label = thread
 	}
-	return thread + match[3], session, label
+	return thread + match[3], label
 }
 
 // readRedisson reads a hash of owners with how often each took it, the field mode in a
@@ -166,17 +166,17 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 		l.Mode = sources.Shared
 	}
 	for field, count := range c.Fields {
-		if field == "mode" {
+		if _, writes := c.Fields[field+":write"]; field == "mode" || writes { // a writer may read, too
 			continue
 		}
-		id, session, label := redissonOwner(field, o.Legible)
+		id, label := redissonOwner(field, o.Legible)
 		if id == "" || !isCount(count) {
 			l.Owners, l.Mode, l.Format, l.Program, l.Guess = nil, sources.Exclusive, nil, "", true
 			l.readUnknown(c, o)
 			return
 		}
 		l.Owners = append(l.Owners, sources.Owner{
-			ID: id, Session: session, Label: label, Permits: 1, Mode: l.Mode, Guard: rediscoord.FieldGuard(l.key, field, count),
+			ID: id, Label: label, Permits: 1, Mode: l.Mode, Guard: rediscoord.FieldGuard(l.key, field, count),
 			Attrs: []sources.Attr{{Key: "taken", Value: count}},
 		})
 	}
@@ -207,12 +207,12 @@ func fairQueue(queue, deadlines *Content, patterns []*regexp.Regexp) sources.Que
 		until[m.Text] = m.Score
 	}
 	for i, m := range queue.Members {
-		id, session, label := redissonOwner(m.Text, patterns)
+		id, label := redissonOwner(m.Text, patterns)
 		if id == "" {
 			id = rediscoord.ShortID([]byte(m.Text))
 			label = id
 		}
-		w := sources.Waiter{ID: id, Session: session, Label: label, Permits: 1, Turn: i + 1}
+		w := sources.Waiter{ID: id, Label: label, Permits: 1, Turn: i + 1}
 		if score := until[m.Text]; score > 0 {
 			w.Attrs = []sources.Attr{{Key: "keeps its place until", Value: clock(score)}}
 		}
