@@ -240,7 +240,7 @@ func (m *model) emit(b *batch, events []Event) {
 // row is on screen. Most events are renewals, so it looks for the row last.
 func (m *model) changesWatched(events []Event) bool {
 	for i := range events {
-		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() {
+		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() || k == EventCountChanged {
 			_, ok := m.watched[events[i].Ref]
 			return ok
 		}

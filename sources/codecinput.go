@@ -125,7 +125,7 @@ func packEvent(c *codec, f *pack.Fields, v, was *Event) {
 	f.Time(&v.At, was.At)
 	f.Time(&v.After, was.After)
 	pack.Signed(f, &v.Mono, was.Mono)
-	pack.Enum(f, &v.Kind, was.Kind, EventNote)
+	pack.Enum(f, &v.Kind, was.Kind, EventCountChanged)
 	pack.Enum(f, &v.RefKind, was.RefKind, KindSemaphore)
 	pack.Enum(f, &v.Cause, was.Cause, CauseSession)
 	pack.Enum(f, &v.How, was.How, Ours)
@@ -141,6 +141,14 @@ func packEvent(c *codec, f *pack.Fields, v, was *Event) {
 	pack.Struct(f, &v.Held, &was.Held, c, packInterval)
 	f.Text(&v.Scope, was.Scope)
 	f.Text(&v.Detail, was.Detail)
+	pack.Struct(f, &v.Was, &was.Was, c, packCounts)
+	pack.Struct(f, &v.Now, &was.Now, c, packCounts)
+}
+
+func packCounts(_ *codec, f *pack.Fields, v, was *Counts) {
+	pack.Number(f, &v.Taken, was.Taken)
+	pack.Number(f, &v.Limit, was.Limit)
+	pack.Number(f, &v.Waiting, was.Waiting)
 }
 
 func packInterval(_ *codec, f *pack.Fields, v, was *Interval) {

@@ -71,10 +71,35 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 		events = l.owners(events, before, after, anew)
 	case ownersKnown(after):
 		events = l.present(events, after)
-	case ownersKnown(before) && !counted(after):
-		events = append(events, l.ownerUnknown(before, after))
+	case !counted(after):
+		if ownersKnown(before) {
+			events = append(events, l.ownerUnknown(before, after))
+		}
+	default:
+		events = l.counts(events, before.Counts(), after)
 	}
 	return l.waiters(events, l.withQueue(before), after, anew)
+}
+
+// counts tells how the numbers of a semaphore changed whose owners are not told.
+func (l *look) counts(events []Event, was Counts, after *Primitive) []Event {
+	now := after.Counts()
+	was.Limit = cmp.Or(was.Limit, now.Limit) // to learn it is no change
+	if was == now || ownersKnown(after) {
+		return events
+	}
+	e := l.event(EventCountChanged, after)
+	e.Was, e.Now, e.Detail = was, now, now.Text()+"; before "+was.Text()
+	return append(events, e)
+}
+
+// Counts are the numbers of p.
+func (p *Primitive) Counts() Counts {
+	c := Counts{Taken: p.Taken, Waiting: uint64(p.Queue.Len)}
+	if p.LimitHow != Unknown {
+		c.Limit = p.Limit
+	}
+	return c
 }
 
 // ownerUnknown tells that it cannot be seen any more who owns a primitive.
@@ -107,7 +132,7 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 		e.Owner = after.Owners[i].ref()
 		events = append(events, e)
 	}
-	return l.joined(events, nil, after)
+	return l.joined(l.counts(events, Counts{}, after), nil, after)
 }
 
 // found reports whether an owner that is seen first in this look was there before, as far
@@ -130,7 +155,12 @@ func (l *look) first(kind EventKind, p *Primitive, how Known) Event {
 
 func (l *look) present(events []Event, p *Primitive) []Event {
 	if !ownersKnown(p) {
-		return append(events, l.first(EventPresent, p, Unknown))
+		e := l.first(EventPresent, p, Unknown)
+		if counted(p) {
+			e.Now = p.Counts()
+			e.Detail = cmp.Or(e.Detail, e.Now.Text())
+		}
+		return append(events, e)
 	}
 	e := l.first(EventPresent, p, AtLeast)
 	if len(p.Owners) == 0 {

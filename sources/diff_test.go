@@ -292,6 +292,43 @@ func TestDiffNamesWaiters(t *testing.T) {
 	})
 }
 
+// counts is a semaphore of which the server tells only numbers.
+func counts(taken, limit uint64, waiting int) func(*Primitive) {
+	return func(p *Primitive) {
+		p.Kind, p.OwnersHow, p.LimitHow, p.Limit, p.Taken = KindSemaphore, Unknown, Told, limit, taken
+		p.Queue = Queue{How: Told, Len: waiting}
+		if limit == 0 {
+			p.OwnersHow, p.LimitHow = Told, Unknown // nobody uses it
+		}
+	}
+}
+
+func TestDiffTellsCountsWhereOwnersAreNotTold(t *testing.T) {
+	t.Parallel()
+	shown := func(from, to func(*Primitive)) (*Primitive, *Primitive) {
+		return with(prim(before), from), with(prim(t0), to)
+	}
+	test := func(name string, from, to func(*Primitive), want ...string) diffTest {
+		was, is := shown(from, to)
+		return diffTest{name, was, is, Change{After: before}, want}
+	}
+	runDiffs(t, []diffTest{
+		test("a permit is taken", counts(1, 3, 0), counts(2, 3, 0), "count_changed seen within 10s: 2 of 3 taken; before 1 of 3 taken"),
+		test("one is given back, and who waits leaves", counts(3, 3, 1), counts(2, 3, 0), "count_changed seen within 10s: 2 of 3 taken; before 3 of 3 taken, 1 waits"),
+		test("more wait", counts(3, 3, 1), counts(3, 3, 2), "count_changed seen within 10s: 3 of 3 taken, 2 wait; before 3 of 3 taken, 1 waits"),
+		test("another limit", counts(1, 3, 0), counts(1, 4, 0), "count_changed seen within 10s: 1 of 4 taken; before 1 of 3 taken"),
+		test("used again", counts(0, 0, 0), counts(1, 3, 0), "count_changed seen within 10s: 1 of 3 taken; before 0 of 3 taken"),
+		test("its limit is learned", counts(0, 0, 0), counts(0, 3, 0)),
+		test("nothing", counts(1, 3, 1), counts(1, 3, 1)),
+		{"a new one", nil, with(prim(t0), counts(1, 3, 0)), Change{After: before}, []string{"count_changed seen within 10s: 1 of 3 taken; before 0 of 3 taken"}},
+		{"found", nil, with(prim(t0), counts(1, 3, 0)), Change{Relists: true}, []string{"present unknown: 1 of 3 taken"}},
+		{"across a gap", with(prim(before), counts(1, 3, 0)), with(prim(t0), counts(0, 3, 0)), Change{Relists: true, After: before},
+			[]string{"count_changed seen within 10s: 0 of 3 taken; before 1 of 3 taken"}},
+		{"owners that are told are no counts", with(prim(before, owner("a")), semaphore), with(prim(t0, owner("a"), owner("b")), semaphore),
+			Change{}, []string{"acquired +b told"}},
+	})
+}
+
 func TestDiffComparesLongListsOfOwnersRightly(t *testing.T) {
 	t.Parallel()
 	const n = 3000

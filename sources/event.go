@@ -34,13 +34,14 @@ const (
 	EventLeaseChanged // the lease of an owner ends sooner, has no end any more, or has one now: no renewal. Detail says which
 	EventAbsent       // was configured and did not exist when we first looked; Detail says what is missing
 	EventNote         // a person noted something: Detail
+	EventCountChanged // how many permits are owned, exist or are waited for, of a semaphore whose owners are not told: Was, Now
 )
 
 // String returns the word of the JSON documentation, as "owner_changed".
 func (k EventKind) String() string {
 	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
 		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
-		"action", "owner_unknown", "lease_changed", "absent", "note"}[k]
+		"action", "owner_unknown", "lease_changed", "absent", "note", "count_changed"}[k]
 }
 
 // Happened reports whether an event of this kind means that something happened: not what was
@@ -118,8 +119,27 @@ type Event struct {
 	LeaseLeft time.Duration // of Previous at At, of Owner just before it renewed, or its lease changed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
 	Held      Interval      // how long Previous had owned it, Max Endless where it may have been any longer; zero: not known
+	Was, Now  Counts        // of EventCountChanged; Now also of an EventPresent whose owners are only counted
 	Scope     string
 	Detail    string // for people: the new data, quoted; an error; a sentence; who else owns what Owner acquired and only one may own
+}
+
+// Counts are the numbers of a semaphore whose owners are not told.
+type Counts struct{ Taken, Limit, Waiting uint64 } // Limit 0: not known
+
+// Text writes them for people: "2 of 3 taken, 1 waits".
+func (c Counts) Text() string {
+	text := format.Count(int(c.Taken))
+	if c.Limit > 0 {
+		text += " of " + format.Count(int(c.Limit))
+	}
+	switch text += " taken"; c.Waiting {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 waits"
+	}
+	return text + ", " + format.Count(int(c.Waiting)) + " wait"
 }
 
 // Interval is a length of time that is known only to lie between two bounds.

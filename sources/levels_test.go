@@ -48,6 +48,26 @@ func TestCountOfASemaphoreIsKeptWithTheHighestOfWhatChangesFast(t *testing.T) {
 	})
 }
 
+func TestACountThatChangesIsAChangeOfItsRow(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		counted := func(taken uint64, waiting int) *sources.Primitive {
+			p := pool(taken)
+			p.OwnersHow, p.LimitHow, p.Queue = sources.Unknown, sources.Told, sources.Queue{How: sources.Told, Len: waiting}
+			return p
+		}
+		w.list(counted(3, 0))
+		for i, p := range []*sources.Primitive{counted(4, 0), counted(4, 1), counted(2, 0)} {
+			time.Sleep(time.Second)
+			w.tell(sources.Change{Set: []*sources.Primitive{p}})
+			if got, want := w.row("pool").Changes(time.Now(), time.Hour), []int{1, 1, 2}[i]; got != want {
+				t.Errorf("after look %d it changed %d times, want %d", i, got, want)
+			}
+		}
+	})
+}
+
 func TestACountTellsWhenItsSemaphoreDidNotExist(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

@@ -205,7 +205,7 @@ func (r *Row) nobody(l *look, before, after *Primitive) {
 
 // count counts a change of owner, and a loss, in a copy: published counts are never changed.
 func (r *Row) count(e *Event) {
-	change := e.Kind == EventAcquired || e.Kind == EventOwnerChanged
+	change := e.Kind == EventAcquired || e.Kind == EventOwnerChanged || e.Was.Taken != e.Now.Taken && e.Kind == EventCountChanged
 	if !change && !e.Loss {
 		return
 	}

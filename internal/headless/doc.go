@@ -146,7 +146,8 @@
 //	             follows once it can); lease_changed: the lease of
 //	             owner, who goes on owning it, ends sooner, has no end any more,
 //	             or has one now, which detail says (a renewal is renewed);
-//	             note: a person noted something, see detail.
+//	             note: a person noted something, see detail; count_changed:
+//	             the counts of a semaphore whose owners are not told.
 //	             A waiter that becomes an owner leaves the queue without
 //	             waiter_left. source_down comes again, with after null, where
 //	             a source is down for another reason than was told, which
@@ -172,6 +173,9 @@
 //	held_ms      {"min","max"}: how long previous had owned it; max null: it may
 //	             be any longer, since it did when we first looked; null: not
 //	             known, or none ended
+//	counts       {"before","after"} of count_changed, each {"taken","limit",
+//	             "waiting"}; limit null: not known. Also of present, with before
+//	             null, where owners are only counted; other events have none
 //	detail       a sentence for people; null: none
 //
 // A reader that falls behind by more than the program keeps gets one line with event

@@ -26,6 +26,7 @@ type eventJSON struct {
 	Known     string        `json:"known"`
 	GapMS     *intervalJSON `json:"gap_ms"`
 	HeldMS    *lengthJSON   `json:"held_ms"`
+	Counts    *countsJSON   `json:"counts,omitempty"`
 	Detail    *string       `json:"detail"`
 	Missed    uint64        `json:"missed,omitempty"`
 }
@@ -34,6 +35,36 @@ type ownerRefJSON struct {
 	ID    string  `json:"id"`
 	Label string  `json:"label"`
 	Fence *string `json:"fence"`
+}
+
+// countsJSON are the counts before and after an event; Before nil: it was so when we first looked.
+type countsJSON struct {
+	Before *countJSON `json:"before"`
+	After  countJSON  `json:"after"`
+}
+
+type countJSON struct {
+	Taken   uint64  `json:"taken"`
+	Limit   *uint64 `json:"limit"`
+	Waiting uint64  `json:"waiting"`
+}
+
+func countsOf(e *sources.Event) *countsJSON {
+	if e.Was == e.Now {
+		return nil
+	}
+	count := func(c sources.Counts) *countJSON {
+		out := countJSON{Taken: c.Taken, Waiting: c.Waiting}
+		if c.Limit > 0 {
+			out.Limit = &c.Limit
+		}
+		return &out
+	}
+	out := countsJSON{After: *count(e.Now)}
+	if e.Kind == sources.EventCountChanged {
+		out.Before = count(e.Was)
+	}
+	return &out
 }
 
 type intervalJSON struct {
@@ -53,7 +84,7 @@ func eventOf(e *sources.Event) eventJSON {
 		Source: orNull(e.Ref.Source), Scope: orNull(e.Scope), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
 		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
 		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last),
-		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Detail: orNull(e.Detail),
+		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Counts: countsOf(e), Detail: orNull(e.Detail),
 	}
 	if e.Previous != (sources.OwnerRef{}) {
 		out.Cause = new(e.Cause.String())

@@ -263,6 +263,14 @@ func allEvents(now time.Time) []sources.Event {
 		event(9*time.Second, sources.Event{Kind: sources.EventClockStep, Ref: sources.Ref{Source: "leases"}, Detail: "the clock went back by 5 s"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventOwnerUnknown, Last: b, Detail: "a list, not a string"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventLeaseChanged, Owner: b, Detail: "it has no end any more; it had 12 s left"}),
+		event(9*time.Second, sources.Event{
+			Kind: sources.EventPresent, Ref: sources.Ref{Source: "quota", Space: "h:1", Name: "pool"}, RefKind: sources.KindSemaphore,
+			Now: sources.Counts{Taken: 1, Limit: 3}, Detail: "1 of 3 taken",
+		}),
+		event(9*time.Second, sources.Event{
+			Kind: sources.EventCountChanged, Ref: sources.Ref{Source: "quota", Space: "h:1", Name: "pool"}, RefKind: sources.KindSemaphore,
+			Was: sources.Counts{Taken: 1}, Now: sources.Counts{Taken: 3, Limit: 3, Waiting: 2}, Detail: "3 of 3 taken, 2 wait; before 1 taken",
+		}),
 		event(10*time.Second, sources.Event{Kind: sources.EventAction, Owner: b, How: sources.Ours, Detail: "resign by ana: done: given up: host-2:22 leads now"}),
 	}
 }

@@ -140,6 +140,9 @@ func restart(s *sources.State, names []string) []sources.Event {
 		if r.Absent || e.How == sources.Unknown {
 			e.Detail = r.Note
 		}
+		if e.How == sources.Unknown && r.Leveled() {
+			e.Now = r.Counts()
+		}
 		if r.Scope < len(s.Scopes) {
 			e.Scope = s.Scopes[r.Scope].Name
 		}

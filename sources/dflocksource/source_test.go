@@ -63,10 +63,23 @@ func TestOfASemaphoreOnlyCountsAreKnown(t *testing.T) {
 	}
 	r.program().permit("pool", 5)
 	r.row("pool", "one permit", func(row *sources.Row) bool { return row.Taken == 1 })
+	n := sources.Counts{}
 	for _, e := range r.Drain() {
 		if e.Kind == sources.EventOwnerUnknown {
 			t.Errorf("its owners were never known, and it says: %+v", e)
 		}
+		if e.Kind == sources.EventCountChanged && e.Ref.Name == "pool" {
+			if e.Was.Taken != n.Taken {
+				t.Errorf("%s, which is %s after it was %s", e.Detail, e.Was.Text(), n.Text())
+			}
+			n = e.Now
+		}
+	}
+	if want := (sources.Counts{Taken: 1, Limit: 5}); n != want {
+		t.Errorf("by its events it ends with %s", n.Text())
+	}
+	if got := r.row("pool", "", func(*sources.Row) bool { return true }).Changes(time.Now(), time.Hour); got < 3 {
+		t.Errorf("its count changed %d times, want 3 at least", got)
 	}
 }
 

@@ -27,7 +27,7 @@ func routine(e *sources.Event) bool {
 	switch e.Kind {
 	case sources.EventAcquired:
 		return e.Detail == "" // else it begins a conflict
-	case sources.EventProclaimed:
+	case sources.EventProclaimed, sources.EventCountChanged:
 		return true
 	case sources.EventReleased, sources.EventOwnerChanged:
 		return e.Cause == sources.CauseReleased || e.Cause == sources.CauseUnknown

@@ -55,7 +55,7 @@ func drawGroup(sc *Scene, l *paint.Line, g *rows.EventGroup, names int) {
 	if d := g.Event.At.Sub(g.First); d > 0 {
 		over = " in " + format.Precise(d)
 	}
-	if g.Event.RefKind == sources.KindSemaphore {
+	if g.Took+g.Gone > 0 && g.Event.RefKind == sources.KindSemaphore {
 		var counts []string
 		for _, c := range []struct {
 			n    int

@@ -146,6 +146,8 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 		return append(whoParts(sc, e, e.Owner), paint.Plain("waits no more"))
 	case sources.EventLeaseChanged:
 		return append(whoParts(sc, e, e.Owner), th.Warn.Text("its lease changed"), detailPart(th, e))
+	case sources.EventCountChanged:
+		return []paint.Part{paint.Plain(e.Now.Text()), {Style: th.Dim, Text: ", before " + e.Was.Text(), Yield: paint.Aside}}
 	case sources.EventOwnerUnknown:
 		return ownerUnknownParts(sc, e)
 	case sources.EventSourceDown:

@@ -31,3 +31,18 @@ func TestInstantsOfEventsAreNotCut(t *testing.T) {
 		}
 	}
 }
+
+func TestChangesOfACountAreToldInNumbers(t *testing.T) {
+	t.Parallel()
+	e := sources.Event{
+		Kind: sources.EventCountChanged, RefKind: sources.KindSemaphore, Ref: sources.Ref{Name: "pool"},
+		Was: sources.Counts{Taken: 3, Limit: 3, Waiting: 1}, Now: sources.Counts{Taken: 2, Limit: 3},
+	}
+	text := ""
+	for _, p := range EventText(&Scene{}, &e) {
+		text += p.Text
+	}
+	if want := "2 of 3 taken, before 3 of 3 taken, 1 waits"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+}

@@ -48,6 +48,15 @@ func fields(e *sources.Event, number func(*uint64), text func(*string)) {
 	}
 }
 
+// counts does the same for those of an event, which stand behind the fields where there are any.
+func counts(e *sources.Event, number func(*uint64)) {
+	for _, c := range []*sources.Counts{&e.Was, &e.Now} {
+		number(&c.Taken)
+		number(&c.Limit)
+		number(&c.Waiting)
+	}
+}
+
 // encodeEvent is the body of e.
 func encodeEvent(e sources.Event) []byte {
 	b := []byte{eventVersion}
@@ -56,9 +65,13 @@ func encodeEvent(e sources.Event) []byte {
 		after = uint64(max(1, e.At.Sub(e.After)))
 	}
 	b = binary.AppendUvarint(b, after)
-	fields(&e, func(n *uint64) { b = binary.AppendUvarint(b, *n) }, func(s *string) {
+	number := func(n *uint64) { b = binary.AppendUvarint(b, *n) }
+	fields(&e, number, func(s *string) {
 		b = append(binary.AppendUvarint(b, uint64(len(*s))), *s...)
 	})
+	if e.Was != e.Now {
+		counts(&e, number)
+	}
 	return b
 }
 
@@ -81,14 +94,18 @@ func decodeEvent(e *sources.Event, b []byte) error {
 	if after := next(); after > 0 {
 		e.After = e.At.Add(-time.Duration(min(after, math.MaxInt64)))
 	}
-	fields(e, func(n *uint64) { *n = next() }, func(s *string) {
+	number := func(n *uint64) { *n = next() }
+	fields(e, number, func(s *string) {
 		n := next()
 		if n > uint64(len(b)) {
 			bad, n = true, 0
 		}
 		*s, b = string(b[:n]), b[n:]
 	})
-	if bad || e.Kind > sources.EventNote || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
+	if len(b) > 0 {
+		counts(e, number)
+	}
+	if bad || e.Kind > sources.EventCountChanged || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
 		return damage("an event")
 	}
 	return nil

@@ -22,7 +22,7 @@ func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 		b := batchOf(run*h, run*h+m)
 		for seq := range uint64(300) {
 			e := event(run*h+time.Duration(r.IntN(60))*sec, fmt.Sprint("x", r.IntN(4)))
-			e.Seq, e.Kind = seq+1, sources.EventKind(r.IntN(int(sources.EventNote)+1))
+			e.Seq, e.Kind = seq+1, sources.EventKind(r.IntN(int(sources.EventCountChanged)+1))
 			if r.IntN(4) == 0 {
 				e.Ref.Name, e.RefKind = "", sources.KindUnknown
 			}
@@ -39,7 +39,7 @@ func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 		for n := range 50 {
 			var of history.EventFilter
 			for range r.IntN(4) {
-				of.Kinds = append(of.Kinds, sources.EventKind(r.IntN(int(sources.EventNote)+1)))
+				of.Kinds = append(of.Kinds, sources.EventKind(r.IntN(int(sources.EventCountChanged)+1)))
 			}
 			for range r.IntN(4) {
 				of.Refs = append(of.Refs, ref(fmt.Sprint("x", r.IntN(5)))) // of the last nothing is recorded

@@ -94,6 +94,7 @@ func event(at time.Duration, name string) sources.Event {
 		Seq: 1 << 63, At: after(at), After: after(at - sec), Mono: at, Kind: sources.EventOwnerChanged, RefKind: sources.KindMutex, Cause: sources.CauseExpired, How: sources.Inferred,
 		Ref: ref(name), Alias: "alias", AliasHow: sources.Told, Owner: who("o"), Previous: who("p"), Last: who("q"), Loss: true, LeaseLeft: -3,
 		Gap: sources.Interval{Min: 1, Max: sources.Endless}, Held: sources.Interval{Min: 5, Max: 6}, Scope: "sc", Detail: "d",
+		Was: sources.Counts{Taken: 1, Limit: 2, Waiting: 3}, Now: sources.Counts{Taken: 4, Limit: 5, Waiting: 6},
 	}
 }
 
