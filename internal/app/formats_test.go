@@ -51,6 +51,9 @@ var libraryLocks = []struct {
 	{"laravel_database_laravel_cache_:laravel_unique_job:Import", "mutex", "Laravel", "", [][]any{{"SET", "laravel_database_laravel_cache_:laravel_unique_job:Import", "Xb3kQ9zT1mN7pL2s", "PX", "600000"}}},
 	{"{hangfire}:schedulepoller", "mutex", "Hangfire", "", [][]any{{"SET", "{hangfire}:schedulepoller", client, "PX", "600000"}}},
 	{"app:trigger_lock:mail:daily", "mutex", "Quartz", "node-1", [][]any{{"SET", "app:trigger_lock:mail:daily", "node-1", "PX", "600000"}}},
+	{"resque:lock:Import-all", "mutex", "resque-lock", "?", [][]any{{"SET", "resque:lock:Import-all", "true"}}},
+	{"RedisMutex:orders", "mutex", "redis-mutex", "?", [][]any{{"SET", "RedisMutex:orders", "1790000000.25"}}},
+	{"lock:nightly", "mutex", "", "?", [][]any{{"SET", "lock:nightly", "1", "PX", "600000"}}},
 	{"activejob_uniqueness:import:no_arguments", "mutex", "activejob-uniqueness", "", [][]any{{"SET", "activejob_uniqueness:import:no_arguments", client, "PX", "600000"}}},
 }
 

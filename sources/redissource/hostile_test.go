@@ -282,22 +282,44 @@ func TestWaitersOfAFairLockAreSeen(t *testing.T) {
 	}
 }
 
-func TestGuessTakesNoNumberForAnOwner(t *testing.T) {
+func TestANumberIsHeldBySomebodyUnknown(t *testing.T) {
 	t.Parallel()
-	for value, note := range map[string]bool{
-		"17": true, "1419000000.25": true, "2026-11-22T12:00:00Z": true, "2026-11-22 12:00:00": true, "host-1:7": false, uuidA: false,
+	for value, nobody := range map[string]bool{
+		"17": true, "1419000000.25": true, "2026-11-22T12:00:00Z": true, "2026-11-22 12:00:00": true, "true": true, "host-1:7": false, uuidA: false,
 	} {
 		r := lockReading(0, value, noTTL)
-		guessed := newKey("app:lock", rule{guessed: true}).primitive(&Options{}, "0", r)
-		if (guessed.Note != "") != note || (guessed.OwnersHow == sources.Unknown) != note || (len(guessed.Owners) == 0) != note {
-			t.Errorf("%s: %+v", value, guessed)
+		for _, guessed := range []bool{true, false} {
+			p := newKey("app:lock", rule{guessed: guessed}).primitive(&Options{}, "0", r)
+			if p.Note != "" || p.OwnersHow != sources.Told || len(p.Owners) != 1 || !p.Owners[0].Endless() || (p.Owners[0].Label == "?") != nobody {
+				t.Errorf("%s, guessed %v: %+v", value, guessed, p)
+			}
+			if want := guessed && value != uuidA; p.Guessed() != want {
+				t.Errorf("%s: a lock only by its name: %v", value, p.Guessed())
+			}
 		}
-		if want := value != uuidA && !note; guessed.Guessed() != want {
-			t.Errorf("%s: a lock only by its name: %v", value, guessed.Guessed())
+	}
+}
+
+func TestALockThatIsOnlyANumberHasEvents(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{}, []any{"SET", "lock:other", "host-1:1"}).synced()
+	r.Drain()
+	for _, value := range []string{"1", "true", "i:1;"} {
+		r.do("SET", "lock:orders", value, "NX", "PX", 600000)
+		if e := r.Expect(sources.EventAcquired, "lock:orders"); e.Owner.Label != "?" {
+			t.Errorf("%+v", e.Owner)
 		}
-		if named := newKey("app:lock", rule{}).primitive(&Options{}, "0", r); len(named.Owners) != 1 || named.Guessed() {
-			t.Errorf("%s, named: %+v", value, named)
+		row := r.Row("", "lock:orders", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld })
+		if o := row.Owners[0]; o.Since.How == sources.Unknown || o.Lease == 0 || o.Guard == "" {
+			t.Errorf("%+v", o)
 		}
+		r.do("PEXPIRE", "lock:orders", 700000)
+		r.Expect(sources.EventRenewed, "lock:orders")
+		r.do("DEL", "lock:orders")
+		r.Expect(sources.EventReleased, "lock:orders")
+		r.do("SET", "lock:orders", value, "PX", 150)
+		r.Expect(sources.EventAcquired, "lock:orders")
+		r.ranOut("lock:orders")
 	}
 }
 

@@ -52,7 +52,7 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 	switch r.shape {
 	case text, table, other:
 		return lockformat.Read(k.name, r.content(), r.beside, lockformat.Options{
-			Kind: k.rule.kind, Guessed: k.rule.guessed, Legible: o.Legible,
+			Kind: k.rule.kind, Legible: o.Legible,
 			Counted: k.shown != nil && k.shown.Kind == sources.KindSemaphore && k.shown.OwnersHow == sources.Told,
 		})
 	}

@@ -1,6 +1,7 @@
 package lockformat
 
 import (
+	"regexp"
 	"testing"
 
 	"coordtop/coord/rediscoord"
@@ -88,12 +89,14 @@ func formats() []known {
 		{key: "redbeat::lock", c: text(hexTime), program: "redbeat", kind: e, owner: short(hexTime)},
 		{key: "rq:scheduler-lock:default", c: text(hex4), program: "rq", kind: e, owner: short(hex4)},
 		{key: "resque:resque_scheduler_master_lock", c: text("web-1:4711"), program: "resque-scheduler", kind: e, owner: "web-1:4711"},
+		{key: "resque:lock:Import-[7]", c: text("true"), program: "resque-lock", kind: m, owner: "?"},
+		{key: "RedisMutex:orders", c: text("1790000000.25"), program: "redis-mutex", kind: m, owner: "?"},
 		{key: "activejob_uniqueness:import_job:no_arguments", c: text(uuidB), program: "activejob-uniqueness", kind: m, owner: short(uuidB)},
 		{key: "gitlab:exclusive_lease:project_7", c: text(uuidB), program: "GitLab", kind: m, owner: short(uuidB)},
 		{key: "SINGLETONLOCK_" + hex4, c: text(uuidB), program: "celery-singleton", kind: m, owner: short(uuidB)},
 		{key: "qo_tasks.import_id-7", c: text(hexTime), program: "celery-once", kind: m, owner: short(hexTime)},
 		{key: "laravel_database_laravel_cache_:laravel_unique_job:App\\Jobs\\Import:", c: text(random), program: "Laravel", kind: m, owner: short(random)},
-		{key: "laravel_database_framework/schedule-a1b2c3", c: text("1"), program: "Laravel", kind: m},
+		{key: "laravel_database_framework/schedule-a1b2c3", c: text("1"), program: "Laravel", kind: m, owner: "?"},
 		{key: "laravel-database-laravel-cache-reports", c: text(serialized), program: "Laravel", kind: m, owner: short(serialized)},
 		{key: "app:trigger_lock:mail:daily", c: text("node-1"), program: "Quartz", kind: m, owner: "node-1"},
 		{key: "quartz_lock", c: text(uuidB), program: "Quartz", kind: m, owner: short(uuidB)},
@@ -113,7 +116,7 @@ func formats() []known {
 		{key: "myLock", c: text(uuidB), program: "redlock-rb", kind: m, owner: short(uuidB)},
 		{key: "registry:orders", c: text(uuidB), program: "Spring or redlock-rb", kind: m, owner: short(uuidB), guess: true},
 		{key: "lock:orders", c: text("host-1:42"), kind: m, owner: "host-1:42", guess: true},
-		{key: "lock:orders", c: text("1790000000"), kind: m, guess: true},
+		{key: "lock:orders", c: text("1790000000"), kind: m, guess: true, owner: "?"},
 		{key: "locks:queue", c: sorted("a", "b"), kind: m, guess: true},
 		{key: "app:semaphore:x", c: sorted("host-1:42", "host-2:43"), kind: s, owner: "host-1:42", guess: true},
 		{key: "lock:orders", c: hash("a", "1"), kind: m, guess: true},
@@ -135,7 +138,7 @@ func TestEachFormatIsRecognised(t *testing.T) {
 	t.Parallel()
 	met := map[*Format]bool{}
 	for _, k := range formats() {
-		l := Read(k.key, &k.c, k.beside, Options{Guessed: true})
+		l := Read(k.key, &k.c, k.beside, Options{})
 		met[l.Format] = true
 		owner := ""
 		if len(l.Owners) > 0 {
@@ -155,7 +158,7 @@ func TestEachFormatIsRecognised(t *testing.T) {
 func TestNoOwnershipEndsWithASession(t *testing.T) {
 	t.Parallel()
 	for _, k := range formats() {
-		for _, o := range Read(k.key, &k.c, k.beside, Options{Guessed: true}).Owners {
+		for _, o := range Read(k.key, &k.c, k.beside, Options{}).Owners {
 			if o.Session != "" {
 				t.Errorf("%s: the session %q", k.key, o.Session)
 			}
@@ -176,10 +179,38 @@ func TestAWriterThatReadsTooIsOneOwner(t *testing.T) {
 
 func TestLibrariesWithoutTTLByDesignAreKnown(t *testing.T) {
 	t.Parallel()
-	want := map[string]bool{"sidekiq-unique-jobs": true, "celery-singleton": true, "redis-semaphore (Ruby)": true}
+	want := map[string]bool{"sidekiq-unique-jobs": true, "celery-singleton": true, "redis-semaphore (Ruby)": true, "resque-lock": true, "redis-mutex": true}
 	for i := range table {
 		if f := &table[i]; f.NoTTL != want[f.Program] && f.name.part != "laravel_unique_job:" {
 			t.Errorf("%s: %v", f.Program, f.NoTTL)
 		}
+	}
+}
+
+// TestAValueThatNamesNobodyIsHeldBySomebody has what programs write that only ask whether the key is
+// there.
+func TestAValueThatNamesNobodyIsHeldBySomebody(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"1", "0", "-1", "17", "0.25", "1790000000", "2026-09-14T12:00:00Z", "true", "True", "", "OK", "locked", "i:1;", "b:1;", `"1"`} {
+		for _, key := range []string{"lock:orders", "qo_orders", "app:leader:x", "orders"} {
+			c := text(value)
+			l := Read(key, &c, nil, Options{})
+			if len(l.Owners) != 1 || l.Owners[0].Label != "?" || l.Owners[0].Guard != rediscoord.Guard(key, c.Text) || l.Note != "" {
+				t.Errorf("%s, %q: %+v, note %q", key, value, l.Owners, l.Note)
+			}
+		}
+	}
+	for _, value := range []string{"host-1:42", "truth", "onyx", "web1", "lockd", "i:x;", uuidA} {
+		if NamesNobody([]byte(value)) {
+			t.Errorf("%q names nobody", value)
+		}
+	}
+	c := text("4711")
+	if l := Read("lock:orders", &c, nil, Options{Legible: []*regexp.Regexp{regexp.MustCompile(`^\d+$`)}}); l.Owners[0].Label != "4711" {
+		t.Errorf("what a person calls legible: %+v", l.Owners)
+	}
+	c2 := text("4712")
+	if a, b := Read("app:leader:x", &c, nil, Options{}), Read("app:leader:x", &c2, nil, Options{}); a.Owners[0].ID == b.Owners[0].ID {
+		t.Errorf("two values are one owner: %+v", a.Owners)
 	}
 }

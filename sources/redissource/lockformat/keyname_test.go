@@ -112,7 +112,7 @@ func FuzzReadNeverFails(f *testing.F) {
 		if again, still := ByName(lock); ok && lock != "" && still && again != lock {
 			t.Errorf("%q belongs to %q, which belongs to %q", key, lock, again)
 		}
-		l := Read(key, &c, nil, Options{Guessed: true})
+		l := Read(key, &c, nil, Options{})
 		if (len(l.Owners) > 0) == (l.Note != "") {
 			t.Errorf("%d owners, note %q", len(l.Owners), l.Note)
 		}

@@ -71,6 +71,10 @@ var table = []Format{
 	{Program: "rq", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "rq:scheduler-lock:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
 	// resque/resque-scheduler, lib/resque/scheduler/locking.rb.
 	{Program: "resque-scheduler", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "resque_scheduler_master_lock"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "in two steps"}},
+	// defunkt/resque-lock, lib/resque/plugins/lock.rb, behind resque's namespace.
+	{Program: "resque-lock", Kind: sources.KindMutex, Certain: true, NoTTL: true, typ: String, name: name{begins: "resque:lock:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: always}},
+	// kenn/redis-mutex, lib/redis_mutex.rb: the value is when it ends.
+	{Program: "redis-mutex", Kind: sources.KindMutex, Certain: true, NoTTL: true, typ: String, name: name{part: "RedisMutex:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey, Unchecked: "in two steps"}},
 	// veeqo/activejob-uniqueness, lib/active_job/uniqueness/lock_key.rb.
 	{Program: "activejob-uniqueness", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "activejob_uniqueness:"}, fixed: true, Release: Release{Removes: rediscoord.WholeKey}},
 	// gitlabhq/gitlabhq, lib/gitlab/exclusive_lease.rb.

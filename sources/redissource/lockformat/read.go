@@ -15,7 +15,6 @@ import (
 // Options are what a person said of a key.
 type Options struct {
 	Kind    sources.Kind // KindUnknown: nothing
-	Guessed bool         // nobody named the key
 	Legible []*regexp.Regexp
 
 	// Counted reports whether each permit of the semaphore was seen once: where none is, all are free.
@@ -82,17 +81,18 @@ func (l *Lock) readUnknown(c *Content, o Options) {
 	}
 }
 
-// readText reads a value that names its owner, or proves who it is.
+// readText reads a value that names its owner, proves who it is, or only says that somebody is
+// the owner.
 func (l *Lock) readText(c *Content, o Options) {
-	switch {
-	case l.Kind == sources.KindSemaphore && isCount(string(c.Text)):
+	if l.Kind == sources.KindSemaphore && isCount(string(c.Text)) {
 		l.Note = "a count of free permits: it does not tell who owns the others"
-	case o.Guessed && IsNumberOrTime(c.Text):
-		l.Note = "a number or a time: it does not tell who owns it"
-	default:
-		l.Owners = []sources.Owner{textOwner(l.key, c, o.Legible)}
+		return
 	}
+	l.Owners = []sources.Owner{textOwner(l.key, c, o.Legible)}
 }
+
+// Nobody is the label of an owner whose value names nobody.
+const Nobody = "?"
 
 // textOwner hands on only what in a value is positively a name, or is legible by a pattern.
 func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner {
@@ -102,6 +102,11 @@ func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner 
 		o.Guard = rediscoord.Guard(key, c.Text)
 	}
 	switch {
+	case NamesNobody(c.Text) && rediscoord.Matched(string(c.Text), patterns) == "":
+		o.Label, o.Program = Nobody, sources.ProgramOf(key, Nobody) // of each lock another
+		if !v.Opaque {
+			o.Attrs = []sources.Attr{{Key: "value", Value: v.Label}}
+		}
 	case len(v.Data) > 0:
 		o.Data = sources.NewBlob(v.Data, c.Size-(len(c.Text)-len(v.Data)))
 	case v.Opaque: // it may prove ownership: only its length is told

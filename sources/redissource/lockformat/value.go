@@ -139,6 +139,15 @@ func IsNumberOrTime(value []byte) bool {
 	return false
 }
 
+// NamesNobody reports whether a value only says that somebody is the owner: a number or a time,
+// a truth value, also as PHP writes it, or nothing.
+func NamesNobody(value []byte) bool {
+	value = bytes.Trim(value, `"`)
+	return IsNumberOrTime(value) || len(value) <= longestNumber && truths.Match(value)
+}
+
+var truths = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|ok|y|t|locked|lock|taken|held|[ibd]:[0-9.]{1,20};)$`)
+
 // clock is a time in milliseconds since 1970 as it is shown. It is of another machine's clock.
 func clock(millis float64) string {
 	return time.UnixMilli(int64(millis)).UTC().Format(time.RFC3339)
