@@ -81,7 +81,7 @@ func (l *Lock) readUnknown(c *Content, o Options) {
 	}
 }
 
-// readText reads a value that names its owner, proves who it is, or only says that somebody is
+// readText reads a value that names its owner, proves who it is, or only shows that somebody is
 // the owner.
 func (l *Lock) readText(c *Content, o Options) {
 	if l.Kind == sources.KindSemaphore && isCount(string(c.Text)) {

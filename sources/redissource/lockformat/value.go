@@ -139,7 +139,7 @@ func IsNumberOrTime(value []byte) bool {
 	return false
 }
 
-// NamesNobody reports whether a value only says that somebody is the owner: a number or a time,
+// NamesNobody reports whether a value only shows that somebody is the owner: a number or a time,
 // a truth value, also as PHP writes it, or nothing.
 func NamesNobody(value []byte) bool {
 	value = bytes.Trim(value, `"`)
