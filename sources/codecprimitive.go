@@ -99,12 +99,14 @@ func packStamp(c *codec, f *pack.Fields, v, was *Stamp) {
 		guess = guess.Add(c.look)
 	}
 	f.TimeNear(&v.At, was.At, guess)
-	pack.Value(f, &v.within, was.within, c, (*codec).length)
+	within := v.Within()
+	pack.Value(f, &within, was.Within(), c, (*codec).length)
+	*v = v.Widened(within)
 	pack.Enum(f, &v.How, was.How, Ours)
 }
 
-func (c *codec) length(v packedLength) packedLength {
-	return packLength(max(time.Duration(c.Int(int64(v.length()-c.doubt)))+c.doubt, 0))
+func (c *codec) length(v time.Duration) time.Duration {
+	return max(time.Duration(c.Int(int64(v-c.doubt)))+c.doubt, 0)
 }
 
 func packAttr(_ *codec, f *pack.Fields, v, was *Attr) {

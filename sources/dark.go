@@ -1,13 +1,9 @@
 package sources
 
 import (
-	"iter"
 	"slices"
 	"time"
 )
-
-// Dark is a stretch in which a scope, or one row of it, was not observed. To zero: it lasts.
-type Dark struct{ From, To time.Time }
 
 // Unobserved returns the stretches in which the row was not observed since it was first
 // read, oldest first: those of its scope, and those in which its own owners could not be
@@ -96,26 +92,6 @@ func (r *Row) unseen(from, to time.Time) {
 		list = list[:n-1]
 	}
 	r.unknown = &darkList{withDarkEnd(withDark(list, from), to)}
-}
-
-// Observed yields the beginning and the end of each piece of [from, to) that lies in no stretch of
-// dark, which is in the order of its beginnings. What lies between two pieces was not observed.
-func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
-	return func(yield func(from, to time.Time) bool) {
-		at := from
-		for _, d := range dark {
-			if !d.From.Before(to) {
-				break
-			}
-			if at.Before(d.From) && !yield(at, d.From) || d.To.IsZero() {
-				return
-			}
-			at = Later(at, d.To)
-		}
-		if at.Before(to) {
-			yield(at, to)
-		}
-	}
 }
 
 // wentDark reports whether a stretch that was not observed began between from and to. One

@@ -40,7 +40,7 @@
 // event that a state contains, so a snapshot and a subscription fit together without a
 // seam.
 //
-// The ring holds the newest 100,000 events of the last 24 hours. Renewals have a lane of
+// The ring holds the newest 100,000 events of the last 24 hours. Renewals have a queue of
 // their own in it and go first, so that many healthy owners do not push out the one
 // that failed.
 //

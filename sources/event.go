@@ -1,8 +1,6 @@
 package sources
 
 import (
-	"cmp"
-	"math"
 	"time"
 
 	"coordtop/internal/format"
@@ -63,43 +61,6 @@ func (k EventKind) BeginsOwner() bool {
 	return k == EventAcquired || k == EventOwnerChanged || k == EventPresent
 }
 
-// Cause is why an owner is gone.
-type Cause uint8
-
-// The causes.
-const (
-	CauseUnknown  Cause = iota
-	CauseReleased       // given up by its owner
-	CauseExpired        // its lease ran out
-	CauseDeleted        // the primitive was deleted, or the data flushed
-	CauseEvicted        // ended by force: by us, or by another coordtop
-	CauseReplaced       // another owner was written over it
-	CauseRestart        // the server restarted
-	CauseSession        // its session or connection ended
-)
-
-// String returns "unknown", "released", "expired", "deleted", "evicted", "replaced",
-// "restart" or "session_ended".
-func (c Cause) String() string {
-	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
-}
-
-// loss reports whether a cause that is so known says by itself that the owner did not want
-// it. Of a session that is only seen to be gone it is not known: its program may have
-// released what it owned and closed the connection between two looks.
-func (c Cause) loss(how Known) bool {
-	return c == CauseExpired || c == CauseEvicted || c == CauseRestart || c == CauseSession && how == Told
-}
-
-// OwnerRef names an owner in an event or a term.
-type OwnerRef struct {
-	ID, Label string
-	Fence     uint64
-}
-
-// Name is its label, or its ID where it has none.
-func (o OwnerRef) Name() string { return cmp.Or(o.Label, o.ID) }
-
 // Event is one thing that happened, with the stretch of time in which it did.
 type Event struct {
 	Seq       uint64        // 1, 2, 3 ... within one run of the program
@@ -141,25 +102,3 @@ func (c Counts) Text() string {
 	}
 	return text + ", " + format.Count(int(c.Waiting)) + " wait"
 }
-
-// Interval is a length of time that is known only to lie between two bounds.
-// Min == Max: exact. The zero Interval is "none".
-type Interval struct{ Min, Max time.Duration }
-
-// Text writes it for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s".
-func (i Interval) Text() string {
-	low, high := format.Precise(i.Min), format.Precise(i.Max)
-	switch {
-	case low == high:
-		return high
-	case i.Max == Endless:
-		return "at least " + low
-	case i.Min <= 0:
-		return "up to " + high
-	}
-	return low + " to " + high
-}
-
-// Endless is the Max of an Interval that has no upper bound: of what was so already when we
-// first looked.
-const Endless time.Duration = math.MaxInt64

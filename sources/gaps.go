@@ -27,7 +27,7 @@ func (r *Row) gapsOf(dark []Dark, now time.Time, within time.Duration, ended boo
 	for i := 1; i < len(r.Terms); i++ {
 		end, start := r.Terms[i-1].End, r.Terms[i].Start
 		g := gapOf(Later(end.Earliest(), from), Later(end.At, from), start.Earliest(), start.At, dark)
-		stats.Sum = stats.Sum.plus(g.sum)
+		stats.Sum = stats.Sum.Plus(g.sum)
 		// Without a look in between that showed nobody, there may have been no gap at all.
 		if end.At.Before(start.At) && g.whole.Max > 0 {
 			seen = append(seen, g.whole)
@@ -35,7 +35,7 @@ func (r *Row) gapsOf(dark []Dark, now time.Time, within time.Duration, ended boo
 	}
 	if !ended && r.Nobody.How != Unknown && (len(r.Terms) > 0 || single(r.Primitive)) {
 		g := lasting(r.Nobody, now, from, dark)
-		stats.Sum = stats.Sum.plus(g.sum)
+		stats.Sum = stats.Sum.Plus(g.sum)
 		if g.whole.Max > 0 {
 			seen = append(seen, g.whole)
 		}
@@ -74,8 +74,6 @@ func lasting(nobody Stamp, now, from time.Time, dark []Dark) gap {
 	}
 	return gapOf(first, Later(nobody.At, from), now, now, dark)
 }
-
-func (i Interval) plus(j Interval) Interval { return Interval{Min: i.Min + j.Min, Max: i.Max + j.Max} }
 
 // count fills in what is ordered by length. The true percentile lies between that of the
 // lower and that of the upper bounds, because each true length lies between its own.

@@ -7,7 +7,7 @@ import (
 )
 
 func secs(low, high float64) Interval {
-	return Interval{time.Duration(low * float64(time.Second)), time.Duration(high * float64(time.Second))}
+	return Interval{Min: time.Duration(low * float64(time.Second)), Max: time.Duration(high * float64(time.Second))}
 }
 
 // rowOf is an election with this history.
@@ -98,7 +98,7 @@ func TestChangesAreCountedByTheMinuteForAnHour(t *testing.T) {
 func TestObservedIsWhatLiesInNoDarkness(t *testing.T) {
 	t.Parallel()
 	lasting := func(from float64) Dark { return Dark{From: at(from)} }
-	dark := func(from, to float64) Dark { return Dark{at(from), at(to)} }
+	dark := func(from, to float64) Dark { return Dark{From: at(from), To: at(to)} }
 	tests := []struct {
 		name string
 		dark []Dark
@@ -118,7 +118,7 @@ func TestObservedIsWhatLiesInNoDarkness(t *testing.T) {
 	for _, tt := range tests {
 		var got []Dark
 		for from, to := range Observed(at(10), at(20), tt.dark) {
-			got = append(got, Dark{from, to})
+			got = append(got, Dark{From: from, To: to})
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: observed %v, want %v", tt.name, got, tt.want)

@@ -156,11 +156,6 @@ func (o *Owner) BySession() bool {
 // Endless reports whether nothing that is known ends what o owns: no lease, and no session.
 func (o *Owner) Endless() bool { return o.NoExpiry && o.Session == "" }
 
-// Program identifies what people see as one owner across its sessions: the same program on
-// the same host has the same letter and colour, though each of its connections is an owner,
-// and a term, of its own.
-type Program uint32
-
 // ProgramOf makes a Program of what identifies it, such as the name of an application and
 // the address of its client; 0 where nothing does.
 func ProgramOf(parts ...string) Program {

@@ -8,7 +8,7 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// ring keeps the newest events and numbers them. Renewals have a lane of their own: a
+// ring keeps the newest events and numbers them. Renewals have a queue of their own: a
 // thousand healthy leaders must not push the one that failed out of memory. It is safe
 // for concurrent use, and its lock is never held for long, so that reading events
 // never waits for a publish.
@@ -18,8 +18,8 @@ type ring struct {
 
 	mu       sync.Mutex
 	last     uint64 // number of the newest event
-	changes  lane
-	renewals lane
+	changes  eventQueue
+	renewals eventQueue
 	subs     map[*Subscription]struct{}
 }
 
@@ -46,7 +46,7 @@ func (r *ring) append(events []Event) {
 }
 
 // boundLocked drops the oldest renewal while there are many of them, else the oldest event
-// of the other lane.
+// of the other queue.
 func (r *ring) boundLocked() {
 	for r.renewals.len()+r.changes.len() > r.most {
 		if r.renewals.len() > r.most/4 {
@@ -58,7 +58,7 @@ func (r *ring) boundLocked() {
 }
 
 func (r *ring) expireLocked(now time.Duration) {
-	for _, l := range []*lane{&r.changes, &r.renewals} {
+	for _, l := range []*eventQueue{&r.changes, &r.renewals} {
 		for l.len() > 0 && l.at(0).Mono < now-r.age {
 			l.drop()
 		}
@@ -169,9 +169,9 @@ func (s *Subscription) Close() {
 	delete(s.ring.subs, s)
 }
 
-// lane is a queue of events in chunks, so that it neither moves what it keeps when it
+// eventQueue is a queue of events in chunks, so that it neither moves what it keeps when it
 // grows nor holds memory for what it dropped.
-type lane struct {
+type eventQueue struct {
 	chunks [][]Event
 	first  int // index of the oldest event in chunks[0]
 	count  int
@@ -179,14 +179,14 @@ type lane struct {
 
 const chunkEvents = 256
 
-func (l *lane) len() int { return l.count }
+func (l *eventQueue) len() int { return l.count }
 
-func (l *lane) at(i int) *Event {
+func (l *eventQueue) at(i int) *Event {
 	i += l.first
 	return &l.chunks[i/chunkEvents][i%chunkEvents]
 }
 
-func (l *lane) push(e Event) {
+func (l *eventQueue) push(e Event) {
 	if n := len(l.chunks); n == 0 || len(l.chunks[n-1]) == chunkEvents {
 		l.chunks = append(l.chunks, make([]Event, 0, chunkEvents))
 	}
@@ -196,7 +196,7 @@ func (l *lane) push(e Event) {
 }
 
 // drop forgets the oldest event and what it refers to.
-func (l *lane) drop() {
+func (l *eventQueue) drop() {
 	l.chunks[0][l.first] = Event{}
 	l.first++
 	l.count--
@@ -209,6 +209,6 @@ func (l *lane) drop() {
 }
 
 // after returns the index of the first event behind cursor.
-func (l *lane) after(cursor uint64) int {
+func (l *eventQueue) after(cursor uint64) int {
 	return sort.Search(l.count, func(i int) bool { return l.at(i).Seq > cursor })
 }

@@ -116,7 +116,7 @@ func TestEventsGrowOld(t *testing.T) {
 
 func TestDroppedEventsFreeTheirMemory(t *testing.T) {
 	t.Parallel()
-	var l lane
+	var l eventQueue
 	for range 10 * chunkEvents {
 		l.push(Event{})
 		l.drop()

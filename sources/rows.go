@@ -90,8 +90,8 @@ func (r *Row) completeEvents(events []Event, dark []Dark, t Thresholds) {
 		}
 		if e.Kind.EndsOwner() {
 			ended = e
-			e.Loss = e.Cause.loss(e.How)
-			e.Held = heldFor(r.sinceOf(e.Previous), StampBetween(e.After, e.At, Seen))
+			e.Loss = e.Cause.Loss(e.How)
+			e.Held = Length(r.sinceOf(e.Previous), StampBetween(e.After, e.At, Seen))
 		}
 	}
 }

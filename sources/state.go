@@ -36,17 +36,6 @@ type Row struct {
 // MaxTerms is how many terms a row keeps.
 const MaxTerms = 64
 
-// Term is one uninterrupted ownership of a row.
-type Term struct {
-	Owner   OwnerRef
-	Hue     uint8   // 0 for the first program that owned the row, 1 for the second...
-	Cause   Cause   // of the end
-	How     Known   // of the cause
-	Program Program // of the owner; 0: not known
-	Start   Stamp
-	End     Stamp // zero: running
-}
-
 // Health says how far a source or scope can be believed.
 type Health uint8
 

@@ -109,30 +109,6 @@ func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	panic("sources: more hues than terms")
 }
 
-// Changes counts the changes of owner since from: the terms whose beginning was seen, or told.
-func Changes(list []Term, from time.Time) (n int) {
-	for i := range list {
-		if began := list[i].Start; began.Happened() && !began.At.Before(from) {
-			n++
-		}
-	}
-	return n
-}
-
-// SameProgram reports whether people take the owner of a term and another for the same: by
-// program where both are known; else by label, because a program that comes back under its
-// own name has a new ID on some backends (a Redis value is made anew for each term). An ID
-// decides where there is neither.
-func (t *Term) SameProgram(owner OwnerRef, program Program) bool {
-	switch {
-	case t.Program != 0 && program != 0:
-		return t.Program == program
-	case t.Owner.Label != "" || owner.Label != "":
-		return t.Owner.Label == owner.Label
-	}
-	return t.Owner.ID == owner.ID
-}
-
 // meet makes an end and the start that follows it agree: where only one can own it, the
 // first was over when the second began.
 func meet(end, start Stamp) (Stamp, Stamp) {
@@ -152,29 +128,4 @@ func notBefore(s, other Stamp) Stamp {
 		return StampBetween(from, s.At, s.How)
 	}
 	return s
-}
-
-// Held is how long the owner of an ended term owned it: see Event.Held.
-func (t *Term) Held() Interval { return heldFor(t.Start, t.End) }
-
-// heldFor is how long something lasted from start to end. A start of before the first look
-// gives no upper bound, nor does an end that is only a bound; a start that is one gives no lower
-// bound; of the clock of another nothing follows.
-func heldFor(start, end Stamp) Interval {
-	if end.How == Unknown || start.At.IsZero() {
-		return Interval{}
-	}
-	held := Interval{max(0, end.Earliest().Sub(start.At)), max(0, end.At.Sub(start.Earliest()))}
-	switch start.How {
-	case Unknown, Claimed:
-		return Interval{}
-	case AtLeast:
-		held.Max = Endless
-	case Bound:
-		held.Min = 0
-	}
-	if end.How == Bound {
-		held.Max = Endless
-	}
-	return held
 }

@@ -1,4 +1,4 @@
-package sources
+package lane
 
 import "time"
 
@@ -50,6 +50,15 @@ func (s Stamp) After() time.Time {
 		return time.Time{}
 	}
 	return s.Earliest()
+}
+
+// Within is how long before At what s stamps may have been; 0: it was at At exactly.
+func (s Stamp) Within() time.Duration { return s.within.length() }
+
+// Widened is s with another length of the stretch that ends At: see Within.
+func (s Stamp) Widened(within time.Duration) Stamp {
+	s.within = packLength(within)
+	return s
 }
 
 // Earliest is the first instant at which what s stamps can have happened.

@@ -1,0 +1,108 @@
+package lane
+
+import (
+	"cmp"
+	"time"
+)
+
+// Term is one uninterrupted ownership of a row.
+type Term struct {
+	Owner   OwnerRef
+	Hue     uint8   // 0 for the first program that owned the row, 1 for the second...
+	Cause   Cause   // of the end
+	How     Known   // of the cause
+	Program Program // of the owner; 0: not known
+	Start   Stamp
+	End     Stamp // zero: running
+}
+
+// Program identifies what people see as one owner across its sessions: the same program on
+// the same host has the same letter and colour, though each of its connections is an owner,
+// and a term, of its own.
+type Program uint32
+
+// Cause is why an owner is gone.
+type Cause uint8
+
+// The causes.
+const (
+	CauseUnknown  Cause = iota
+	CauseReleased       // given up by its owner
+	CauseExpired        // its lease ran out
+	CauseDeleted        // the primitive was deleted, or the data flushed
+	CauseEvicted        // ended by force: by us, or by another coordtop
+	CauseReplaced       // another owner was written over it
+	CauseRestart        // the server restarted
+	CauseSession        // its session or connection ended
+)
+
+// String returns "unknown", "released", "expired", "deleted", "evicted", "replaced",
+// "restart" or "session_ended".
+func (c Cause) String() string {
+	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
+}
+
+// Loss reports whether a cause that is so known says by itself that the owner did not want
+// it. Of a session that is only seen to be gone it is not known: its program may have
+// released what it owned and closed the connection between two looks.
+func (c Cause) Loss(how Known) bool {
+	return c == CauseExpired || c == CauseEvicted || c == CauseRestart || c == CauseSession && how == Told
+}
+
+// OwnerRef names an owner in an event or a term.
+type OwnerRef struct {
+	ID, Label string
+	Fence     uint64
+}
+
+// Name is its label, or its ID where it has none.
+func (o OwnerRef) Name() string { return cmp.Or(o.Label, o.ID) }
+
+// SameProgram reports whether people take the owner of a term and another for the same: by
+// program where both are known; else by label, because a program that comes back under its
+// own name has a new ID on some backends (a Redis value is made anew for each term). An ID
+// decides where there is neither.
+func (t *Term) SameProgram(owner OwnerRef, program Program) bool {
+	switch {
+	case t.Program != 0 && program != 0:
+		return t.Program == program
+	case t.Owner.Label != "" || owner.Label != "":
+		return t.Owner.Label == owner.Label
+	}
+	return t.Owner.ID == owner.ID
+}
+
+// Changes counts the changes of owner since from: the terms whose beginning was seen, or told.
+func Changes(list []Term, from time.Time) (n int) {
+	for i := range list {
+		if began := list[i].Start; began.Happened() && !began.At.Before(from) {
+			n++
+		}
+	}
+	return n
+}
+
+// Held is how long the owner of an ended term owned it: see Event.Held.
+func (t *Term) Held() Interval { return Length(t.Start, t.End) }
+
+// Length is how long something lasted from start to end. A start of before the first look
+// gives no upper bound, nor does an end that is only a bound; a start that is one gives no lower
+// bound; of the clock of another nothing follows.
+func Length(start, end Stamp) Interval {
+	if end.How == Unknown || start.At.IsZero() {
+		return Interval{}
+	}
+	held := Interval{max(0, end.Earliest().Sub(start.At)), max(0, end.At.Sub(start.Earliest()))}
+	switch start.How {
+	case Unknown, Claimed:
+		return Interval{}
+	case AtLeast:
+		held.Max = Endless
+	case Bound:
+		held.Min = 0
+	}
+	if end.How == Bound {
+		held.Max = Endless
+	}
+	return held
+}
