@@ -51,6 +51,7 @@ type connection struct {
 	ending bool                       // no more jobs
 	polite bool                       // end with a goodbye to the server
 	over   bool                       // the goroutine is past its last job
+	orphan bool                       // it ended, and the server may not know: its session may live on
 	err    error                      // why it ended
 }
 
@@ -204,6 +205,8 @@ func (l *connection) end(err error) error {
 // finish closes the connection and fails the jobs that are left.
 func (l *connection) finish() {
 	l.mu.Lock()
+	_, told := errors.AsType[*pgconn.PgError](l.err)
+	l.orphan = !told && !(l.polite && l.err == nil)
 	l.err = cmp.Or(l.err, errClosed)
 	jobs, polite, err, onEnd := l.jobs, l.polite, l.err, l.onEnd
 	l.jobs, l.over = nil, true
@@ -316,6 +319,13 @@ func (l *connection) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.ending
+}
+
+// orphaned reports whether the connection has ended in a way that the server may know nothing of.
+func (l *connection) orphaned() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.orphan
 }
 
 // close ends the connection after the jobs that are queued, politely, and waits for that

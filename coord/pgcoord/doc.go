@@ -16,9 +16,8 @@
 // given back (and the server has said that it was ours to give); one that owns nothing is
 // kept for the next claim. A waiting claim stands in the server's queue and has the lock a
 // millisecond after it is free; with [Options].Poll it tries again and again instead. A claim
-// that stops waiting has the server cancel its statement. Where no answer comes, the process
-// that has the statement is ended over another connection, and where that is not answered
-// either the error wraps coord.ErrUncertain: the lock may be ours until the server notices.
+// that stops waiting has the server cancel its statement; where no answer comes, its process is
+// ended, see below.
 //
 // Trust in a grant runs from the sending of the last statement that its connection
 // answered: of the query for the fence that follows every lock, or of a renewal, which
@@ -40,6 +39,19 @@
 // A grant that nobody renews until its window ends, because the program is frozen or has
 // abandoned it, is closed by the driver then. The loss of a session that the server ends is seen
 // when it happens, because somebody always reads from the connection.
+//
+// # What a lost connection leaves behind
+//
+// A connection that ends without a word of the server, by a reset, in silence or because it is cut,
+// may live on there: a proxy or an address translation can close one side of it and answer keepalives
+// on the other. Its process would own the lock, or stand in the queue, for nobody. So it is ended over
+// a new connection (pg_terminate_backend, which every role may call for its own sessions), by its
+// number and the start of its backend compared in the same statement: when a lease has been lost or
+// has expired, never before; when a claim ends; and when the session closes. Behind a pooler the
+// process may serve another client by now and is only looked for. Where it cannot be ended, the error
+// of the claim, or of Close, wraps coord.ErrUncertain and names the process as the server does.
+// What is abandoned is left: the connection is the lease, and closing it when the window ends is all
+// that is done.
 //
 // Postgres cannot promise more: behind a connection that is cut, the server can give the lock
 // away before our window ends, when it restarts or an administrator ends the session; a failover

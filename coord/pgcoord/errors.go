@@ -21,6 +21,7 @@ const (
 	stateUnknownParam  = "42704"
 	stateCancelled     = "57014"
 	stateNoDatabase    = "3D000"
+	stateNoRight       = "42501"
 	stateNotSupported  = "0A000"
 	classAuthorization = "28" // wrong password, no such role, not let in
 	classAccess        = "42" // no right, no such function

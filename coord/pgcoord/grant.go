@@ -61,7 +61,12 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 		return nil, err
 	}
 	l.expireAt(asked.Add(l.facts.window))
-	l.whenEnded(func(err error) { g.End(err) })
+	l.whenEnded(func(err error) {
+		g.End(err)
+		if l.orphaned() && !g.gone.Swap(true) {
+			s.leaveBehind(leftover{facts: l.facts, owned: true})
+		}
+	})
 	l.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		if g.Err() == nil {
 			g.announce(ctx, conn, Acquired, r.Data)
@@ -211,10 +216,12 @@ var errNotOurs = fmt.Errorf("%w: the server says that this session did not own t
 
 // unlock gives the lock back, closes the connection and returns when it is closed. Jobs
 // that wait for the connection come first, but find the grant ended and do nothing. If the
-// server does not answer before ctx ends, the connection is cut; the server gives the lock
-// away when it notices. A second call, and one after a loss or leave, does nothing.
+// server does not answer in closeTime, the connection is cut, and its process is ended over another
+// one. A second call, and one after leave, does nothing; one after a loss ends what that has left
+// behind.
 func (g *grant) unlock(ctx context.Context) error {
 	if g.gone.Swap(true) {
+		g.session.endLeftSoon()
 		return nil
 	}
 	ours, asked := false, g.connection.alive()
@@ -230,9 +237,14 @@ func (g *grant) unlock(ctx context.Context) error {
 		g.announce(ctx, conn, Released, nil)
 		return nil
 	})
-	err := j.wait(ctx)
-	g.connection.close(ctx)
+	quick, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	err := j.wait(quick)
+	g.connection.close(quick)
 	<-j.done
+	if g.connection.orphaned() {
+		return g.session.endOwn(ctx, leftover{facts: g.connection.facts, owned: true}, err)
+	}
 	switch {
 	case !asked, errors.Is(err, coord.ErrLost) && !errors.Is(err, errUnanswered):
 		return nil // it was not ours any more
@@ -248,6 +260,7 @@ func (g *grant) unlock(ctx context.Context) error {
 func (g *grant) Abandon() {
 	g.End(coord.ErrReleased)
 	g.leave()
+	g.session.endLeftSoon()
 }
 
 // leave lets the lock, if there is something left of it, run out on its connection: the driver

@@ -92,7 +92,7 @@ type place struct {
 
 	grant *grant // nil with a nil err: the try missed
 	err   error
-	// silent reports whether the connection ended without an answer: the lock may be ours.
+	// silent reports whether the connection ended without a word of the server: the lock may be ours.
 	silent bool
 
 	ended atomic.Bool // it became somebody's grant, or was given up
@@ -189,7 +189,10 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.C
 	})
 	<-j.done
 	if j.err != nil {
-		p.silent = errors.Is(j.err, errUnanswered)
+		if !p.connection.alive() && !errors.Is(j.err, errClosed) {
+			<-p.connection.done
+			p.silent = p.connection.orphaned()
+		}
 		return nil, fmt.Errorf("asking for the lock: %w", notOurLoss(j.err))
 	}
 	return g, nil
@@ -273,12 +276,15 @@ func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	<-p.outcome
 	if p.grant != nil {
 		p.grant.End(cause)
-		answered = !errors.Is(p.grant.unlock(ctx), errUnanswered)
+		if lost := p.grant.unlock(ctx); errors.Is(lost, coord.ErrUncertain) {
+			return failure.With(lost, err)
+		}
+		return err
 	}
 	if answered && !p.silent {
 		return err
 	}
-	return p.endProcess(ctx, err)
+	return p.session.endOwn(ctx, leftover{facts: p.connection.facts}, err)
 }
 
 // cancelStatement makes the server end the statement that waits; false: it did not.

@@ -26,7 +26,9 @@ type session struct {
 	spare       *connection // a connection that no claim uses
 	connections connections
 	places      map[*place]struct{} // being waited for
-	uncertain   []uncertainClaim    // of claims that ended
+	left        []leftover
+
+	ending sync.Mutex // held while what is left is ended
 }
 
 var (
@@ -124,14 +126,14 @@ func (s *session) Close(ctx context.Context) error {
 			g.End(errClosed)
 		}
 		for _, p := range places {
-			_ = p.giveUp(ctx, errClosed, nil) // endUncertain reports what is uncertain
+			_ = p.giveUp(ctx, errClosed, nil) // endLeft reports what is uncertain
 		}
 		for _, g := range grants {
 			if err := g.unlock(ctx); err != nil && result == nil {
 				result = fmt.Errorf("closing the session: %w", err)
 			}
 		}
-		if err := s.endUncertain(ctx); err != nil {
+		if err := s.endLeft(ctx); err != nil {
 			result = errors.Join(err, result)
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -54,11 +55,15 @@ func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) 
 }
 
 // giveBack resigns what is held, within two seconds, or waits until that was done. A lease whose
-// service could not be reached runs out there; the audit and the log have it. Lines that the
-// audit could not take go to standard error: the screen is gone by then.
+// service could not be reached runs out there; the audit and the log have it. What may be owned for
+// nobody longer than that goes to standard error, and so do lines that the audit could not take: the
+// screen is gone by then.
 func (p *program) giveBack(op *operate.Operator) {
 	if err := op.Close(); err != nil {
 		p.logger().Warn("Giving back what we hold", "error", err)
+		if errors.Is(err, coord.ErrUncertain) {
+			fmt.Fprintf(p.env.Stderr, "coordtop: %v\n", err)
+		}
 	}
 	if lines := op.Unwritten(); len(lines) > 0 {
 		fmt.Fprintf(p.env.Stderr, "coordtop: the audit could not be written; it lacks\n%s\n", strings.Join(lines, "\n"))

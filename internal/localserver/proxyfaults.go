@@ -45,6 +45,18 @@ func (p *Proxy) Freeze() {
 	}
 }
 
+// DropClients resets the links that are up towards the clients. The server is told nothing and keeps
+// what it has of them, as behind a proxy or an address translation that closes one side only; new
+// links are served.
+func (p *Proxy) DropClients() {
+	p.Freeze()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		reset(l.client)
+	}
+}
+
 // HalfClose ends the links that are up politely towards the clients. Bytes that a client still
 // sends reach the server, which is told nothing.
 func (p *Proxy) HalfClose() {

@@ -27,9 +27,13 @@ func (n *run) take(h *holding, b *Backend) {
 	}
 	n.keep(h, lease, term)
 	n.op.drop(h)
-	if err := w.leave(); err != nil {
-		n.op.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
+	if err = w.leave(); err == nil {
+		return
 	}
+	if errors.Is(err, coord.ErrUncertain) {
+		n.note(clean(sentence(err)))
+	}
+	n.op.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
 }
 
 // leaveSession ends a session: within Close, by its time, and in the way that was chosen. A
@@ -54,12 +58,16 @@ func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	return s.Close(bye)
 }
 
-// complain keeps what Close is to return.
+// complain keeps what Close is to return: what could not be given back while it closes, and the
+// last that may be owned still.
 func (o *Operator) complain(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed {
+	switch {
+	case o.closed:
 		o.left = append(o.left, err)
+	case errors.Is(err, coord.ErrUncertain):
+		o.left = []error{err}
 	}
 }
 

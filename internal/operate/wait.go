@@ -150,13 +150,17 @@ func (w *wait) trouble(t coord.Trouble) {
 		w.said[text] = now
 	}
 	w.o.mu.Unlock()
-	if again {
-		return
+	if !again {
+		w.n.note(text)
 	}
-	target := w.n.Request.Target
-	w.o.view.AddEvent(sources.Event{
+}
+
+// note adds what happens to a run to the log of events.
+func (n *run) note(text string) {
+	target := n.Request.Target
+	n.op.view.AddEvent(sources.Event{
 		Kind: sources.EventAction, RefKind: target.Kind, How: sources.Ours, Ref: target.Ref,
-		Detail: fmt.Sprintf("%s by %s: %s", w.n.Request.Verb, w.o.options.Audit.actor.User, text),
+		Detail: fmt.Sprintf("%s by %s: %s", n.Request.Verb, n.op.options.Audit.actor.User, text),
 	})
 }
 

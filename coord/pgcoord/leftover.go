@@ -1,0 +1,150 @@
+package pgcoord
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/backoff"
+	"coordtop/internal/failure"
+	"coordtop/internal/pgwire"
+)
+
+// checkTime is how long a server may take to check its client while a statement of that
+// one waits: client_connection_check_interval in settings.
+const checkTime = time.Second
+
+// leftover is a process of the server that may have a lock, or get it, for nobody: our connection to
+// it ended, and the server may not know. It notices by its keepalives, unless a proxy answers them.
+type leftover struct {
+	facts facts
+	owned bool // the lock was ours; else it was asked for
+}
+
+// errLeftPooler is why a process behind a pooler is only looked for.
+var errLeftPooler = errors.New("a pooler stands between, which may have given that session to another client")
+
+// error is what is said of one that could not be ended, because of cause. It wraps err too.
+func (o leftover) error(cause, err error) error {
+	pid := o.facts.pid
+	if hasState(cause, stateNoRight) {
+		cause = errors.New("our role may not: grant execute on function pg_terminate_backend to it")
+	}
+	text := fmt.Sprintf("our session at the server, process %d, could not be ended: %v; the server ends it within %v, "+
+		"or when what stands between closes its side; select pg_terminate_backend(%d) ends it at once",
+		pid, cause, o.facts.window+checkTime, pid)
+	if o.owned {
+		return failure.Sentence("it may be owned still: "+text, coord.ErrUncertain, err)
+	}
+	return coord.Uncertain(text, err)
+}
+
+// leaveBehind notes what Close, or endLeftSoon, ends.
+func (s *session) leaveBehind(o leftover) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = append(s.left, o)
+}
+
+// endOwn ends a process of ours and returns err; where that does not succeed, it is left behind, and
+// the error says so.
+func (s *session) endOwn(ctx context.Context, o leftover, err error) error {
+	cause := s.driver.endProcess(ctx, o.facts)
+	switch {
+	case cause != nil:
+		s.leaveBehind(o)
+		return o.error(cause, err)
+	case o.owned:
+		return nil
+	}
+	return err
+}
+
+// endLeftSoon begins to end what is left behind, if there is anything, and goes on until the session is
+// shut. It does not block.
+func (s *session) endLeftSoon() {
+	s.mu.Lock()
+	none := len(s.left) == 0
+	s.mu.Unlock()
+	ctx, leave, over := s.Enter(s.Open())
+	if over != nil {
+		return
+	}
+	defer leave()
+	if !none {
+		s.Start(ctx, func() { _ = s.endLeft(s.Open()) }) // Close tries again, and returns the error
+	}
+}
+
+// endLeft ends what is left behind. The error, which wraps coord.ErrUncertain, says what could not be
+// ended before the end of ctx.
+func (s *session) endLeft(ctx context.Context) error {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	s.mu.Lock()
+	left := s.left
+	s.left = nil
+	s.mu.Unlock()
+	var result error
+	for _, o := range left {
+		if err := s.endOwn(ctx, o, nil); err != nil {
+			result = cmp.Or(result, err)
+		}
+	}
+	return result
+}
+
+// endProcess has the server end a process of ours, over a connection of its own, and returns nil when
+// it is gone. It tries again until ctx ends, unless a right is missing. Behind a pooler the process
+// may be another client's by now, so it is looked for, for closeTime.
+func (d *Driver) endProcess(ctx context.Context, f facts) error {
+	if f.start.IsZero() {
+		return errors.New("the server did not say when it began")
+	}
+	pauses := backoff.Policy{Min: 10 * time.Millisecond, Max: 5 * time.Second}.Start()
+	for {
+		err := d.tryEndProcess(ctx, f)
+		if err == nil || final(err) || errors.Is(err, errLeftPooler) {
+			return err
+		}
+		if pauses.Wait(ctx) != nil {
+			return err
+		}
+	}
+}
+
+func (d *Driver) tryEndProcess(ctx context.Context, f facts) error {
+	conn, err := d.connect(ctx, d.options.TTL, nil)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	end, remains := "pg_catalog.pg_terminate_backend(pid)", errors.New("it does not end")
+	if conn.Pooler() != pgwire.None {
+		end, remains = "false", errLeftPooler
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	if err := conn.ReadOnly(ctx, watchName); err != nil {
+		return classify(err)
+	}
+	pauses := backoff.Policy{Min: time.Millisecond, Max: 50 * time.Millisecond}.Start()
+	for {
+		rows, err := query(ctx, conn, fmt.Sprintf(processQuery, end), itoa(int64(f.pid)), itoa(f.start.UnixMicro()))
+		switch {
+		case err != nil:
+			return err
+		case len(rows) == 0:
+			return nil
+		case pauses.Wait(ctx) != nil:
+			return remains
+		}
+	}
+}
+
+// processQuery finds no session of another role, whose start is hidden.
+const processQuery = `select %s from pg_catalog.pg_stat_activity
+ where pid = $1::int4 and (extract(epoch from backend_start) * 1000000)::bigint = $2::int8`
