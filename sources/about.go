@@ -8,13 +8,17 @@ import (
 // tripNoise is by how much a round trip may differ from the one told last without being told.
 const tripNoise = 5 * time.Millisecond
 
+// startNoise is by how much the beginning of one server process differs from look to look: it is
+// told as an age in whole seconds.
+const startNoise = 2 * time.Second
+
 // Same reports whether b need not be told after a: a round trip or a pause between two looks
 // that differs a little does not count.
 func (a *About) Same(b *About) bool {
 	trips := (a.RoundTrip > 0) == (b.RoundTrip > 0) && similar(a.RoundTrip, b.RoundTrip, tripNoise)
 	return trips && similar(a.Sampling, b.Sampling, 0) &&
 		a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role && a.Absent == b.Absent &&
-		a.Incarnation == b.Incarnation && a.Became == b.Became && a.BecameHow == b.BecameHow &&
+		a.Incarnation == b.Incarnation && a.Started.Sub(b.Started).Abs() <= startNoise && a.Became == b.Became && a.BecameHow == b.BecameHow &&
 		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }
 

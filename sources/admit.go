@@ -14,6 +14,11 @@ func (f *hubSource) admit(c Change) Change {
 	if c.Down != nil {
 		c.Down = recordable(c.Down)
 	}
+	if c.About != nil {
+		about := *c.About
+		about.Started = wallTime(about.Started)
+		c.About = &about
+	}
 	c.Unseen = slices.Clone(c.Unseen)
 	for i := range c.Unseen {
 		c.Unseen[i].From, c.Unseen[i].To = wallTime(c.Unseen[i].From), wallTime(c.Unseen[i].To)

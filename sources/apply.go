@@ -53,6 +53,7 @@ func (m *model) about(sc *scope, c *Change) {
 		was := sc.About.Incarnation
 		sc.About = *c.About
 		sc.Silence = silenceAfter(sc.source.silence, sc.About.Sampling)
+		sc.setPace(c.At, sc.About.Sampling)
 		if was != "" && sc.About.Incarnation != "" && was != sc.About.Incarnation {
 			m.commit(sc.restarted(c))
 		}

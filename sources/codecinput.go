@@ -83,6 +83,7 @@ func packAbout(c *codec, f *pack.Fields, v, was *About) {
 	f.Flag(&v.Absent, was.Absent)
 	pack.Plain(f, &v.Warnings, was.Warnings, c, (*codec).Text)
 	pack.List(f, &v.Config, was.Config, c, packAttr)
+	f.Time(&v.Started, was.Started)
 }
 
 // fault is an error as a Hub keeps it: see recordable.
@@ -143,6 +144,7 @@ func packEvent(c *codec, f *pack.Fields, v, was *Event) {
 	f.Text(&v.Detail, was.Detail)
 	pack.Struct(f, &v.Was, &was.Was, c, packCounts)
 	pack.Struct(f, &v.Now, &was.Now, c, packCounts)
+	pack.Struct(f, &v.LastSeen, &was.LastSeen, c, packOwnerRef)
 }
 
 func packCounts(_ *codec, f *pack.Fields, v, was *Counts) {
@@ -154,6 +156,7 @@ func packCounts(_ *codec, f *pack.Fields, v, was *Counts) {
 func packInterval(_ *codec, f *pack.Fields, v, was *Interval) {
 	pack.Signed(f, &v.Min, was.Min)
 	pack.Signed(f, &v.Max, was.Max)
+	pack.Signed(f, &v.Every, was.Every)
 }
 
 func packThresholds(_ *codec, f *pack.Fields, v, was *Thresholds) {

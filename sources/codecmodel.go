@@ -10,6 +10,8 @@ func packTerm(c *codec, f *pack.Fields, v, was *Term) {
 	c.program(f, &v.Program, was.Program)
 	pack.Struct(f, &v.Start, &was.Start, c, packStamp)
 	pack.Struct(f, &v.End, &was.End, c, packStamp)
+	f.Time(&v.Sure, was.Sure)
+	pack.Signed(f, &v.Every, was.Every)
 }
 
 func packLevels(c *codec, f *pack.Fields, v, was *levels) {
@@ -114,4 +116,10 @@ func packShownScope(c *codec, f *pack.Fields, v, was *Scope) {
 	f.Time(&v.Since, was.Since)
 	pack.List(f, &v.Dark, was.Dark, c, packDark)
 	pack.Number(f, &v.listing, was.listing)
+	pack.List(f, &v.paces, was.paces, c, packPace)
+}
+
+func packPace(_ *codec, f *pack.Fields, v, was *lookPace) {
+	f.Time(&v.from, was.from)
+	pack.Signed(f, &v.every, was.every)
 }

@@ -57,6 +57,7 @@ func packOwner(c *codec, f *pack.Fields, v, was *Owner) {
 	pack.Signed(f, &v.Lease, was.Lease)
 	pack.Struct(f, &v.Data, &was.Data, c, packBlob)
 	pack.List(f, &v.Attrs, was.Attrs, c, packAttr)
+	c.proof(f, &v.Proof, was.Proof)
 }
 
 func packRhythm(c *codec, f *pack.Fields, v, was *Rhythm) {
@@ -147,6 +148,17 @@ func (c *codec) program(f *pack.Fields, v *Program, was Program) {
 	is := *v
 	if !c.Reading() && c.disguises != nil {
 		is, was = Program(c.digestOfSum(uint64(is))), Program(c.digestOfSum(uint64(was)))
+	}
+	if pack.Number(f, &is, was); c.Reading() {
+		*v = is
+	}
+}
+
+// proof is a digest where names are disguised, as program is.
+func (c *codec) proof(f *pack.Fields, v *uint64, was uint64) {
+	is := *v
+	if !c.Reading() && c.disguises != nil {
+		is, was = c.digestOfSum(is), c.digestOfSum(was)
 	}
 	if pack.Number(f, &is, was); c.Reading() {
 		*v = is

@@ -49,9 +49,28 @@
 // Every fact carries how it is known, see [Known]. An event's How is that of the least
 // certain thing it says.
 //
-// An owner is the same as long as server incarnation, ID and fence are the same; that is
-// one term. Since is the source's where it is told; else it is AtLeast for an owner
-// that was there at first, and Seen for one whose take-over we saw.
+// Each stretch of a row's time is one of three kinds. It is *pushed* where any write would have
+// been told; *sampled* where the row is looked at now and then, and no look is missing; *dark*
+// where neither is so (see below). Pushed and sampled, what two neighbouring looks both show
+// held between them, and what a sampled stretch carries is marked with the pause between its
+// looks ([Term].Every, [Interval].Every), because somebody may have come and gone in one. In the
+// dark nothing is assumed.
+//
+// While nothing is dark an owner is the same, in the same *term*, as long as ID and fence are.
+// Darkness counts as seen only on proof that the grant is the same one: nothing was written to it
+// in between (its deadline is the same to within the reading), or something is equal that is drawn
+// anew with each grant (its fence, [Owner].Proof). An equal ID proves nothing, nor does a deadline
+// that moved. Without proof the same owner is one term in *doubt*: nothing ended, began, or was
+// renewed as far as is told; [Term].Sure is the first look behind the darkness, from which the
+// least length counts; Since is AtLeast then, and the earliest start bounds the greatest length.
+//
+// Over a restart of the server a term ends only where that loses what is owned, for which a
+// source gives another Incarnation, or where its deadline had passed before the server's start
+// (About.Started): somewhere in the dark, and another term began. A Proof outlives an Incarnation:
+// what is owned by it was kept.
+//
+// Since is the source's where it is told; else it is AtLeast for an owner that was there at first,
+// or is in doubt, and Seen for one whose take-over we saw.
 //
 // # Time
 //
@@ -113,9 +132,9 @@
 // [Dark].
 //
 // Relists reports that continuity was lost: the rows of the scope are stale one by one until
-// they are Set anew. An owner that is still there goes on in the same term. Another
-// one took over somewhere in (last heard, now], and why is unknown unless its lease was
-// over before the stretch began. No ownership is ever invented for a time that was
+// they are Set anew. An owner that is still there goes on in the same term, in doubt where nothing
+// proves more. Another one took over somewhere in (last heard, now], and why is unknown unless its
+// lease was over before the stretch began. No ownership is ever invented for a time that was
 // not observed, and no gap either: the least length of a gap counts only what was observed
 // of it, the longest counts all. [Row.Unobserved] also has the stretches in which
 // a single row could be read and its owners could not be told ([EventOwnerUnknown]), or in

@@ -76,6 +76,7 @@ type Event struct {
 	Owner     OwnerRef      // who owns it by this event, or goes on owning it; the waiter where a waiter joins or leaves
 	Previous  OwnerRef      // whose ownership ended by it
 	Last      OwnerRef      // where nobody owned it before, or it is not known any more who does: who did until then; zero: not known
+	LastSeen  OwnerRef      // who was seen to own it last then, whoever may have owned it unseen since; zero: nobody was
 	Loss      bool          // no polite end: see Thresholds. Of an end, or of the take-over after a gap without a told cause
 	LeaseLeft time.Duration // of Previous at At, of Owner just before it renewed, or its lease changed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known

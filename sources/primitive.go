@@ -125,8 +125,9 @@ func (p *Primitive) NoTTLByDesign() bool {
 	return last >= 0 && p.Labels[last] == NoTTLLabel()
 }
 
-// Owner is one owner. Two owners of one incarnation with the same ID and Fence are the same
-// term; a Fence of 0 is not known yet and equals every other.
+// Owner is one owner. In two looks with nothing dark between them, owners of one incarnation with
+// the same ID and Fence are the same term; a Fence of 0 is not known yet and equals every other.
+// Over darkness that is a doubt: see the package comment.
 type Owner struct {
 	ID, Session, Label string // Session: with whose end it ends; "": with none's, as all in Redis
 	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
@@ -137,6 +138,12 @@ type Owner struct {
 	Serial             uint16        // tells apart ownerships of one ID, where the backend numbers them; 0: it does not
 	Program            Program       // 0: not known, its label stands for it
 	Lease              time.Duration // full length; 0: unknown
+
+	// Proof stands for what is drawn anew with each grant, or cannot stay the same when another
+	// owns it in between: equal and not 0 in two looks at one owner, the grant was the same all the
+	// time. A hash, which tells nothing of a nonce. A look at which it differs is Set. 0: nothing
+	// of that kind is told; a Fence needs none beside it.
+	Proof uint64
 
 	// Since may be left unknown by a source that is not told it: the Hub then fills in what it
 	// saw. The same holds for Renewed. Expires should carry the doubt of its reading: the

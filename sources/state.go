@@ -60,9 +60,10 @@ type Scope struct {
 	Alive   time.Time     // when its server last answered; zero: never
 	Silence time.Duration // the limit after which it is stale
 	About   About
-	Since   time.Time // when its first listing was complete: nothing before was observed; zero: it never was
-	Dark    []Dark    // when it was not observed since, oldest first, bounded by count and age
-	listing uint32    // counts the listings: a row with an older count was not read since
+	Since   time.Time  // when its first listing was complete: nothing before was observed; zero: it never was
+	Dark    []Dark     // when it was not observed since, oldest first, bounded by count and age
+	paces   []lookPace // of the looks, oldest first, bounded
+	listing uint32     // counts the listings: a row with an older count was not read since
 }
 
 // SourceStatus is the health of one configured source.

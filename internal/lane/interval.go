@@ -9,10 +9,18 @@ import (
 
 // Interval is a length of time that is known only to lie between two bounds.
 // Min == Max: exact. The zero Interval is "none".
-type Interval struct{ Min, Max time.Duration }
+type Interval struct {
+	Min, Max time.Duration
+
+	// Every is how far apart the looks were that the bounds rest on: they hold if nothing came and
+	// went between two of them. 0: they hold whatever happened.
+	Every time.Duration
+}
 
 // Plus is how long both are together.
-func (i Interval) Plus(j Interval) Interval { return Interval{Min: i.Min + j.Min, Max: i.Max + j.Max} }
+func (i Interval) Plus(j Interval) Interval {
+	return Interval{Min: i.Min + j.Min, Max: i.Max + j.Max, Every: max(i.Every, j.Every)}
+}
 
 // Text writes it for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s".
 func (i Interval) Text() string {

@@ -14,6 +14,13 @@ type Term struct {
 	Program Program // of the owner; 0: not known
 	Start   Stamp
 	End     Stamp // zero: running
+
+	// Sure is the first look behind the last darkness over which nothing proved that the grant is
+	// the same: the term is in doubt, and its least length counts from there. Zero: since Start.
+	Sure time.Time
+	// Every is the longest pause between two looks from the end of the term before to the end of
+	// this one, so far; 0: every write would have been told.
+	Every time.Duration
 }
 
 // Program identifies what people see as one owner across its sessions: the same program on
@@ -92,7 +99,7 @@ func Length(start, end Stamp) Interval {
 	if end.How == Unknown || start.At.IsZero() {
 		return Interval{}
 	}
-	held := Interval{max(0, end.Earliest().Sub(start.At)), max(0, end.At.Sub(start.Earliest()))}
+	held := Interval{Min: max(0, end.Earliest().Sub(start.At)), Max: max(0, end.At.Sub(start.Earliest()))}
 	switch start.How {
 	case Unknown, Claimed:
 		return Interval{}

@@ -48,12 +48,21 @@ func fields(e *sources.Event, number func(*uint64), text func(*string)) {
 	}
 }
 
-// counts does the same for those of an event, which stand behind the fields where there are any.
-func counts(e *sources.Event, number func(*uint64)) {
+// more does the same for the fields that stand behind those, where there is something in them: the
+// counts, who was seen to own it last unless that is Last, and how far apart looks were.
+func more(e *sources.Event, number func(*uint64), text func(*string)) {
 	for _, c := range []*sources.Counts{&e.Was, &e.Now} {
 		number(&c.Taken)
 		number(&c.Limit)
 		number(&c.Waiting)
+	}
+	text(&e.LastSeen.ID)
+	text(&e.LastSeen.Label)
+	number(&e.LastSeen.Fence)
+	for _, d := range []*time.Duration{&e.Gap.Every, &e.Held.Every} {
+		n := uint64(*d)
+		number(&n)
+		*d = time.Duration(n)
 	}
 }
 
@@ -66,11 +75,10 @@ func encodeEvent(e sources.Event) []byte {
 	}
 	b = binary.AppendUvarint(b, after)
 	number := func(n *uint64) { b = binary.AppendUvarint(b, *n) }
-	fields(&e, number, func(s *string) {
-		b = append(binary.AppendUvarint(b, uint64(len(*s))), *s...)
-	})
-	if e.Was != e.Now {
-		counts(&e, number)
+	text := func(s *string) { b = append(binary.AppendUvarint(b, uint64(len(*s))), *s...) }
+	fields(&e, number, text)
+	if e.Was != e.Now || e.LastSeen != e.Last || e.Gap.Every|e.Held.Every != 0 {
+		more(&e, number, text)
 	}
 	return b
 }
@@ -95,15 +103,16 @@ func decodeEvent(e *sources.Event, b []byte) error {
 		e.After = e.At.Add(-time.Duration(min(after, math.MaxInt64)))
 	}
 	number := func(n *uint64) { *n = next() }
-	fields(e, number, func(s *string) {
+	text := func(s *string) {
 		n := next()
 		if n > uint64(len(b)) {
 			bad, n = true, 0
 		}
 		*s, b = string(b[:n]), b[n:]
-	})
-	if len(b) > 0 {
-		counts(e, number)
+	}
+	fields(e, number, text)
+	if e.LastSeen = e.Last; len(b) > 0 {
+		more(e, number, text)
 	}
 	if bad || e.Kind > sources.EventCountChanged || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
 		return damage("an event")

@@ -197,11 +197,11 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 		(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) {
 		start = old.start // it was running when the last run ended, and this one found it so
 	}
-	t.exec(`insert into term values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) on conflict do update set label = excluded.label, fence = excluded.fence,
+	t.exec(`insert into term values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) on conflict do update set label = excluded.label, fence = excluded.fence,
 		until = excluded.until, until_how = excluded.until_how, until_within = excluded.until_within,
-		cause = excluded.cause, how = excluded.how, program = excluded.program, run = excluded.run`,
+		cause = excluded.cause, how = excluded.how, program = excluded.program, run = excluded.run, sure = excluded.sure, every = excluded.every`,
 		l.id, start, term.Owner.ID, term.Owner.Label, unsigned(term.Owner.Fence), term.Start.How, within(term.Start),
-		stamp(term.End.At, ended), term.End.How, within(term.End), term.Cause, term.How, term.Program, l.hue(term), t.w.run.ID)
+		stamp(term.End.At, ended), term.End.How, within(term.End), term.Cause, term.How, term.Program, l.hue(term), t.w.run.ID, instant(term.Sure), term.Every)
 	known := old != nil && old.start == start
 	switch {
 	case !ended:
@@ -256,6 +256,14 @@ func within(s sources.Stamp) int64 {
 func stamp(at time.Time, known bool) any {
 	if !known {
 		return nil
+	}
+	return at.UnixNano()
+}
+
+// instant is a time as a number; 0: it is zero.
+func instant(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
 	}
 	return at.UnixNano()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
 	"coordtop/internal/history"
@@ -61,7 +62,7 @@ func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, window
 // Which terms of a lane touch a window. Where one alone can own it, the one that ran when the
 // window began is the last that began before it.
 const (
-	termColumns   = "select owner, label, fence, start, start_how, start_within, until, until_how, until_within, cause, how, program, hue, run from term "
+	termColumns   = "select owner, label, fence, start, start_how, start_within, until, until_how, until_within, cause, how, program, hue, run, sure, every from term "
 	termsOfOne    = termColumns + "where lane = ?1 and start < ?3 and start >= coalesce((select max(start) from term where lane = ?1 and start <= ?2), ?2) order by start"
 	termsOfMany   = termColumns + "where lane = ?1 and start < ?3 and (until is null or until >= ?2) order by start"
 	levelsOfALane = "select at, taken, high, gone from level where lane = ?1 and at < ?3 and at >= coalesce((select max(at) from level where lane = ?1 and at <= ?2), ?2) order by at"
@@ -73,16 +74,22 @@ func (q *query) terms(ctx context.Context, l *history.Lane, lane int64, window p
 	if l.Kind == sources.KindSemaphore {
 		text = termsOfMany
 	}
+	if q.has < 4 {
+		text = strings.Replace(text, "sure, every", "0, 0", 1)
+	}
 	var t sources.Term
-	var start, startWithin, untilWithin, run int64
+	var start, startWithin, untilWithin, run, sure int64
 	var until sql.NullInt64
 	q.each(ctx, text, []any{lane, window.from, window.to}, []any{&t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &start, &t.Start.How, &startWithin,
-		&until, &t.End.How, &untilWithin, &t.Cause, &t.How, &t.Program, &t.Hue, &run}, func() {
+		&until, &t.End.How, &untilWithin, &t.Cause, &t.How, &t.Program, &t.Hue, &run, &sure, &t.Every}, func() {
 		if t.Cause > sources.CauseSession || max(t.How, t.Start.How, t.End.How) > sources.Ours {
 			q.err = damage("a term")
 			return
 		}
 		one := t
+		if sure != 0 {
+			one.Sure = time.Unix(0, sure)
+		}
 		one.Start, one.End = stampOf(start, startWithin, t.Start.How), sources.Stamp{}
 		if until.Valid {
 			one.End = stampOf(until.Int64, untilWithin, t.End.How)

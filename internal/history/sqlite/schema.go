@@ -14,7 +14,7 @@ const applicationID = 0x63746f70
 
 // The version of the schema, and the lowest that can read what we write.
 const (
-	version = 3
+	version = 4
 	readers = 1
 )
 
@@ -59,6 +59,9 @@ create index event_kind on event(kind, at);
 `, `
 alter table run add column title text not null default '';
 alter table run add column color text not null default '';
+`, `
+alter table term add column sure integer not null default 0;
+alter table term add column every integer not null default 0;
 `}
 
 // fillKinds gives each event the kind that was only in its body before.
