@@ -98,7 +98,7 @@ func (m *model) copy(i keys.Intent) tea.Cmd {
 	}
 	for _, l := range lines {
 		if format.Clean(l, 0) != l {
-			m.Say("a text there has characters that a shell or terminal could obey: copy its JSON instead")
+			m.Say("a text there has characters that a terminal could obey, or that no command can carry: copy its JSON instead")
 			return nil
 		}
 	}

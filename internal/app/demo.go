@@ -14,6 +14,7 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/demo"
+	"coordtop/internal/format"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -139,7 +140,7 @@ func serve(ctx context.Context, env Environment, endpoints []demo.Endpoint) erro
 		if _, err := fmt.Fprintf(env.Stdout, "%s %s\n", e.Name, e.URL); err != nil {
 			return fmt.Errorf("printing the addresses: %w", err)
 		}
-		views = append(views, "'"+e.View+"'")
+		views = append(views, format.ShellWord(e.View))
 	}
 	if len(views) == 0 {
 		return errors.New("no server could be started: nothing to serve")

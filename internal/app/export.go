@@ -8,6 +8,7 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
+	"coordtop/internal/format"
 	"coordtop/internal/headless"
 	"coordtop/sources"
 	"coordtop/ui"
@@ -36,19 +37,15 @@ func (st *settings) commandFor(c config.Config) func(*sources.Row) string {
 			return ""
 		}
 		if c.Path == "" {
-			return strings.Join(append(words, quoted(backends.URL(c.Sources[i], r))), " ")
+			return strings.Join(append(words, format.ShellWord(backends.URL(c.Sources[i], r))), " ")
 		}
 		if st.file != "" {
-			words = append(words, "--config", quoted(st.file))
+			words = append(words, "--config", format.ShellWord(st.file))
 		}
-		return strings.Join(append(words, quoted(headless.FullName(r.Ref))), " ")
+		name := headless.FullName(r.Ref)
+		if name[0] == '-' {
+			words = append(words, "--") // else it would be read as flags
+		}
+		return strings.Join(append(words, format.ShellWord(name)), " ")
 	}
-}
-
-// quoted makes a text one word of a shell.
-func quoted(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,=") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

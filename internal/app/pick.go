@@ -22,7 +22,8 @@ func (st *settings) pick(args []string) (c config.Config, names []string, err er
 	var urls, places, where []string // where: the places of names
 	for i, arg := range args {
 		place := fmt.Sprintf("argument %d", i+1)
-		if strings.Contains(arg, "://") {
+		scheme, _, isURL := strings.Cut(arg, "://")
+		if isURL && !strings.Contains(scheme, "/") { // else it is a name with a URL in it
 			urls, places = append(urls, arg), append(places, place)
 		} else {
 			names, where = append(names, arg), append(where, place)
@@ -70,7 +71,7 @@ func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, spa
 	}
 	if len(names) == 1 {
 		if isSource := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Name == names[0] }); isSource {
-			return c, "", "", usagef("%s is a whole source: name one primitive of it, as %s/NAME; coordtop get %s lists them", names[0], names[0], names[0])
+			return c, "", "", usagef("%s is a whole source: name one primitive of it, as %s/NAME; coordtop get %s lists them", names[0], names[0], format.ShellWord(names[0]))
 		}
 		return c, names[0], "", nil
 	}

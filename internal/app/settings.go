@@ -83,9 +83,9 @@ func (st *settings) locate() (path, from string) {
 // nothing is the message where no source was given: what was looked for, and what to type.
 func (st *settings) nothing(path string) string {
 	var b strings.Builder
-	path = quoted(path)
-	if path == "''" {
-		path = "$XDG_CONFIG_HOME/coordtop/config.yaml"
+	dir := format.ShellWord(filepath.Dir(path))
+	if path = format.ShellWord(path); path == "''" {
+		dir, path = "$XDG_CONFIG_HOME/coordtop", "$XDG_CONFIG_HOME/coordtop/config.yaml"
 	}
 	line := func(what, found string) { fmt.Fprintf(&b, "  %-*s %s\n", max(len(path), 26), what, found) }
 	line("a URL on the command line", "none")
@@ -100,7 +100,7 @@ func (st *settings) nothing(path string) string {
 			b.WriteString("  coordtop " + entry.Docs.Example + "\n")
 		}
 	}
-	b.WriteString("  mkdir -p " + filepath.Dir(path) + " && coordtop config example > " + path)
+	b.WriteString("  mkdir -p " + dir + " && coordtop config example > " + path)
 	return b.String()
 }
 

@@ -120,7 +120,7 @@ func notFound(s *sources.State, name string, i int) error {
 	near := meant(s, name)
 	if near == "" {
 		source, _, _ := strings.Cut(name, "/")
-		near = "; `coordtop get " + format.Clean(source, 100) + "` lists them"
+		near = "; `coordtop get " + format.Clean(format.ShellWord(source), 200) + "` lists them"
 	}
 	return fmt.Errorf("%s: %w: no primitive goes by this name%s", typedName(s, name, i), ErrNotFound, near)
 }
