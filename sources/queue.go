@@ -2,6 +2,7 @@ package sources
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -136,11 +137,29 @@ func (q *Queue) Next() []Waiter {
 // nextNamed is how many of the next waiters NextText names.
 const nextNamed = 3
 
-// NextText says who is served next, as surely as it is known; "" where nobody is told. name
-// is what a waiter is called.
-func (q *Queue) NextText(name func(*Waiter) string) string {
-	next := q.Next()
-	if len(next) == 0 {
+// NextText says who is served next once all owners and waiters are gone that leaves reports by their
+// IDs and sessions, as surely as that is known: also that nobody is, because others keep it or too few
+// permits would be free. "": nobody keeps it, and no waiter is told. name is what a waiter is called.
+func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Waiter) string) string {
+	q := p.Queue
+	q.Waiters = slices.DeleteFunc(slices.Clone(q.Waiters), func(w Waiter) bool { return leaves(w.ID, w.Session) })
+	var keep []Owner
+	var freed uint64
+	for _, o := range p.Owners {
+		if leaves(o.ID, o.Session) {
+			freed += max(o.Permits, 1)
+		} else {
+			keep = append(keep, o)
+		}
+	}
+	next, free := q.Next(), p.Limit-min(p.Taken-min(freed, p.Taken), p.Limit)
+	switch {
+	case p.Limited() && freed > 0 && len(next) > 0 && max(next[0].Permits, 1) > free:
+		return fmt.Sprintf("nobody: %s, which is first in the queue, needs %d, and only %d of %d permits would be free",
+			name(&next[0]), max(next[0].Permits, 1), free, p.Limit)
+	case p.Kind != KindSemaphore && len(keep) > 0 && (len(next) == 0 || excluded(keep, &next[0])):
+		return "nobody, as long as " + KeptText(len(keep))
+	case len(next) == 0:
 		return ""
 	}
 	who := name(&next[0])
@@ -163,4 +182,19 @@ func (q *Queue) NextText(name func(*Waiter) string) string {
 		return "probably " + who + ": the order of the queue is inferred"
 	}
 	return "probably " + who + ", together: the order of the queue is inferred"
+}
+
+// excluded reports whether a waiter cannot own it beside the owners. Its own session is no obstacle.
+func excluded(owners []Owner, w *Waiter) bool {
+	return slices.ContainsFunc(owners, func(o Owner) bool {
+		return (o.Session == "" || o.Session != w.Session) && (o.Mode != Shared || w.Mode != Shared)
+	})
+}
+
+// KeptText is the sentence that n owners are left beside those who are gone.
+func KeptText(n int) string {
+	if n == 1 {
+		return "1 more of its owners keeps it"
+	}
+	return fmt.Sprintf("%d more of its owners keep it", n)
 }

@@ -182,7 +182,10 @@ func keeping(b *Backend) string {
 func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action.Request) {
 	o.mu.Lock()
 	h := o.holdingLocked(r.Target.Ref)
-	waiting := h != nil && h.waiting
+	waiting, us := h != nil && h.waiting, ""
+	if h != nil {
+		us = h.owner()
+	}
 	o.mu.Unlock()
 	if waiting {
 		e.Lines = []string{"You leave the queue. The owner notices nothing."}
@@ -190,17 +193,20 @@ func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action
 	}
 	e.Lines = []string{"You give it up. Only this one: what else you hold stays yours."}
 	if row != nil {
-		e.Next = nextText(row)
+		e.Next = nextText(row, func(id, session string) bool { return us != "" && (id == us || session == us) })
 	}
 }
 
-// nextText says who would own a row next, as far as known.
-func nextText(row *sources.Row) string {
+// nextText says who would own a row next once those are gone that leaves reports, as far as known.
+func nextText(row *sources.Row, leaves func(id, session string) bool) string {
+	next := row.NextText(leaves, func(w *sources.Waiter) string { return action.OwnerText(w.Label, w.ID) })
 	switch {
-	case row.Queue.How != sources.Unknown && len(row.Queue.Waiters) > 0:
-		return row.Queue.NextText(func(w *sources.Waiter) string { return action.OwnerText(w.Label, w.ID) })
-	case row.Queue.How != sources.Unknown && row.Queue.Len == 0:
+	case next != "":
+		return next
+	case row.Queue.How == sources.Unknown:
+		return "whoever asks first: there is no queue that we could see"
+	case row.Queue.Len == 0:
 		return "nobody waits in the queue"
 	}
-	return "whoever asks first: there is no queue that we could see"
+	return fmt.Sprintf("one of the %d in the queue, who are not told", row.Queue.Len)
 }

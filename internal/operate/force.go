@@ -127,16 +127,19 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 	if b.Force.AllOwners {
 		e.Next = "whoever asks first: the queue is lost"
 	} else {
+		leaves := func(id, session string) bool {
+			return id == w.ID || b.Force.WholeSession && session == w.Session && session != ""
+		}
 		n := 0
 		for i := range row.Owners {
-			if o := &row.Owners[i]; o.ID != w.ID && (!b.Force.WholeSession || o.Session != w.Session || w.Session == "") {
+			if !leaves(row.Owners[i].ID, row.Owners[i].Session) {
 				n++
 			}
 		}
 		if n > 0 {
-			e.Lines = append(e.Lines, fmt.Sprintf("%d more of its owners keep it.", n))
+			e.Lines = append(e.Lines, sources.KeptText(n)+".")
 		}
-		e.Next = nextText(row)
+		e.Next = nextText(row, leaves)
 	}
 	if gaps := row.Gaps(s, s.At, time.Hour); gaps.Count > 0 {
 		e.Lines = append(e.Lines, gapsText(&gaps))
@@ -309,7 +312,7 @@ func (n *run) watchForced(did string, err error) {
 		n.watchDeparture(n.op.options.Patience, linger, n.Request.Target.Owner, did)
 		return
 	}
-	d := departure{old: n.Request.Target.Owner, sent: n.sent}
+	d := n.departure(n.Request.Target.Owner)
 	gone := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
 		d.update(row, events)
 		return d.gone

@@ -20,6 +20,7 @@ type run struct {
 	sub      *sources.Subscription // what is seen from its begin on
 	record   Record                // its first line
 	sent     time.Time             // when the request was
+	owners   []sources.Owner       // on our watch just before that
 	answered time.Duration
 	ending   bool // somebody writes its end; guarded by Operator.mu
 }
@@ -35,6 +36,9 @@ func (o *Operator) runLocked(r action.Request) *run {
 
 // ask sends the request of a run, and measures how long the service takes to answer.
 func (n *run) ask(request func() error) error {
+	if row, _ := n.op.view.row(n.Request.Target.Ref); row != nil {
+		n.owners = row.Owners
+	}
 	n.sent = time.Now()
 	err := request()
 	n.answered = time.Since(n.sent)

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"coordtop/coord"
@@ -50,12 +51,23 @@ func (n *run) watch(ctx context.Context, patience time.Duration, done func(row *
 type departure struct {
 	old  string    // ID of the owner
 	sent time.Time // when it was to go: a row that was read before shows who came before it, not after
+	with []string  // IDs of those who owned it then: none of them comes next
+	kept int       // how many of them own it still
 	gone bool
 	next sources.OwnerRef
 	gap  sources.Interval
 
 	program sources.Program // of the owner that was to go
 	again   bool            // the next one is of the same program
+}
+
+// departure is that of old, by the last request.
+func (n *run) departure(old string) departure {
+	d := departure{old: old, sent: n.sent}
+	for i := range n.owners {
+		d.with = append(d.with, n.owners[i].ID)
+	}
+	return d
 }
 
 // update stores what was seen. It reports whether there is a new owner.
@@ -65,15 +77,19 @@ func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 		if e.Kind.EndsOwner() && e.Previous.ID == d.old {
 			d.gone = true
 		}
-		if e.Kind.BeginsOwner() && e.Owner.ID != d.old && e.Owner != (sources.OwnerRef{}) && d.gone {
+		if e.Kind.BeginsOwner() && e.Owner.ID != d.old && e.Owner != (sources.OwnerRef{}) && d.gone && !slices.Contains(d.with, e.Owner.ID) {
 			d.next, d.gap = e.Owner, e.Gap
 		}
 	}
 	if row != nil && row.At.After(d.sent) && row.OwnersHow != sources.Unknown && owns(row, d.old) == nil {
-		d.gone = true
-		if len(row.Owners) > 0 && d.next == (sources.OwnerRef{}) {
-			w := &row.Owners[0]
-			d.next = sources.OwnerRef{ID: w.ID, Label: w.Label, Fence: w.Fence}
+		d.gone, d.kept = true, 0
+		for i := range row.Owners {
+			w := &row.Owners[i]
+			if slices.Contains(d.with, w.ID) {
+				d.kept++
+			} else if d.next == (sources.OwnerRef{}) {
+				d.next = sources.OwnerRef{ID: w.ID, Label: w.Label, Fence: w.Fence}
+			}
 		}
 	}
 	if w := owns(row, d.next.ID); w != nil && d.program != 0 {
@@ -97,6 +113,8 @@ func (d *departure) nextText(kind sources.Kind) string {
 	}
 	now := action.OwnerText(d.next.Label, d.next.ID) + " " + does + " now"
 	switch {
+	case d.next == (sources.OwnerRef{}) && d.kept > 0:
+		return sources.KeptText(d.kept)
 	case d.next == (sources.OwnerRef{}):
 		return "nobody " + does + " it now"
 	case d.gap == (sources.Interval{}):
@@ -110,7 +128,7 @@ func (d *departure) nextText(kind sources.Kind) string {
 // election it always does, until patience is over.
 func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 	kind := n.Request.Target.Kind
-	d := departure{old: old, sent: n.sent}
+	d := n.departure(old)
 	if row, _ := n.op.view.row(n.Request.Target.Ref); owns(row, old) != nil {
 		d.program = owns(row, old).Program
 	}
@@ -124,7 +142,8 @@ func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 		// want to hear the end of.
 		return followed || d.gone && kind != sources.KindElection
 	})
-	if linger > 0 && d.gone && d.next == (sources.OwnerRef{}) && n.ctx.Err() == nil {
+	kept := d.kept > 0 && kind != sources.KindSemaphore // then nobody comes next
+	if linger > 0 && d.gone && d.next == (sources.OwnerRef{}) && !kept && n.ctx.Err() == nil {
 		n.watch(n.ctx, linger, d.update)
 	}
 	switch {

@@ -72,3 +72,35 @@ func TestFewGapsAreNotCalledUsual(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoOwnedItBeforeDoesNotComeNext(t *testing.T) {
+	t.Parallel()
+	sent := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	row := func(ids ...string) *sources.Row {
+		p := &sources.Primitive{At: sent.Add(time.Second), OwnersHow: sources.Told}
+		for _, id := range ids {
+			p.Owners = append(p.Owners, sources.Owner{ID: id, Label: id})
+		}
+		return &sources.Row{Primitive: p}
+	}
+	took := func(id string) []sources.Event {
+		return []sources.Event{{Kind: sources.EventReleased, Previous: sources.OwnerRef{ID: "a"}}, {Kind: sources.EventAcquired, Owner: sources.OwnerRef{ID: id, Label: id}}}
+	}
+	for want, c := range map[string]struct {
+		row    *sources.Row
+		events []sources.Event
+	}{
+		"2 more of its owners keep it":  {row: row("b", "c")},
+		"1 more of its owners keeps it": {row: row("c"), events: took("c")},
+		"nobody owns it now":            {row: row()},
+		"d owns now":                    {row: row("b", "d", "c")},
+		"e owns now":                    {row: row("b", "e"), events: took("e")},
+	} {
+		n := run{sent: sent, owners: row("a", "b", "c").Owners}
+		d := n.departure("a")
+		d.update(c.row, c.events)
+		if got := d.text(sources.KindMutex); got != want || !d.gone {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

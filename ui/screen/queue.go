@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -123,6 +124,15 @@ func givesUp(sc *Scene, q *sources.Waiter) string {
 	return "in " + sc.Theme.Left(q.Since, q.Since.At.Add(q.Timeout).Sub(sc.Now))
 }
 
+// leastOf reports the owner of a row that frees the fewest permits.
+func leastOf(row *sources.Row) func(id, session string) bool {
+	least := ""
+	if len(row.Owners) > 0 {
+		least = slices.MinFunc(row.Owners, func(a, b sources.Owner) int { return cmp.Compare(max(a.Permits, 1), max(b.Permits, 1)) }).ID
+	}
+	return func(id, _ string) bool { return id == least && id != "" }
+}
+
 // ifReleased says what is known of who would own it next and how soon; nil where nobody
 // owns it, or it is old.
 func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
@@ -131,7 +141,7 @@ func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 	}
 	var who string
 	q := &row.Queue
-	switch next := q.NextText(func(w *sources.Waiter) string { return paint.CleanLabel(w.Label) }); {
+	switch next := row.NextText(leastOf(row), func(w *sources.Waiter) string { return paint.CleanLabel(w.Label) }); {
 	case row.Limited() && row.Taken < row.Limit && next == "":
 		who = format.Count(int(row.Limit-row.Taken)) + " of " + paint.Count(int(row.Limit), "permit") + " free now"
 	case q.How == sources.Unknown && len(row.Candidates) > 0:
