@@ -19,6 +19,7 @@ func (a *About) Same(b *About) bool {
 	return trips && similar(a.Sampling, b.Sampling, 0) &&
 		a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role && a.Absent == b.Absent &&
 		a.Incarnation == b.Incarnation && a.Started.Sub(b.Started).Abs() <= startNoise && a.Became == b.Became && a.BecameHow == b.BecameHow &&
+		a.Partial == b.Partial && a.LeftOut == b.LeftOut &&
 		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }
 

@@ -25,6 +25,7 @@ var most = map[reflect.Type]uint64{
 	reflect.TypeFor[InputKind](): uint64(InputPublished), reflect.TypeFor[Known](): uint64(Ours),
 	reflect.TypeFor[Cause](): uint64(CauseSession), reflect.TypeFor[Kind](): uint64(KindSemaphore),
 	reflect.TypeFor[Mode](): uint64(Shared), reflect.TypeFor[Idle](): uint64(IdleInTransaction),
+	reflect.TypeFor[Partial]():   uint64(Refused),
 	reflect.TypeFor[EventKind](): uint64(EventCountChanged), reflect.TypeFor[Health](): uint64(HealthStale),
 }
 

@@ -84,6 +84,8 @@ func packAbout(c *codec, f *pack.Fields, v, was *About) {
 	pack.Plain(f, &v.Warnings, was.Warnings, c, (*codec).Text)
 	pack.List(f, &v.Config, was.Config, c, packAttr)
 	f.Time(&v.Started, was.Started)
+	pack.Enum(f, &v.Partial, was.Partial, Refused)
+	f.Text(&v.LeftOut, was.LeftOut)
 }
 
 // fault is an error as a Hub keeps it: see recordable.

@@ -68,6 +68,19 @@ type Ending struct {
 	How   Known // Told, or Inferred where it follows
 }
 
+// Partial is why a listing leaves out what may be owned.
+type Partial uint8
+
+// The reasons. Whole: it leaves out nothing; Reading: it goes on, and gets whole; TooMany: it
+// stays so, as there is more than a source keeps; Refused: the server does not show whether
+// something is owned.
+const (
+	Whole Partial = iota
+	Reading
+	TooMany
+	Refused
+)
+
 // About is what a source says of itself and its scope's server.
 type About struct {
 	Mode        string        // "tracking", "tracking RESP2", "keyspace events", "polling": what is in use
@@ -81,5 +94,7 @@ type About struct {
 	Role        string        // "master", "replica", "standby"; "" if unknown
 	Absent      bool          // the scope's space does not exist at the server, and so nothing in it
 	Warnings    []string      // sentences that say what to do
+	Partial     Partial       // whether what may be owned is left out, though Synced
+	LeftOut     string        // a sentence about that and what to do; "": Whole
 	Config      []Attr
 }

@@ -66,6 +66,9 @@ type Scope struct {
 	listing uint32     // counts the listings: a row with an older count was not read since
 }
 
+// Whole reports whether the last listing is complete and leaves out nothing that may be owned.
+func (c *Scope) Whole() bool { return c.Synced && c.About.Partial == Whole }
+
 // SourceStatus is the health of one configured source.
 type SourceStatus struct {
 	Name    string

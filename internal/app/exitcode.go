@@ -84,7 +84,7 @@ func exitCode(err error) int {
 		return exitNoAnswer
 	case errors.Is(err, headless.ErrNotFound):
 		return exitNotFound
-	case errors.Is(err, headless.ErrIncomplete), errors.Is(err, foreground.ErrMissed), errors.Is(err, operate.ErrTaken):
+	case errors.Is(err, headless.ErrIncomplete), errors.Is(err, headless.ErrPartial), errors.Is(err, foreground.ErrMissed), errors.Is(err, operate.ErrTaken):
 		return exitTimeout
 	case errors.Is(err, operate.ErrUnconfirmed):
 		return exitUsage

@@ -30,13 +30,13 @@ func one(s *sources.State, name, space string) []*sources.Row {
 func Find(
 	ctx context.Context, feed Feed, name, space string, timeout time.Duration, selects func(typ string) string,
 ) (*sources.Row, error) {
-	s, err := settle(ctx, feed, timeout)
-	if err != nil {
-		return nil, fmt.Errorf("looking: %w", err)
-	}
 	var names []string
 	if name != "" {
 		names = []string{name}
+	}
+	s, err := settle(ctx, feed, timeout, names)
+	if err != nil {
+		return nil, fmt.Errorf("looking: %w", err)
 	}
 	list := one(s, name, space)
 	if len(list) == 1 {

@@ -19,6 +19,7 @@ var (
 	ErrCredentials = errors.New("refused our credentials")
 	ErrRefused     = errors.New("cannot be watched")
 	ErrIncomplete  = errors.New("did not finish its listing in time")
+	ErrPartial     = errors.New("is not shown in full")
 )
 
 // GetOptions are the wishes for one look.
@@ -39,14 +40,14 @@ type GetOptions struct {
 // timeout, and prints the state to out. Text prints what is wrong with the sources to
 // diag; in JSON it is part of the object.
 //
-// The error wraps ErrNoAnswer, ErrCredentials, ErrRefused, ErrIncomplete, ErrNotFound,
+// The error wraps ErrNoAnswer, ErrCredentials, ErrRefused, ErrIncomplete, ErrPartial, ErrNotFound,
 // ErrFailed and ErrAmbiguous where they are so; out has been written by then. It wraps the error of ctx
 // where ctx ends first, and then nothing is written.
 func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) error {
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Second
 	}
-	s, err := settle(ctx, feed, o.Timeout)
+	s, err := settle(ctx, feed, o.Timeout, o.Names)
 	if err != nil {
 		return fmt.Errorf("looking: %w", err)
 	}
@@ -57,7 +58,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	if err := printGet(out, diag, s, list, o); err != nil {
 		return err
 	}
-	return errors.Join(failed(s, list, o.FailOn, time.Now()), missing(s), checkNames(s, list, o.Names), checkAbsent(s, list))
+	return errors.Join(failed(s, list, o.FailOn, time.Now()), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
 }
 
 func printGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOptions) (err error) {
@@ -72,8 +73,8 @@ func printGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetO
 	return nil
 }
 
-// settle waits until no source has more to tell, or for the timeout.
-func settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.State, error) {
+// settle waits until no source has more to tell that was asked for, or for the timeout.
+func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string) (*sources.State, error) {
 	sub := feed.Subscribe(0)
 	defer sub.Close()
 	timer := time.NewTimer(timeout)
@@ -81,7 +82,7 @@ func settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.Sta
 	for {
 		s := feed.State()
 		if len(s.Sources) > 0 && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
-			return unsettled(s, src)
+			return unsettled(s, src, names)
 		}) {
 			return s, nil
 		}
@@ -97,19 +98,25 @@ func settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.Sta
 
 // unsettled reports whether a source may have more to tell. One that has failed has not, but
 // where it is refused some scopes the others are waited for.
-func unsettled(s *sources.State, src sources.SourceStatus) bool {
+func unsettled(s *sources.State, src sources.SourceStatus, names []string) bool {
 	if src.Err == nil {
-		return !complete(s, src)
+		return !complete(s, src, names...) && !slices.ContainsFunc(scopesOf(s, src.Name), func(c sources.Scope) bool { return c.Synced && c.About.Partial > sources.Reading })
 	}
 	return errors.Is(src.Err, sources.ErrRefused) &&
 		slices.ContainsFunc(scopesOf(s, src.Name), func(c sources.Scope) bool { return c.Health != sources.HealthStale && !c.Synced })
 }
 
-// complete reports whether every scope of a source has been listed.
-func complete(s *sources.State, src sources.SourceStatus) bool {
+// complete reports whether every scope of a source has been listed, and leaves out nothing that
+// may be owned, unless rows were found for each of the names that were asked for.
+func complete(s *sources.State, src sources.SourceStatus, names ...string) bool {
 	scopes := scopesOf(s, src.Name)
-	return src.Health == sources.HealthLive && len(scopes) > 0 &&
-		!slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Synced })
+	if src.Health != sources.HealthLive || len(scopes) == 0 || slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Synced }) {
+		return false
+	}
+	if !slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Whole() }) {
+		return true
+	}
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return isSource(s, name) || len(called(rows(s, nil), name)) == 0 })
 }
 
 func scopesOf(s *sources.State, source string) []sources.Scope {
@@ -134,15 +141,21 @@ func why(err error) error {
 }
 
 // missing says which sources are not wholly in s, and why: a line each, those without
-// an answer first.
-func missing(s *sources.State) error {
+// an answer first. names are as for complete.
+func missing(s *sources.State, names ...string) error {
 	var silent, late []error
 	for _, src := range s.Sources {
 		name := format.Clean(src.Name, maxText)
-		switch {
-		case complete(s, src):
+		switch why, left := why(src.Err), leftOut(s, src); {
+		case complete(s, src, names...):
 		case src.Err != nil:
-			silent = append(silent, fmt.Errorf("%s %w: %s", name, why(src.Err), format.Clean(src.Err.Error(), 400)))
+			silent = append(silent, fmt.Errorf("%s %w: %s", name, why, format.Clean(src.Err.Error(), 400)))
+		case left.Partial == sources.Refused:
+			silent = append(silent, fmt.Errorf("%s %w in full: %s", name, ErrRefused, format.Clean(left.LeftOut, 400)))
+		case left.Partial == sources.TooMany:
+			late = append(late, fmt.Errorf("%s %w: %s", name, ErrPartial, format.Clean(left.LeftOut, 400)))
+		case left.Partial == sources.Reading:
+			late = append(late, fmt.Errorf("%s %w: %s, or give it longer with --timeout", name, ErrIncomplete, format.Clean(left.LeftOut, 400)))
 		case src.Health == sources.HealthLive:
 			late = append(late, fmt.Errorf("%s %w: give it longer with --timeout", name, ErrIncomplete))
 		default:
@@ -151,4 +164,14 @@ func missing(s *sources.State) error {
 		}
 	}
 	return errors.Join(append(silent, late...)...)
+}
+
+// leftOut is the About of that scope of a source which leaves out most.
+func leftOut(s *sources.State, src sources.SourceStatus) (worst sources.About) {
+	for _, c := range scopesOf(s, src.Name) {
+		if c.About.Partial > worst.Partial && c.Health == sources.HealthLive {
+			worst = c.About
+		}
+	}
+	return worst
 }

@@ -178,7 +178,7 @@ func sourceOf(s *sources.State, src sources.SourceStatus, now time.Time) sourceJ
 
 func scopeOf(c sources.Scope, now time.Time) scopeJSON {
 	out := scopeJSON{
-		Name: text(c.Name), Health: c.Health.String(), Synced: c.Synced, Mode: orNull(c.About.Mode),
+		Name: text(c.Name), Health: c.Health.String(), Synced: c.Whole(), Mode: orNull(c.About.Mode),
 		Version: orNull(c.About.Version), Role: orNull(c.About.Role), Settings: attrsOf(c.About.Config),
 	}
 	if !c.Alive.IsZero() {

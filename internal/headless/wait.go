@@ -126,6 +126,8 @@ func (w *waiting) look(s *sources.State) (list []*sources.Row, over bool, err er
 	switch {
 	case slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return errors.Is(src.Err, sources.ErrRefused) }):
 		return nil, false, missing(s)
+	case len(list) == 0 && slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return leftOut(s, src).Partial > sources.Reading }):
+		return nil, false, missing(s)
 	case len(list) == 1 && w.For.reached(s, list[0]):
 		return list, true, nil
 	case len(list) > 1 && whole:

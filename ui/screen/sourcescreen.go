@@ -97,7 +97,7 @@ func silentStyle(sc *Scene, c *sources.Scope) paint.Style {
 
 // healthText is the health of a scope in a word.
 func healthText(c *sources.Scope) string {
-	if c.Health == sources.HealthLive && !c.Synced {
+	if c.Health == sources.HealthLive && (!c.Synced || c.About.Partial == sources.Reading) {
 		return "reading"
 	}
 	if c.Health == sources.HealthStale {
