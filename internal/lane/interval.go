@@ -12,8 +12,8 @@ import (
 type Interval struct {
 	Min, Max time.Duration
 
-	// Every says that the bounds rest on looks so far apart, and on nothing having come and gone
-	// between two of them; 0: they hold whatever happened.
+	// Every is how far apart the looks were that the bounds rest on: they hold if nothing came and
+	// went between two of them. 0: they hold whatever happened.
 	Every time.Duration
 }
 

@@ -44,7 +44,7 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 }
 
 // Part is the sum of one of several spans that follow each other. Unseen and Unread are not in it. The zero
-// Part says that nothing happened: one owner all the time, or nobody yet.
+// Part means that nothing happened: one owner all the time, or nobody yet.
 type Part struct {
 	Sum
 	Head, Tail Edge // gaps that the beginning of the span cuts, and its end
