@@ -23,7 +23,7 @@ const (
 func (w *watcher) describe() *sources.About {
 	a := sources.About{
 		Mode: modePolling, Sampling: w.pace.interval(time.Now(), w.eager()), Version: w.server.version,
-		Incarnation: w.table.incarnation, Became: w.table.became.text, BecameHow: w.table.became.how, RoundTrip: w.last.got.Sub(w.last.sent), Role: w.server.role(),
+		Incarnation: w.table.incarnation, Started: w.last.clock.local(w.server.started), Became: w.table.became.text, BecameHow: w.table.became.how, RoundTrip: w.last.got.Sub(w.last.sent), Role: w.server.role(),
 		Warnings: w.warnings(), Config: w.facts(),
 	}
 	if open, _ := w.notifications.listening(); open {

@@ -132,7 +132,7 @@ func (d *lookDiff) tries(s *session, e *entry) {
 // candidate shows a session that tries.
 func (d *lookDiff) candidate(s *session) sources.Waiter {
 	return sources.Waiter{
-		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Permits: 1,
+		ID: s.id, Session: s.id, Label: label(s.name(), s.pid), Permits: 1,
 		Attrs: append(s.attrs(d.s.clock), sources.Attr{Key: "candidate", Value: "probable: its last query tries for such a lock"}),
 	}
 }

@@ -52,6 +52,9 @@ const (
 	// every doingsEvery, and a queue that stays as it is every queueEvery, so that its age is known.
 	doingsEvery = 10 * time.Second
 	queueEvery  = 2 * time.Second
+	// settledAfter is how long a session has been idle that proves something. One that works more
+	// often would have its rows published at each look, and would prove nothing for long.
+	settledAfter = time.Second
 )
 
 // compare returns the table after a look, and what the look changed. It changes none of its
@@ -271,7 +274,7 @@ func (d *lookDiff) differs(e *entry) bool {
 	}
 	for i := range e.now {
 		s := d.after.sessions[e.now[i].pid]
-		if changed(s) || s != nil && d.saysMore(e, &e.now[i], s) {
+		if changed(s) || s != nil && (d.saysMore(e, &e.now[i], s) || d.provesElse(e, &e.now[i], s)) {
 			return true
 		}
 	}
@@ -290,6 +293,11 @@ func (d *lookDiff) saysMore(e *entry, r *lockRow, s *session) bool {
 		}
 	}
 	return false
+}
+
+// provesElse reports whether the proof of an owner is another one than was published.
+func (d *lookDiff) provesElse(e *entry, r *lockRow, s *session) bool {
+	return slices.ContainsFunc(e.owners, func(t term) bool { return t.owner == s.id && t.mode == r.mode && t.proof != d.proof(r) })
 }
 
 // endings gives the causes of the ends of owners that follow: a process that is gone has lost

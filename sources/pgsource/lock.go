@@ -39,8 +39,12 @@ type term struct {
 	id, owner   string // owner: the session, or the name of a prepared transaction
 	mode        mode
 	since       sources.Stamp
-	transaction int64 // the one that was open when we first saw it own
-	session     bool  // the lock surely belongs to the session and not to a transaction
+	transaction int64  // the one that was open when we first saw it own
+	session     bool   // the lock surely belongs to the session and not to a transaction
+	name        string // of the session when we first saw it own
+	taker       bool   // and right after it took the lock, which we saw
+	took        bool   // and its last statement was then one that takes locks
+	proof       uint64 // as it was published last, see lookDiff.proof
 }
 
 // never is a ForgetAfter for locks that stay: they have no existence of their own either.

@@ -64,35 +64,36 @@ func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 // programOf is the same for all sessions of one program on one host; behind a pooler, whose
 // address all clients have, at least of one user. Sessions that give no application are taken
 // for one program where host and user are the same: each would have a letter of its own else.
-func programOf(s *session) sources.Program {
-	application, _, _ := strings.Cut(s.who.application, "|")
-	return sources.ProgramOf(application, s.who.address, s.who.user)
+func programOf(name string, s *session) sources.Program {
+	return sources.ProgramOf(name, s.who.address, s.who.user)
 }
 
 // owner makes an owner of a row. before are the terms of the last look.
 func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	o := sources.Owner{Permits: 1, Mode: r.mode.shown(), NoExpiry: true}
 	s := d.after.sessions[r.pid]
+	var now term
 	if r.pid == 0 {
 		x := d.s.prepared[r.virtual]
 		o.Label = "prepared " + x.gid
 		o.ID = ownerID(o.Label, r.mode, before, l.owners)
+		now = d.term(l, o.ID, r, before)
 		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(d.s.clock.local(x.at), time.Second)},
 			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user}}
 	} else {
 		data, _ := dataOf(d.announced, l.key, s)
-		o.ID, o.Session, o.Label = ownerID(s.id, r.mode, before, l.owners), s.id, label(s.who.application, s.pid)
-		o.Data, o.Program = sources.NewBlob(data, len(data)), programOf(s)
+		o.ID, o.Session = ownerID(s.id, r.mode, before, l.owners), s.id
+		now = d.term(l, o.ID, r, before)
+		o.Label, o.Data, o.Program = now.label(s), sources.NewBlob(data, len(data)), programOf(now.nameOf(s), s)
 	}
 	o.Guard = d.guard(r, s)
-	now := d.term(l, o.ID, s, before)
 	if now.owner, now.mode = o.Session, r.mode; r.pid == 0 {
 		now.owner = o.Label
 	}
 	l.owners = append(l.owners, now)
-	o.Since = now.since
+	o.Since, o.Proof = now.since, now.proof
 	if s != nil {
-		o.Idle, o.Attrs = s.does.idle(), s.attrs(d.s.clock)
+		o.Idle, o.Attrs = s.does.idle(), append(s.attrs(d.s.clock), now.leak(s)...)
 		if now.session {
 			o.Attrs = append(o.Attrs, sources.Attr{Key: "level", Value: "session"})
 		}
@@ -123,14 +124,19 @@ func (d *lookDiff) evicted(db uint32, key pgcoord.Key) (e eviction, ok bool) {
 // term goes on with an owner's term or begins one. Since when it owns is never told: one
 // that was there at the first look owned at that time, and not before its backend began.
 // Of one that came later the Hub knows the two looks between which it did.
-func (d *lookDiff) term(l *lock, id string, s *session, before []term) term {
-	now := term{id: id}
+func (d *lookDiff) term(l *lock, id string, r *lockRow, before []term) term {
+	s, proof := d.after.sessions[r.pid], d.proof(r)
+	now := term{id: id, taker: true}
 	if s != nil {
-		now.transaction = s.does.transaction
+		now.transaction, now.name, now.took = s.does.transaction, s.name(), strings.Contains(s.does.query, "advisory_")
 	}
 	if i := slices.IndexFunc(before, func(t term) bool { return t.id == id }); i >= 0 {
-		now = before[i]
+		name := now.name
+		if now = before[i]; d.before.fresh && (proof == 0 || proof != now.proof) {
+			now.name, now.taker = name, false // it may have been given up and taken while nobody looked
+		}
 	} else if d.before.fresh || l.shown == nil && l.read.IsZero() {
+		now.taker = false
 		now.since = sources.Stamp{At: d.s.got, How: sources.AtLeast}
 		if s != nil && s.since.Before(d.s.got) {
 			now.since = sources.StampBetween(s.since, d.s.got, sources.AtLeast)
@@ -139,6 +145,7 @@ func (d *lookDiff) term(l *lock, id string, s *session, before []term) term {
 	if s != nil && !s.who.hidden {
 		now.session = now.session || s.does.transaction == 0 || s.does.transaction != now.transaction
 	}
+	now.proof = proof
 	return now
 }
 
@@ -148,7 +155,7 @@ func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 	s := d.after.sessions[r.pid]
 	data, _ := dataOf(d.announced, l.key, s)
 	w := sources.Waiter{
-		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
+		ID: s.id, Session: s.id, Label: label(s.name(), s.pid), Mode: r.mode.shown(), Permits: 1,
 		Turn: l.line.waiters[i].turn, Since: s.waitsSince(r.wait != 0 && d.after.server.major >= toldWaits, d.s.clock), Data: sources.NewBlob(data, len(data)), Guard: d.guard(r, s), Attrs: append(s.attrs(d.s.clock), d.notEnded(r, s)...),
 	}
 	var names []string
@@ -185,9 +192,8 @@ func (s *session) attrs(c clock) []sources.Attr {
 			add(key, instant(c.local(micros), time.Second))
 		}
 	}
-	name, _, _ := pgcoord.ParseApplicationName(s.who.application)
 	add("pid", utoa(s.pid))
-	add("application", mask.Text(name))
+	add("application", mask.Text(s.name()))
 	add("user", s.who.user)
 	add(AlsoOwns, s.does.owns)
 	if s.who.hidden {

@@ -8,6 +8,7 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/format"
 	"coordtop/internal/mask"
+	"coordtop/internal/pgwire"
 	"coordtop/sources"
 )
 
@@ -26,6 +27,7 @@ type session struct {
 	waits    sources.Stamp // the same on our clock; a backend waits for one lock at a time
 	trace    trace         // how it tries; zero: it does not
 	cut      bool          // its name has only the beginning of its data
+	lent     bool          // it has answered us too: a pooler lends it
 }
 
 // trace is how a session tries for locks; others that try in the same way probably try for
@@ -111,9 +113,14 @@ func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 	return sources.Stamp{}
 }
 
+// name is what the session calls itself; data behind it is no part of that.
+func (s *session) name() string {
+	who, _, _ := pgcoord.ParseApplicationName(s.who.application)
+	return who
+}
+
 // label is what people call it.
-func label(application string, pid uint32) string {
-	who, _, _ := pgcoord.ParseApplicationName(application)
+func label(who string, pid uint32) string {
 	text := "pid " + utoa(pid)
 	if who != "" {
 		text = mask.Text(who) + " " + text
@@ -147,6 +154,11 @@ func (t *lockTable) sessionsAfter(s *snapshot, look uint64) map[uint32]*session 
 		next := newSession(a, s.clock, look)
 		next.noteWait(waits[a.pid], s.clock)
 		list[a.pid] = next
+	}
+	if us := list[s.pid]; us != nil && !us.lent && t.server.pooler == pgwire.Lent {
+		lent := *us
+		lent.lent, lent.whoLook = true, look
+		list[s.pid] = &lent
 	}
 	return list
 }
