@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/address"
+	"coordtop/ui/dialog"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -19,7 +19,7 @@ import (
 // typed.
 type typedLine struct {
 	context keys.Context // keys.InCommand or keys.InHelpText; 0: nothing is typed
-	input   textinput.Model
+	input   dialog.Input
 	offer   offer
 	past    []string // commands that were run, oldest first
 	at      int      // which of past is shown; len(past): none
@@ -48,7 +48,7 @@ func (t *typedLine) edit(msg tea.Msg) {
 		t.leave()
 		return
 	}
-	t.input, _ = t.input.Update(msg)
+	t.input.Update(msg)
 }
 
 // recall shows another command of the history.

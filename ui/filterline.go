@@ -3,9 +3,9 @@ package ui
 import (
 	"slices"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/ui/dialog"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -22,7 +22,7 @@ type offer struct {
 
 // next puts what fits into the line: the next of the list where the line is as the last
 // one left it, else the first of what complete finds.
-func (o *offer) next(in *textinput.Model, complete func(string) filter.Completion) {
+func (o *offer) next(in *dialog.Input, complete func(string) filter.Completion) {
 	text := in.Value()
 	if o.stands(text) && len(o.list) > 1 {
 		o.at = (o.at + 1) % len(o.list)
@@ -62,7 +62,7 @@ func (m *model) complete() {
 // filterLine is the line in which a filter is typed, and the filters before it.
 type filterLine struct {
 	typing bool
-	input  textinput.Model
+	input  dialog.Input
 	offer  offer       // what it was completed with last
 	sought filter.Expr // the last filter that was not empty
 

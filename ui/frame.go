@@ -4,12 +4,10 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
 	"coordtop/ui/keys"
-	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 )
 
@@ -44,8 +42,8 @@ func (m *model) stage() {
 		m.Recording, m.Unrecorded = m.options.Recording()
 	}
 	m.Scene.KeyContext = m.keyContext()
-	m.Command = screen.Typed{Context: m.line.context, Text: m.line.input.Value(), Before: beforeCursor(&m.line.input), Offers: m.line.offer.others(m.line.input.Value())}
-	m.Filter = screen.Typed{Text: m.filtering.typed(), Before: beforeCursor(&m.filtering.input), Offers: m.filtering.offer.others(m.filtering.input.Value())}
+	m.Command = screen.Typed{Context: m.line.context, Text: m.line.input.Value(), Before: m.line.input.Before(), Offers: m.line.offer.others(m.line.input.Value())}
+	m.Filter = screen.Typed{Text: m.filtering.typed(), Before: m.filtering.input.Before(), Offers: m.filtering.offer.others(m.filtering.input.Value())}
 	if m.filtering.typing {
 		m.Filter.Context = keys.InInput
 	}
@@ -71,11 +69,6 @@ func (m *model) picture() screen.Frame {
 	f := screen.Draw(&m.Scene)
 	f.Lines = m.acting.Draw(f.Lines)
 	return f
-}
-
-// beforeCursor is what stands before the cursor of a line, fit for drawing.
-func beforeCursor(in *textinput.Model) string {
-	return paint.Clean(string([]rune(in.Value())[:in.Position()]))
 }
 
 // typedAt is where the next character goes; false: nothing is typed.

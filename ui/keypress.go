@@ -75,7 +75,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		m.line.edit(msg)
 		return nil
 	}
-	m.filtering.input, _ = m.filtering.input.Update(msg) // its command is the blinking of a cursor that we do not draw
+	m.filtering.input.Update(msg)
 	m.refilter()
 	return nil
 }

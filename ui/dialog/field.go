@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"charm.land/bubbles/v2/textarea"
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -33,10 +31,10 @@ var fieldNames = [...]string{fieldData: "data", fieldMode: "mode", fieldPermits:
 // field is a line, or for data some lines, that a person types.
 type field struct {
 	kind  fieldKind
-	line  textinput.Model
-	text  textarea.Model // of fieldData
-	note  string         // below it
-	empty string         // what stands there while nothing is typed
+	line  Input
+	text  inputLines // of fieldData
+	note  string     // below it
+	empty string     // what stands there while nothing is typed
 
 	shared  bool // of fieldMode
 	focused bool
@@ -45,23 +43,11 @@ type field struct {
 // waitForever is typed by one who wants to wait without an end.
 const waitForever = "forever"
 
-const (
-	dataLines = 3     // shown at once
-	dataChars = 65536 // more than any backend takes
-)
-
 func newField(kind fieldKind) *field {
 	f := &field{kind: kind, line: NewInput()}
-	if kind != fieldData {
-		return f
+	if kind == fieldData {
+		f.text = newInputLines()
 	}
-	t := textarea.New()
-	t.Prompt, t.ShowLineNumbers, t.CharLimit, t.EndOfBufferCharacter = "", false, dataChars, ' '
-	t.SetVirtualCursor(false)
-	t.KeyMap.Paste.SetEnabled(false) // as NewInput does
-	t.KeyMap.CopySelection.SetEnabled(false)
-	t.SetHeight(dataLines)
-	f.text = t
 	return f
 }
 
@@ -120,13 +106,13 @@ func (f *field) edit(msg tea.Msg) {
 	}
 	switch f.kind {
 	case fieldData:
-		f.text, _ = f.text.Update(msg)
+		f.text.Update(msg)
 		return
 	case fieldMode:
 		f.editMode(msg)
 		return
 	}
-	f.line, _ = f.line.Update(msg)
+	f.line.Update(msg)
 }
 
 // wrong says what cannot be meant by the value; "": it can be.
@@ -161,10 +147,8 @@ func (f *field) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 		return []string{text}, x, 0
 	}
 	if f.kind != fieldData {
-		runes := []rune(f.line.Value())
-		at := min(f.line.Position(), len(runes))
-		x = format.Width(paint.Clean(string(runes[:at])))
-		text := paint.Clean(string(runes))
+		text := paint.Clean(f.line.Value())
+		x = format.Width(f.line.Before())
 		if x >= w { // the end that is being typed is what must be seen
 			text = ansi.Cut(text, x-w+1, format.Width(text))
 			x = w - 1
@@ -174,26 +158,15 @@ func (f *field) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 	if f.text.Value() == "" {
 		return th.Box([]string{f.shown(th, w, "")}, w, h), 0, 0
 	}
-	f.text.SetWidth(w)
-	f.text.SetHeight(h)
-	for _, s := range strings.Split(ansi.Strip(f.text.View()), "\n") {
-		lines = append(lines, th.Line(w).Put("", strings.TrimRight(s, " ")).Done())
-	}
-	if c := f.text.Cursor(); c != nil {
-		x, y = min(c.X, max(w-1, 0)), c.Y
-	}
+	f.text.guard(func() {
+		f.text.SetWidth(w)
+		f.text.SetHeight(h)
+		for _, s := range strings.Split(ansi.Strip(f.text.View()), "\n") {
+			lines = append(lines, th.Line(w).Put("", strings.TrimRight(s, " ")).Done())
+		}
+		if c := f.text.Cursor(); c != nil {
+			x, y = min(c.X, max(w-1, 0)), c.Y
+		}
+	})
 	return th.Box(lines, w, h), x, y
-}
-
-// maxInput bounds what is typed or pasted, in characters.
-const maxInput = 200
-
-// NewInput is the line in which a filter is typed. Bubbles edits it; it is drawn as a
-// part of the header, with the terminal's own cursor.
-func NewInput() textinput.Model {
-	in := textinput.New()
-	in.CharLimit = maxInput
-	in.SetVirtualCursor(false)
-	in.KeyMap.Paste.SetEnabled(false) // the terminal pastes; reading the clipboard starts programs
-	return in
 }

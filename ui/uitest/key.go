@@ -3,6 +3,7 @@ package uitest
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -10,21 +11,28 @@ import (
 // Noon is when hand-made states were read.
 func Noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
-// Key is the press of a key by its name; a name of one character is typed.
+// Key is the press of a key by its name, with ctrl+, alt+ and shift+ before it; a name of one
+// character is typed.
 func Key(name string) tea.KeyPressMsg {
 	named := map[string]rune{"esc": tea.KeyEscape, "enter": tea.KeyEnter, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
-		"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
-	if code, ok := named[name]; ok {
-		return tea.KeyPressMsg{Code: code}
+		"left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
+		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "insert": tea.KeyInsert, "space": tea.KeySpace}
+	var k tea.KeyPressMsg
+	for _, m := range []struct {
+		name string
+		mod  tea.KeyMod
+	}{{"ctrl+", tea.ModCtrl}, {"alt+", tea.ModAlt}, {"shift+", tea.ModShift}} {
+		if rest, ok := strings.CutPrefix(name, m.name); ok {
+			name, k.Mod = rest, k.Mod|m.mod
+		}
 	}
-	if name == "shift+tab" {
-		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
+	code, ok := named[name]
+	if !ok {
+		code, _ = utf8.DecodeRuneInString(name)
+		if k.Mod == 0 {
+			k.Text = name
+		}
 	}
-	if c, ok := strings.CutPrefix(name, "ctrl+"); ok {
-		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModCtrl}
-	}
-	if c, ok := strings.CutPrefix(name, "alt+"); ok {
-		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModAlt}
-	}
-	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
+	k.Code = code
+	return k
 }
