@@ -55,6 +55,7 @@ func (m *model) suspend() tea.Cmd {
 		m.Say("no shell waits for this program: there is nobody to wake it again")
 		return nil
 	}
+	m.acting.Suspending()
 	return tea.Suspend
 }
 

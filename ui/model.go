@@ -37,6 +37,7 @@ type model struct {
 	line      typedLine
 	filtering filterLine
 	until     time.Time // when the message goes
+	heard     time.Time // when the last message of the program came; zero: none has
 	heldUntil time.Time // till when rows keep their places
 
 	cursorRow sources.Ref // the row under the cursor, as long as it exists

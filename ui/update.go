@@ -16,6 +16,11 @@ import (
 
 // Update takes a message and draws the next frame if it changed anything.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	now := m.feeds.clock()
+	if !m.heard.IsZero() && dialog.Stepped(m.heard, now) {
+		m.resumed()
+	}
+	m.heard = now
 	cmd, changed := m.handle(msg)
 	if later := m.acting.Later(); len(later) > 0 {
 		cmd = tea.Batch(append(later, cmd)...)
@@ -92,9 +97,18 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return m.edit(msg), true
 	case tea.ResumeMsg:
 		m.second()
+		m.resumed()
 		return nil, true
 	}
 	return nil, false
+}
+
+// resumed has an open dialog decided anew, by what the sources read after the program stood still.
+func (m *model) resumed() {
+	if r, ok := m.feeds.shown().(sources.Refresher); ok && m.acting.Open() {
+		r.Refresh()
+	}
+	m.acting.Resumed()
 }
 
 // second lets time pass: ages, countdowns and what depends on them.

@@ -42,6 +42,8 @@ type Acting struct {
 	pressing bool        // a key is being acted on
 	Cursor   *tea.Cursor // in the dialog; nil: it has none
 	quiet    time.Time   // keys before this are ignored: the dialog came without one
+	decided  time.Time   // when the dialog was opened or decided anew
+	small    bool        // the dialog is not on the screen whole
 	leaving  time.Time   // when the person last asked to quit
 	pending  []tea.Cmd   // what updates have asked for, until the end of the update
 	Kept     []string    // what is to be left behind as text at the end; nil: nothing
@@ -76,11 +78,14 @@ func (a *Acting) Receive() {
 	if a.dialog != nil {
 		a.dialog.update(a)
 	}
+	if b, ok := a.dialog.(*box); ok && b.focus == len(b.fields)+buttonAct {
+		withheld(a, keys.Press) // too old, it goes back to Cancel where the person sees it
+	}
 }
 
 // show puts a dialog over the board.
 func (a *Acting) show(d Dialog) {
-	a.dialog, a.quiet = d, time.Time{}
+	a.dialog, a.quiet, a.decided = d, time.Time{}, a.feed.Now()
 	if !a.pressing {
 		a.ignoreKeys()
 	}
@@ -110,11 +115,15 @@ func (a *Acting) Edit(msg tea.Msg) tea.Cmd {
 // Draw puts the dialog, if one is open, over the lines of a screen, and notes where the cursor
 // goes.
 func (a *Acting) Draw(lines []string) []string {
-	if a.dialog == nil || len(lines) == 0 {
+	if a.dialog == nil {
+		return lines
+	}
+	if len(lines) == 0 {
+		shrink(a)
 		return lines
 	}
 	_, alone := a.dialog.(*box)
-	lines, a.Cursor = screen.Overlay(a.Scene, lines, alone, func(w, h int) screen.Picture { return a.dialog.picture(a, w, h) })
+	lines, a.Cursor = screen.Overlay(a.Scene, lines, alone, func(w, h int) screen.Picture { return whole(a, w, h) })
 	return lines
 }
 
@@ -184,6 +193,9 @@ func (a *Acting) Do(i keys.Intent) (tea.Cmd, bool) {
 		return nil, false
 	}
 	if a.dialog != nil {
+		if withheld(a, i) {
+			return nil, true
+		}
 		return a.dialog.do(a, i), true
 	}
 	switch i {

@@ -47,28 +47,31 @@ func verbButton(v action.Verb) string {
 
 func (b *box) picture(a *Acting, w, h int) screen.Picture {
 	p := screen.Picture{Danger: b.described && b.effect.Danger, Note: b.note()}
-	facts := b.facts(a, w)
+	head, facts := b.facts(a, w)
 	form := b.form(a, w, dataLines, true, &p)
 	if len(b.fields) > 0 {
 		facts = append(facts, gap)
 	}
-	if len(facts)+len(form) > h {
+	if len(head)+len(facts)+len(form) > h {
 		form = b.form(a, w, 1, true, &p)
 	}
-	facts = squeezed(facts, len(facts)+len(form)-h)
-	if len(facts)+len(form) > h {
+	facts = squeezed(facts, len(head)+len(facts)+len(form)-h)
+	head = squeezed(head, len(head)+len(facts)+len(form)-h)
+	if len(head)+len(facts)+len(form) > h {
 		form = b.form(a, w, 1, false, &p)
 	}
+	room := h - len(head) - len(form)
+	if p.Cut = room < min(len(facts), 1); len(facts) > room {
+		b.top = max(min(b.top, len(facts)-room+1), 0)
+		facts = windowOf(a.Scene, facts, b.top, max(room, 0), w)
+	} else {
+		b.top = 0
+	}
+	facts = append(head, facts...)
 	for i := range facts {
 		if facts[i] == gap {
 			facts[i] = a.Theme.Line(w).Done()
 		}
-	}
-	if room := max(h-len(form), 0); len(facts) > room {
-		b.top = max(min(b.top, len(facts)-room+1), 0)
-		facts = windowOf(a.Scene, facts, b.top, room, w)
-	} else {
-		b.top = 0
 	}
 	p.Y += len(facts)
 	p.Lines = append(facts, form...)
@@ -110,16 +113,20 @@ func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 	return append(shown, sc.Theme.Line(w).Put(sc.Theme.Warn, "pgup pgdown").Put(sc.Theme.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
 }
 
-// facts are what the person decides on: the target as it is, what would happen to it, and
-// what is sent for that.
-func (b *box) facts(a *Acting, w int) []string {
+// facts are what the person decides on: in head the target and its owner as they are, which are
+// never out of sight, then what would happen to it, and what is sent for that.
+func (b *box) facts(a *Acting, w int) (head, lines []string) {
 	th, t := &a.Theme, &b.request.Target
 	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(a.Title)}
 	title := th.Line(w).Put(th.Strong, boxTitle(b.request.Verb)+" ")
 	title.Put(th.Strong, th.FitName(paint.Clean(t.Ref.Name), max(w-title.X-paint.PartsWidth(tail), 8)))
 	title.Parts(tail...)
-	lines := []string{title.Done()}
+	lines = []string{title.Done()}
 	say := func(label string, parts ...paint.Part) {
+		if format.Width(parts[0].Text) > w-boxLabel { // no name is cut
+			lines = append(lines, labelled(th, label, parts[0].Text, w)...)
+			label, parts = "", parts[1:]
+		}
 		l := th.Line(w).Cell(th.Dim, label, boxLabel)
 		l.Parts(parts...)
 		lines = append(lines, l.Done())
@@ -127,16 +134,17 @@ func (b *box) facts(a *Acting, w int) []string {
 	lines = append(lines, gap)
 	say("lock", b.lock(a)...)
 	say("owner", b.owner(a)...)
-	if b.row != nil {
-		say("waiting", boxQueue(a.Scene, b.row)...)
-	}
 	if t.Waiting {
 		say("ends", paint.Plain("the wait of "+paint.CleanLabel(t.Label)))
+	}
+	head, lines = lines, nil
+	if b.row != nil {
+		say("waiting", boxQueue(a.Scene, b.row)...)
 	}
 	if text := b.changedText(); text != "" {
 		lines = append(append(lines, gap), th.Wrapped(th.Bad, text+"; nothing will be sent", w)...)
 		if b.gone || b.row == nil {
-			return lines // what it would do is about another row
+			return head, lines // what it would do is about another row
 		}
 	}
 	lines = append(append(lines, gap), b.effects(a, w)...)
@@ -146,7 +154,7 @@ func (b *box) facts(a *Acting, w int) []string {
 	if b.effect.Next != "" {
 		lines = append(lines, labelled(th, "next", paint.Clean(b.effect.Next), w)...)
 	}
-	return lines
+	return head, lines
 }
 
 // labelled is a label with text over as many lines as it needs.

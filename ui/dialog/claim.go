@@ -20,13 +20,13 @@ func (a *Acting) Claim(v action.Verb, name string) tea.Cmd {
 		a.host.Say(screen.ReadOnlyText)
 		return nil
 	}
-	rows := a.namedRows(name)
+	rows := namedRows(a, name)
 	switch {
 	case name == "":
 		a.host.Say("which one? write its name, or SOURCE/NAME; tab completes")
 		return nil
 	case len(rows) == 0:
-		if near := a.nearName(name); near != "" {
+		if near := nearName(a, name); near != "" {
 			a.host.Say("there is no row " + paint.Clean(name) + ": did you mean " + paint.Clean(near) + "?")
 			return nil
 		}
@@ -62,7 +62,7 @@ func (a *Acting) possible(v action.Verb, row *sources.Row, never string) bool {
 
 // namedRows finds the rows that go by a name, after their source or their source and space
 // if there are several; an alias counts where nothing has it for a name.
-func (a *Acting) namedRows(name string) []*sources.Row {
+func namedRows(a *Acting, name string) []*sources.Row {
 	var named, called []*sources.Row
 	for _, r := range a.feed.State().Rows {
 		switch {
@@ -81,7 +81,7 @@ func (a *Acting) namedRows(name string) []*sources.Row {
 }
 
 // nearName is the name of a row that a person probably meant; "": none is near.
-func (a *Acting) nearName(name string) string {
+func nearName(a *Acting, name string) string {
 	var names []string
 	for _, r := range a.feed.State().Rows {
 		if r == nil {

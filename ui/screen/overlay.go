@@ -17,6 +17,7 @@ type Picture struct {
 	Note   string // below the frame, where nothing else is
 	X, Y   int    // of the cursor in lines
 	Cursor bool   // there is one
+	Cut    bool   // what a decision needs is not all in Lines
 }
 
 // Add adds a line.
@@ -69,6 +70,9 @@ func Overlay(sc *Scene, screen []string, alone bool, draw func(w, h int) Picture
 func fill(sc *Scene, screen []string, draw func(w, h int) Picture) (lines []string, cursor *tea.Cursor) {
 	w, h := sc.Layout.Width, max(sc.Layout.Height-1, 0)
 	p := draw(w, h)
+	if p.Cut { // it takes the keys for itself
+		h = len(screen)
+	}
 	if p.Cursor && p.Y < h {
 		cursor = tea.NewCursor(min(p.X, max(w-1, 0)), p.Y)
 	}

@@ -59,11 +59,14 @@ func (s *sizer) look() (size tea.WindowSizeMsg, changed bool) {
 	return size, last == nil || *last != size
 }
 
-// follow sends each new size until ctx ends.
+// follow sends each new size, and that the program was stopped and goes on, until ctx ends.
 func (s *sizer) follow(ctx context.Context, send func(tea.Msg)) {
 	changes := make(chan os.Signal, 1)
-	signal.Notify(changes, syscall.SIGWINCH, syscall.SIGCONT)
+	signal.Notify(changes, syscall.SIGWINCH)
 	defer signal.Stop(changes)
+	resumed := make(chan os.Signal, 1)
+	signal.Notify(resumed, syscall.SIGCONT)
+	defer signal.Stop(resumed)
 	for {
 		if size, changed := s.look(); changed {
 			send(size)
@@ -72,6 +75,8 @@ func (s *sizer) follow(ctx context.Context, send func(tea.Msg)) {
 		case <-ctx.Done():
 			return
 		case <-changes:
+		case <-resumed: // also where Bubble Tea did not stop the program itself
+			send(tea.ResumeMsg{})
 		}
 	}
 }
