@@ -22,6 +22,10 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	o.mu.Lock()
 	ours := o.oursLocked(row.Ref)
 	o.mu.Unlock()
+	return b.choices(row, s, ours)
+}
+
+func (b *Backend) choices(row *sources.Row, s *sources.State, ours *action.Holding) []action.Choice {
 	var list []action.Choice
 	for _, d := range action.Verbs() {
 		switch v := d.Verb; {
