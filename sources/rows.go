@@ -91,18 +91,20 @@ func (r *Row) completeEvents(events []Event, dark []Dark, t Thresholds) {
 		if e.Kind.EndsOwner() {
 			ended = e
 			e.Loss = e.Cause.Loss(e.How)
-			e.Held = Length(r.sinceOf(e.Previous), StampBetween(e.After, e.At, Seen))
+			e.Held = r.heldBy(e.Previous, StampBetween(e.After, e.At, Seen))
 		}
 	}
 }
 
-// sinceOf is since when somebody owns the row who still did at the last look: its term says
-// so more narrowly than the look.
-func (r *Row) sinceOf(who OwnerRef) Stamp {
+// heldBy is how long somebody owned the row who still did at the last look: its term says more
+// narrowly than the look since when.
+func (r *Row) heldBy(who OwnerRef, end Stamp) Interval {
+	t := Term{Start: ownerOf(r.Primitive, who).Since}
 	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
-		return r.Terms[n-1].Start
+		t = r.Terms[n-1]
 	}
-	return ownerOf(r.Primitive, who).Since
+	t.End = end
+	return t.Held()
 }
 
 // lastBefore names in e, which tells a take-over, who owned the row before: by an end that

@@ -60,8 +60,5 @@ func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
 	return lane.Observed(from, to, dark)
 }
 
-// Length is how long something lasted: see lane.Length.
-func Length(start, end Stamp) Interval { return lane.Length(start, end) }
-
 // Changes counts the changes of owner since from: see lane.Changes.
 func Changes(list []Term, from time.Time) int { return lane.Changes(list, from) }

@@ -27,3 +27,11 @@ func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
 		}
 	}
 }
+
+// observed is how much of a stretch lies in no stretch of dark.
+func observed(from, to time.Time, dark []Dark) (sum time.Duration) {
+	for from, to := range Observed(from, to, dark) {
+		sum += to.Sub(from)
+	}
+	return sum
+}

@@ -1,4 +1,31 @@
-// Package lane is the arithmetic of time: from the terms of a primitive that one alone can own, the
-// stretches in which it was not observed, and how its looks were made, it computes what every surface
-// shows. It is pure: it reads no clock and does no IO, and the same lane has the same answer everywhere.
+// Package lane is the arithmetic of time: from the terms of a primitive that one alone can own, and the
+// stretches in which it was not observed, it computes what every surface shows: pieces, gaps, lengths
+// and sums. It is pure: it reads no clock and does no IO, and one lane has one answer everywhere.
+//
+// # What is known
+//
+// Each stretch of a lane is one of three kinds. Pushed: any write would have been told. Sampled: looks at
+// a pace, none missing. Dark: silence, lost continuity, not recorded, or before the first look. In the
+// first two, what two neighbouring looks both show held between them. Of the dark nothing is assumed:
+// anybody may have owned it, or nobody.
+//
+// Every length is an [Interval]. No world that agrees with what was seen has a shorter or a longer one. Where a
+// part of it was sampled, Every is the longest pause between two looks: then no world in which
+// nothing came and went within one pause has. TestBoundsHoldInEveryWorld enumerates them.
+//
+// # The rules
+//
+//   - A term lasted at most from its earliest possible start to its latest possible end, [Endless] where its
+//     start was not seen. It lasted at least from the first look behind the last darkness over which nothing
+//     proved the same grant ([Term].Sure, else its start) to the last look that showed it.
+//   - A [Gap] lies between two consecutive terms, or lasts behind the last one. It is one however often
+//     darkness cuts it. Its Unbroken length is at least the longest piece that was seen; its Sum, all of
+//     them together; both are at most from end to end.
+//   - A gap that no look showed may have been none: it is not counted, and only [Sum].Nobody.Max has it. So is
+//     the darkness over which a term is in doubt.
+//   - Time without an owner before the first term is no gap.
+//   - Of a start that is only a bound, or what its owner claims, no gap before it can be measured.
+//
+// A sum of a window has of a gap or a term the part that lies in the window. Sums of windows that follow each
+// other can be added ([Part.Plus]): a gap that their border cuts is one.
 package lane

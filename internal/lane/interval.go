@@ -17,13 +17,38 @@ type Interval struct {
 	Every time.Duration
 }
 
+// Endless is the Max of an Interval that has no upper bound: of what was so already when we
+// first looked.
+const Endless time.Duration = math.MaxInt64
+
 // Plus is how long both are together.
 func (i Interval) Plus(j Interval) Interval {
-	return Interval{Min: i.Min + j.Min, Max: i.Max + j.Max, Every: max(i.Every, j.Every)}
+	sum := Interval{Min: i.Min + j.Min, Max: Endless, Every: max(i.Every, j.Every)}
+	if i.Max < Endless-j.Max {
+		sum.Max = i.Max + j.Max
+	}
+	return sum
 }
 
-// Text writes it for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s".
-func (i Interval) Text() string {
+// or is the longer one of two, of which each is known so far.
+func (i Interval) or(j Interval) Interval {
+	return Interval{Min: max(i.Min, j.Min), Max: max(i.Max, j.Max), Every: max(i.Every, j.Every)}
+}
+
+// Text writes it for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s", and on which looks it rests.
+func (i Interval) Text() string { return i.Bounds() + i.Looks() }
+
+// Looks says for people on which looks the bounds rest, as ", looks every 250 ms"; "": they hold whatever
+// happened.
+func (i Interval) Looks() string {
+	if i.Every == 0 {
+		return ""
+	}
+	return ", looks every " + format.Precise(i.Every)
+}
+
+// Bounds is Text without the looks.
+func (i Interval) Bounds() string {
 	low, high := format.Precise(i.Min), format.Precise(i.Max)
 	switch {
 	case low == high:
@@ -35,7 +60,3 @@ func (i Interval) Text() string {
 	}
 	return low + " to " + high
 }
-
-// Endless is the Max of an Interval that has no upper bound: of what was so already when we
-// first looked.
-const Endless time.Duration = math.MaxInt64

@@ -88,28 +88,3 @@ func Changes(list []Term, from time.Time) (n int) {
 	}
 	return n
 }
-
-// Held is how long the owner of an ended term owned it: see Event.Held.
-func (t *Term) Held() Interval { return Length(t.Start, t.End) }
-
-// Length is how long something lasted from start to end. A start of before the first look
-// gives no upper bound, nor does an end that is only a bound; a start that is one gives no lower
-// bound; of the clock of another nothing follows.
-func Length(start, end Stamp) Interval {
-	if end.How == Unknown || start.At.IsZero() {
-		return Interval{}
-	}
-	held := Interval{Min: max(0, end.Earliest().Sub(start.At)), Max: max(0, end.At.Sub(start.Earliest()))}
-	switch start.How {
-	case Unknown, Claimed:
-		return Interval{}
-	case AtLeast:
-		held.Max = Endless
-	case Bound:
-		held.Min = 0
-	}
-	if end.How == Bound {
-		held.Max = Endless
-	}
-	return held
-}

@@ -16,7 +16,7 @@ const (
 	// another name than it has now; FirstSeenAs is what the first look after that showed, where the
 	// session had done other work by then, maybe for another client of a pooler.
 	TakenBy, FirstSeenAs = "taken by", "first seen as"
-	// Leaked says that a pooler lends the session of an owner to others, or may do so.
+	// Leaked warns that a pooler lends the session of an owner to others, or may do so.
 	Leaked = "leaked"
 )
 

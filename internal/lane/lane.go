@@ -1,0 +1,104 @@
+package lane
+
+import (
+	"slices"
+	"sort"
+	"time"
+)
+
+// Span is a stretch of time: [From, To).
+type Span struct{ From, To time.Time }
+
+// length is how long it is; 0 where it ends before it begins.
+func (s Span) length() time.Duration { return max(s.To.Sub(s.From), 0) }
+
+// Lane is what is known of one primitive that one alone can own.
+type Lane struct {
+	Terms  []Term        // oldest first, the running one last; they do not overlap
+	Nobody Stamp         // since when nobody owns it; zero where somebody does
+	Since  time.Time     // from when on there is a record; zero: there is none
+	Dark   []Dark        // oldest first
+	Unread []Span        // what was not read of a recording, oldest first: it hides all else
+	Absent time.Time     // since when it does not exist; zero: it does
+	Every  time.Duration // the longest pause between two looks since the last term; 0: it is pushed
+}
+
+// within returns the terms that touch a span: Terms[first:last].
+func (l *Lane) within(s Span) (first, last int) {
+	first = sort.Search(len(l.Terms), func(i int) bool { return l.Terms[i].End.At.IsZero() || l.Terms[i].End.At.After(s.From) })
+	last = sort.Search(len(l.Terms), func(i int) bool { return !l.Terms[i].Start.At.Before(s.To) })
+	return first, max(first, last)
+}
+
+// Within is l without the terms and darkness that have no part in what is computed of a span.
+func (l Lane) Within(s Span) Lane {
+	first, last := l.within(s)
+	l.Terms = l.Terms[max(first-1, 0):min(last+1, len(l.Terms))]
+	l.Dark = l.Dark[:sort.Search(len(l.Dark), func(i int) bool { return !l.Dark[i].From.Before(s.To) })]
+	over := func(d Dark) bool { return !d.To.IsZero() && !d.To.After(s.From) }
+	if slices.ContainsFunc(l.Dark, over) {
+		l.Dark = slices.DeleteFunc(slices.Clone(l.Dark), over)
+	}
+	return l
+}
+
+// unobserved is what was not, with what was not read; it must not be changed.
+func (l *Lane) unobserved() []Dark {
+	if len(l.Unread) == 0 {
+		return l.Dark
+	}
+	all := slices.Clone(l.Dark)
+	for _, u := range l.Unread {
+		all = append(all, Dark{From: u.From, To: u.To})
+	}
+	slices.SortStableFunc(all, func(a, b Dark) int { return a.From.Compare(b.From) })
+	return all
+}
+
+// Observed is how much of a span was.
+func (l *Lane) Observed(s Span) time.Duration { return observed(s.From, s.To, l.unobserved()) }
+
+// Length is how long the owner of a term has owned it, or did; now is when that is asked.
+func (l *Lane) Length(i int, now time.Time) Interval {
+	t := l.Terms[i]
+	if t.End.How == Unknown {
+		t.End = Stamp{At: t.Start.At, How: Bound}
+		for _, to := range Observed(t.Start.At, now, l.Dark) {
+			t.End.At = to
+		}
+	}
+	return t.Held()
+}
+
+// Held is how long the owner of an ended term owned it: see Event.Held.
+func (t *Term) Held() Interval { return Length(t.Start, t.Sure, t.End, t.Every) }
+
+// Length is how long something lasted from start to end: see Term for sure and every. A start of before
+// the first look gives no upper bound, nor does an end that is only a bound; a start that is one gives no
+// lower bound, but that it was seen then; of the clock of another nothing follows.
+func Length(start Stamp, sure time.Time, end Stamp, every time.Duration) Interval {
+	if end.How == Unknown || start.At.IsZero() {
+		return Interval{}
+	}
+	held := Interval{Max: max(0, end.At.Sub(start.Earliest())), Every: every}
+	switch start.How {
+	case Unknown, Claimed:
+		if sure.IsZero() {
+			return Interval{}
+		}
+		held.Max = Endless
+	case Bound:
+	case AtLeast:
+		held.Max = Endless
+		fallthrough
+	default:
+		sure = Later(sure, start.At)
+	}
+	if !sure.IsZero() {
+		held.Min = max(0, end.Earliest().Sub(sure))
+	}
+	if end.How == Bound {
+		held.Max = Endless
+	}
+	return held
+}

@@ -1,0 +1,132 @@
+package lane
+
+import "time"
+
+// PieceKind says what was so in a piece.
+type PieceKind uint8
+
+// The kinds of pieces.
+const (
+	Blank      PieceKind = iota // it lies ahead, or is not told
+	Owned                       // by the owner of Piece.Term
+	Free                        // observed, and nobody owned it
+	Unobserved                  // nobody looked, or could
+	Unrecorded                  // from before there is a record
+	Unread                      // it may be recorded, and was not read
+	Absent                      // it did not exist
+)
+
+// Piece is a stretch of a lane in which one thing was so. A stretch in which an owner, or nobody, may have
+// come since the look before belongs to what was so then.
+type Piece struct {
+	Span
+	Kind PieceKind
+	Term int // index in Lane.Terms, where Owned; else -1
+}
+
+// Pieces cuts a span into pieces, which follow each other without a hole or an overlap: who owned it, when
+// nobody did, when it was not observed, and what was not read, to the nanosecond. Of several owners
+// of what only one may own it has the term that runs.
+func (l *Lane) Pieces(s Span, now time.Time) []Piece {
+	c := pieceBuilder{at: s.From, end: Earlier(s.To, now), lane: l, dark: l.Dark}
+	first, last := l.within(s)
+	for i := first; i < last; i++ {
+		t := &l.Terms[i]
+		c.vacant(t.Start.At, i > 0)
+		end := t.End.At
+		if end.IsZero() {
+			end = now
+		}
+		c.cover(end, Owned, i)
+	}
+	c.vacant(c.end, last > 0)
+	c.at = Later(c.at, s.From)
+	if c.at.Before(s.To) {
+		c.pieces = append(c.pieces, Piece{Span{c.at, s.To}, Blank, -1})
+	}
+	return covered(c.pieces, l.Unread)
+}
+
+// covered is pieces with spans, the oldest first, that are unread.
+func covered(pieces []Piece, spans []Span) []Piece {
+	if len(spans) == 0 {
+		return pieces
+	}
+	var all []Piece
+	add := func(p Piece, to time.Time) time.Time {
+		if p.To = Earlier(p.To, to); p.From.Before(p.To) {
+			all = append(all, p)
+		}
+		return p.To
+	}
+	for _, p := range pieces {
+		for _, s := range spans {
+			if !s.To.After(p.From) || !s.From.Before(p.To) {
+				continue
+			}
+			if p.From.Before(s.From) {
+				p.From = add(p, s.From)
+			}
+			p.From = add(Piece{p.Span, Unread, -1}, s.To)
+		}
+		add(p, p.To)
+	}
+	return all
+}
+
+// pieceBuilder appends pieces up to an instant at a time.
+type pieceBuilder struct {
+	at, end time.Time
+	lane    *Lane
+	dark    []Dark // the lane's stretches, but for the first ones that are over
+	pieces  []Piece
+}
+
+// vacant covers a stretch without a term: nobody owned it, or nothing was recorded yet. known
+// reports whether a term came before.
+func (c *pieceBuilder) vacant(to time.Time, known bool) {
+	if !known {
+		since := c.lane.Since
+		if since.IsZero() {
+			since = to
+		}
+		c.piece(Earlier(Earlier(since, to), c.end), Unrecorded, -1)
+	}
+	free := Free
+	switch nobody := c.lane.Nobody.At; {
+	case known:
+	case len(c.lane.Terms) > 0 || nobody.IsZero():
+		free = Blank // it was not there yet, or its owners were not told
+	default:
+		c.cover(Earlier(nobody, to), Blank, -1)
+	}
+	if a := c.lane.Absent; !a.IsZero() {
+		c.cover(Earlier(a, to), free, -1)
+		free = Absent
+	}
+	c.cover(to, free, -1)
+}
+
+// cover appends the pieces up to an instant: what was not observed of it is dark.
+func (c *pieceBuilder) cover(to time.Time, k PieceKind, term int) {
+	to = Earlier(to, c.end)
+	c.dark = dropOver(c.dark, c.at)
+	for from, until := range Observed(c.at, to, c.dark) {
+		c.piece(from, Unobserved, -1)
+		c.piece(until, k, term)
+	}
+	c.piece(to, Unobserved, -1)
+}
+
+// piece appends one piece, or makes the last one longer where that says the same.
+func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
+	if !to.After(c.at) {
+		return
+	}
+	if n := len(c.pieces) - 1; n >= 0 && c.pieces[n].Kind == k && c.pieces[n].Term == term {
+		c.pieces[n].To = to
+	} else {
+		c.pieces = append(c.pieces, Piece{Span{c.at, to}, k, term})
+	}
+	c.at = to
+}

@@ -1,0 +1,359 @@
+package lane
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// The oracle's world is a line of cells, in each of which one thing is so; a look at a tick shows the
+// cell that begins there.
+type state = int
+
+const nobody state = 0 // others are owners
+
+// kind is that of a stretch between two looks.
+type kind int
+
+const (
+	pushed kind = iota
+	sampled
+	darkness
+	proved // darkness over which the same grant is proved
+)
+
+// look is one, and how the stretch before it was observed.
+type look struct {
+	tick   int
+	shows  state
+	before kind
+}
+
+// story is what was seen, and what is made of it.
+type story struct {
+	looks []look
+	now   int
+	lane  Lane
+	spans [][2]int // of each term: its first look, and its last one
+}
+
+var epoch = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+func tick(n int) time.Time { return epoch.Add(time.Duration(n) * time.Second) }
+
+func ticks(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// drawStory draws a world, looks at it in stretches of each kind, and tells the lane as the Hub and a
+// recording do.
+func drawStory(t *rapid.T) story {
+	const most = 22
+	cells := make([]state, most+1)
+	for i := range cells {
+		cells[i] = nobody
+		if i > 0 {
+			cells[i] = cells[i-1]
+		}
+		if rapid.IntRange(0, 3).Draw(t, "change") == 0 {
+			cells[i] = rapid.IntRange(0, 2).Draw(t, "state")
+		}
+	}
+	var s story
+	hidden := 0 // cells that the oracle has to enumerate
+	at := rapid.IntRange(0, 2).Draw(t, "first look")
+	s.looks = []look{{tick: at, shows: cells[at]}}
+	for at < most-4 && hidden < 6 {
+		k := kind(rapid.IntRange(0, 2).Draw(t, "kind"))
+		next, looks := at+1, rapid.IntRange(1, 5).Draw(t, "looks")
+		switch k {
+		case sampled:
+			next = at + rapid.IntRange(1, 3).Draw(t, "pace")
+			looks = min(looks, 3)
+		case darkness:
+			next, looks = at+rapid.IntRange(1, 4).Draw(t, "dark"), 1
+			same := !slices.ContainsFunc(cells[at:next+1], func(c state) bool { return c != cells[at] })
+			if same && cells[at] != nobody && rapid.Bool().Draw(t, "proof") {
+				k = proved
+			}
+		}
+		for pace := next - at; looks > 0 && at+pace < most; looks-- {
+			at += pace
+			s.looks = append(s.looks, look{at, cells[at], k})
+			if k != pushed {
+				hidden += pace - 1
+			}
+		}
+	}
+	s.now = at
+	if rapid.Bool().Draw(t, "silent now") {
+		s.now = at + rapid.IntRange(1, 2).Draw(t, "silence")
+	}
+	s.tell(rapid.Bool().Draw(t, "forgetful"))
+	return s
+}
+
+// tell makes the lane of the looks; forgetful: of a run that remembers nothing of the one before each
+// darkness, as a recording shows it.
+func (s *story) tell(forgetful bool) {
+	l := &s.lane
+	l.Since = tick(s.looks[0].tick)
+	var every time.Duration
+	begin := func(to look, start Stamp) {
+		l.Terms = append(l.Terms, Term{Owner: OwnerRef{ID: fmt.Sprint(to.shows)}, Start: start, Every: every})
+		s.spans, every = append(s.spans, [2]int{to.tick, to.tick}), 0
+	}
+	if first := s.looks[0]; first.shows != nobody {
+		begin(first, Stamp{At: tick(first.tick), How: AtLeast})
+	} else {
+		l.Nobody = Stamp{At: tick(first.tick), How: AtLeast}
+	}
+	for i, to := range s.looks[1:] {
+		from, n := s.looks[i], len(l.Terms)-1
+		stamp := StampBetween(tick(from.tick), tick(to.tick), Seen)
+		var pace time.Duration
+		switch to.before {
+		case pushed:
+			stamp = Stamp{At: tick(to.tick), How: Told}
+		case sampled:
+			pace = ticks(to.tick - from.tick)
+		case darkness, proved:
+			l.Dark = append(l.Dark, Dark{From: tick(from.tick), To: tick(to.tick)})
+		}
+		every = max(every, pace)
+		same := from.shows == to.shows
+		if from.shows != nobody {
+			l.Terms[n].Every, every = max(l.Terms[n].Every, every), 0
+			if !same {
+				l.Terms[n].End = stamp
+				if to.before == darkness && forgetful {
+					l.Terms[n].End = Stamp{At: tick(from.tick), How: Bound}
+				}
+				l.Nobody, every = stamp, 0
+			}
+		}
+		switch {
+		case to.shows == nobody:
+		case same:
+			s.spans[n][1] = to.tick
+			if to.before == darkness {
+				l.Terms[n].Sure = tick(to.tick)
+			}
+		default:
+			if to.before == darkness && forgetful {
+				stamp = Stamp{At: tick(to.tick), How: AtLeast}
+			}
+			every = max(every, pace)
+			begin(to, stamp)
+			l.Nobody = Stamp{}
+		}
+	}
+	l.Every = every
+	if last := s.looks[len(s.looks)-1]; last.tick < s.now {
+		l.Dark = append(l.Dark, Dark{From: tick(last.tick)})
+	}
+}
+
+// worlds calls f with every one that agrees with what was seen; lawless: in which anything may come and go
+// between two looks at a pace.
+func (s *story) worlds(lawless bool, f func(cells []state)) {
+	cells := make([]state, s.now+1) // the last one lies ahead
+	var fill func(i int)
+	anything := func(from, to int, then func()) {
+		var each func(at int)
+		each = func(at int) {
+			if at >= to {
+				then()
+				return
+			}
+			for c := range 3 {
+				cells[at] = c
+				each(at + 1)
+			}
+		}
+		each(from)
+	}
+	set := func(from, to int, c state) {
+		for i := from; i < to; i++ {
+			cells[i] = c
+		}
+	}
+	fill = func(i int) {
+		from := s.looks[i]
+		if i+1 == len(s.looks) {
+			cells[from.tick] = from.shows
+			anything(from.tick+1, s.now, func() { f(cells) })
+			return
+		}
+		to := s.looks[i+1]
+		cells[from.tick] = from.shows
+		a, b := from.tick+1, to.tick
+		switch {
+		case to.before == darkness, to.before == sampled && lawless:
+			anything(a, b, func() { fill(i + 1) })
+		case from.shows == to.shows:
+			set(a, b, from.shows)
+			fill(i + 1)
+		default: // one change, or an end and a beginning
+			for end := a; end <= b; end++ {
+				for start := end; start <= b; start++ {
+					if from.shows == nobody || to.shows == nobody {
+						if start > end {
+							break
+						}
+					}
+					set(a, end, from.shows)
+					set(end, start, nobody)
+					set(start, b, to.shows)
+					fill(i + 1)
+				}
+			}
+		}
+	}
+	set(0, s.looks[0].tick, 1) // what was so before the first look counts for nothing
+	fill(0)
+}
+
+// run is the stretch of cells around one that say the same.
+func run(cells []state, at int) (from, to int) {
+	for from, to = at, at+1; from > 0 && cells[from-1] == cells[at]; from-- {
+	}
+	for to < len(cells) && cells[to] == cells[at] {
+		to++
+	}
+	return from, to
+}
+
+// free counts the free cells of a stretch: all, the longest run of them, and the run before its end.
+func free(cells []state, from, to int) (all, longest, last int) {
+	for _, c := range cells[from:max(from, to)] {
+		if last++; c != nobody {
+			last = 0
+			continue
+		}
+		all, longest = all+1, max(longest, last)
+	}
+	return all, longest, last
+}
+
+// holds reports whether a length lies between the bounds; of lawless worlds where these are not marked.
+func holds(i Interval, n int, lawless bool) bool {
+	return lawless && i.Every > 0 || i.Min <= ticks(n) && ticks(n) <= i.Max
+}
+
+// claims is what is computed of a story, for the whole of it and for a window.
+type claims struct {
+	story  *story
+	window [2]int
+	held   []Interval
+	gaps   []Gap
+	within []Gap // the parts in the window of those that were seen
+	sum    Sum
+}
+
+func (s *story) claims(from, to int) claims {
+	now := tick(s.now)
+	c := claims{story: s, window: [2]int{from, to}, sum: s.lane.Sum(Span{From: tick(from), To: tick(to)}, now), gaps: slices.Collect(s.lane.Gaps(Span{From: tick(0), To: now}))}
+	for i := range s.lane.Terms {
+		c.held = append(c.held, s.lane.Length(i, now))
+	}
+	for g := range s.lane.Gaps(Span{From: tick(from), To: tick(to)}) {
+		if g.Seen {
+			c.within = append(c.within, g)
+		}
+	}
+	return c
+}
+
+// gap is where one lies in a world.
+func (c *claims) gap(cells []state, g *Gap) (from, to int) {
+	_, from = run(cells, c.story.spans[g.Term][1])
+	to = c.story.now
+	if g.Term+1 < len(c.story.spans) {
+		to, _ = run(cells, c.story.spans[g.Term+1][0])
+	}
+	return from, to
+}
+
+// check compares the claims with a world.
+func (c *claims) check(t *rapid.T, cells []state, lawless bool) {
+	s := c.story
+	for i, held := range c.held {
+		if from, to := run(cells, s.spans[i][1]); !holds(held, min(to, s.now)-from, lawless) {
+			t.Fatalf("term %d %+v lasts %v, and %d in %v", i, s.lane.Terms[i], held, to-from, cells)
+		}
+	}
+	for i := range c.gaps {
+		g := &c.gaps[i]
+		from, to := c.gap(cells, g)
+		all, unbroken, last := free(cells, from, to)
+		if !holds(g.Sum, all, lawless) || g.Seen && !holds(g.Unbroken, unbroken, lawless) || !holds(Interval{Min: g.Last, Max: Endless, Every: g.Sum.Every}, last, lawless) || g.Seen && all == 0 {
+			t.Fatalf("the gap %+v is %d in all, %d unbroken, %d up to its end in %v", g, all, unbroken, last, cells)
+		}
+	}
+	longest, w := 0, c.window
+	for i := range c.within {
+		from, to := c.gap(cells, &c.within[i])
+		_, unbroken, _ := free(cells, max(from, w[0]), min(to, w[1]))
+		longest = max(longest, unbroken)
+	}
+	if len(c.within) > 0 && !holds(c.sum.Longest, longest, lawless) || len(c.within) != c.sum.Gaps {
+		t.Fatalf("%+v: the longest gap is %d in %v", c.sum, longest, cells)
+	}
+	first := s.now
+	if len(s.spans) > 0 {
+		first = s.spans[0][0]
+	}
+	all, _, _ := free(cells, max(first, w[0]), w[1])
+	if !holds(c.sum.Nobody, all, lawless) {
+		t.Fatalf("%+v: nobody owned it for %d of %v in %v", c.sum, all, w, cells)
+	}
+	if owned := w[1] - w[0] - all; !lawless && c.sum.Owned > ticks(owned) {
+		t.Fatalf("%+v: it was owned for %d of %v in %v", c.sum, owned, w, cells)
+	}
+}
+
+// TestBoundsHoldInEveryWorld enumerates all worlds that agree with what was seen: no lower bound lies above
+// the least of them, and no upper bound below the greatest. Where anything may come and go between two looks,
+// that holds for the bounds that do not say that they rest on looks.
+func TestBoundsHoldInEveryWorld(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStory(t)
+		from := rapid.IntRange(s.looks[0].tick, s.now).Draw(t, "from")
+		to := rapid.IntRange(from, s.now).Draw(t, "to")
+		c := s.claims(from, to)
+		for _, lawless := range []bool{false, true} {
+			s.worlds(lawless, func(cells []state) { c.check(t, cells, lawless) })
+		}
+	})
+}
+
+// TestSumsOfPartsAreTheSumOfTheWhole cuts a span at random instants, also within gaps, darkness and the
+// stretch in which something happened.
+func TestSumsOfPartsAreTheSumOfTheWhole(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStory(t)
+		part := func(from, to int) Part {
+			tally := NewTally(Span{From: tick(from), To: tick(to)}, s.lane.Dark)
+			for i := range s.lane.Terms {
+				tally.Add(&s.lane.Terms[i])
+			}
+			p := tally.Part()
+			p.Nobody.Every, p.Longest.Every = 0, 0 // a part tells those of what lies in it
+			return p
+		}
+		first, last := s.looks[0].tick, s.now
+		var parts Part
+		for from := first; from < last; {
+			to := rapid.IntRange(from+1, last).Draw(t, "border")
+			parts = parts.Plus(part(from, to))
+			from = to
+		}
+		if parts.Longest.Every = 0; first < last && parts.Sum != part(first, last).Sum {
+			t.Fatalf("%+v\nthe parts: %+v\nthe whole: %+v", s.lane, parts, part(first, last))
+		}
+	})
+}
