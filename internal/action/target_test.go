@@ -128,3 +128,21 @@ func TestOwnersOfOtherPeopleAreNamedWithoutControlCharacters(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestATargetGoesByItsNameAndByAnAliasThatIsNoGuess(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		alias string
+		how   sources.Known
+		typed string
+		means bool
+	}{
+		{"", sources.Unknown, "4242", true}, {"", sources.Unknown, "", false}, {"job", sources.Told, "4242", true},
+		{"job", sources.Told, "job", true}, {"job", sources.Inferred, "job", false}, {"job", sources.Inferred, "4242", true}, {"job", sources.Told, "jo", false},
+	} {
+		row := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Name: "4242"}, Alias: c.alias, AliasHow: c.how}}
+		if target := action.TargetOf(row, nil); target.GoesBy(c.typed, "4242") != c.means {
+			t.Errorf("%q, alias %q (%v): means it %v", c.typed, c.alias, c.how, !c.means)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func guardOurs(d *decision) error {
 }
 
 func guardTyped(d *decision) error {
-	if name := nameFor(d.b, d.Request); name != d.Typed && name != "" {
+	if name := nameFor(d.b, d.Request); name != "" && !d.Target.GoesBy(d.Typed, name) {
 		return fmt.Errorf("%w: type %s", ErrUnconfirmed, name)
 	}
 	return nil

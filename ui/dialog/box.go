@@ -252,7 +252,7 @@ func (b *box) needs(f *field) string {
 	switch v := f.value(); {
 	case f.kind == fieldReason && v == "" && b.effect.NeedsReason:
 		return "needs a reason"
-	case f.kind == fieldName && v != b.effect.NeedsName:
+	case f.kind == fieldName && !b.request.Target.GoesBy(v, b.effect.NeedsName):
 		return "needs the name"
 	}
 	return ""

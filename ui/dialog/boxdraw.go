@@ -171,10 +171,22 @@ func (b *box) lock(a *Acting) []paint.Part {
 	t := &b.request.Target
 	parts := []paint.Part{paint.Plain(paint.Clean(t.Ref.Name))}
 	if b.row != nil {
+		parts = append(parts, aliasOf(a, b.row)...)
 		where := slices.DeleteFunc(screen.PlaceOf(a.Scene, b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
 		return append(parts, a.Theme.Dim.Text("   "+strings.Join(where, " "+a.Theme.Dot+" ")))
 	}
 	return append(parts, a.Theme.Dim.Text("   "+t.Kind.String()))
+}
+
+// aliasOf is what people call a row, behind its name; a guess is marked as one.
+func aliasOf(a *Acting, row *sources.Row) []paint.Part {
+	switch {
+	case row == nil || row.Alias == "":
+		return nil
+	case row.AliasHow == sources.Inferred:
+		return []paint.Part{a.Theme.Dim.Text("  " + a.Theme.About + paint.Clean(row.Alias))}
+	}
+	return []paint.Part{paint.Plain("  " + paint.Clean(row.Alias))}
 }
 
 // owner is who owns it now: the one that the action is about where that is still one of them.

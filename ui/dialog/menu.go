@@ -227,9 +227,9 @@ func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && 
 
 func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 	var p screen.Picture
-	l := a.Theme.Line(w).Put(a.Theme.Strong, a.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(a.Theme.Dim, " in ")
-	p.Add(l.Put(a.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(a.Theme.Dim, ", ").Put(a.Theme.Title, a.Title))
 	row := a.live(d.target.Ref)
+	l := a.Theme.Line(w).Put(a.Theme.Strong, a.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Parts(aliasOf(a, row)...).Put(a.Theme.Dim, " in ")
+	p.Add(l.Put(a.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(a.Theme.Dim, ", ").Put(a.Theme.Title, a.Title))
 	p.Add(d.owner(a, row, w))
 	if row == nil {
 		p.Add(a.Theme.Line(w).Put(a.Theme.Bad, notListed))
