@@ -38,7 +38,8 @@ func TestDflockdIsWatchedLedAndResigned(t *testing.T) {
 	h.types("proclaim anything")
 	h.line(2, "refused")
 	h.types("resign")
-	h.line(3, "resigned")
+	h.line(3, "resigning")
+	h.line(4, "resigned")
 	h.ends(0)
 	if e, err := server.Entry("billing/leader"); err != nil || len(e.Owners) != 0 {
 		t.Errorf("it is %+v, %v", e, err)
@@ -54,7 +55,8 @@ func TestAClaimOfASemaphoreNamesItsLimit(t *testing.T) {
 	known := holds(t, "acquire", "--write", "--yes", "--permits", "2", url+"?semaphore=pool")
 	known.line(1, "acquired")
 	known.types("resign")
-	known.line(2, "resigned")
+	known.line(2, "resigning")
+	known.line(3, "resigned")
 	known.ends(0)
 	holds(t, "acquire", "--write", "--yes", url+"?semaphore=unused").ends(exitCannot)
 	named := holds(t, "acquire", "--write", "--yes", "--limit", "4", url+"?semaphore=unused")
@@ -63,7 +65,8 @@ func TestAClaimOfASemaphoreNamesItsLimit(t *testing.T) {
 		t.Errorf("it is %+v, %v", e, err)
 	}
 	named.types("resign")
-	named.line(2, "resigned")
+	named.line(2, "resigning")
+	named.line(3, "resigned")
 	named.ends(0)
 }
 

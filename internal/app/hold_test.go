@@ -170,7 +170,10 @@ func TestCampaignLeadsObeysLinesAndResigns(t *testing.T) {
 	h.types("abdicate")
 	h.line(3, "refused")
 	h.types("resign")
-	if l := h.line(4, "resigned"); l.Until != nil {
+	if l := h.line(4, "resigning"); l.Until == nil || l.Owner == nil {
+		t.Errorf("it says %+v", l)
+	}
+	if l := h.line(5, "resigned"); l.Until != nil {
 		t.Errorf("it says %+v", l)
 	}
 	gone(t, c, "app:leader:x")
@@ -197,7 +200,8 @@ func TestTheEndOfInputAndSignalsResign(t *testing.T) {
 			if err := end(h); err != nil {
 				t.Fatal(err)
 			}
-			h.line(2, "resigned")
+			h.line(2, "resigning")
+			h.line(3, "resigned")
 			gone(t, c, "app:lock:"+name)
 			h.ends(0)
 		})
@@ -265,7 +269,8 @@ func TestAnInputThatNobodyHoldsEndsNothing(t *testing.T) {
 		}
 		h.line(1, "acquired")
 		h.signals(syscall.SIGTERM)
-		h.line(2, "resigned")
+		h.line(2, "resigning")
+		h.line(3, "resigned")
 		h.ends(exitOK)
 	}
 }
@@ -341,7 +346,8 @@ func TestALockOfAnotherDatabaseIsTakenThere(t *testing.T) {
 		t.Errorf("%d own it there, want us and another", owners)
 	}
 	h.types("resign")
-	h.line(2, "resigned")
+	h.line(2, "resigning")
+	h.line(3, "resigned")
 	h.ends(0)
 }
 
@@ -376,7 +382,8 @@ func TestAcquireSharesALockOfPostgres(t *testing.T) {
 	b.line(1, "acquired")
 	for _, h := range []*kept{a, b} {
 		h.types("resign")
-		h.line(2, "resigned")
+		h.line(2, "resigning")
+		h.line(3, "resigned")
 		h.ends(0)
 	}
 }

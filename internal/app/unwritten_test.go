@@ -22,7 +22,8 @@ func TestWhatTheAuditLacksAtTheEndIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.signals(syscall.SIGTERM)
-	h.line(2, "resigned")
+	h.line(2, "resigning")
+	h.line(3, "resigned")
 	h.ends(exitOK)
 	said := h.errs.String()
 	if !strings.Contains(said, "the audit could not be written") || strings.Count(said, `"action":"resign"`) != 2 {

@@ -49,7 +49,8 @@ func TestWhoWaitsInAQueueIsToldTheirPlace(t *testing.T) {
 	}
 	h.line(1, "acquired")
 	h.types("resign")
-	h.line(2, "resigned")
+	h.line(2, "resigning")
+	h.line(3, "resigned")
 	h.ends(exitOK)
 }
 

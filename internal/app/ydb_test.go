@@ -237,7 +237,8 @@ func TestPeopleOwnAndLeadOnYDB(t *testing.T) {
 		t.Errorf("the service has %+v", now)
 	}
 	h.types("resign")
-	h.line(3, "resigned")
+	h.line(3, "resigning")
+	h.line(4, "resigned")
 	h.ends(exitOK)
 	if left := s.Sessions(ydbNode); len(s.Owners(ydbNode, "primary")) != 0 || len(left) != 0 {
 		t.Errorf("left behind: %+v", left)

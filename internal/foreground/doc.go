@@ -14,9 +14,9 @@
 // # Lines out
 //
 // On Out, each in the form of headless.Held: "acquired" once; then "proclaimed" or "refused",
-// one for each line that came in, in their order; last "resigned" or "lost". Nothing else is
-// written there. For whom it waits, and what keeps the wait from getting on, is told to people on
-// Err, when that changes.
+// one for each line that came in, in their order; "resigning" before anything is sent to give it up;
+// last "resigned" or "lost". Nothing else is written there. For whom it waits, and what keeps the wait
+// from getting on, is told to people on Err, when that changes.
 //
 // Release is the other way round: it ends by force what another owns, and writes one line.
 package foreground

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"coordtop/internal/action"
 	"coordtop/internal/foreground"
@@ -172,6 +174,7 @@ func TestEachLineIsAnsweredInItsOrder(t *testing.T) {
 	}
 	r.lines <- ""
 	r.lines <- "resign"
+	r.says("resigning")
 	r.says("resigned")
 	r.ends(nil)
 	for _, q := range r.op.asked {
@@ -227,11 +230,91 @@ func TestTheEndOfTheContextResignsByClosing(t *testing.T) {
 	r := setup(t, newScript())
 	r.says("acquired")
 	r.stop()
+	r.says("resigning")
 	r.says("resigned")
 	r.ends(nil)
 	if r.op.closed != 1 {
 		t.Errorf("the Operator was closed %d times", r.op.closed)
 	}
+}
+
+// outFunc is an Out that a test looks at.
+type outFunc func(text string)
+
+func (f outFunc) Write(p []byte) (int, error) { f(string(p)); return len(p), nil }
+
+func TestThatItIsGivenUpIsSaidBeforeAnythingIsSent(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"a line", "the lines", "the context"} {
+		op := newScript()
+		hub := sources.NewHub(t.Context(), sources.HubOptions{})
+		defer hub.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		lines := make(chan string, 1)
+		var events []string
+		out := outFunc(func(text string) {
+			var l line
+			if err := json.Unmarshal([]byte(text), &l); err != nil {
+				t.Error(err)
+			}
+			op.mu.Lock()
+			sent := op.closed > 0 || op.asked[len(op.asked)-1].Verb == action.Resign
+			op.mu.Unlock()
+			if sent != (l.Event == "resigned") {
+				t.Errorf("%s: %s is said, sent to the service: %v", end, l.Event, sent)
+			}
+			if events = append(events, l.Event); l.Event == "acquired" {
+				switch end {
+				case "a line":
+					lines <- "resign"
+				case "the lines":
+					close(lines)
+				default:
+					cancel()
+				}
+			}
+		})
+		row := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindElection}}
+		err := foreground.Keep(ctx, foreground.Options{Operator: op, View: hub, Row: row, Lines: lines, Out: out, Err: io.Discard}, action.Request{Verb: action.Campaign})
+		if err != nil || !slices.Equal(events, []string{"acquired", "resigning", "resigned"}) {
+			t.Errorf("%s: %v, %v", end, events, err)
+		}
+		cancel()
+	}
+}
+
+func TestAReaderThatStandsStillDoesNotKeepUsFromGivingUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		op := newScript()
+		hub := sources.NewHub(t.Context(), sources.HubOptions{})
+		goOn := make(chan struct{})
+		lines := make(chan string)
+		out := outFunc(func(text string) {
+			if !strings.Contains(text, "acquired") {
+				<-goOn
+			}
+		})
+		row := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}}}
+		ended := make(chan error, 1)
+		go func() { // received below
+			ended <- foreground.Keep(t.Context(), foreground.Options{Operator: op, View: hub, Row: row, Lines: lines, Out: out, Err: io.Discard}, action.Request{Verb: action.Acquire})
+		}()
+		close(lines)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		op.mu.Lock()
+		sent := op.asked[len(op.asked)-1].Verb
+		op.mu.Unlock()
+		if sent != action.Resign {
+			t.Errorf("after a second the last request is %v", sent)
+		}
+		close(goOn)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		hub.Close()
+	})
 }
 
 func TestALineThatIsTooLongEndsTheLines(t *testing.T) {

@@ -8,26 +8,27 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/spawn"
 )
 
 // serve obeys lines until it is not ours any more.
 func (k *keeper) serve(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
-			return k.leave()
+			return k.givingUp(k.leave)
 		}
 		if lost, text := k.lost(); lost {
 			return k.over(text)
 		}
 		select {
 		case <-ctx.Done():
-			return k.leave()
+			return k.givingUp(k.leave)
 		case line, more := <-k.Lines:
 			word, text, _ := strings.Cut(strings.TrimSpace(line), " ")
 			var err error
 			switch {
 			case !more, word == "resign" && text == "":
-				return k.resign(ctx)
+				return k.givingUp(func() error { return k.resign(ctx) })
 			case word == "":
 			case word == "proclaim":
 				err = k.proclaim(ctx, text)
@@ -85,6 +86,25 @@ func (k *keeper) proclaim(ctx context.Context, text string) error {
 	}
 	k.lost() // for the data
 	return k.say("proclaimed", "")
+}
+
+// sayWithin is how long a reader that stands still may delay that we give up what is ours.
+const sayWithin = 200 * time.Millisecond
+
+// givingUp announces that it is about to be given up, before anything of that is sent: another may own it
+// and say so before the service's answer is here.
+func (k *keeper) givingUp(give func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), sayWithin)
+	defer cancel()
+	if lost, _ := k.lost(); lost || !k.last.Until.IsZero() && !time.Now().Before(k.last.Until) {
+		return give() // there is nothing left to give up
+	}
+	now := *k // what is not written in time is written later
+	_, err := spawn.Within(ctx, 0, func() (struct{}, error) { return struct{}{}, now.say("resigning", "") })
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // the next line waits for the reader
+	}
+	return errors.Join(give(), err)
 }
 
 // resign gives it up, and says so when the service has. It waits a moment more for the

@@ -184,10 +184,12 @@
 //
 // Acquire and campaign print one object a line: "acquired" as soon as the service has said
 // that it is ours, then one line in answer to each line of standard input (`proclaim TEXT`,
-// `resign`), and "resigned" or "lost" as the last:
+// `resign`), "resigning" just before anything is sent to give it up, and "resigned" or "lost" as the
+// last:
 //
 //	v, at
-//	event          acquired; proclaimed; resigned: given up; lost: it ended
+//	event          acquired; proclaimed; resigning: about to be given up, from
+//	               now on another may own it; resigned: given up; lost: it ended
 //	               without our wish; refused: the line could not be obeyed,
 //	               what we own is untouched
 //	source, namespace, kind, name

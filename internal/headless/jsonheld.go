@@ -9,7 +9,7 @@ import (
 
 // Held is one line of acquire or campaign.
 type Held struct {
-	Event   string // acquired, proclaimed, resigned, lost, refused
+	Event   string // acquired, proclaimed, resigning, resigned, lost, refused
 	Ref     sources.Ref
 	Kind    sources.Kind
 	Owner   sources.OwnerRef // we; zero: none
