@@ -34,6 +34,7 @@ func packAdded(_ *codec, f *pack.Fields, v, was *AddedSource) {
 	f.Word(&v.Type, was.Type)
 	f.Text(&v.Address, was.Address)
 	pack.Signed(f, &v.Silence, was.Silence)
+	pack.Signed(f, &v.Agree, was.Agree)
 }
 
 func packChange(c *codec, f *pack.Fields, v, was *Change) {

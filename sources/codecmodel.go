@@ -84,6 +84,7 @@ func packStatus(c *codec, f *pack.Fields, v, was *SourceStatus) {
 	c.fault(f, &v.Err, was.Err)
 	f.Time(&v.Retry, was.Retry)
 	pack.Signed(f, &v.Rows, was.Rows)
+	pack.Signed(f, &v.Agree, was.Agree)
 }
 
 func packOutage(c *codec, f *pack.Fields, v, was *outage) {

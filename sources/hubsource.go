@@ -60,7 +60,7 @@ func (h *Hub) add(specs []Spec) ([]*hubSource, error) {
 			return nil, fmt.Errorf("adding source %q: the name is empty or taken", s.Name)
 		}
 		taken[s.Name] = true
-		in.Added = append(in.Added, AddedSource{Name: s.Name, Type: s.Type, Address: s.Address, Silence: s.Silence})
+		in.Added = append(in.Added, AddedSource{Name: s.Name, Type: s.Type, Address: s.Address, Silence: s.Silence, Agree: s.Agree})
 	}
 	u := h.enterLocked(nil, &in)
 	added := h.model.sources[len(h.model.sources)-len(specs):]
@@ -74,7 +74,7 @@ func (h *Hub) add(specs []Spec) ([]*hubSource, error) {
 func (m *model) add(list []AddedSource) {
 	m.sources = slices.Clone(m.sources) // Focus and Refresh walk the old one unlocked
 	for _, s := range list {
-		m.addSource(hubSourceFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address}, silence: s.Silence})
+		m.addSource(hubSourceFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address, Agree: s.Agree}, silence: s.Silence})
 	}
 	if m.resume != nil {
 		m.goOn(m.resume, m.sources[len(m.sources)-len(list):])

@@ -58,6 +58,7 @@ func (k InputKind) String() string {
 type AddedSource struct {
 	Name, Type, Address string
 	Silence             time.Duration // Spec.Silence
+	Agree               int           // Spec.Agree
 }
 
 // Expected is an end that we are about to bring about, and for how long it counts.

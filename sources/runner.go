@@ -23,6 +23,7 @@ type Spec struct {
 	Connect time.Duration  // time-out of one Connect; 0: 5 s
 	Retry   backoff.Policy // pauses between a failure and the next Connect
 	Silence time.Duration  // the least silence limit of its scopes; 0: 3 s
+	Agree   int            // see SourceStatus.Agree
 	Logger  *slog.Logger   // for retries and panics; nil: nothing is logged
 }
 

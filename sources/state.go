@@ -78,6 +78,7 @@ type SourceStatus struct {
 	Err     error     // why it is not live; nil otherwise
 	Retry   time.Time // when it is tried again; zero: no pause runs
 	Rows    int
+	Agree   int // not 0: a name is the same lock in all scopes of all sources with this number
 }
 
 // GapStats sums up the times in which nobody owned a row. The lengths are intervals,

@@ -140,3 +140,8 @@ func (p *Primitive) conflict() bool {
 	}
 	return false
 }
+
+// OwnedAlone reports whether one owner has what only one can own at a time.
+func (p *Primitive) OwnedAlone() bool {
+	return single(p) && len(p.Owners) == 1 && (p.Owners[0].Mode == Exclusive || p.Kind == KindElection)
+}

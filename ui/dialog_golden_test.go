@@ -41,14 +41,14 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 		styled bool
 		refuse error
 	}{
-		{file: "menu-80x24.txt", w: 80, h: 24, keys: []string{"j", "a"}},
-		{file: "menu-readonly-80x24.txt", w: 80, h: 24, keys: []string{"j", "a"}, change: func(s *action.Status) { s.Always = false }},
-		{file: "menu-160x48.ansi", w: 160, h: 48, keys: []string{"j", "a"}, change: quota, styled: true},
-		{file: "box-80x24.txt", w: 80, h: 24, keys: []string{"j", "a", "a"}},
-		{file: "box-80x24.ansi", w: 80, h: 24, keys: []string{"j", "a", "a", "shift+tab", "o"}, styled: true},
-		{file: "box-160x48.txt", w: 160, h: 48, keys: []string{"j", "a", "a"}},
-		{file: "box-60x15.txt", w: 60, h: 15, keys: []string{"j", "a", "a"}},
-		{file: "box-ascii-80x24.txt", w: 80, h: 24, o: Options{ASCII: true}, keys: []string{"j", "a", "a"}},
+		{file: "menu-80x24.txt", w: 80, h: 24, keys: []string{"a"}},
+		{file: "menu-readonly-80x24.txt", w: 80, h: 24, keys: []string{"a"}, change: func(s *action.Status) { s.Always = false }},
+		{file: "menu-160x48.ansi", w: 160, h: 48, keys: []string{"a"}, change: quota, styled: true},
+		{file: "box-80x24.txt", w: 80, h: 24, keys: []string{"a", "a"}},
+		{file: "box-80x24.ansi", w: 80, h: 24, keys: []string{"a", "a", "shift+tab", "o"}, styled: true},
+		{file: "box-160x48.txt", w: 160, h: 48, keys: []string{"a", "a"}},
+		{file: "box-60x15.txt", w: 60, h: 15, keys: []string{"a", "a"}},
+		{file: "box-ascii-80x24.txt", w: 80, h: 24, o: Options{ASCII: true}, keys: []string{"a", "a"}},
 		{file: "held-80x24.txt", w: 80, h: 24, change: quota},
 		{file: "held-160x48.ansi", w: 160, h: 48, change: quota, styled: true},
 		{file: "quit-80x24.txt", w: 80, h: 24, keys: []string{"q"}, change: quota},

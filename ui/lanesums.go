@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/history"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
@@ -46,7 +47,7 @@ func (s *laneTotals) total(row *sources.Row, win timeline.Window, sum timeline.S
 	case !recorded:
 		sum.Unseen, sum.Unread = sum.Unseen+sum.Unread, 0
 		return sum
-	case rows.LeaderMissed(row):
+	case verdict.LeaderMissed(row):
 		return timeline.Sum{Changes: t.Changes, Gaps: t.Gaps, Nobody: t.Nobody, Longest: t.Longest, Unseen: t.Unseen}
 	}
 	return timeline.Sum{Changes: t.Changes, Unseen: t.Unseen}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/keys"
@@ -170,10 +171,10 @@ func (m *model) find(ref sources.Ref) (rows.Handle, bool) {
 }
 
 // rowOf returns a row by its identity; nil where there is none.
-func (m *model) rowOf(ref sources.Ref) (*sources.Row, rows.Verdict) {
+func (m *model) rowOf(ref sources.Ref) (*sources.Row, verdict.Verdict) {
 	h, ok := m.find(ref)
 	if !ok {
-		return nil, rows.Verdict{}
+		return nil, verdict.Verdict{}
 	}
 	return m.Rows.At(h)
 }

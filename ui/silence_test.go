@@ -9,8 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
-	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 	"coordtop/ui/uitest"
 )
@@ -28,7 +28,7 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	a, _, _ := three()
 	st := fellSilent(a)
 	d := drive(newTestFeed(st), Options{Width: 160, Height: 40})
-	grade := func(want paint.Severity) {
+	grade := func(want verdict.Severity) {
 		t.Helper()
 		n, worst := screen.SilentSources(&d.Scene)
 		if n != 1 || worst != want || screen.WorstSeverity(&d.Scene) != want {
@@ -45,18 +45,18 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 		}
 	}
 	d.pass(59)
-	grade(paint.Warn)
+	grade(verdict.Warn)
 	d.pass(1)
-	grade(paint.Bad)
+	grade(verdict.Bad)
 	st.Sources[0].Health, st.Sources[0].Err = sources.HealthConnecting, errors.New("refused")
 	st.Scopes = nil
 	d = drive(newTestFeed(st), Options{Width: 160, Height: 40}) // it never answered
 	d.pass(59)
-	if _, worst := screen.SilentSources(&d.Scene); worst != paint.Warn {
+	if _, worst := screen.SilentSources(&d.Scene); worst != verdict.Warn {
 		t.Errorf("severity %d after 59 s without any answer", worst)
 	}
 	d.pass(1)
-	if _, worst := screen.SilentSources(&d.Scene); worst != paint.Bad {
+	if _, worst := screen.SilentSources(&d.Scene); worst != verdict.Bad {
 		t.Errorf("severity %d after a minute without any answer", worst)
 	}
 }

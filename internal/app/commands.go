@@ -9,6 +9,7 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/headless"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -31,7 +32,8 @@ func (p *program) getCommand() *cobra.Command {
 			"5: a source was not read in full within --timeout; 10: something is as --fail-on says, which standard\n" +
 			"error tells: no-leader (an election, or an expected lock, that nobody owns), stale (a source does not\n" +
 			"answer, or refused the login), late (an owner does not renew in time), no-ttl (a lock of no session that never ends), wait (somebody\n" +
-			"has waited for a lock or semaphore for 30 s, or as `thresholds` says), two-owners, any. 10 goes before the others:\n" +
+			"has waited for a lock or semaphore for 30 s, or as `thresholds` says), two-owners, absent, full, flapping, any: what the board\n" +
+			"counts as a problem, no more and no less. 10 goes before the others:\n" +
 			"a source that does not answer is 10 with stale and any, else 3 where nothing else was found.\n\n" +
 			headless.JSONHelp(headless.OfGet),
 		Example: "coordtop get redis://localhost:6379/0\n" +
@@ -48,7 +50,7 @@ func (p *program) getCommand() *cobra.Command {
 			recording := p.recordingOf(c)
 			defer recording.close()
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: failOn, Select: backends.Select, Recall: recording.recall(ctx, beside)}
+				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside)}
 				if o.format() == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
 					defer p.giveBack(op)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/headless"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -60,12 +61,13 @@ func (p *program) waitCommand() *cobra.Command {
 }
 
 // faults is the value of --fail-on.
-type faults []headless.Fault
+type faults verdict.Faults
 
 func (f *faults) String() string { return "" }
 
-func (f *faults) Set(text string) (err error) {
-	*f, err = headless.ParseFaults(text)
+func (f *faults) Set(text string) error {
+	on, err := headless.ParseFaults(text)
+	*f = faults(on)
 	return err
 }
 

@@ -126,6 +126,16 @@
 //	                          queue: seen or probable, attrs say which; null:
 //	                          unknown; else as waiters
 //	  candidates_known        unknown: there may be others that nobody can see
+//	  problems                what is wrong with it, the gravest first, as the
+//	                          board and --fail-on judge it; [] nothing; else
+//	                          one object each:
+//	    fault                 as --fail-on names it: two-owners no-leader
+//	                          absent no-ttl wait late full flapping stale
+//	    severity              needs a person; worth a look; unknown: of
+//	                          stale, which is a problem of its source
+//	    sentence              for people
+//	    since, since_known, since_after
+//	                          since when it is so, as since of an owner
 //	  actions                 one object each: action, and not: why it is not
 //	                          possible; null: it is, once writing is confirmed.
 //	                          Only get has these, and release of an owner

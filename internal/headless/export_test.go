@@ -22,7 +22,7 @@ func TestExportedRowsAreThoseOfGet(t *testing.T) {
 	if err := Export(&got, JSON, s, s.Rows, now); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeGet(&whole, s, s.Rows, GetOptions{}, now); err != nil {
+	if err := writeGet(&whole, judge(s), s.Rows, GetOptions{}, now); err != nil {
 		t.Fatal(err)
 	}
 	var get struct{ Primitives []json.RawMessage }

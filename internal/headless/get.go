@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -27,7 +28,7 @@ type GetOptions struct {
 	Format  Format
 	Names   []string      // only these, as SOURCE/NAME or SOURCE/SPACE/NAME; none: all
 	Timeout time.Duration // how long to wait for slow sources; 0: 5 s
-	FailOn  []Fault
+	FailOn  verdict.Faults
 	// Select says what to add to the URL of a source of that type where nothing is found. Nil: nothing.
 	Select func(typ string) string
 	// Recall returns the state with what was recorded of its rows before. Nil: nothing was.
@@ -55,17 +56,18 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 		s = o.Recall(s)
 	}
 	list := rows(s, o.Names)
-	if err := printGet(out, diag, s, list, o); err != nil {
+	j, now := judge(s), time.Now()
+	if err := printGet(out, diag, j, list, o, now); err != nil {
 		return err
 	}
-	return errors.Join(failed(s, list, o.FailOn, time.Now()), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
+	return errors.Join(failed(j, list, o.FailOn, now), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
 }
 
-func printGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOptions) (err error) {
+func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, now time.Time) (err error) {
 	if o.Format == JSON {
-		err = writeGet(out, s, list, o, time.Now())
+		err = writeGet(out, j, list, o, now)
 	} else {
-		err = textGet(out, diag, s, list, o, time.Now())
+		err = textGet(out, diag, j.State, list, o, now)
 	}
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -68,7 +69,26 @@ type primitiveJSON struct {
 	Candidates      *[]waiterJSON `json:"candidates"`
 	CandidatesKnown string        `json:"candidates_known"`
 
-	Actions []actionJSON `json:"actions,omitempty"`
+	Problems []problemJSON `json:"problems"`
+	Actions  []actionJSON  `json:"actions,omitempty"`
+}
+
+type problemJSON struct {
+	Fault      string  `json:"fault"`
+	Severity   string  `json:"severity"`
+	Sentence   string  `json:"sentence"`
+	Since      *string `json:"since"`
+	SinceKnown string  `json:"since_known"`
+	SinceAfter *string `json:"since_after"`
+}
+
+func problemsOf(list []verdict.Problem) []problemJSON {
+	out := make([]problemJSON, len(list))
+	for i, p := range list {
+		out[i] = problemJSON{Fault: p.Fault.String(), Severity: p.Severity.String(), Sentence: text(p.Sentence), SinceKnown: p.Since.How.String()}
+		out[i].Since, out[i].SinceAfter = stamp(p.Since)
+	}
+	return out
 }
 
 type actionJSON struct {
@@ -138,13 +158,14 @@ type waiterJSON struct {
 }
 
 // writeGet writes the whole object with one Write.
-func writeGet(w io.Writer, s *sources.State, list []*sources.Row, o GetOptions, now time.Time) error {
+func writeGet(w io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, now time.Time) error {
+	s := j.State
 	g := getJSON{V: version, At: instant(now), Sources: []sourceJSON{}, Primitives: make([]primitiveJSON, 0, len(list))}
 	for _, src := range s.Sources {
 		g.Sources = append(g.Sources, sourceOf(s, src, now))
 	}
 	for _, r := range list {
-		p := primitiveOf(s, r, now)
+		p := primitiveOf(j, r, now)
 		if o.Actions != nil {
 			p.act(o.Actions(r))
 		}
@@ -197,12 +218,13 @@ func larger(a, b *int64) *int64 {
 	return a
 }
 
-func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON {
+func primitiveOf(j *verdict.Judge, r *sources.Row, now time.Time) primitiveJSON {
 	out := primitiveJSON{
 		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Name: text(r.Name), NameB64: exact(r.Name),
-		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(s), State: r.StatusAt(s, now).String(), Note: text(r.Note),
+		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(j.State), State: r.StatusAt(j.State, now).String(), Note: text(r.Note),
 		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow), Format: aliasOf(r.Format()),
 		CandidatesKnown: r.Queue.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),
+		Problems: problemsOf(j.Problems(r, now)),
 	}
 	out.FreeSince, out.FreeSinceAfter = stamp(r.Nobody)
 	if r.Queue.CandidatesHow != sources.Unknown || len(r.Candidates) > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coordtop/internal/headless"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -49,7 +50,7 @@ func TestAPartialListingNeverPassesForWhole(t *testing.T) {
 			var out, diag bytes.Buffer
 			start := time.Now()
 			err := headless.Get(t.Context(), newScript(partly(start, tt.partial)), &out, &diag, headless.GetOptions{
-				Format: headless.JSON, Names: tt.names, FailOn: []headless.Fault{headless.Any}, Timeout: time.Minute,
+				Format: headless.JSON, Names: tt.names, FailOn: verdict.Any, Timeout: time.Minute,
 			})
 			if !errors.Is(err, tt.want) || tt.want == nil && err != nil || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%v, %q: %v", tt.partial, tt.names, err)

@@ -97,7 +97,7 @@ func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) er
 			return err
 		}
 		if over {
-			return printGet(out, diag, s, list, GetOptions{Format: o.Format, Names: []string{o.Name}})
+			return printGet(out, diag, judge(s), list, GetOptions{Format: o.Format, Names: []string{o.Name}}, time.Now())
 		}
 		select {
 		case <-ctx.Done():

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coordtop/internal/headless"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -141,26 +142,30 @@ func TestGetFailsOnWhatItIsAskedToFailOn(t *testing.T) {
 	both := read("both", "x", "y")
 	stale := silent(errSilent{}, held)
 	for _, c := range []struct {
-		on    []headless.Fault
+		on    string
 		state *sources.State
 		says  []string // nothing: it does not fail
 	}{
-		{[]headless.Fault{"any"}, live(session, held, free), nil},
-		{[]headless.Fault{"no-leader"}, live(leaderless, expected, gone, held, endless, late),
-			[]string{"no-leader: a/0/expected: free", "no-leader: a/0/gone: absent", "no-leader: a/0/leaderless: no leader"}},
-		{[]headless.Fault{"no-ttl"}, live(leaderless, session, endless), []string{"no-ttl: a/0/endless: the lease of e has no end"}},
-		{[]headless.Fault{"late"}, live(leaderless, late, held), []string{"late: a/0/late: led, renewal late by l"}},
-		{[]headless.Fault{"late", "no-ttl"}, live(endless, late), []string{"no-ttl: a/0/endless: the lease of e has no end", "late: a/0/late: led, renewal late by l"}},
-		{[]headless.Fault{"wait"}, live(waited, late), []string{"wait: a/0/waited: held by w, and somebody has waited for it for 1m00s"}},
-		{[]headless.Fault{"two-owners"}, live(both, held), []string{"two-owners: a/0/both: conflict by x, y"}},
-		{[]headless.Fault{"stale"}, stale, []string{"stale: a: the source did not answer", "stale: a/0/held: stale by h"}},
-		{[]headless.Fault{"no-leader"}, stale, nil},
-		{nil, live(leaderless, endless), nil},
+		{"any", live(session, held, free), nil},
+		{"no-leader", live(leaderless, expected, gone, held, endless, late),
+			[]string{"no-leader: a/0/expected: nobody owns it", "no-leader: a/0/gone: it does not exist", "no-leader: a/0/leaderless: nobody leads it"}},
+		{"no-ttl", live(leaderless, session, endless), []string{"no-ttl: a/0/endless: the lease of e has no end"}},
+		{"late", live(leaderless, late, held), []string{"late: a/0/late: the renewal of l is late"}},
+		{"late,no-ttl", live(endless, late), []string{"no-ttl: a/0/endless: the lease of e has no end", "late: a/0/late: the renewal of l is late"}},
+		{"wait", live(waited, late), []string{"wait: a/0/waited: somebody has waited for 1m00s"}},
+		{"two-owners", live(both, held), []string{"two-owners: a/0/both: owned at once by x and y"}},
+		{"stale", stale, []string{"stale: a: the source did not answer", "stale: a/0/held: last known 0s ago"}},
+		{"no-leader", stale, nil},
+		{"", live(leaderless, endless), nil},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out, diag bytes.Buffer
 			c.state.Thresholds = sources.DefaultThresholds()
-			err := headless.Get(t.Context(), newScript(c.state), &out, &diag, headless.GetOptions{FailOn: c.on})
+			var on verdict.Faults
+			if c.on != "" {
+				on, _ = headless.ParseFaults(c.on)
+			}
+			err := headless.Get(t.Context(), newScript(c.state), &out, &diag, headless.GetOptions{FailOn: on})
 			var said []string
 			for line := range strings.Lines(fmt.Sprint(err)) {
 				if text, ok := strings.CutPrefix(strings.TrimSpace(line), "failed on "); ok {
@@ -177,7 +182,7 @@ func TestGetFailsOnWhatItIsAskedToFailOn(t *testing.T) {
 func TestFaultsAreReadFromAListWithCommas(t *testing.T) {
 	t.Parallel()
 	list, err := headless.ParseFaults("late,no-ttl")
-	if err != nil || len(list) != 2 || list[1] != headless.NoTTL {
+	if err != nil || list != 1<<verdict.Late|1<<verdict.NoTTL {
 		t.Errorf("got %v, %v", list, err)
 	}
 	for _, text := range []string{"", "late,", "led"} {

@@ -6,9 +6,9 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 	"coordtop/ui/screen"
 )
 
@@ -235,7 +235,7 @@ func ownerFacts(sc *screen.Scene, ref sources.Ref, o *sources.Owner) []paint.Par
 	if o.Fence != 0 {
 		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(screen.Fence(o.Fence)))
 	}
-	return append(parts, th.Dim.Text("  lease "), screen.LeaseText(sc, o, rows.Verdict{}))
+	return append(parts, th.Dim.Text("  lease "), screen.LeaseText(sc, o, verdict.Verdict{}))
 }
 
 // boxQueue is the queue in a line: the first one who waits is who comes next.

@@ -7,6 +7,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"coordtop/internal/verdict"
 )
 
 // Style is a ready SGR sequence; "" is the terminal's own look. Text is written as
@@ -43,10 +45,10 @@ type Theme struct {
 // Glyphs are the characters that are not letters. Each is one cell wide.
 type Glyphs struct {
 	ASCII                                 bool
-	Cursor                                string            // in the first cell of the cursor row
-	Marked                                string            // behind the state of a row that the person marked
-	Marks                                 [Blind + 1]string // states, by severity
-	Up, Connecting, Down                  string            // health of a source
+	Cursor                                string                    // in the first cell of the cursor row
+	Marked                                string                    // behind the state of a row that the person marked
+	Marks                                 [verdict.Blind + 1]string // states, by severity
+	Up, Connecting, Down                  string                    // health of a source
 	Rule, Tee, Upright                    string
 	barFull, barEmpty                     string // a lease's or semaphore's bar
 	Run, Idle, Break, Dark, Many, Crisis  string // a strip; Run "": the owner's letter; Break: a short gap
@@ -66,7 +68,7 @@ type Glyphs struct {
 func unicodeGlyphs() Glyphs {
 	return Glyphs{
 		Cursor: " ", Marked: "+",
-		Marks: [...]string{Bad: "!", Warn: "▲", Well: "●", Free: "○", Blind: "?"},
+		Marks: [...]string{verdict.Bad: "!", verdict.Warn: "▲", verdict.Well: "●", verdict.Free: "○", verdict.Blind: "?"},
 		Up:    "●", Connecting: "◌", Down: "■",
 		Rule: "─", Tee: "┬", Upright: "│",
 		barFull: "━", barEmpty: "┄",
@@ -83,7 +85,7 @@ func asciiGlyphs() Glyphs {
 	return Glyphs{
 		ASCII:  true,
 		Cursor: ">", Marked: "+",
-		Marks: [...]string{Bad: "!", Warn: "^", Well: "o", Free: "-", Blind: "?"},
+		Marks: [...]string{verdict.Bad: "!", verdict.Warn: "^", verdict.Well: "o", verdict.Free: "-", verdict.Blind: "?"},
 		Up:    "o", Connecting: ".", Down: "x",
 		Rule: "-", Tee: "+", Upright: "|",
 		barFull: "#", barEmpty: ".",
@@ -179,19 +181,19 @@ func Letter(hue uint8) string {
 }
 
 // Severity is the style of a state's mark.
-func (t *Theme) Severity(s Severity) Style {
+func (t *Theme) Severity(s verdict.Severity) Style {
 	switch s {
-	case Bad:
+	case verdict.Bad:
 		return t.Bad
-	case Warn:
+	case verdict.Warn:
 		return t.Warn
 	}
 	return t.Dim
 }
 
 // SeverityText is the style of a state's word.
-func (t *Theme) SeverityText(s Severity) Style {
-	if s == Well {
+func (t *Theme) SeverityText(s verdict.Severity) Style {
+	if s == verdict.Well {
 		return t.Good
 	}
 	return t.Severity(s)

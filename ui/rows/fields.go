@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 )
@@ -18,7 +19,7 @@ type fieldEntry struct {
 	count  func(s *rowSubject) (r filter.Range, known bool)            // that a plain number is compared with, where Counts
 	event  func(s *eventSubject, match func(string) bool) (found bool) // what an event says itself; nil: its row is asked
 	audit  func(e *action.AuditEntry) []string                         // what an action of the audit says; nil: nothing
-	values func(r *sources.Row, v *Verdict, add func(string))          // that completion offers; nil: none
+	values func(r *sources.Row, v *verdict.Verdict, add func(string))  // that completion offers; nil: none
 	always []string                                                    // values that make sense whether or not a row has them now
 }
 
@@ -32,14 +33,14 @@ func fieldTable() []fieldEntry {
 		text:   func(s *rowSubject, match func(string) bool) (found, known bool) { return match(s.row.Source), true },
 		event:  func(s *eventSubject, match func(string) bool) bool { return match(s.event.Ref.Source) },
 		audit:  func(e *action.AuditEntry) []string { return []string{e.Ref.Source} },
-		values: func(r *sources.Row, _ *Verdict, add func(string)) { add(r.Source) },
+		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) { add(r.Source) },
 	}, {
 		Field: filter.Field{Name: "kind", Op: "=", Also: []string{"type"}, Means: map[string]string{"leader": "election", "lock": "mutex"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
 			return match(s.row.Kind.String()), s.row.Kind != sources.KindUnknown
 		},
 		audit:  func(e *action.AuditEntry) []string { return []string{e.Kind} },
-		values: func(r *sources.Row, _ *Verdict, add func(string)) { add(r.Kind.String()) },
+		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) { add(r.Kind.String()) },
 		always: []string{sources.KindElection.String(), sources.KindMutex.String(), sources.KindSemaphore.String()},
 	}, {
 		Field: filter.Field{Name: "name", Op: "~", Also: []string{"key", "lock"}},
@@ -48,7 +49,7 @@ func fieldTable() []fieldEntry {
 		},
 		event: (*eventSubject).named,
 		audit: func(e *action.AuditEntry) []string { return []string{e.Ref.Name} },
-		values: func(r *sources.Row, _ *Verdict, add func(string)) {
+		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) {
 			add(r.Name)
 			add(r.Alias)
 		},
@@ -59,7 +60,7 @@ func fieldTable() []fieldEntry {
 		},
 		event: (*eventSubject).owners,
 		audit: func(e *action.AuditEntry) []string { return []string{e.Before.Name(), e.After.Name()} },
-		values: func(r *sources.Row, _ *Verdict, add func(string)) {
+		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) {
 			for i := range r.Owners {
 				add(r.Owners[i].Label)
 			}
@@ -67,9 +68,9 @@ func fieldTable() []fieldEntry {
 	}, {
 		Field: filter.Field{Name: "state", Op: "=", Value: filter.OneWord, Also: []string{"status"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
-			return match(stateWord(s.v.Status)) || s.v.Flapping && match(flapping), s.v.Status != sources.StatusUnknown
+			return match(stateWord(s.v.Status)) || s.v.Faults.Has(verdict.Flapping) && match(flapping), s.v.Status != sources.StatusUnknown
 		},
-		values: func(_ *sources.Row, v *Verdict, add func(string)) { add(stateWord(v.Status)) },
+		values: func(_ *sources.Row, v *verdict.Verdict, add func(string)) { add(stateWord(v.Status)) },
 		always: stateWords(),
 	}, {
 		Field:  filter.Field{Name: "since", Op: "<", Is: filter.Length, Also: []string{"age"}},
@@ -94,7 +95,7 @@ func fieldTable() []fieldEntry {
 			if r := s.row; len(r.Terms) == 0 && r.Nobody.How == sources.Unknown || r.Kind == sources.KindSemaphore {
 				return filter.Range{}, false
 			}
-			sum := s.row.Gaps(s.st, s.now, ChangesSpan).Sum
+			sum := s.row.Gaps(s.st, s.now, verdict.ChangesSpan).Sum
 			return filter.Range{Low: int64(sum.Min), High: int64(sum.Max)}, true
 		},
 	}, {
@@ -198,4 +199,14 @@ func leaseOf(r *sources.Row, now time.Time) (left filter.Range, known bool) {
 		}
 	}
 	return exactly(least), known
+}
+
+// LeaseLeft is what is left of a lease: never more than it is long, though our second
+// may have begun before it was renewed.
+func LeaseLeft(o *sources.Owner, now time.Time) time.Duration {
+	left := max(o.Expires.At.Sub(now), 0)
+	if o.Lease > 0 {
+		left = min(left, o.Lease)
+	}
+	return left
 }

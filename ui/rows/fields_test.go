@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -49,14 +50,14 @@ func TestAFilterOfTimesHoldsToWhatIsKnown(t *testing.T) {
 	} {
 		f := Selection{now: now}
 		f.Parse(c.text, noLabels)
-		if got := f.Passes(&sources.Row{Primitive: c.p}, Verdict{}); f.Mistake != nil || got != c.want {
+		if got := f.Passes(&sources.Row{Primitive: c.p}, verdict.Verdict{}); f.Mistake != nil || got != c.want {
 			t.Errorf("%s: %t", c.text, got)
 		}
 	}
 	f := Selection{now: now, st: &sources.State{At: now}}
 	f.Parse("since<10m", noLabels)
 	free := &sources.Row{Primitive: &sources.Primitive{OwnersHow: sources.Told}, Nobody: ago(5*time.Minute, sources.AtLeast)}
-	if f.Passes(free, Verdict{}) {
+	if f.Passes(free, verdict.Verdict{}) {
 		t.Error("a row that is free for at least 5 minutes passes since<10m")
 	}
 }

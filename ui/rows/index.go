@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
-	"coordtop/ui/paint"
 )
 
 // Handle is a row of a State: a slot that may be used again, and its generation.
@@ -27,6 +27,7 @@ const sweepRows = 10_000
 // order, and how many rows are in which state.
 type Index struct {
 	st      *sources.State
+	judge   verdict.Judge
 	entries []entry // by slot
 	Handles []Handle
 	free    [2][]Handle // to be written over; the order before is one of them, so the next one never is in its place
@@ -48,12 +49,11 @@ type Index struct {
 	heldMore int  // moved up to here has been looked at since
 
 	Total      int
-	BySeverity [paint.Blind + 1]int
-	ByStatus   [256]int             // by the state that was known last; the stale ones among them at StatusStale, too
-	Vacant     [paint.Blind + 1]int // elections without a leader, by how bad that is: a hand-over takes a moment
-	Blind      int                  // rows that cannot be judged now
-	Flapping   int
-	Waiting    int
+	BySeverity [verdict.Blind + 1]int
+	ByFault    [verdict.FaultCount][verdict.Warn + 1]int // problems, by the gravest fault of a row, and how grave it is
+	Blind      int                                       // rows that cannot be judged now
+	Unread     int                                       // those that were never read
+	Stale      int
 	// StaleProblems are the stale rows that were a problem when they were last known.
 	StaleProblems int
 }
@@ -63,7 +63,7 @@ type entry struct {
 	key    int64         // its place in the order
 	until  time.Duration // v holds, unless the row changes
 	gen    uint32        // of the row: here because the rows themselves are far apart in memory
-	v      Verdict
+	v      verdict.Verdict
 	listed bool // it passes the filter
 	placed bool // it stands in order
 }
@@ -73,10 +73,10 @@ type entry struct {
 func (x *Index) Update(st *sources.State, now time.Time) bool {
 	all := x.healthChanged(st)
 	if x.st == nil {
-		x.origin = now
+		x.origin, x.judge.Names = now, sources.Names{}
 	}
 	x.Filter.st, x.Filter.now = st, now
-	x.st = st
+	x.st, x.judge.State = st, st
 	for len(x.entries) < len(st.Rows) {
 		x.entries = append(x.entries, entry{})
 	}
@@ -149,8 +149,27 @@ func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 	return x.place()
 }
 
-// refresh judges one slot; row nil: it is free.
+// refresh judges one slot, and those of the same lock elsewhere; row nil: it is free.
 func (x *Index) refresh(slot int32, row *sources.Row, now time.Time) {
+	old := x.entries[slot].row
+	if old != nil && (row == nil || row.Gen != x.entries[slot].gen) {
+		x.judge.Names.Remove(old.Name, int(slot))
+	}
+	if row != nil && (old == nil || row.Gen != x.entries[slot].gen) {
+		x.judge.Names.Add(row.Name, int(slot))
+	}
+	x.weigh(slot, row, now)
+	if row == nil {
+		row = old
+	}
+	for _, peer := range x.judge.Peers(row) {
+		if peer != slot {
+			x.weigh(peer, x.entries[peer].row, now)
+		}
+	}
+}
+
+func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 	e := &x.entries[slot]
 	old := *e
 	if old.row != nil {
@@ -159,9 +178,9 @@ func (x *Index) refresh(slot int32, row *sources.Row, now time.Time) {
 	*e = entry{row: row, placed: old.placed}
 	if row != nil {
 		e.gen = row.Gen
-		e.v = judge(row, x.st, now)
 		e.until = forever
-		if until := e.v.until(row, x.st, now); !until.IsZero() {
+		var until time.Time
+		if e.v, until = x.judge.Weigh(row, now); !until.IsZero() {
 			e.until = until.Sub(x.origin)
 		}
 		e.key = x.key(row, &e.v)
@@ -175,36 +194,31 @@ func (x *Index) refresh(slot int32, row *sources.Row, now time.Time) {
 
 // renamed reports whether a row is to be ordered by another text than before. The parts of a
 // name stay for as long as its generation; looking at a row of long ago costs more than all
-// the rest of refresh.
+// the rest of weigh.
 func (x *Index) renamed(old, row *sources.Row) bool {
 	return x.Order == ByOwner && x.Order.text(old) != x.Order.text(row)
 }
 
-func (x *Index) lists(row *sources.Row, v Verdict) bool {
-	return (!x.Problems || v.problem()) && (x.Kind == sources.KindUnknown || row.Kind == x.Kind) && x.Filter.Passes(row, v)
+func (x *Index) lists(row *sources.Row, v verdict.Verdict) bool {
+	return (!x.Problems || v.Problem()) && (x.Kind == sources.KindUnknown || row.Kind == x.Kind) && x.Filter.Passes(row, v)
 }
 
-func (x *Index) count(v Verdict, n int) {
+func (x *Index) count(v verdict.Verdict, n int) {
 	x.Total += n
-	x.BySeverity[v.known] += n
-	if v.Severity == paint.Blind {
+	x.BySeverity[v.Known] += n
+	if v.Problem() {
+		x.ByFault[v.Lead][v.Known] += n
+	}
+	if v.Severity == verdict.Blind {
 		x.Blind += n
 	}
-	x.ByStatus[v.last] += n
-	if v.Status == sources.StatusStale {
-		x.ByStatus[sources.StatusStale] += n
-		if v.problem() {
+	switch v.Status {
+	case sources.StatusNotObserved:
+		x.Unread += n
+	case sources.StatusStale:
+		if x.Stale += n; v.Problem() {
 			x.StaleProblems += n
 		}
-	}
-	if v.last == sources.StatusNoLeader || v.last == sources.StatusNoCandidates {
-		x.Vacant[v.known] += n
-	}
-	if v.Flapping {
-		x.Flapping += n
-	}
-	if v.Waiting {
-		x.Waiting += n
 	}
 }
 
@@ -282,22 +296,28 @@ func (x *Index) compare(a, b Handle) int {
 }
 
 // At returns the row and what is thought of it; nil if it is gone.
-func (x *Index) At(h Handle) (*sources.Row, Verdict) {
+func (x *Index) At(h Handle) (*sources.Row, verdict.Verdict) {
 	switch {
 	case h.Recorded():
 		return x.recordedRow(h)
 	case int(h.Slot) >= len(x.entries):
-		return nil, Verdict{}
+		return nil, verdict.Verdict{}
 	}
 	e := &x.entries[h.Slot]
 	if e.row == nil || e.gen != h.Gen {
-		return nil, Verdict{}
+		return nil, verdict.Verdict{}
 	}
 	return e.row, e.v
 }
 
 // ProblemRows is how many rows are trouble.
-func (x *Index) ProblemRows() int { return x.BySeverity[paint.Bad] + x.BySeverity[paint.Warn] }
+func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySeverity[verdict.Warn] }
+
+// ProblemsOf lists what is wrong with a row at now.
+func (x *Index) ProblemsOf(row *sources.Row, now time.Time) []verdict.Problem {
+	j := x.judge
+	return j.Problems(row, now)
+}
 
 // Rows yields the rows that are listed, in their order.
 func (x *Index) Rows(yield func(*sources.Row) bool) {

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
-	"coordtop/ui/paint"
 	"coordtop/ui/uitest"
 )
 
@@ -148,8 +148,8 @@ func TestSilenceOfASourceReachesItsRowsAtOnce(t *testing.T) {
 	silent.Scopes[0].Health = sources.HealthStale
 	for _, c := range []struct {
 		st   *sources.State
-		want paint.Severity
-	}{{&silent, paint.Blind}, {st, paint.Well}} {
+		want verdict.Severity
+	}{{&silent, verdict.Blind}, {st, verdict.Well}} {
 		x.Update(c.st, uitest.Noon()) // the rows are the same values
 		if _, v := x.At(x.Handles[0]); v.Severity != c.want {
 			t.Errorf("severity %d, not %d", v.Severity, c.want)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -25,15 +26,15 @@ const (
 
 // orderEntry is what there is to know of an order of the list.
 type orderEntry struct {
-	word   string                                   // how a command names it
-	title  string                                   // how the header names it
-	number func(row *sources.Row, v *Verdict) int64 // what rows are ordered by first; nil: nothing
-	text   func(row *sources.Row) string            // then this, before their names; nil: nothing
+	word   string                                           // how a command names it
+	title  string                                           // how the header names it
+	number func(row *sources.Row, v *verdict.Verdict) int64 // what rows are ordered by first; nil: nothing
+	text   func(row *sources.Row) string                    // then this, before their names; nil: nothing
 }
 
 // orderTable lists all orders. A row that has no number has keyNone or keyUnknown.
 var orderTable = [Orders]orderEntry{
-	ByProblems: {word: "problems", title: "worst first", number: func(_ *sources.Row, v *Verdict) int64 { return int64(v.rank) }},
+	ByProblems: {word: "problems", title: "worst first", number: troubleKey},
 	ByName:     {word: "name", title: "by name", text: func(row *sources.Row) string { return row.Name }},
 	BySource:   {word: "source", title: "by source", text: func(row *sources.Row) string { return row.Source }},
 	ByKind:     {word: "kind", title: "by kind", number: kindKey},
@@ -66,7 +67,7 @@ const (
 )
 
 // key is the number that a row is ordered by.
-func (x *Index) key(row *sources.Row, v *Verdict) int64 {
+func (x *Index) key(row *sources.Row, v *verdict.Verdict) int64 {
 	number := orderTable[x.Order].number
 	if number == nil {
 		return 0
@@ -78,14 +79,31 @@ func (x *Index) key(row *sources.Row, v *Verdict) int64 {
 	return n
 }
 
-func kindKey(row *sources.Row, _ *Verdict) int64 {
+// troubleKey orders rows by trouble: what needs a person, leaders that are missed first; then what
+// cannot be judged because its source is silent, by how bad it was when it was last known; then what is
+// worth a look.
+func troubleKey(_ *sources.Row, v *verdict.Verdict) int64 {
+	switch {
+	case v.Severity == verdict.Bad && v.Lead == verdict.NoLeader:
+		return 0
+	case v.Severity == verdict.Bad:
+		return 1
+	case v.Status == sources.StatusStale:
+		return 2 + int64(min(v.Known, verdict.Well))
+	case v.Severity == verdict.Warn:
+		return 5
+	}
+	return 6
+}
+
+func kindKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	if row.Kind == sources.KindUnknown {
 		return keyUnknown
 	}
 	return int64(row.Kind)
 }
 
-func ownerKey(row *sources.Row, _ *Verdict) int64 {
+func ownerKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	if len(row.Owners) == 0 {
 		return keyNone
 	}
@@ -99,14 +117,14 @@ func ownerText(row *sources.Row) string {
 	return row.Owners[0].Label
 }
 
-func sinceKey(row *sources.Row, _ *Verdict) int64 {
+func sinceKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	if s := sinceOf(row); s.How != sources.Unknown && !s.At.IsZero() {
 		return -s.At.UnixNano()
 	}
 	return keyUnknown
 }
 
-func changesKey(_ *sources.Row, v *Verdict) int64 {
+func changesKey(_ *sources.Row, v *verdict.Verdict) int64 {
 	if v.Status == sources.StatusNotObserved {
 		return keyUnknown
 	}
@@ -114,7 +132,7 @@ func changesKey(_ *sources.Row, v *Verdict) int64 {
 }
 
 // leaseKey is when the first of a row's leases ends.
-func leaseKey(row *sources.Row, _ *Verdict) int64 {
+func leaseKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	key := int64(keyUnknown)
 	for i := range row.Owners {
 		switch o := &row.Owners[i]; {
@@ -129,7 +147,7 @@ func leaseKey(row *sources.Row, _ *Verdict) int64 {
 
 // waitKey is since when somebody waits for a row; where only their number is told, after
 // all of those, most first.
-func waitKey(row *sources.Row, _ *Verdict) int64 {
+func waitKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	switch {
 	case row.Queue.How == sources.Unknown:
 		return keyUnknown

@@ -3,8 +3,8 @@ package rows
 import (
 	"math"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
-	"coordtop/ui/paint"
 )
 
 // mostRecorded is how many rows that a recording alone knows are kept from one list to the next.
@@ -59,16 +59,16 @@ func Watched(st *sources.State, row *sources.Row) bool {
 }
 
 // recordedRow is At for a row that a recording alone knows.
-func (x *Index) recordedRow(h Handle) (*sources.Row, Verdict) {
+func (x *Index) recordedRow(h Handle) (*sources.Row, verdict.Verdict) {
 	at := int(-1 - h.Slot)
 	if at >= len(x.recorded) {
-		return nil, Verdict{}
+		return nil, verdict.Verdict{}
 	}
-	v := Verdict{Status: sources.StatusUnknown, Severity: paint.Blind, known: paint.Blind}
+	v := verdict.Verdict{Status: sources.StatusUnknown, Severity: verdict.Blind, Known: verdict.Blind}
 	if Watched(x.st, x.recorded[at]) {
 		v.Status = sources.StatusFree
 	}
-	v.last = v.Status
+	v.Last = v.Status
 	return x.recorded[at], v
 }
 

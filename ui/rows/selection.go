@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 )
@@ -17,7 +18,7 @@ type Selection struct {
 	Expr    filter.Expr
 	Mistake *filter.Error // what is wrong with what is typed; Expr then is the last that was right
 	row     rowSubject    // of the row being judged: kept, so that judging allocates nothing
-	Find    func(sources.Ref) (*sources.Row, Verdict)
+	Find    func(sources.Ref) (*sources.Row, verdict.Verdict)
 	st      *sources.State // that the rows are from
 	now     time.Time      // what lengths of time are counted to
 }
@@ -41,7 +42,7 @@ func (f *Selection) Parse(text string, labels func() []string) {
 }
 
 // Passes reports whether a row is selected.
-func (f *Selection) Passes(r *sources.Row, v Verdict) bool {
+func (f *Selection) Passes(r *sources.Row, v verdict.Verdict) bool {
 	if f.Expr.Empty() {
 		return true
 	}
@@ -65,7 +66,7 @@ func (f *Selection) PassesEvent(e *sources.Event) bool {
 type rowSubject struct {
 	row *sources.Row
 	st  *sources.State
-	v   Verdict
+	v   verdict.Verdict
 	now time.Time
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coordtop/internal/action"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
@@ -37,7 +38,7 @@ func (s valueSet) add(value string) {
 
 func (s valueSet) sorted() []string { return slices.Sorted(maps.Keys(s)) }
 
-func valuesOf(field string, r *sources.Row, v *Verdict, add func(string)) {
+func valuesOf(field string, r *sources.Row, v *verdict.Verdict, add func(string)) {
 	if i := language.Find(field); i >= 0 {
 		if fields[i].values != nil {
 			fields[i].values(r, v, add)

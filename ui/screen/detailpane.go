@@ -5,10 +5,10 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 )
 
 // detailPane draws the pane of the row under the cursor: what matters first, because the
@@ -40,7 +40,7 @@ func detailPane(sc *Scene, w, h int) []string {
 
 // detailTitle names the row, what it is, where it is, and its state as a word. Of a row
 // that is stale it says up to when it is known. more is how many lines are left out below.
-func detailTitle(sc *Scene, row *sources.Row, v rows.Verdict, w, more int) string {
+func detailTitle(sc *Scene, row *sources.Row, v verdict.Verdict, w, more int) string {
 	l, rest := sc.Theme.Line(w).Skip(1), ""
 	if more > 0 {
 		rest = " " + paint.Count(more, "more line") + ": " + sc.Keys.KeyOf(keys.Open) + " "
@@ -51,11 +51,11 @@ func detailTitle(sc *Scene, row *sources.Row, v rows.Verdict, w, more int) strin
 	if v.Status == sources.StatusStale {
 		state += ", as of " + paint.TimeOfDay(row.KnownAt(sc.State, sc.Now), sc.Now)
 	}
-	room := w - 5 - len(state)
 	first, second := paint.Clean(row.Name), aliasOf(sc, row)
 	if second != "" && paint.Numeric(first) {
 		first, second = second, first
 	}
+	room := max(w-5-len(state), min(format.Width(first), leastTitle))
 	l.Put(sc.Theme.Strong, sc.Theme.Cut(first, room)).Skip(2)
 	if l.X+format.Width(second)+len(state)+4 <= w && second != "" {
 		l.Put(sc.Theme.Dim, second).Skip(2)
@@ -81,15 +81,16 @@ func PlaceOf(sc *Scene, row *sources.Row) []string {
 	return place
 }
 
+// leastTitle is how many cells of a name are shown whatever there is to say of its state.
+const leastTitle = 24
+
 // stateText is a row's state in words.
-func stateText(sc *Scene, row *sources.Row, v rows.Verdict) string {
+func stateText(sc *Scene, row *sources.Row, v verdict.Verdict) string {
 	text := v.Status.String()
-	if v.Flapping {
-		within := sc.State.Thresholds.FlapWithin
-		text += ", flapping: " + format.Count(row.Losses(sc.Now, within)) + " losses" + " in " + format.Age(within)
-	}
-	if v.Waiting {
-		text += ", long wait"
+	for _, p := range sc.Rows.ProblemsOf(row, sc.Now) {
+		if !p.Told {
+			text += ", " + p.Sentence
+		}
 	}
 	if row.Limited() && row.Limit > 1 && row.Taken > 0 {
 		text += ", " + format.Count(int(row.Taken)) + " of " + format.Count(int(row.Limit)) + " taken"
@@ -125,7 +126,7 @@ func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 		return nil
 	}
 	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE")
-	if g := row.Gaps(sc.State, sc.Now, rows.ChangesSpan); g.Count > 0 {
+	if g := row.Gaps(sc.State, sc.Now, verdict.ChangesSpan); g.Count > 0 {
 		text := "nobody " + paint.Count(g.Count, "time") + " in 1 h, longest " + g.Longest.Text()
 		if g.Count > 1 {
 			text += ", " + g.Sum.Text() + " in all"

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
@@ -90,13 +91,13 @@ func problemsText(sc *Scene, w int) string {
 const narrowest = 40
 
 // WorstSeverity is how bad the worst is of what problems counts.
-func WorstSeverity(sc *Scene) paint.Severity {
+func WorstSeverity(sc *Scene) verdict.Severity {
 	_, silent := SilentSources(sc)
 	switch {
-	case sc.Rows.BySeverity[paint.Bad] > 0:
-		return paint.Bad
-	case sc.Rows.BySeverity[paint.Warn] > 0:
-		return min(silent, paint.Warn)
+	case sc.Rows.BySeverity[verdict.Bad] > 0:
+		return verdict.Bad
+	case sc.Rows.BySeverity[verdict.Warn] > 0:
+		return min(silent, verdict.Warn)
 	}
 	return silent
 }
@@ -132,30 +133,38 @@ func summaryLine(sc *Scene, w int) string {
 // countRoom is how many cells what is wrong with rows gets at least beside the tabs.
 const countRoom = 22
 
-// stateCounts counts the rows by what is wrong with them, as far as there is room up to end:
-// the worst first, and how many there are in all last.
+// stateCounts counts the problems by the gravest fault of each row, as far as there is room up to end,
+// and those for which there was none; then what cannot be judged, and how many rows there are in all.
 func stateCounts(sc *Scene, l *paint.Line, end int) {
 	x, start := &sc.Rows, l.X
-	say := func(st paint.Style, n int, text string) {
+	say := func(st paint.Style, n int, text string, kept int) bool {
 		text = format.Count(n) + " " + text
 		sep := ""
 		if l.X > start {
 			sep = " " + sc.Theme.Dot + " "
 		}
-		if n > 0 && l.X+format.Width(sep)+len(text) <= end {
+		fits := l.X+format.Width(sep)+len(text) <= end-kept
+		if n > 0 && fits {
 			l.Put(sc.Theme.Dim, sep).Put(st, text)
 		}
+		return fits
 	}
-	say(sc.Theme.Bad, x.ByStatus[sources.StatusConflict], "in conflict")
-	vacant := sc.Theme.Warn
-	if x.Vacant[paint.Bad] > 0 {
-		vacant = sc.Theme.Bad
+	left, full := x.ProblemRows(), false
+	for sev := verdict.Bad; sev <= verdict.Warn; sev++ { // faults of which one needs a person, then the others
+		for f, of := range x.ByFault {
+			n, kept := of[verdict.Bad]+of[verdict.Warn], moreRoom
+			if n == 0 || (of[verdict.Bad] > 0) != (sev == verdict.Bad) {
+				continue
+			}
+			if n == left {
+				kept = 0
+			}
+			if full = full || !say(sc.Theme.Severity(sev), n, verdict.Fault(f).Chip(), kept); !full {
+				left -= n
+			}
+		}
 	}
-	say(vacant, x.Vacant[paint.Bad]+x.Vacant[paint.Warn], "without a leader")
-	say(sc.Theme.Warn, x.ByStatus[sources.StatusLedLate], "renewing late")
-	say(sc.Theme.Warn, x.ByStatus[sources.StatusHeldSilent], "with a silent owner")
-	say(sc.Theme.Warn, x.Flapping, "flapping")
-	say(sc.Theme.Warn, x.Waiting, "with a long wait")
+	say(sc.Theme.Severity(WorstSeverity(sc)), left, "more", 0)
 	stale := "stale"
 	switch x.StaleProblems {
 	case 0:
@@ -164,10 +173,13 @@ func stateCounts(sc *Scene, l *paint.Line, end int) {
 	default:
 		stale += ", " + format.Count(x.StaleProblems) + " of them problems"
 	}
-	say(sc.Theme.Dim, x.ByStatus[sources.StatusStale], stale)
-	say(sc.Theme.Dim, x.ByStatus[sources.StatusNotObserved], "not observed yet")
-	say(sc.Theme.Dim, x.Total, paint.Plural(x.Total, "primitive"))
+	say(sc.Theme.Dim, x.Stale, stale, 0)
+	say(sc.Theme.Dim, x.Unread, "not observed yet", 0)
+	say(sc.Theme.Dim, x.Total, paint.Plural(x.Total, "primitive"), 0)
 }
+
+// moreRoom is how many cells are kept for the number of problems that have no room.
+const moreRoom = len(" - 99 more")
 
 // shownRows says which rows are in the list and in which order, in at most room cells: the
 // filter's words are cut before anything is left out.

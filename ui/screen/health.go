@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 )
@@ -13,9 +14,9 @@ import (
 type sign struct {
 	name, text, short string
 	mark              string
-	st                paint.Style    // of the mark
-	loud              bool           // not well: the text has the mark's style
-	sev               paint.Severity // of a loud one
+	st                paint.Style      // of the mark
+	loud              bool             // not well: the text has the mark's style
+	sev               verdict.Severity // of a loud one
 	live              bool
 }
 
@@ -53,15 +54,13 @@ func sourceHealth(sc *Scene, s *sources.SourceStatus) sign {
 }
 
 // markSilent marks the sign of a source that does not answer, of which was last heard at alive;
-// zero: never. That is worth a look, and needs a person from the threshold on.
+// zero: never.
 func markSilent(sc *Scene, h *sign, alive time.Time) {
 	if alive.IsZero() {
 		alive = sc.Started
 	}
-	h.mark, h.loud, h.sev, h.st = sc.Theme.Down, true, paint.Warn, sc.Theme.Warn
-	if sc.Now.Sub(alive) >= sc.State.Thresholds.Stale {
-		h.sev, h.st = paint.Bad, sc.Theme.Bad
-	}
+	h.sev = verdict.Silence(sc.Now.Sub(alive), &sc.State.Thresholds)
+	h.mark, h.loud, h.st = sc.Theme.Down, true, sc.Theme.Severity(h.sev)
 }
 
 // silenceText is for how long nothing was heard, rounded up: what is shown stands for the second
@@ -144,7 +143,7 @@ func healthCounts(sc *Scene, l *paint.Line, all []sign, end int) {
 			live++
 		case h.loud:
 			down++
-			if h.sev == paint.Bad {
+			if h.sev == verdict.Bad {
 				worst = h.st
 			}
 		}
@@ -171,8 +170,8 @@ func healthCounts(sc *Scene, l *paint.Line, all []sign, end int) {
 }
 
 // SilentSources counts the sources that do not answer; worst is how bad that is.
-func SilentSources(sc *Scene) (n int, worst paint.Severity) {
-	worst = paint.Well
+func SilentSources(sc *Scene) (n int, worst verdict.Severity) {
+	worst = verdict.Well
 	for i := range sc.State.Sources {
 		if h := sourceHealth(sc, &sc.State.Sources[i]); h.loud {
 			n++

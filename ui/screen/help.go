@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
@@ -227,11 +228,11 @@ func helpSigns(sc *Scene) [][2]paint.Part {
 	th, limits := &sc.Theme, &sc.State.Thresholds
 	bars := strings.Repeat
 	return [][2]paint.Part{
-		{th.Bad.Text(th.Marks[paint.Bad]), paint.Plain("needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson))},
-		{th.Warn.Text(th.Marks[paint.Warn]), paint.Plain("worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait))},
-		{th.Dim.Text(th.Marks[paint.Well]), paint.Plain("owned: normal life")},
-		{th.Dim.Text(th.Marks[paint.Free]), paint.Plain("free, or between two owners: normal life")},
-		{th.Dim.Text(th.Marks[paint.Blind]), paint.Plain("not known: its source is silent, or nothing was read yet")},
+		{th.Bad.Text(th.Marks[verdict.Bad]), paint.Plain("needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson))},
+		{th.Warn.Text(th.Marks[verdict.Warn]), paint.Plain("worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait))},
+		{th.Dim.Text(th.Marks[verdict.Well]), paint.Plain("owned: normal life")},
+		{th.Dim.Text(th.Marks[verdict.Free]), paint.Plain("free, or between two owners: normal life")},
+		{th.Dim.Text(th.Marks[verdict.Blind]), paint.Plain("not known: its source is silent, or nothing was read yet")},
 		{th.Accent.Text(th.Pending), paint.Plain("an action of ours is under way")},
 		{paint.Plain("?"), paint.Plain("not told by this backend, or not yet; never a zero")},
 		{paint.Plain(th.AtLeast + "3h"), paint.Plain("at least: it was so already when we first looked, or at the later of two looks")},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
@@ -20,7 +21,7 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 		l.Cell(sc.Theme.Dim, "old", w)
 	case row.Limited():
 		drawPermits(sc, l, row, v, w)
-	case row.Kind == sources.KindSemaphore && v.Severity != paint.Blind:
+	case row.Kind == sources.KindSemaphore && v.Severity != verdict.Blind:
 		l.Cell("", PermitsText(row), w)
 	case len(row.Owners) == 0:
 		l.Cell(sc.Theme.Dim, nothing(v), w)
@@ -32,16 +33,16 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 }
 
 // nothing is what stands for the lease where nobody owns the row.
-func nothing(v rows.Verdict) string {
-	if v.Severity == paint.Blind {
+func nothing(v verdict.Verdict) string {
+	if v.Severity == verdict.Blind {
 		return "?"
 	}
 	return "-"
 }
 
-func drawPermits(sc *Scene, l *paint.Line, row *sources.Row, v rows.Verdict, w int) {
+func drawPermits(sc *Scene, l *paint.Line, row *sources.Row, v verdict.Verdict, w int) {
 	st := sc.Theme.Good
-	if v.Full {
+	if v.Faults.Has(verdict.Full) {
 		st = sc.Theme.Warn
 	}
 	l.Bar(st, float64(row.Taken)/float64(row.Limit), PermitsText(row), w)
@@ -59,7 +60,7 @@ func PermitsText(row *sources.Row) string {
 	return taken + " taken"
 }
 
-func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
+func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdict, w int) {
 	switch {
 	case o.BySession():
 		drawSession(sc, l, o, w)
@@ -72,8 +73,8 @@ func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, 
 }
 
 // drawLeaseBar draws what is left of a lease in w cells.
-func drawLeaseBar(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
-	left, st := rows.LeaseLeft(o, sc.Now), leaseStyle(sc, v.Late())
+func drawLeaseBar(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdict, w int) {
+	left, st := rows.LeaseLeft(o, sc.Now), leaseStyle(sc, v.Faults.Has(verdict.Late))
 	l.Bar(st, float64(left)/float64(o.Lease), format.Left(left), w)
 }
 
@@ -92,14 +93,16 @@ func drawSession(sc *Scene, l *paint.Line, o *sources.Owner, w int) {
 }
 
 // LeaseText is what is left of an owner's lease, or what it has instead of one.
-func LeaseText(sc *Scene, o *sources.Owner, v rows.Verdict) paint.Part {
+func LeaseText(sc *Scene, o *sources.Owner, v verdict.Verdict) paint.Part {
 	switch {
 	case v.Status == sources.StatusStale:
 		return sc.Theme.Dim.Text("old")
 	case o.BySession():
 		return sc.Theme.Dim.Text("session")
-	case o.NoExpiry:
+	case o.NoExpiry && v.Faults.Has(verdict.NoTTL):
 		return sc.Theme.Warn.Text("no TTL")
+	case o.NoExpiry:
+		return sc.Theme.Dim.Text("no TTL")
 	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
 		return sc.Theme.Dim.Text("?")
 	case o.Lease > 0:
@@ -116,7 +119,7 @@ const (
 )
 
 // leaseNote says how well the lease is renewed; "" where nothing is known.
-func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
+func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 	o, l := &row.Owners[0], sc.Theme.Line(w).Skip(4)
 	start := l.X
 	say := func(st paint.Style, text string) {
@@ -142,7 +145,7 @@ func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 	if every := o.RenewEvery(); every > 0 {
 		say(sc.Theme.Dim, "usually every "+format.Precise(every))
 	}
-	if v.Late() {
+	if v.Faults.Has(verdict.Late) {
 		if n := o.Missed(sc.Now, sc.State.Thresholds); n > 0 {
 			say(sc.Theme.Warn, paint.Count(n, "renewal")+" missed")
 		}
@@ -165,7 +168,7 @@ func leaseStyle(sc *Scene, late bool) paint.Style {
 }
 
 // sinceText is for how long the row has been as it is.
-func sinceText(sc *Scene, row *sources.Row, v rows.Verdict) string {
+func sinceText(sc *Scene, row *sources.Row, v verdict.Verdict) string {
 	now := asOf(sc, row, v)
 	switch {
 	case len(row.Owners) == 1:
@@ -180,7 +183,7 @@ func sinceText(sc *Scene, row *sources.Row, v rows.Verdict) string {
 
 // asOf is the instant to which the ages of a row are counted: where it is stale, they
 // end when it was last known to be so.
-func asOf(sc *Scene, row *sources.Row, v rows.Verdict) time.Time {
+func asOf(sc *Scene, row *sources.Row, v verdict.Verdict) time.Time {
 	if v.Status != sources.StatusStale {
 		return sc.Now
 	}

@@ -4,9 +4,9 @@ import (
 	"strconv"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
 )
 
@@ -21,7 +21,7 @@ type locksPane struct {
 // locksRow is a row while it is drawn.
 type locksRow struct {
 	*sources.Row
-	v      rows.Verdict
+	v      verdict.Verdict
 	plain  paint.Style // of what has no style of its own
 	acting bool        // we are doing something to it
 }
@@ -64,7 +64,7 @@ func (p *locksPane) heading(w int) string {
 // row draws one row of the list.
 func (p *locksPane) row(w int, r *locksRow, selected bool) string {
 	l := p.Theme.Line(w)
-	if r.v.Severity == paint.Blind {
+	if r.v.Severity == verdict.Blind {
 		r.plain = p.Theme.Dim
 	}
 	mark, st := p.Theme.Marks[r.v.Severity], p.Theme.Severity(r.v.Severity)
@@ -98,7 +98,7 @@ func (p *locksPane) row(w int, r *locksRow, selected bool) string {
 // changes draws how often the owner has changed.
 func (p *locksPane) changes(l *paint.Line, r *locksRow, w int) {
 	st := p.Theme.Dim
-	if r.v.Flapping && r.v.Severity != paint.Blind {
+	if r.v.Faults.Has(verdict.Flapping) && r.v.Severity != verdict.Blind {
 		st = p.Theme.Warn
 	}
 	l.Right(st, changesText(r.v), w)
@@ -126,7 +126,7 @@ func (p *locksPane) owner(l *paint.Line, r *locksRow, w int) {
 		word(r.plain, "taken by ?")
 	case r.acting:
 		word(p.Theme.Accent, "pending")
-	case r.v.Severity == paint.Bad:
+	case r.v.Severity == verdict.Bad:
 		word(p.Theme.Bad, r.v.Status.String())
 	default:
 		word(p.Theme.Dim, r.v.Status.String())
@@ -199,15 +199,15 @@ func (p *locksPane) wait(l *paint.Line, r *locksRow, w int) {
 	switch {
 	case r.Queue.How == sources.Unknown:
 		text, st = "?", p.Theme.Dim
-	case r.v.Waiting:
+	case r.v.Faults.Has(verdict.LongWait):
 		st = p.Theme.Warn
-	case r.Queue.Len == 0 || r.v.Severity == paint.Blind:
+	case r.Queue.Len == 0 || r.v.Severity == verdict.Blind:
 		st = p.Theme.Dim
 	}
 	l.Right(st, text, w)
 }
 
-func changesText(v rows.Verdict) string {
+func changesText(v verdict.Verdict) string {
 	if v.Status == sources.StatusNotObserved {
 		return "?"
 	}

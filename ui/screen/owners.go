@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 )
 
 // ownerTable is the owner table with what is known of each lease, or since when there is
 // nobody. long: with the backend's facts about an owner that is alone.
-func ownerTable(sc *Scene, row *sources.Row, v rows.Verdict, w int, long bool) []string {
+func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool) []string {
 	if row.Note != "" {
 		return []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Warn, paint.Clean(row.Note)).Done()}
 	}
@@ -42,13 +42,13 @@ func ownerTable(sc *Scene, row *sources.Row, v rows.Verdict, w int, long bool) [
 // paneFacts is how many lines of a backend's facts the pane shows.
 const paneFacts = 3
 
-func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v rows.Verdict, o *sources.Owner) {
+func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v verdict.Verdict, o *sources.Owner) {
 	mark := paint.Plain(" ")
 	if hue, ok := termHue(row, o.ID); ok {
 		mark = sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue))
 	}
 	st := paint.Style("")
-	if v.Severity == paint.Blind {
+	if v.Severity == verdict.Blind {
 		st = sc.Theme.Dim
 	}
 	fact := ""
@@ -124,7 +124,7 @@ func DataHead(b sources.Blob) string {
 }
 
 // nobodyLine says since when there is no owner, or that it is not known.
-func nobodyLine(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
+func nobodyLine(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 	l := sc.Theme.Line(w).Skip(2)
 	switch {
 	case v.Status == sources.StatusNotObserved:
@@ -133,7 +133,7 @@ func nobodyLine(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 		l.Put(sc.Theme.Dim, "owner ?  this backend does not tell")
 	default:
 		st := sc.Theme.Dim
-		if v.Severity == paint.Bad {
+		if v.Severity == verdict.Bad {
 			st = sc.Theme.Bad
 		}
 		l.Put(st, "nobody owns it")

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 )
 
 // waiterLines is the queue in the order in which it will be served, as far as that is told. full: with headings and
 // with what the backend says of each.
-func waiterLines(sc *Scene, row *sources.Row, v rows.Verdict, w int, full bool) []string {
+func waiterLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int, full bool) []string {
 	l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "WAITING")
 	q := &row.Queue
 	switch {
@@ -64,11 +64,11 @@ func candidateLines(sc *Scene, row *sources.Row, w int, full bool) []string {
 	if len(row.Candidates) == 0 {
 		return nil
 	}
-	return titled(sc, "CANDIDATES seen or probable", waiterTable(sc, row, rows.Verdict{}, row.Candidates, w, "", full), w)
+	return titled(sc, "CANDIDATES seen or probable", waiterTable(sc, row, verdict.Verdict{}, row.Candidates, w, "", full), w)
 }
 
 // waiterTable draws waiters; next is said of those of a queue that are served next.
-func waiterTable(sc *Scene, row *sources.Row, v rows.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
+func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
 	g := paint.Grid{Heads: []string{"", "WAITER", "SESSION", "MODE", "PERMITS", "SINCE", "GIVES UP", "", "DATA"},
 		Right: []bool{0: true, 4: true, 5: true}, Leave: []int{2, 6}}
 	ordered, mixed := next != "" || &waiters[0] == firstWaiter(row), mixedModes(waiters)
@@ -135,8 +135,8 @@ func leastOf(row *sources.Row) func(id, session string) bool {
 
 // ifReleased says what is known of who would own it next and how soon; nil where nobody
 // owns it, or it is old.
-func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
-	if v.Severity == paint.Blind || len(row.Owners) == 0 && row.Taken == 0 {
+func ifReleased(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string {
+	if v.Severity == verdict.Blind || len(row.Owners) == 0 && row.Taken == 0 {
 		return nil
 	}
 	var who string
@@ -159,7 +159,7 @@ func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 		who = "nobody waits: it is free until somebody asks"
 	}
 	lines := []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
-	if g := row.Gaps(sc.State, sc.Now, rows.ChangesSpan); g.Count > 0 {
+	if g := row.Gaps(sc.State, sc.Now, verdict.ChangesSpan); g.Count > 0 {
 		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: "
 		switch {
 		case g.Count < 3: // too few to call anything usual

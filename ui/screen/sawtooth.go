@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
@@ -13,7 +14,7 @@ import (
 // sawtoothLines draws how low the lease of an owner that is alone came in each column: every
 // renewal lifts it, and one that is missed shows as a tooth that goes deeper. nil where
 // no lease is told or it is old.
-func sawtoothLines(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
+func sawtoothLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string {
 	if len(row.Owners) != 1 || v.Status == sources.StatusStale || w < 24 {
 		return nil
 	}

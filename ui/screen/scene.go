@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/history"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/cursor"
 	"coordtop/ui/keys"
@@ -91,10 +92,10 @@ type Typed struct {
 
 // Selected returns the row under the cursor; nil where there is none, as on a lane that a recording
 // alone knows.
-func (sc *Scene) Selected() (*sources.Row, rows.Verdict) {
+func (sc *Scene) Selected() (*sources.Row, verdict.Verdict) {
 	h, ok := sc.Locks.Selected()
 	if lane, _ := sc.Time.Lanes.Selected(); !ok || sc.Shown == Timeline && lane.Recorded() {
-		return nil, rows.Verdict{}
+		return nil, verdict.Verdict{}
 	}
 	return sc.Rows.At(h)
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
 )
 
@@ -62,7 +62,7 @@ func spanOf(sc *Scene, columns int) time.Duration {
 
 // laneOf is what the strip of a row is made from.
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
-	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State), Trouble: rows.LeaderMissed(row),
+	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State), Trouble: verdict.LeaderMissed(row),
 		Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart}
 	if lane.Several = severalSince(sc, row); row.Absent {
 		lane.Absent = row.At

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
 )
 
@@ -259,5 +259,5 @@ func belowReadout(sc *Scene, row *sources.Row, win timeline.Window, w, room int)
 
 // Vacant reports whether a row should have a leader and has none now.
 func Vacant(row *sources.Row) bool {
-	return rows.LeaderMissed(row) && row.Nobody.How != sources.Unknown
+	return verdict.LeaderMissed(row) && row.Nobody.How != sources.Unknown
 }

@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/cursor"
 	"coordtop/ui/keys"
@@ -127,7 +128,7 @@ func SumLane(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
 			first = false
 		}
 	}
-	if !rows.LeaderMissed(row) {
+	if !verdict.LeaderMissed(row) {
 		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
 	}
 	return s
@@ -231,10 +232,10 @@ func drawLanes(sc *Scene, win timeline.Window, w int) []string {
 }
 
 // laneHead begins the line of a lane with its name and the number of its changes.
-func laneHead(sc *Scene, row *sources.Row, v rows.Verdict, win timeline.Window, w int, selected bool) *paint.Line {
+func laneHead(sc *Scene, row *sources.Row, v verdict.Verdict, win timeline.Window, w int, selected bool) *paint.Line {
 	l := sc.Theme.Line(w)
 	names, st := laneNames(sc), paint.Style("")
-	if v.Severity == paint.Blind {
+	if v.Severity == verdict.Blind {
 		st = sc.Theme.Dim
 	}
 	name := paint.Clean(row.Name)

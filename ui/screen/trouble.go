@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"coordtop/internal/format"
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 )
@@ -85,7 +86,7 @@ func troubleLines(sc *Scene, w, h int) []string {
 func troubleLine(sc *Scene, t trouble, w int) string {
 	l := sc.Theme.Line(w).Skip(1)
 	if !t.loud {
-		return l.Put(sc.Theme.Warn, sc.Theme.Marks[paint.Warn]).Skip(1).Put("", t.source).Skip(2).Put(sc.Theme.Dim, t.text).Done()
+		return l.Put(sc.Theme.Warn, sc.Theme.Marks[verdict.Warn]).Skip(1).Put("", t.source).Skip(2).Put(sc.Theme.Dim, t.text).Done()
 	}
 	l.Put(t.st, sc.Theme.Down).Skip(1).Put(t.st, t.source+" "+t.state).Skip(2)
 	l.Put("", sc.Theme.Cut(t.text, w-l.X-format.Width(t.retry)-4))

@@ -1,0 +1,66 @@
+package verdict
+
+import (
+	"slices"
+
+	"coordtop/sources"
+)
+
+// agreement is what says of a scope which rows of others are the same locks as its own.
+type agreement struct {
+	group  int  // SourceStatus.Agree
+	spaced bool // a name is another lock in each space; else spaces are servers, or of no account
+}
+
+// Peers returns the slots of the rows that are the same lock as a row, and its own: those of its name in
+// scopes that agree with its own. Nil: no scope does.
+func (j *Judge) Peers(row *sources.Row) (slots []int32) {
+	is := j.agreement(row)
+	if is.group == 0 {
+		return nil
+	}
+	for _, slot := range j.Names[row.Name] {
+		other := j.State.Rows[slot]
+		if other == nil || other.Name != row.Name {
+			continue
+		}
+		if as := j.agreement(other); as.group == is.group && (!as.spaced || !is.spaced || other.Space == row.Space) {
+			slots = append(slots, slot)
+		}
+	}
+	return slots
+}
+
+func (j *Judge) agreement(row *sources.Row) (a agreement) {
+	for i := len(j.agree); i < len(j.State.Scopes); i++ {
+		at := slices.IndexFunc(j.State.Sources, func(s sources.SourceStatus) bool { return s.Name == j.State.Scopes[i].Source })
+		if a = (agreement{}); at >= 0 {
+			s := &j.State.Sources[at]
+			a = agreement{s.Agree, s.Type == "postgres" || s.Type == "ydb"}
+		}
+		j.agree = append(j.agree, a)
+	}
+	if row.Scope >= len(j.agree) {
+		return agreement{}
+	}
+	return j.agree[row.Scope]
+}
+
+// rivalOf is a peer of a row whose owner is another one, where both own it alone; nil: there is none.
+func (j *Judge) rivalOf(row *sources.Row) *sources.Row {
+	for _, slot := range j.Peers(row) {
+		if other := j.State.Rows[slot]; other.Ref != row.Ref && row.OwnedAlone() && other.OwnedAlone() && !sameOwner(&row.Owners[0], &other.Owners[0]) {
+			return other
+		}
+	}
+	return nil
+}
+
+// nameless is the label of an owner whose value names nobody.
+const nameless = "?"
+
+// sameOwner reports whether two owners on different servers are one as far as their values and labels tell: what
+// an owner writes is its own everywhere. A session is of its server alone, and what names nobody is of anybody.
+func sameOwner(a, b *sources.Owner) bool {
+	return a.Label == b.Label && a.Label != nameless && a.Label != a.Session && (a.Session != "" || b.Session != "" || a.ID == b.ID)
+}

@@ -1,0 +1,39 @@
+package verdict
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+)
+
+func TestTheReadmeHasTheTableOfProblems(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(data), "### What counts as a problem\n")
+	section, _, _ = strings.Cut(section, "\n#")
+	_, rows, found := strings.Cut(section, "| finding | when | grade |\n|---|---|---|\n")
+	if !found {
+		t.Fatal("the README has no table of problems")
+	}
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	var want strings.Builder
+	for f := range conditions[1:] {
+		c := &conditions[f+1]
+		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", c.name, c.when, c.grade)
+	}
+	if strings.TrimSpace(rows) != strings.TrimSpace(want.String()) {
+		t.Errorf("the table is\n%s\nwant\n%s", rows, want.String())
+	}
+	limits := sources.DefaultThresholds()
+	if limits.NoLeader != 5*time.Second || limits.Wait != 30*time.Second || limits.WaitPerson != 10*time.Minute || limits.Full != 5*time.Minute ||
+		limits.Stale != time.Minute || limits.FlapLosses != 2 || limits.FlapWithin != 10*time.Minute || limits.LateLeft != 1.0/3 || limits.LateWorn != 1.0/2 || limits.LateSeen != 3 {
+		t.Error("the table has the default thresholds, which are others now")
+	}
+}

@@ -1,0 +1,133 @@
+package verdict
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+// grade is the severity of what is so, else Well.
+func grade(sev Severity, so bool) Severity {
+	if so {
+		return sev
+	}
+	return Well
+}
+
+func unknown(*Judge) sources.Stamp { return sources.Stamp{} }
+
+func twoOwners(j *Judge) Severity {
+	return grade(Bad, j.v.Last == sources.StatusConflict || j.rival != nil)
+}
+
+// noLeader grades a row that nobody owns. A hand-over takes a moment; but nobody hands over what was
+// lost, nor what nobody owned when we came.
+func noLeader(j *Judge) Severity {
+	switch j.v.Last {
+	case sources.StatusNoLeader, sources.StatusNoCandidates:
+	case sources.StatusFree, sources.StatusAbsent:
+		if !mustBeOwned(j.row) {
+			return Well
+		}
+	default:
+		return Well
+	}
+	atOnce := j.v.Last == sources.StatusAbsent || j.row.Nobody.How == sources.AtLeast || lost(j.row)
+	if !atOnce && !j.passed(j.row.Nobody.At.Add(j.State.Thresholds.NoLeader-1)) {
+		return Well
+	}
+	if LeaderMissed(j.row) {
+		return Bad
+	}
+	return Warn
+}
+
+// mustBeOwned reports whether a row without an owner lacks one: others are just free.
+func mustBeOwned(row *sources.Row) bool { return row.Expected || row.Kind == sources.KindElection }
+
+// lost reports whether the last owner of a row that nobody owns is known not to have given it up.
+func lost(row *sources.Row) bool {
+	last := lastTerm(row)
+	return last != nil && last.Cause.Loss(last.How)
+}
+
+// lastTerm is the last term of a row if it is over; nil: it is not, or none is known.
+func lastTerm(row *sources.Row) *sources.Term {
+	if n := len(row.Terms); n > 0 && row.Terms[n-1].End.How != sources.Unknown {
+		return &row.Terms[n-1]
+	}
+	return nil
+}
+
+func noTTL(j *Judge) Severity {
+	switch {
+	case j.row.Guessed() || j.endless() == nil:
+		return Well
+	case j.row.Queue.Len > 0 || j.passed(overdueAt(j.row)):
+		return Bad
+	}
+	return grade(Warn, !j.row.NoTTLByDesign())
+}
+
+// endless is an owner whose ownership nothing ends; nil: there is none.
+func (j *Judge) endless() *sources.Owner {
+	for i := range j.row.Owners {
+		if o := &j.row.Owners[i]; o.Endless() {
+			return o
+		}
+	}
+	return nil
+}
+
+// overdueAt is when the running term has lasted as long as the longest before it. Zero: never,
+// because no earlier one is of known length, so that nothing is usual.
+func overdueAt(row *sources.Row) time.Time {
+	n := len(row.Terms)
+	if n < 2 || row.Terms[n-1].End.How != sources.Unknown {
+		return time.Time{}
+	}
+	var usual time.Duration
+	known := false
+	for i := range row.Terms[:n-1] {
+		held := row.Terms[i].Held()
+		if held.Max == sources.Endless {
+			held.Max = held.Min // it lasted so long at least, which alone makes nothing usual
+		} else {
+			known = known || held.Max > 0
+		}
+		usual = max(usual, held.Max)
+	}
+	if !known {
+		return time.Time{}
+	}
+	return row.Terms[n-1].Start.At.Add(usual)
+}
+
+// longWait is about the first waiter. Candidates of an election wait as long as it takes.
+func longWait(j *Judge) Severity {
+	first, t := j.row.Queue.WaitingSince(), &j.State.Thresholds
+	switch {
+	case j.row.Kind == sources.KindElection || first.IsZero() || !j.passed(first.Add(t.Wait)):
+		return Well
+	case ownerIdle(j.row) || j.passed(first.Add(t.WaitPerson)):
+		return Bad
+	}
+	return Warn
+}
+
+// ownerIdle reports whether the only owner does nothing while others wait.
+func ownerIdle(row *sources.Row) bool {
+	return len(row.Owners) == 1 && row.Owners[0].Idle != sources.NotIdle
+}
+
+// fullAt is when no permit of a semaphore will have been free for long while somebody waits. Zero:
+// never, because one is free, nobody waits, or since when is not known.
+func fullAt(row *sources.Row, t *sources.Thresholds) time.Time {
+	since := row.TakenSince()
+	if since.IsZero() || !row.Limited() || row.Taken < row.Limit || row.Queue.Len == 0 {
+		return time.Time{}
+	}
+	return since.Add(t.Full)
+}
+
+func (j *Judge) losses() int { return j.row.Losses(j.now, j.State.Thresholds.FlapWithin) }

@@ -1,0 +1,71 @@
+package verdict
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now := uitest.Noon()
+		ago := func(name string) time.Time {
+			return now.Add(-time.Duration(rapid.IntRange(0, 60_000).Draw(t, name)) * time.Millisecond)
+		}
+		p := uitest.Led("a", "host", ago("since"))
+		if rapid.Bool().Draw(t, "leaderless") {
+			p = uitest.Leaderless("a", ago("since"))
+		}
+		p.Kind = rapid.SampledFrom([]sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore}).Draw(t, "kind")
+		p.Expected, p.Absent = rapid.Bool().Draw(t, "expected"), len(p.Owners) == 0 && rapid.IntRange(0, 9).Draw(t, "absent") == 0
+		if rapid.Bool().Draw(t, "by design") {
+			byDesign(&sources.Row{Primitive: p})
+		}
+		for i := range p.Owners {
+			p.Owners[i].Expires = sources.StampBetween(ago("end").Add(25*time.Second), ago("end").Add(30*time.Second), sources.Told)
+			p.Owners[i].Rhythm = sources.RhythmOf(time.Duration(rapid.IntRange(0, 20).Draw(t, "renewed every"))*time.Second, rapid.IntRange(0, 5).Draw(t, "renewals"))
+			p.Owners[i].Renewed = sources.Stamp{At: ago("renewed"), How: rapid.SampledFrom([]sources.Known{sources.Unknown, sources.Seen}).Draw(t, "told")}
+			p.Owners[i].Idle = rapid.SampledFrom([]sources.Idle{sources.NotIdle, sources.IdleSession}).Draw(t, "idle")
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "waiters") {
+			p.Queue.Waiters = append(p.Queue.Waiters, sources.Waiter{Since: sources.Stamp{At: ago("waits"), How: sources.Told}})
+		}
+		if len(p.Owners) > 0 && rapid.Bool().Draw(t, "endless") {
+			p.Owners[0].NoExpiry = true
+		}
+		st := uitest.State(now, p)
+		st.Thresholds.WaitPerson = 50 * time.Second
+		row := st.Rows[0]
+		start := ago("began")
+		before := sources.Term{Start: sources.Stamp{At: start.Add(-40 * time.Second), How: sources.Seen}, End: sources.Stamp{At: start, How: sources.Seen},
+			Cause: rapid.SampledFrom([]sources.Cause{sources.CauseUnknown, sources.CauseReleased, sources.CauseExpired}).Draw(t, "cause")}
+		if len(row.Terms) > 0 {
+			row.Terms[0].Start = sources.Stamp{At: start, How: sources.Seen}
+		}
+		if rapid.Bool().Draw(t, "owned before") {
+			row.Terms = append([]sources.Term{before}, row.Terms...)
+		}
+		st.Scopes[0].Alive = ago("alive")
+		j := Judge{State: st}
+		v, until := j.Weigh(row, now)
+		for range 50 {
+			now = now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "pass")) * time.Millisecond)
+			if rapid.Bool().Draw(t, "answers") {
+				st.Scopes[0].Alive = now
+			}
+			got, next := j.Weigh(row, now)
+			if got != v && (until.IsZero() || now.Before(until)) {
+				t.Fatalf("%+v at %v, before %v; it was %+v", got, now.Sub(uitest.Noon()), until.Sub(uitest.Noon()), v)
+			}
+			if row.Expected && len(p.Owners) == 0 && got.Severity > v.Severity && v.Severity.Problem() {
+				t.Fatalf("it became calmer although nobody took it: %+v, was %+v", got, v)
+			}
+			v, until = got, next
+		}
+	})
+}
