@@ -16,7 +16,7 @@ import (
 func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, error) {
 	var specs []sources.Spec
 	var wrong []error
-	for _, s := range c.Sources {
+	for i, s := range c.Sources {
 		source, err := p.settings.source(s, c)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
@@ -25,8 +25,11 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 		if p.env.wrapSource != nil {
 			source = p.env.wrapSource(source)
 		}
+		if s.Agree == 0 && s.Type == "dflockd" { // a key belongs to one server of the list
+			s.Agree = -1 - i
+		}
 		specs = append(specs, sources.Spec{
-			Name: s.Name, Type: s.Type, Address: backends.Config().AddressWithoutLogin(&s), Source: source, Owners: c.Owners, Logger: logger,
+			Name: s.Name, Type: s.Type, Address: backends.Config().AddressWithoutLogin(&s), Source: source, Owners: c.Owners, Agree: s.Agree, Logger: logger,
 		})
 	}
 	if len(wrong) > 0 {

@@ -55,6 +55,7 @@ type Source struct {
 	PollMin time.Duration
 	PollMax time.Duration // 0, as PollMin 0: the source's own choice
 	Forget  time.Duration // 0: the source's own choice
+	Agree   int           // not 0: its names are the same locks as in the other sources with this number
 }
 
 // History says what is recorded. The zero History: everything, at the usual place.

@@ -275,8 +275,12 @@ func (d *decoder) list(n ast.Node, path string, v reflect.Value) {
 		d.add(n, path, "must be a list, as [a, b] or one a line after a dash")
 		return
 	}
-	v.Set(reflect.MakeSlice(v.Type(), len(s.Values), len(s.Values)))
-	for i, item := range s.Values {
+	items := s.Values
+	if v.Type().Elem().Kind() == reflect.Slice && len(items) > 0 && items[0].Type() != ast.SequenceType {
+		items = []ast.Node{s} // the only list of a list of lists needs no brackets around it
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
+	for i, item := range items {
 		d.value(item, fmt.Sprintf("%s[%d]", path, i), v.Index(i))
 	}
 }

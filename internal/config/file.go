@@ -14,6 +14,7 @@ type file struct {
 	Sources  []fileSource                 `yaml:"sources"`
 	Names    map[string]map[string]string `yaml:"names"`
 	Owners   []fileOwner                  `yaml:"owners"`
+	Agree    [][]string                   `yaml:"agree"`
 	Keys     map[string][]string          `yaml:"keys"`
 
 	Thresholds sources.Thresholds `yaml:"thresholds"`

@@ -44,6 +44,9 @@ func (v *validator) config(f *file) Config {
 	}
 	v.unique(c.Sources)
 	v.backends.nameSources(c.Sources)
+	for i, names := range f.Agree {
+		v.agree(i, names, c.Sources)
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.Names)) {
 		v.names(name, f.Names[name], c.Sources)
 	}
@@ -72,6 +75,24 @@ func (v *validator) names(source string, list map[string]string, all []Source) {
 	}
 	for _, lock := range slices.Sorted(maps.Keys(list)) {
 		v.try(b, join(path, lock), Source{}, map[string]string{lock: list[lock]})
+	}
+}
+
+// agree gives the sources of the i-th group their number.
+func (v *validator) agree(i int, names []string, all []Source) {
+	if path := fmt.Sprintf("agree[%d]", i); len(names) < 2 {
+		v.wrong(path, "name two sources at least, as [leases-a, leases-b]")
+	}
+	for n, name := range names {
+		path, at := fmt.Sprintf("agree[%d][%d]", i, n), slices.IndexFunc(all, func(s Source) bool { return s.Name == name })
+		switch {
+		case at < 0:
+			v.wrong(path, "no source has this name")
+		case all[at].Agree > 0:
+			v.wrong(path, "this source is in a list already: one that agrees with all of them is in the same")
+		default:
+			all[at].Agree = i + 1
+		}
 	}
 }
 
