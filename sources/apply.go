@@ -16,6 +16,7 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 	if c.At.IsZero() {
 		c.At = m.at.Wall
 	}
+	m.proved = m.proved[:0]
 	b := batch{change: c, urgency: idle}
 	if len(c.Alive) > 0 {
 		b.urgency = calm
@@ -82,6 +83,7 @@ func (m *model) changeRows(b *batch) {
 	for _, u := range c.Unseen {
 		if slot, ok := m.index.find(u.Ref); ok && m.rows[slot].Scope == b.scope.index {
 			m.draft(slot).unseen(u.From, u.To)
+			m.doubt(slot, u.From, u.To)
 		}
 	}
 	for _, p := range c.Set {
@@ -156,7 +158,12 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 	if l.after.After(l.at) {
 		l.after = l.at
 	}
-	l.unseen = row != nil && wentDark(l.after, l.at, row.unknown.stretches())
+	if l.started = sc.About.Started; row == nil {
+		return l
+	}
+	if l.darkFrom = sc.darkSince(row, l.at); l.relisted && (l.darkFrom.IsZero() || l.after.Before(l.darkFrom)) {
+		l.darkFrom = l.after
+	}
 	return l
 }
 
@@ -192,6 +199,9 @@ func (m *model) set(b *batch, p *Primitive) {
 	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
 	m.emit(b, m.events)
 	row.update(&l, m.events, before, after)
+	for _, who := range l.proved {
+		m.proved = append(m.proved, Event{Kind: EventRenewed, Ref: p.Ref, Owner: who})
+	}
 	row.levels = row.levels.with(after).withOwners(&l, m.events, before, after)
 	row.Primitive = after
 	row.Scope, row.listing = b.scope.index, b.scope.listing
@@ -222,6 +232,7 @@ func (m *model) base(slot int, l *look) *Primitive {
 	}
 	l.relisted, l.revealed = true, true
 	l.after = lostBefore(l.after, base.At)
+	l.darkFrom = l.after
 	return base
 }
 

@@ -13,14 +13,20 @@ import (
 // dark cuts the connection for so long, and finds what is listed then.
 func (w *world) dark(d time.Duration, found ...*sources.Primitive) {
 	w.t.Helper()
-	w.script.OnConnect(func() []sources.Change { return nil })
-	w.script.Fail(errors.New("reset"))
-	synctest.Wait()
+	w.fail()
 	time.Sleep(d)
 	for _, p := range found {
 		p.At = time.Now()
 	}
 	w.tell(sources.Change{Relists: true, Set: found, Synced: true, Alive: []string{"main"}})
+}
+
+// fail cuts the connection.
+func (w *world) fail() {
+	w.t.Helper()
+	w.script.OnConnect(func() []sources.Change { return nil })
+	w.script.Fail(errors.New("reset"))
+	synctest.Wait()
 }
 
 // beat tells that the server answers, and nothing else.

@@ -17,7 +17,12 @@ type look struct {
 	decided   []Event       // alike: see Change
 	ours      []expectation // the ends that we bring about
 
-	unseen   bool       // the row may have changed and changed back since before was read
+	darkFrom time.Time  // since then the row was not observed, up to this look; zero: it was since it was read before
+	started  time.Time  // About.Started
+	restarts bool       // what was owned before is lost: another incarnation tells it
+	unread   bool       // it was not read again, and what proves an owner the same will show in its next look
+	inDoubt  []string   // the owners that go on, and may have lost it in the dark
+	proved   []OwnerRef // those that did not
 	revealed bool       // who owned it could not be told for a while
 	queued   *Primitive // the last with a whole queue, where that of before is not
 }
@@ -65,10 +70,10 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	case !read(before), before.Absent:
 		return l.appeared(events, before, after)
 	}
-	anew := restarted(before, after)
+	l.restarts = restarted(before, after)
 	switch {
 	case ownersKnown(after) && ownersKnown(before):
-		events = l.owners(events, before, after, anew)
+		events = l.owners(events, before, after)
 	case ownersKnown(after):
 		events = l.present(events, after)
 	case !counted(after):
@@ -78,7 +83,7 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	default:
 		events = l.counts(events, before.Counts(), after)
 	}
-	return l.waiters(events, l.withQueue(before), after, anew)
+	return l.waiters(events, l.withQueue(before), after)
 }
 
 // counts tells how the numbers of a semaphore changed whose owners are not told.
@@ -112,8 +117,8 @@ func (l *look) ownerUnknown(before, after *Primitive) Event {
 	return e
 }
 
-// restarted reports whether another server told after than before: then no owner can be the
-// same, whatever its ID.
+// restarted reports whether another server told after than before, which lost what was owned: then
+// no owner is the same, whatever its ID, unless its Proof is.
 func restarted(before, after *Primitive) bool {
 	return before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
 }
@@ -190,15 +195,15 @@ func (l *look) vanished(events []Event, before *Primitive) []Event {
 }
 
 // owners compares who owned and who owns.
-func (l *look) owners(events []Event, before, after *Primitive, anew bool) []Event {
+func (l *look) owners(events []Event, before, after *Primitive) []Event {
 	follows := CauseUnknown
-	if anew {
+	if l.restarts {
 		follows = CauseRestart
 	}
 	start := len(events)
-	events = l.ends(events, before, after, anew, follows)
+	events = l.ends(events, before, after, follows)
 	ended := len(events) - start
-	events = l.begins(events, before, after, anew)
+	events = l.begins(events, before, after)
 	if l.revealed && len(events) == start { // nobody came or went meanwhile
 		events = l.present(events, after)
 	}
@@ -206,26 +211,26 @@ func (l *look) owners(events []Event, before, after *Primitive, anew bool) []Eve
 		events[start] = l.replacement(&events[start], &events[start+1])
 		events = events[:start+1]
 	}
-	if anew {
+	if l.restarts {
 		return events
 	}
 	return l.continued(events, before, after)
 }
 
-func (l *look) ends(events []Event, before, after *Primitive, anew bool, follows Cause) []Event {
-	now := finder{owners: after.Owners}
+func (l *look) ends(events []Event, before, after *Primitive, follows Cause) []Event {
+	now := finder{look: l, owners: after.Owners}
 	for i := range before.Owners {
-		if o := &before.Owners[i]; anew || now.find(o) == nil {
+		if o := &before.Owners[i]; now.find(o) == nil {
 			events = append(events, l.end(before, o, follows))
 		}
 	}
 	return events
 }
 
-func (l *look) begins(events []Event, before, after *Primitive, anew bool) []Event {
-	was := finder{owners: before.Owners}
+func (l *look) begins(events []Event, before, after *Primitive) []Event {
+	was := finder{look: l, owners: before.Owners}
 	for i := range after.Owners {
-		if o := &after.Owners[i]; anew || was.find(o) == nil {
+		if o := &after.Owners[i]; was.find(o) == nil {
 			e := l.event(EventAcquired, after)
 			e.Owner = o.ref()
 			if after.conflict() {
@@ -243,7 +248,7 @@ func (l *look) begins(events []Event, before, after *Primitive, anew bool) []Eve
 
 // continued names what changed for owners that stay.
 func (l *look) continued(events []Event, before, after *Primitive) []Event {
-	was := finder{owners: before.Owners}
+	was := finder{look: l, owners: before.Owners}
 	data := after.Data.changed(before.Data)
 	stays := !after.Ephemeral
 	for i := range after.Owners {
@@ -253,10 +258,11 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 			continue
 		}
 		stays = true
-		if renewed(old, o) {
+		if l.doubts(old, o) { // nothing is told of what it may have done to its lease in the dark
+		} else if renewed(old, o) {
 			e := l.event(EventRenewed, after)
 			e.Owner = o.ref()
-			if !l.relisted {
+			if !l.darkened() {
 				e.LeaseLeft = leaseLeft(old, l.at)
 			}
 			events = append(events, e)

@@ -34,6 +34,12 @@ func until(id string, t time.Time) Owner {
 	return Owner{ID: id, Expires: Stamp{At: t, How: Told}}
 }
 
+// proved is an owner by the same grant in each look.
+func proved(o Owner) Owner {
+	o.Proof = 1
+	return o
+}
+
 func semaphore(p *Primitive) { p.Kind, p.Limit = KindSemaphore, 3 }
 
 func queue(ids ...string) func(*Primitive) {
@@ -233,8 +239,10 @@ func TestDiffNamesRenewalsAndProclamations(t *testing.T) {
 			prim(t0, doubt(end.Add(900*time.Millisecond), end.Add(2*time.Second))), Change{}, nil},
 		{"ends that cannot be the same are one", prim(before, doubt(end, end.Add(time.Millisecond))),
 			prim(t0, doubt(end.Add(10*time.Millisecond), end.Add(12*time.Millisecond))), Change{}, []string{"renewed +a told left 5.001s"}},
-		{"a renewal across a gap says nothing of what was left", prim(before, until("a", end)), prim(t0, until("a", end.Add(time.Hour))),
+		{"a renewal across a gap says nothing of what was left", prim(before, proved(until("a", end))), prim(t0, proved(until("a", end.Add(time.Hour)))),
 			Change{Relists: true, After: before}, []string{"renewed +a seen within 10s"}},
+		{"a deadline that moved in a gap is no renewal", prim(before, until("a", end)), prim(t0, until("a", end.Add(time.Hour))),
+			Change{Relists: true, After: before}, nil},
 		{"a told renewal", prim(before, told(before)), prim(t0, told(t0)), Change{}, []string{"renewed +a told"}},
 		{"the same told renewal", prim(before, told(before)), prim(t0, told(before)), Change{}, nil},
 		{"data of the owner", prim(before, says("x")), prim(t0, says("y\x1b[2J")), Change{}, []string{`proclaimed +a told: "y\x1b[2J"`}},

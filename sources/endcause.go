@@ -10,12 +10,12 @@ func (l *look) ending(owner string) *Ending {
 func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	e := l.event(EventReleased, p)
 	e.Previous = o.ref()
-	if !l.relisted { // else it may have renewed unseen
+	if !l.darkened() { // else it may have renewed unseen
 		e.LeaseLeft = leaseLeft(o, l.at)
 	}
 	told := l.ending(o.ID)
 	ours := find(l.ours, func(x *expectation) bool { return x.Owner == o.ID })
-	decided := l.decision(o.ref(), true)
+	decided := l.decision(o.ref(), decidedEnd)
 	switch {
 	case decided != nil:
 		e.Cause, e.How, e.LeaseLeft = decided.Cause, decided.How, decided.LeaseLeft
@@ -28,10 +28,10 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
-	case leaseOver(o, l.at) && (l.relisted || l.unseen) && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
+	case leaseOver(o, l.at) && l.darkened() && !leasePast(o, l.darkFrom): // it may have been given up before, or renewed and given up unseen
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
-	case leaseKnown(o) && !l.relisted:
+	case leaseKnown(o) && !l.darkened():
 		e.Cause, e.How = CauseReleased, Inferred
 	}
 	if e.Cause == CauseExpired {
@@ -40,12 +40,16 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	return e
 }
 
-// decision is how an ownership ended, or else how its lease changed, where that is recorded and
-// the lease is not.
-func (l *look) decision(who OwnerRef, ended bool) *Event {
-	return find(l.decided, func(e *Event) bool {
-		return ended && e.Kind.EndsOwner() && e.Previous == who || !ended && e.Kind == EventLeaseChanged && e.Owner == who
-	})
+// What a lease decided: that an ownership ended, that the lease was changed, or that it is the same
+// grant behind darkness, which a renewal stands for.
+func decidedEnd(e *Event, who OwnerRef) bool    { return e.Kind.EndsOwner() && e.Previous == who }
+func decidedChange(e *Event, who OwnerRef) bool { return e.Kind == EventLeaseChanged && e.Owner == who }
+func decidedSame(e *Event, who OwnerRef) bool   { return e.Kind == EventRenewed && e.Owner == who }
+
+// decision is what the lease of an owner decided, where that is recorded and the lease is not; nil:
+// nothing of that kind.
+func (l *look) decision(who OwnerRef, what func(*Event, OwnerRef) bool) *Event {
+	return find(l.decided, func(e *Event) bool { return what(e, who) })
 }
 
 // replaces reports whether one end and one beginning in the same look are a replacement: where

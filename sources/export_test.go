@@ -28,6 +28,9 @@ func (d drifting) Now() Instant {
 // is the first.
 func Diff(before, after *Primitive, c Change) []Event {
 	l := look{scope: c.Scope, after: c.After, at: c.At, relisted: c.Relists}
+	if c.Relists {
+		l.darkFrom = c.After
+	}
 	ref := refOf(before, after)
 	for _, e := range c.Ended {
 		if e.Ref == ref {

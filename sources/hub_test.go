@@ -177,7 +177,7 @@ func TestUnknownOwnersAreNeitherNobodyNorAnEnd(t *testing.T) {
 		w.wantEvents("owner_unknown app told", "owner_unknown other told")
 		time.Sleep(time.Second)
 		w.set(election("app", leased("a", time.Hour)), election("other", leased("b", time.Hour)))
-		w.wantEvents("present app +a at_least", "renewed app +a seen", "owner_changed other -a +b seen")
+		w.wantEvents("present app +a at_least", "owner_changed other -a +b seen")
 		if got := w.row("other").Terms[1].Start; got != sources.StampBetween(known, time.Now(), sources.Seen) {
 			t.Errorf("start = %+v, want some time after the owners were last known", got)
 		}

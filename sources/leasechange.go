@@ -16,7 +16,7 @@ func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Even
 	var detail string
 	before := leaseLeft(old, l.at)
 	left, was := format.Precise(leaseLeft(o, l.at)), format.Precise(before)
-	decided := l.decision(o.ref(), false)
+	decided := l.decision(o.ref(), decidedChange)
 	switch {
 	case decided != nil:
 		before, detail = decided.LeaseLeft, decided.Detail

@@ -18,6 +18,7 @@ type model struct {
 	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
 	expected  []expectation
 	events    []Event   // of the primitive being applied; kept to spare allocations
+	proved    []Event   // what Change.Decided says of the owners that the last Change proved the same
 	inputs    uint64    // how many were applied
 	at        Instant   // of the one that is applied now
 	published *State    // the latest

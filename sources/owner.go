@@ -1,19 +1,15 @@
 package sources
 
-import "time"
-
-// sameTerm reports whether two owners of one incarnation are one uninterrupted ownership.
-func sameTerm(a, b *Owner) bool {
-	return a.ID == b.ID && sameNumber(a.Fence, b.Fence) && sameNumber(uint64(a.Serial), uint64(b.Serial))
-}
-
-// sameNumber reports whether two numbers can be of one ownership; 0: it is not known.
-func sameNumber(a, b uint64) bool { return a == b || a == 0 || b == 0 }
+import (
+	"cmp"
+	"time"
+)
 
 // finder finds owners in a list that mostly keeps its order: it looks first behind the
 // last one found, so that comparing two lists costs one step an owner, and builds an
 // index only where two long lists differ much.
 type finder struct {
+	look   *look
 	owners []Owner
 	next   int
 	steps  int
@@ -24,7 +20,7 @@ type finder struct {
 const indexAfter = 256
 
 func (f *finder) find(o *Owner) *Owner {
-	if f.next < len(f.owners) && sameTerm(&f.owners[f.next], o) {
+	if f.next < len(f.owners) && f.look.goesOn(&f.owners[f.next], o) {
 		f.next++
 		return &f.owners[f.next-1]
 	}
@@ -38,7 +34,7 @@ func (f *finder) find(o *Owner) *Owner {
 	}
 	for i := first; i < len(f.owners); i++ {
 		f.steps++
-		if sameTerm(&f.owners[i], o) {
+		if f.look.goesOn(&f.owners[i], o) {
 			f.next = i + 1
 			return &f.owners[i]
 		}
@@ -126,10 +122,10 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 	if !read(after) || len(after.Owners) == 0 {
 		return after
 	}
-	var was finder
+	was := finder{look: l}
 	found := l.found(before)
-	if read(before) && !restarted(before, after) {
-		was.owners = before.Owners
+	if read(before) {
+		l.restarts, was.owners = restarted(before, after), before.Owners
 	}
 	full := after
 	for i := range after.Owners {
@@ -150,6 +146,14 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 
 func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhythm) {
 	since, renewal = o.Since, o.Renewed
+	if old != nil && l.doubts(old, o) {
+		l.inDoubt = append(l.inDoubt, o.ID)
+		since = l.doubted(cmp.Or(since, old.Since), old.Since)
+		return since, renewal, old.Rhythm // who renewed it in the dark is not known
+	}
+	if old != nil && l.darkened() {
+		l.proved = append(l.proved, o.ref())
+	}
 	var ours Stamp
 	switch {
 	case old != nil:
@@ -164,6 +168,8 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 		since = ours
 	case ours.How == AtLeast && since.How == AtLeast && ours.At.Before(since.At): // from before the source began anew
 		since = StampBetween(Later(ours.After(), since.After()), ours.At, AtLeast)
+	case old != nil && ours.How == AtLeast && looked(since.How) && since.At.Before(ours.At): // the source knows of no doubt
+		since = ours
 	}
 	if old == nil {
 		return since, renewal, Rhythm{}
@@ -181,7 +187,7 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 // rhythm is how often an owner renews that owned it at the last look, too. A pause with a
 // gap in it is not counted: renewals may have been missed.
 func (l *look) rhythm(old *Owner, anew bool) Rhythm {
-	if !anew || l.relisted {
+	if !anew || l.darkened() {
 		return old.Rhythm
 	}
 	last, ok := lastRenewed(old)

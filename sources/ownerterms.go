@@ -42,7 +42,7 @@ func (l *levels) withOwners(k *look, events []Event, before, after *Primitive) *
 		return l.owning(nil)
 	}
 	if !slices.ContainsFunc(events, ofOwner) && (before == nil || sameRefs(before.Owners, after.Owners)) {
-		return l
+		return l.doubted(k)
 	}
 	var t ownerTerms
 	if l.owners != nil {
@@ -60,6 +60,17 @@ func (l *levels) withOwners(k *look, events []Event, before, after *Primitive) *
 		}
 	}
 	t.rename(after.Owners)
+	t.running = k.doubtTerms(t.running)
+	return l.owning(&t)
+}
+
+// doubted returns the levels, which may be nil, with the terms of the owners in doubt.
+func (l *levels) doubted(k *look) *levels {
+	if l == nil || l.owners == nil || len(k.inDoubt) == 0 {
+		return l
+	}
+	t := *l.owners
+	t.running = k.doubtTerms(t.running)
 	return l.owning(&t)
 }
 

@@ -9,13 +9,13 @@ import (
 // waiters compares two whole queues. One that is cut, or only a number, names nobody.
 // A waiter that got it is reported by the owner's event, not as one that left. After a restart
 // nobody waits as before.
-func (l *look) waiters(events []Event, before, after *Primitive, anew bool) []Event {
+func (l *look) waiters(events []Event, before, after *Primitive) []Event {
 	switch {
 	case !after.Queue.whole():
 		return events
 	case !before.Queue.whole():
 		return l.waitersPresent(events, after)
-	case anew:
+	case l.restarts:
 		return l.joined(l.left(events, before, nil), nil, after)
 	}
 	return l.joined(l.left(events, before, after), before, after)
@@ -68,7 +68,7 @@ func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive
 	}
 	for i := range p.Queue.Waiters {
 		w := &p.Queue.Waiters[i]
-		if waits[w.key()] || kind == EventWaiterLeft && other != nil && served(p, other, w) {
+		if waits[w.key()] || kind == EventWaiterLeft && other != nil && l.served(p, other, w) {
 			continue
 		}
 		e.Owner = w.ref()
@@ -79,8 +79,8 @@ func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive
 
 // served reports whether a waiter owns it now. Of a session that owned it already, in another
 // mode, only an ownership that is new says so.
-func served(before, after *Primitive, w *Waiter) bool {
-	was := finder{owners: before.Owners}
+func (l *look) served(before, after *Primitive, w *Waiter) bool {
+	was := finder{look: l, owners: before.Owners}
 	for i := range after.Owners {
 		o := &after.Owners[i]
 		if (o.ID == w.ID && w.ID != "" || w.Session != "" && o.Session == w.Session) && was.find(o) == nil {

@@ -28,7 +28,8 @@ func (k *Keyframe) Recall(s *State) *State {
 	for slot, row := range s.Rows {
 		if row != nil && rows[row.Ref] != nil && row.Fresh(s) && ownersKnown(row.Primitive) {
 			was := rows[row.Ref]
-			all.Rows[slot] = row.recalling(was, look{after: Earlier(k.scopes[was.Scope].Alive, k.at.Wall), at: row.At})
+			lost := Earlier(k.scopes[was.Scope].Alive, k.at.Wall)
+			all.Rows[slot] = row.recalling(was, look{after: lost, at: row.At, darkFrom: lost, started: s.Scopes[row.Scope].About.Started})
 		}
 	}
 	return &all
@@ -44,8 +45,8 @@ func (r *Row) recalling(was *Row, l look) *Row {
 	}
 	is.Terms = slices.Clip(was.Terms)
 	if n := len(was.Terms); n > 0 && was.Terms[n-1].End.How == Unknown {
-		goesOn = len(is.Owners) == 1 && len(was.Owners) == 1 && sameTerm(&was.Owners[0], &is.Owners[0]) && !restarted(was.Primitive, is.Primitive)
-		if !goesOn {
+		goesOn = len(is.Owners) == 1 && len(was.Owners) == 1 && l.goesOn(&was.Owners[0], &is.Owners[0])
+		if is.Terms = l.doubtTerms(is.Terms); !goesOn {
 			is.Terms = slices.Clone(was.Terms)
 			is.Terms[n-1].End = l.stamp()
 		}

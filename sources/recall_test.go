@@ -54,8 +54,8 @@ func TestOneLookRecallsWhatARunBeforeItKnew(t *testing.T) {
 	if len(recalled) != 4 {
 		t.Errorf("%d rows, want those of the look", len(recalled))
 	}
-	if s := recalled["same"].Owners[0].Since; s.How != sources.Seen || !s.At.Equal(minute(3)) || !s.After().Equal(minute(2)) || len(recalled["same"].Terms) != 1 {
-		t.Errorf("who went on owns since %+v, with %d terms", s, len(recalled["same"].Terms))
+	if s, terms := recalled["same"].Owners[0].Since, recalled["same"].Terms; s.How != sources.AtLeast || !s.At.Equal(minute(10)) || !s.After().Equal(minute(2)) || len(terms) != 1 || !terms[0].Sure.Equal(minute(10)) {
+		t.Errorf("who may have gone on owns since %+v, in %+v", s, terms)
 	}
 	if s := recalled["other"].Owners[0].Since; s.How != sources.Seen || !s.At.Equal(minute(10)) || !s.After().Equal(minute(5)) {
 		t.Errorf("another one owns since %+v", s)

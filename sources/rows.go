@@ -168,6 +168,7 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 			t.begin(after.Owners[0].ref(), after.Owners[0].Program, after.Owners[0].Since)
 		}
 		t.rename(after.Owners)
+		t.list = l.doubtTerms(t.list)
 		r.lowest(leaseLeft(&after.Owners[0], after.At))
 	}
 	r.Terms = t.list

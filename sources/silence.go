@@ -57,8 +57,10 @@ func (m *model) alive(sc *scope) {
 	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
 	sc.completeUntil = Later(sc.completeUntil, now.Wall)
 	sc.source.Err, sc.source.Retry, sc.source.outage = nil, time.Time{}, outage{}
-	if sc.Synced {
+	if sc.Synced && sc.dark { // its rows are not listed anew
+		from := sc.Dark[len(sc.Dark)-1].From
 		sc.endDark(now.Wall)
+		m.doubtAll(sc, from)
 	}
 	if was != HealthLive {
 		m.commit(sc.event(EventSourceUp, now.Wall, sc.About.Mode))

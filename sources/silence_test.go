@@ -111,7 +111,7 @@ func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
 		w.set(election("changes", leased("x", time.Hour)), election("lapses"))
 		w.tell(sources.Change{Synced: true})
 		now := time.Now()
-		w.wantEvents("source_up  seen", "renewed stays +a seen", "owner_changed changes -b +x seen",
+		w.wantEvents("source_up  seen", "owner_changed changes -b +x seen",
 			"expired lapses -c expired inferred", "released vanishes -d seen", "deleted vanishes seen", "synced  told")
 		if w.hasRow("vanishes") {
 			t.Error("what was not in the listing still has a row")

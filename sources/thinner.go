@@ -183,7 +183,7 @@ func (t *Thinner) change(in Input, was changing, events []Event) {
 	m := &t.whole.hub.model
 	f, c := m.source(in.Source), in.Change
 	events = slices.DeleteFunc(events, func(e Event) bool { return e.Kind == EventRenewed })
-	told := byRef(events, func(e Event) Ref { return e.Ref })
+	told := byRef(slices.Concat(events, m.proved), func(e Event) Ref { return e.Ref })
 	in.Change.Set = nil
 	var last *Primitive // that was left out
 	for i, p := range c.Set {
@@ -215,6 +215,7 @@ func (t *Thinner) change(in Input, was changing, events []Event) {
 				in.Change.Decided = append(in.Change.Decided, Event{Kind: e.Kind, Ref: e.Ref, Owner: e.Owner, Previous: e.Previous, Cause: e.Cause, How: e.How, LeaseLeft: e.LeaseLeft, Detail: e.Detail})
 			}
 		}
+		in.Change.Decided = append(in.Change.Decided, m.proved...)
 		t.keep(in)
 	}
 	for sc := range f.touched(&c) {

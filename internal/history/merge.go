@@ -106,7 +106,11 @@ func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 		lasts := t.End.At.IsZero() || t.End.At.After(over)
 		if lasts || t.End.How == sources.Bound {
 			if i := goesOn(live, &t, many); i >= 0 {
-				live[i].Start = t.Start
+				l := &live[i]
+				if unseen := t.End.How == sources.Bound || p.Span.To.Before(l.Start.At); unseen && (l.Owner.Fence == 0 || l.Owner.Fence != t.Owner.Fence) { // nobody saw it go on
+					l.Sure = sources.Later(l.Sure, l.Start.At)
+				}
+				l.Start, l.Sure, l.Every = t.Start, sources.Later(l.Sure, t.Sure), max(l.Every, t.Every)
 				continue
 			}
 		}

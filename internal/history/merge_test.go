@@ -11,7 +11,7 @@ import (
 	"coordtop/sources"
 )
 
-// drawn writes a term as its owner, its first and last minute, and how they are known where they were not seen: "-" where it lasts.
+// drawn writes a term as its owner, its first and last minute, and how they are known where they were not seen: "-" where it lasts, and behind ! from when it is sure.
 func drawn(terms []sources.Term) string {
 	var all []string
 	for _, t := range terms {
@@ -21,7 +21,11 @@ func drawn(terms []sources.Term) string {
 			}
 			return map[sources.Known]string{sources.AtLeast: "≤", sources.Bound: "≥"}[s.How] + fmt.Sprint(int(s.At.Sub(at(0)).Minutes()))
 		}
-		all = append(all, fmt.Sprintf("%s%d %s..%s", t.Owner.ID, t.Hue, stamp(t.Start), stamp(t.End)))
+		sure := "" // from when it is
+		if !t.Sure.IsZero() {
+			sure = fmt.Sprintf("!%d", int(t.Sure.Sub(at(0)).Minutes()))
+		}
+		all = append(all, fmt.Sprintf("%s%d %s..%s%s", t.Owner.ID, t.Hue, stamp(t.Start), stamp(t.End), sure))
 	}
 	return strings.Join(all, ", ")
 }
@@ -55,6 +59,7 @@ func TestARecordingIsMergedWithMemory(t *testing.T) {
 		return term(owner, hue, from, to, sources.Seen, sources.Bound)
 	}
 	found := func(owner string, hue uint8) sources.Term { return term(owner, hue, 60, 0, sources.AtLeast) }
+	fenced := func(t sources.Term) sources.Term { t.Owner.Fence = 7; return t }
 	dark := func(from, to int) sources.Dark { return sources.Dark{From: minute(from), To: minute(to)} }
 	lasts := func(from int) sources.Dark { return sources.Dark{From: minute(from)} }
 	for _, c := range []struct {
@@ -66,7 +71,8 @@ func TestARecordingIsMergedWithMemory(t *testing.T) {
 		pastDark   []sources.Dark
 		wantDark   string
 	}{
-		{name: "an owner goes on over a restart", past: []sources.Term{bound("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..-", pastDark: []sources.Dark{lasts(50)}, wantDark: "50..60"},
+		{name: "an owner goes on over a restart", past: []sources.Term{bound("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..-!60", pastDark: []sources.Dark{lasts(50)}, wantDark: "50..60"},
+		{name: "a fence proves that it went on", past: []sources.Term{fenced(bound("a", 0, 10, 50))}, live: []sources.Term{fenced(found("a", 0))}, want: "a0 10..-"},
 		{name: "another one was found after it", past: []sources.Term{bound("a", 0, 10, 50)}, live: []sources.Term{found("b", 0)}, want: "a1 10..≥50, b0 ≤60..-", pastDark: []sources.Dark{dark(50, 60)}, wantDark: "50..60"},
 		{name: "an owner that ended, and came again", past: []sources.Term{term("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..50, a0 ≤60..-"},
 		{name: "it is known with another fence", past: []sources.Term{{Owner: sources.OwnerRef{ID: "a", Fence: 1}, Start: sources.Stamp{At: minute(10), How: sources.Seen}}},
@@ -78,7 +84,7 @@ func TestARecordingIsMergedWithMemory(t *testing.T) {
 		{name: "nothing is recorded", live: []sources.Term{term("a", 0, 60, 0)}, want: "a0 60..-"},
 		{name: "memory has nothing", past: []sources.Term{term("a", 2, 10, 20), term("b", 2, 30, 0)}, want: "a0 10..20, b0 30..≥60"},
 		{name: "many: one goes on, one ended, one came", many: true, past: []sources.Term{bound("a", 0, 10, 50), term("b", 1, 20, 30), term("c", 2, 55, 0)},
-			live: []sources.Term{found("a", 0), term("d", 1, 61, 0)}, want: "b2 20..30, c3 55..≥60, a0 10..-, d1 61..-"},
+			live: []sources.Term{found("a", 0), term("d", 1, 61, 0)}, want: "b2 20..30, c3 55..≥60, a0 10..-!60, d1 61..-"},
 		{name: "many: one that came again is another term", many: true, past: []sources.Term{term("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..50, a0 ≤60..-"},
 	} {
 		p := history.Past{Span: history.Span{From: minute(0), To: minute(60)}, Lane: history.Lane{Terms: c.past, Dark: c.pastDark, Since: minute(0), Kind: sources.KindMutex}}

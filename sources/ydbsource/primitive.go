@@ -110,6 +110,7 @@ func (s *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Pri
 		o.Fence = l.Order
 		return o
 	}
+	o.Proof = l.Order
 	o.Attrs = []sources.Attr{{Key: "order id", Value: strconv.FormatUint(l.Order, 10)}}
 	if p.Kind != sources.KindSemaphore && l.Count < p.Limit {
 		o.Mode = sources.Shared

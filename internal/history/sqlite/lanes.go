@@ -197,11 +197,15 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 		(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) {
 		start = old.start // it was running when the last run ended, and this one found it so
 	}
+	sure := term.Sure
+	if start < told && term.Owner.Fence == 0 { // nobody saw it go on between the two
+		sure = sources.Later(sure, term.Start.At)
+	}
 	t.exec(`insert into term values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) on conflict do update set label = excluded.label, fence = excluded.fence,
 		until = excluded.until, until_how = excluded.until_how, until_within = excluded.until_within,
-		cause = excluded.cause, how = excluded.how, program = excluded.program, run = excluded.run, sure = excluded.sure, every = excluded.every`,
+		cause = excluded.cause, how = excluded.how, program = excluded.program, run = excluded.run, sure = excluded.sure, every = max(every, excluded.every)`,
 		l.id, start, term.Owner.ID, term.Owner.Label, unsigned(term.Owner.Fence), term.Start.How, within(term.Start),
-		stamp(term.End.At, ended), term.End.How, within(term.End), term.Cause, term.How, term.Program, l.hue(term), t.w.run.ID, instant(term.Sure), term.Every)
+		stamp(term.End.At, ended), term.End.How, within(term.End), term.Cause, term.How, term.Program, l.hue(term), t.w.run.ID, instant(sure), term.Every)
 	known := old != nil && old.start == start
 	switch {
 	case !ended:

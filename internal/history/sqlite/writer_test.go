@@ -128,7 +128,10 @@ func TestTheTimeBetweenTwoRunsIsNotObserved(t *testing.T) {
 	t.Parallel()
 	o := place(t)
 	first := begun(t, o, 0)
+	vague := term("a", sec, 0)
+	vague.Owner.Fence = 0
 	write(t, first, batchOf(0, m, history.LaneChange{Ref: ref("same"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}},
+		history.LaneChange{Ref: ref("vague"), Scope: "s", Terms: []sources.Term{vague}},
 		history.LaneChange{Ref: ref("other"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}}))
 	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrBusy) {
 		t.Errorf("a second recorder: %v, want ErrBusy", err)
@@ -147,14 +150,21 @@ func TestTheTimeBetweenTwoRunsIsNotObserved(t *testing.T) {
 	second := begun(t, o, 10*m)
 	again := term("a", 0, 0)
 	again.Start = sources.Stamp{At: after(11 * m), How: sources.AtLeast}
+	vague.Start = again.Start
 	write(t, second, batchOf(10*m, 12*m, history.LaneChange{Ref: ref("same"), Scope: "s", Terms: []sources.Term{again}},
+		history.LaneChange{Ref: ref("vague"), Scope: "s", Terms: []sources.Term{vague}},
 		history.LaneChange{Ref: ref("other"), Scope: "s", Terms: []sources.Term{term("b", 11*m, 0)}}))
-	if l := laneOf(t, s, "same", span(0, h)); len(l.Terms) != 1 || l.Terms[0].End != (sources.Stamp{}) {
-		t.Errorf("terms %+v: want the one that goes on", l.Terms)
+	if l := laneOf(t, s, "same", span(0, h)); len(l.Terms) != 1 || l.Terms[0].End != (sources.Stamp{}) || !l.Terms[0].Sure.IsZero() {
+		t.Errorf("terms %+v: want the one that goes on, as its fence proves", l.Terms)
 	}
 	l = laneOf(t, s, "other", span(sec, h))
 	if len(l.Terms) != 2 || l.Terms[0].End.How != sources.Bound || !equal(l.Dark, []sources.Dark{{From: after(m), To: after(10 * m)}, {From: after(12*m + silent)}}) {
 		t.Errorf("terms %+v, dark %+v", l.Terms, l.Dark)
+	}
+	vague.End = sources.Stamp{At: after(12 * m), How: sources.Seen}
+	write(t, second, batchOf(12*m, 13*m, history.LaneChange{Ref: ref("vague"), Scope: "s", Terms: []sources.Term{vague}}))
+	if l := laneOf(t, s, "vague", span(0, h)); len(l.Terms) != 1 || !l.Terms[0].Start.At.Equal(after(sec)) || !l.Terms[0].Sure.Equal(after(11*m)) {
+		t.Errorf("terms %+v: want the one that may have gone on, sure from the second run on", l.Terms)
 	}
 }
 
