@@ -67,6 +67,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	}
 	recording := p.recordingOf(c)
 	defer recording.close()
+	p.settings.lasts = true
 	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		recording.run(inner, hub, beside)
 		feed := newFeed(hub)

@@ -29,7 +29,7 @@ func (p *program) getCommand() *cobra.Command {
 		Use:   "get [URL | SOURCE[/NAME] ...]",
 		Short: "Print once who leads and who owns",
 		Long: selecting() + "Exit code 3: a source did not answer or refused the login, the others are printed; 4: no such name;\n" +
-			"5: a source was not read in full within --timeout; 10: something is as --fail-on says, which standard\n" +
+			"5: a source was not read in full within --timeout (then a scope is not synced); 10: something is as --fail-on says, which standard\n" +
 			"error tells: no-leader (an election, or an expected lock, that nobody owns), stale (a source does not\n" +
 			"answer, or refused the login), late (an owner does not renew in time), no-ttl (a lock of no session that never ends), wait (somebody\n" +
 			"has waited for a lock or semaphore for 30 s, or as `thresholds` says), two-owners, absent, full, flapping, any: what the board\n" +
@@ -82,6 +82,7 @@ func (p *program) watchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p.settings.lasts = true
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 				beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
 				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format(), Names: names, Diag: p.env.Stderr})

@@ -223,6 +223,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 	}
 	r := recordingAt(c, place, p.logger())
 	defer r.close()
+	p.settings.lasts = true
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		r.run(inner, hub, beside)
 		r.follow(inner, p.auditLog(), hub, beside)

@@ -23,6 +23,7 @@ type settings struct {
 	file      string // of --config
 	demoState string // folder of the demo's recording, which goes with it; "": this is no demo
 	logger    func() *slog.Logger
+	lasts     bool // the command watches, where others look once
 }
 
 // load reads a config file and checks what only the board knows: its keys. The error is a usage error: a

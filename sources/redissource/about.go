@@ -2,12 +2,14 @@ package redissource
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -26,8 +28,10 @@ func (w *watcher) describe() error {
 	a := sources.About{
 		Mode: modePolling, Version: w.server.version, Role: w.server.role,
 		Incarnation: w.server.incarnation(), Became: w.became, BecameHow: w.becameHow,
-		RoundTrip: cmp.Or(w.heartbeat.now().roundTrip, w.server.roundTrip), Warnings: w.warnings(), Config: []sources.Attr{{Key: "db", Value: w.space}},
+		RoundTrip: cmp.Or(w.heartbeat.now().roundTrip, w.server.roundTrip), Config: []sources.Attr{{Key: "db", Value: w.space}},
 	}
+	a.Partial, a.LeftOut = w.partial(time.Now())
+	a.Warnings = w.warnings(&a)
 	if w.push != nil {
 		a.Mode = w.push.mode
 		if len(w.push.prefixes) > 0 {
@@ -47,7 +51,7 @@ func (w *watcher) describe() error {
 	return w.Send(sources.Change{About: &a})
 }
 
-func (w *watcher) warnings() []string {
+func (w *watcher) warnings(a *sources.About) []string {
 	var list []string
 	switch why := strings.Join(w.polled, "; "); {
 	case why == "":
@@ -62,9 +66,15 @@ func (w *watcher) warnings() []string {
 	if w.noScan {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}
-	if w.selected.guess && !w.starting() {
-		text := w.guess.warning(len(w.keys), int(w.total))
-		if w.push != nil {
+	if (w.selected.guess || a.Partial == sources.Reading) && !w.starting() {
+		text := w.searching(time.Now())
+		if w.search.took >= time.Second {
+			text += " (a sweep takes " + format.Age(w.search.took) + ")"
+		}
+		if n := w.guess.leftOutBefore; n > 0 {
+			text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(n))
+		}
+		if w.push != nil && w.selected.guess {
 			every := "every " + w.o.Resync.String()
 			if w.o.Resync == time.Minute {
 				every = "once a minute"

@@ -307,7 +307,7 @@ func TestOnlySoManyKeysAreTrackedOneByOne(t *testing.T) {
 	if k := w.keys["b:leader:x"]; k.byKey || k.pushed || w.arms(k.name, true) || len(w.poll.names) != 1 {
 		t.Errorf("one too many: %+v", k)
 	}
-	if list := w.warnings(); len(list) != 1 || !strings.Contains(list[0], "more than 100,000 keys") {
+	if list := w.warnings(&sources.About{}); len(list) != 1 || !strings.Contains(list[0], "more than 100,000 keys") {
 		t.Errorf("%q", list)
 	}
 	w.unwatch(w.keys["a:leader:x"])

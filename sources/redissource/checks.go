@@ -37,7 +37,10 @@ func (w *watcher) check(ctx context.Context, now time.Time) error {
 	if err := w.checkPush(ctx); err != nil {
 		return err
 	}
-	return w.checkRights(ctx)
+	if err := w.checkRights(ctx); err != nil {
+		return err
+	}
+	return w.describe()
 }
 
 // checkPush leaves a push connection that is proven not to tell everything.

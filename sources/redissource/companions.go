@@ -80,7 +80,7 @@ func askCompanion(ctx context.Context, pipe redis.Pipeliner, refusals *rediscoor
 	if c.Ask == lockformat.AskField {
 		value = pipe.HGet(ctx, c.Key, c.Field)
 	} else {
-		value = pipe.GetRange(ctx, c.Key, 0, peekBytes-1)
+		value = pipe.GetRange(ctx, c.Key, 0, mostPeeked-1)
 	}
 	return func() lockformat.Content {
 		text := []byte(value.Val())

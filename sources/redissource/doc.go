@@ -76,13 +76,14 @@
 //
 // # What is a lock where nothing is selected
 //
-// The formats of libraries, and which keys belong to one lock, are in lockformat. Names that prove
-// a lock, and those with a word for one, are all found, over several sweeps where there are many
-// keys. Of the others a sweep once a minute reads 2,000 at most: the first 128 bytes of a string, a
-// hash or a sorted set only if it has 16 fields or fewer. A value that a library's locks have, and
-// that ends by itself, makes it a lock. Of keys that have nothing but a random value for it, as
-// sessions have, 20 are listed whose names begin alike. About.Warnings says how many keys were
-// not read.
+// The formats of libraries, and which keys belong to one lock, are in lockformat. Sweeps pass all
+// keys: the first one 20,000 at once, the others within Options.Share of a core of the server, which
+// is asked for its CPU. Names that prove a lock, and those with a word for one, are found by
+// themselves. Of the others the type is asked for, and of a string the first 64 bytes, of a hash
+// one field, of a sorted set the first member. A value that a library's locks have, and that ends
+// by itself or that nobody else writes, makes it a lock. Of keys that have nothing but a random
+// value for it 5,000 are listed whose names begin alike, and 20 of those that may be sessions. Until
+// the first pass is over, About.Partial says so.
 //
 // What stands beside a lock is read with it, but not at one instant, and what changes in it alone
 // is seen at the next look at the lock.
@@ -94,8 +95,8 @@
 // __redis__:invalidate; for keys without a prefix also client|caching, and client|id, without which
 // they are pushed on the read connection); or config|get, psubscribe and the very patterns
 // __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
-// locks that are kept in hashes, zcard and zrange for those in sorted sets; lrange, llen, hget and
-// pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize,
+// locks that are kept in hashes, zcard and zrange for those in sorted sets, hrandfield where names
+// say nothing; lrange, llen, hget and pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize,
 // client|setname, client|no-touch) is done without where it is refused.
 //
 // A refused command is an entry in the server's ACL LOG, so it is not asked for again by this

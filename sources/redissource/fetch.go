@@ -26,15 +26,10 @@ const tries = 3
 // question is one key to be read.
 type question struct {
 	name  string
-	arm   bool // its next change is to be pushed
-	brief bool // a reading that differs is not believed: PTTL and GETRANGE are enough
-	peek  bool // it is read as a whole only if its first bytes make it a lock
-
-	kind sources.Kind // of the key, as far as a person said
+	arm   bool         // its next change is to be pushed
+	brief bool         // a reading that differs is not believed: PTTL and GETRANGE are enough
+	kind  sources.Kind // of the key, as far as a person said
 }
-
-// peekBytes is how much of a value is read to see whether it is a lock's: more than any nonce.
-const peekBytes = 128
 
 // asked is what one look at one key sends.
 type asked struct {
@@ -79,12 +74,8 @@ func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which 
 			pipe.Do(ctx, "CLIENT", "CACHING", "YES") // of the next command, which arms the key
 		}
 		a.before, a.size = pipe.PTTL(ctx, q.name), new(redis.IntCmd)
-		head := int64(sources.BlobHead)
-		if q.peek {
-			head = peekBytes
-		}
-		a.head, a.after = pipe.GetRange(ctx, q.name, 0, head-1), a.before
-		if !q.brief && !q.peek {
+		a.head, a.after = pipe.GetRange(ctx, q.name, 0, sources.BlobHead-1), a.before
+		if !q.brief {
 			a.size, a.after = pipe.StrLen(ctx, q.name), pipe.PTTL(ctx, q.name)
 		}
 	}
@@ -100,11 +91,6 @@ func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which 
 			tables = append(tables, i)
 		case err != nil:
 			return nil, nil, err
-		case questions[i].peek && !lockformat.ByValue(questions[i].name, r.content(), questions[i].kind):
-			readings[i] = &reading{shape: missing, sent: sent, got: got}
-		case questions[i].peek:
-			again = append(again, i)
-			questions[i].peek = false
 		case !steady, questions[i].brief && len(r.head) == sources.BlobHead:
 			again = append(again, i)
 			questions[i].brief = false
@@ -162,12 +148,8 @@ func exec(ctx context.Context, pipe redis.Pipeliner) error {
 	return err
 }
 
-// mostFields bounds the hashes and sorted sets that are read; mostPeeked those whose names do not
-// say that they are locks.
-const (
-	mostFields = 128
-	mostPeeked = 16
-)
+// mostFields bounds the hashes and sorted sets that are read.
+const mostFields = 128
 
 // tableCommands are what is asked of a table: its type, and of which size it is.
 type tableCommands struct {
@@ -218,11 +200,7 @@ func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusa
 		if typ == "zset" {
 			size = a.size[1]
 		}
-		most := int64(mostFields)
-		if questions[i].peek {
-			most = mostPeeked
-		}
-		if n, err := size.Int64(); err == nil && n <= most && a.packed() {
+		if n, err := size.Int64(); err == nil && n <= mostFields && a.packed() {
 			small = append(small, i)
 		}
 	}

@@ -1,11 +1,8 @@
 package redissource
 
 import (
-	"fmt"
-	"hash/fnv"
 	"time"
 
-	"coordtop/internal/format"
 	"coordtop/sources/redissource/lockformat"
 )
 
@@ -13,41 +10,24 @@ import (
 // lock's.
 const longestGuessed = 1024
 
-// guessing is how far the scan for what nobody selected has come: each sweep goes on where
-// the one before it was cut.
+// guessing is what is known of keys that nobody selected.
 type guessing struct {
-	cursor uint64    // where the next sweep begins; 0: at the beginning
-	began  time.Time // of the scan that starts at the beginning
-	passed int       // keys that it has passed
-	listed time.Time // began of the last one that came to its end
-	whole  bool      // one came to its end
-
-	scans         int             // that began at the beginning
-	nameless      int             // keys that this one passed whose names say nothing
-	readByValue   int             // those of them that were read
 	semaphores    map[string]bool // locks that a companion key proves to be semaphores
-	alike         map[string]int  // owned keys that only their values make locks, by the first part of the name
-	leftOut       int             // keys that this sweep left out, because there are mostAlike that begin alike
+	denied        map[string]bool // first parts of names that say nothing, of which one may not be read
+	alike         map[string]int  // owned keys that only their values make locks, by what crowd says
+	leftOut       int             // keys that this sweep left out, because there are too many that begin alike
 	leftOutBefore int             // the same of the last sweep
 }
 
 const (
-	// mostReadByValue is how many keys a sweep reads whose names say nothing: only their values can
-	// make them locks.
-	mostReadByValue = 2000
 	// mostAlike is how many keys whose names begin alike are kept where only a value that others
-	// write too makes them locks: more than that are sessions, or other random values.
-	mostAlike      = 20
+	// write too makes them locks. Sessions have such values: of names with a word for
+	// those, and of leases longer than locks have, mostSessions are.
+	mostAlike      = 5000
+	mostSessions   = 20
+	longestLease   = time.Hour
 	mostRemembered = 10_000
 )
-
-func (g *guessing) begin(s *sweep) {
-	if s.cursor = g.cursor; s.cursor == 0 {
-		g.began, g.passed = s.started, 0
-		g.scans++
-		g.nameless, g.readByValue = 0, 0
-	}
-}
 
 // lockOf is the name of the key that stands for the lock that a scanned or pushed key belongs to;
 // "": for none. byValue reports whether only its value can say that it is one.
@@ -69,31 +49,21 @@ func (g *guessing) lockOf(name string) (lock string, byValue bool) {
 	return name, end == 0
 }
 
-// choose reports whether this sweep reads a key whose name says nothing. Where there are more
-// than it may read, each scan reads another part of them, the same keys again after as many
-// scans as there are parts.
-func (g *guessing) choose(s *sweep, name string, total int) bool {
-	g.nameless++
-	parts := uint32(min(total, mostScannedAtOnce)/mostReadByValue + 1)
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name)) // it never fails
-	if s.discover || s.readByValue >= mostReadByValue || h.Sum32()%parts != uint32(g.scans)%parts {
-		return false
+// crowd is what keys are counted by of which too many would be kept, and how many may be.
+func crowd(name string, lease time.Duration) (by string, most int) {
+	if by = firstParts(name, 1); lease > longestLease || lockformat.NamesSecret(name) {
+		return "session " + by, mostSessions
 	}
-	s.readByValue++
-	g.readByValue++
-	return true
+	return by, mostAlike
 }
-
-// mostScannedAtOnce is about how many keys one sweep passes on a large server.
-const mostScannedAtOnce = 200_000
 
 // recount counts anew the keys that are owned and whose values alone make them locks.
 func (g *guessing) recount(keys map[string]*key) {
 	g.alike = make(map[string]int)
 	for name, k := range keys {
 		if k.rule.byValue && k.shown != nil && k.shown.Guessed() && len(k.shown.Owners) > 0 {
-			g.alike[firstParts(name, 1)]++
+			by, _ := crowd(name, k.lease)
+			g.alike[by]++
 		}
 	}
 }
@@ -104,42 +74,33 @@ func (g *guessing) tooManyAlike(name string, rule rule, r *reading) bool {
 	if !lockformat.Find(name, r.content(), rule.kind).Weak {
 		return false
 	}
-	first := firstParts(name, 1)
-	if g.alike[first] >= mostAlike {
+	by, most := crowd(name, r.ttl)
+	if g.alike[by] >= most {
 		g.leftOut++
 		return true
 	}
-	g.alike[first]++
+	g.alike[by]++
 	return false
 }
 
-// finish returns whether an unknown name is a new key, and since when.
-func (g *guessing) finish(s *sweep) (complete bool, since time.Time) {
-	g.passed += s.scanned
-	g.leftOutBefore, g.leftOut = g.leftOut, 0
-	if s.cut {
-		g.cursor = s.cursor
-	} else {
-		g.cursor, g.whole, g.listed = 0, true, g.began
+// mayBeLock reports whether to read a key whose name says nothing: not if others that begin as it
+// does were refused, or are secrets of which enough are kept.
+func (g *guessing) mayBeLock(name string) bool {
+	first := firstParts(name, 1)
+	if lockformat.NamesSecret(name) && g.alike["session "+first] >= mostSessions {
+		g.leftOut++
+		return false
 	}
-	return g.whole, g.listed
+	return !g.denied[first]
 }
 
-// warning reports that known keys were guessed, among how many on the server, and what was not read yet.
-func (g *guessing) warning(known, total int) string {
-	of := ""
-	if total > 0 {
-		of = " of " + format.Count(max(total, known))
+// deny notes that a key whose name says nothing may not be read: each further question would be
+// counted in the server's ACL LOG.
+func (g *guessing) deny(name string) {
+	if g.denied == nil {
+		g.denied = make(map[string]bool)
 	}
-	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", format.Count(known), of)
-	if !g.whole && g.passed > 0 {
-		text += fmt.Sprintf(" (only about %s keys were looked at so far)", format.Count(g.passed))
+	if len(g.denied) < mostRemembered {
+		g.denied[firstParts(name, 1)] = true
 	}
-	if unread := g.nameless - g.readByValue; unread > 0 {
-		text += fmt.Sprintf("; %s keys whose names do not say what they are were not read, %s at most are in each sweep", format.Count(unread), format.Count(mostReadByValue))
-	}
-	if g.leftOutBefore > 0 {
-		text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(g.leftOutBefore))
-	}
-	return text
 }

@@ -2,7 +2,6 @@ package redissource
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -146,8 +145,7 @@ func TestGuessFindsLocksAndSaysSo(t *testing.T) {
 	r.crowd(2500)
 	watch(t, r, Options{}).synced()
 	about := r.mode(modeTracking)
-	if len(about.Warnings) != 1 || !strings.HasPrefix(about.Warnings[0], "guessed 2 of 2,505 keys: name them with ?keys=; 1,") ||
-		!strings.HasSuffix(about.Warnings[0], " keys whose names do not say what they are were not read, 2,000 at most are in each sweep; new prefixes are looked for once a minute") {
+	if len(about.Warnings) != 1 || about.Warnings[0] != "guessed 2 of 2,505 keys: name them with ?keys=; new prefixes are looked for once a minute" || about.Partial != sources.Whole {
 		t.Errorf("warnings %q", about.Warnings)
 	}
 	if row := r.Row("", "app:lock:y", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld }); row.Kind != sources.KindMutex {
@@ -180,17 +178,27 @@ func TestGuessIsCutAndSaysSo(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	for i := range 14 {
-		w.keys[strconv.Itoa(i)] = nil
+		w.keys[strconv.Itoa(i)] = newKey(strconv.Itoa(i), rule{guessed: true})
 	}
 	w.total, w.selected.guess = 812_000, true
-	w.guess.finish(&sweep{first: true, cut: true, cursor: 7, scanned: 200_000})
-	if got := strings.Join(w.warnings(), "|"); got != "guessed 14 of 812,000 keys: name them with ?keys= (only about 200,000 keys were looked at so far); new prefixes are looked for once a minute" {
+	now := time.Now()
+	w.search.begin(&sweep{started: now.Add(-time.Minute)})
+	w.search.finish(&sweep{first: true, cut: true, cursor: 7, scanned: 203_000}, now)
+	if partial, left := w.partial(now); partial != sources.Reading || left != "guessed 14 of 812,000 keys, sweep at 25 %, about 3m00s left: name them with ?keys=" {
+		t.Error(partial, left)
+	}
+	if got := strings.Join(w.warnings(&sources.About{}), "|"); !strings.HasPrefix(got, "guessed 14 of 812,000 keys, sweep at 25 %, about 3m") || !strings.HasSuffix(got, " left: name them with ?keys=; new prefixes are looked for once a minute") {
 		t.Error(got)
 	}
+	w.total = 0
+	if _, left := w.partial(now); left != "guessed 14 keys, about 203,000 keys were looked at so far: name them with ?keys=" {
+		t.Error(left)
+	}
+	w.search.finish(&sweep{}, now)
+	if partial, left := w.partial(now); partial != sources.Whole || left != "" {
+		t.Error(partial, left)
+	}
 }
-
-// notRead is how many of 6,000 keys whose values are no locks' a whole scan left out.
-var notRead = regexp.MustCompile(`^guessed 60 of 6,060 keys: name them with \?keys=; 4,\d{3} keys whose names do not say what they are were not read, 2,000 at most are in each sweep; new prefixes are looked for once a minute$`)
 
 // TestGuessGoesOnWhereItStopped has locks among more keys than one sweep looks at.
 func TestGuessGoesOnWhereItStopped(t *testing.T) {
@@ -199,10 +207,10 @@ func TestGuessGoesOnWhereItStopped(t *testing.T) {
 	for i := range 60 { // in the order of a scan no page has all locks
 		r.do("EVAL", "local last=tonumber(ARGV[2]) for i=last-99,last do redis.call('SET','other:'..i,'x') end redis.call('SET','app:lock:'..last,ARGV[1])", 0, uuidA, (i+1)*100)
 	}
-	watch(t, r, Options{guessKeys: 2 * scanCount}).synced()
+	watch(t, r, Options{unspread: 2 * scanCount}).synced()
 	r.State("all locks", func(s *sources.State) bool { return s.Sources[0].Rows == 60 })
 	r.About("", "a whole scan", func(a sources.About) bool {
-		return len(a.Warnings) == 1 && notRead.MatchString(a.Warnings[0])
+		return a.Partial == sources.Whole && len(a.Warnings) == 1 && strings.HasPrefix(a.Warnings[0], "guessed 60 of 6,060 keys: name them with ?keys=")
 	})
 }
 
@@ -215,7 +223,7 @@ func TestGuessByValueTakesNoSessionsForLocks(t *testing.T) {
 	r.do("EVAL", "for i=1,300 do redis.call('SET','session:'..i,ARGV[1],'PX',600000) end", 0, uuidA)
 	watch(t, r, Options{}).synced()
 	r.Row("", "orders", "a guess", func(row *sources.Row, _ *sources.State) bool { return row.Guessed() && row.Kind == sources.KindMutex })
-	r.State("few rows", func(s *sources.State) bool { return s.Sources[0].Rows == 1+mostAlike })
+	r.State("few rows", func(s *sources.State) bool { return s.Sources[0].Rows == 1+mostSessions })
 	r.About("", "how many were left out", func(a sources.About) bool {
 		return strings.Contains(strings.Join(a.Warnings, " "), "; 280 keys with random values are left out, because many names begin as theirs do")
 	})

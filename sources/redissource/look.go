@@ -23,10 +23,10 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		}
 		r, _ := w.ruleOf(name)
 		questions = append(questions, question{
-			name: name, arm: w.arms(name, !n.first.IsZero()) && (k != nil || !r.byValue),
+			name: name, arm: w.arms(name, !n.first.IsZero()),
 			// mayBePushed doubts only these.
 			brief: notices == nil && k != nil && k.pushed && !k.stale && !k.doubted,
-			kind:  r.kind, peek: k == nil && r.byValue,
+			kind:  r.kind,
 		})
 	}
 	if len(questions) == 0 {

@@ -71,7 +71,7 @@ type Options struct {
 	// ours to choose: Protocol 2 keeps to RESP2, anything else tries RESP3 first.
 	Client rediscoord.ClientOptions
 	// Selections say which keys are watched. None: what looks like a lock is guessed from
-	// one bounded scan, and About.Warnings says so.
+	// all keys, and About.Warnings says so.
 	Selections []Selection
 	// Legible are patterns of what may be shown of a value, or of a field of a lock's hash,
 	// although it is not positively a name: the match, or its first group.
@@ -88,9 +88,11 @@ type Options struct {
 	// what no push told. 0: a minute. It is spread by a tenth.
 	Resync time.Duration
 
-	// guessKeys is how many keys the first sweep after a connect passes in its search for
-	// what nobody selected; the next sweeps go on there. 0: 200,000.
-	guessKeys int
+	// Share is how much of a core of the server the search for keys may take. 0: 0.05.
+	Share float64
+
+	// unspread is how many keys the first sweep passes at once: small servers have no more. 0: 20,000.
+	unspread int
 	// Silence is how long the server may leave a ping or a read without an answer. 0: 3 s.
 	Silence time.Duration
 }
@@ -107,7 +109,8 @@ func (o Options) withDefaults() Options {
 	o.PollMin = cmp.Or(max(o.PollMin, 0), 250*time.Millisecond)
 	o.PollMax = cmp.Or(max(o.PollMax, 0), 5*time.Second)
 	o.Resync = cmp.Or(max(o.Resync, 0), time.Minute)
-	o.guessKeys = cmp.Or(o.guessKeys, 200_000)
+	o.unspread = cmp.Or(o.unspread, 20_000)
+	o.Share = cmp.Or(max(o.Share, 0), 0.05)
 	o.Silence = cmp.Or(max(o.Silence, 0), 3*time.Second)
 	o.PollMax = max(o.PollMin, o.PollMax)
 	o.Client.Name = clientName

@@ -16,43 +16,38 @@ import (
 // sweep is one pass over everything: all that is known is read, and what is not known is
 // looked for. It advances in small steps, so that pushes never wait for it.
 type sweep struct {
-	first       bool // after a connect: ends with Synced
-	discover    bool // only what is not known yet is read
-	started     time.Time
-	rest        time.Time // no step before this
-	pending     []string  // to read
-	scanning    bool
-	pattern     string // to scan with; "": all keys
-	cursor      uint64
-	retries     int           // keys that would not stand still, which a first sweep must not leave out
-	scanned     int           // keys that were passed, in pages of scanCount
-	cost        time.Duration // of all steps
-	cut         bool          // given up before the end
-	readByValue int           // keys whose names say nothing
+	first    bool // after a connect: ends with Synced
+	discover bool // only what is not known yet is read
+	started  time.Time
+	rest     time.Time // no step before this
+	pending  []string  // to read
+	nameless []string  // to be read if their values may be those of locks
+	searches bool      // it scans
+	scanning bool      // it has not come to the end of that
+	pattern  string    // to scan with; "": all keys
+	cursor   uint64
+	retries  int           // keys that would not stand still, which a first sweep must not leave out
+	scanned  int           // keys that were passed, in pages of scanCount
+	cost     time.Duration // of all steps
+	cut      bool          // given up before the end
 }
 
 const (
-	scanCount = 1000
-
-	// guessTime bounds the work of one sweep for what nobody selected, see also Options.guessKeys.
-	guessTime = 2 * time.Second
-
+	scanCount   = 1000
 	mostRetries = 10_000
 )
 
 func (w *watcher) newSweep(first bool) *sweep {
 	w.denials.begin(w.keys)
 	s := &sweep{first: first, started: time.Now(), pattern: w.selected.scanPattern()}
-	s.scanning = (s.pattern != "" || w.selected.guess) && !w.noScan
-	s.cut = w.noScan
+	s.searches = s.pattern != "" || w.selected.guess
+	s.scanning, s.cut = s.searches && !w.noScan, w.noScan
 	for name := range w.selected.exact {
 		s.pending = append(s.pending, name)
 	}
 	slices.Sort(s.pending)
-	if w.selected.guess {
-		w.guess.begin(s)
-		w.guess.recount(w.keys)
-	}
+	w.search.begin(s)
+	w.guess.recount(w.keys)
 	for name, k := range w.keys {
 		if !k.rule.exact {
 			s.pending = append(s.pending, name)
@@ -85,8 +80,8 @@ func (w *watcher) beginDiscovery() {
 	w.sweep.discover, w.sweep.pending = true, nil
 }
 
-// step does one round trip of the sweep. All but the first are spread: they take a
-// fifth of the time at most.
+// step does one round trip of the sweep. All but those of the first are spread so that they keep to
+// our share of the server.
 func (s *sweep) step(ctx context.Context, w *watcher) error {
 	start := time.Now()
 	if err := s.advance(ctx, w); err != nil {
@@ -94,18 +89,31 @@ func (s *sweep) step(ctx context.Context, w *watcher) error {
 	}
 	took := time.Since(start)
 	s.cost += took
-	if !s.first {
-		s.rest = start.Add(5 * took)
+	if s.first {
+		return nil
 	}
-	return nil
+	var err error
+	s.rest, err = w.load.rest(took, w)
+	return err
 }
 
 func (s *sweep) advance(ctx context.Context, w *watcher) error {
-	if len(s.pending) > 0 {
+	switch {
+	case len(s.pending) > 0:
 		n := min(chunk, len(s.pending))
 		names := slices.DeleteFunc(s.pending[:n:n], func(name string) bool { return !s.wants(w.keys[name]) })
 		s.pending = s.pending[n:]
 		return w.look(ctx, names, nil)
+	case len(s.nameless) > 0:
+		n := min(chunk, len(s.nameless))
+		if !w.search.typed { // whether we may ask for types is seen by one
+			n = 1
+		}
+		locks, err := w.peek(ctx, s.nameless[:n])
+		s.nameless, s.pending = s.nameless[n:], locks
+		return err
+	case s.scanning && (s.first && s.scanned >= w.o.unspread || time.Since(s.started) >= w.o.Resync):
+		s.scanning, s.cut = false, true // the next one goes on there
 	}
 	if s.scanning {
 		return s.scan(ctx, w)
@@ -136,15 +144,21 @@ func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	}
 	w.readAnswered(start)
 	for _, name := range names {
+		byValue := false
 		if w.selected.guess {
-			lock, byValue := w.guess.lockOf(name)
-			if byValue && lock == name && w.keys[name] == nil && !w.guess.choose(s, name, int(w.total)) {
-				continue
+			var lock string
+			if lock, byValue = w.guess.lockOf(name); lock != name {
+				name, byValue = lock, false
 			}
-			name = lock
 		}
 		k := w.keys[name]
-		if _, ok := w.selected.find(name); ok && s.wants(k) && (k != nil || w.capacity.fits(name)) {
+		switch _, ok := w.selected.find(name); {
+		case !ok || !s.wants(k) || k == nil && !w.capacity.fits(name):
+		case byValue && k == nil:
+			if w.search.readsValues() && w.guess.mayBeLock(name) {
+				s.nameless = append(s.nameless, name)
+			}
+		default:
 			s.pending = append(s.pending, name)
 		}
 	}
@@ -154,28 +168,23 @@ func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	if s.scanning && (w.capacity.full || s.scanned >= mostScanned) {
 		s.scanning, s.cut, w.capacity.full = false, true, true
 	}
-	if w.selected.guess && s.scanning && (s.first && s.scanned >= w.o.guessKeys || s.elapsed() >= guessTime) {
-		s.scanning, s.cut = false, true
-	}
 	return nil
 }
 
-// elapsed is how long the sweep has worked; the first one works without a rest.
-func (s *sweep) elapsed() time.Duration {
-	if s.first {
-		return time.Since(s.started)
-	}
-	return s.cost
+// quit ends a sweep before its end: a person asked for a new one.
+func (s *sweep) quit() {
+	s.cut = s.cut || s.scanning
+	s.scanning, s.pending, s.nameless, s.rest = false, nil, nil, time.Time{}
 }
 
 // finish draws the conclusions of a complete sweep.
 func (w *watcher) finish(s *sweep) error {
 	now := time.Now()
-	if w.selected.guess {
-		w.complete, w.listed = w.guess.finish(s)
-	} else if w.complete = !s.cut; w.complete {
-		w.listed = s.started
+	w.search.finish(s, now)
+	if w.complete = w.search.whole; w.complete {
+		w.listed = w.search.listed
 	}
+	w.guess.leftOutBefore, w.guess.leftOut = w.guess.leftOut, 0
 	if w.unasked && len(w.keys) > 0 {
 		w.resyncSoon()
 	}
@@ -185,13 +194,13 @@ func (w *watcher) finish(s *sweep) error {
 	}
 	w.dataLost = false
 	w.resync = now.Add(w.o.Resync - w.o.Resync/10 + rand.N(w.o.Resync/5+1)) // many watchers do not come at once
-	if w.again || s.first && w.guess.cursor != 0 {
+	if w.again || w.search.cursor != 0 && !w.capacity.full {
 		w.resync = now
 	}
 	if err := w.forget(now); err != nil {
 		return err
 	}
-	if w.selected.guess {
+	if w.selected.guess || s.searches && !w.search.whole {
 		if err := w.countKeys(); err != nil {
 			return err
 		}

@@ -28,6 +28,8 @@ type watcher struct {
 	again    bool // a sweep is due when the running one is over
 	capacity capacity
 	guess    guessing
+	search   search
+	load     load
 	poll     poller
 	unseen   []sources.Unseen // to be told
 
@@ -101,7 +103,7 @@ func (w *watcher) setUp(ctx context.Context) error {
 		if err := w.countKeys(); err != nil {
 			return err
 		}
-		for s.scanning {
+		for s.scanning && s.scanned < w.o.unspread {
 			if err := s.scan(ctx, w); err != nil {
 				return err
 			}
@@ -172,7 +174,7 @@ func (w *watcher) turn(ctx context.Context) error {
 	}
 	w.stepped = now
 	switch {
-	case w.sweep != nil && !now.Before(w.sweep.rest):
+	case w.starting() && !now.Before(w.sweep.rest):
 		return w.sweep.step(ctx, w)
 	case w.pollDue(now):
 		return w.stepPoll(ctx)
@@ -182,6 +184,8 @@ func (w *watcher) turn(ctx context.Context) error {
 		return w.check(ctx, now)
 	case !now.Before(w.pingAt()):
 		return w.pingReads(ctx)
+	case w.sweep != nil && !now.Before(w.sweep.rest):
+		return w.sweep.step(ctx, w)
 	case done: // more may have been pushed
 		return nil
 	}
@@ -236,12 +240,18 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	changed, next := w.hints.Changed(), w.resync
 	switch {
-	case w.sweep != nil: // a refresh waits until it is over
+	case w.starting():
 		next = w.sweep.rest
 	case w.hints.Refreshed(&w.served):
 		w.denials.ask = true
+		w.search.anew()
 		w.resyncSoon()
+		if w.sweep != nil {
+			w.sweep.quit()
+		}
 		return nil
+	case w.sweep != nil:
+		next = w.sweep.rest
 	}
 	until := now.Add(time.Second)
 	for _, t := range []time.Time{next, w.ends.next(), w.pollNext(), w.checks.due, w.pingAt()} {

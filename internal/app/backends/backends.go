@@ -41,6 +41,7 @@ func LogTo(l *slog.Logger) {
 type Host struct {
 	Lookup config.Lookup
 	Logger func() *slog.Logger
+	Lasts  bool   // the command watches, where others look once
 	State  string // the folder of what is remembered between runs; "": nothing is
 }
 

@@ -69,7 +69,7 @@ func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.
 }
 
 // redisSource leaves it to Connect to refuse a cluster: it stands on the screen with that.
-func redisSource(_ Host, s config.Source, _ map[string]string) (Prepared, error) {
+func redisSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	client, err := redisClient(s)
 	many, wrong := patterns(s.Watch)
 	p := Prepared{Space: strings.TrimPrefix(urlOf(s).Path, "/"), Many: many}
@@ -77,7 +77,11 @@ func redisSource(_ Host, s config.Source, _ map[string]string) (Prepared, error)
 	p.Open = func(password string) (sources.Source, error) {
 		client := client
 		client.Password = cmp.Or(password, client.Password)
-		return redissource.New(redisOptions(s, client)), nil
+		o := redisOptions(s, client)
+		if !h.Lasts {
+			o.Share = 0.2
+		}
+		return redissource.New(o), nil
 	}
 	return p, errors.Join(err, wrong)
 }

@@ -2,6 +2,7 @@ package lockformat
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -53,6 +54,19 @@ var words = map[string]sources.Kind{
 	"lock": sources.KindMutex, "locks": sources.KindMutex, "mutex": sources.KindMutex, "mutexes": sources.KindMutex,
 	"lease": sources.KindMutex, "leases": sources.KindMutex,
 	"semaphore": sources.KindSemaphore, "semaphores": sources.KindSemaphore,
+}
+
+// NamesSecret reports whether a part of a key's name is a word for what has a random value and is no
+// lock: session, csrf.
+func NamesSecret(key string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return strings.ContainsRune(Separators, r) }), func(part string) bool {
+		return secrets[strings.TrimSuffix(part, "s")] || strings.Contains(part, "sess")
+	})
+}
+
+var secrets = map[string]bool{
+	"sid": true, "token": true, "csrf": true, "xsrf": true, "nonce": true, "otp": true, "jwt": true, "jti": true,
+	"auth": true, "oauth": true, "refresh": true, "captcha": true, "cookie": true, "login": true, "password": true, "reset": true, "idempotency": true, "secret": true, "apikey": true,
 }
 
 // ByName says which lock a key belongs to, as far as its name alone proves it. lock is the key

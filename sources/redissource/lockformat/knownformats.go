@@ -110,7 +110,10 @@ var table = []Format{
 	{Program: "Symfony", typ: String, values: isBase64Long, Release: Release{Removes: rediscoord.WholeKey}},
 	// bsm/redislock, redislock.go: 16 bytes, and what the program says of itself.
 	{Program: "redislock", typ: String, Weak: true, values: isBase64URL, read: (*Lock).readMetadata, Release: Release{Removes: rediscoord.WholeKey}},
+	{Program: "Laravel", typ: String, Weak: true, name: name{pattern: cached}, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
 	{Program: "Laravel", typ: String, Weak: true, needsWord: true, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
+	// SPSCommerce/redlock-py, redlock/__init__.py: get_unique_id.
+	{Program: "redlock-py", typ: String, Weak: true, values: isRandom22, Release: Release{Removes: rediscoord.WholeKey}},
 	// spring-projects/spring-integration, RedisLockRegistry.java: a colon stands behind the registry;
 	// leandromoreira/redlock-rb, lib/redlock/client.rb: any name; many of one's own.
 	{Program: "Spring or redlock-rb", typ: String, Weak: true, name: name{pattern: registered}, values: isUUID, Release: Release{Removes: rediscoord.WholeKey, wake: wakeSpring}},
@@ -120,6 +123,8 @@ var table = []Format{
 var (
 	// versioned is how Django's cache names a key: a prefix that is mostly empty, a version, the key.
 	versioned = regexp.MustCompile(`^[^:]*:\d{1,4}:.`)
+	// cached is how Laravel's cache names a key: the slug of the application, _cache_ or -cache-, the key.
+	cached = regexp.MustCompile(`[0-9a-z][_-]cache[_-]:?.`)
 	// registered is how Spring names a key: its registry, the key.
 	registered = regexp.MustCompile(`:.`)
 )

@@ -23,10 +23,24 @@ func Find(key string, c *Content, kind sources.Kind) *Format {
 }
 
 // ByValue reports whether the content alone proves a lock, under a name that says nothing. A
-// string without a TTL is none, unless it counts the permits of a semaphore. kind is as for Find.
+// string without a TTL is none, unless only one library writes the like, or it counts the permits
+// of a semaphore. kind is as for Find.
 func ByValue(key string, c *Content, kind sources.Kind) bool {
 	f := Find(key, c, kind)
-	return f != nil && (c.Leased || c.Type != String || f.needsSemaphore)
+	return f != nil && (c.Leased || c.Type != String || f.Certain || f.needsSemaphore)
+}
+
+// Suggests reports whether the first bytes of a string, or one field or member, may be a lock's,
+// which is then read. That one stands in Members.
+func Suggests(key string, c *Content, kind sources.Kind) bool {
+	if c.Type == String {
+		return Find(key, c, kind) != nil
+	}
+	return slices.ContainsFunc(table, func(f Format) bool {
+		return f.typ == c.Type && f.name.match(key) && slices.ContainsFunc(c.Members, func(m Member) bool {
+			return marks[m.Text] || f.members == 0 || formOfText([]byte(m.Text))&f.members != 0
+		})
+	})
 }
 
 func (f *Format) match(key string, c *Content, value form) bool {

@@ -27,6 +27,7 @@ const (
 	isBase64Long                    // 32 bytes, padded
 	isBase64URL                     // 16 bytes, not padded, and what is behind them
 	isRandom16                      // letters and digits
+	isRandom22                      // letters and digits, capitals and small ones
 	isSerialized16                  // the same as PHP writes it
 	isShedLock
 	isJobID  // 12 bytes in hex
@@ -49,6 +50,7 @@ var (
 		{24, regexp.MustCompile(`^s:16:"[0-9A-Za-z]{16}";$`), isSerialized16},
 		{0, regexp.MustCompile(`^ADDED:[^@]+@.+$`), isShedLock},
 		{0, regexp.MustCompile(`^[0-9A-Za-z_-]{21}[AQgw]`), isBase64URL},
+		{22, regexp.MustCompile(`^[0-9A-Za-z]{22}$`), isRandom22},
 	}
 )
 
@@ -87,7 +89,7 @@ func formOfText(text []byte) form {
 		switch {
 		case t.form == isHex && isTimeUUID(text):
 			return isHexTime
-		case t.form == isBase64URL && !mixed(text[:nonceLen]):
+		case (t.form == isBase64URL || t.form == isRandom22) && !mixed(text[:nonceLen]):
 			return isOther
 		}
 		return t.form

@@ -1,0 +1,35 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"coordtop/internal/localserver"
+)
+
+// TestACheckIsNeverGreenBecauseItDidNotLook has a lock that is stuck among more keys than are read
+// in the time.
+func TestACheckIsNeverGreenBecauseItDidNotLook(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c, url := writer(t, s.Addr()), "redis://"+s.Addr()
+	fill := `for i=1,400000 do redis.call('SET','page:'..i,'<html>') end redis.call('HSET','orders','8743c9c0-0795-4907-87fd-6c719a6b4586:51','1')`
+	if err := c.Eval(t.Context(), fill, nil).Err(); err != nil && err.Error() != "redis: nil" {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"", "?keys=*order*", "?keys=*order*&keys=app:leader"} {
+		w := newWorld(t)
+		code := w.main(t.Context(), "get", "-o", "json", "--timeout", "300ms", "--fail-on", "no-leader", url+"/0"+query)
+		if says := w.stderr.String(); code != exitTimeout || !strings.Contains(says, "--timeout") || !strings.Contains(says, "?keys=") || !strings.Contains(w.stdout.String(), `"synced":false`) {
+			t.Errorf("%s: exit code %d, %s", query, code, says)
+		}
+	}
+	w := newWorld(t)
+	if code := w.main(t.Context(), "get", "-o", "json", "--timeout", "5m", "--fail-on", "no-ttl", url); code != exitFailed || !strings.Contains(w.stdout.String(), `"synced":true`) {
+		t.Errorf("exit code %d: %s", code, w.stderr)
+	}
+	w = newWorld(t)
+	if code := w.main(t.Context(), "get", "--timeout", "300ms", url+"/0?keys=orders"); code != exitOK {
+		t.Errorf("a name needs no sweep: exit code %d: %s", code, w.stderr)
+	}
+}
