@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -113,11 +114,9 @@ func writeCSV(w io.Writer, table [][]string) error {
 
 // writeMarkdown writes a table in which nothing of a cell is taken for markup.
 func writeMarkdown(b *bytes.Buffer, table [][]string) {
-	plain := strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_",
-		"[", "\\[", "]", "\\]", "<", "\\<", ">", "\\>", "~", "\\~", "&", "&amp;")
 	for i, line := range table {
 		for _, cell := range line {
-			b.WriteString("| " + plain.Replace(cell) + " ")
+			b.WriteString("| " + format.Markdown(cell) + " ")
 		}
 		b.WriteString("|\n")
 		if i == 0 {

@@ -60,7 +60,7 @@ func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.H
 	}
 	if b.Force.Refuses != nil {
 		if why := b.Force.Refuses(row, w); why != "" {
-			return clean(why)
+			return format.Clean(why, 2000) // a statement to paste stands in it in full
 		}
 	}
 	if w.Guard == "" {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/coord/pgcoord"
@@ -77,8 +76,8 @@ func (d *lookDiff) whyNotEnded(r *lockRow, s *session) string {
 	role := format.Clean(server.user, 63)
 	if s == nil {
 		x := d.s.prepared[r.virtual]
-		return fmt.Sprintf("a prepared transaction has no session: %s, or a superuser, ends it in the database %s with ROLLBACK PREPARED '%s'",
-			format.Clean(x.user, 63), format.Clean(x.database, 63), strings.ReplaceAll(format.Clean(x.gid, 200), "'", "''"))
+		return fmt.Sprintf("a prepared transaction has no session: %s, or a superuser, ends it in the database %s with ROLLBACK PREPARED %s",
+			format.Clean(x.user, 63), format.Clean(x.database, 63), pgwire.Literal(x.gid))
 	}
 	owner := format.Clean(s.who.user, 63)
 	switch may := d.after.rights; {

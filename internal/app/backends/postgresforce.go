@@ -22,7 +22,8 @@ var postgresForce = operate.Force{
 
 func postgresEffect(_ *sources.Row, w *sources.Owner) []string {
 	lines := []string{"Its whole session ends: its program gets an error (57P01) at once if it reads from the connection, else with its next statement. " +
-		"It may connect again and take the lock again."}
+		"It may connect again and take the lock again.",
+		"The check and the signal are not one step: if it gives the lock up in that instant, its session ends all the same."}
 	for _, who := range []string{pgsource.OwnerEvicted, pgsource.WaitEvicted} {
 		if how := attr(w.Attrs, who); how != "" {
 			lines = append(lines, "Just now "+who+" was "+how+".")

@@ -327,14 +327,6 @@ func length(i sources.Interval) string {
 func nameOf(ref sources.Ref) string { return cell(ref.Source + "/" + ref.Name) }
 
 // cell is a text as it stands in a table of Markdown: no sign of it means anything there.
-func cell(s string) string {
-	s = format.Label(s, 200)
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune("\\`*_{}[]<>()#+!|~&", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return strings.NewReplacer("://", `:\//`, "www.", `www\.`).Replace(b.String()) // else they become links
-}
+func cell(s string) string { return brackets.Replace(format.Markdown(format.Label(s, 200))) }
+
+var brackets = strings.NewReplacer("(", `\(`, ")", `\)`, "{", `\{`, "}", `\}`)
