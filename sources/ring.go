@@ -72,6 +72,18 @@ func (r *ring) expire(now time.Duration) {
 	r.expireLocked(now)
 }
 
+// unread is how many events the slowest of those who read them has not read yet.
+func (r *ring) unread() (most uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for s := range r.subs {
+		if s.reads {
+			most = max(most, r.last-s.cursor)
+		}
+	}
+	return most
+}
+
 // newest returns the number of the newest event.
 func (r *ring) newest() uint64 {
 	r.mu.Lock()
@@ -136,6 +148,7 @@ type Subscription struct {
 	ring     *ring
 	wake     chan struct{}
 	cursor   uint64 // number of the last event read or missed
+	reads    bool   // not only its wake-ups are used
 	forgiven uint64 // events that were gone before we asked for all that are kept
 }
 
@@ -150,6 +163,7 @@ func (s *Subscription) Wake() <-chan struct{} { return s.wake }
 func (s *Subscription) Events(max int) (events []Event, missed uint64) {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()
+	s.reads = true
 	events = s.ring.readLocked(s.cursor, max)
 	end := s.ring.last
 	if max > 0 && len(events) == max {

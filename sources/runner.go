@@ -53,6 +53,7 @@ func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	defer stop(nil)
 	for i, f := range added {
 		r := newRunner(h, f, specs[i])
+		r.beside = len(added) > 1
 		spawn.Go(ctx, &all, func() {
 			stop(spawn.Call(ctx, func() error { r.run(ctx); return nil }))
 		})
@@ -86,6 +87,7 @@ type runner struct {
 	source *hubSource
 	spec   Spec
 	log    *slog.Logger
+	beside bool // others run, too
 }
 
 func newRunner(h *Hub, f *hubSource, s Spec) *runner {
@@ -120,7 +122,7 @@ func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 		if why := r.source.stepped.Load(); why != nil {
 			return *why
 		}
-		r.hub.apply(r.source, c)
+		r.apply(ctx, c)
 		now := r.hub.clock.Now().steady()
 		if len(c.Alive) > 0 {
 			proof = now

@@ -238,11 +238,11 @@ func (p *place) join(ctx context.Context) error {
 
 // find looks the key up in a listing, which is empty where the server refuses it.
 func (p *place) find(ctx context.Context) (entry, error) {
-	stats, err := p.conn.Stats(ctx)
+	found, err := p.s.find(ctx, p.conn, p.server, p.key.Name, p.key.Semaphore)
 	if errors.Is(err, dflockwire.ErrRejected) {
-		err = nil
+		return entry{}, nil
 	}
-	return p.s.find(stats, p.server, p.key.Name, p.key.Semaphore), err
+	return found, err
 }
 
 // startSlice begins to wait at the place, for no longer than the claim waits.

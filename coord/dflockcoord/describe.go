@@ -26,11 +26,10 @@ func (s *session) Describe(caller context.Context, kind coord.Kind, name string)
 	if err != nil {
 		return d, err
 	}
-	stats, err := statsOf(ctx, s.driver.dialers[n])
+	e, err := s.look(ctx, n, name, kind == coord.KindSemaphore)
 	if err != nil {
 		return d, failure.With(fmt.Errorf("looking at %s: %w", s.driver.dialers[n].Addr, classify(err)), caller.Err(), context.Cause(ctx))
 	}
-	e := s.find(stats, n, name, kind == coord.KindSemaphore)
 	d.Limit, d.Taken = uint64(e.limit), uint64(e.taken)
 	d.Owners, d.Waiters = unknown(e.taken), unknown(e.waiters)
 	if e.owner != 0 {
@@ -46,27 +45,23 @@ type entry struct {
 }
 
 // find finds a key in a listing of a server, of the kind where kinds are apart there.
-func (s *session) find(stats dflockwire.Stats, server int, name string, semaphore bool) (e entry) {
-	for _, p := range stats.Semaphores {
-		if p.Key == name && (semaphore || !s.servers[server].namespaces) {
-			e = entry{limit: p.Limit, taken: p.Owners, waiters: p.Waiters}
+func (s *session) find(ctx context.Context, conn *dflockwire.Conn, server int, name string, semaphore bool) (e entry, err error) {
+	_, err = conn.Stats(ctx, func(l *dflockwire.Entry) {
+		if string(l.Key) == name && !l.Idle && (l.Semaphore == semaphore || !s.servers[server].namespaces) {
+			e = entry{limit: l.Limit, taken: l.Taken, waiters: l.Waiters, owner: l.Owner, fence: l.Fence}
 		}
-	}
-	for _, l := range stats.Locks {
-		if l.Key == name && (!semaphore || !s.servers[server].namespaces) {
-			e = entry{limit: 1, taken: int(min(l.Owner, 1)), waiters: l.Waiters, owner: l.Owner, fence: l.Fence}
-		}
-	}
-	return e
+	})
+	return e, err
 }
 
-func statsOf(ctx context.Context, dialer dflockwire.Dialer) (dflockwire.Stats, error) {
-	conn, err := dialer.Connect(ctx)
+// look is find on a connection of its own.
+func (s *session) look(ctx context.Context, server int, name string, semaphore bool) (entry, error) {
+	conn, err := s.driver.dialers[server].Connect(ctx)
 	if err != nil {
-		return dflockwire.Stats{}, err
+		return entry{}, err
 	}
 	defer conn.Close()
-	return conn.Stats(ctx)
+	return s.find(ctx, conn, server, name, semaphore)
 }
 
 // unknown returns n owners or waiters of whom nothing is known.

@@ -78,8 +78,8 @@ func look(ctx context.Context, dialer dflockwire.Dialer) (s server, err error) {
 	}
 	if err == nil && s.namespaces {
 		var stats dflockwire.Stats
-		stats, err = conn.Stats(ctx)
-		s.modern = err == nil && stats.Signals == nil
+		stats, err = conn.Stats(ctx, func(*dflockwire.Entry) {})
+		s.modern = err == nil && !stats.Signals
 	}
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", dialer.Addr, classify(err))

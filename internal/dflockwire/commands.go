@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -31,6 +32,8 @@ func (k Key) Check() error {
 		return fmt.Errorf("a key of %d bytes, at most %d: %w", len(k.Name), mostKey, ErrInvalid)
 	case strings.ContainsAny(k.Name, " \t\r\n\x00"):
 		return fmt.Errorf("a key with a blank, a line break or a NUL: %w", ErrInvalid)
+	case strings.ContainsRune(k.Name, utf8.RuneError): // also where it is no UTF-8
+		return fmt.Errorf("a key with U+FFFD, or bytes that are no UTF-8, for all of which a server lists U+FFFD: %w", ErrInvalid)
 	case k.Semaphore && k.Limit < 1:
 		return fmt.Errorf("a semaphore with a limit of %d: %w", k.Limit, ErrInvalid)
 	}

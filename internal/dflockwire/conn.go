@@ -17,8 +17,11 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// mostAnswer bounds the bytes of an answer, of which that of stats is the longest.
-const mostAnswer = 64 << 20
+const (
+	mostAnswer = 4 << 10 // bytes of an answer, but for that of stats
+	// mostReading is how many times the time-out of an answer reading it may take once it has begun.
+	mostReading = 4
+)
 
 // Conn is one connection. Its methods are safe for concurrent use.
 type Conn struct {
@@ -28,9 +31,11 @@ type Conn struct {
 	running  sync.WaitGroup
 	done     chan struct{}
 
+	back chan struct{} // the reader was lent, and can be used again
+
 	mu      sync.Mutex
-	err     error         // why done is closed
-	awaited chan<- []byte // of the request under way; nil: there is none
+	err     error                // why done is closed
+	awaited chan<- *bufio.Reader // where the request under way takes the reader to read its answer; nil: there is none
 }
 
 // Done is closed when the connection has ended.
@@ -60,64 +65,70 @@ func (c *Conn) end(err error) {
 	}
 }
 
-// read passes on what the server sends, until the connection ends.
+// read lends r to each request whose answer begins, until the connection ends.
 func (c *Conn) read(r *bufio.Reader) {
 	for {
-		line, err := readLine(r)
-		if err != nil {
-			c.end(err)
+		if _, err := r.Peek(1); err != nil {
+			c.end(failure.With(ErrHungUp, err))
 			return
 		}
 		c.mu.Lock()
 		awaited := c.awaited
 		c.awaited = nil
 		c.mu.Unlock()
-		switch {
-		case awaited != nil:
-			awaited <- line
-		case string(line) == "error": // it says so and hangs up, for instance when nothing was asked for too long
-			c.end(ErrHungUp)
+		if awaited == nil {
+			line, err := readLine(r)
+			switch {
+			case err != nil:
+			case string(line) == "error": // it says so and hangs up, for instance when nothing was asked for too long
+				err = ErrHungUp
+			default:
+				err = unexpected("an answer to nothing that was asked")
+			}
+			c.end(err)
 			return
-		default:
-			c.end(unexpected("an answer to nothing that was asked"))
+		}
+		awaited <- r
+		select {
+		case <-c.back:
+		case <-c.done:
 			return
 		}
 	}
 }
 
-// readLine reads up to LF, which it takes off.
+// readLine reads up to LF, which it takes off. The line is valid until the next one is read.
 func readLine(r *bufio.Reader) (line []byte, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > mostAnswer:
-			return nil, unexpected(fmt.Sprintf("an answer of more than %d bytes", mostAnswer))
-		case err == nil:
-			return line[:len(line)-1], nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, failure.With(ErrHungUp, err)
-		}
+	line, err = r.ReadSlice('\n')
+	switch {
+	case len(line) > mostAnswer || errors.Is(err, bufio.ErrBufferFull):
+		return nil, fmt.Errorf("an answer of more than %d bytes: %w", mostAnswer, ErrEndless)
+	case err != nil:
+		return nil, failure.With(ErrHungUp, err)
 	}
+	return line[:len(line)-1], nil
 }
 
-// request sends three lines and waits for the answer. sent is when.
-func (c *Conn) request(ctx context.Context, patience time.Duration, command, key, argument string) (line []byte, sent time.Time, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrSilent)
+// request sends three lines and calls read for the answer, which ends the connection where it
+// fails with anything but a refusal. sent and began are when the request was and when the answer did.
+func (c *Conn) request(ctx context.Context, patience time.Duration, command, key, argument string, read func(*bufio.Reader) error) (sent, began time.Time, err error) {
+	whole, cancel := context.WithTimeoutCause(ctx, patience+mostReading*c.patience, ErrSilent)
+	defer cancel()
+	ctx, cancel = context.WithTimeoutCause(whole, patience, ErrSilent)
 	defer cancel()
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
 	case <-c.done:
-		return nil, sent, c.Err()
+		return sent, began, c.Err()
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		return nil, sent, withContext(ctx)
+		return sent, began, withContext(ctx)
 	}
-	answer := make(chan []byte, 1)
+	lent := make(chan *bufio.Reader, 1)
 	c.mu.Lock()
-	c.awaited = answer
+	c.awaited = lent
 	c.mu.Unlock()
 	sent = time.Now()
 	deadline, _ := ctx.Deadline()
@@ -128,21 +139,41 @@ func (c *Conn) request(ctx context.Context, patience time.Duration, command, key
 	if err != nil {
 		c.end(failure.With(ErrHungUp, err))
 	}
+	var r *bufio.Reader
 	select {
-	case line = <-answer:
-		return line, sent, nil
+	case r = <-lent:
 	case <-ctx.Done():
 		c.end(failure.With(ErrSilent, context.Cause(ctx)))
 		err = withContext(ctx)
 	case <-c.done:
 		err = c.Err()
 	}
-	select {
-	case line = <-answer: // the last thing that the server said
-		return line, sent, nil
-	default:
-		return nil, sent, err
+	if r == nil {
+		select {
+		case r = <-lent: // the last thing that the server said
+		default:
+			return sent, began, err
+		}
 	}
+	began = time.Now()
+	defer spawn.OnDone(whole, func() { c.end(failure.With(ErrSilent, context.Cause(whole))) })()
+	wrong := read(r)
+	if _, refused := errors.AsType[Refusal](wrong); wrong == nil || refused {
+		select {
+		case c.back <- struct{}{}:
+		case <-c.done:
+		}
+		return sent, began, wrong
+	}
+	c.end(wrong)
+	switch {
+	case err != nil: // the connection had ended before
+	case whole.Err() != nil:
+		err = withContext(whole)
+	default:
+		err = c.Err()
+	}
+	return sent, began, err
 }
 
 // withContext is the error of a request whose context has ended.
@@ -156,15 +187,18 @@ func withContext(ctx context.Context) error {
 // ask is request with the answer in fields, of which there is one at least. The status is no
 // refusal.
 func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, argument string) (fields []string, sent time.Time, err error) {
-	line, sent, err := c.request(ctx, patience, command, key, argument)
-	if err != nil {
-		return nil, sent, err
-	}
-	fields = strings.Fields(string(line))
-	if len(fields) == 0 {
-		return nil, sent, unexpected("an empty answer")
-	}
-	return fields, sent, refusal(fields[0])
+	sent, _, err = c.request(ctx, patience, command, key, argument, func(r *bufio.Reader) error {
+		line, err := readLine(r)
+		fields = strings.Fields(string(line))
+		switch {
+		case err != nil:
+			return err
+		case len(fields) == 0:
+			return unexpected("an empty answer")
+		}
+		return refusal(fields[0])
+	})
+	return fields, sent, err
 }
 
 // confirm is ask for an answer that is ok; without an error and not ok the server said ErrRejected.
@@ -213,7 +247,7 @@ func (d Dialer) Connect(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to %s: %w", d.Addr, err), ctx.Err())
 	}
-	c := &Conn{stream: stream, patience: cmp.Or(d.AnswerTimeout, defaultTimeout), turn: make(chan struct{}, 1), done: make(chan struct{})}
+	c := &Conn{stream: stream, patience: cmp.Or(d.AnswerTimeout, defaultTimeout), turn: make(chan struct{}, 1), back: make(chan struct{}), done: make(chan struct{})}
 	spawn.Go(context.WithoutCancel(ctx), &c.running, func() { c.read(bufio.NewReaderSize(stream, 16<<10)) }) // Close joins it
 	if d.Secret == "" {
 		return c, nil

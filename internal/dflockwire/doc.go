@@ -18,10 +18,11 @@
 //
 // # Reading stats
 //
-// Stats.Locks are all keys of limit 1 that are owned or waited for, Stats.Semaphores those of
-// a higher limit, of which the server says only counts; the idle lists are keys that nobody
-// uses and that the server has not yet forgotten. Entries come in any order. The lease of a Lock
-// surely lasts until Asked+Left, unless it is given back, and surely ends by Answered+Left,
-// unless it is renewed. A Left of 0 has run out and is not yet swept. Ids of connections begin
-// at 1 again when the server restarts.
+// An answer has 4 kB at most, but for that of stats, which is read as a stream: of any number of
+// keys one is in memory, up to 128 MB of answer. An Entry of limit 1 is a key that is owned or
+// waited for, one of a Semaphore has a higher limit, of which the server says only counts; Idle are
+// keys that nobody uses and that the server has not yet forgotten. Entries come in any order. The
+// lease of a lock surely lasts until Asked+Left, unless it is given back, and surely ends by
+// Answered+Left, unless it is renewed. A Left of 0 has run out and is not yet swept. Ids of
+// connections begin at 1 again when the server restarts.
 package dflockwire

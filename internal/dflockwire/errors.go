@@ -60,6 +60,8 @@ func refusal(word string) error {
 var (
 	// ErrProtocol: no dflockd answers so.
 	ErrProtocol = errors.New("not an answer of a dflockd server")
+	// ErrEndless: it was longer than any answer. It wraps ErrProtocol.
+	ErrEndless = fmt.Errorf("too long: %w", ErrProtocol)
 	// ErrHungUp: the server closed the connection.
 	ErrHungUp = failure.With(errors.New("the server closed the connection"), io.EOF)
 	// ErrSilent: the server did not answer in time.

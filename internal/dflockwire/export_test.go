@@ -1,4 +1,12 @@
 package dflockwire
 
-// ParseStats reads the object of stats.
-var ParseStats = parseStats
+import (
+	"bufio"
+	"bytes"
+)
+
+// ParseStats reads an answer to stats.
+func ParseStats(answer []byte, each func(*Entry)) (s Stats, err error) {
+	err = s.take(bufio.NewReader(bytes.NewReader(answer)), each)
+	return s, err
+}

@@ -1,85 +1,123 @@
 package dflockwire
 
 import (
-	"bytes"
+	"bufio"
 	"context"
-	"encoding/json"
-	"math"
 	"time"
 )
 
-// Stats is everything that a server lists, see the package's comment.
+// Stats is what a server says of itself, see the package's comment.
 type Stats struct {
-	Asked          time.Time   `json:"-"`
-	Answered       time.Time   `json:"-"`
-	Connections    int         `json:"connections"`
-	Locks          []Lock      `json:"locks"`
-	Semaphores     []Semaphore `json:"semaphores"`
-	IdleLocks      []Idle      `json:"idle_locks"`
-	IdleSemaphores []Idle      `json:"idle_semaphores"`
-	// Signals is what version 1.11 to 1.16 list; nil: the server is another one.
-	Signals json.RawMessage `json:"signal_channels"`
+	Asked       time.Time
+	Answered    time.Time // when the answer began, which the server had made by then
+	Connections int
+	Signals     bool // it lists signals, as versions 1.11 to 1.16 do
 }
 
-// Lock is a key of limit 1 that is owned or waited for.
-type Lock struct {
-	Key         string  `json:"key"`
-	Owner       uint64  `json:"owner_conn_id"`      // id of a connection; 0: nobody
-	LeftSeconds float64 `json:"lease_expires_in_s"` // see Left
-	Waiters     int     `json:"waiters"`
-	Fence       uint64  `json:"fence"` // where the server says it; else 0
+// Entry is one key that a server lists.
+type Entry struct {
+	Key       []byte // valid only during the call
+	Semaphore bool   // its limit is more than 1
+	Idle      bool   // nobody uses it, and it has nothing else but Unused
+	Limit     int
+	Taken     int
+	Waiters   int
+	Owner     uint64        // id of the connection that owns a lock; 0: nobody
+	Fence     uint64        // of a lock, where the server says it; else 0
+	Left      time.Duration // of the lease of a lock; 0: it has run out, or there is no owner
+	Unused    time.Duration // for how long
 }
 
-// Semaphore is a key of a higher limit that is in use.
-type Semaphore struct {
-	Key     string `json:"key"`
-	Limit   int    `json:"limit"`
-	Owners  int    `json:"holders"`
-	Waiters int    `json:"waiters"`
+// mostStats bounds the bytes of an answer to stats, which is never kept as a whole.
+const mostStats = 128 << 20
+
+// Stats asks for everything, and calls each for each key while the answer comes in: with an
+// error that is not all, and nothing of it counts. The Entry is valid only during the call.
+func (c *Conn) Stats(ctx context.Context, each func(*Entry)) (s Stats, err error) {
+	s.Asked, s.Answered, err = c.request(ctx, c.patience, "stats", "_", "", func(r *bufio.Reader) error { return s.take(r, each) })
+	return s, err
 }
 
-// Idle is a key that nobody uses.
-type Idle struct {
-	Key     string  `json:"key"`
-	Seconds float64 `json:"idle_s"`
-}
-
-// Left is the rest of the lease; 0: it has run out, or there is no owner.
-func (l Lock) Left() time.Duration {
-	return time.Duration(max(0, min(l.LeftSeconds*float64(time.Second), math.MaxInt64/2)))
-}
-
-// Stats lists everything.
-func (c *Conn) Stats(ctx context.Context) (Stats, error) {
-	line, sent, err := c.request(ctx, c.patience, "stats", "_", "")
-	if err != nil {
-		return Stats{}, err
+// take reads an answer.
+func (s *Stats) take(r *bufio.Reader, each func(*Entry)) error {
+	in := scanner{r: r, left: mostStats}
+	if status := string(in.word()); status != "ok" {
+		err := refusal(status)
+		if in.expect('\n'); err != nil {
+			in.fail(err)
+		}
+		in.fail(unexpected("the answer to the command stats"))
+		return in.err
 	}
-	answered := time.Now()
-	status, object, _ := bytes.Cut(line, []byte(" "))
-	if err := refusal(string(status)); err != nil {
-		return Stats{}, err
-	}
-	s, err := parseStats(object)
-	if err != nil || string(status) != "ok" {
-		return Stats{}, c.broken("stats")
-	}
-	s.Asked, s.Answered = sent, answered
-	return s, nil
+	s.read(&in, each)
+	in.expect('\n')
+	return in.err
 }
 
-// parseStats refuses listings that no server sends: negative numbers, or no connections.
-func parseStats(object []byte) (s Stats, err error) {
+// read reads the object. It refuses listings that no server sends: negative numbers, or no connections.
+func (s *Stats) read(in *scanner, each func(*Entry)) {
+	var e Entry
+	entries := func(kind Entry) {
+		in.list(func() {
+			kind.Key = e.Key[:0]
+			e = kind
+			e.read(in)
+			if in.err == nil {
+				each(&e)
+			}
+		})
+	}
 	s.Connections = -1
-	ok := json.Unmarshal(object, &s) == nil && s.Connections >= 0
-	for _, l := range s.Locks {
-		ok = ok && l.Waiters >= 0
+	in.object(func(name []byte) {
+		switch string(name) {
+		case "connections":
+			s.Connections = in.count()
+		case "locks":
+			entries(Entry{Limit: 1})
+		case "semaphores":
+			entries(Entry{Semaphore: true})
+		case "idle_locks":
+			entries(Entry{Limit: 1, Idle: true})
+		case "idle_semaphores":
+			entries(Entry{Semaphore: true, Idle: true})
+		case "signal_channels":
+			s.Signals = true
+			in.skip(0)
+		default:
+			in.skip(0)
+		}
+	})
+	if s.Connections < 0 {
+		in.malformed()
 	}
-	for _, p := range s.Semaphores {
-		ok = ok && p.Limit >= 1 && p.Owners >= 0 && p.Waiters >= 0
+}
+
+func (e *Entry) read(in *scanner) {
+	in.object(func(name []byte) {
+		switch string(name) {
+		case "key":
+			in.expect('"')
+			e.Key = append(e.Key, in.string()...)
+		case "owner_conn_id":
+			e.Owner = in.unsigned()
+			e.Taken = int(min(e.Owner, 1))
+		case "fence":
+			e.Fence = in.unsigned()
+		case "lease_expires_in_s":
+			e.Left = in.seconds()
+		case "idle_s":
+			e.Unused = in.seconds()
+		case "waiters":
+			e.Waiters = in.count()
+		case "limit":
+			e.Limit = in.count()
+		case "holders":
+			e.Taken = in.count()
+		default:
+			in.skip(0)
+		}
+	})
+	if e.Limit < 1 && !e.Idle {
+		in.malformed()
 	}
-	if !ok {
-		return Stats{}, unexpected("the object of stats")
-	}
-	return s, nil
 }

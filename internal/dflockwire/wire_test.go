@@ -55,6 +55,8 @@ func bubble(t *testing.T, o dflocktest.Options, test func(*testing.T, *dflocktes
 	})
 }
 
+func nobody(*dflockwire.Entry) {}
+
 func lock(name string) dflockwire.Key { return dflockwire.Key{Name: name} }
 
 func is(t *testing.T, what string, err, want error) {
@@ -173,7 +175,7 @@ func TestLogin(t *testing.T) {
 		s := start(t, dflocktest.Options{InMemory: true, Secret: "s3cret"})
 		d := dialer(s)
 		d.Secret = "s3cret"
-		if _, err := connect(t, d).Stats(t.Context()); err != nil {
+		if _, err := connect(t, d).Stats(t.Context(), nobody); err != nil {
 			t.Error(err)
 		}
 		d.Secret = "wr0ng"
@@ -186,7 +188,7 @@ func TestLogin(t *testing.T) {
 		_, err = d.Connect(t.Context())
 		is(t, "a token with a line break", err, dflockwire.ErrInvalid)
 		d.Secret = ""
-		_, err = connect(t, d).Stats(t.Context())
+		_, err = connect(t, d).Stats(t.Context(), nobody)
 		is(t, "no token", err, dflockwire.ErrAuth)
 	})
 }
@@ -209,7 +211,7 @@ func TestEncryptedConnection(t *testing.T) {
 	roots.AddCert(authority.Certificate())
 	s := start(t, dflocktest.Options{TLS: &tls.Config{Certificates: authority.TLS.Certificates}})
 	d := dflockwire.Dialer{Addr: s.Addr(), TLS: &tls.Config{RootCAs: roots}, ConnectTimeout: time.Minute, AnswerTimeout: time.Minute}
-	if _, err := connect(t, d).Stats(t.Context()); err != nil {
+	if _, err := connect(t, d).Stats(t.Context(), nobody); err != nil {
 		t.Error(err)
 	}
 	d.TLS = &tls.Config{}
@@ -218,7 +220,7 @@ func TestEncryptedConnection(t *testing.T) {
 		t.Errorf("an unknown authority: %v", err)
 	}
 	d.TLS = nil
-	_, err = connect(t, d).Stats(t.Context())
+	_, err = connect(t, d).Stats(t.Context(), nobody)
 	is(t, "plain text", err, dflockwire.ErrHungUp)
 }
 
@@ -227,13 +229,13 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server, c *dflockwire.Conn) {
 		s.Hang(true)
 		begin := time.Now()
-		_, err := c.Stats(t.Context())
+		_, err := c.Stats(t.Context(), nobody)
 		is(t, "without an answer", err, dflockwire.ErrSilent)
 		if errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != 5*time.Second {
 			t.Errorf("%v after %v: it was not the caller's deadline", err, time.Since(begin))
 		}
 		<-c.Done()
-		_, err = c.Stats(t.Context())
+		_, err = c.Stats(t.Context(), nobody)
 		is(t, "on a connection that ended", err, dflockwire.ErrSilent)
 	})
 }
@@ -255,7 +257,7 @@ func TestRequestEndsWithItsContext(t *testing.T) {
 func TestServerThatHangsUpIsNoticedAtOnce(t *testing.T) {
 	t.Parallel()
 	bubble(t, dflocktest.Options{ReadTimeout: 2 * time.Second}, func(t *testing.T, s *dflocktest.Server, c *dflockwire.Conn) {
-		if _, err := c.Stats(t.Context()); err != nil {
+		if _, err := c.Stats(t.Context(), nobody); err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()

@@ -45,6 +45,11 @@
 // takes, up to PollMax: far below the 23 s after which a server ends a silent connection.
 // Each look is one request; the server makes the listing of 1,024 keys in 0.6 ms, of 10,000 in 12.
 //
+// The listing is read as a stream. Of all servers of a source mostKeys keys are kept, those that were
+// listed first; how many more there are is a warning, and so is a key whose name the server does not
+// tell exactly: it lists U+FFFD for any bytes that are no UTF-8. Such a key has no row, and a name with
+// U+FFFD, or a NUL, is neither watched nor claimed.
+//
 // # Versions
 //
 // No server says which version it is. The version follows from its answers: see versionOf.

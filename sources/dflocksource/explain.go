@@ -42,6 +42,8 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 		return c.Problem(sources.WrongSecret, err, "")
 	case errors.Is(err, dflockwire.ErrDraining):
 		return c.Problem(sources.Stopping, err, "")
+	case errors.Is(err, dflockwire.ErrEndless):
+		return c.Problem(foreign, err, "an answer that does not end")
 	case errors.Is(err, dflockwire.ErrProtocol):
 		return c.Problem(foreign, err, "an answer that no dflockd server gives")
 	case errors.Is(err, dflockwire.ErrRejected):

@@ -68,6 +68,9 @@ func (o Options) withDefaults() (Options, error) {
 	return o, err
 }
 
+// mostKeys is how many keys of one server are watched.
+func (o *Options) mostKeys() int { return mostKeys / len(o.Client.Servers) }
+
 // home is the server that a key belongs to.
 func (o *Options) home(key string) string {
 	return o.Client.Servers[dflockwire.Shard(key, len(o.Client.Servers))]

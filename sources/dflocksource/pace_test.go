@@ -1,10 +1,14 @@
 package dflocksource
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"coordtop/coord/dflockcoord"
+	"coordtop/internal/dflockwire"
 	"coordtop/sources"
 )
 
@@ -54,5 +58,51 @@ func TestKeysBeyondTheLimitAreCounted(t *testing.T) {
 	l.at(0, true, locks(held("a", 7, time.Minute), held("b", 7, time.Minute)))
 	if w := l.warnings(); len(w) != 1 || w[0] != "2 keys more than are watched: select some with keys=" {
 		t.Errorf("it says %q", w)
+	}
+}
+
+func TestKeysThatCannotBeToldExactlyAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, o := range []Options{{}, {Selections: []Selection{{Pattern: "*"}}}} {
+		l := newListings(o)
+		for i := range 2 { // the count is that of one listing
+			l.at(time.Duration(i)*time.Second, i == 0, locks(
+				held("a\x00b", 7, time.Minute), held("a\ufffd", 8, time.Minute), held("a\ufffd", 9, time.Minute), held("a\xff", 9, time.Minute), held("ключ", 7, time.Minute)))
+		}
+		w := l.warnings()
+		if len(w) != 1 || !strings.HasPrefix(w[0], "keys that cannot be shown exactly, and are left out: 4, such as ") {
+			t.Errorf("it says %q", w)
+		}
+		if len(l.rows) != 1 || l.rows["ключ"] == nil {
+			t.Errorf("it shows %d keys", len(l.rows))
+		}
+	}
+	for _, key := range []string{"a\x00b", "a\ufffd", "a\xff"} {
+		if err := (dflockwire.Key{Name: key}).Check(); !errors.Is(err, dflockwire.ErrInvalid) {
+			t.Errorf("%q can be sent: %v", key, err)
+		}
+		if _, err := New(Options{Client: dflockcoord.ClientOptions{Servers: []string{"a:1"}}, Selections: []Selection{{Pattern: key}}}); err == nil {
+			t.Errorf("%q can be selected", key)
+		}
+	}
+}
+
+func TestTheBoundOfKeysIsThatOfAllServersOfASource(t *testing.T) {
+	t.Parallel()
+	o, err := Options{Client: dflockcoord.ClientOptions{Servers: []string{"a:1", "b:1"}}}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := listings{newTable(&o, "a:1"), time.Now()}
+	var list listing
+	for i := range mostKeys/2 + 3 {
+		list = append(list, held(fmt.Sprint("key", i), 7, time.Minute))
+	}
+	c, _ := l.at(0, true, list)
+	if len(c.Set) != mostKeys/2 || l.untaken != 3 {
+		t.Errorf("%d keys are watched, %d are not", len(c.Set), l.untaken)
+	}
+	if c, _ = l.at(time.Second, false, list[:10]); len(c.Set) == 0 || len(l.warnings()) != 1 {
+		t.Errorf("%d keys are free now, %q", len(c.Set), l.warnings())
 	}
 }

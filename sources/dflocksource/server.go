@@ -77,15 +77,17 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 		s.conn, s.about = nil, nil
 	}()
 	for {
-		stats, err := s.conn.Stats(ctx)
+		s.table.begin()
+		stats, err := s.conn.Stats(ctx, s.table.list)
 		if err != nil {
 			return listed, err
 		}
 		c, moved := s.table.compare(&stats, !listed)
-		if s.pace.AddCost(stats.Answered.Sub(stats.Asked)); moved {
-			s.pace.Changed = stats.Answered
+		now := time.Now()
+		if s.pace.AddCost(now.Sub(stats.Asked)); moved {
+			s.pace.Changed = now
 		}
-		pause := s.pace.Pause(stats.Answered, s.selected())
+		pause := s.pace.Pause(now, s.selected())
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
 		s.link.Answered(s.table.space)
@@ -117,7 +119,7 @@ func (s *server) rest(ctx context.Context, pause time.Duration) error {
 // news is what the server says of itself, if that differs from what was published; else nil.
 func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.About {
 	now := &sources.About{
-		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals != nil), RoundTrip: stats.Answered.Sub(stats.Asked),
+		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals), RoundTrip: stats.Answered.Sub(stats.Asked),
 		Incarnation: s.table.incarnation(), Became: "the server was restarted, and its locks are gone", BecameHow: sources.Inferred,
 		Warnings: s.table.warnings(),
 	}

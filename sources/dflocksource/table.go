@@ -11,9 +11,10 @@ import (
 	"coordtop/sources"
 )
 
-// mostKeys is how many keys of one server are watched. A server has 1,024 at most unless its
-// --max-locks says otherwise.
-const mostKeys = 100_000
+// mostKeys is how many keys of all servers of a source are watched: some 4 kB each in the whole
+// program, with what the collector leaves lying. A server has 1,024 at most unless its --max-locks
+// says otherwise.
+const mostKeys = 50_000
 
 // table is what is known of the keys of one server. It compares listings, and has neither a
 // clock nor a connection.
@@ -29,6 +30,8 @@ type table struct {
 	strays          int           // keys of another server
 	stray           string        // one of them
 	untaken         int           // keys beyond mostKeys
+	inexact         int           // keys whose names cannot be told
+	unclear         string        // one of them
 }
 
 // row is one key.
@@ -57,6 +60,7 @@ func newTable(o *Options, space string) *table {
 
 // unread are the rows that are configured and were not read yet.
 func (t *table) unread() []*sources.Primitive {
+	t.begin()
 	var list []*sources.Primitive
 	for _, r := range t.rows {
 		if r.shown == nil {
@@ -68,10 +72,9 @@ func (t *table) unread() []*sources.Primitive {
 	return list
 }
 
-// compare stores a listing. The Change has the rows that differ, or all rows if fresh, which is
+// compare stores a listing, whose keys were noted by list. The Change has the rows that differ, or all rows if fresh, which is
 // the first listing of a connection. moved reports whether an owner or a count changed.
 func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, moved bool) {
-	t.list(s)
 	anew := fresh && t.restarted(s)
 	if anew {
 		t.restarts++
@@ -208,6 +211,10 @@ func (t *table) warnings() []string {
 	if t.untaken > 0 {
 		list = append(list, fmt.Sprintf("%s keys more than are watched: select some with keys=", format.Count(t.untaken)))
 	}
+	if t.inexact > 0 {
+		list = append(list, fmt.Sprintf("keys that cannot be shown exactly, and are left out: %s, such as %s; they have a NUL, or bytes that are no UTF-8, "+
+			"which the server lists as U+FFFD whatever they are", format.Count(t.inexact), format.Clean(t.unclear, 60)))
+	}
 	return list
 }
 
@@ -227,51 +234,54 @@ type listed struct {
 	idle time.Duration // how long nobody has used it
 }
 
-// list notes in the rows what a listing says of them, and makes rows of keys that are new.
-func (t *table) list(s *dflockwire.Stats) {
-	t.strays, t.untaken = 0, 0
-	for _, e := range s.Locks {
-		t.add(e.Key, listed{use: use{limit: 1, taken: int(min(e.Owner, 1)), waiters: e.Waiters, owner: e.Owner}, left: e.Left()})
-	}
-	for _, e := range s.IdleLocks {
-		t.add(e.Key, listed{use: use{limit: 1}, idle: idleFor(e)})
-	}
-	for _, e := range s.Semaphores {
-		t.add(e.Key, listed{use: use{semaphore: true, limit: e.Limit, taken: e.Owners, waiters: e.Waiters}})
-	}
-	for _, e := range s.IdleSemaphores {
-		t.add(e.Key, listed{use: use{semaphore: true}, idle: idleFor(e)})
+// begin gets ready for a listing, also after one that broke off.
+func (t *table) begin() {
+	t.strays, t.untaken, t.inexact = 0, 0, 0
+	for name, r := range t.rows {
+		if r.next = (listed{}); r.shown == nil && !r.exact {
+			delete(t.rows, name)
+		}
 	}
 }
 
-func (t *table) add(key string, l listed) {
-	name := t.nameOf(key, l.semaphore)
-	r := t.rows[name]
-	if r == nil {
-		rule, exact, ok := t.o.find(key)
-		if !ok || (dflockwire.Key{Name: key}).Check() != nil {
-			return
-		}
-		r = &row{name: name, rule: rule, exact: exact, use: use{semaphore: l.semaphore}}
-		if len(t.rows) < mostKeys {
+// list notes in its row what a listing says of a key, and makes the row of one that is new.
+func (t *table) list(e *dflockwire.Entry) {
+	l := listed{use: use{semaphore: e.Semaphore, limit: e.Limit, taken: e.Taken, waiters: e.Waiters, owner: e.Owner}, here: true, left: e.Left, idle: e.Unused}
+	r := t.rows[string(e.Key)]
+	if r == nil && !e.Semaphore && len(t.rows) >= t.o.mostKeys() && len(t.o.Selections) == 0 {
+		t.untaken++ // most keys end here where there are many, without a copy
+		return
+	}
+	if r == nil || r.semaphore || l.semaphore {
+		key := string(e.Key)
+		name := t.nameOf(key, l.semaphore)
+		if r = t.rows[name]; r == nil {
+			rule, exact, ok := t.o.find(key)
+			switch {
+			case !ok:
+				return
+			case (dflockwire.Key{Name: key}).Check() != nil:
+				t.inexact++
+				t.unclear = key
+				return
+			case len(t.rows) >= t.o.mostKeys():
+				t.untaken++
+				return
+			}
+			r = &row{name: name, rule: rule, exact: exact, use: use{semaphore: l.semaphore}}
 			t.rows[name] = r
-		} else {
-			t.untaken++
 		}
 	}
-	if t.o.home(key) != t.space {
-		t.strays++
-		t.stray = key
+	if len(t.o.Client.Servers) > 1 {
+		if key := string(e.Key); t.o.home(key) != t.space {
+			t.strays++
+			t.stray = key
+		}
 	}
 	if l.limit == 0 && r.semaphore {
 		l.limit = r.limit
 	}
-	l.here = true
 	r.next = l
-}
-
-func idleFor(e dflockwire.Idle) time.Duration {
-	return time.Duration(max(0, min(e.Seconds, 1e9)) * float64(time.Second))
 }
 
 // nameOf is the name under which a key is shown. Since version 1.14 a key can be a lock and a

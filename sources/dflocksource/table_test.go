@@ -27,17 +27,31 @@ func newListings(o Options) listings {
 }
 
 // at takes in a listing that was made so long after the beginning.
-func (l listings) at(after time.Duration, fresh bool, s dflockwire.Stats) (sources.Change, bool) {
-	s.Asked = l.began.Add(after)
-	s.Answered = s.Asked.Add(time.Millisecond)
-	return l.compare(&s, fresh)
+func (l listings) at(after time.Duration, fresh bool, list listing) (sources.Change, bool) {
+	asked := l.began.Add(after)
+	return l.between(asked, asked.Add(time.Millisecond), fresh, list)
 }
 
-func held(key string, owner uint64, left time.Duration) dflockwire.Lock {
-	return dflockwire.Lock{Key: key, Owner: owner, LeftSeconds: left.Seconds()}
+func (l listings) between(asked, answered time.Time, fresh bool, list listing) (sources.Change, bool) {
+	l.begin()
+	for i := range list {
+		l.list(&list[i])
+	}
+	return l.compare(&dflockwire.Stats{Asked: asked, Answered: answered}, fresh)
 }
 
-func locks(list ...dflockwire.Lock) dflockwire.Stats { return dflockwire.Stats{Locks: list} }
+// listing is what a server lists.
+type listing []dflockwire.Entry
+
+func held(key string, owner uint64, left time.Duration) dflockwire.Entry {
+	return dflockwire.Entry{Key: []byte(key), Limit: 1, Taken: 1, Owner: owner, Left: left}
+}
+
+func idleFor(key string, d time.Duration) dflockwire.Entry {
+	return dflockwire.Entry{Key: []byte(key), Limit: 1, Idle: true, Unused: d}
+}
+
+func locks(list ...dflockwire.Entry) listing { return list }
 
 func TestTheLengthOfALeaseIsToldOnceOnlyOneFits(t *testing.T) {
 	t.Parallel()
@@ -89,7 +103,7 @@ func TestAnOwnerWhoseLeaseRanOutOwnsUntilItIsSwept(t *testing.T) {
 	if o := l.rows["k"].shown.Owners; len(o) != 1 || o[0].Expires != ends {
 		t.Errorf("it is %+v, and ended at %v", o, ends)
 	}
-	l.at(1100*time.Millisecond, false, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "k"}}})
+	l.at(1100*time.Millisecond, false, listing{idleFor("k", 0)})
 	if o := l.rows["k"].shown; len(o.Owners) != 0 || o.OwnersHow != sources.Told {
 		t.Errorf("it is swept, and %+v", o)
 	}
@@ -98,28 +112,26 @@ func TestAnOwnerWhoseLeaseRanOutOwnsUntilItIsSwept(t *testing.T) {
 func TestWhatIsARestart(t *testing.T) {
 	t.Parallel()
 	before := locks(held("a", 731, time.Minute), held("b", 900, time.Minute))
-	awaited := locks(slices.Clone(before.Locks)...)
-	awaited.Locks[0].Waiters, awaited.Locks[1].Waiters = 1, 1
-	idle := func(keys ...string) dflockwire.Stats {
-		var s dflockwire.Stats
+	awaited := slices.Clone(before)
+	awaited[0].Waiters, awaited[1].Waiters = 1, 1
+	idle := func(keys ...string) (list listing) {
 		for _, key := range keys {
-			s.IdleLocks = append(s.IdleLocks, dflockwire.Idle{Key: key})
+			list = append(list, idleFor(key, 0))
 		}
-		return s
+		return list
 	}
-	both := func(a, b dflockwire.Stats) dflockwire.Stats { a.IdleLocks = b.IdleLocks; return a }
-	used := idle("c")
-	used.IdleLocks[0].Seconds = 20
+	both := func(a, b listing) listing { return slices.Concat(a, b) }
+	used := listing{idleFor("c", 20*time.Second)}
 	for name, c := range map[string]struct {
-		before, after dflockwire.Stats
+		before, after listing
 		away          time.Duration
 		want          bool
 	}{
-		"nothing is left":                   {before, dflockwire.Stats{}, time.Second, true},
-		"nothing was there":                 {dflockwire.Stats{}, locks(held("a", 1, time.Minute)), time.Second, false},
+		"nothing is left":                   {before, listing{}, time.Second, true},
+		"nothing was there":                 {listing{}, locks(held("a", 1, time.Minute)), time.Second, false},
 		"one key is left":                   {before, locks(held("a", 731, 59*time.Second)), time.Second, false},
 		"all was given back":                {before, idle("a", "b"), time.Second, false},
-		"away for longer than it remembers": {before, dflockwire.Stats{}, 2 * time.Minute, false},
+		"away for longer than it remembers": {before, listing{}, 2 * time.Minute, false},
 		"owners from the beginning":         {before, locks(held("a", 2, time.Minute), held("b", 1, time.Minute)), time.Second, true},
 		"waiters took both over":            {awaited, locks(held("a", 12, time.Minute), held("b", 13, time.Minute)), time.Second, false},
 		"a waiter took one over":            {before, locks(held("a", 12, time.Minute), held("b", 900, time.Minute)), time.Second, false},
@@ -127,7 +139,7 @@ func TestWhatIsARestart(t *testing.T) {
 		"the same ids, and an unused key":   {both(before, idle("c")), locks(held("a", 731, 2*time.Minute), held("b", 900, 2*time.Minute)), time.Second, true},
 		"an unused key, for too long":       {both(before, used), locks(held("a", 731, 2*time.Minute), held("b", 900, 2*time.Minute)), 41 * time.Second, false},
 		"the same ids, and nothing else":    {before, locks(held("a", 731, 2*time.Minute), held("b", 900, 2*time.Minute)), time.Second, false},
-		"what was idle still is":            {used, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "c", Seconds: 21}}}, time.Second, false},
+		"what was idle still is":            {used, listing{idleFor("c", 21*time.Second)}, time.Second, false},
 	} {
 		l := newListings(Options{})
 		l.at(0, true, c.before)
@@ -141,23 +153,23 @@ func TestWhatIsARestart(t *testing.T) {
 func TestAServerThatForgetsSoonWasNotRestarted(t *testing.T) {
 	t.Parallel()
 	used := locks(held("a", 7, time.Minute))
-	idle := dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "b", Seconds: 2}}}
+	idle := listing{idleFor("b", 2*time.Second)}
 	for name, c := range map[string]struct {
-		before []dflockwire.Stats // a second apart
+		before []listing // a second apart
 		away   time.Duration
 		want   bool
 	}{
-		"nothing was forgotten yet":          {[]dflockwire.Stats{idle, used}, time.Second, true},
-		"it forgot a key after 2 s":          {[]dflockwire.Stats{idle, {}, used}, 3 * time.Second, false},
-		"it forgot a key after 2 s, shortly": {[]dflockwire.Stats{idle, {}, used}, time.Second, true},
-		"it forgot a key between two looks":  {[]dflockwire.Stats{used, {}, used}, time.Second, false},
+		"nothing was forgotten yet":          {[]listing{idle, used}, time.Second, true},
+		"it forgot a key after 2 s":          {[]listing{idle, {}, used}, 3 * time.Second, false},
+		"it forgot a key after 2 s, shortly": {[]listing{idle, {}, used}, time.Second, true},
+		"it forgot a key between two looks":  {[]listing{used, {}, used}, time.Second, false},
 	} {
 		l, after := newListings(Options{}), time.Duration(0)
 		for i, s := range c.before {
 			l.at(after, i == 0, s)
 			after += time.Second
 		}
-		l.at(after-time.Second+c.away, true, dflockwire.Stats{})
+		l.at(after-time.Second+c.away, true, listing{})
 		if got := l.restarts == 1; got != c.want {
 			t.Errorf("%s: a restart: %v", name, got)
 		}
@@ -181,7 +193,7 @@ func TestTheCauseOfAnEndIsUnknownWhereTheLeaseEndsBetweenTheSameLooks(t *testing
 		l := newListings(Options{})
 		l.at(0, true, locks(held("a", 7, 10*time.Second)))
 		l.at(10*time.Second-left, false, locks(held("a", 7, max(left, 0))))
-		c, _ := l.at(11*time.Second-left, false, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "a"}}})
+		c, _ := l.at(11*time.Second-left, false, listing{idleFor("a", 0)})
 		if len(c.Ended) != want || want > 0 && (c.Ended[0].Owner != "conn 7" || c.Ended[0].Cause != sources.CauseUnknown) {
 			t.Errorf("with %v left at the last look: %+v", left, c.Ended)
 		}
@@ -192,7 +204,7 @@ func TestTheCauseIsUnknownWhereTheLeaseMayHaveEndedBeforeTheRestart(t *testing.T
 	t.Parallel()
 	l := newListings(Options{})
 	l.at(0, true, locks(held("a", 7, time.Second), held("b", 8, time.Minute)))
-	c, _ := l.at(3*time.Second, true, dflockwire.Stats{})
+	c, _ := l.at(3*time.Second, true, listing{})
 	if l.restarts != 1 || len(c.Ended) != 1 || c.Ended[0].Owner != "conn 7" || c.Ended[0].Cause != sources.CauseUnknown {
 		t.Errorf("after %d restarts: %+v", l.restarts, c.Ended)
 	}
@@ -203,9 +215,7 @@ func TestTheCauseIsUnknownWhereTheLeaseMayHaveEndedBeforeTheRestart(t *testing.T
 func TestAnEndThatIsKnownBetterIsTold(t *testing.T) {
 	t.Parallel()
 	l := newListings(Options{})
-	slow := locks(held("k", 7, 3*time.Second))
-	slow.Asked, slow.Answered = l.began, l.began.Add(2*time.Second)
-	l.compare(&slow, true)
+	l.between(l.began, l.began.Add(2*time.Second), true, locks(held("k", 7, 3*time.Second)))
 	c, moved := l.at(2500*time.Millisecond, false, locks(held("k", 7, 2500*time.Millisecond)))
 	if len(c.Set) != 1 || moved {
 		t.Fatalf("%d rows are told anew, moved %v", len(c.Set), moved)
@@ -221,8 +231,8 @@ func TestAnEndThatIsKnownBetterIsTold(t *testing.T) {
 func TestAKeyThatWasUsedBetweenTwoLooksWasNotObserved(t *testing.T) {
 	t.Parallel()
 	l := newListings(Options{})
-	idle := func(d time.Duration) dflockwire.Stats {
-		return dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "a", Seconds: d.Seconds()}}}
+	idle := func(d time.Duration) listing {
+		return listing{idleFor("a", d)}
 	}
 	l.at(0, true, idle(3*time.Second))
 	if c, _ := l.at(time.Second, false, idle(4*time.Second)); len(c.Unseen) > 0 {
@@ -253,16 +263,16 @@ func TestKeysThatAreForgottenAreDropped(t *testing.T) {
 func BenchmarkListing(b *testing.B) {
 	for _, keys := range []int{1024, 10_000} {
 		b.Run(fmt.Sprint(keys), func(b *testing.B) {
-			var s dflockwire.Stats
+			var s listing
 			for i := range keys {
-				s.Locks = append(s.Locks, held(fmt.Sprintf("billing/shard-%05d", i), uint64(i+1), time.Minute))
+				s = append(s, held(fmt.Sprintf("billing/shard-%05d", i), uint64(i+1), time.Minute))
 			}
 			l, after := newListings(Options{}), time.Duration(0)
 			for b.Loop() {
 				after += time.Second
-				for i := range s.Locks {
-					if s.Locks[i].LeftSeconds--; i%100 == int(after/time.Second)%100 {
-						s.Locks[i].LeftSeconds = 60
+				for i := range s {
+					if s[i].Left -= time.Second; i%100 == int(after/time.Second)%100 {
+						s[i].Left = time.Minute
 					}
 				}
 				l.at(after, false, s)
