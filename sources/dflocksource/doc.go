@@ -24,9 +24,11 @@
 // lease of 0 s has run out and is not swept yet: its owner still owns.
 //
 // A connection may release a lock and acquire it again between two looks: that looks like a
-// renewal. The cause of an end is unknown where the lease would have ended between the same two
-// looks: it ran out, or was renewed and released. The server does not say whether an owner
-// released its lock, hung up, or was cut off for being silent too long.
+// renewal. The server does not say whether an owner released its lock, hung up, or was cut off for
+// being silent too long: so the cause of an end is unknown, unless the lease had run out, or the owner's
+// connection is alive, which owns something else at the look that shows the end. Then it released it,
+// but for a lease that would have ended between the same two looks: it ran out, or was renewed and
+// released.
 //
 // # Restart
 //

@@ -45,10 +45,6 @@ func (l *lease) sharper() bool {
 	return true
 }
 
-// endsWithin reports whether the lease may have ended between two looks: an owner that is gone then
-// has let it run out, or renewed it unseen and gave it back.
-func (l *lease) endsWithin(after, at time.Time) bool { return l.to.After(after) && l.from.Before(at) }
-
 // learn narrows down the length of a lease that began after one instant and before another:
 // it is a whole number of seconds.
 func (l *lease) learn(after, before time.Time) {

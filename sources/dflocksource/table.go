@@ -25,13 +25,14 @@ type table struct {
 
 	asked, answered time.Time // of the newest listing; zero: there was none
 	restarts        int
-	lowest          uint64        // id of an owner since the last of them; 0: there was no owner
-	memory          time.Duration // how long the server remembers a key that nobody uses, as far as was seen
-	strays          int           // keys of another server
-	stray           string        // one of them
-	untaken         int           // keys beyond mostKeys
-	inexact         int           // keys whose names cannot be told
-	unclear         string        // one of them
+	owners          map[uint64]bool // of the listing that is compared
+	lowest          uint64          // id of an owner since the last of them; 0: there was no owner
+	memory          time.Duration   // how long the server remembers a key that nobody uses, as far as was seen
+	strays          int             // keys of another server
+	stray           string          // one of them
+	untaken         int             // keys beyond mostKeys
+	inexact         int             // keys whose names cannot be told
+	unclear         string          // one of them
 }
 
 // row is one key.
@@ -48,7 +49,7 @@ type row struct {
 }
 
 func newTable(o *Options, space string) *table {
-	t := &table{o: o, space: space, rows: map[string]*row{}, memory: usualMemory}
+	t := &table{o: o, space: space, rows: map[string]*row{}, owners: map[uint64]bool{}, memory: usualMemory}
 	for _, s := range o.Selections {
 		name, exact := glob.Pattern(s.Pattern).Literal()
 		if _, twice := t.rows[name]; exact && !twice && o.home(name) == space {
@@ -91,7 +92,8 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 			}
 		}
 		differs := r.use != l.use
-		if r.owner != 0 && (anew && r.lease.from.Before(s.Answered) || !fresh && r.owner != l.owner && r.lease.endsWithin(t.asked, s.Answered)) {
+		if r.owner != 0 && (anew && r.lease.from.Before(s.Answered) || !fresh && r.owner != l.owner && r.lease.to.After(t.asked) &&
+			(r.lease.from.Before(s.Answered) || !t.owners[r.owner])) {
 			c.Ended = append(c.Ended, sources.Ending{Ref: r.shown.Ref, Owner: dflockcoord.OwnerID(r.owner), How: sources.Inferred})
 		}
 		if anew {
@@ -237,6 +239,7 @@ type listed struct {
 // begin gets ready for a listing, also after one that broke off.
 func (t *table) begin() {
 	t.strays, t.untaken, t.inexact = 0, 0, 0
+	clear(t.owners)
 	for name, r := range t.rows {
 		if r.next = (listed{}); r.shown == nil && !r.exact {
 			delete(t.rows, name)
@@ -282,6 +285,7 @@ func (t *table) list(e *dflockwire.Entry) {
 		l.limit = r.limit
 	}
 	r.next = l
+	t.owners[l.owner] = true
 }
 
 // nameOf is the name under which a key is shown. Since version 1.14 a key can be a lock and a

@@ -2,6 +2,7 @@ package dflocksource
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -191,12 +192,29 @@ func TestTheCauseOfAnEndIsUnknownWhereTheLeaseEndsBetweenTheSameLooks(t *testing
 	t.Parallel()
 	for left, want := range map[time.Duration]int{-100 * time.Millisecond: 0, 500 * time.Millisecond: 1, 5 * time.Second: 0} {
 		l := newListings(Options{})
-		l.at(0, true, locks(held("a", 7, 10*time.Second)))
-		l.at(10*time.Second-left, false, locks(held("a", 7, max(left, 0))))
-		c, _ := l.at(11*time.Second-left, false, listing{idleFor("a", 0)})
+		other := held("b", 7, time.Hour) // it is alive
+		l.at(0, true, locks(held("a", 7, 10*time.Second), other))
+		l.at(10*time.Second-left, false, locks(held("a", 7, max(left, 0)), other))
+		c, _ := l.at(11*time.Second-left, false, listing{idleFor("a", 0), other})
 		if len(c.Ended) != want || want > 0 && (c.Ended[0].Owner != "conn 7" || c.Ended[0].Cause != sources.CauseUnknown) {
 			t.Errorf("with %v left at the last look: %+v", left, c.Ended)
 		}
+	}
+}
+
+// TestAHangUpIsNoRelease is of owners that are gone before their leases ran out: only one whose
+// connection is alive has surely released its lock.
+func TestAHangUpIsNoRelease(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	l.at(0, true, locks(held("a", 7, time.Minute), held("b", 8, time.Minute), held("c", 8, time.Minute), held("d", 9, time.Minute)))
+	c, _ := l.at(time.Second, false, locks(held("c", 8, time.Minute-time.Second), held("d", 10, time.Minute), idleFor("a", 0), idleFor("b", 0)))
+	unknown := map[string]bool{}
+	for _, e := range c.Ended {
+		unknown[e.Ref.Name+" "+e.Owner] = e.Cause == sources.CauseUnknown
+	}
+	if want := map[string]bool{"a conn 7": true, "d conn 9": true}; !maps.Equal(unknown, want) {
+		t.Errorf("the cause is unknown of %v, want %v", unknown, want)
 	}
 }
 
