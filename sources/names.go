@@ -21,20 +21,21 @@ func (n Names) Remove(name string, slot int) {
 	}
 }
 
-// Shown is how a primitive is called where its source is not shown beside it: its name, behind source or
-// space where one in another source, or in another space of its own, has the same. ref returns the
-// identity of the row in a slot.
-func (n Names) Shown(of Ref, ref func(slot int32) Ref) string {
-	name, source, space := of.Name, false, false
+// InSource is how a primitive is called beside its source: its name, behind its space where another of
+// the source has it too. ref returns the identity of the row in a slot.
+func (n Names) InSource(of Ref, ref func(slot int32) Ref) string {
 	for _, slot := range n[of.Name] {
-		other := ref(slot)
-		source = source || other.Source != of.Source
-		space = space || other.Source == of.Source && other.Space != of.Space
+		if other := ref(slot); other.Source == of.Source && other.Space != of.Space {
+			return strings.TrimPrefix(of.Space, "/") + "/" + of.Name
+		}
 	}
-	if space {
-		name = strings.TrimPrefix(of.Space, "/") + "/" + name
-	}
-	if source {
+	return of.Name
+}
+
+// Shown is how it is called alone: as InSource, behind its source where another one has the name too.
+func (n Names) Shown(of Ref, ref func(slot int32) Ref) string {
+	name := n.InSource(of, ref)
+	if slices.ContainsFunc(n[of.Name], func(slot int32) bool { return ref(slot).Source != of.Source }) {
 		name = of.Source + "/" + name
 	}
 	return name

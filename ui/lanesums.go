@@ -10,7 +10,6 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/verdict"
 	"coordtop/sources"
-	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"
 	"coordtop/ui/timeline"
@@ -146,7 +145,7 @@ func (m timelineScreen) sumLane(w *summing, h rows.Handle, row *sources.Row) {
 	w.all.Unseen += l.Unseen
 	w.all.Unread += l.Unread
 	if l.Longest > w.all.Longest {
-		w.all.Longest, w.all.LongestOf = l.Longest, paint.Clean(row.Name)
+		w.all.Longest, w.all.LongestOf = l.Longest, screen.NameOf(&m.Scene, row.Ref)
 	}
 	w.all.Vacant += screen.BoolInt(screen.Vacant(row))
 }

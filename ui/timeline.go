@@ -176,7 +176,7 @@ func (m timelineScreen) nearest(from time.Time, step int, handles []rows.Handle)
 		}
 		since = sources.Later(since, screen.KnownFrom(&m.Scene, row))
 		if t := screen.LaneChange(&m.Scene, row, from, step); nearer(t, found, step) {
-			found, name = t, paint.Clean(row.Name)
+			found, name = t, screen.NameOf(&m.Scene, row.Ref)
 		}
 	}
 	if step < 0 {
@@ -200,7 +200,7 @@ func (m timelineScreen) land(j jump, change []history.Event) {
 	}
 	found, name, _ := m.nearest(j.from, j.step, handles)
 	if len(change) > 0 && nearer(change[0].At, found, j.step) {
-		found, name = change[0].At, paint.Clean(change[0].Ref.Name)
+		found, name = change[0].At, screen.NameOf(&m.Scene, change[0].Ref)
 	}
 	m.arrive(found, name, j.step, j.any)
 }

@@ -20,10 +20,10 @@ func (j *Judge) Peers(row *sources.Row) (slots []int32) {
 		return nil
 	}
 	for _, slot := range j.Names[row.Name] {
-		other := j.State.Rows[slot]
-		if other == nil || other.Name != row.Name {
-			continue
+		if slot < 0 || j.State.Rows[slot] == nil || j.State.Rows[slot].Name != row.Name {
+			continue // of another State, or of none
 		}
+		other := j.State.Rows[slot]
 		if as := j.agreement(other); as.group == is.group && (!as.spaced || !is.spaced || other.Space == row.Space) {
 			slots = append(slots, slot)
 		}

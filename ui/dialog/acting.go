@@ -223,9 +223,9 @@ func (a *Acting) announce() {
 		now[r.ID] = r.Phase
 		if before, known := a.phases[r.ID]; !known || before != r.Phase {
 			if r.Phase.Over() {
-				a.host.SayFor(resultTime, screen.RunText(r))
+				a.host.SayFor(resultTime, screen.RunText(a.Scene, r))
 			} else {
-				a.host.Say(screen.RunText(r))
+				a.host.Say(screen.RunText(a.Scene, r))
 			}
 		}
 	}

@@ -93,9 +93,9 @@ func (a *Acting) items(row *sources.Row) []item {
 	waiting := false
 	if r := screen.RunUnder(a.Scene, row.Ref); r != nil {
 		waiting = r.Phase == action.Waiting
-		text := "call it off: " + screen.RunText(r)
+		text := "call it off: " + screen.RunText(a.Scene, r)
 		if waiting {
-			text = "leave the queue: " + screen.RunText(r)
+			text = "leave the queue: " + screen.RunText(a.Scene, r)
 		}
 		items = append(items, item{key: a.Keys.KeyIn(keys.InMenu, keys.CallOff), intent: keys.CallOff, run: r.ID, text: text})
 	}

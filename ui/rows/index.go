@@ -152,19 +152,22 @@ func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 // refresh judges one slot, and those of the same lock elsewhere; row nil: it is free.
 func (x *Index) refresh(slot int32, row *sources.Row, now time.Time) {
 	old := x.entries[slot].row
-	if old != nil && (row == nil || row.Gen != x.entries[slot].gen) {
+	same := old != nil && row != nil && row.Gen == x.entries[slot].gen
+	if old != nil && !same {
 		x.judge.Names.Remove(old.Name, int(slot))
 	}
-	if row != nil && (old == nil || row.Gen != x.entries[slot].gen) {
+	if row != nil && !same {
 		x.judge.Names.Add(row.Name, int(slot))
 	}
 	x.weigh(slot, row, now)
-	if row == nil {
-		row = old
-	}
-	for _, peer := range x.judge.Peers(row) {
-		if peer != slot {
-			x.weigh(peer, x.entries[peer].row, now)
+	for _, changed := range [...]*sources.Row{old, row} {
+		if changed == nil || same && changed == old {
+			continue
+		}
+		for _, peer := range x.judge.Peers(changed) {
+			if peer != slot {
+				x.weigh(peer, x.entries[peer].row, now)
+			}
 		}
 	}
 }
@@ -317,6 +320,16 @@ func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySever
 func (x *Index) ProblemsOf(row *sources.Row, now time.Time) []verdict.Problem {
 	j := x.judge
 	return j.Problems(row, now)
+}
+
+// Shown is how a primitive is called where nothing beside it says its source, see sources.Names.
+func (x *Index) Shown(ref sources.Ref) string {
+	return x.judge.Names.Shown(ref, func(slot int32) sources.Ref {
+		if slot < 0 {
+			return x.recorded[-1-slot].Ref
+		}
+		return x.entries[slot].row.Ref
+	})
 }
 
 // Rows yields the rows that are listed, in their order.

@@ -17,6 +17,9 @@ func (h Handle) Recorded() bool { return h.Slot < 0 }
 // than mostRecorded rows were listed, it makes all earlier handles invalid.
 func (x *Index) BeginRecorded() {
 	if x.recordedAt == nil || len(x.recorded) >= mostRecorded {
+		for _, row := range x.recorded {
+			x.judge.Names.Remove(row.Name, row.Slot)
+		}
 		x.recorded, x.recordedAt = nil, map[sources.Ref]*sources.Row{}
 	}
 }
@@ -27,6 +30,7 @@ func (x *Index) AddRecorded(ref sources.Ref, kind sources.Kind) Handle {
 	if row == nil {
 		row = &sources.Row{Primitive: &sources.Primitive{Ref: ref, Kind: kind}, Slot: -1 - len(x.recorded)}
 		x.recorded, x.recordedAt[ref] = append(x.recorded, row), row
+		x.judge.Names.Add(ref.Name, row.Slot)
 	}
 	row.Scope = scopeOf(x.st, ref)
 	return HandleOf(row)

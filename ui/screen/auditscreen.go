@@ -27,7 +27,7 @@ func auditScreen(sc *Scene) Frame {
 	for _, id := range sc.AuditList.Visible() {
 		if p := sc.FindAuditEntry(id); p != nil {
 			shown = append(shown, p)
-			names = max(names, format.Width(paint.Clean(p.Ref.Name)))
+			names = max(names, format.Width(NameOf(sc, p.Ref)))
 			who = max(who, format.Width(paint.Clean(p.User())))
 		}
 	}
@@ -46,7 +46,7 @@ func auditScreen(sc *Scene) Frame {
 		p := shown[i]
 		l.Cursor(p.ID == selected).Cell(sc.Theme.Dim, instantCell(sc, p.At, ""), eventTime).Skip(1)
 		l.Cell("", paint.Clean(p.User()), who).Skip(1).Cell(sc.Theme.Strong, paint.Clean(p.Action), len("cancel-wait")).Skip(1)
-		l.Cell("", sc.Theme.FitName(paint.Clean(p.Ref.Name), names), names).Skip(1)
+		l.Cell("", sc.Theme.FitName(NameOf(sc, p.Ref), names), names).Skip(1)
 		putParts(l, sc.Theme.FitParts(resultParts(sc, p), l.Width-l.X), l.Width)
 	})
 }

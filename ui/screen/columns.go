@@ -115,7 +115,7 @@ func (need *Longest) measure(sc *Scene) {
 		if row == nil || before > 0 && row.Rev <= before {
 			continue
 		}
-		name := format.Width(paint.Clean(row.Name))
+		name := format.Width(NameOf(sc, row.Ref))
 		need.name = max(need.name, name)
 		if alias := aliasOf(sc, row); alias != "" {
 			need.both = max(need.both, name+2+format.Width(alias))

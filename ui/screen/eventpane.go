@@ -29,7 +29,7 @@ func eventPane(sc *Scene, w, h int) []string {
 	for i := range groups {
 		events[i] = groups[i].Event
 	}
-	names := nameWidth(events, w)
+	names := nameWidth(sc, events, w)
 	lines := []string{l.Done()}
 	for i := range groups {
 		l := sc.Theme.Line(w)
@@ -50,7 +50,7 @@ func eventPane(sc *Scene, w, h int) []string {
 // event with the number of the others.
 func drawGroup(sc *Scene, l *paint.Line, g *rows.EventGroup, names int) {
 	l.Cell(sc.Theme.Dim, instantCell(sc, g.Event.At, ""), eventTime).Skip(1)
-	l.Cell("", sc.Theme.FitName(eventName(g.Event), names), names).Skip(1)
+	l.Cell("", sc.Theme.FitName(eventName(sc, g.Event), names), names).Skip(1)
 	over := ""
 	if d := g.Event.At.Sub(g.First); d > 0 {
 		over = " in " + format.Precise(d)

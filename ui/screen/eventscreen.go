@@ -34,7 +34,7 @@ func eventScreen(sc *Scene) Frame {
 			events = append(events, e)
 		}
 	}
-	names := nameWidth(events, w)
+	names := nameWidth(sc, events, w)
 	list := logList{title: "EVENTS", text: "newest first, since " + paint.TimeOfDay(observedSince(sc), sc.Now), pos: sc.EventList.Pos(), count: sc.EventList.Len(),
 		empty: noEvents(sc), lines: len(events), height: EventRows(sc.Layout.Body()), readout: eventReadout(sc, sc.Events.Find(selected), w)}
 	if n := sc.Events.Missed; n > 0 {
@@ -60,7 +60,7 @@ func eventReadout(sc *Scene, e *sources.Event, w int) []string {
 		return nil
 	}
 	say := func(name string, parts ...paint.Part) string { return readoutLine(sc, w, name, parts...) }
-	of := []paint.Part{sc.Theme.Strong.Text(eventName(e))}
+	of := []paint.Part{sc.Theme.Strong.Text(eventName(sc, e))}
 	if e.Ref.Name != "" {
 		of = append(of, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(e.RefKind.String(), paint.Clean(e.Ref.Source), paint.Clean(e.Ref.Space)), " "+sc.Theme.Dot+" ")))
 	}

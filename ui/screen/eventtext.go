@@ -26,7 +26,7 @@ func eventLines(sc *Scene, w, n int, named bool, pass func(*sources.Event) bool)
 	}
 	names := 0
 	if named {
-		names = nameWidth(events, w)
+		names = nameWidth(sc, events, w)
 	}
 	lines := make([]string, 0, len(events))
 	for _, e := range events {
@@ -47,18 +47,18 @@ const (
 )
 
 // nameWidth is how many cells the names of events take in lines of w.
-func nameWidth(events []*sources.Event, w int) int {
+func nameWidth(sc *Scene, events []*sources.Event, w int) int {
 	longest := minEventName
 	for _, e := range events {
-		longest = max(longest, format.Width(eventName(e)))
+		longest = max(longest, format.Width(eventName(sc, e)))
 	}
 	return min(longest, max(w/eventNamePart, minEventName), maxEventName)
 }
 
 // eventName is what an event is about: a row, or a source and its scope.
-func eventName(e *sources.Event) string {
-	if name := paint.Clean(e.Ref.Name); name != "" {
-		if e.Alias != "" && paint.Numeric(name) {
+func eventName(sc *Scene, e *sources.Event) string {
+	if name := NameOf(sc, e.Ref); name != "" {
+		if e.Alias != "" && paint.Numeric(e.Ref.Name) {
 			return paint.Clean(e.Alias) + " " + name
 		}
 		return name
@@ -76,7 +76,7 @@ func eventName(e *sources.Event) string {
 func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int) {
 	l.Cell(sc.Theme.Dim, eventInstant(sc, e), eventTime).Skip(1)
 	if names > 0 {
-		l.Cell("", sc.Theme.FitName(eventName(e), names), names).Skip(1)
+		l.Cell("", sc.Theme.FitName(eventName(sc, e), names), names).Skip(1)
 	}
 	tail := ""
 	if d := paint.Spread(e); d > 0 {

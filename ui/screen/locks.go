@@ -162,11 +162,11 @@ func (p *locksPane) oneOwner(l *paint.Line, r *locksRow, w int) {
 // name draws what a row is called in w cells. Where the name is only a number, what people
 // call it stands first; elsewhere the other name stands behind if there is room.
 func (p *locksPane) name(l *paint.Line, r *locksRow, w int) {
-	name, alias := paint.Clean(r.Name), aliasOf(p.Scene, r.Row)
+	name, alias := NameOf(p.Scene, r.Ref), aliasOf(p.Scene, r.Row)
 	room := w - format.Width(name) - 2
 	end := l.X + w
 	switch {
-	case alias != "" && paint.Numeric(name) && room >= minAlias:
+	case alias != "" && paint.Numeric(r.Name) && room >= minAlias:
 		l.Put("", p.Theme.Cut(alias, room)).Skip(2).Put(p.Theme.Dim, name).To(end)
 	case alias != "" && room >= format.Width(alias):
 		l.Put("", name).Skip(2).Put(p.Theme.Dim, alias).To(end)

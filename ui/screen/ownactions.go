@@ -13,8 +13,8 @@ import (
 )
 
 // RunText is an action in a line: what it does to which row, and how far it is.
-func RunText(r *action.Run) string {
-	text := r.Request.Verb.String() + " " + paint.Clean(r.Request.Target.Ref.Name) + ": "
+func RunText(sc *Scene, r *action.Run) string {
+	text := r.Request.Verb.String() + " " + NameOf(sc, r.Request.Target.Ref) + ": "
 	if r.Phase == action.Seen && r.Text != "" { // it says what was seen
 		return text + paint.Clean(r.Text)
 	}
@@ -133,7 +133,7 @@ func RunLines(sc *Scene, w, indent int, title string, of *sources.Ref) []string 
 			}
 			l := sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, paint.TimeOfDay(r.Started, sc.Now)).Skip(2).Put("", r.Request.Verb.String()+" ")
 			if of == nil {
-				l.Put("", sc.Theme.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2)
+				l.Put("", sc.Theme.FitName(NameOf(sc, r.Request.Target.Ref), runName)).Skip(2)
 			}
 			l.Put(st, r.Phase.String())
 			if took := r.Changed.Sub(r.Started); r.Phase.Over() && took >= time.Second {

@@ -100,6 +100,9 @@ func (sc *Scene) Selected() (*sources.Row, verdict.Verdict) {
 	return sc.Rows.At(h)
 }
 
+// NameOf is how a primitive is called where nothing beside it says its source.
+func NameOf(sc *Scene, ref sources.Ref) string { return paint.Clean(sc.Rows.Shown(ref)) }
+
 // Arrange computes the boxes for the size and what there is to show.
 func (sc *Scene) Arrange(w, h int) {
 	sc.Layout = measure(w, h, sc.Rows.Total, len(troubles(sc)), bannerLines(sc))

@@ -67,7 +67,7 @@ func markOf(sc *Scene, e *sources.Event) timeMark {
 	case sources.EventAction:
 		m.sign = th.Notice.Text(th.Acted)
 		m.text, _, _ = strings.Cut(m.text, ":")
-		if name := paint.Clean(e.Ref.Name); name != "" {
+		if name := NameOf(sc, e.Ref); name != "" {
 			m.text += " " + name
 		}
 	case sources.EventNote:

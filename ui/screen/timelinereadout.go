@@ -40,7 +40,7 @@ func timeReadout(sc *Scene, win timeline.Window, w int) []string {
 	if row != nil {
 		parts := []paint.Part{paint.Plain(" ")}
 		if w >= readoutNames {
-			parts = append(parts, paint.Part{Style: sc.Theme.Strong, Text: paint.Clean(row.Name), Yield: paint.Name}, paint.Plain("  "))
+			parts = append(parts, paint.Part{Style: sc.Theme.Strong, Text: NameOf(sc, row.Ref), Yield: paint.Name}, paint.Plain("  "))
 		}
 		if rows.HandleOf(row).Recorded() {
 			text := "recorded only   "

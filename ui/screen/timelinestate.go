@@ -238,7 +238,7 @@ func laneHead(sc *Scene, row *sources.Row, v verdict.Verdict, win timeline.Windo
 	if v.Severity == verdict.Blind {
 		st = sc.Theme.Dim
 	}
-	name := paint.Clean(row.Name)
+	name := NameOf(sc, row.Ref)
 	if alias := aliasOf(sc, row); alias != "" && paint.Numeric(name) {
 		name = alias
 	}

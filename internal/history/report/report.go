@@ -26,6 +26,7 @@ type Report struct {
 	Actions []sources.Event
 
 	lanes  []history.Lane
+	names  sources.Names // the lanes by name
 	events []sources.Event
 	acts   []sources.Event
 	waits  []wait    // the longest first
@@ -55,6 +56,10 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool {
 			return len(l.Terms) < 2 && sources.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
 		})
+	}
+	r.names = sources.Names{}
+	for i := range r.lanes {
+		r.names.Add(r.lanes[i].Ref.Name, i)
 	}
 	if r.acts, err = history.Acts(ctx, reader, r.Span); err != nil {
 		return err
@@ -169,7 +174,7 @@ func (r *Report) numbers(b *strings.Builder) {
 		if l.Leveled() {
 			free = "- | - | -"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", nameOf(l.Ref), l.Kind, strings.Join(owners, ", "), sources.Changes(l.Terms, r.Span.From), free,
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(l.Ref), l.Kind, strings.Join(owners, ", "), sources.Changes(l.Terms, r.Span.From), free,
 			length(sources.Interval{Min: unseen, Max: unseen}))
 	}
 	if n := len(r.lanes); n > len(lanes) {
@@ -252,7 +257,7 @@ func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 		if g.After != nil {
 			to, after = r.at(g.End.At), cell(g.After.Owner.Name())
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, length(g.Length), nameOf(g.ref), cell(g.Before.Owner.Name()), why, after)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, length(g.Length), r.called(g.ref), cell(g.Before.Owner.Name()), why, after)
 	}
 	if n > mostRows {
 		fmt.Fprintf(b, "\nThese are the longest of %s.\n", format.Count(n))
@@ -271,7 +276,7 @@ func (r *Report) eventTable(b *strings.Builder, title, nothing string, wanted fu
 			b.WriteString("| at | what | where | detail |\n|---|---|---|---|\n")
 		}
 		none = false
-		where := nameOf(e.Ref)
+		where := r.called(e.Ref)
 		if e.Ref.Name == "" {
 			where = cell(strings.TrimSpace(e.Ref.Source + " " + e.Scope))
 		}
@@ -324,7 +329,12 @@ func length(i sources.Interval) string {
 	return format.Precise(i.Min) + " - " + format.Precise(i.Max)
 }
 
-func nameOf(ref sources.Ref) string { return cell(ref.Source + "/" + ref.Name) }
+// called is the name of a primitive in a cell, behind its source, and its space where that is needed.
+func (r *Report) called(ref sources.Ref) string {
+	return cell(ref.Source + "/" + r.names.InSource(ref, r.ref))
+}
+
+func (r *Report) ref(lane int32) sources.Ref { return r.lanes[lane].Ref }
 
 // cell is a text as it stands in a table of Markdown: no sign of it means anything there.
 func cell(s string) string { return brackets.Replace(format.Markdown(format.Label(s, 200))) }

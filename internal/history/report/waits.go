@@ -108,6 +108,6 @@ func (r *Report) waitTable(b *strings.Builder) {
 	}
 	b.WriteString("| from | to | waited | primitive | who | under | end |\n|---|---|--:|---|---|---|---|\n")
 	for _, w := range r.waits {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(w.from), r.at(w.to), format.Precise(w.to.Sub(w.from)), nameOf(w.ref), cell(w.who.Name()), w.owners, w.end)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(w.from), r.at(w.to), format.Precise(w.to.Sub(w.from)), r.called(w.ref), cell(w.who.Name()), w.owners, w.end)
 	}
 }
