@@ -28,6 +28,7 @@ func (w *watcher) describe() error {
 	a := sources.About{
 		Mode: modePolling, Version: w.server.version, Role: w.server.role,
 		Incarnation: w.server.incarnation(), Became: w.became, BecameHow: w.becameHow,
+		Started:   w.server.started,
 		RoundTrip: cmp.Or(w.heartbeat.now().roundTrip, w.server.roundTrip), Config: []sources.Attr{{Key: "db", Value: w.space}},
 	}
 	a.Partial, a.LeftOut = w.partial(time.Now())

@@ -135,9 +135,10 @@
 // the end with the lease.
 //
 // Another run_id at a new connection is told (About.Incarnation): as another server where the
-// address differs too, else as a restart, without its data where none of 100 owners that
-// should be there is: then the restart is the cause of each end. Owners do not depend on it
-// otherwise: a restart may keep them.
+// address differs too, else as a restart. A server from 7.0 on that loaded nothing when it began, keeps no log
+// of writes and is no promoted replica has lost what was owned: Primitive.Incarnation is another one
+// then, and the restart is the cause of each end, as it is where none of 100 owners that
+// should be there is. Otherwise owners do not depend on it: a restart may keep them.
 //
 // A write to a key of the same name in another database is pushed too; the read shows that
 // nothing changed. SWAPDB is pushed to nobody: it is found by the resync, once a minute.

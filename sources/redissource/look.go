@@ -85,6 +85,7 @@ func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool
 		return f, false
 	}
 	s := &sight{link: w.link, k: k, old: *k, p: k.primitive(w.o, w.space, r), r: r, n: n, starting: w.starting(), listed: w.listed}
+	s.p.Incarnation = w.server.data
 	if s.mayBePushed() {
 		k.doubted = true
 		w.ends.set(k, r.got.Add(patience))

@@ -238,8 +238,10 @@ func (w *watcher) searching(now time.Time) string {
 	} else if w.selected.guess {
 		text += " keys"
 	}
-	if progress := w.search.progress(w.sweep, int(w.total), now); progress != "" {
+	if progress := w.search.progress(w.sweep, int(w.total), now); progress != "" && w.selected.guess {
 		text += ", " + progress
+	} else if progress != "" {
+		text += strings.TrimPrefix(", "+progress, ", sweep")
 	}
 	return text + ": name them with ?keys="
 }

@@ -119,7 +119,7 @@ func TestASweepKeepsToItsShareOfTheServer(t *testing.T) {
 			before, start := r.cpu(), time.Now()
 			watch(t, r, o)
 			r.About("", "a sweep under way", func(a sources.About) bool {
-				return a.Partial == sources.Reading && strings.Contains(a.LeftOut, " of 100,000 keys, sweep at ") && strings.HasSuffix(a.LeftOut, ": name them with ?keys=")
+				return a.Partial == sources.Reading && strings.Contains(a.LeftOut, " of 100,000 keys") && strings.Contains(a.LeftOut, " at ") && strings.HasSuffix(a.LeftOut, ": name them with ?keys=")
 			})
 			r.About("", "a whole sweep", func(a sources.About) bool { return a.Partial == sources.Whole })
 			used, took := r.cpu()-before, time.Since(start).Seconds()

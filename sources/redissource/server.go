@@ -15,10 +15,13 @@ import (
 // server is what the server says of itself, as far as we may ask.
 type server struct {
 	version   string
-	role      string // "master", "replica"; "" if unknown
-	cluster   bool   // it is a node of a cluster
-	runID     string // of the process; "" if unknown
-	addr      string // where it answers
+	role      string    // "master", "replica"; "" if unknown
+	cluster   bool      // it is a node of a cluster
+	runID     string    // of the process; "" if unknown
+	addr      string    // where it answers
+	started   time.Time // when the process began, a second earlier at most; zero: unknown
+	empty     bool      // it began without data, and got none from another server
+	data      string    // which data it has: another where a restart lost it; "": not known
 	roundTrip time.Duration
 }
 
@@ -59,6 +62,10 @@ func askServer(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals
 			s.runID = value
 		case "redis_mode":
 			s.cluster = value == "cluster"
+		case "uptime_in_seconds":
+			if up, err := time.ParseDuration(value + "s"); err == nil {
+				s.started = time.Now().Add(-s.roundTrip - up - time.Second)
+			}
 		}
 	}
 	s.role, err = askRole(ctx, c, refusals)
@@ -91,15 +98,36 @@ func fatal(err error) bool {
 // survivors is how many keys are looked for after a restart.
 const survivors = 100
 
+// beganEmpty reports whether the server says that it loaded nothing when it began: it counts what it
+// loads from 7.0 on. A log of writes is not counted, and neither is what another server sends.
+func (l *link) beganEmpty() (bool, error) {
+	loaded, err := l.info("persistence")
+	if err != nil || loaded["rdb_last_load_keys_loaded"] != "0" || loaded["rdb_last_load_keys_expired"] != "0" || loaded["aof_enabled"] != "0" || loaded["loading"] != "0" {
+		return false, err
+	}
+	copied, err := l.info("replication")
+	return copied["role"] == "master" && strings.Trim(copied["master_replid2"], "0") == "", err
+}
+
 // compareServers finds out what happened to the server that the last link led to.
-func (w *watcher) compareServers(ctx context.Context) error {
+func (w *watcher) compareServers(ctx context.Context) (err error) {
+	if w.server.empty, err = w.beganEmpty(); err != nil {
+		return err
+	}
 	before := *w.before
+	if w.server.data = before.data; w.server.empty {
+		w.server.data = w.server.incarnation()
+	}
 	*w.before = w.server
 	if before.runID == "" || w.server.runID == "" || before.runID == w.server.runID {
 		return nil
 	}
 	if before.addr != w.server.addr {
 		w.became, w.becameHow = "another server: "+w.server.addr, sources.Told
+		return nil
+	}
+	if w.server.empty {
+		w.dataLost, w.became, w.becameHow = true, "restarted without its data", sources.Told
 		return nil
 	}
 	gone, err := w.ownersGone(ctx)
