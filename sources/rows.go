@@ -3,6 +3,8 @@ package sources
 import (
 	"cmp"
 	"time"
+
+	"coordtop/internal/lane"
 )
 
 // vacancy is a slot without a row, and the generation of the row that left it.
@@ -82,7 +84,7 @@ func (r *Row) completeEvents(events []Event, dark []Dark, t Thresholds) {
 		e := &events[i]
 		switch {
 		case e.Kind == EventAcquired:
-			e.Gap = gapBefore(r.Nobody, e.At, e.After, dark)
+			e.Gap = r.gapBefore(e.At, e.After, dark)
 			r.lastBefore(e, ended, dark)
 			e.Loss = ended == nil && r.lostUntold(e, dark, t)
 		case e.Kind == EventOwnerChanged && !e.After.IsZero():
@@ -136,7 +138,8 @@ func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
 	if last.Cause != CauseUnknown && (last.Cause != CauseSession || last.How == Told) {
 		return false
 	}
-	return e.Gap.Min > r.gapsOf(dark, e.At, changesKept, true).P95.Max
+	others := lane.Lane{Terms: r.Terms, Dark: dark}
+	return e.Gap.Min > others.Stats(lane.Span{From: e.At.Add(-changesKept), To: last.End.Earliest()}).P95.Max
 }
 
 // update brings the derived part of the row up to date from what happened.

@@ -80,13 +80,3 @@ type SourceStatus struct {
 	Rows    int
 	Agree   int // not 0: a name is the same lock in all scopes of all sources with this number
 }
-
-// GapStats sums up the times in which nobody owned a row. The lengths are intervals,
-// because what lies between two looks is one.
-type GapStats struct {
-	Count    int      // gaps in which we saw that nobody owned it, the running one included
-	Sum      Interval // Max also counts what may have passed unseen between two owners
-	P50, P95 Interval // of the counted gaps
-	Longest  Interval
-	Since    time.Time // what lies before was forgotten; not after the start of the asked time if nothing was
-}

@@ -13,6 +13,7 @@ type (
 	Stamp    = lane.Stamp
 	Interval = lane.Interval
 	Dark     = lane.Dark
+	GapStats = lane.GapStats
 	Term     = lane.Term
 	OwnerRef = lane.OwnerRef
 	Program  = lane.Program

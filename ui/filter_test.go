@@ -23,7 +23,10 @@ func four() *driver {
 	endless.Owners[0].NoExpiry, endless.Owners[0].Expires, endless.Owners[0].Lease = true, sources.Stamp{}, 0
 	dark := uitest.Led("worker", "", noon())
 	dark.Owners, dark.Taken, dark.OwnersHow, dark.Kind, dark.Queue = nil, 0, sources.Unknown, sources.KindUnknown, sources.Queue{}
-	d := hand(lock, endless, dark, lost("search"))
+	st := uitest.State(noon(), lock, endless, dark, lost("search"))
+	led := st.Rows[3]
+	led.Terms = []sources.Term{{Start: sources.Stamp{At: led.Nobody.At.Add(-time.Hour), How: sources.Seen}, End: led.Nobody}}
+	d := drive(newTestFeed(st), Options{Width: 120, Height: 30})
 	d.press("s", "n") // by name
 	return d
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/rows"
@@ -36,7 +37,7 @@ const freshTotals = 10 * time.Second
 
 // total is the sum of a lane that was not read, from those of the recording. Until others are read
 // it is that of a window that has moved on since.
-func (s *laneTotals) total(row *sources.Row, win timeline.Window, sum timeline.Sum) timeline.Sum {
+func (s *laneTotals) total(row *sources.Row, win timeline.Window, sum lane.Sum) lane.Sum {
 	of := s.totalsOf
 	if s.totals == nil || of.Step != win.Step || of.Columns != win.Columns || win.Start.Sub(of.Start).Abs() > 4*win.Step {
 		return sum
@@ -47,14 +48,14 @@ func (s *laneTotals) total(row *sources.Row, win timeline.Window, sum timeline.S
 		sum.Unseen, sum.Unread = sum.Unseen+sum.Unread, 0
 		return sum
 	case verdict.LeaderMissed(row):
-		return timeline.Sum{Changes: t.Changes, Gaps: t.Gaps, Nobody: t.Nobody, Longest: t.Longest, Unseen: t.Unseen}
+		return lane.Sum{Changes: t.Changes, Gaps: t.Gaps, Nobody: t.Nobody, Longest: t.Longest, Unseen: t.Unseen}
 	}
-	return timeline.Sum{Changes: t.Changes, Unseen: t.Unseen}
+	return lane.Sum{Changes: t.Changes, Unseen: t.Unseen}
 }
 
 type summedLane struct {
 	rows.Handle
-	timeline.Sum
+	lane.Sum
 }
 
 // order returns the lanes that are to be seen, in an order.
@@ -64,7 +65,7 @@ func (s *laneTotals) order(changed bool, o screen.LaneOrder) []rows.Handle {
 	case screen.LanesByChanges:
 		slices.SortStableFunc(lanes, func(a, b summedLane) int { return cmp.Compare(b.Changes, a.Changes) })
 	case screen.LanesByGaps:
-		slices.SortStableFunc(lanes, func(a, b summedLane) int { return cmp.Compare(b.Nobody, a.Nobody) })
+		slices.SortStableFunc(lanes, func(a, b summedLane) int { return cmp.Compare(b.Nobody.Min, a.Nobody.Min) })
 	}
 	var handles []rows.Handle
 	for i := range lanes {
@@ -139,13 +140,9 @@ func (m timelineScreen) sumLane(w *summing, h rows.Handle, row *sources.Row) {
 		l.Sum = s.total(row, w.window, l.Sum)
 	}
 	w.lanes, w.counted[row] = append(w.lanes, l), l.Changes
-	w.all.Changes += l.Changes
-	w.all.Gaps += l.Gaps
-	w.all.Nobody += l.Nobody
-	w.all.Unseen += l.Unseen
-	w.all.Unread += l.Unread
-	if l.Longest > w.all.Longest {
-		w.all.Longest, w.all.LongestOf = l.Longest, screen.NameOf(&m.Scene, row.Ref)
+	if l.Longest.Min > w.all.Longest.Min || w.all.LongestOf == "" && l.Gaps > 0 {
+		w.all.LongestOf = screen.NameOf(&m.Scene, row.Ref)
 	}
+	w.all.Sum = w.all.Plus(l.Sum)
 	w.all.Vacant += screen.BoolInt(screen.Vacant(row))
 }

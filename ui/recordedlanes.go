@@ -31,7 +31,7 @@ func (m pastReader) listRecorded(totals []history.Total, span time.Duration) {
 	var found []history.Total
 	for _, t := range totals {
 		watched := slices.ContainsFunc(m.State.Sources, func(s sources.SourceStatus) bool { return s.Name == t.Ref.Source })
-		if watched && t.Kind != sources.KindSemaphore && (t.Changes > 0 || t.Nobody+t.Unseen < span) && m.feeds.shown().Row(m.State, t.Ref) == nil {
+		if watched && t.Kind != sources.KindSemaphore && (t.Changes > 0 || t.Nobody.Min+t.Before+t.Unseen < span) && m.feeds.shown().Row(m.State, t.Ref) == nil {
 			found = append(found, t)
 		}
 	}

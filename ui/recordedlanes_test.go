@@ -31,8 +31,8 @@ func TestWhatOnlyTheRecordingKnowsHasALane(t *testing.T) {
 	r.more = []history.Lane{job}
 	other := ref("elsewhere")
 	other.Source = "other"
-	r.totals = []history.Total{{Ref: r.lane.Ref, Kind: sources.KindElection, Changes: 1}, {Ref: job.Ref, Kind: job.Kind, Changes: 2, Nobody: time.Minute},
-		{Ref: other, Kind: job.Kind, Changes: 9}, {Ref: ref("idle"), Kind: job.Kind, Nobody: time.Hour}, {Ref: ref("permits"), Kind: sources.KindSemaphore, Changes: 9}}
+	r.totals = []history.Total{{Ref: r.lane.Ref, Kind: sources.KindElection, Changes: 1}, {Ref: job.Ref, Kind: job.Kind, Changes: 2, Nobody: sources.Interval{Min: time.Minute, Max: time.Minute}},
+		{Ref: other, Kind: job.Kind, Changes: 9}, {Ref: ref("idle"), Kind: job.Kind, Nobody: sources.Interval{Min: time.Hour, Max: time.Hour}}, {Ref: ref("permits"), Kind: sources.KindSemaphore, Changes: 9}}
 	for i := range 300 {
 		r.totals = append(r.totals, history.Total{Ref: ref(fmt.Sprintf("once-%03d", i)), Kind: job.Kind, Changes: 1})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -25,7 +26,7 @@ type past struct {
 	from time.Time
 	term int    // its number; -1: no term
 	by   string // who ended it by force; "": nobody is known to have
-	gap  history.Gap
+	gap  lane.Gap
 	dark sources.Dark
 }
 
@@ -58,12 +59,11 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	var lines []past
 	if o.Gaps {
 		for _, g := range l.Gaps(o.Span) {
-			lines = append(lines, past{lane: l, from: g.Start.At, term: -1, gap: g})
+			lines = append(lines, past{lane: l, from: g.Start.At, term: -1, gap: g.Gap})
 		}
 	} else {
 		for i := range l.Terms {
-			gap, _ := l.GapBefore(i)
-			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), gap: gap})
+			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), gap: l.GapBefore(i)})
 		}
 	}
 	for _, d := range l.Dark {
@@ -97,18 +97,14 @@ func (p *past) text(o HistoryOptions) []string {
 	switch {
 	case p.term >= 0:
 		t := &p.lane.Terms[p.term]
-		gap, cause, fence, end, held := "-", "-", "-", at(t.End), t.Held()
-		if t.End.How == sources.Unknown { // up to when it was seen is how long it lasted at least
-			until := o.Span.To
-			if p.lane.Observed(until.Add(-1), until) > 0 {
-				end = "it lasts"
-			} else if n := len(p.lane.Dark); n > 0 {
-				until = p.lane.Dark[n-1].From
-			}
-			held = (&sources.Term{Start: t.Start, End: sources.Stamp{At: until, How: sources.Bound}}).Held()
+		known := lane.Lane{Terms: p.lane.Terms, Dark: p.lane.Dark}
+		held := known.Length(p.term, o.Span.To)
+		gap, cause, fence, end := "-", "-", "-", at(t.End)
+		if t.End.How == sources.Unknown && p.lane.Observed(o.Span.To.Add(-1), o.Span.To) > 0 {
+			end = "it lasts"
 		}
-		if p.gap.Length.Max > 0 {
-			gap = between(p.gap.Length)
+		if p.gap.Sum.Max > 0 {
+			gap = gapLength(&p.gap)
 		}
 		if endSeen(t) {
 			cause = t.Cause.String()
@@ -120,12 +116,12 @@ func (p *past) text(o HistoryOptions) []string {
 			fence = *f
 		}
 		return []string{"term", name, at(t.Start), end, between(held), format.Clean(t.Owner.Name(), maxText), fence, cause, gap}
-	case p.gap.Length.Max > 0:
+	case p.gap.Sum.Max > 0:
 		end := at(p.gap.End)
 		if p.gap.Lasts {
 			end = "it lasts"
 		}
-		return []string{"gap", name, at(p.gap.Start), end, between(p.gap.Length), "-", "-", "-", "-"}
+		return []string{"gap", name, at(p.gap.Start), end, gapLength(&p.gap), "-", "-", "-", "-"}
 	}
 	length, end := "-", "-"
 	if !p.dark.To.IsZero() {
@@ -137,6 +133,15 @@ func (p *past) text(o HistoryOptions) []string {
 // endSeen reports whether a term ended, and was seen to.
 func endSeen(t *sources.Term) bool {
 	return t.End.How != sources.Unknown && t.End.How != sources.Bound
+}
+
+// gapLength is how long a gap was at a stretch, and all its pieces where they are several.
+func gapLength(g *lane.Gap) string {
+	text := between(g.Unbroken)
+	if g.Sum.Min > g.Unbroken.Min {
+		text += " (" + between(g.Sum) + " in all)"
+	}
+	return text
 }
 
 // between is a length of time, of which only bounds may be known.

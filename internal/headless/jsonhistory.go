@@ -14,6 +14,7 @@ type pastJSON struct {
 	EndKnown    *string       `json:"end_known"`
 	EndAfter    *string       `json:"end_after"`
 	LengthMS    *lengthJSON   `json:"length_ms"`
+	SumMS       *intervalJSON `json:"sum_ms,omitempty"`
 	Cause       *string       `json:"cause"`
 	CauseKnown  *string       `json:"cause_known"`
 	GapBeforeMS *intervalJSON `json:"gap_before_ms"`
@@ -21,7 +22,7 @@ type pastJSON struct {
 
 // json is the line as JSON.
 func (p *past) json() pastJSON {
-	out := pastJSON{V: version, What: "unobserved", refJSON: refOf(p.lane.Ref, p.lane.Kind), GapBeforeMS: intervalOf(p.gap.Length)}
+	out := pastJSON{V: version, What: "unobserved", refJSON: refOf(p.lane.Ref, p.lane.Kind), GapBeforeMS: intervalOf(p.gap.Unbroken)}
 	span := func(start, end sources.Stamp) {
 		out.Start, out.StartAfter = stamp(start)
 		out.End, out.EndAfter = stamp(end)
@@ -39,7 +40,8 @@ func (p *past) json() pastJSON {
 			out.Cause, out.CauseKnown = orNull(sources.CauseEvicted.String()), orNull(sources.Ours.String())
 		}
 	case out.GapBeforeMS != nil:
-		out.What, out.LengthMS, out.GapBeforeMS = "gap", lengthOf(p.gap.Length), nil
+		out.What, out.LengthMS, out.GapBeforeMS = "gap", lengthOf(p.gap.Unbroken), nil
+		out.SumMS = intervalOf(p.gap.Sum)
 		span(p.gap.Start, p.gap.End)
 	default:
 		out.Start, out.End = instant(p.dark.From), instant(p.dark.To)

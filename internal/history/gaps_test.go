@@ -25,7 +25,8 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 	}
 	seen := 0
 	for i := range led {
-		g, ok := lane.GapBefore(i)
+		g := lane.GapBefore(i)
+		ok := g.Seen
 		var want time.Duration
 		if i > 0 {
 			want = led[i].Start - led[i-1].End
@@ -33,7 +34,7 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 		if ok {
 			seen++
 		}
-		if ok != (want > 0) || g.Length != (sources.Interval{Min: want, Max: want}) {
+		if ok != (want > 0) || g.Unbroken != (sources.Interval{Min: want, Max: want}) {
 			t.Errorf("before term %d there is %+v, want %v", i, g, want)
 		}
 	}
@@ -42,8 +43,8 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 	}
 	lane.Dark = append(lane.Dark, sources.Dark{From: at(10*time.Minute + 3*time.Second), To: at(10*time.Minute + 3500*time.Millisecond)})
 	slices.SortFunc(lane.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
-	if g, _ := lane.GapBefore(3); g.Length != (sources.Interval{Min: 1001 * time.Millisecond, Max: 1501 * time.Millisecond}) {
-		t.Errorf("with half a second unobserved it is %v", g.Length)
+	if g := lane.GapBefore(3); g.Sum != (sources.Interval{Min: 1001 * time.Millisecond, Max: 1501 * time.Millisecond}) {
+		t.Errorf("with half a second unobserved it is %v", g.Sum)
 	}
 }
 
@@ -67,7 +68,7 @@ func TestOfAGapItsPartInTheSpanCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		gaps := lanes[0].Gaps(span)
-		if len(gaps) != 1 || !gaps[0].Start.At.Equal(start) || gaps[0].Length != (sources.Interval{Min: c.want, Max: c.want}) || (gaps[0].After == nil) != c.lasts ||
+		if len(gaps) != 1 || !gaps[0].Start.At.Equal(start) || gaps[0].Sum != (sources.Interval{Min: c.want, Max: c.want}) || (gaps[0].After == nil) != c.lasts ||
 			gaps[0].Before.Owner.ID != led[3].Owner {
 			t.Errorf("%s: %+v, want one of %v", name, gaps, c.want)
 		}
@@ -93,7 +94,7 @@ func TestWhatWasNotRecordedIsNoGap(t *testing.T) {
 		"the run ended, another began": {end: stamp(10, sources.Bound), start: stamp(20, sources.Told), dark: [2]int{10, 30}},
 		"told of a time in the dark":   {end: stamp(10, sources.Told), start: stamp(13, sources.Told), dark: [2]int{5, 30}, max: 3},
 		"the next began some time":     {end: stamp(10, sources.Seen), start: stamp(20, sources.Bound)},
-		"it had begun when first seen": {end: stamp(10, sources.Seen), start: stamp(20, sources.AtLeast)},
+		"it had begun when first seen": {end: stamp(10, sources.Seen), start: stamp(20, sources.AtLeast), max: 10, want: true},
 		"it goes on":                   {},
 		"one look showed it": {end: sources.StampBetween(at(5*time.Second), at(10*time.Second), sources.Seen),
 			start: sources.StampBetween(at(10*time.Second), at(15*time.Second), sources.Seen), max: 10, want: true},
@@ -110,7 +111,7 @@ func TestWhatWasNotRecordedIsNoGap(t *testing.T) {
 		}
 		gaps := l.Gaps(history.Span{From: at(0), To: stamp(100, 0).At})
 		want := sources.Interval{Min: time.Duration(c.min) * time.Second, Max: time.Duration(c.max) * time.Second}
-		if (len(gaps) > 0) != c.want || c.want && (gaps[0].Length != want || ((gaps[0].After == nil) != (len(l.Terms) == 1) || gaps[0].Lasts != (name == "it lasts"))) {
+		if (len(gaps) > 0) != c.want || c.want && (gaps[0].Sum != want || ((gaps[0].After == nil) != (len(l.Terms) == 1) || gaps[0].Lasts != (name == "it lasts"))) {
 			t.Errorf("%s: gaps %+v, want %v of %v", name, gaps, c.want, want)
 		}
 	}

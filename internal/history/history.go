@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -20,7 +21,7 @@ var (
 )
 
 // Span is a stretch of time: [From, To).
-type Span struct{ From, To time.Time }
+type Span = lane.Span
 
 // Run is one process that recorded, and when. To is that of the last thing it wrote: where it
 // still writes, a second ago at most.
@@ -85,11 +86,12 @@ type Lane struct {
 type Total struct {
 	Ref     sources.Ref
 	Kind    sources.Kind
-	Changes int           // owners that began
-	Nobody  time.Duration // observed, and nobody owned it
+	Changes int // owners that began
 	Gaps    int
-	Longest time.Duration // of the gaps
-	Unseen  time.Duration // not observed, or before there is a record of it
+	Nobody  sources.Interval // see lane.Sum
+	Longest sources.Interval // of the gaps
+	Before  time.Duration    // observed before the first term
+	Unseen  time.Duration    // not observed, or before there is a record of it
 }
 
 // Event is a recorded event, and in which run: numbers begin anew with each.

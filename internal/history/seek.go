@@ -164,7 +164,7 @@ func (r *seeker) fill(ctx context.Context) error {
 				return err
 			}
 			if p.Hole {
-				r.hole = Span{from, r.at.Wall}
+				r.hole = Span{From: from, To: r.at.Wall}
 			}
 		}
 	}
@@ -224,7 +224,7 @@ func (r *seeker) until(ctx context.Context, t time.Time) error {
 	if err == nil && t.After(r.at.Wall) {
 		r.advance(t.Sub(r.last.Wall))
 	} else if err == nil && r.began.Sub(t) > time.Second {
-		r.hole = Span{t, r.at.Wall}
+		r.hole = Span{From: t, To: r.at.Wall}
 	}
 	return err
 }
@@ -258,7 +258,7 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	if i < 0 {
 		return errEnd
 	}
-	end := Span{r.at.Wall, runs[i].To}
+	end := Span{From: r.at.Wall, To: runs[i].To}
 	left := max(end.To.Sub(end.From), 0)
 	if r.advance(r.at.Wall.Sub(r.last.Wall) + min(d, left)); d <= left {
 		return nil
@@ -272,7 +272,7 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 			continue
 		}
 		if err == nil {
-			r.hole = Span{end.To, r.at.Wall}
+			r.hole = Span{From: end.To, To: r.at.Wall}
 		}
 		return err
 	}
@@ -384,6 +384,6 @@ func (r *seeker) endBefore(ctx context.Context) error {
 	if errors.Is(err, ErrNothing) {
 		return errStart
 	}
-	r.hole = Span{before.To, runs[max(i, 0)].From}
+	r.hole = Span{From: before.To, To: runs[max(i, 0)].From}
 	return err
 }

@@ -40,15 +40,22 @@ func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 	}
 }
 
-// GapBefore is the one before a term; the zero Gap where there is none.
-func (l *Lane) GapBefore(i int) Gap {
-	if i < 1 || l.Terms[i-1].End.How == Unknown {
-		return Gap{}
+// GapAfter is the one behind a term, up to now where it lasts; the zero Gap where the term has no end.
+func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
+	if t := &l.Terms[i]; t.End.How != Unknown {
+		next := l.next(i)
+		if next.Start.How != Unknown {
+			now = next.Start.At
+		}
+		g = gapBetween(t, next, Span{From: t.End.Earliest(), To: now}, l.unobserved())
+		g.Term = i
 	}
-	end, next := &l.Terms[i-1], &l.Terms[i]
-	g := gapBetween(end, next, Span{From: end.End.Earliest(), To: next.Start.At}, l.unobserved())
-	g.Term = i - 1
 	return g
+}
+
+// Between is the gap between a term that ended and the next one, where dark was not observed.
+func Between(before, next *Term, dark []Dark) Gap {
+	return gapBetween(before, next, Span{From: before.End.Earliest(), To: next.Start.At}, dark)
 }
 
 // next is the term that follows one: behind the last one a term that begins when the primitive

@@ -25,7 +25,7 @@ type Lane struct {
 
 // within returns the terms that touch a span: Terms[first:last].
 func (l *Lane) within(s Span) (first, last int) {
-	first = sort.Search(len(l.Terms), func(i int) bool { return l.Terms[i].End.At.IsZero() || l.Terms[i].End.At.After(s.From) })
+	first = sort.Search(len(l.Terms), func(i int) bool { return l.Terms[i].End.How == Unknown || l.Terms[i].End.At.After(s.From) })
 	last = sort.Search(len(l.Terms), func(i int) bool { return !l.Terms[i].Start.At.Before(s.To) })
 	return first, max(first, last)
 }

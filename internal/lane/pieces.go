@@ -1,6 +1,10 @@
 package lane
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // PieceKind says what was so in a piece.
 type PieceKind uint8
@@ -34,7 +38,7 @@ func (l *Lane) Pieces(s Span, now time.Time) []Piece {
 		t := &l.Terms[i]
 		c.vacant(t.Start.At, i > 0)
 		end := t.End.At
-		if end.IsZero() {
+		if t.End.How == Unknown {
 			end = now
 		}
 		c.cover(end, Owned, i)
@@ -129,4 +133,37 @@ func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
 		c.pieces = append(c.pieces, Piece{Span{c.at, to}, k, term})
 	}
 	c.at = to
+}
+
+// Share is what one owner had of a span. Owners are told apart by hue.
+type Share struct {
+	Hue     uint8
+	Label   string
+	Owned   time.Duration
+	Terms   int // that touch the span
+	Longest time.Duration
+}
+
+// Shares sums up a span by owner, the one that owned it longest first.
+func (l *Lane) Shares(s Span, now time.Time) []Share {
+	var shares []Share
+	first, last := l.within(s)
+	owned := make([]time.Duration, last-first)
+	for _, p := range l.Pieces(s, now) {
+		if p.Kind == Owned {
+			owned[p.Term-first] += p.length()
+		}
+	}
+	for i, d := range owned {
+		t := &l.Terms[first+i]
+		at := slices.IndexFunc(shares, func(s Share) bool { return s.Hue == t.Hue })
+		if at < 0 {
+			at, shares = len(shares), append(shares, Share{Hue: t.Hue})
+		}
+		one := &shares[at]
+		one.Label, one.Owned, one.Longest = t.Owner.Label, one.Owned+d, max(one.Longest, d)
+		one.Terms++
+	}
+	slices.SortStableFunc(shares, func(a, b Share) int { return cmp.Compare(b.Owned, a.Owned) })
+	return shares
 }

@@ -8,6 +8,7 @@ type Sum struct {
 	Gaps    int           // that a look showed
 	Nobody  Interval      // how long nobody owned it behind the first term
 	Longest Interval      // of the gaps that are counted, unbroken
+	Before  time.Duration // observed, and nobody owned it, before the first term
 	Owned   time.Duration // as far as it was observed
 	Unseen  time.Duration // not observed, or not recorded
 	Unread  time.Duration // not read of a recording
@@ -16,7 +17,7 @@ type Sum struct {
 // Plus sums up two lanes.
 func (s Sum) Plus(t Sum) Sum {
 	return Sum{Changes: s.Changes + t.Changes, Gaps: s.Gaps + t.Gaps, Nobody: s.Nobody.Plus(t.Nobody), Longest: s.Longest.or(t.Longest),
-		Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
+		Before: s.Before + t.Before, Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
 }
 
 // Sum sums up a span, in which nothing lies behind now.
@@ -24,7 +25,7 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 	pieces := l.Pieces(s, now)
 	s.To = Earlier(s.To, now)
 	first, last := l.within(s)
-	t := NewTally(s, l.unobserved())
+	t := NewTally(Span{From: Later(s.From, l.Since), To: s.To}, l.unobserved())
 	for i := max(first-1, 0); i < min(last+1, len(l.Terms)); i++ {
 		t.Add(&l.Terms[i])
 	}
@@ -97,7 +98,8 @@ func (p Part) Plus(q Part) Part {
 type Tally struct {
 	span   Span
 	dark   []Dark
-	before Term // the last one; zero: none
+	before Term // the last one; zero: none, or the gap behind it is summed up
+	some   bool // a term was added
 	part   Part
 }
 
@@ -106,6 +108,9 @@ func NewTally(s Span, dark []Dark) Tally { return Tally{span: s, dark: dark} }
 
 // Add adds the next term.
 func (t *Tally) Add(x *Term) {
+	if !t.some {
+		t.part.Before, t.some = observed(t.span.From, Earlier(x.Start.Earliest(), t.span.To), t.dark), true
+	}
 	t.gap(x)
 	t.dark, t.before = dropOver(t.dark, x.Start.At), *x
 	from, to, sum := Later(x.Start.At, t.span.From), t.span.To, &t.part.Sum
@@ -129,7 +134,9 @@ func (t *Tally) Add(x *Term) {
 
 // Part is the sum, with the gap that lasts behind the last term.
 func (t *Tally) Part() Part {
-	t.gap(&Term{})
+	if t.gap(&Term{}); !t.some {
+		t.part.Before = observed(t.span.From, t.span.To, t.dark)
+	}
 	return t.part
 }
 

@@ -286,6 +286,9 @@ func (c *claims) check(t *rapid.T, cells []state, lawless bool) {
 	}
 	for i := range c.gaps {
 		g := &c.gaps[i]
+		if after := s.lane.GapAfter(g.Term, tick(s.now)); after.Unbroken != g.Unbroken || after.Sum != g.Sum || after.Seen != g.Seen || after.Last != g.Last {
+			t.Fatalf("the gap %+v is %+v behind its term", g, after)
+		}
 		from, to := c.gap(cells, g)
 		all, unbroken, last := free(cells, from, to)
 		if !holds(g.Sum, all, lawless) || g.Seen && !holds(g.Unbroken, unbroken, lawless) || !holds(Interval{Min: g.Last, Max: Endless, Every: g.Sum.Every}, last, lawless) || g.Seen && all == 0 {

@@ -119,15 +119,15 @@ func (th *Theme) Roughly(s sources.Stamp) string {
 	return ""
 }
 
-// TermLength is how long a term lasted that is over: "≥" where it began before we looked,
-// "≤" where it cannot have begun earlier.
+// TermLength is how long a term lasted that is over: "≥" where it began before we looked, or is in
+// doubt, "≤" where it cannot have begun earlier.
 func (th *Theme) TermLength(t *sources.Term) string {
-	text := format.Age(t.End.At.Sub(t.Start.At))
+	text, held := format.Age(t.End.At.Sub(t.Start.At)), t.Held()
 	switch {
-	case t.Start.How == sources.AtLeast:
-		return th.AtLeast + format.Age(t.Held().Min)
-	case t.Start.How == sources.Bound:
+	case t.Start.How == sources.Bound && t.Sure.IsZero():
 		return th.AtMost + text
+	case held.Max == sources.Endless || !t.Sure.IsZero():
+		return th.AtLeast + format.Age(held.Min)
 	case th.Roughly(t.Start) != "" || th.Roughly(t.End) != "":
 		return th.About + text
 	}

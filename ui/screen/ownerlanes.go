@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
@@ -32,7 +33,8 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	var lines []string
 	_, since := ownerTermsOf(sc, row)
 	whole := LaneOf(sc, row)
-	lane := timeline.Lane{Since: since, Dark: whole.Dark, Unread: whole.Unread, Halves: true}
+	lane := timeline.Lane{Halves: true}
+	lane.Since, lane.Dark, lane.Unread = since, whole.Dark, whole.Unread
 	for i := range lanes {
 		if left := len(lanes) - i; i == h-1 && left > 1 {
 			l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.Count(left, "more owner"))
@@ -91,7 +93,10 @@ func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane
 		o.terms = append(o.terms, t)
 	}
 	for i := range lanes {
-		lanes[i].owned = win.Sum(timeline.Lane{Terms: lanes[i].terms, Since: win.Start}, DrawnTo(sc)).Owned
+		whole := lane.Lane{Terms: lanes[i].terms, Since: win.Start}
+		for _, s := range whole.Shares(win.Stretch(), DrawnTo(sc)) {
+			lanes[i].owned = s.Owned
+		}
 	}
 	lanes = slices.DeleteFunc(lanes, func(o ownerLane) bool { return o.owned == 0 })
 	slices.SortStableFunc(lanes, func(a, b ownerLane) int {

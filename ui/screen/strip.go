@@ -62,16 +62,8 @@ func spanOf(sc *Scene, columns int) time.Duration {
 
 // laneOf is what the strip of a row is made from.
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
-	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State), Trouble: verdict.LeaderMissed(row),
-		Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart}
-	if lane.Several = severalSince(sc, row); row.Absent {
-		lane.Absent = row.At
-	}
-	lane.Acts = sc.Events.Acts(row.Ref)
-	if row.Scope < len(sc.State.Scopes) {
-		lane.Since = row.RecordedSince(sc.State)
-	}
-	return lane
+	return timeline.Lane{Lane: row.Lane(sc.State), Trouble: verdict.LeaderMissed(row), Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart,
+		Several: severalSince(sc, row), Acts: sc.Events.Acts(row.Ref)}
 }
 
 // severalSince is the time since which two own what only one may own; zero: no two do.

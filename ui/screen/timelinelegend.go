@@ -59,8 +59,8 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 		return nil
 	}
 	lane, now := LaneOf(sc, row), DrawnTo(sc)
-	sum := win.Sum(lane, now)
-	whole := sum.Owned + sum.Nobody + sum.Unseen + sum.Unread
+	sum := lane.Sum(win.Stretch(), now)
+	whole := sources.Earlier(win.End(), now).Sub(win.Start)
 	g := paint.Grid{Heads: []string{"", "SELECTED LANE", "", "", ""}, Right: []bool{false, false, true, true, false}}
 	add := func(sign paint.Part, text string, part time.Duration, count, longest string) {
 		g.Add(sign, paint.Plain(text), paint.Plain(share(part, whole)), paint.Plain(count), paint.Plain(longest))
@@ -69,13 +69,17 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	if row.Leveled() {
 		return levelLegend(sc, row, win, w, h)
 	}
-	if sum.Nobody > 0 {
+	if sum.Gaps > 0 {
 		rest = append(rest, func() {
 			sign, word := sc.Theme.Dim.Text(sc.Theme.Idle), "free"
 			if lane.Trouble {
 				sign, word = sc.Theme.Alarm.Text(sc.Theme.Crisis), "no leader"
 			}
-			add(sign, word, sum.Nobody, paint.Count(sum.Gaps, "gap"), "longest "+format.Precise(sum.Longest))
+			longest := "longest " + sum.Longest.Text()
+			if sum.Nobody.Min != sum.Longest.Min || sum.Nobody.Max != sum.Longest.Max {
+				longest = "sum " + sum.Nobody.Bounds() + ", " + longest
+			}
+			add(sign, word, sum.Nobody.Min, paint.Count(sum.Gaps, "gap"), longest)
 		})
 	}
 	if sum.Unseen > 0 {
@@ -88,7 +92,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 			add(sc.Theme.Dim.Text(sc.Theme.Unknown), unreadWord(sc), sum.Unread, "", format.Precise(sum.Unread))
 		})
 	}
-	shares := win.Shares(lane, now)
+	shares := lane.Shares(win.Stretch(), now)
 	room := max(h-1-len(rest), 1)
 	for i, s := range shares {
 		longest, more := "longest "+format.Precise(s.Longest), len(shares)-i
@@ -139,12 +143,11 @@ func share(part, whole time.Duration) string {
 // levelLegend sums up the count of a semaphore in what was observed of the window.
 func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []string {
 	th, lane, end := &sc.Theme, LaneOf(sc, row), sources.Earlier(win.End(), DrawnTo(sc))
-	pieces := win.Pieces(lane, end)
 	var held, full time.Duration
 	var weighted float64
 	most, last := uint64(0), sources.Level{}
 	count := func(l sources.Level, until time.Time) {
-		d := timeline.Observed(pieces, l.At, sources.Earlier(until, end))
+		d := lane.Observed(timeline.Span{From: sources.Later(l.At, win.Start), To: sources.Earlier(until, end)})
 		if l.At.IsZero() || l.Gone || d <= 0 {
 			return
 		}
@@ -161,7 +164,7 @@ func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []s
 	}
 	count(last, end)
 	lines := []string{th.Line(w).Skip(3).Put(th.Dim, "SELECTED LANE").Done()}
-	sum := win.Sum(lane, end)
+	sum := lane.Sum(win.Stretch(), end)
 	hidden := func(sign, word string, d time.Duration) {
 		if d > 0 {
 			lines = append(lines, th.Line(w).Skip(4).Put(th.Dim, sign+" "+word+" ").Put("", format.Precise(d)).Done())
@@ -201,7 +204,7 @@ func sumsOfAll(sc *Scene) allSums {
 	}
 	switch {
 	case s.Gaps > 0:
-		a.gaps = append(text("longest gap ", format.Precise(s.Longest)), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}, paint.Part{Style: th.Dim, Text: "   all gaps " + format.Precise(s.Nobody), Yield: paint.Aside})
+		a.gaps = append(text("longest gap ", s.Longest.Text()), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}, paint.Part{Style: th.Dim, Text: "   all gaps " + s.Nobody.Bounds(), Yield: paint.Aside})
 	case s.Unseen+s.Unread > 0:
 		a.gaps = text("no gap seen", "")
 	default:

@@ -1,12 +1,12 @@
 package screen
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -124,31 +124,30 @@ func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
 // laneAt says what was so on a lane at an instant: who owned it, from when to when, and what was
 // before and after.
 func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
-	lane := LaneOf(sc, row)
+	l := LaneOf(sc, row)
 	now := DrawnTo(sc)
 	if !at.Before(now) {
 		at = now.Add(-1)
 	}
-	around := timeline.Window{Start: at, Step: 1, Columns: 1}
-	pieces := around.Pieces(lane, now)
+	pieces := l.Pieces(timeline.Span{From: at, To: at.Add(1)}, now)
 	if len(pieces) == 0 {
 		return []paint.Part{sc.Theme.Dim.Text("not known yet")}
 	}
 	switch p := pieces[0]; {
-	case p.Kind == timeline.Unread:
-		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Unknown + " "), sc.unreadText("before " + clockAt(sc, lane.Unread[0].To, 0))}
-	case p.Kind == timeline.Dark:
-		return sc.unseenAt(row, &lane, at)
-	case p.Kind == timeline.Absent:
+	case p.Kind == lane.Unread:
+		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Unknown + " "), sc.unreadText("before " + clockAt(sc, l.Unread[0].To, 0))}
+	case p.Kind == lane.Unobserved, p.Kind == lane.Unrecorded:
+		return sc.unseenAt(row, &l, at)
+	case p.Kind == lane.Absent:
 		return []paint.Part{sc.Theme.Dim.Text("it did not exist")}
 	case row.Leveled():
 		return levelAt(sc, row, at)
-	case p.Kind == timeline.Blank:
+	case p.Kind == lane.Blank:
 		return []paint.Part{sc.Theme.Dim.Text("nobody was seen to own it yet")}
-	case p.Kind == timeline.Owned:
-		return termAt(sc, &lane, p.Term)
+	case p.Kind == lane.Owned:
+		return termAt(sc, &l, p.Term)
 	}
-	return nobodyAt(sc, row, &lane, at)
+	return nobodyAt(sc, row, &l, at)
 }
 
 // unreadText says of something in the recording that it is being read, or why it could not be.
@@ -209,11 +208,15 @@ func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
 	parts := ownerParts(th, t)
 	end, length := "now", th.Age(t.Start, DrawnTo(sc))
-	if !t.End.At.IsZero() {
+	held := lane.Length(i, DrawnTo(sc))
+	switch {
+	case !t.End.At.IsZero():
 		end, length = exactTime(sc, t.End), th.TermLength(t)
-		if t.Start.How == sources.Seen && t.Start.After().IsZero() && t.End.After().IsZero() {
-			length = format.Precise(t.End.At.Sub(t.Start.At))
+		if held.Min == held.Max {
+			length = format.Precise(held.Max)
 		}
+	case held.Min > 0 && (!t.Sure.IsZero() || held.Min < DrawnTo(sc).Sub(t.Start.At)): // it may have ended since it was seen last
+		length = th.AtLeast + format.Age(held.Min)
 	}
 	parts = append(parts, paint.Plain("   "+exactTime(sc, t.Start)+" to "+end), th.Strong.Text("  "+length))
 	if t.Owner.Fence != 0 {
@@ -262,23 +265,24 @@ func besideTerm(sc *Scene, lane *timeline.Lane, word string, i, end int) []paint
 
 // gapText is the gap that follows a term, as sure as it is known.
 func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
-	end := lane.Terms[i].End.At
-	gap := sources.GapBetween(lane.Terms[i].End, lane.Terms[i+1].Start, lane.Dark)
+	gap := lane.GapAfter(i, DrawnTo(sc))
 	switch {
-	case gap.Max == 0:
+	case gap.Sum.Max == 0:
 		return "no gap", sc.Theme.Dim
-	case gap.Min == 0 && unseenBetween(lane, sources.Earlier(end, cmp.Or(lane.Terms[i].End.After(), end)), lane.Terms[i+1].Start.At):
+	case !gap.Seen && lane.Observed(timeline.Span{From: gap.Start.Earliest(), To: gap.End.At}) < gap.Sum.Max:
 		return "gap not observed", sc.Theme.Dim
-	case lane.Trouble && gap.Min > lane.Gap:
-		return "gap " + gap.Text(), sc.Theme.Bad
+	case lane.Trouble && gap.Unbroken.Min > lane.Gap:
+		return "gap " + lengthText(&gap), sc.Theme.Bad
 	}
-	return "gap " + gap.Text(), ""
+	return "gap " + lengthText(&gap), ""
 }
 
-func unseenBetween(lane *timeline.Lane, from, to time.Time) bool {
-	return slices.ContainsFunc(lane.Dark, func(d sources.Dark) bool {
-		return d.From.Before(to) && (d.To.IsZero() || d.To.After(from))
-	})
+// lengthText is how long a gap was at a stretch, and its pieces together where they are several.
+func lengthText(g *lane.Gap) string {
+	if g.Sum.Min > g.Unbroken.Min {
+		return g.Unbroken.Bounds() + ", at least " + format.Precise(g.Sum.Min) + " in all" + g.Unbroken.Looks()
+	}
+	return g.Unbroken.Text()
 }
 
 // nobodyAt is a stretch in which nobody owned it, with who did before and after.
@@ -291,26 +295,25 @@ func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 	if lane.Trouble {
 		st = th.Bad
 	}
+	now := DrawnTo(sc)
 	next, from, to := slices.IndexFunc(lane.Terms, func(t sources.Term) bool { return t.Start.At.After(at) }), lane.Nobody, "now"
-	if next >= 0 && unreadBetween(lane, at, lane.Terms[next].Start.At) {
-		lane, to = &timeline.Lane{Terms: lane.Terms[:next], Dark: lane.Dark}, "?"
-	}
+	unread := next >= 0 && unreadBetween(lane, at, lane.Terms[next].Start.At)
 	if next < 0 {
 		next = len(lane.Terms)
 	}
+	length := th.Age(from, now)
 	if next > 0 {
 		from = lane.Terms[next-1].End
-	}
-	length := th.Age(from, DrawnTo(sc))
-	if to == "?" {
-		length = "?"
-	}
-	if next < len(lane.Terms) {
-		to = exactTime(sc, lane.Terms[next].Start)
-		length = format.Precise(lane.Terms[next].Start.At.Sub(from.At))
-		if next > 0 {
-			length = sources.GapBetween(from, lane.Terms[next].Start, lane.Dark).Text()
+		gap := lane.GapAfter(next-1, now)
+		if length = lengthText(&gap); next == len(lane.Terms) && gap.Unbroken.Min == now.Sub(from.At) {
+			length = th.Age(from, now)
 		}
+	}
+	switch {
+	case unread:
+		to, length = "?", "?"
+	case next < len(lane.Terms):
+		to = exactTime(sc, lane.Terms[next].Start)
 	}
 	parts := []paint.Part{st.Text(word)}
 	if !from.At.IsZero() {
@@ -323,7 +326,7 @@ func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 		name("   before: ", next-1)
 		parts = append(parts, paint.Part{Style: th.Dim, Text: ", " + th.Cause(lane.Terms[next-1].Cause, lane.Terms[next-1].How), Yield: paint.Aside})
 	}
-	if next < len(lane.Terms) {
+	if next < len(lane.Terms) && !unread {
 		name("   after: ", next)
 	}
 	return parts

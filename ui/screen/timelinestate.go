@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/cursor"
@@ -55,7 +56,7 @@ func (o LaneOrder) String() string {
 
 // Sums sums up the window of all lanes.
 type Sums struct {
-	timeline.Sum
+	lane.Sum
 	Vacant    int    // without a leader now, which should have one
 	LongestOf string // the lane with the longest gap
 }
@@ -116,10 +117,10 @@ func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
 }
 
 // SumLane sums up a lane in a window. The changes of a semaphore are those of its count.
-func SumLane(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
-	s := win.Sum(LaneOf(sc, row), DrawnTo(sc))
+func SumLane(sc *Scene, row *sources.Row, win timeline.Window) lane.Sum {
+	l := LaneOf(sc, row)
+	s := l.Sum(win.Stretch(), DrawnTo(sc))
 	if row.Leveled() {
-		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
 		first := true
 		for l := range levelsOf(sc, row) {
 			if !first && !l.At.Before(win.Start) && l.At.Before(win.End()) {
@@ -128,8 +129,8 @@ func SumLane(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
 			first = false
 		}
 	}
-	if !verdict.LeaderMissed(row) {
-		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
+	if row.Leveled() || !verdict.LeaderMissed(row) {
+		s.Gaps, s.Nobody, s.Longest = 0, lane.Interval{}, lane.Interval{}
 	}
 	return s
 }

@@ -162,3 +162,11 @@ func (w Window) sparse(l Lane, now time.Time) []sources.Term {
 	}
 	return kept
 }
+
+// endOf is when a stretch without observation was over: now, while it lasts.
+func endOf(d sources.Dark, now time.Time) time.Time {
+	if d.To.IsZero() {
+		return now
+	}
+	return d.To
+}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/timeline"
 )
@@ -19,7 +20,7 @@ func drawLane(t *rapid.T) timeline.Lane {
 		return []time.Duration{time.Nanosecond, time.Millisecond, time.Second, time.Minute}[rapid.IntRange(0, 3).Draw(t, "unit")] * time.Duration(d)
 	}
 	at := now.Add(-time.Duration(rapid.IntRange(1, 40_000).Draw(t, "since")) * time.Second)
-	l := timeline.Lane{Since: at, Gap: time.Second, GapPart: 0.25, Trouble: true, Halves: rapid.Bool().Draw(t, "halves")}
+	l := timeline.Lane{Lane: lane.Lane{Since: at}, Gap: time.Second, GapPart: 0.25, Trouble: true, Halves: rapid.Bool().Draw(t, "halves")}
 	for range rapid.IntRange(0, 30).Draw(t, "terms") {
 		if rapid.Bool().Draw(t, "after a gap") {
 			at = at.Add(length(90, "gap"))
@@ -85,7 +86,7 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		l, w := drawLane(t), drawWindow(t)
-		pieces := w.Pieces(l, now)
+		pieces := l.Pieces(w.Stretch(), now)
 		at := w.Start
 		for i, p := range pieces {
 			if !p.From.Equal(at) || !p.To.After(p.From) {
@@ -100,55 +101,42 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 			owner := slices.IndexFunc(l.Terms, func(term sources.Term) bool {
 				return !mid.Before(term.Start.At) && (term.End.At.IsZero() || mid.Before(term.End.At))
 			})
-			want := timeline.Idle
+			want := lane.Free
 			switch {
 			case unread:
-				want = timeline.Unread
+				want = lane.Unread
 			case !mid.Before(now):
-				want = timeline.Blank
-			case dark, mid.Before(l.Since):
-				want = timeline.Dark
+				want = lane.Blank
+			case mid.Before(l.Since):
+				want = lane.Unrecorded
+			case dark:
+				want = lane.Unobserved
 			case owner >= 0:
-				want = timeline.Owned
+				want = lane.Owned
 			case len(l.Terms) > 0 && mid.Before(l.Terms[0].Start.At):
-				want = timeline.Blank // it was not there yet, as far as anybody knows
+				want = lane.Blank // it was not there yet, as far as anybody knows
 			}
-			if p.Kind != want || want == timeline.Owned && p.Term != owner {
+			if p.Kind != want || want == lane.Owned && p.Term != owner {
 				t.Fatalf("[%v, %v) has the mark %d of term %d, want %d of term %d", p.From, p.To, p.Kind, p.Term, want, owner)
 			}
 		}
 		if !at.Equal(w.End()) {
 			t.Fatalf("the pieces end at %v, the window at %v", at, w.End())
 		}
-		s := w.Sum(l, now)
-		blank := time.Duration(0)
+		s := l.Sum(w.Stretch(), now)
+		var of [lane.Absent + 1]time.Duration
 		for _, p := range pieces {
-			if p.Kind == timeline.Blank {
-				blank += p.To.Sub(p.From)
-			}
+			of[p.Kind] += p.To.Sub(p.From)
 		}
-		if got := s.Owned + s.Nobody + s.Unseen + s.Unread + blank; got != w.Span() {
-			t.Fatalf("the sums are %v of %v", got, w.Span())
+		free := of[lane.Free]
+		if len(l.Terms) == 0 {
+			free = 0 // it is no gap
 		}
-		of := timeline.Sum{Changes: s.Changes}
-		for _, p := range pieces {
-			d := p.To.Sub(p.From)
-			switch p.Kind {
-			case timeline.Owned:
-				of.Owned += d
-			case timeline.Dark:
-				of.Unseen += d
-			case timeline.Unread:
-				of.Unread += d
-			case timeline.Idle:
-				of.Gaps, of.Nobody, of.Longest = of.Gaps+1, of.Nobody+d, max(of.Longest, d)
-			}
-		}
-		if s != of {
-			t.Fatalf("the sums are %+v, those of the pieces %+v", s, of)
+		if s.Owned != of[lane.Owned] || s.Unseen != of[lane.Unobserved]+of[lane.Unrecorded] || s.Unread != of[lane.Unread] || s.Nobody.Min != free {
+			t.Fatalf("the sums are %+v, those of the pieces %v", s, of)
 		}
 		var owned time.Duration
-		for _, share := range w.Shares(l, now) {
+		for _, share := range l.Shares(w.Stretch(), now) {
 			owned += share.Owned
 		}
 		if owned != s.Owned {
@@ -173,15 +161,15 @@ func TestEveryColumnWithAGapAChangeOrDarknessShowsASign(t *testing.T) {
 				t.Fatalf("%s of %v has no sign in columns %d to %d: %q", what, to.Sub(from), first, last, draw(cells))
 			}
 		}
-		for _, p := range w.Pieces(l, now) {
+		for _, p := range l.Pieces(w.Stretch(), now) {
 			switch p.Kind {
-			case timeline.Idle:
+			case lane.Free:
 				show("a gap", p.From, p.To, func(c timeline.Cell) bool {
 					return c.Many || c.Kind != timeline.Owned || c.Edge != timeline.Whole
 				})
-			case timeline.Unread:
+			case lane.Unread:
 				show("what was not read", p.From, p.To, func(c timeline.Cell) bool { return c.Kind == timeline.Unread || c.Many })
-			case timeline.Dark:
+			case lane.Unobserved, lane.Unrecorded:
 				if !p.To.After(l.Since) {
 					continue // the first term's column may begin before it was observed
 				}
@@ -265,7 +253,7 @@ func TestCrowdedColumnsLookAsIfAllTermsWerePainted(t *testing.T) {
 func BenchmarkStripOfALongPast(b *testing.B) {
 	for _, n := range []int{64, 20_000} {
 		b.Run(map[int]string{64: "terms=64", 20_000: "terms=20000"}[n], func(b *testing.B) {
-			l := timeline.Lane{Since: now.Add(-time.Duration(n) * time.Minute), Trouble: true, Gap: time.Second, GapPart: 0.25, Halves: true}
+			l := timeline.Lane{Lane: lane.Lane{Since: now.Add(-time.Duration(n) * time.Minute)}, Trouble: true, Gap: time.Second, GapPart: 0.25, Halves: true}
 			for i := range n {
 				at := l.Since.Add(time.Duration(i) * time.Minute)
 				l.Terms = append(l.Terms, sources.Term{Hue: uint8(i % 3), Start: seen(at), End: seen(at.Add(58 * time.Second))})
@@ -282,8 +270,8 @@ func BenchmarkStripOfALongPast(b *testing.B) {
 func TestSumCountsUnreadTimeBehindNowAsPiecesDo(t *testing.T) {
 	t.Parallel()
 	w := timeline.Ending(now.Add(9*time.Second), time.Second, 20)
-	l := timeline.Lane{Since: ago(1000), Terms: []sources.Term{term(0, 900, 0)}, Unread: []timeline.Span{{From: now.Add(time.Second), To: now.Add(3 * time.Second)}}}
-	if s := w.Sum(l, now); s.Unread != 2*time.Second || s.Owned != now.Sub(w.Start) {
+	l := timeline.Lane{Lane: lane.Lane{Since: ago(1000), Terms: []sources.Term{term(0, 900, 0)}, Unread: []timeline.Span{{From: now.Add(time.Second), To: now.Add(3 * time.Second)}}}}
+	if s := l.Sum(w.Stretch(), now); s.Unread != 2*time.Second || s.Owned != now.Sub(w.Start) {
 		t.Errorf("%v unread and %v owned, want 2s and %v", s.Unread, s.Owned, now.Sub(w.Start))
 	}
 }

@@ -4,5 +4,6 @@ import "time"
 
 // StripOfAll is Strip, but paints all terms of crowded columns.
 func (w Window) StripOfAll(dst []Cell, l Lane, now time.Time) []Cell {
-	return w.strip(dst, w.inWindow(l, now), now)
+	l.Lane = l.Within(w.Stretch())
+	return w.strip(dst, l, now)
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -19,7 +20,7 @@ func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64
 	if !l.Since.IsZero() {
 		l.Since = w.at(w.Column(l.Since)) // its column shows what was seen from then on
 	}
-	dst = w.Strip(dst, Lane{Since: l.Since, Dark: l.Dark, Unread: l.Unread}, now)
+	dst = w.Strip(dst, Lane{Lane: lane.Lane{Since: l.Since, Dark: l.Dark, Unread: l.Unread}}, now)
 	if len(dst) == 0 {
 		return dst
 	}

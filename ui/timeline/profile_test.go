@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/timeline"
 )
@@ -21,7 +22,7 @@ func profile(limit uint64, dark []sources.Dark, now int, levels ...sources.Level
 	if len(levels) > 0 && levels[0].At.After(start) {
 		since = levels[0].At
 	}
-	for _, c := range w.Profile(nil, slices.Values(levels), limit, timeline.Lane{Since: since, Dark: dark}, start.Add(time.Duration(now)*time.Second)) {
+	for _, c := range w.Profile(nil, slices.Values(levels), limit, timeline.Lane{Lane: lane.Lane{Since: since, Dark: dark}}, start.Add(time.Duration(now)*time.Second)) {
 		switch c.Kind {
 		case timeline.Full:
 			b.WriteByte('F')

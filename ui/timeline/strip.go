@@ -3,6 +3,7 @@ package timeline
 import (
 	"time"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -47,28 +48,23 @@ const (
 )
 
 // Span is a stretch of time: [From, To).
-type Span struct{ From, To time.Time }
+type Span = lane.Span
 
-// Lane is what is known of one row.
+// Lane is what is known of one row, and how it is drawn.
 type Lane struct {
-	Terms   []sources.Term // oldest first
-	Nobody  sources.Stamp  // since when nobody owns it; zero where somebody does
-	Since   time.Time      // from when on there is a record; zero: there is none
-	Dark    []sources.Dark // oldest first
-	Unread  []Span         // what was not read of a recording, oldest first: it hides all else
-	Trouble bool           // nobody owning it is trouble
-	Gap     time.Duration  // a gap that is no longer than this is a break, no trouble
-	GapPart float64        // and so is one that is no longer than this part of a column
-	Absent  time.Time      // since when it does not exist; zero: it does
-	Several time.Time      // since when several own what only one may own; zero: they do not
-	Acts    []time.Time    // when we did something
-	Halves  bool           // a run that begins or ends in the middle of a cell takes half of it
+	lane.Lane
+	Trouble bool          // nobody owning it is trouble
+	Gap     time.Duration // a gap that is no longer than this is a break, no trouble
+	GapPart float64       // and so is one that is no longer than this part of a column
+	Several time.Time     // since when several own what only one may own; zero: they do not
+	Acts    []time.Time   // when we did something
+	Halves  bool          // a run that begins or ends in the middle of a cell takes half of it
 }
 
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
 // Nothing is drawn after now.
 func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
-	l = w.inWindow(l, now)
+	l.Lane = l.Within(w.Stretch())
 	l.Terms = w.sparse(l, now)
 	return w.strip(dst, l, now)
 }

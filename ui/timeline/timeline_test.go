@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/timeline"
 )
@@ -53,36 +54,34 @@ func TestStripsSayWhatHappened(t *testing.T) {
 		lane timeline.Lane
 		want string
 	}{
-		{"one owner all the time", timeline.Lane{Terms: []sources.Term{known}}, "Aaaaaaaaaa"},
-		{"one owner takes over from another", timeline.Lane{Terms: []sources.Term{term(0, 900, 40), term(1, 40, 0)}}, "AaaaaBbbbb"},
-		{"a gap of a fifth of a column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 43), term(1, 41, 0)}}, "Aaaaa-Bbbb"},
-		{"a gap of a third of a column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 44), term(1, 41, 0)}}, "Aaaaa!Bbbb"},
-		{"a gap over several columns", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 60), term(1, 35, 0)}}, "Aaa!!!Bbbb"},
-		{"a gap that is no trouble", timeline.Lane{Terms: []sources.Term{term(0, 900, 60), term(1, 35, 0)}}, "Aaa___Bbbb"},
-		{"nobody now", timeline.Lane{Trouble: true, Nobody: seen(ago(25)), Terms: []sources.Term{term(0, 900, 25)}}, "Aaaaaaa!!!"},
-		{"nobody since a second", timeline.Lane{Trouble: true, Nobody: seen(ago(1)), Terms: []sources.Term{term(0, 900, 1)}}, "Aaaaaaaaa-"},
-		{"two changes in a column", timeline.Lane{Terms: []sources.Term{term(0, 900, 43), term(1, 43, 38), term(2, 38, 0)}}, "Aaaaa*Cccc"},
-		{"a term hidden by its gap", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 45), term(1, 42, 41), term(0, 30, 0)}}, "Aaaaa*Aaaa"},
-		{"a new leader after a gap in this column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 4), term(1, 2, 0)}}, "Aaaaaaaaa*"},
-		{"first seen in the window", timeline.Lane{Since: ago(35), Terms: []sources.Term{{Start: sources.Stamp{At: ago(35), How: sources.AtLeast}}}}, "......Aaaa"},
-		{"appeared in the window", timeline.Lane{Terms: []sources.Term{term(0, 35, 0)}}, "      Aaaa"},
-		{"appeared after the first look", timeline.Lane{Since: ago(65), Terms: []sources.Term{term(0, 35, 0)}}, "...   Aaaa"},
-		{"nobody at first", timeline.Lane{Since: ago(35), Trouble: true, Nobody: sources.Stamp{At: ago(35), How: sources.AtLeast}}, "......!!!!"},
-		{"not observed for a while", timeline.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(60), To: ago(40)}}}, "Aaa..Aaaaa"},
-		{"not observed for a moment", timeline.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(44), To: ago(43)}}}, "Aaaaa.Aaaa"},
-		{"not observed since", timeline.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(25)}}}, "Aaaaaaa..."},
-		{"nobody in the dark is not seen", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 60), term(1, 20, 0)},
-			Dark: []sources.Dark{{From: ago(60), To: ago(20)}}}, "Aaa....Bbb"},
-		{"nobody before and after the dark", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 80), term(1, 20, 0)},
-			Dark: []sources.Dark{{From: ago(60), To: ago(40)}}}, "A!!..!!Bbb"},
-		{"it does not exist any more", timeline.Lane{Absent: ago(1), Terms: []sources.Term{term(0, 900, 25)}}, "Aaaaaaa__x"},
-		{"it has not existed for a while", timeline.Lane{Absent: ago(35), Since: ago(35)}, "......xxxx"},
-		{"it did not exist when last seen", timeline.Lane{Absent: ago(1), Dark: []sources.Dark{{From: ago(25)}}}, "       ..."},
-		{"it did not exist all the time", timeline.Lane{Absent: ago(95), Dark: []sources.Dark{{From: ago(25)}}}, "xxxxxxx..."},
-		{"two own what one may own", timeline.Lane{Terms: []sources.Term{known}, Several: ago(25)}, "Aaaaaaa222"},
-		{"two own it for a moment", timeline.Lane{Terms: []sources.Term{known}, Several: ago(1)}, "Aaaaaaaaa2"},
-		{"the past is not read", timeline.Lane{Since: ago(35), Terms: []sources.Term{{Start: sources.Stamp{At: ago(35), How: sources.AtLeast}}}, Unread: []timeline.Span{{To: ago(35)}}}, "uuuuuuAaaa"},
-		{"a stretch between is not read", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 70), term(1, 35, 0)}, Unread: []timeline.Span{{From: ago(65), To: ago(35)}}}, "Aa!uuuBbbb"},
+		{"one owner all the time", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{known}}}, "Aaaaaaaaaa"},
+		{"one owner takes over from another", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 40), term(1, 40, 0)}}}, "AaaaaBbbbb"},
+		{"a gap of a fifth of a column", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 43), term(1, 41, 0)}}, Trouble: true}, "Aaaaa-Bbbb"},
+		{"a gap of a third of a column", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 44), term(1, 41, 0)}}, Trouble: true}, "Aaaaa!Bbbb"},
+		{"a gap over several columns", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 60), term(1, 35, 0)}}, Trouble: true}, "Aaa!!!Bbbb"},
+		{"a gap that is no trouble", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 60), term(1, 35, 0)}}}, "Aaa___Bbbb"},
+		{"nobody now", timeline.Lane{Lane: lane.Lane{Nobody: seen(ago(25)), Terms: []sources.Term{term(0, 900, 25)}}, Trouble: true}, "Aaaaaaa!!!"},
+		{"nobody since a second", timeline.Lane{Lane: lane.Lane{Nobody: seen(ago(1)), Terms: []sources.Term{term(0, 900, 1)}}, Trouble: true}, "Aaaaaaaaa-"},
+		{"two changes in a column", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 43), term(1, 43, 38), term(2, 38, 0)}}}, "Aaaaa*Cccc"},
+		{"a term hidden by its gap", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 45), term(1, 42, 41), term(0, 30, 0)}}, Trouble: true}, "Aaaaa*Aaaa"},
+		{"a new leader after a gap in this column", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 4), term(1, 2, 0)}}, Trouble: true}, "Aaaaaaaaa*"},
+		{"first seen in the window", timeline.Lane{Lane: lane.Lane{Since: ago(35), Terms: []sources.Term{{Start: sources.Stamp{At: ago(35), How: sources.AtLeast}}}}}, "......Aaaa"},
+		{"appeared in the window", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 35, 0)}}}, "      Aaaa"},
+		{"appeared after the first look", timeline.Lane{Lane: lane.Lane{Since: ago(65), Terms: []sources.Term{term(0, 35, 0)}}}, "...   Aaaa"},
+		{"nobody at first", timeline.Lane{Lane: lane.Lane{Since: ago(35), Nobody: sources.Stamp{At: ago(35), How: sources.AtLeast}}, Trouble: true}, "......!!!!"},
+		{"not observed for a while", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(60), To: ago(40)}}}}, "Aaa..Aaaaa"},
+		{"not observed for a moment", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(44), To: ago(43)}}}}, "Aaaaa.Aaaa"},
+		{"not observed since", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(25)}}}}, "Aaaaaaa..."},
+		{"nobody in the dark is not seen", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 60), term(1, 20, 0)}, Dark: []sources.Dark{{From: ago(60), To: ago(20)}}}, Trouble: true}, "Aaa....Bbb"},
+		{"nobody before and after the dark", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 80), term(1, 20, 0)}, Dark: []sources.Dark{{From: ago(60), To: ago(40)}}}, Trouble: true}, "A!!..!!Bbb"},
+		{"it does not exist any more", timeline.Lane{Lane: lane.Lane{Absent: ago(1), Terms: []sources.Term{term(0, 900, 25)}}}, "Aaaaaaa__x"},
+		{"it has not existed for a while", timeline.Lane{Lane: lane.Lane{Absent: ago(35), Since: ago(35)}}, "......xxxx"},
+		{"it did not exist when last seen", timeline.Lane{Lane: lane.Lane{Absent: ago(1), Dark: []sources.Dark{{From: ago(25)}}}}, "       ..."},
+		{"it did not exist all the time", timeline.Lane{Lane: lane.Lane{Absent: ago(95), Dark: []sources.Dark{{From: ago(25)}}}}, "xxxxxxx..."},
+		{"two own what one may own", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{known}}, Several: ago(25)}, "Aaaaaaa222"},
+		{"two own it for a moment", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{known}}, Several: ago(1)}, "Aaaaaaaaa2"},
+		{"the past is not read", timeline.Lane{Lane: lane.Lane{Since: ago(35), Terms: []sources.Term{{Start: sources.Stamp{At: ago(35), How: sources.AtLeast}}}, Unread: []timeline.Span{{To: ago(35)}}}}, "uuuuuuAaaa"},
+		{"a stretch between is not read", timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 70), term(1, 35, 0)}, Unread: []timeline.Span{{From: ago(65), To: ago(35)}}}, Trouble: true}, "Aa!uuuBbbb"},
 		{"nothing known", timeline.Lane{}, "          "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -108,7 +107,7 @@ func TestAGapIsABlockOnlyIfItIsLongerThanBothLimits(t *testing.T) {
 	}{
 		{time.Second, 0.25, "Aaaaa!Bbbb"}, {4 * time.Second, 0.25, "Aaaaa-Bbbb"}, {time.Second, 0.5, "Aaaaa-Bbbb"}, {0, 0, "Aaaaa!Bbbb"},
 	} {
-		lane := timeline.Lane{Trouble: true, Since: ago(1000), Gap: c.gap, GapPart: c.part, Terms: []sources.Term{term(0, 900, 44), term(1, 41, 0)}}
+		lane := timeline.Lane{Lane: lane.Lane{Since: ago(1000), Terms: []sources.Term{term(0, 900, 44), term(1, 41, 0)}}, Trouble: true, Gap: c.gap, GapPart: c.part}
 		if got := draw(w.Strip(nil, lane, now)); got != c.want {
 			t.Errorf("with the limits %v and %v a gap of 3 s is drawn as %q, want %q", c.gap, c.part, got, c.want)
 		}
@@ -178,12 +177,11 @@ func TestTroubleAndDarknessNeverVanish(t *testing.T) {
 		w := timeline.Fit(now, 15*time.Minute, rapid.IntRange(20, 200).Draw(t, "columns"))
 		from := rapid.IntRange(1, 800).Draw(t, "from")
 		length := rapid.IntRange(1, from).Draw(t, "length")
-		dark := timeline.Lane{Terms: []sources.Term{{Start: sources.Stamp{At: ago(5000), How: sources.AtLeast}}},
-			Dark: []sources.Dark{{From: ago(from), To: ago(from - length)}}}
+		dark := timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{{Start: sources.Stamp{At: ago(5000), How: sources.AtLeast}}}, Dark: []sources.Dark{{From: ago(from), To: ago(from - length)}}}}
 		if got := draw(w.Strip(nil, dark, now)); !strings.Contains(got, ".") {
 			t.Fatalf("%d s of darkness are not in %q", length, got)
 		}
-		gap := timeline.Lane{Trouble: true, Gap: time.Second, GapPart: 1.0 / 4, Terms: []sources.Term{term(0, 5000, from)}}
+		gap := timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 5000, from)}}, Trouble: true, Gap: time.Second, GapPart: 1.0 / 4}
 		if to := from - length; to > 0 {
 			gap.Terms = append(gap.Terms, term(1, to, 0))
 		}
@@ -201,7 +199,7 @@ func TestNothingIsDrawnAfterNow(t *testing.T) {
 	t.Parallel()
 	w := timeline.Fit(now, 100*time.Second, 10)
 	early := now.Add(-30 * time.Second)
-	if got := draw(w.Strip(nil, timeline.Lane{Terms: []sources.Term{term(0, 900, 0)}}, early)); got != "Aaaaaaa   " {
+	if got := draw(w.Strip(nil, timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 900, 0)}}}, early)); got != "Aaaaaaa   " {
 		t.Errorf("got %q", got)
 	}
 }

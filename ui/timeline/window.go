@@ -3,6 +3,8 @@ package timeline
 import (
 	"slices"
 	"time"
+
+	"coordtop/internal/lane"
 )
 
 // Window is a stretch of time cut into columns of equal length.
@@ -64,6 +66,9 @@ func Zoomed(step time.Duration, n int) time.Duration {
 
 // End is when the last column is over.
 func (w Window) End() time.Time { return w.at(w.Columns) }
+
+// Stretch is the time that the window shows.
+func (w Window) Stretch() lane.Span { return lane.Span{From: w.Start, To: w.End()} }
 
 // Span is the length of the window.
 func (w Window) Span() time.Duration { return w.Step * time.Duration(w.Columns) }

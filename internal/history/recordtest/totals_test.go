@@ -39,67 +39,20 @@ func (w *world) sameTotals(t *testing.T, store *sqlite.Reader) {
 	}
 }
 
-// total sums up a lane stretch by stretch. Each instant from its beginning on is owned by one, or free, or was
-// not observed.
+// total sums up a lane, whose terms must not overlap.
 func total(t *testing.T, l *history.Lane, span history.Span) history.Total {
 	t.Helper()
-	sum := history.Total{Ref: l.Ref, Kind: l.Kind}
-	for _, term := range l.Terms {
-		if term.Start.Happened() && !term.Start.At.Before(span.From) {
-			sum.Changes++
-		}
-	}
-	free, gap := sources.Later(span.From, l.Since), false
-	if l.Since.IsZero() || !free.Before(span.To) {
-		return sum
-	}
-	sum.Unseen = span.To.Sub(span.From)
-	for _, piece := range observed(l.Dark, history.Span{From: free, To: span.To}) {
-		sum.Unseen -= piece.To.Sub(piece.From)
-	}
+	known := l.Known()
+	sum := known.Sum(span, span.To)
 	if l.Leveled() {
-		return sum
+		sum.Changes, sum.Before = sources.Changes(l.Terms, span.From), 0
 	}
-	next := func(start sources.Stamp) {
-		if !free.Before(start.At) {
-			return
-		}
-		for _, piece := range observed(l.Dark, history.Span{From: free, To: sources.Later(free, start.Earliest())}) {
-			d := piece.To.Sub(piece.From)
-			if sum.Nobody, sum.Longest = sum.Nobody+d, max(sum.Longest, d); !gap {
-				sum.Gaps++
-			}
-			gap = true
+	for i := range known.Terms {
+		if i > 0 && known.Terms[i].Start.At.Before(known.Terms[i-1].End.At) {
+			t.Errorf("%v: terms overlap:\n%s", l.Ref, termsText(known.Terms))
 		}
 	}
-	for i, term := range l.Terms {
-		if i > 0 && term.Start.At.Before(l.Terms[i-1].End.At) {
-			t.Errorf("%v: terms overlap:\n%s", l.Ref, termsText(l.Terms))
-		}
-		next(term.Start)
-		gap = false
-		if free = sources.Later(free, term.End.At); term.End.How == sources.Unknown {
-			return sum
-		}
-	}
-	next(sources.Stamp{At: span.To})
-	return sum
-}
-
-// observed is what of a stretch is not dark.
-func observed(dark []sources.Dark, span history.Span) (pieces []history.Span) {
-	for _, d := range dark {
-		if d.From.After(span.To) || !d.To.IsZero() && !d.To.After(span.From) {
-			continue
-		}
-		if span.From.Before(d.From) {
-			pieces = append(pieces, history.Span{From: span.From, To: d.From})
-		}
-		if span.From = d.To; d.To.IsZero() || !d.To.Before(span.To) {
-			return pieces
-		}
-	}
-	return append(pieces, span)
+	return history.Total{Ref: l.Ref, Kind: l.Kind, Changes: sum.Changes, Gaps: sum.Gaps, Nobody: sum.Nobody, Longest: sum.Longest, Before: sum.Before, Unseen: sum.Unseen}
 }
 
 // start is when a bubble begins.

@@ -148,18 +148,19 @@ func (p *picture) marks(side []mark, top int) {
 	}
 	if len(side) <= marked {
 		for _, m := range side {
-			draw(`class="gap"`, m.from, m.to, "nobody since "+p.at(m.gap.Start.At)+", "+length(m.gap.Length))
+			draw(`class="gap"`, m.from, m.to, "nobody since "+p.at(m.gap.Start.At)+", "+gapLength(&m.gap.Gap))
 		}
 		return
 	}
-	var gaps []history.Gap
+	var sum sources.Interval
+	n := 0
 	for i, m := range side {
 		if i == 0 || m.gap != side[i-1].gap {
-			gaps = append(gaps, *m.gap)
+			sum = sum.Plus(m.gap.Sum)
+			n++
 		}
 	}
-	sum, _ := nobody(gaps)
-	draw(`fill="url(#many)"`, side[0].from, side[len(side)-1].to, fmt.Sprintf("%d times nobody, %s in all", len(gaps), length(sum)))
+	draw(`fill="url(#many)"`, side[0].from, side[len(side)-1].to, fmt.Sprintf("%d times nobody, %s in all", n, length(sum)))
 }
 
 // unobserved are the stretches in which a lane was not, those of the recording too.

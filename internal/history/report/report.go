@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -167,15 +168,15 @@ func (r *Report) numbers(b *strings.Builder) {
 		if len(owners) > ownersNamed {
 			owners = append(owners[:ownersNamed], fmt.Sprintf("%d more", len(owners)-ownersNamed))
 		}
-		gaps := l.Gaps(r.Span)
-		sum, longest := nobody(gaps)
-		unseen := r.Span.To.Sub(r.Span.From) - l.Observed(r.Span.From, r.Span.To)
-		free := fmt.Sprintf("%d | %s | %s", len(gaps), length(sum), length(longest))
+		known := l.Known()
+		sum := known.Sum(r.Span, r.Span.To)
+		free := fmt.Sprintf("%d | %s | %s", sum.Gaps, length(sum.Nobody), length(sum.Longest))
 		if l.Leveled() {
+			sum.Changes = sources.Changes(l.Terms, r.Span.From)
 			free = "- | - | -"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(l.Ref), l.Kind, strings.Join(owners, ", "), sources.Changes(l.Terms, r.Span.From), free,
-			length(sources.Interval{Min: unseen, Max: unseen}))
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(l.Ref), l.Kind, strings.Join(owners, ", "), sum.Changes, free,
+			length(sources.Interval{Min: sum.Unseen, Max: sum.Unseen}))
 	}
 	if n := len(r.lanes); n > len(lanes) {
 		fmt.Fprintf(b, "\nThese are those of %s primitives that nobody owned for longest. Name some to see others.\n", format.Count(n))
@@ -192,8 +193,8 @@ func (r *Report) longest(most int) []history.Lane {
 	for i := range r.lanes {
 		order = append(order, i)
 		if r.lanes[i].Kind != sources.KindMutex { // that may be free
-			sum, _ := nobody(r.lanes[i].Gaps(r.Span))
-			free[i] = sum.Max
+			known := r.lanes[i].Known()
+			free[i] = known.Sum(r.Span, r.Span.To).Nobody.Max
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(free[b], free[a]) })
@@ -202,15 +203,6 @@ func (r *Report) longest(most int) []history.Lane {
 		lanes = append(lanes, r.lanes[i])
 	}
 	return lanes
-}
-
-// nobody is how long gaps are together, and the longest of them.
-func nobody(gaps []history.Gap) (sum, longest sources.Interval) {
-	for _, g := range gaps {
-		sum.Min, sum.Max = sum.Min+g.Length.Min, sum.Max+g.Length.Max
-		longest.Min, longest.Max = max(longest.Min, g.Length.Min), max(longest.Max, g.Length.Max)
-	}
-	return sum, longest
 }
 
 // ownersNamed is how many owners a line of the numbers names.
@@ -233,7 +225,7 @@ func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 	}
 	n := len(all)
 	if n > mostRows {
-		slices.SortStableFunc(all, func(x, y row) int { return cmp.Compare(y.Length.Max, x.Length.Max) })
+		slices.SortStableFunc(all, func(x, y row) int { return cmp.Compare(y.Sum.Max, x.Sum.Max) })
 		all = all[:mostRows]
 	}
 	slices.SortStableFunc(all, func(x, y row) int { return x.Start.At.Compare(y.Start.At) })
@@ -257,7 +249,7 @@ func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 		if g.After != nil {
 			to, after = r.at(g.End.At), cell(g.After.Owner.Name())
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, length(g.Length), r.called(g.ref), cell(g.Before.Owner.Name()), why, after)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, gapLength(&g.Gap.Gap), r.called(g.ref), cell(g.Before.Owner.Name()), why, after)
 	}
 	if n > mostRows {
 		fmt.Fprintf(b, "\nThese are the longest of %s.\n", format.Count(n))
@@ -327,6 +319,15 @@ func length(i sources.Interval) string {
 		return format.Precise(i.Max)
 	}
 	return format.Precise(i.Min) + " - " + format.Precise(i.Max)
+}
+
+// gapLength is how long a gap was at a stretch, and all its pieces where they are several.
+func gapLength(g *lane.Gap) string {
+	text := length(g.Unbroken)
+	if g.Sum.Min > g.Unbroken.Min {
+		text += ", in all " + length(g.Sum)
+	}
+	return text
 }
 
 // called is the name of a primitive in a cell, behind its source, and its space where that is needed.

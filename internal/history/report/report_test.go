@@ -135,7 +135,7 @@ func both(t *testing.T, m made) (text, picture string) {
 
 func TestAReportDoesNotSayThatAllWasRecordedWhereARunLostSome(t *testing.T) {
 	t.Parallel()
-	text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "a"}, Dark: []sources.Dark{{From: time.Unix(10, 0), To: time.Unix(15, 0)}}}}})
+	text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "a"}, Since: time.Unix(0, 0), Dark: []sources.Dark{{From: time.Unix(10, 0), To: time.Unix(15, 0)}}}}})
 	if strings.Contains(text, "All of the time") || !strings.Contains(text, "A coordtop ran all of the time.") || !strings.Contains(text, "| 5.0 s |") {
 		t.Errorf("five seconds were lost, and the report says\n%s", text)
 	}

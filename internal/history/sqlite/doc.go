@@ -30,7 +30,8 @@
 //     all the bytes of its group. thin of a group that is whole is 0. Of one that was thinned it is
 //     the number of the last input that went into it plus 1, or 1 where that is not known: the next
 //     group follows it without a hole where its seq is one less.
-//   - sum: what totals need of six hours that are over, for all lanes.
+//   - part: what totals need of six hours that are over, for all lanes. sum is empty: it had what
+//     programs before version 5 made of other rules.
 //   - kept: from when on terms and events were not dropped.
 //
 // Times are nanoseconds since 1970 on the wall clock of the recorder.

@@ -60,7 +60,7 @@ func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 		}
 	}
 	compare("this version")
-	change(t, o.Path, "drop index event_kind; alter table event drop column kind; alter table run drop column title; alter table run drop column color; alter table term drop column sure; alter table term drop column every; pragma user_version = 1001")
+	change(t, o.Path, "drop index event_kind; alter table event drop column kind; alter table run drop column title; alter table run drop column color; alter table term drop column sure; alter table term drop column every; drop table part; pragma user_version = 1001")
 	compare("the first version")
 	if err := begun(t, o, 2*h).Close(); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// lane is what the writer knows of a primitive.
-type lane struct {
+// knownLane is what the writer knows of a primitive.
+type knownLane struct {
 	id      int64
 	scope   int64
 	kind    sources.Kind
@@ -33,12 +33,12 @@ type scopeName struct{ source, name string }
 const hues = 256
 
 // lane finds the lane of ref, or makes it.
-func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *lane {
+func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane {
 	l := t.w.lanes[ref]
 	if l != nil || t.err != nil {
 		return l
 	}
-	l = &lane{kind: kind}
+	l = &knownLane{kind: kind}
 	if t.query("select id, kind, coalesce(gone, 0), coalesce((select scope from placed where lane = id order by since desc limit 1), 0) from lane where source = ? and space = ? and name = ?",
 		[]any{ref.Source, ref.Space, ref.Name}, &l.id, &l.kind, &l.gone, &l.scope) {
 		t.load(l)
@@ -50,7 +50,7 @@ func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *lane {
 }
 
 // load reads what the terms of a lane say of those that follow.
-func (t *tx) load(l *lane) {
+func (t *tx) load(l *knownLane) {
 	var r running
 	t.each("select owner, start, fence, run from term where lane = ? and until is null order by start", []any{l.id},
 		[]any{&r.owner, &r.start, (*unsigned)(&r.fence), &r.run}, func() {
@@ -67,7 +67,7 @@ func (t *tx) load(l *lane) {
 }
 
 // sameProgram returns the recent term of the program that term is of; nil: there is none.
-func (l *lane) sameProgram(term *sources.Term) *sources.Term {
+func (l *knownLane) sameProgram(term *sources.Term) *sources.Term {
 	if i := slices.IndexFunc(l.recent, func(r sources.Term) bool { return r.SameProgram(term.Owner, term.Program) }); i >= 0 {
 		return &l.recent[i]
 	}
@@ -76,7 +76,7 @@ func (l *lane) sameProgram(term *sources.Term) *sources.Term {
 
 // hue returns the hue of who owns the lane from now on: the one that it had, else the lowest
 // that nobody has.
-func (l *lane) hue(term *sources.Term) uint8 {
+func (l *knownLane) hue(term *sources.Term) uint8 {
 	if known := l.sameProgram(term); known != nil {
 		return known.Hue
 	}
@@ -128,7 +128,7 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 		w.summing = summing{}
 	}
 	if n < w.summed { // what was summed up is not true any more
-		t.exec("delete from sum where n >= ?", n)
+		t.exec("delete from part where n >= ?", n)
 		w.summed = n
 	}
 }
@@ -188,7 +188,7 @@ func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 
 // term stores a term that began, changed or ended. It returns the first instant of which that
 // says something new.
-func (t *tx) term(l *lane, term *sources.Term) time.Time {
+func (t *tx) term(l *knownLane, term *sources.Term) time.Time {
 	start := term.Start.At.UnixNano()
 	old := l.runs(term.Owner.ID)
 	told := start
@@ -224,7 +224,7 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 
 // over ends the terms of earlier runs that this run did not find when it read the row for the first
 // time: each at the end of the last run that saw it. None of them is ever taken up again.
-func (t *tx) over(l *lane) {
+func (t *tx) over(l *knownLane) {
 	l.running = slices.DeleteFunc(l.running, func(r running) bool {
 		if r.run == t.w.run.ID {
 			return false
@@ -236,7 +236,7 @@ func (t *tx) over(l *lane) {
 }
 
 // runs returns the running term of an owner; nil: it has none.
-func (l *lane) runs(owner string) *running {
+func (l *knownLane) runs(owner string) *running {
 	if i := slices.IndexFunc(l.running, func(r running) bool { return r.owner == owner }); i >= 0 {
 		return &l.running[i]
 	}
@@ -244,7 +244,7 @@ func (l *lane) runs(owner string) *running {
 }
 
 // ends forgets the running term of an owner.
-func (l *lane) ends(owner string) {
+func (l *knownLane) ends(owner string) {
 	l.running = slices.DeleteFunc(l.running, func(r running) bool { return r.owner == owner })
 }
 

@@ -197,7 +197,7 @@ func TestAPrimitiveThatARunDoesNotWatchIsNotObserved(t *testing.T) {
 		t.Errorf("dark %+v, want all but the two runs that watched it", l.Dark)
 	}
 	totals, err := s.Totals(t.Context(), span(0, 9*m))
-	if err != nil || totals[0].Nobody != 30*sec || totals[0].Unseen != 7*m+2*sec {
+	if err != nil || totals[0].Nobody.Min != 30*sec || totals[0].Unseen != 7*m+2*sec {
 		t.Errorf("%+v, %v: want 30 s without an owner, and the rest not observed", totals[0], err)
 	}
 }

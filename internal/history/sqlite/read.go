@@ -62,46 +62,70 @@ func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, window
 // Which terms of a lane touch a window. Where one alone can own it, the one that ran when the
 // window began is the last that began before it.
 const (
-	termColumns   = "select owner, label, fence, start, start_how, start_within, until, until_how, until_within, cause, how, program, hue, run, sure, every from term "
+	timeColumns   = "start, start_how, start_within, until, until_how, until_within, run, sure, every from "
+	termColumns   = "select owner, label, fence, cause, how, program, hue, " + timeColumns + "term "
 	termsOfOne    = termColumns + "where lane = ?1 and start < ?3 and start >= coalesce((select max(start) from term where lane = ?1 and start <= ?2), ?2) order by start"
 	termsOfMany   = termColumns + "where lane = ?1 and start < ?3 and (until is null or until >= ?2) order by start"
 	levelsOfALane = "select at, taken, high, gone from level where lane = ?1 and at < ?3 and at >= coalesce((select max(at) from level where lane = ?1 and at <= ?2), ?2) order by at"
 )
 
+// late is how long behind a window a term may be seen first that began in it, where it was observed.
+const late = int64(time.Minute)
+
 // terms reads those of the lane l, which is numbered lane.
 func (q *query) terms(ctx context.Context, l *history.Lane, lane int64, window period, dark *darkness) {
-	text := termsOfOne
+	text, to := termsOfOne, window.to+late
 	if l.Kind == sources.KindSemaphore {
-		text = termsOfMany
+		text, to = termsOfMany, window.to
 	}
 	if q.has < 4 {
 		text = strings.Replace(text, "sure, every", "0, 0", 1)
 	}
 	var t sources.Term
-	var start, startWithin, untilWithin, run, sure int64
-	var until sql.NullInt64
-	q.each(ctx, text, []any{lane, window.from, window.to}, []any{&t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &start, &t.Start.How, &startWithin,
-		&until, &t.End.How, &untilWithin, &t.Cause, &t.How, &t.Program, &t.Hue, &run, &sure, &t.Every}, func() {
-		if t.Cause > sources.CauseSession || max(t.How, t.Start.How, t.End.How) > sources.Ours {
+	var row termRow
+	into := append([]any{&t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &t.Cause, &t.How, &t.Program, &t.Hue}, row.times()...)
+	q.each(ctx, text, []any{lane, window.from, to}, into, func() {
+		if t.Cause > sources.CauseSession || max(t.How, row.startHow, row.untilHow) > sources.Ours {
 			q.err = damage("a term")
 			return
 		}
-		one := t
-		if sure != 0 {
-			one.Sure = time.Unix(0, sure)
+		if row.start-row.startWithin >= window.to {
+			return
 		}
-		one.Start, one.End = stampOf(start, startWithin, t.Start.How), sources.Stamp{}
-		if until.Valid {
-			one.End = stampOf(until.Int64, untilWithin, t.End.How)
-		} else if ended, over := dark.runs[run]; over { // nobody saw its end
-			one.End = sources.Stamp{At: time.Unix(0, ended), How: sources.Bound}
-		}
+		one := row.term(dark)
+		one.Owner, one.Cause, one.How, one.Program, one.Hue = t.Owner, t.Cause, t.How, t.Program, t.Hue
 		if one.End.At.IsZero() || !one.End.At.Before(time.Unix(0, window.from)) {
 			l.Terms = append(l.Terms, one)
 		} else if l.Kind != sources.KindSemaphore {
 			l.Before = &one
 		}
 	})
+}
+
+// termRow is the times of a term as they are stored.
+type termRow struct {
+	start, startWithin, untilWithin, run, sure, every int64
+	startHow, untilHow                                sources.Known
+	until                                             sql.NullInt64
+}
+
+// times are where the columns go, in the order of timeColumns.
+func (r *termRow) times() []any {
+	return []any{&r.start, &r.startHow, &r.startWithin, &r.until, &r.untilHow, &r.untilWithin, &r.run, &r.sure, &r.every}
+}
+
+// term is the term with its times.
+func (r *termRow) term(dark *darkness) (t sources.Term) {
+	t.Start, t.Every = stampOf(r.start, r.startWithin, r.startHow), time.Duration(r.every)
+	if r.sure != 0 {
+		t.Sure = time.Unix(0, r.sure)
+	}
+	if r.until.Valid {
+		t.End = stampOf(r.until.Int64, r.untilWithin, r.untilHow)
+	} else if ended, over := dark.runs[r.run]; over { // nobody saw its end
+		t.End = sources.Stamp{At: time.Unix(0, ended), How: sources.Bound}
+	}
+	return t
 }
 
 func stampOf(at, within int64, how sources.Known) sources.Stamp {

@@ -14,7 +14,7 @@ const applicationID = 0x63746f70
 
 // The version of the schema, and the lowest that can read what we write.
 const (
-	version = 4
+	version = 5
 	readers = 1
 )
 
@@ -62,6 +62,9 @@ alter table run add column color text not null default '';
 `, `
 alter table term add column sure integer not null default 0;
 alter table term add column every integer not null default 0;
+`, `
+delete from sum;
+create table part(n integer primary key, body blob not null);
 `}
 
 // fillKinds gives each event the kind that was only in its body before.

@@ -84,8 +84,8 @@ func (w *Writer) tx(f func(*tx) error) error {
 		_, err = w.conn.ExecContext(ctx, "commit")
 	}
 	if err != nil {
-		_, _ = w.conn.ExecContext(ctx, "rollback")                         // SQLite may have done it already
-		w.lanes, w.scopes = map[sources.Ref]*lane{}, map[scopeName]int64{} // they may never have been written
+		_, _ = w.conn.ExecContext(ctx, "rollback")                              // SQLite may have done it already
+		w.lanes, w.scopes = map[sources.Ref]*knownLane{}, map[scopeName]int64{} // they may never have been written
 	}
 	return explained(w.o.Path, err)
 }

@@ -62,7 +62,7 @@ const settled = 10 * time.Minute
 type summing struct {
 	n    int64  // which; 0: none are begun
 	lane int64  // the last one
-	body []byte // see encodeSums
+	body []byte // see encodeParts
 }
 
 // summedLanes is how many lanes are summed up in one step.
@@ -84,21 +84,21 @@ func (w *Writer) sumUp(now time.Time) (did bool, err error) {
 		}
 		s := &w.summing
 		if s.n != w.summed {
-			*s = summing{n: w.summed, body: encodeSums(nil, nil)}
+			*s = summing{n: w.summed, body: encodeParts(nil, nil)}
 		}
 		did = true
 		q.each(ctx, "select coalesce(max(id), 0) from (select id from lane where id > ? order by id limit ?)", []any{s.lane, summedLanes}, []any{&last}, func() {})
 		if last > 0 {
 			window := period{s.n * sumEvery, (s.n + 1) * sumEvery}
 			all := q.everything(ctx, window, numbers{s.lane + 1, last})
-			s.body = append(s.body, encodeSums(q.sum(ctx, window, all), all.lanes)[1:]...)
+			s.body = append(s.body, encodeParts(q.sum(ctx, window, all), all.lanes)[1:]...)
 			s.lane = last
 		}
 		if last > 0 || q.err != nil {
 			return q.err
 		}
 		err := w.tx(func(t *tx) error {
-			t.exec("insert or replace into sum values(?,?)", s.n, s.body)
+			t.exec("insert or replace into part values(?,?)", s.n, s.body)
 			return t.err
 		})
 		if err == nil {
@@ -124,7 +124,7 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 			"delete from level where (lane, at) in (select lane, at from level l indexed by level_at where at < ?1 and exists(select 1 from level where lane = l.lane and at > l.at and at < ?1) limit ?2)",
 			"delete from dark where (scope, lane, start) in (select scope, lane, start from dark where until < ?1 limit ?2)",
 			"delete from lost where until < ?1",
-			"delete from sum where (n + 1) * ?3 <= ?1",
+			"delete from part where (n + 1) * ?3 <= ?1",
 			"delete from lane where id in (select id from lane l where gone < ?1 and not exists(select 1 from term where lane = l.id) limit ?2)",
 			"delete from placed where lane in (select distinct lane from placed p where not exists(select 1 from lane where id = p.lane) limit ?2)",
 		} {

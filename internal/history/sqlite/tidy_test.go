@@ -131,7 +131,7 @@ func TestWhatWasDroppedIsNotObserved(t *testing.T) {
 	tidied(t, w, after(10*h))
 	s := store(t, o)
 	totals, err := s.Totals(t.Context(), span(0, 10*h))
-	if err != nil || len(totals) != 1 || totals[0].Unseen != 9*h || totals[0].Nobody != h/2 || totals[0].Longest != h/2 {
+	if err != nil || len(totals) != 1 || totals[0].Unseen != 9*h || totals[0].Nobody.Min != h/2 || totals[0].Longest.Min != h/2 {
 		t.Errorf("the sums of ten hours are %+v, %v, want those of the last hour and 9 h unseen", totals, err)
 	}
 	if dark := laneOf(t, s, "x", span(0, 10*h)).Dark; len(dark) != 1 || !dark[0].To.Equal(after(9*h)) {

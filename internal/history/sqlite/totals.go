@@ -3,9 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -26,7 +28,7 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 			}
 			sum := &sums[i]
 			totals = append(totals, history.Total{
-				Ref: l.ref, Kind: l.kind, Changes: int(sum.changes), Nobody: time.Duration(sum.nobody), Gaps: int(sum.gaps), Longest: time.Duration(sum.longest),
+				Ref: l.ref, Kind: l.kind, Changes: sum.Changes, Nobody: sum.Nobody, Gaps: sum.Gaps, Longest: sum.Longest, Before: sum.Before,
 				Unseen: all.unseen(l, window),
 			})
 		}
@@ -137,9 +139,9 @@ func (a *everything) unseen(l *listed, window period) time.Duration {
 
 // sums are the sums of window for each of the lanes, made of what was summed up and of the terms
 // of the rest.
-func (q *query) sums(ctx context.Context, window period, all *everything) []sum {
+func (q *query) sums(ctx context.Context, window period, all *everything) []lane.Part {
 	made := q.made(ctx, window)
-	total := make([]sum, len(all.lanes))
+	total := make([]lane.Part, len(all.lanes))
 	for from := window.from; from < window.to && q.err == nil; {
 		n := from / sumEvery
 		to := min((n+1)*sumEvery, window.to)
@@ -155,8 +157,8 @@ func (q *query) sums(ctx context.Context, window period, all *everything) []sum 
 			}
 			to = min(to+sumEvery, window.to)
 		}
-		for i, s := range q.sum(ctx, period{from, to}, all) {
-			total[i] = total[i].plus(s)
+		for i, p := range q.sum(ctx, period{from, to}, all) {
+			total[i] = total[i].Plus(p)
 		}
 		from = to
 	}
@@ -166,24 +168,27 @@ func (q *query) sums(ctx context.Context, window period, all *everything) []sum 
 // made are the bodies of the sums that lie wholly in window, by their numbers.
 func (q *query) made(ctx context.Context, window period) map[int64][]byte {
 	made := map[int64][]byte{}
+	if q.has < 5 {
+		return made
+	}
 	var n int64
 	var body []byte
 	first, last := (window.from+sumEvery-1)/sumEvery, window.to/sumEvery-1
-	q.each(ctx, "select n, body from sum where n between ? and ?", []any{first, last}, []any{&n, &body}, func() { made[n] = body })
+	q.each(ctx, "select n, body from part where n between ? and ?", []any{first, last}, []any{&n, &body}, func() { made[n] = body })
 	return made
 }
 
-// add adds the sums of a body to those of the lanes; both are in the order of their numbers.
-func (a *everything) add(total []sum, body []byte) error {
+// add adds the parts of a body to those of the lanes; both are in the order of their numbers.
+func (a *everything) add(total []lane.Part, body []byte) error {
 	i := 0
 	pass := func(id int64) { // of which nothing is in the body
 		for ; i < len(a.lanes) && a.lanes[i].id < id; i++ {
-			total[i].state &^= closes | whole
+			total[i].Tail = lane.Edge{}
 		}
 	}
-	err := decodeSums(body, func(id int64, s sum) {
+	err := decodeParts(body, func(id int64, p lane.Part) {
 		if pass(id); i < len(a.lanes) && a.lanes[i].id == id {
-			total[i] = total[i].plus(s)
+			total[i] = total[i].Plus(p)
 			i++
 		}
 	})
@@ -193,47 +198,50 @@ func (a *everything) add(total []sum, body []byte) error {
 
 // Which terms touch a window, of all lanes. The cross join keeps the order: a seek for each lane.
 const (
-	sumColumns  = "select lane, start, start_how, start_within, until, run from "
+	sumColumns  = "select lane, " + timeColumns
 	sumsWithin  = sumColumns + "term indexed by term_start where start >= ?1 and start < ?2 order by start"
 	lanesOf     = "(select id from lane where id between ?2 and ?3) cross join term on lane = id and start "
 	sumsCarried = sumColumns + lanesOf + "< ?1 and start >= (select max(start) from term where lane = id and start < ?1)"
 	sumsOfSome  = sumColumns + lanesOf + ">= ?1 and start < ?4"
 )
 
-// held is a term as sums need it.
-type held struct {
-	start, earliest, until int64
-	change                 bool // its beginning was seen
-}
-
 // sum sums up the terms of a window, for each of the lanes.
-func (q *query) sum(ctx context.Context, window period, all *everything) []sum {
-	terms := make([][]held, len(all.lanes))
+func (q *query) sum(ctx context.Context, window period, all *everything) []lane.Part {
+	tallies, parts := make([]lane.Tally, len(all.lanes)), make([]lane.Part, len(all.lanes))
 	place := make(map[int64]int, len(all.lanes))
 	for i := range all.lanes {
 		place[all.lanes[i].id] = i
+		tallies[i] = lane.NewTally(lane.Span{From: time.Unix(0, max(window.from, all.lanes[i].since)), To: time.Unix(0, window.to)}, all.unobserved(&all.lanes[i]))
 	}
-	var lane, within, run int64
-	var h held
-	var how sources.Known
-	var until sql.NullInt64
+	var id int64
+	var row termRow
 	take := func() {
-		h.earliest, h.change, h.until = h.start-within, (sources.Stamp{How: how}).Happened() && h.start >= window.from, all.dark.end(until, run)
-		if i, known := place[lane]; known {
-			terms[i] = append(terms[i], h)
+		i, known := place[id]
+		if !known || row.start-row.startWithin >= window.to {
+			return
+		}
+		if t := row.term(all.dark); all.lanes[i].kind != sources.KindSemaphore {
+			tallies[i].Add(&t)
+		} else if began := row.start; t.Start.Happened() && began >= window.from && began < window.to {
+			parts[i].Changes++
 		}
 	}
-	into := []any{&lane, &h.start, &how, &within, &until, &run}
-	q.each(ctx, sumsCarried, []any{window.from, all.of.first, all.of.last}, into, take)
+	query := func(text string, args ...any) {
+		if q.has < 4 {
+			text = strings.Replace(text, "sure, every", "0, 0", 1)
+		}
+		q.each(ctx, text, args, append([]any{&id}, row.times()...), take)
+	}
+	query(sumsCarried, window.from, all.of.first, all.of.last)
 	if all.of == allLanes {
-		q.each(ctx, sumsWithin, []any{window.from, window.to}, into, take)
+		query(sumsWithin, window.from, window.to+late)
 	} else {
-		q.each(ctx, sumsOfSome, []any{window.from, all.of.first, all.of.last, window.to}, into, take)
+		query(sumsOfSome, window.from, all.of.first, all.of.last, window.to+late)
 	}
-	sums := make([]sum, len(all.lanes))
-	for i := range all.lanes {
-		l := &all.lanes[i]
-		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l), l.kind == sources.KindSemaphore)
+	for i := range tallies {
+		if all.lanes[i].kind != sources.KindSemaphore {
+			parts[i] = tallies[i].Part()
+		}
 	}
-	return sums
+	return parts
 }

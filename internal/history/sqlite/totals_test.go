@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,31 +21,45 @@ const (
 	dark
 )
 
-// sumOf counts minute by minute.
-func sumOf(ref sources.Ref, line []minute, unseen []bool) history.Total {
+// sumOf counts the minutes from one to another. A gap lies behind a term, and is one however often darkness
+// cuts it; one that is all dark is none, but it may have been one.
+func sumOf(ref sources.Ref, line []minute, unseen []bool, from, to int) history.Total {
 	t := history.Total{Ref: ref, Kind: sources.KindElection}
-	var run time.Duration
-	gap := false
-	for n, state := range line {
+	term := slices.Contains(line[:from], starts) || slices.Contains(line[:from], owned)
+	var piece, longest, gap time.Duration // longest: of the pieces of the gap
+	seen := false
+	for n := from; n <= to; n++ {
+		if n == to || line[n] == owned || line[n] == starts {
+			if seen {
+				t.Gaps++
+				t.Longest.Min, t.Longest.Max = max(t.Longest.Min, longest), max(t.Longest.Max, gap)
+			}
+			piece, longest, gap, seen = 0, 0, 0, false
+		}
+		if n == to {
+			break
+		}
 		if unseen[n] {
 			t.Unseen += time.Minute
 		}
-		if state == free {
-			run += time.Minute
-			t.Nobody += time.Minute
-			t.Longest = max(t.Longest, run)
-			if !gap {
-				t.Gaps++
-			}
-			gap = true
-			continue
-		}
-		run = 0
-		if state == starts {
+		switch line[n] {
+		case starts:
 			t.Changes++
+			term = true
+		case free:
+			if !term {
+				t.Before += time.Minute
+				continue
+			}
+			piece += time.Minute
+			t.Nobody.Min += time.Minute
+			longest, seen = max(longest, piece), true
+		case dark:
+			piece = 0
 		}
-		if state != dark {
-			gap = false
+		if term && line[n] != owned && line[n] != starts {
+			gap += time.Minute
+			t.Nobody.Max += time.Minute
 		}
 	}
 	return t
@@ -98,7 +113,7 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 					t.Fatalf("%d totals, %v", len(totals), err)
 				}
 				for i, got := range totals {
-					if want := sumOf(got.Ref, lines[i][from:to], unseen[i][from:to]); got != want {
+					if want := sumOf(got.Ref, lines[i], unseen[i][:], from, to); got != want {
 						t.Fatalf("seed %d, minutes %d to %d, %s: %+v, want %+v", seed, from, to, got.Ref.Name, got, want)
 					}
 				}
@@ -113,7 +128,7 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 		}
 		compare()
 		earlier, err := store(t, o).Totals(t.Context(), history.Span{From: t0.Add(-time.Hour), To: minuteAt(1)})
-		if want := time.Hour + sumOf(ref("lane0"), lines[0][:1], unseen[0][:1]).Unseen; err != nil || earlier[0].Unseen != want {
+		if want := time.Hour + sumOf(ref("lane0"), lines[0], unseen[0][:], 0, 1).Unseen; err != nil || earlier[0].Unseen != want {
 			t.Errorf("%+v, %v: want %v not observed: the hour before the first record too", earlier, err, want)
 		}
 	}
@@ -182,7 +197,7 @@ func TestSummingUpGoesInSteps(t *testing.T) {
 	}
 	sums := 0
 	err = w.tx(func(tx *tx) error {
-		sums = int(tx.exec("delete from sum"))
+		sums = int(tx.exec("delete from part"))
 		return tx.err
 	})
 	slow, failed := store(t, o).Totals(t.Context(), window)

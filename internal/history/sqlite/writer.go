@@ -37,7 +37,7 @@ type Writer struct {
 	prepared map[string]*sql.Stmt
 
 	// The rest is what the file says too, or will say after the next chunk.
-	lanes    map[sources.Ref]*lane
+	lanes    map[sources.Ref]*knownLane
 	scopes   map[scopeName]int64
 	group    openGroup
 	thinning thinning
@@ -124,7 +124,7 @@ func (w *Writer) begin(ctx context.Context) error {
 	if w.db = db; !w.o.Alone {
 		w.note = note
 	}
-	w.prepared, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
+	w.prepared, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return errors.Join(err, w.shut())
 	}
@@ -136,7 +136,7 @@ func (w *Writer) begin(ctx context.Context) error {
 		t.exec("update run set ended = last where ended is null")
 		w.run.ID = t.insert("insert into run(host, pid, version, title, color, began, last) values(?,?,?,?,?,?,?)",
 			w.run.Host, w.run.PID, w.run.Version, w.run.Title, w.run.TitleColor, began, began)
-		t.query("select coalesce(max(n)+1, 0) from sum", nil, &w.summed)
+		t.query("select coalesce(max(n)+1, 0) from part", nil, &w.summed)
 		return t.err
 	})
 	if err == nil {
