@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc64"
 	"time"
 	"unicode/utf8"
 
@@ -25,7 +26,8 @@ type SemaphoreState struct {
 	// in it was pushed, not only read.
 	Fired bool
 	// Since, where Fired, is after when the change happened: the sending of the newest request
-	// that was answered before the watch notified us, on the stream that carries both in order.
+	// that was answered before the watch notified us, on the stream that carries both in order. Where
+	// not Fired and not zero, a notice was lost: anything may have come and gone since then.
 	Since time.Time
 	// Err is why the service will not let us read it (coord.ErrRefused); the name is not
 	// followed any more.
@@ -52,13 +54,28 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 	switch {
 	case errors.Is(r.err, coord.ErrNotFound):
 		state.Absent = true
-		return state, nil
 	case r.err != nil:
 		return state, r.err
+	default:
+		state.Semaphore = decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
 	}
-	state.Semaphore = decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
+	if r.verb == verbDescribe {
+		state.Since = s.watches.untoldLocked(state)
+		s.flushLocked()
+	}
 	return state, nil
 }
+
+// digest is a number of what a watch reports changes of: the owners, which come in no order, and the data.
+func (st *SemaphoreState) digest() uint64 {
+	sum := crc64.Update(crc64.Checksum(fmt.Append(nil, st.Absent), digestTable), digestTable, st.Data)
+	for _, o := range st.Owners {
+		sum += crc64.Update(crc64.Checksum(fmt.Append(nil, o.Session, o.Order, o.Count), digestTable), digestTable, o.Data)
+	}
+	return sum
+}
+
+var digestTable = crc64.MakeTable(crc64.ECMA)
 
 // Look reads a semaphore now, owners and waiters included. One that does not exist is not
 // an error but a SemaphoreState that says so. A watch that follows the same semaphore is not disturbed.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"time"
 
 	"coordtop/coord"
 	"coordtop/internal/spawn"
@@ -85,6 +86,14 @@ func (f *Follower) Look(names ...string) {
 	}
 }
 
+// Unarmed counts the names whose changes may go untold, because the service has not answered for
+// longer than limit when it was asked to report them.
+func (f *Follower) Unarmed(limit time.Duration) int {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	return f.s.watches.unarmedLocked(f, limit)
+}
+
 // Next blocks until there is a state that was not taken yet, and returns it. The error is
 // that of ctx, or why the session ended, or coord.ErrClosed.
 func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
@@ -150,6 +159,9 @@ func (f *Follower) notifyLocked(state SemaphoreState) {
 	old, waits := f.latest[state.Name]
 	if waits && old.request > state.request {
 		return
+	}
+	if waits && state.Since.IsZero() {
+		state.Since = old.Since // which nobody has taken note of
 	}
 	f.latest[state.Name] = state
 	if !waits {

@@ -108,6 +108,68 @@ func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
 	})
 }
 
+func TestALookThatShowsWhatTheWatchDidNotTellArmsItAgain(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(t *testing.T, b *bench){
+		"data": func(t *testing.T, b *bench) {
+			if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"an owner": func(t *testing.T, b *bench) {
+			other := b.session(t, ydbcoord.Options{})
+			keep(t, other)
+			must(t, other, election("s"))
+		},
+		"gone": func(t *testing.T, b *bench) {
+			if err := b.session(t, ydbcoord.Options{}).Delete(t.Context(), "s", true); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+				armed := time.Now()
+				time.Sleep(time.Second)
+				b.DropReplies("describe_semaphore_changed", 1)
+				change(t, b)
+				synctest.Wait()
+				if n := f.Unarmed(0); n != 0 {
+					t.Errorf("%d not armed, and nothing has told so", n)
+				}
+				f.Look("s")
+				state := next(t, f)
+				if state.Fired || state.Since.IsZero() || state.Since.After(armed) {
+					t.Errorf("told %+v, want since the watch was armed", state)
+				}
+				synctest.Wait()
+				for { // the answer that armed it
+					if _, ok, err := f.Take(); !ok || err != nil {
+						break
+					}
+				}
+				if name == "gone" {
+					if err := b.CreateSemaphore(node, "s", 1, []byte("y")); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(2 * time.Second) // it is looked for each second
+					if state := next(t, f); state.Absent {
+						t.Errorf("told %+v", state)
+					}
+					return
+				}
+				if err := b.UpdateSemaphore(node, "s", []byte("y")); err != nil {
+					t.Fatal(err)
+				}
+				if state := next(t, f); !state.Fired || string(state.Data) != "y" {
+					t.Errorf("told %+v, want what the watch has told", state)
+				}
+			})
+		})
+	}
+}
+
 // A slow service is not asked again and again.
 func TestWhatIsOverdueIsAskedForWithGrowingPauses(t *testing.T) {
 	t.Parallel()

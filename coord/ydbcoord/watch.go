@@ -41,6 +41,8 @@ type watched struct {
 	followers []*Follower
 	state     watchState
 	request   uint64    // armed: the describe that armed it
+	asked     time.Time // the sending of that, or of the one under way
+	facts     uint64    // armed: a digest of what the watch would report a change of
 	again     bool      // being asked: ask once more after the answer
 	since     time.Time // the watch has notified of a change that was not read yet: see SemaphoreState.Since; zero: it has not
 	due       time.Time // slow (absent or failed): when to ask
@@ -155,7 +157,7 @@ func (w *watches) sendOneLocked(e *watched) {
 	r := newDescribe(verbArm, e.name)
 	since := e.since
 	r.then = func() { w.answeredLocked(e, r, since) }
-	e.state, e.again, e.since = beingAsked, false, time.Time{}
+	e.state, e.again, e.since, e.asked = beingAsked, false, time.Time{}, time.Now()
 	w.asking++
 	w.s.addLocked(r)
 }
@@ -185,7 +187,7 @@ func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 		if state.Absent {
 			w.delayLocked(e)
 		} else {
-			e.state, e.request, e.pause = armed, r.id, 0
+			e.state, e.request, e.pause, e.facts = armed, r.id, 0, state.digest()
 			w.armed[r.id] = e
 		}
 		w.notifyLocked(e, state)
@@ -205,6 +207,32 @@ func (w *watches) changedLocked(request uint64) {
 		}
 		w.askLocked(e)
 	}
+}
+
+// untoldLocked compares what was read with what the armed watch answered. The service reports a change
+// before it answers what is asked later. So where there is a difference that it did not notify us of, the
+// notice was lost, and the watch, which reports once, with it: it is armed anew. untoldLocked returns
+// since when that may be so; zero: it is not.
+func (w *watches) untoldLocked(state SemaphoreState) time.Time {
+	e := w.byName[state.Name]
+	if e == nil || e.state != armed || state.request < e.request || state.digest() == e.facts {
+		return time.Time{}
+	}
+	since := e.asked
+	w.askLocked(e)
+	return since
+}
+
+// unarmedLocked counts the names of a follower of which no watch has been armed for longer than limit,
+// because the service did not answer.
+func (w *watches) unarmedLocked(f *Follower, limit time.Duration) int {
+	n := 0
+	for _, e := range w.byName {
+		if e.state == beingAsked && time.Since(e.asked) > limit && slices.Contains(e.followers, f) {
+			n++
+		}
+	}
+	return n
 }
 
 // delayLocked asks again after a while: soon at first, as a mutex that is free does not

@@ -24,6 +24,7 @@ type about struct {
 	sampling time.Duration
 	why      string // that it is not watched
 	absent   bool   // there is no such node
+	unarmed  int    // semaphores whose watch is not armed
 	node     ydbcoord.Node
 	unknown  string // why its settings are not known
 	last     *sources.About
@@ -37,7 +38,9 @@ func (a *about) read(n ydbcoord.Node, err error) {
 	a.node, a.unknown = n, ""
 }
 
-func (a *about) watched() { a.mode, a.sampling, a.why, a.absent = modeWatch, 0, "", false }
+func (a *about) watched() {
+	a.mode, a.sampling, a.why, a.absent, a.unarmed = modeWatch, 0, "", false, 0
+}
 
 // described is of a node without names.
 func (a *about) described() {
@@ -61,6 +64,9 @@ func (a *about) changed(n *node) *sources.About {
 	now := &sources.About{
 		Mode: a.mode, Sampling: a.sampling, Incarnation: n.state.incarnation,
 		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.state), Became: "the node was made anew", Absent: a.absent,
+	}
+	if a.mode == modeWatch && a.unarmed > 0 {
+		now.Mode = fmt.Sprintf("%d of %d watches not armed", a.unarmed, len(n.state.names))
 	}
 	for _, w := range []string{a.why, a.unknown} {
 		if w != "" {

@@ -33,6 +33,9 @@
 // visible, every Options.PollMax elsewhere while anybody owns the semaphore, and once a
 // minute while nobody does, as nobody can wait for it then. A waiter came or went between
 // two looks, and is told so, apart from what was pushed. Queue.At is the age of the queue.
+// A look that shows a change of which the watch has not notified us has it armed anew: the notice was
+// lost, and what came and went since the watch was armed is told as a stretch in which it may have.
+// While the service owes the answer that arms a watch, the mode says so.
 //
 // A semaphore that does not exist cannot be watched either, and is looked for: soon at first, then
 // every second. A mutex is an ephemeral semaphore that does not exist while it is free, so

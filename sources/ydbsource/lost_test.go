@@ -1,6 +1,7 @@
 package ydbsource
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,43 @@ func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
 	if e := r.Event(sources.EventAcquired, "leader"); e.Owner.Label != "b" {
 		t.Errorf("%+v", e)
 	}
+}
+
+func TestAWatchWhoseNoticeIsLostIsArmedAgainByTheNextLook(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	r.watch(Options{Selections: elections("leader")}).synced()
+	ref := sources.Ref{Source: "src", Space: app, Name: "leader"}
+	r.Hub.Focus([]sources.Ref{ref}, ref) // so that it is looked at often
+	r.Row("", "leader", "free", is(sources.StatusNoLeader))
+	r.DropReplies("describe_semaphore_changed", 1)
+	before := time.Now()
+	first := r.lead(r.person(), "leader", "a")
+	e := r.Event(sources.EventAcquired, "leader")
+	if e.Owner.Label != "a" || e.After.After(before) || e.At.Sub(before) > 2*time.Second {
+		t.Errorf("%+v: want it within one pause, as an interval from before %v", e, before)
+	}
+	row := r.Row("", "leader", "led", is(sources.StatusLed))
+	if !slices.ContainsFunc(row.Unobserved(r.Hub.State()), func(d sources.Dark) bool { return !d.From.After(before) }) {
+		t.Errorf("of what may have come and gone since the watch was armed it says %v", row.Unobserved(r.Hub.State()))
+	}
+	// From here on it is told by the watch again, at the instant.
+	r.resign(first)
+	if e := r.Event(sources.EventReleased, "leader"); !e.After.IsZero() && e.At.Sub(e.After) > 400*time.Millisecond { // less than the pause between two looks
+		t.Errorf("%+v: want it pushed", e)
+	}
+}
+
+func TestAWatchThatIsNotArmedIsNotCalledOne(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	first := r.lead(r.person(), "leader", "a")
+	r.watch(Options{Selections: elections("leader"), PollMax: time.Hour}).synced()
+	r.About(app, "watched", func(a sources.About) bool { return a.Mode == modeWatch })
+	r.DropReplies("describe_semaphore_result", 1)
+	r.resign(first)
+	r.About(app, "not armed", func(a sources.About) bool { return a.Mode == "1 of 1 watches not armed" })
+	r.About(app, "watched again", func(a sources.About) bool { return a.Mode == modeWatch })
 }
 
 func TestAnEphemeralSemaphoreThatIsReleasedIsNotDeleted(t *testing.T) {

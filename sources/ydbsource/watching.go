@@ -117,6 +117,7 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	}
 	if now.Sub(w.reported) > reportEvery {
 		w.reported = now
+		w.about.unarmed = w.follower.Unarmed(reportEvery)
 		if err := w.send(sources.Change{About: w.about.changed(w.node)}); err != nil {
 			return 0, err
 		}
