@@ -59,6 +59,7 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 	default:
 		state.Semaphore = decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
 	}
+	s.ownedLocked(r, state)
 	if r.verb == verbDescribe {
 		state.Since = s.watches.untoldLocked(state)
 		s.flushLocked()

@@ -63,6 +63,39 @@ func (s *Session) checkOverdue() {
 	}
 }
 
+// watchTurn watches the semaphore of an acquire that waits in the queue, until that is over. So a grant
+// whose answer is lost is found out when the service gives it, see ownedLocked.
+func (s *Session) watchTurn(r *request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.table.open[r.id] != r {
+		return
+	}
+	s.watches.guardLocked(r.name)
+	then := r.then
+	r.then = func() {
+		then()
+		s.watches.unguardLocked(r.name)
+	}
+	s.flushLocked()
+}
+
+// ownedLocked asks again for what a description shows us to own already although the acquire of it, sent
+// before, has not been answered: the answer was lost, because the service gives it before that of the
+// description. An owner is answered at once.
+func (s *Session) ownedLocked(describe *request, state SemaphoreState) {
+	if _, ours := state.orderOf(s.id); !ours {
+		return
+	}
+	for _, r := range s.table.open {
+		if r.verb == verbAcquire && r.name == state.Name && !r.sent.IsZero() && r.id < describe.id && r.checkedAt.Before(describe.sent) {
+			r.checkedAt = time.Now()
+			s.repeatLocked(r)
+			return
+		}
+	}
+}
+
 // repeatLocked sends a request once more on its stream. Whichever answer comes first counts.
 func (s *Session) repeatLocked(r *request) {
 	r.repeats++

@@ -37,6 +37,38 @@ func TestAGrantWhoseAnswerIsLostIsFoundOut(t *testing.T) {
 	}
 }
 
+func TestATurnWhoseAnswerIsLostIsTakenAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]coord.Claim{"election": election("s"), "mutex": mutex("s")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, b *bench) {
+				if err := b.CreateSemaphore(node, "s", 1, nil); name == "election" && err != nil {
+					t.Fatal(err)
+				}
+				one, two := b.session(t, ydbcoord.Options{}), b.session(t, ydbcoord.Options{})
+				if name == "mutex" {
+					if err := one.Delete(t.Context(), "s", true); err != nil {
+						t.Fatal(err)
+					}
+				}
+				first := must(t, one, c)
+				got := acquiring(t.Context(), two, forever(c))
+				time.Sleep(ttl/2 + ttl/40) // the next look for late answers is not near
+				b.DropReplies("acquire_semaphore_result", 1)
+				began := time.Now()
+				if err := first.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				a := <-got
+				if took := time.Since(began); !a.ok || a.err != nil || took > ttl/8 {
+					t.Errorf("got %+v after %v", a, took)
+				}
+			})
+		})
+	}
+}
+
 func TestAPlaceInTheQueueOutlivesLostAnswers(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {

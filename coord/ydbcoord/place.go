@@ -138,6 +138,7 @@ func (p *place) ask(ctx context.Context) error {
 	case <-p.req.done:
 		return p.req.err
 	default:
+		p.s.watchTurn(p.req)
 		if p.waits != nil {
 			p.waits()
 		}
