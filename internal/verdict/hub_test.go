@@ -13,7 +13,7 @@ import (
 )
 
 // observed runs a Hub with one source, which body changes; then judge has its State.
-func observed(t *testing.T, agree int, body func(push func(sources.Change)), judge func(st *sources.State)) {
+func observed(t *testing.T, body func(hub *sources.Hub, push func(sources.Change)), judge func(st *sources.State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		hub := sources.NewHub(t.Context(), sources.HubOptions{Thresholds: sources.DefaultThresholds()})
@@ -22,9 +22,9 @@ func observed(t *testing.T, agree int, body func(push func(sources.Change)), jud
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- sources.Run(ctx, hub, []sources.Spec{{Name: uitest.Redis, Type: "redis", Source: script, Agree: agree}})
+			done <- sources.Run(ctx, hub, []sources.Spec{{Name: uitest.Redis, Type: "redis", Source: script}})
 		}()
-		body(func(c sources.Change) {
+		body(hub, func(c sources.Change) {
 			script.Push(c)
 			synctest.Wait()
 		})
@@ -62,7 +62,7 @@ func TestMoreThanTwoLossesInTenMinutesAreFlapping(t *testing.T) {
 		{"hand-overs in peace", sources.KindElection, false, []time.Duration{1 * m, 2 * m, 3 * m, 4 * m, 5 * m}, Well},
 		{"losses of a mutex", sources.KindMutex, true, []time.Duration{1 * m, 2 * m, 3 * m}, Well},
 	} {
-		observed(t, 0, func(push func(sources.Change)) {
+		observed(t, func(_ *sources.Hub, push func(sources.Change)) {
 			first := leader(0)
 			first.Kind = c.kind
 			push(sources.Change{Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{first}})
@@ -105,7 +105,7 @@ func TestASemaphoreThatIsFullForLongIsWorthALookWhileSomebodyWaits(t *testing.T)
 		{"a permit is free", 1, 2, 1, time.Hour, Well},
 		{"no limit", 2, sources.NoLimit, 1, time.Hour, Well},
 	} {
-		observed(t, 0, func(push func(sources.Change)) {
+		observed(t, func(_ *sources.Hub, push func(sources.Change)) {
 			p := leader(0)
 			p.Kind, p.Limit, p.Taken, p.LimitHow = sources.KindSemaphore, c.limit, c.taken, sources.Told
 			p.Queue = sources.Queue{How: sources.Told, Len: c.waiting}
@@ -119,6 +119,47 @@ func TestASemaphoreThatIsFullForLongIsWorthALookWhileSomebodyWaits(t *testing.T)
 			}
 			if list := j.Problems(st.Rows[0], at); c.want == Warn && (len(list) != 1 || list[0].Sentence != "no permit was free for 5m00s" || !list[0].Since.At.Equal(st.Rows[0].TakenSince())) {
 				t.Errorf("%s: %+v", c.name, list)
+			}
+		})
+	}
+}
+
+// TestARowWhoseLeaseRunsOutIsNeverCalmUntilSomebodyTakesIt has a leader that is killed: it is late, then its lease
+// is over, and after a while another one leads.
+func TestARowWhoseLeaseRunsOutIsNeverCalmUntilSomebodyTakesIt(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []sources.Kind{sources.KindElection, sources.KindMutex} {
+		observed(t, func(hub *sources.Hub, push func(sources.Change)) {
+			set := func(p *sources.Primitive, alive bool) {
+				p.Kind, p.Expected = kind, kind == sources.KindMutex
+				push(sources.Change{Relists: !alive, Synced: !alive, Alive: []string{""}, Set: []*sources.Primitive{p}})
+			}
+			set(uitest.Led("a", "host-1", time.Now()), false)
+			end := time.Now().Add(15 * time.Second)
+			worst := Well
+			for n := range 60 { // half a second each
+				time.Sleep(500 * time.Millisecond)
+				if p := uitest.Led("a", "", time.Now()); n > 0 && !time.Now().Before(end) {
+					p.Owners, p.Taken = nil, 0
+					set(p, true)
+				} else {
+					push(sources.Change{Alive: []string{""}})
+				}
+				j := Judge{State: hub.State()}
+				v, _ := j.Weigh(hub.State().Rows[0], time.Now())
+				if v.Severity > worst {
+					t.Errorf("%v: %v after %v, %v before the end", kind, v.Severity, worst, end.Sub(time.Now()))
+				}
+				worst = v.Severity
+			}
+			if worst != Bad {
+				t.Errorf("%v: %v at the end", kind, worst)
+			}
+			set(uitest.Led("a", "host-2", time.Now()), true)
+		}, func(st *sources.State) {
+			j := Judge{State: st}
+			if v, _ := j.Weigh(st.Rows[0], time.Now()); v.Severity != Well {
+				t.Errorf("%v: %v although somebody took it", kind, v.Severity)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func noLeader(j *Judge) Severity {
 	default:
 		return Well
 	}
-	atOnce := j.v.Last == sources.StatusAbsent || j.row.Nobody.How == sources.AtLeast || lost(j.row)
+	atOnce := j.row.Nobody.How == sources.AtLeast || lost(j.row) // as where it is absent, which has no instant
 	if !atOnce && !j.passed(j.row.Nobody.At.Add(j.State.Thresholds.NoLeader-1)) {
 		return Well
 	}

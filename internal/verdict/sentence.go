@@ -64,20 +64,16 @@ func (j *Judge) bothSentence() string {
 
 // bothSince is when the second of two owners began to own it.
 func (j *Judge) bothSince() sources.Stamp {
-	var first, second sources.Stamp
-	owners := j.row.Owners
+	one, other := j.row.Owners[0].Since, sources.Stamp{}
 	if j.rival != nil {
-		owners = append(owners[:1:1], j.rival.Owners[0])
+		other = j.rival.Owners[0].Since
+	} else {
+		other = j.row.Owners[1].Since
 	}
-	for i := range owners {
-		switch s := owners[i].Since; {
-		case i == 0 || s.At.Before(first.At):
-			first, second = s, first
-		case i == 1 || s.At.Before(second.At):
-			second = s
-		}
+	if other.At.Before(one.At) {
+		return one
 	}
-	return second
+	return other
 }
 
 func (j *Judge) endlessSentence() string {
