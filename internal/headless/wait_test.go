@@ -141,12 +141,20 @@ func TestGetFailsOnWhatItIsAskedToFailOn(t *testing.T) {
 	waited.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: "next", Since: sources.Stamp{At: waited.At.Add(-time.Minute), How: sources.Told}}}}
 	both := read("both", "x", "y")
 	stale := silent(errSilent{}, held)
+	handedOver, lost, guessed := read("handed"), read("lost"), read("guessed", "g")
+	for row, cause := range map[*sources.Row]sources.Cause{handedOver: sources.CauseReleased, lost: sources.CauseExpired} {
+		row.Kind, row.Nobody = sources.KindElection, sources.Stamp{At: row.At.Add(-2 * time.Second), How: sources.Told}
+		row.Terms = []sources.Term{{Owner: sources.OwnerRef{Label: "o"}, Start: sources.Stamp{At: row.At.Add(-time.Hour), How: sources.Told}, End: row.Nobody, Cause: cause, How: sources.Told}}
+	}
+	guessed.LimitHow, guessed.Owners[0].NoExpiry = sources.Inferred, true
 	for _, c := range []struct {
 		on    string
 		state *sources.State
 		says  []string // nothing: it does not fail
 	}{
 		{"any", live(session, held, free), nil},
+		{"any", live(guessed, handedOver), nil}, // as the board
+		{"no-leader", live(handedOver, lost), []string{"no-leader: a/0/lost: nobody leads it, was o (expired)"}},
 		{"no-leader", live(leaderless, expected, gone, held, endless, late),
 			[]string{"no-leader: a/0/expected: nobody owns it", "no-leader: a/0/gone: it does not exist", "no-leader: a/0/leaderless: nobody leads it"}},
 		{"no-ttl", live(leaderless, session, endless), []string{"no-ttl: a/0/endless: the lease of e has no end"}},

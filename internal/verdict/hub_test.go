@@ -104,6 +104,7 @@ func TestASemaphoreThatIsFullForLongIsWorthALookWhileSomebodyWaits(t *testing.T)
 		{"nobody waits", 2, 2, 0, time.Hour, Well},
 		{"a permit is free", 1, 2, 1, time.Hour, Well},
 		{"no limit", 2, sources.NoLimit, 1, time.Hour, Well},
+		{"a limit of nothing", 2, 0, 1, time.Hour, Well},
 	} {
 		observed(t, func(_ *sources.Hub, push func(sources.Change)) {
 			p := leader(0)
