@@ -69,3 +69,16 @@ func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
 		}
 	})
 }
+
+func TestAServerThatFallsSilentExcusesALateRenewal(t *testing.T) {
+	t.Parallel()
+	st := lock(sources.KindElection, true, left(4*time.Second), func(r *sources.Row) { r.Owners[0].Rhythm = sources.RhythmOf(2*time.Second, 5) })
+	j := Judge{State: st}
+	if v, until := j.Weigh(st.Rows[0], uitest.Noon()); v.Lead != Late || until.IsZero() || until.After(uitest.Noon()) {
+		t.Errorf("%+v until %v, want to be asked again at once", v, until)
+	}
+	st.Scopes[0].Alive = uitest.Noon().Add(-5 * time.Second)
+	if v, _ := j.Weigh(st.Rows[0], uitest.Noon()); v.Lead != None {
+		t.Errorf("late by a server that is silent: %+v", v)
+	}
+}

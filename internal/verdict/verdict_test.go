@@ -193,7 +193,9 @@ func TestASentenceSaysWhatIsWrongAndWithWhom(t *testing.T) {
 		{lock(sources.KindElection, false, ended(7*time.Second, sources.CauseSession, sources.Told)), "nobody leads it, was host-0 (session ended)", 7 * time.Second, true},
 		{lock(sources.KindElection, false, ended(7*time.Second, sources.CauseUnknown, sources.Seen)), "nobody leads it, was host-0", 7 * time.Second, true},
 		{lock(sources.KindMutex, false, expected), "nobody owns it", time.Hour, true},
-		{lock(sources.KindElection, false, func(r *sources.Row) { r.Terms = []sources.Term{{Owner: sources.OwnerRef{ID: "o"}, Start: ago(time.Hour)}} }), "nobody leads it", time.Hour, true}, // its end is not known
+		{lock(sources.KindElection, false, func(r *sources.Row) {
+			r.Terms = []sources.Term{{Owner: sources.OwnerRef{ID: "o"}, Start: ago(time.Hour)}}
+		}), "nobody leads it", time.Hour, true}, // its end is not known
 		{lock(sources.KindElection, false, missing), "it does not exist", 0, true},
 		{lock(sources.KindMutex, false, missing), "it does not exist", 0, true},
 		{lock(sources.KindMutex, true, endless), "the lease of host-1 has no end", time.Minute, false},
