@@ -32,6 +32,9 @@
 // part between : @ / and blanks, for which 8 to 11 characters save 17 bits, and longer ones 4
 // more than in a value that is all a name. Less than 8 characters give no nonce away.
 //
+// Three words and more of which none is usual in the names of programs, hosts and people may be
+// a passphrase. They are not shown (phrase.go), nor is one of them.
+//
 // A nonce without a separator is never shown: no word but those of the lists is longer than
 // 11 letters.
 //

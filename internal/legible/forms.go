@@ -18,6 +18,8 @@ func formsOf(label string, texts []string) int {
 		return 2
 	case n >= 3 && jobEnd.MatchString(label) && strings.ContainsFunc(texts[n-1], unicode.IsLetter), n >= 3 && revisionEnd.MatchString(label):
 		return 2
+	case n >= 3 && versionEnd.MatchString(label) && plainWords(texts[:n-2]):
+		return 2
 	case n >= 4 && texts[0] == "gke" && nodeEnd.MatchString(label) && (strings.Contains(label, "-pool-") || strings.ContainsFunc(texts[n-1], beyondHex)):
 		return nodeForms
 	case n == 4 && texts[0] == "aks" && scaleSetEnd.MatchString(label):
@@ -37,6 +39,8 @@ var (
 	jobEnd = regexp.MustCompile(`^[a-z].*-(?:2[7-9]|3[0-3])\d{6}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 	// A revision of Cloud Run and Knative: a serial number, then three letters.
 	revisionEnd = regexp.MustCompile(`^[a-z].*-00\d{3}-[a-z]{3}$`)
+	// A pod of a StatefulSet with a version in its name: its ordinal.
+	versionEnd = regexp.MustCompile(`^[a-z].*-v(?:0|[1-9]\d{0,2})-(?:0|[1-9]\d{0,2})$`)
 	// A node of GKE: the checksum of its group, then four signs.
 	nodeEnd = regexp.MustCompile(`-[0-9a-f]{8}-[0-9a-z]{4}$`)
 	// A node of AKS: the number of its group, then its number in base 36.
@@ -44,6 +48,14 @@ var (
 	// The name that Windows gives to a machine, as on EC2.
 	windows = regexp.MustCompile(`^(?:(?:DESKTOP|LAPTOP|EC2AMAZ)-[0-9A-Z]{7,8}|WIN-[0-9A-Z]{11})$`)
 )
+
+// plainWords reports whether each of texts is a word, alone or with a number behind it.
+func plainWords(texts []string) bool {
+	return !slices.ContainsFunc(texts, func(t string) bool {
+		list, ok := read(t)
+		return !ok || !list[0].named
+	})
+}
 
 // nodeForms is how many texts at the end of a node of GKE are random, with the pool before.
 const nodeForms = 3

@@ -17,7 +17,7 @@ func Name(text string) bool {
 		return true
 	}
 	s, ok := sight(text, true)
-	return ok && len(s) == 1 && s[0].start == 0 && s[0].end == len(text)
+	return ok && len(s) == 1 && s[0].start == 0 && s[0].end == len(text) && len(phrases(text)) == 0
 }
 
 // Part returns what of a value is positively a name, though not all of it is: the surest
@@ -32,6 +32,9 @@ func Part(text string) string {
 	}
 	if rest := behindNonce(text); rest != "" {
 		return rest
+	}
+	for _, phrase := range phrases(text) {
+		text = strings.ReplaceAll(text, phrase, "\x00")
 	}
 	best, found := 0.0, ""
 	choose := func(piece string, runs []run) {

@@ -112,6 +112,50 @@ func TestPartIsTheSurestName(t *testing.T) {
 	}
 }
 
+func TestPodOfAVersionIsAName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"mail-v1-0:11", "bill-v1-1:12", "web-v12-3:42", "ship-v1-0:11", "mail-v10-0:11", "purge-v4-12:8123", "cart-v2-10", "bill-v1-1",
+		"billing-worker-v1-1:12", "web1-v2-0:7", "bill-v1-1:1:worker", "jobs/bill-v1-1:12", "bill-v1-1.bill.prod.svc.cluster.local:12",
+	} {
+		if !legible.Name(name) {
+			t.Errorf("Name(%q) is false", name)
+		}
+	}
+	for _, secret := range []string{
+		"bill-v1-1:Xb3kQ9zT1mN7pL2s", "k3x9-v1-0:ab2f-q7pz", "bill-v1-1:12345678", "4f1c2d3e4f5a-v1-0", "qpzk-ab2f-v1-1:12", "bill-v1-01:1234567",
+		"bill-v1-k3x9ab2f", "v1-0:17:62:81:86:48",
+	} {
+		if legible.Name(secret) {
+			t.Errorf("Name(%q) is true", secret)
+		}
+	}
+}
+
+func TestWordsThatNothingMakesANameAreASecret(t *testing.T) {
+	t.Parallel()
+	for text, part := range map[string]string{
+		"pepper-falcon-velvet": "", "pepper falcon velvet": "", "pepper.falcon.velvet": "", "pepper_falcon_velvet": "", "PepperFalconVelvet": "",
+		"correct-horse-battery-staple": "", "pepperfalcon-velvet": "", "Pepper-Falcon-Velvet-42": "", "pepper-falcon-velvet:11": "",
+		"blue-whale-pencil": "", "pepper-falcon-velvet-worker": "", "pepper-falcon-velvet@host-4": "host-4", "worker-b:pepper-falcon-velvet": "worker-b",
+	} {
+		if legible.Name(text) {
+			t.Errorf("Name(%q) is true", text)
+		}
+		if got := legible.Part(text); got != part {
+			t.Errorf("Part(%q) is %q, want %q", text, got, part)
+		}
+	}
+	for _, name := range []string{
+		"falcon-velvet", "orders-api-worker", "payments-reconciler-worker", "uat-parking-meter-blue", "my own lock", "lesson-planner.timer",
+		"speech-to-text-1", "solar-inverter-tbtbl", "wedding-planner-547df9d6f6-svbfn", "falcon:velvet:4711", "staging-docs-ap-northeast-1",
+	} {
+		if !legible.Name(name) {
+			t.Errorf("Name(%q) is false", name)
+		}
+	}
+}
+
 func FuzzPart(f *testing.F) {
 	for _, s := range []string{"", "worker-b", "a:b@c/d e", "{", `{"owner":"x"}`, "ip-1-2-3-4", "é-é", "::", "-", "a--b", "A0A0A0"} {
 		f.Add(s)
