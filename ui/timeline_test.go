@@ -235,6 +235,29 @@ func TestLanesHaveTheLinesOfTheLegendOrItThose(t *testing.T) {
 	}
 }
 
+func TestTheLeaseOfALaneIsDrawnOnlyWhereItWasKnown(t *testing.T) {
+	t.Parallel()
+	row := changing("a", 100*time.Second, 1, 0)
+	row.Terms[0].Start = sources.Stamp{At: noon().Add(-5 * time.Minute), How: sources.Seen}
+	row.Owners[0].Lease = 10 * time.Minute
+	d := lanes(160, 48, row)
+	lease := func() string {
+		_, line, _ := strings.Cut(d.text(), "lease left")
+		line, _, _ = strings.Cut(line, "\n")
+		return strings.TrimRight(line, " ")
+	}
+	if line := lease(); strings.Contains(line, d.Theme.Dark+d.Theme.Dark) {
+		t.Fatalf("all of it was observed: %q", line)
+	}
+	d.State.Scopes[0].Dark = []sources.Dark{{From: noon().Add(-3 * time.Minute), To: noon().Add(-2 * time.Minute)}}
+	d.send(terminal.SecondMsg{})
+	line := lease()
+	_, behind, dotted := strings.Cut(line, d.Theme.Dark)
+	if !dotted || strings.ContainsFunc(behind, func(r rune) bool { return strings.ContainsRune(strings.Join(d.Theme.Eighths[:], ""), r) }) {
+		t.Errorf("the lease is drawn over and behind three minutes of darkness, in which nothing was seen of it: %q\n%s", line, d.text())
+	}
+}
+
 func TestTheLegendOfASmallScreenNamesTheOwnerThatOwnedLongest(t *testing.T) {
 	t.Parallel()
 	var rows []*sources.Row

@@ -120,6 +120,6 @@ func leaseLane(sc *Scene, row *sources.Row, win timeline.Window, w int) []string
 		return nil
 	}
 	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, "lease left", laneNames(sc)).Right(sc.Theme.Dim, format.Age(o.Lease), laneChanges-2).Skip(2)
-	teeth(sc, l, o.Lease, fills, win)
+	teeth(sc, l, row, fills, win)
 	return []string{l.Done()}
 }

@@ -35,23 +35,50 @@ func sawtoothLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []stri
 	head.Put(sc.Theme.Dim, sc.Theme.Dot+" longest without a renewal ").Put("", format.Precise(longest))
 	axis, l := sc.Theme.Line(w).Skip(2), sc.Theme.Line(w).Skip(2)
 	axis.Axis(win, sc.Now.Location())
-	teeth(sc, l, o.Lease, fills, win)
+	teeth(sc, l, row, fills, win)
 	return []string{head.Done(), axis.Done(), l.Done()}
 }
 
-// teeth draws how low a lease came in each column.
-func teeth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill, win timeline.Window) {
+// teeth draws how low the lease of a row came in each column: dots where that is not known, though
+// somebody may have owned it.
+func teeth(sc *Scene, l *paint.Line, row *sources.Row, fills []rows.Fill, win timeline.Window) {
+	lease, lane := row.Owners[0].Lease, LaneOf(sc, row)
+	cells := win.Strip(nil, lane, DrawnTo(sc))
+	fills = seenFills(fills, lane.Dark, lease)
 	for i := range win.Columns {
 		from := win.Start.Add(win.Step * time.Duration(i))
 		for len(fills) > 0 && !fills[0].Until.After(from) {
 			fills = fills[1:]
 		}
-		drawTooth(sc, l, lease, fills, from, win.Step)
+		hidden := cells[i].Kind == timeline.Dark
+		switch {
+		case !hidden && drawTooth(sc, l, lease, fills, from, win.Step):
+		case hidden || cells[i].Kind == timeline.Owned:
+			l.Put(sc.Theme.Dim, sc.Theme.Dark)
+		default:
+			l.Skip(1)
+		}
 	}
 }
 
-// drawTooth draws one column, [from, from+step).
-func drawTooth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) {
+// seenFills are the parts of fills up to the first darkness: in that the lease may have been renewed, or
+// have run out.
+func seenFills(fills []rows.Fill, dark []sources.Dark, lease time.Duration) []rows.Fill {
+	for i := range fills {
+		f := &fills[i]
+		for _, d := range dark {
+			if d.From.Before(f.Until) && (d.To.IsZero() || d.To.After(f.At)) {
+				f.Until = sources.Later(d.From, f.At)
+				f.Left = max(lease-f.Until.Sub(f.At), 0)
+				break
+			}
+		}
+	}
+	return fills
+}
+
+// drawTooth draws one column, [from, from+step), and reports whether anything is known of it.
+func drawTooth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) bool {
 	to, lowest, known := from.Add(step), lease, false
 	for _, f := range fills {
 		if !f.At.Before(to) {
@@ -67,10 +94,10 @@ func drawTooth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill,
 		lowest, known = min(lowest, left), true
 	}
 	if !known {
-		l.Skip(1)
-		return
+		return false
 	}
 	part := float64(lowest) / float64(lease)
 	height := min(int(part*float64(len(sc.Theme.Eighths))), len(sc.Theme.Eighths)-1)
 	l.Put(leaseStyle(sc, part < sc.State.Thresholds.LateLeft), sc.Theme.Eighths[height])
+	return true
 }
