@@ -170,6 +170,7 @@ func (p *program) historyCommand() *cobra.Command {
 			"recorded, is said. The length of a gap is that of its part in the time that was asked for.\n\n" + headless.JSONHelp(headless.OfHistory),
 		Example: "coordtop history leases/app:leader:billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			p.onlyReads.Store(true)
 			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, _ string, span history.Span, refs []sources.Ref) error {
 				lanes, err := r.Lanes(cmd.Context(), refs, span)
 				if err != nil {
@@ -203,6 +204,7 @@ func (p *program) reportCommand() *cobra.Command {
 			"Actions are those of the audit too, without --file. With --svg the timeline is drawn too, and the Markdown shows it.",
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			p.onlyReads.Store(true)
 			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, title string, span history.Span, refs []sources.Ref) error {
 				text := reports.Report{Title: title, Span: span, Zone: time.Local}
 				if s.file == "" { // an audit says nothing of what others recorded

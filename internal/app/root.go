@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ type program struct {
 	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
 	unfinished unfinished
+	onlyReads  atomic.Bool   // the command writes nothing but its output: see readPatience
 	over       chan struct{} // closed when the command has come back and its error is said
 }
 

@@ -97,6 +97,10 @@ func newSignalled(s os.Signal) *signalled {
 // stopPatience for its servers, and what killing those takes on a busy machine.
 const patience = 8 * time.Second
 
+// readPatience is patience of a command that only reads a recording and prints what it found: nothing is
+// lost with it, and a recording that somebody else made may be of any size.
+const readPatience = 2 * time.Second
+
 // partPatience is how long a second signal waits for the terminal to be restored and for
 // what we hold to be given back: longer than either takes by its own bounds.
 const partPatience = 4 * time.Second
@@ -135,6 +139,9 @@ func (p *unfinished) await(d time.Duration) {
 // what we hold is given back. ctx has ended.
 func (p *program) abandon(ctx context.Context, again <-chan *signalled) {
 	bound := time.NewTimer(patience)
+	if p.onlyReads.Load() {
+		bound.Reset(readPatience)
+	}
 	defer bound.Stop()
 	cause, code := context.Cause(ctx), exitError
 	select {

@@ -101,6 +101,9 @@ func (a *around) read(ctx context.Context, text string, most int, more ...any) (
 		}
 	})
 	for i := range events {
+		if a.over(ctx) {
+			break
+		}
 		if lanes[i] != 0 {
 			events[i].Ref = a.ref(ctx, lanes[i])
 		}

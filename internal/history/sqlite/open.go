@@ -24,7 +24,7 @@ import (
 
 // How a file is opened.
 const (
-	reading = "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(2000)"
+	reading = "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=busy_timeout(2000)"
 	writing = "mode=rw&_txlock=immediate&_pragma=busy_timeout(2000)"
 )
 

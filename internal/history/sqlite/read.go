@@ -32,6 +32,9 @@ func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Spa
 		lanes = make([]history.Lane, len(refs))
 		next := 0
 		for i, ref := range refs {
+			if q.over(ctx) {
+				break
+			}
 			if lanes[i].Ref = ref; next < len(all.lanes) && all.lanes[next].ref == ref {
 				q.lane(ctx, &lanes[i], &all.lanes[next], window, all, kept)
 				next++

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"coordtop/internal/history"
 )
@@ -89,14 +91,59 @@ func fillKinds(ctx context.Context, db *sql.DB) error {
 }
 
 // versionOf reads which version a file has and the lowest that can read it. A new file has the
-// version 0. An error wraps history.ErrForeign where it is no recording.
+// version 0. An error wraps history.ErrForeign where it is no recording: see checkObjects.
 func versionOf(ctx context.Context, db *sql.DB) (has, reads int, err error) {
 	var id, user, objects int
 	err = db.QueryRowContext(ctx, "select application_id, user_version, (select count(*) from sqlite_schema) from pragma_application_id, pragma_user_version").Scan(&id, &user, &objects)
 	if err == nil && id != applicationID && (id != 0 || user != 0 || objects != 0) {
 		err = history.ErrForeign
 	}
+	if err == nil {
+		err = checkObjects(ctx, db, user%1000)
+	}
 	return user % 1000, user / 1000, err
+}
+
+// checkObjects fails with history.ErrForeign where a file has other tables and indexes than those of its
+// version: a view or a virtual table of that name would run what somebody else wrote, and without an
+// index a question would take for ever. A file of a newer version may have more of them.
+func checkObjects(ctx context.Context, db *sql.DB, has int) error {
+	found, err := objects(ctx, db)
+	if err != nil || has == 0 && len(found) == 0 {
+		return err
+	}
+	if has > version {
+		if slices.ContainsFunc(found, func(o string) bool {
+			return !strings.HasPrefix(o, "create table") && !strings.HasPrefix(o, "create index")
+		}) {
+			return history.ErrForeign
+		}
+		return nil
+	}
+	ours, err := connect(":memory:", "", 1)
+	if err != nil {
+		return err
+	}
+	_, err = ours.ExecContext(ctx, strings.Join(schema[:has], ""))
+	var expected []string
+	if err == nil {
+		expected, err = objects(ctx, ours)
+	}
+	if err == nil && !slices.Equal(found, expected) {
+		err = history.ErrForeign
+	}
+	return errors.Join(err, ours.Close())
+}
+
+// objects returns the statements that made what is in a file, but for what SQLite keeps for itself.
+func objects(ctx context.Context, db *sql.DB) (list []string, err error) {
+	rows, err := db.QueryContext(ctx, "select coalesce(sql, type) from sqlite_schema where substr(name, 1, 7) <> 'sqlite_' order by name")
+	if err != nil {
+		return nil, err
+	}
+	var text string
+	err = eachRow(rows, []any{&text}, func() { list = append(list, strings.ToLower(text)) })
+	return list, err
 }
 
 // migrate brings the file to our version, or fails with it unchanged.

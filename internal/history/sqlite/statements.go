@@ -17,6 +17,14 @@ type statements struct {
 	err      error
 }
 
+// over reports whether nothing more is to be done: after an error, or the end of ctx.
+func (s *statements) over(ctx context.Context) bool {
+	if s.err == nil {
+		s.err = ctx.Err()
+	}
+	return s.err != nil
+}
+
 func (s *statements) prepare(ctx context.Context, text string) *sql.Stmt {
 	p := s.prepared[text]
 	if p == nil && s.err == nil {

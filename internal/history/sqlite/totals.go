@@ -23,6 +23,9 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 		sums := q.sums(ctx, window, all)
 		for i := range all.lanes {
 			l := &all.lanes[i]
+			if q.over(ctx) {
+				break
+			}
 			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
 				continue
 			}
@@ -85,6 +88,9 @@ func (q *query) everythingOf(ctx context.Context, window period, refs []sources.
 	a := &everything{dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
 	for _, ref := range refs {
 		n := len(a.lanes)
+		if q.over(ctx) {
+			break
+		}
 		if q.listed(ctx, a, onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
 			q.readOwn(ctx, a.dark, numbers{a.lanes[n].id, a.lanes[n].id})
 		}
@@ -210,6 +216,9 @@ func (q *query) sum(ctx context.Context, window period, all *everything) []lane.
 	tallies, parts := make([]lane.Tally, len(all.lanes)), make([]lane.Part, len(all.lanes))
 	place := make(map[int64]int, len(all.lanes))
 	for i := range all.lanes {
+		if q.over(ctx) {
+			break
+		}
 		place[all.lanes[i].id] = i
 		tallies[i] = lane.NewTally(lane.Span{From: time.Unix(0, max(window.from, all.lanes[i].since)), To: time.Unix(0, window.to)}, all.unobserved(&all.lanes[i]))
 	}
@@ -239,6 +248,9 @@ func (q *query) sum(ctx context.Context, window period, all *everything) []lane.
 		query(sumsOfSome, window.from, all.of.first, all.of.last, window.to+late)
 	}
 	for i := range tallies {
+		if q.over(ctx) {
+			break
+		}
 		if all.lanes[i].kind != sources.KindSemaphore {
 			parts[i] = tallies[i].Part()
 		}
