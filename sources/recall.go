@@ -1,6 +1,9 @@
 package sources
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Recall returns s with what an earlier run knew at its end of the rows in it: since when they are
 // owned, or free, and who owned them before. It is for one look: nothing else of that run shows, while a
@@ -23,16 +26,65 @@ func (k *Keyframe) Recall(s *State) *State {
 			rows[was.Ref] = was
 		}
 	}
-	all := *s
+	all, listed := *s, map[Ref]bool{}
 	all.Rows = slices.Clone(s.Rows)
 	for slot, row := range s.Rows {
+		if row != nil {
+			listed[row.Ref] = true
+		}
 		if row != nil && rows[row.Ref] != nil && row.Fresh(s) && ownersKnown(row.Primitive) {
 			was := rows[row.Ref]
 			lost := Earlier(k.scopes[was.Scope].Alive, k.at.Wall)
 			all.Rows[slot] = row.recalling(was, look{after: lost, at: row.At, darkFrom: lost, started: s.Scopes[row.Scope].About.Started})
 		}
 	}
+	for _, was := range k.rows {
+		if was == nil || rows[was.Ref] != was || listed[was.Ref] {
+			continue
+		}
+		scope := slices.IndexFunc(s.Scopes, func(sc Scope) bool { return sc.Source == was.Source && sc.Name == k.scopes[was.Scope].Name })
+		alive := Earlier(k.scopes[was.Scope].Alive, k.at.Wall)
+		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.missedAt(s.At, alive) {
+			continue
+		}
+		l := look{after: alive, at: s.Scopes[scope].Alive}
+		row := (&Row{Slot: len(all.Rows), Scope: scope, listing: s.Scopes[scope].listing, Primitive: was.vacated(l.at), Nobody: l.stamp()}).recalling(was, l)
+		all.Rows = append(all.Rows, row)
+	}
 	return &all
+}
+
+// Only returns k without the rows that selected refuses: a config that changed since does not select them.
+func (k *Keyframe) Only(selected func(*Primitive) bool) *Keyframe {
+	some := *k
+	some.rows = slices.Clone(k.rows)
+	for slot, row := range some.rows {
+		if row != nil && !selected(row.Primitive) {
+			some.rows[slot] = nil
+		}
+	}
+	return &some
+}
+
+// missedAt reports whether a row stays though a whole listing has nothing of it: it exists only
+// while it is owned, it should be owned, and that was known to be so, up to lost, for less than its
+// ForgetAfter. Who watches from now on must see that nobody owns it.
+func (r *Row) missedAt(now, lost time.Time) bool {
+	if r.ForgetAfter <= 0 || r.Kind != KindElection && !r.Expected || !read(r.Primitive) || !ownersKnown(r.Primitive) {
+		return false
+	}
+	if r.Nobody.How != Unknown {
+		lost = r.Nobody.At
+	}
+	return now.Sub(lost) < r.ForgetAfter
+}
+
+// vacated is the primitive of the row as a look at the time now shows it that finds nothing of it.
+func (r *Row) vacated(now time.Time) *Primitive {
+	is := *r.Primitive
+	is.Owners, is.Taken, is.Queue.Waiters, is.Queue.Len, is.Candidates = nil, 0, nil, 0, nil
+	is.Data, is.OwnersHow, is.At = Blob{}, Told, now
+	return &is
 }
 
 // recalling is a row of which l is the first look after an earlier run, which knew it as was.

@@ -51,7 +51,7 @@ func TestOneLookRecallsWhatARunBeforeItKnew(t *testing.T) {
 	for _, row := range end.Recall(look.State()).Rows {
 		recalled[row.Name] = row
 	}
-	if len(recalled) != 4 {
+	if len(recalled) != 4 { // a mutex that is free is no row
 		t.Errorf("%d rows, want those of the look", len(recalled))
 	}
 	if s, terms := recalled["same"].Owners[0].Since, recalled["same"].Terms; s.How != sources.AtLeast || !s.At.Equal(minute(10)) || !s.After().Equal(minute(2)) || len(terms) != 1 || !terms[0].Sure.Equal(minute(10)) {
@@ -74,5 +74,87 @@ func TestOneLookRecallsWhatARunBeforeItKnew(t *testing.T) {
 	}
 	if s := look.State().Rows[0].Owners[0].Since; s.How != sources.AtLeast {
 		t.Errorf("the state itself is changed: %+v", s)
+	}
+}
+
+// TestWhatShouldBeOwnedIsMissedByANewStart ends a run in minute 5, and begins another in minute 10 whose
+// server lists nothing of what that one knew: a Hub that resumes it, and one look that recalls it.
+func TestWhatShouldBeOwnedIsMissedByANewStart(t *testing.T) {
+	t.Parallel()
+	minute := func(m float64) time.Time {
+		return time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC).Add(time.Duration(m * float64(time.Minute)))
+	}
+	row := func(at float64, name string, kind sources.Kind, expected bool, forget time.Duration, id string) *sources.Primitive {
+		p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: name}, Kind: kind, Expected: expected, ForgetAfter: forget, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, At: minute(at)}
+		if id != "" {
+			p.Owners, p.Taken = []sources.Owner{{ID: id, Lease: 3 * time.Second, Expires: sources.Stamp{At: minute(at).Add(3 * time.Second), How: sources.Told}}}, 1
+		}
+		return p
+	}
+	run := func(o sources.HubOptions, resume *sources.Keyframe, changes ...sources.Change) *sources.Hub {
+		r := sources.NewReplayer(o)
+		seq, limits := uint64(0), sources.DefaultThresholds()
+		apply := func(at time.Time, in sources.Input) {
+			seq++
+			in.Seq, in.At = seq, sources.Instant{Wall: at, Mono: at.Sub(minute(0))}
+			if err := r.Apply(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := changes[0].At
+		apply(first, sources.Input{Kind: sources.InputStarted, Thresholds: &limits, Resume: resume})
+		apply(first, sources.Input{Kind: sources.InputSources, Added: []sources.AddedSource{{Name: "s", Type: "redis", Address: "a"}}})
+		for _, c := range changes {
+			c.Alive = []string{""}
+			apply(c.At, sources.Input{Kind: sources.InputChange, Source: "s", Change: c})
+		}
+		apply(changes[len(changes)-1].At, sources.Input{Kind: sources.InputPublished})
+		return r.Hub()
+	}
+	const hour, never = time.Hour, time.Duration(1<<63 - 1)
+	election, mutex := sources.KindElection, sources.KindMutex
+	end := run(sources.HubOptions{}, nil,
+		sources.Change{Relists: true, Synced: true, At: minute(0), Set: []*sources.Primitive{
+			row(0, "ended", election, false, hour, "x"), row(0, "expected", mutex, true, never, "x"), row(0, "lock", mutex, false, hour, "x"),
+			row(0, "exists by itself", election, false, 0, "x"), row(0, "forgotten", election, false, 4*time.Minute, "x"),
+		}},
+		sources.Change{At: minute(1), After: minute(0.9), Set: []*sources.Primitive{row(1, "ended", election, false, hour, ""), row(1, "forgotten", election, false, 4*time.Minute, "")}},
+		sources.Change{At: minute(5), Set: []*sources.Primitive{row(5, "owned", election, false, hour, "x"), row(5, "owned, forgotten", election, false, 4*time.Minute, "x")}},
+	).Keyframe()
+	listing := sources.Change{Relists: true, Synced: true, At: minute(10), Set: []*sources.Primitive{row(10, "other", election, false, hour, "y")}}
+	for how, s := range map[string]*sources.State{
+		"resumed": run(sources.HubOptions{}, end, listing).State(), "recalled": end.Recall(run(sources.HubOptions{}, nil, listing).State()),
+	} {
+		rows := map[string]*sources.Row{}
+		for _, r := range s.Rows {
+			if r != nil {
+				rows[r.Name] = r
+			}
+		}
+		for _, name := range []string{"lock", "exists by itself", "forgotten", "owned, forgotten"} {
+			if rows[name] != nil {
+				t.Errorf("%s: %s is a row", how, name)
+			}
+		}
+		for name, since := range map[string][2]float64{"ended": {0.9, 1}, "expected": {5, 10}, "owned": {5, 10}} {
+			r := rows[name]
+			if r == nil {
+				t.Errorf("%s: %s is no row", how, name)
+				continue
+			}
+			if n := r.Nobody; n.How != sources.Seen || !n.At.Equal(minute(since[1])) || !n.Earliest().Equal(minute(since[0])) {
+				t.Errorf("%s: nobody owns %s since %+v", how, name, n)
+			}
+			if !r.Fresh(s) || len(r.Owners) != 0 || len(r.Terms) != 1 || r.Terms[0].Owner.ID != "x" || r.Terms[0].End != r.Nobody {
+				t.Errorf("%s: %s is fresh %v, owned by %v, was owned in %+v", how, name, r.Fresh(s), r.Owners, r.Terms)
+			}
+		}
+		if c := rows["ended"].Terms[0].Cause; c != sources.CauseExpired {
+			t.Errorf("%s: what expired ended by %v", how, c)
+		}
+	}
+	refused := run(sources.HubOptions{}, nil, listing, sources.Change{At: minute(10), About: &sources.About{Partial: sources.Refused}})
+	if n := len(end.Recall(refused.State()).Rows); n != 1 {
+		t.Errorf("%d rows where a listing leaves something out: it may have been that", n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 func TestTheTimelineReadsNothingWithoutAPlaceForARecording(t *testing.T) {
 	t.Parallel()
-	if reader := recordingAt(config.Config{}, sqlite.Options{}, nil).past(); reader != nil {
+	if reader := new(settings).recordingAt(config.Config{}, sqlite.Options{}, nil).past(); reader != nil {
 		t.Errorf("without a place the Timeline reads from %v", reader)
 	}
 }

@@ -27,6 +27,7 @@ type recording struct {
 	place   sqlite.Options // without a Path: nothing is recorded
 	sources []string       // their names
 	without func(source string) bool
+	selects func(*sources.Primitive) bool // whether a source still shows what was recorded
 	logger  *slog.Logger
 	inputs  *sources.InputBuffer
 	known   time.Time // up to when an earlier run recorded these sources; zero: none did
@@ -66,17 +67,21 @@ func (p *program) recordingOf(c config.Config) *recording {
 	if !p.env.Record {
 		return &recording{}
 	}
-	return recordingAt(c, p.settings.historyPlace(c), p.logger())
+	return p.settings.recordingAt(c, p.settings.historyPlace(c), p.logger())
 }
 
-func recordingAt(c config.Config, place sqlite.Options, logger *slog.Logger) *recording {
+func (st *settings) recordingAt(c config.Config, place sqlite.Options, logger *slog.Logger) *recording {
 	without := map[string]bool{}
+	selects := map[string]func(*sources.Primitive) bool{}
 	var names []string
 	for _, s := range c.Sources {
 		without[s.Name] = s.UnrecordedData
 		names = append(names, s.Name)
+		prepared, _ := st.prepared(s, c) // what is wrong with it is said when it is made
+		selects[s.Name] = prepared.Selects
 	}
-	r := &recording{config: c, place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger}
+	r := &recording{config: c, place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger,
+		selects: func(p *sources.Primitive) bool { return selects[p.Source] == nil || selects[p.Source](p) }}
 	if place.Path != "" {
 		r.reader = sqlite.NewReader(place.Path)
 	}
@@ -115,7 +120,10 @@ func (r *recording) lastKnown(ctx context.Context) *sources.Keyframe {
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
 	}
-	return last
+	if last == nil {
+		return nil
+	}
+	return last.Only(r.selects)
 }
 
 // recall reads beside what goes on what the last run knew. The result adds that to a state, for which
@@ -221,7 +229,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 	if place.Path == "" {
 		return usagef("there is no place for the recording: set history.file, and history.off to false, or $HOME")
 	}
-	r := recordingAt(c, place, p.logger())
+	r := p.settings.recordingAt(c, place, p.logger())
 	defer r.close()
 	p.settings.lasts = true
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {

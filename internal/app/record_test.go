@@ -158,3 +158,68 @@ func TestGetKnowsFromTheRecordingSinceWhenSomebodyOwns(t *testing.T) {
 		t.Errorf("with a damaged recording it is owned since %v, before the look", at)
 	}
 }
+
+// TestGetMissesAnElectionThatOnlyTheRecordingKnows loses a leader while it is recorded and another one while
+// nobody looks. A pattern that selects neither misses none.
+func TestGetMissesAnElectionThatOnlyTheRecordingKnows(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	redis := writer(t, server.Addr())
+	set(t, redis, "app:leader:a", "host-1", time.Hour)
+	set(t, redis, "app:leader:b", "host-2", time.Hour)
+	w := newWorld(t)
+	config := func(pattern string) {
+		w.write(t, configFile, "sources:\n  - {name: leases, url: redis://"+server.Addr()+"/0, watch: [{election: \""+pattern+"\"}]}\n")
+	}
+	config("app:leader:*")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- w.main(ctx, "record") }() // received below
+	recorded := func(what string) {
+		t.Helper()
+		for look := newWorld(t); !strings.Contains(look.stdout.String(), what); {
+			look.home = w.home
+			look.main(t.Context(), "history")
+		}
+	}
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into "+w.home) })
+	recorded("host-2")
+	if err := redis.Del(t.Context(), "app:leader:a").Err(); err != nil {
+		t.Fatal(err)
+	}
+	recorded("released")
+	missed := func(when string, want int, names ...string) {
+		t.Helper()
+		look := newWorld(t)
+		look.home, look.record = w.home, true
+		code := look.main(t.Context(), "get", "--fail-on", "no-leader", "--timeout", "1m", "-o", "json")
+		var got struct {
+			Primitives []struct {
+				Name, State string
+				Before      []struct{ Label string }
+			}
+		}
+		if err := json.Unmarshal([]byte(look.stdout.String()), &got); err != nil || code != want {
+			t.Fatalf("%s: exit code %d, %v: %s%s", when, code, err, look.stdout, look.stderr)
+		}
+		var found []string
+		for _, p := range got.Primitives {
+			if p.State == "no leader" && len(p.Before) > 0 {
+				found = append(found, p.Name+" "+p.Before[0].Label)
+			}
+		}
+		if strings.Join(found, ", ") != strings.Join(names, ", ") {
+			t.Errorf("%s: missed %q, want %q", when, found, names)
+		}
+	}
+	missed("while it is recorded", int(exitFailed), "app:leader:a host-1")
+	cancel()
+	<-done
+	if err := redis.Del(t.Context(), "app:leader:b").Err(); err != nil {
+		t.Fatal(err)
+	}
+	missed("after the recorder ended", int(exitFailed), "app:leader:a host-1", "app:leader:b host-2")
+	config("other:*")
+	missed("with another pattern", 0)
+}

@@ -54,6 +54,9 @@ type Prepared struct {
 	// none are remembered.
 	Names func(context.Context) []string
 	Many  bool // the URL selects by patterns, which may fit several primitives
+	// Selects reports whether the source would show what an earlier run recorded of it. Nil: it would, or
+	// it tells all that it selects, whether it is owned or not.
+	Selects func(*sources.Primitive) bool
 }
 
 // Config is what package config must know of them.

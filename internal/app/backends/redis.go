@@ -72,7 +72,7 @@ func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.
 func redisSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	client, err := redisClient(s)
 	many, wrong := patterns(s.Watch)
-	p := Prepared{Space: strings.TrimPrefix(urlOf(s).Path, "/"), Many: many}
+	p := Prepared{Space: strings.TrimPrefix(urlOf(s).Path, "/"), Many: many, Selects: selecting(s.Watch)}
 	p.Check = client.Check
 	p.Open = func(password string) (sources.Source, error) {
 		client := client

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"coordtop/internal/address"
@@ -11,6 +12,7 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
+	"coordtop/sources"
 )
 
 // patternParameter reads the parameters of a backend whose names can be patterns. parse is the
@@ -50,6 +52,20 @@ func patterns(watch []config.Watch) (many bool, err error) {
 		many = many || !exact
 	}
 	return many, nil
+}
+
+// selecting reports whether one of the patterns still selects what was recorded, as what it was then; nil:
+// everything is selected.
+func selecting(watch []config.Watch) func(*sources.Primitive) bool {
+	if len(watch) == 0 {
+		return nil
+	}
+	return func(p *sources.Primitive) bool {
+		return slices.ContainsFunc(watch, func(w config.Watch) bool {
+			return glob.Pattern(w.Pattern).Match(p.Name) && (w.Kind == p.Kind || w.Kind == sources.KindUnknown) &&
+				(w.Expected || !p.Expected || p.Kind == sources.KindElection)
+		})
+	}
 }
 
 // tlsOf is the encryption that a URL asks for, nil for none, with the files that the config names.
