@@ -38,6 +38,16 @@ func (m *model) expect(e *Expected) {
 	m.expected = append(m.expected, x)
 }
 
+// ForcedWithin is how long after the sending a forced end is seen at most.
+const ForcedWithin = 15 * time.Second
+
+// Forced reports whether an action on the row of an ended term ended it by force.
+func Forced(t *Term, action *Event) bool {
+	after := t.End.At.Sub(action.At)
+	return action.Kind == EventAction && action.Cause == CauseEvicted && action.Previous.ID == t.Owner.ID &&
+		!action.At.Before(t.Start.At) && after >= 0 && after <= ForcedWithin
+}
+
 // expectation is an end that we bring about, and how long that counts.
 type expectation struct {
 	Ending

@@ -3,6 +3,7 @@ package sources
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -204,4 +205,20 @@ func (m *model) note(e Event) {
 		e.At = m.at.Wall
 	}
 	m.commit(e)
+	if slot, ok := m.index.find(e.Ref); ok && e.Kind == EventAction {
+		m.forced(slot, &e)
+	}
+}
+
+// forced gives the term of a row that an action ended by force its cause: another coordtop did it, and its
+// audit was read only after the end was seen.
+func (m *model) forced(slot int, action *Event) {
+	for i := len(m.rows[slot].Terms) - 1; i >= 0; i-- {
+		if Forced(&m.rows[slot].Terms[i], action) && m.rows[slot].Terms[i].Cause != CauseEvicted {
+			row := m.draft(slot)
+			row.Terms = slices.Clone(row.Terms)
+			row.Terms[i].Cause, row.Terms[i].How = CauseEvicted, Told
+			return
+		}
+	}
 }
