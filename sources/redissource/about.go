@@ -85,6 +85,7 @@ func (w *watcher) warnings(a *sources.About) []string {
 		list = append(list, text)
 	}
 	list = append(list, w.capacity.warnings(len(w.keys))...)
+	list = append(list, w.evictions.warnings(w.search.ages)...)
 	if w.server.cluster {
 		list = append(list, "this is one node of a cluster: keys of the other nodes are not seen")
 	}

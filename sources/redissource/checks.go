@@ -37,6 +37,9 @@ func (w *watcher) check(ctx context.Context, now time.Time) error {
 	if err := w.checkPush(ctx); err != nil {
 		return err
 	}
+	if err := w.countEvictions(); err != nil {
+		return err
+	}
 	if err := w.checkRights(ctx); err != nil {
 		return err
 	}

@@ -130,14 +130,14 @@ func (s *sight) leaseOver(in span, tolerance time.Duration) span {
 }
 
 // ended says why an owner is gone, as far as that is known; nil: it is not. dataLost reports
-// whether the server was restarted and lost its data.
-func (s *sight) ended(dataLost bool) *sources.Ending {
+// whether the server was restarted and lost its data, evicted whether it may have dropped the key.
+func (s *sight) ended(dataLost, evicted bool) *sources.Ending {
 	if e := ending(s.old.shown, s.p, s.n); e != nil || !s.ownersDiffer() || len(s.old.shown.Owners) != 1 {
 		return e
 	}
 	e := &sources.Ending{Ref: s.p.Ref, Owner: s.old.shown.Owners[0].ID, How: sources.Inferred}
 	switch {
-	case s.maybeRenewed():
+	case s.maybeRenewed(), evicted:
 	case dataLost && s.old.stale && (s.old.ends.at.IsZero() || s.r.got.Before(s.old.ends.after)): // its lease could not have been over
 		e.Cause = sources.CauseRestart
 	default:

@@ -130,6 +130,8 @@
 //
 // # Causes
 //
+// Where maxmemory-policy lets the server drop keys, an end while evicted_keys grew has no cause.
+//
 // Only keyspace events tell why a key is gone (del, expired, evicted, written over); a flushed
 // database is inferred from the push that names no key. The rest is left to the Hub, which compares
 // the end with the lease.

@@ -1,10 +1,13 @@
 package redissource
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/sources"
 	"coordtop/sources/redissource/lockformat"
 )
@@ -51,6 +54,12 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 	switch r.shape {
 	case text, table, other:
+		if r.shape == other && o.Client.Refusals != nil {
+			if note := unreadable(o.Client.Refusals, r.typ); note != "" {
+				_, word := lockformat.Word(k.name)
+				return lockformat.Lock{Kind: cmp.Or(k.rule.kind, word), Note: note}
+			}
+		}
 		return lockformat.Read(k.name, r.content(), r.beside, lockformat.Options{
 			Kind: k.rule.kind, Legible: o.Legible,
 			Counted: k.shown != nil && k.shown.Kind == sources.KindSemaphore && k.shown.OwnersHow == sources.Told,
@@ -70,6 +79,23 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 		l.Note = "another node of the cluster has it"
 	}
 	return l
+}
+
+const noTableRight = "it is no string, and the right to read it is missing"
+
+// unreadable names the rights without which what is no string was not read; "": none is missing.
+func unreadable(refusals *rediscoord.Refusals, typ string) string {
+	needs := []string{"type", "object|encoding", "hlen", "hgetall"}
+	if typ == "zset" {
+		needs = []string{"type", "object|encoding", "zcard", "zrange"}
+	}
+	if refusals.Refused("type") == nil { // else the others are not asked for
+		needs = slices.DeleteFunc(needs, func(right string) bool { return refusals.Refused(right) == nil })
+	}
+	if len(needs) == 0 || typ != "hash" && typ != "zset" && typ != "" {
+		return ""
+	}
+	return noTableRight + ": give the user +" + strings.Join(needs, " +")
 }
 
 // primitive is what a reading shows, without the lease.

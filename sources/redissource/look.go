@@ -38,6 +38,11 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		return err
 	}
 	w.readAnswered(start)
+	if w.endsIn(questions, readings) {
+		if err := w.countEvictions(); err != nil {
+			return err
+		}
+	}
 	if w.denials.probed(questions, readings) {
 		w.resyncSoon()
 	}
@@ -145,7 +150,7 @@ func (w *watcher) publish(s *sight) (f finding, ok bool) {
 		return f, false
 	}
 	w.capacity.replace(s.old.shown, s.p)
-	f = finding{prim: s.p, when: s.when(), ended: s.ended(w.dataLost)}
+	f = finding{prim: s.p, when: s.when(), ended: s.ended(w.dataLost, w.mayBeEvicted(s))}
 	if s.old.sent.IsZero() && !w.complete && !w.starting() {
 		f.unread = unread(s.p)
 	}

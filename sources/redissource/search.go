@@ -210,7 +210,7 @@ func partOf(part redis.Cmder) *lockformat.Content {
 func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 	denied := 0
 	for _, k := range w.keys {
-		if k.denied && !k.rule.guessed {
+		if !k.rule.guessed && (k.denied || k.shown != nil && strings.HasPrefix(k.shown.Note, noTableRight)) {
 			denied++
 		}
 	}
@@ -218,7 +218,7 @@ func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 	case w.noScan:
 		return sources.Refused, "no right to scan for patterns: give the user +scan"
 	case denied > 0:
-		return sources.Refused, fmt.Sprintf("no right to read %s of the keys that were named: give the user +pttl +strlen +getrange on them", format.Count(denied))
+		return sources.Refused, fmt.Sprintf("no right to read %s of the keys that were named: their notes name it", format.Count(denied))
 	case w.capacity.full:
 		return sources.TooMany, w.capacity.warnings(len(w.keys))[0]
 	case w.search.whole || w.selected.scanPattern() == "" && !w.selected.guess:

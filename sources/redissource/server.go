@@ -20,6 +20,7 @@ type server struct {
 	runID     string    // of the process; "" if unknown
 	addr      string    // where it answers
 	started   time.Time // when the process began, a second earlier at most; zero: unknown
+	touches   bool      // reading a key makes it one that was used just now
 	empty     bool      // it began without data, and got none from another server
 	data      string    // which data it has: another where a restart lost it; "": not known
 	roundTrip time.Duration
@@ -42,7 +43,7 @@ func askServer(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals
 	// Reading must not keep keys alive that the server would evict as unused. Servers before
 	// 7.2 know no such wish.
 	_, err := rediscoord.Once(refusals, "client|no-touch", func() (any, error) { return c.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Result() })
-	if fatal(err) {
+	if s.touches = err != nil; fatal(err) {
 		return s, err
 	}
 	info, err := rediscoord.Once(refusals, "info", func() (string, error) {
@@ -98,8 +99,8 @@ func fatal(err error) bool {
 // survivors is how many keys are looked for after a restart.
 const survivors = 100
 
-// beganEmpty reports whether the server says that it loaded nothing when it began: it counts what it
-// loads from 7.0 on. A log of writes is not counted, and neither is what another server sends.
+// beganEmpty reports whether the server loaded nothing when it began, by its own count, which it has
+// from 7.0 on. A log of writes is not counted, and neither is what another server sends.
 func (l *link) beganEmpty() (bool, error) {
 	loaded, err := l.info("persistence")
 	if err != nil || loaded["rdb_last_load_keys_loaded"] != "0" || loaded["rdb_last_load_keys_expired"] != "0" || loaded["aof_enabled"] != "0" || loaded["loading"] != "0" {

@@ -65,6 +65,9 @@ func (w *watcher) beginResync(ctx context.Context) error {
 	if role != w.server.role {
 		return sources.Passing(nil, "the server was a %s and is a %s now", w.server.role, role)
 	}
+	if err := w.askPolicy(); err != nil {
+		return err
+	}
 	if w.unasked && len(w.keys) > 0 {
 		if err := w.askForPushes(ctx, slices.Collect(maps.Keys(w.keys))); err != nil {
 			return err

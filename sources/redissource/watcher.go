@@ -30,8 +30,10 @@ type watcher struct {
 	guess    guessing
 	search   search
 	load     load
-	poll     poller
-	unseen   []sources.Unseen // to be told
+
+	evictions evictions
+	poll      poller
+	unseen    []sources.Unseen // to be told
 
 	complete bool      // the last listing was: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
@@ -67,6 +69,9 @@ func (w *watcher) run() error {
 	}
 	w.capacity = newCapacity(w.selected, w.keys)
 	if err := w.compareServers(ctx); err != nil {
+		return err
+	}
+	if err := w.askPolicy(); err != nil {
 		return err
 	}
 	if err := w.setUp(ctx); err != nil {

@@ -18,12 +18,28 @@ func Word(key string) (end int, kind sources.Kind) {
 		if i < len(key) && strings.IndexByte(Separators, key[i]) < 0 {
 			continue
 		}
-		if k := wordIn(key[start:i]); k != sources.KindUnknown {
+		if k := wordIn(key[start:i]); k == sources.KindElection && continues(key[i:]) {
+			start = i + 1
+			continue
+		} else if k != sources.KindUnknown {
 			end, kind = min(i+1, len(key)), k
 		}
 		start = i + 1
 	}
 	return end, kind
+}
+
+// continues reports whether a name goes on within the phrase of its last word, as leader-board does:
+// then that is of something else.
+func continues(rest string) bool {
+	if rest == "" || rest[0] != '-' && rest[0] != '_' {
+		return false
+	}
+	next := strings.ToLower(rest[1:])
+	if end := strings.IndexAny(next, Separators); end >= 0 {
+		next = next[:end]
+	}
+	return words[next] == sources.KindUnknown && !slices.Contains([]string{"key", "id", "name", "node", "host"}, next)
 }
 
 // wordIn is what the last word for a lock in a part says. A part is one word, or several that
@@ -37,8 +53,11 @@ func wordIn(part string) (kind sources.Kind) {
 		if i < len(part) && !(unicode.IsUpper(rune(part[i])) && !unicode.IsUpper(rune(part[i-1]))) {
 			continue
 		}
-		if k := words[strings.ToLower(part[start:i])]; k != sources.KindUnknown {
+		switch k := words[strings.ToLower(part[start:i])]; {
+		case k != sources.KindUnknown:
 			kind = k
+		case kind == sources.KindElection: // masterData
+			kind = sources.KindUnknown
 		}
 		start = i
 	}

@@ -123,3 +123,18 @@ func FuzzReadNeverFails(f *testing.F) {
 		}
 	})
 }
+
+// TestAWordWithinAPhraseIsNoElection has names with a word for a leader that are about something else.
+func TestAWordWithinAPhraseIsNoElection(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]sources.Kind{
+		"master-data:countries": sources.KindUnknown, "masterData:countries": sources.KindUnknown, "leader_board:7": sources.KindUnknown, "app:leaderBoard": sources.KindUnknown,
+		"app:leader:billing": sources.KindElection, "dear-leader": sources.KindElection, "app:master": sources.KindElection, "job-master:x": sources.KindElection,
+		"leader-election:x": sources.KindElection, "jobLeader": sources.KindElection, "leader_id": sources.KindElection, "leader-lock": sources.KindMutex,
+		"master-data:lock:7": sources.KindMutex, "resque_scheduler_master_lock": sources.KindMutex,
+	} {
+		if _, kind := Word(name); kind != want {
+			t.Errorf("%s: %v, want %v", name, kind, want)
+		}
+	}
+}

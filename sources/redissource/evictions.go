@@ -1,0 +1,72 @@
+package redissource
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"coordtop/sources"
+)
+
+// evictions are the keys that the server drops because its memory is full, which it tells to
+// nobody but by their number.
+type evictions struct {
+	policy string    // maxmemory-policy, where it can make the server drop keys; "": it drops none
+	count  int       // of evicted_keys when it was last asked for
+	seen   time.Time // when it was last seen to have grown; zero: never
+}
+
+// askPolicy asks whether the server may drop keys.
+func (w *watcher) askPolicy() error {
+	memory, err := w.info("memory")
+	w.evictions.policy = memory["maxmemory_policy"]
+	if memory["maxmemory"] == "0" || w.evictions.policy == "noeviction" {
+		w.evictions.policy = ""
+	}
+	w.search.ages = w.server.touches && (strings.HasSuffix(w.evictions.policy, "lru") || strings.HasSuffix(w.evictions.policy, "lfu"))
+	if err == nil && w.evictions.count == 0 { // what was dropped before tells nothing
+		err = w.countEvictions()
+		w.evictions.seen = time.Time{}
+	}
+	return err
+}
+
+// countEvictions asks how many keys were dropped, where any may be.
+func (w *watcher) countEvictions() error {
+	if w.evictions.policy == "" {
+		return nil
+	}
+	stats, err := w.info("stats")
+	if n, ok := strconv.Atoi(stats["evicted_keys"]); ok == nil && n != w.evictions.count {
+		w.evictions.count, w.evictions.seen = n, time.Now()
+	}
+	return err
+}
+
+// endsIn reports whether one of these readings shows that an owner is gone.
+func (w *watcher) endsIn(questions []question, readings []*reading) bool {
+	for i, r := range readings {
+		if k := w.keys[questions[i].name]; k != nil && k.shown != nil && len(k.shown.Owners) > 0 && r != nil && r.shape == missing {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeEvicted reports whether an owner is gone whose key the server may have dropped. The number is
+// asked for at least once a second.
+func (w *watcher) mayBeEvicted(s *sight) bool {
+	return s.r.shape == missing && !w.evictions.seen.IsZero() && s.ownersDiffer() && !s.lastedUntilOver() &&
+		w.evictions.seen.After(sources.Earlier(s.when().after, s.r.got.Add(-2*checkEvery)))
+}
+
+func (e *evictions) warnings(ages bool) []string {
+	if e.policy == "" {
+		return nil
+	}
+	text := "when its memory is full the server drops keys, which may be locks (maxmemory-policy " + e.policy + "): an owner may be gone without a release"
+	if ages {
+		text += "; values under names that say nothing are read in one sweep only, because reading keeps them from being dropped"
+	}
+	return []string{text}
+}
