@@ -39,8 +39,25 @@ var (
 // windowOf is the trust that follows from what was granted or renewed.
 func (s *session) windowOf(got dflockwire.Granted) coord.Window {
 	o := s.driver.options
-	valid := min(got.Lease, o.IdleCut)
+	valid := min(got.Lease, s.driver.idleCut())
 	return coord.Window{Asked: got.Asked, Valid: valid, RenewIn: time.Duration(float64(valid) * o.RenewRatio)}
+}
+
+// idleCut is the silence that no connection may reach.
+func (d *Driver) idleCut() time.Duration {
+	if learned := time.Duration(d.options.Learned.Load()); learned > 0 {
+		return min(d.options.IdleCut, learned*3/4)
+	}
+	return d.options.IdleCut
+}
+
+// learn notes that a server ended a connection for its silence.
+func (d *Driver) learn(err error) {
+	if silence, ok := errors.AsType[dflockwire.Silence](err); ok {
+		if known := d.options.Learned.Load(); known == 0 || int64(silence) < known {
+			d.options.Learned.Store(int64(silence))
+		}
+	}
 }
 
 // fenceIn reads the fence out of a nonce: it began as the server's clock in nanoseconds.
@@ -75,6 +92,7 @@ func (g *grant) watch() {
 	case <-g.conn.Done():
 	}
 	cause, end := g.conn.Err(), coord.ErrLost
+	g.s.driver.learn(cause)
 	if errors.Is(cause, dflockwire.ErrSilent) { // nobody answered for a whole lease
 		end = coord.ErrExpired
 	}

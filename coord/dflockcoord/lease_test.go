@@ -32,6 +32,23 @@ func TestLongLeaseOutlivesTheIdleCut(t *testing.T) {
 	}
 }
 
+// TestAnIdleCutIsLearned is of a server whose --read-timeout is shorter than usual: the first lease is
+// lost, with the reason, and the next one is renewed in time.
+func TestAnIdleCutIsLearned(t *testing.T) {
+	t.Parallel()
+	bubble(t, dflocktest.Options{ReadTimeout: 2 * time.Second}, func(t *testing.T, s *dflocktest.Server) {
+		d := driver(t, client(s), dflockcoord.Options{})
+		first := lock(t, session(t, d, coord.SessionOptions{TTL: time.Minute}), "k")
+		<-first.Context().Done()
+		if silence, ok := errors.AsType[dflockwire.Silence](context.Cause(first.Context())); !ok || time.Duration(silence) != 2*time.Second {
+			t.Errorf("it was lost by %v", context.Cause(first.Context()))
+		}
+		next := lock(t, session(t, d, coord.SessionOptions{TTL: time.Minute}), "k")
+		time.Sleep(10 * time.Minute)
+		is(t, "after 10 minutes", next.Check(), nil)
+	})
+}
+
 // TestLeaseEndsBeforeAHungServerGivesItAway looks at the server at the instant at which trust
 // ends.
 func TestLeaseEndsBeforeAHungServerGivesItAway(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
@@ -31,6 +32,9 @@ type ClientOptions struct {
 	Secret         string        // --auth-token of the servers; "": no login
 	ConnectTimeout time.Duration // of connecting, encryption and login together. 0: 5 s
 	AnswerTimeout  time.Duration // of each request, beyond what it waits by itself. 0: 5 s
+	// Lease, Renew and IdleCut are wishes in a URL for what claims, and what is polled: the lease of a
+	// grant, how often it is renewed, and the --read-timeout of the servers. 0: none.
+	Lease, Renew, IdleCut time.Duration
 	// Dial makes the network connections. Nil: TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -67,6 +71,9 @@ type Options struct {
 	RenewRatio float64
 	// IdleCut is the --read-timeout of the servers. 0: 23 s.
 	IdleCut time.Duration
+	// Learned holds the shortest silence, in nanoseconds, for which a server ended a connection of
+	// this driver, or of those that share it; 0: none. Windows are shorter. Nil: one of its own.
+	Learned *atomic.Int64
 	// LongestWait is how long a claim stands in the queue of a server before 2.0, until it
 	// joins anew: see Waiting in the package's comment. 0: 10 minutes. At least 1 s.
 	LongestWait time.Duration
@@ -86,6 +93,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.RenewRatio = cmp.Or(o.RenewRatio, defaultRatio)
 	o.IdleCut = cmp.Or(o.IdleCut, defaultIdleCut)
 	o.LongestWait = cmp.Or(o.LongestWait, defaultWait)
+	if o.Learned == nil {
+		o.Learned = new(atomic.Int64)
+	}
 	if o.Shard == nil {
 		o.Shard = dflockwire.Shard
 	}
@@ -104,8 +114,8 @@ func (o Options) withDefaults() (Options, error) {
 //
 //	dflockd://[:token@]host[:6388],host...
 //
-// and the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (as 1.5s), and
-// with TLS ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
+// and the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (as 1.5s), lease
+// (whole seconds), renew and idle, which is the --read-timeout of the servers, and with TLS ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
 // address.ErrParameter. The auth token is percent-decoded. No error repeats anything of the URL but the
 // names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
@@ -146,10 +156,18 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		o.ConnectTimeout, err = address.Timeout(name, value)
 	case "read_timeout":
 		o.AnswerTimeout, err = address.Timeout(name, value)
+	case "lease":
+		if o.Lease, err = address.Timeout(name, value); err == nil && o.Lease%time.Second != 0 {
+			err = errors.New("lease= is a number of whole seconds, as lease=30s")
+		}
+	case "renew":
+		o.Renew, err = address.Timeout(name, value)
+	case "idle":
+		o.IdleCut, err = address.Timeout(name, value)
 	case "ca", "cert", "key", "server_name":
 		return o.TLS.Set(name, value, "dflockds instead of dflockd")
 	default:
-		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout and with dflockds ca, cert, key, server_name", address.ErrParameter)
+		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout, lease, renew, idle and with dflockds ca, cert, key, server_name", address.ErrParameter)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, e
 // keep sends something often enough for the server's idle cut. While a Wait waits, what is sent
 // waits too, and is given up without harm.
 func (p *place) keep() {
-	for backoff.Sleep(p.life, p.s.driver.options.IdleCut/4) == nil {
+	for backoff.Sleep(p.life, p.s.driver.idleCut()/4) == nil {
 		_, _ = p.conn.Ping(p.life) // also a server that does not know it; Wait meets what is wrong
 	}
 }

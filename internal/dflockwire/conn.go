@@ -34,6 +34,7 @@ type Conn struct {
 	back chan struct{} // the reader was lent, and can be used again
 
 	mu      sync.Mutex
+	sent    time.Time            // the last request
 	err     error                // why done is closed
 	awaited chan<- *bufio.Reader // where the request under way takes the reader to read its answer; nil: there is none
 }
@@ -81,7 +82,7 @@ func (c *Conn) read(r *bufio.Reader) {
 			switch {
 			case err != nil:
 			case string(line) == "error": // it says so and hangs up, for instance when nothing was asked for too long
-				err = ErrHungUp
+				err = c.silence()
 			default:
 				err = unexpected("an answer to nothing that was asked")
 			}
@@ -95,6 +96,13 @@ func (c *Conn) read(r *bufio.Reader) {
 			return
 		}
 	}
+}
+
+// silence is for how long the connection had sent nothing.
+func (c *Conn) silence() Silence {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Silence(time.Since(c.sent))
 }
 
 // readLine reads up to LF, which it takes off. The line is valid until the next one is read.
@@ -128,9 +136,9 @@ func (c *Conn) request(ctx context.Context, patience time.Duration, command, key
 	}
 	lent := make(chan *bufio.Reader, 1)
 	c.mu.Lock()
-	c.awaited = lent
+	c.awaited, c.sent = lent, time.Now()
+	sent = c.sent
 	c.mu.Unlock()
-	sent = time.Now()
 	deadline, _ := ctx.Deadline()
 	err = c.stream.SetWriteDeadline(deadline)
 	if err == nil {
@@ -247,7 +255,7 @@ func (d Dialer) Connect(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to %s: %w", d.Addr, err), ctx.Err())
 	}
-	c := &Conn{stream: stream, patience: cmp.Or(d.AnswerTimeout, defaultTimeout), turn: make(chan struct{}, 1), back: make(chan struct{}), done: make(chan struct{})}
+	c := &Conn{stream: stream, sent: time.Now(), patience: cmp.Or(d.AnswerTimeout, defaultTimeout), turn: make(chan struct{}, 1), back: make(chan struct{}), done: make(chan struct{})}
 	spawn.Go(context.WithoutCancel(ctx), &c.running, func() { c.read(bufio.NewReaderSize(stream, 16<<10)) }) // Close joins it
 	if d.Secret == "" {
 		return c, nil

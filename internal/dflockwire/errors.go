@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"coordtop/internal/failure"
 )
@@ -74,3 +75,13 @@ var (
 
 // unexpected is the error about an answer. It does not repeat the answer, which may hold a nonce.
 func unexpected(what string) error { return fmt.Errorf("%s: %w", what, ErrProtocol) }
+
+// Silence is for how long a connection had sent nothing that the server ended for that. It wraps ErrHungUp.
+type Silence time.Duration
+
+func (s Silence) Error() string {
+	return fmt.Sprintf("the server ended the connection after a silence of %v, its --read-timeout", time.Duration(s).Round(100*time.Millisecond))
+}
+
+// Unwrap returns ErrHungUp.
+func (Silence) Unwrap() error { return ErrHungUp }

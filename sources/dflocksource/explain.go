@@ -26,6 +26,9 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 	c := sources.Contact{
 		Words: words, Where: addr, Secrets: []string{o.Secret}, TLS: o.TLS != nil, Opening: opening, Silence: o.AnswerTimeout,
 	}
+	if silence, ok := errors.AsType[dflockwire.Silence](err); ok {
+		return c.Problem(sources.Broken, err, silence.Error()+": idle= in the URL tells it")
+	}
 	if p := c.Unreached(err); p != nil {
 		return p
 	}

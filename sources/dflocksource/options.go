@@ -49,6 +49,10 @@ func (o Options) withDefaults() (Options, error) {
 	o.Forget = cmp.Or(o.Forget, time.Hour)
 	o.PollMin = min(cmp.Or(o.PollMin, 500*time.Millisecond), longestPoll)
 	o.PollMax = min(max(o.PollMin, cmp.Or(o.PollMax, 5*time.Second)), longestPoll)
+	if cut := o.Client.IdleCut; cut > 0 {
+		o.PollMax = min(o.PollMax, cut/2)
+		o.PollMin = min(o.PollMin, o.PollMax)
+	}
 	o.Client.AnswerTimeout = cmp.Or(o.Client.AnswerTimeout, 3*time.Second)
 	dialers, err := o.Client.Dialers()
 	o.Client.Servers = nil

@@ -2,6 +2,7 @@ package dflocksource
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"coordtop/internal/backoff"
@@ -49,6 +50,9 @@ func (s *server) run() error {
 		down := sources.Change{Scope: s.table.space, Down: s.err}
 		if s.conn != nil {
 			listed, err := s.read(ctx)
+			if silence, ok := errors.AsType[dflockwire.Silence](err); ok {
+				s.table.longest = min(s.table.longest, time.Duration(silence)/2)
+			}
 			down.Relists, down.At, down.Down = true, s.table.answered, s.explain(err, false)
 			s.link.up.Add(-1)
 			if len(s.link.servers) == 1 {
@@ -87,7 +91,7 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 		if s.pace.AddCost(now.Sub(stats.Asked)); moved {
 			s.pace.Changed = now
 		}
-		pause := s.pace.Pause(now, s.selected())
+		pause := min(s.pace.Pause(now, s.selected()), s.table.longest)
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
 		s.link.Answered(s.table.space)

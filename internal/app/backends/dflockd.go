@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
+	"coordtop/internal/dflockwire"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -37,7 +39,7 @@ func dflockd() Backend {
 			},
 			Docs: config.Docs{
 				Example: "dflockd://localhost:6388", Select: "?keys=app/*",
-				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown",
+				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown. ?lease=30s, ?renew=1s and ?idle=23s are for claims: idle is the --read-timeout of the servers",
 			},
 		},
 		Source: dflockdSource, Driver: dflockdDriver,
@@ -90,16 +92,19 @@ func dflockdSource(_ Host, s config.Source, _ map[string]string) (Prepared, erro
 	return p, err
 }
 
-// dflockdLease is how long a server keeps what we own after our last renewal, which its
-// --read-timeout of 23 s must not undercut.
+// dflockdLease is how long a server keeps what we own after our last renewal, unless the URL says
+// otherwise.
 const dflockdLease = 20 * time.Second
 
-// dflockdRenew is more often than needed, as with Redis.
-const dflockdRenew = 3 * time.Second
+// dflockdRenew is much more often than a lease needs: a server ends a connection that is silent for its
+// --read-timeout, and with it the ownership, and does not tell that time. It is a second at least.
+const dflockdRenew = 500 * time.Millisecond
 
 func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = dflockcoord.Options{}.Caps()
-	b.Lease, b.Renew, b.LimitInClaims = dflockdLease, dflockdRenew, true
+	wish, _ := dflockdClient(s) // it was read before
+	b.Lease, b.Renew, b.LimitInClaims = cmp.Or(wish.Lease, dflockdLease), cmp.Or(wish.Renew, dflockdRenew), true
+	learned := new(atomic.Int64)
 	used := explained(b, func(err error, o dflockcoord.ClientOptions) error {
 		return dflocksource.Explain(err, o, strings.Join(o.Servers, ","), false)
 	})
@@ -119,9 +124,9 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 			client.Servers = []string{space}
 		}
 		used.Store(&client)
-		return dflockcoord.New(client, dflockcoord.Options{Lease: dflockdLease})
+		return dflockcoord.New(client, dflockcoord.Options{Lease: b.Lease, IdleCut: client.IdleCut, Learned: learned})
 	}
-	b.Call = dflockdCall
+	b.Call = func(r action.Request) string { return dflockdCall(r, b.Lease) }
 	b.Force = &operate.Force{Refuses: func(_ *sources.Row, w *sources.Owner) string { return dflockdEnd(w, time.Now()) }}
 	b.Refuses = func(row *sources.Primitive) string {
 		if strings.Contains(row.Name, " ") { // no key has a blank: see dflocksource
@@ -150,7 +155,7 @@ func dflockdEnd(w *sources.Owner, now time.Time) string {
 }
 
 // dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/dflockwire.
-func dflockdCall(r action.Request) string {
+func dflockdCall(r action.Request, ttl time.Duration) string {
 	key := r.Target.Ref.Name
 	prefix, limit := "", ""
 	if r.Target.Kind == sources.KindSemaphore {
@@ -159,7 +164,7 @@ func dflockdCall(r action.Request) string {
 			limit = fmt.Sprintf("%d ", r.Limit)
 		}
 	}
-	lease := int(dflockdLease.Seconds())
+	lease := dflockwire.Seconds(ttl)
 	switch r.Verb {
 	case action.Acquire, action.Campaign:
 		return fmt.Sprintf("%se %s %s%d, then %sw %s until it is ours, on a connection of its own", prefix, key, limit, lease, prefix, key)
