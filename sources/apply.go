@@ -138,7 +138,7 @@ func byRef[T any](list []T, ref func(T) Ref) map[Ref][]T {
 // adds: what was not read since then may have changed at any time after it was lost.
 func (b *batch) lookAt(row *Row, ref Ref) look {
 	c, sc := b.change, b.scope
-	l := look{scope: sc.Name, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
+	l := look{scope: sc.Name, of: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
 	switch {
 	case row == nil && !sc.listed:
 		l.relisted = true
@@ -196,7 +196,7 @@ func (m *model) set(b *batch, p *Primitive) {
 	after := l.complete(before, p)
 	m.events = l.diff(m.events[:0], before, after)
 	row := m.draft(slot)
-	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
+	row.completeEvents(&l, m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
 	m.emit(b, m.events)
 	row.update(&l, m.events, before, after)
 	for _, who := range l.proved {
@@ -277,7 +277,7 @@ func (m *model) gone(b *batch, slot int) {
 	before := m.base(slot, &l)
 	l.queued = m.queued[slot]
 	m.events = l.diff(m.events[:0], before, nil)
-	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
+	row.completeEvents(&l, m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
 	m.emit(b, m.events)
 	m.vacate(slot)
 }

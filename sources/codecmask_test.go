@@ -73,7 +73,7 @@ func TestAMaskedRunHasTheSameStory(t *testing.T) {
 			same(was[i].Ref, is[i].Ref)
 			same(was[i].Owner.ID, is[i].Owner.ID)
 			was[i].Ref, was[i].Scope, was[i].Detail = is[i].Ref, is[i].Scope, is[i].Detail
-			was[i].Owner, was[i].Previous, was[i].Last = is[i].Owner, is[i].Previous, is[i].Last
+			was[i].Owner, was[i].Previous, was[i].Last, was[i].LastSeen = is[i].Owner, is[i].Previous, is[i].Last, is[i].LastSeen
 		}
 		if !reflect.DeepEqual(was, is) {
 			t.Fatalf("the events were\n%+v\nand are\n%+v", was, is)

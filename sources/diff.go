@@ -11,6 +11,7 @@ import (
 // already worked in.
 type look struct {
 	scope     string
+	of        *scope // nil: no pace is known of it
 	after, at time.Time
 	relisted  bool
 	ended     []Ending      // of this primitive only

@@ -33,7 +33,7 @@ func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
 
 // gapBefore is how long nobody owned the row before it was taken in (after, at], up to then without a
 // break; zero if it is not known since when nobody did.
-func (r *Row) gapBefore(at, after time.Time, dark []Dark) Interval {
+func (r *Row) gapBefore(l *look, at, after time.Time, dark []Dark) Interval {
 	before := Term{End: r.Nobody}
 	if single(r.Primitive) {
 		if len(r.Terms) == 0 {
@@ -45,5 +45,5 @@ func (r *Row) gapBefore(at, after time.Time, dark []Dark) Interval {
 		return Interval{}
 	}
 	g := lane.Between(&before, &Term{Start: StampBetween(after, at, Seen)}, dark)
-	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: g.Unbroken.Every}
+	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: l.every(before.End.Earliest(), at)}
 }

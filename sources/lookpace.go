@@ -40,3 +40,39 @@ func (s *Scope) Every(from, to time.Time) (longest time.Duration) {
 	}
 	return longest
 }
+
+// every is the longest pause between two looks at the row in a stretch that this look ends; 0: any
+// write would have been told. A pause may be longer than was told, by what the looks took.
+func (l *look) every(from, to time.Time) time.Duration {
+	if l.of == nil {
+		return 0
+	}
+	every := l.of.Every(from, to)
+	if every > 0 && !l.darkened() && !l.after.IsZero() {
+		every = max(every, l.at.Sub(l.after))
+	}
+	return every
+}
+
+// pacedTerms returns a list of terms with the paces of those that ran at this look, or ended by it.
+// It copies what it changes.
+func (l *look) pacedTerms(list []Term) []Term {
+	own := false
+	for i := max(0, len(list)-2); i < len(list); i++ {
+		t := &list[i]
+		from, to := t.Start.Earliest(), t.End.At
+		if i > 0 {
+			from = list[i-1].End.Earliest()
+		}
+		if to.IsZero() {
+			to = l.at
+		}
+		if every := l.every(from, to); every > t.Every && !to.Before(l.at) {
+			if !own {
+				list, own = slices.Clone(list), true
+			}
+			list[i].Every = every
+		}
+	}
+	return list
+}

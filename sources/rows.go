@@ -78,51 +78,62 @@ func (h *Hub) forgetLocked(now Instant) {
 // completeEvents completes events with what the row knows beyond the last look: how long nobody
 // owned it, of which nothing counts as observed that lies in dark; who owned it before; and
 // whether it was lost.
-func (r *Row) completeEvents(events []Event, dark []Dark, t Thresholds) {
+func (r *Row) completeEvents(l *look, events []Event, dark []Dark, t Thresholds) {
 	var ended *Event // the last end among these events
 	for i := range events {
 		e := &events[i]
 		switch {
 		case e.Kind == EventAcquired:
-			e.Gap = r.gapBefore(e.At, e.After, dark)
-			r.lastBefore(e, ended, dark)
+			e.Gap = r.gapBefore(l, e.At, e.After, dark)
+			r.lastBefore(l, e, ended, dark)
 			e.Loss = ended == nil && r.lostUntold(e, dark, t)
 		case e.Kind == EventOwnerChanged && !e.After.IsZero():
-			e.Gap = Interval{Max: e.At.Sub(e.After)}
+			e.Gap = Interval{Max: e.At.Sub(e.After), Every: l.every(e.After, e.At)}
+		case e.Kind == EventOwnerUnknown:
+			if e.LastSeen = e.Last; l.every(e.At.Add(-1), e.At) > 0 {
+				e.Last = OwnerRef{}
+			}
 		}
 		if e.Kind.EndsOwner() {
 			ended = e
 			e.Loss = e.Cause.Loss(e.How)
-			e.Held = r.heldBy(e.Previous, StampBetween(e.After, e.At, Seen))
+			e.Held = r.heldBy(l, e.Previous, StampBetween(e.After, e.At, Seen))
 		}
 	}
 }
 
 // heldBy is how long somebody owned the row who still did at the last look: its term says more
 // narrowly than the look since when.
-func (r *Row) heldBy(who OwnerRef, end Stamp) Interval {
+func (r *Row) heldBy(l *look, who OwnerRef, end Stamp) Interval {
 	t := Term{Start: ownerOf(r.Primitive, who).Since}
 	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
 		t = r.Terms[n-1]
 	}
-	t.End = end
+	t.End, t.Every = end, l.every(t.Start.Earliest(), end.At)
 	return t.Held()
 }
 
 // lastBefore names in e, which tells a take-over, who owned the row before: by an end that
-// the same look showed, else by the last term, unless another may have owned it unseen since
-// that one ended.
-func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
+// the same look showed, else by the last term. Last it is only where nobody else may have owned
+// the row unseen since that one ended.
+func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 	n := len(r.Terms)
+	var from time.Time // since when somebody else may have
 	switch {
 	case !single(r.Primitive):
+		return
 	case ended != nil:
-		if !wentDark(StampBetween(ended.After, ended.At, Unknown).Earliest(), e.At, dark) {
-			e.Last = ended.Previous
+		e.LastSeen, from = ended.Previous, StampBetween(ended.After, ended.At, Unknown).Earliest()
+	case n == 0:
+		return
+	default:
+		if e.LastSeen = r.Terms[n-1].Owner; r.Nobody.How == Unknown || r.Nobody.How == AtLeast {
+			return
 		}
-	case n == 0 || r.Nobody.How == Unknown || r.Nobody.How == AtLeast:
-	case !wentDark(r.Nobody.Earliest(), e.At, dark) && !wentDark(r.Terms[n-1].End.Earliest(), e.At, dark): // it may have been made anew since
-		e.Last = r.Terms[n-1].Owner
+		from = Earlier(r.Nobody.Earliest(), r.Terms[n-1].End.Earliest()) // it may have been made anew since
+	}
+	if !wentDark(from, e.At, dark) && l.every(from, e.At) == 0 {
+		e.Last = e.LastSeen
 	}
 }
 
@@ -174,7 +185,7 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 		t.list = l.doubtTerms(t.list)
 		r.lowest(leaseLeft(&after.Owners[0], after.At))
 	}
-	r.Terms = t.list
+	r.Terms = l.pacedTerms(t.list)
 	r.nobody(l, before, after)
 	r.trackUnknown(l, before, after)
 }
@@ -242,6 +253,15 @@ func (r *Row) Losses(now time.Time, within time.Duration) int {
 		return 0
 	}
 	return r.activity.losses.since(r.activity.minute, now, within)
+}
+
+// LowestLeaseAt is the lowest remainder of the running term's lease that was seen up to now, also
+// between two renewals; 0: unknown, or the lease may be over.
+func (r *Row) LowestLeaseAt(now time.Time) time.Duration {
+	if len(r.Owners) == 0 || r.LowestLease == 0 || !leaseKnown(&r.Owners[0]) {
+		return r.LowestLease
+	}
+	return min(r.LowestLease, leaseLeft(&r.Owners[0], now))
 }
 
 // lowest keeps the smaller remainder; 0 tells nothing.

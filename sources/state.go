@@ -26,7 +26,7 @@ type Row struct {
 	Terms   []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
 	Nobody  Stamp  // since when nobody owns it; zero where somebody does or nobody ever looked
 
-	LowestLease time.Duration // lowest remainder seen in the running term; 0: unknown
+	LowestLease time.Duration // lowest remainder seen at a look in the running term; 0: unknown. See LowestLeaseAt
 
 	levels   *levels   // nil: no semaphore, or no count told; never changed once published
 	activity *activity // nil: no change counted; never changed once published

@@ -174,11 +174,17 @@
 //	previous     the same of whose ownership ended by it; null: nobody's did
 //	last         with acquired: the same of who owned it before the gap; with
 //	             owner_unknown: of who owned it until then; null: not known
-//	             (another may have owned it unseen since), or several did
+//	             (another may have owned it unseen since, also between two
+//	             looks where the source is polled), or several did
+//	last_seen    the same of who was seen to own it last before, whoever may
+//	             have owned it unseen since; null: nobody was, or several did
 //	cause        why it ended: released expired deleted evicted replaced
 //	             restart session_ended unknown; null: none ended
 //	known        how the least certain thing that it says is known
-//	gap_ms       {"min","max"}: how long nobody owned it before owner took it;
+//	gap_ms       {"min","max"}: how long nobody owned it before owner took it.
+//	             With "how":"sampled" and "every_ms" the bounds rest on looks
+//	             so far apart at most, and hold if nothing came and went
+//	             between two of them; the same in every length of time.
 //	             null: no gap, or none known
 //	held_ms      {"min","max"}: how long previous had owned it; max null: it may
 //	             be any longer, since it did when we first looked; null: not

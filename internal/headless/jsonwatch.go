@@ -22,6 +22,7 @@ type eventJSON struct {
 	Owner     *ownerRefJSON `json:"owner"`
 	Previous  *ownerRefJSON `json:"previous"`
 	Last      *ownerRefJSON `json:"last"`
+	LastSeen  *ownerRefJSON `json:"last_seen"`
 	Cause     *string       `json:"cause"`
 	Known     string        `json:"known"`
 	GapMS     *intervalJSON `json:"gap_ms"`
@@ -70,20 +71,37 @@ func countsOf(e *sources.Event) *countsJSON {
 type intervalJSON struct {
 	Min int64 `json:"min"`
 	Max int64 `json:"max"`
+	sampledJSON
 }
 
 // lengthJSON is a length of time; no max: it may have been any longer.
 type lengthJSON struct {
 	Min int64  `json:"min"`
 	Max *int64 `json:"max"`
+	sampledJSON
 }
+
+// sampledJSON is of bounds that rest on looks; the zero one of those that hold whatever happened.
+type sampledJSON struct {
+	How   string `json:"how,omitempty"`
+	Every int64  `json:"every_ms,omitempty"`
+}
+
+func sampledOf(i sources.Interval) sampledJSON {
+	if i.Every <= 0 {
+		return sampledJSON{}
+	}
+	return sampledJSON{How: "sampled", Every: roundedUp(i.Every)}
+}
+
+func roundedUp(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func eventOf(e *sources.Event) eventJSON {
 	out := eventJSON{
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
 		Source: orNull(e.Ref.Source), Scope: orNull(e.Scope), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
 		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
-		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last),
+		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last), LastSeen: ownerRefOf(e.LastSeen),
 		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Counts: countsOf(e), Detail: orNull(e.Detail),
 	}
 	if e.Previous != (sources.OwnerRef{}) {
@@ -104,7 +122,7 @@ func intervalOf(i sources.Interval) *intervalJSON {
 	if i == (sources.Interval{}) {
 		return nil
 	}
-	return &intervalJSON{Min: i.Min.Milliseconds(), Max: (i.Max + time.Millisecond - 1).Milliseconds()}
+	return &intervalJSON{Min: i.Min.Milliseconds(), Max: roundedUp(i.Max), sampledJSON: sampledOf(i)}
 }
 
 func lengthOf(i sources.Interval) *lengthJSON {
@@ -112,8 +130,8 @@ func lengthOf(i sources.Interval) *lengthJSON {
 		return nil
 	}
 	if i.Max == sources.Endless {
-		return &lengthJSON{Min: i.Min.Milliseconds()}
+		return &lengthJSON{Min: i.Min.Milliseconds(), sampledJSON: sampledOf(i)}
 	}
 	rounded := intervalOf(i)
-	return &lengthJSON{Min: rounded.Min, Max: &rounded.Max}
+	return &lengthJSON{Min: rounded.Min, Max: &rounded.Max, sampledJSON: rounded.sampledJSON}
 }

@@ -239,7 +239,7 @@ func allEvents(now time.Time) []sources.Event {
 		event(1*time.Second, sources.Event{Kind: sources.EventRenewed, Owner: a, LeaseLeft: 20 * time.Second}),
 		event(2*time.Second, sources.Event{Kind: sources.EventProclaimed, Owner: a, Detail: `data "x" -> "\x1b[2J"`}),
 		event(3*time.Second, sources.Event{Kind: sources.EventReleased, Previous: a, Cause: sources.CauseReleased, Held: sources.Interval{Min: 3 * time.Second, Max: sources.Endless}}),
-		event(4*time.Second, sources.Event{Kind: sources.EventAcquired, Owner: b, Last: a, Gap: sources.Interval{Min: time.Second, Max: time.Second}}),
+		event(4*time.Second, sources.Event{Kind: sources.EventAcquired, Owner: b, Last: a, LastSeen: a, Gap: sources.Interval{Min: time.Second, Max: time.Second}}),
 		event(5*time.Second, sources.Event{
 			Kind: sources.EventOwnerChanged, Owner: a, Previous: b, How: sources.Seen, After: now.Add(4750 * time.Millisecond),
 			Gap: sources.Interval{Max: 249*time.Millisecond + time.Microsecond}, Held: sources.Interval{Min: 750 * time.Millisecond, Max: time.Second},
@@ -261,7 +261,7 @@ func allEvents(now time.Time) []sources.Event {
 		event(9*time.Second, sources.Event{Kind: sources.EventSourceDown, Ref: sources.Ref{Source: "quota"}, Scope: "/local/" + hostile, How: sources.Seen, Detail: "there is no such coordination node"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventRestarted, Ref: sources.Ref{Source: "leases"}}),
 		event(9*time.Second, sources.Event{Kind: sources.EventClockStep, Ref: sources.Ref{Source: "leases"}, Detail: "the clock went back by 5 s"}),
-		event(9*time.Second, sources.Event{Kind: sources.EventOwnerUnknown, Last: b, Detail: "a list, not a string"}),
+		event(9*time.Second, sources.Event{Kind: sources.EventOwnerUnknown, Last: b, LastSeen: b, Detail: "a list, not a string"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventLeaseChanged, Owner: b, Detail: "it has no end any more; it had 12 s left"}),
 		event(9*time.Second, sources.Event{
 			Kind: sources.EventPresent, Ref: sources.Ref{Source: "quota", Space: "h:1", Name: "pool"}, RefKind: sources.KindSemaphore,

@@ -288,8 +288,11 @@ func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Locat
 	if e.Previous != (sources.OwnerRef{}) {
 		b.WriteString("  was " + textOwner(e.Previous))
 	}
-	if e.Last != (sources.OwnerRef{}) {
+	switch {
+	case e.Last != (sources.OwnerRef{}):
 		b.WriteString("  before " + textOwner(e.Last))
+	case e.LastSeen != (sources.OwnerRef{}):
+		b.WriteString("  last seen " + textOwner(e.LastSeen))
 	}
 	if facts := textFacts(e); len(facts) > 0 {
 		b.WriteString("  (" + strings.Join(facts, ", ") + ")")
@@ -325,6 +328,9 @@ func textFacts(e *sources.Event) []string {
 	}
 	if e.Gap != (sources.Interval{}) {
 		facts = append(facts, "nobody for "+e.Gap.Text())
+	}
+	if every := max(e.Held.Every, e.Gap.Every); every > 0 {
+		facts = append(facts, "looks every "+format.Precise(every))
 	}
 	return facts
 }

@@ -150,8 +150,8 @@ func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 			say(sc.Theme.Warn, paint.Count(n, "renewal")+" missed")
 		}
 	}
-	if row.LowestLease > 0 {
-		say(sc.Theme.Dim, "never below "+format.Precise(row.LowestLease))
+	if low := row.LowestLeaseAt(asOf); low > 0 {
+		say(sc.Theme.Dim, "never below "+format.Precise(low))
 	}
 	if l.X == start && start == 4 {
 		return ""
