@@ -1,6 +1,8 @@
 package sources
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"hash/fnv"
 	"math"
 	"slices"
@@ -153,6 +155,12 @@ type Owner struct {
 	Data  Blob
 	Attrs []Attr
 	Guard string // what compare-and-act compares; "" where the backend has none
+}
+
+// ProofOf makes a Proof of what was drawn anew for a grant, which must not be shown.
+func ProofOf(nonce []byte) uint64 {
+	sum := sha256.Sum256(nonce)
+	return max(binary.LittleEndian.Uint64(sum[:]), 1)
 }
 
 // BySession reports whether o owns for as long as its session lives, whenever that ends.

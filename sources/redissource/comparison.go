@@ -85,10 +85,10 @@ func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	}
 	owned := len(s.old.shown.Owners) > 0
 	switch {
+	case !s.k.pushed: // its owner, too, may have lost it and taken it again
+		return s.old.sent, s.r.got.Sub(s.old.sent) > 2*sampling
 	case owned && !(s.tracks(s.k) && s.lastedUntilOver()):
 		return from, false
-	case !s.k.pushed:
-		return s.old.sent, s.r.got.Sub(s.old.sent) > 2*sampling
 	case s.pushed():
 		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.heartbeatOf(s.k).now().tolerance())
 	}

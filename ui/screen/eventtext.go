@@ -174,8 +174,11 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 // ownerUnknownParts is the sentence of a row whose owner cannot be seen any more.
 func ownerUnknownParts(sc *Scene, e *sources.Event) []paint.Part {
 	parts := []paint.Part{sc.Theme.Warn.Text("its owner cannot be told any more")}
-	if e.Last != (sources.OwnerRef{}) {
+	switch {
+	case e.Last != (sources.OwnerRef{}):
 		parts = append(append(parts, paint.Plain(", until then")), whoParts(sc, e, e.Last)...)
+	case e.LastSeen != (sources.OwnerRef{}):
+		parts = append(append(parts, paint.Plain(", last seen")), whoParts(sc, e, e.LastSeen)...)
 	}
 	return append(parts, detailPart(&sc.Theme, e))
 }

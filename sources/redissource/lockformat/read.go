@@ -61,9 +61,12 @@ func Read(key string, c *Content, beside []Content, o Options) Lock {
 	}
 	if f.read == nil {
 		l.readText(c, o)
-		return l
+	} else {
+		f.read(&l, c, beside, o)
 	}
-	f.read(&l, c, beside, o)
+	if f.Nonce && len(l.Owners) == 1 && !(f.Weak && l.Kind == sources.KindElection) { // there a program writes what it drew when it began
+		l.Owners[0].Proof = sources.ProofOf(c.Text)
+	}
 	return l
 }
 
