@@ -91,9 +91,9 @@ type Counts struct{ Taken, Limit, Waiting uint64 } // Limit 0: not known
 
 // Text writes them for people: "2 of 3 taken, 1 waits".
 func (c Counts) Text() string {
-	text := format.Count(int(c.Taken))
+	text := format.Count(int(Permits(c.Taken)))
 	if c.Limit > 0 {
-		text += " of " + format.Count(int(c.Limit))
+		text += " of " + format.Count(int(Permits(c.Limit)))
 	}
 	switch text += " taken"; c.Waiting {
 	case 0:

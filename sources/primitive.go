@@ -50,6 +50,14 @@ func (m Mode) String() string {
 // NoLimit as a Limit means that any number may own it.
 const NoLimit = ^uint64(0)
 
+// Permits is a number of permits, or a limit, as every surface shows it; -1: without a limit.
+func Permits(n uint64) int64 {
+	if n > math.MaxInt64 {
+		return -1
+	}
+	return int64(n)
+}
+
 // Primitive is one named mutex, semaphore or election as a source last saw it. A
 // source never changes a Primitive that it has handed over; neither does the Hub,
 // which copies what it completes.

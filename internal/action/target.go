@@ -157,7 +157,7 @@ func (t *Target) termChanged(o *sources.Owner, pin Pin) string {
 	case o.Mode != t.Mode:
 		return fmt.Sprintf("%s owned it in %v mode when you decided, now in %v mode", who, t.Mode, o.Mode)
 	case max(o.Permits, 1) != max(t.Permits, 1):
-		return fmt.Sprintf("%s owned %d of its permits when you decided, now %d", who, max(t.Permits, 1), max(o.Permits, 1))
+		return fmt.Sprintf("%s owned %d of its permits when you decided, now %d", who, sources.Permits(max(t.Permits, 1)), sources.Permits(max(o.Permits, 1)))
 	}
 	return ""
 }

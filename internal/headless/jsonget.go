@@ -120,7 +120,7 @@ type ownerJSON struct {
 	Label      string            `json:"label"`
 	Session    *string           `json:"session"`
 	Mode       string            `json:"mode"`
-	Permits    uint64            `json:"permits"`
+	Permits    int64             `json:"permits"`
 	Fence      *string           `json:"fence"`
 	Since      *string           `json:"since"`
 	SinceKnown string            `json:"since_known"`
@@ -145,7 +145,7 @@ type waiterJSON struct {
 	Label      string            `json:"label"`
 	Session    *string           `json:"session"`
 	Mode       string            `json:"mode"`
-	Permits    uint64            `json:"permits"`
+	Permits    int64             `json:"permits"`
 	Order      *string           `json:"order"`
 	Turn       *int              `json:"turn"`
 	Since      *string           `json:"since"`
@@ -231,10 +231,10 @@ func primitiveOf(j *verdict.Judge, r *sources.Row, now time.Time) primitiveJSON 
 		out.Candidates = waitersOf(r.Candidates)
 	}
 	if r.LimitHow != sources.Unknown {
-		out.Limit = permits(r.Limit)
+		out.Limit = new(sources.Permits(r.Limit))
 	}
 	if r.OwnersHow != sources.Unknown || r.Taken > 0 {
-		out.Taken = permits(r.Taken)
+		out.Taken = new(sources.Permits(r.Taken))
 	}
 	if r.OwnersHow != sources.Unknown || len(r.Owners) > 0 {
 		owners := make([]ownerJSON, len(r.Owners))
@@ -246,17 +246,9 @@ func primitiveOf(j *verdict.Judge, r *sources.Row, now time.Time) primitiveJSON 
 	return out
 }
 
-// permits is a number of permits; -1: all, however many there are.
-func permits(n uint64) *int64 {
-	if n == sources.NoLimit {
-		return new(int64(-1))
-	}
-	return new(int64(n))
-}
-
 func ownerOf(o *sources.Owner) ownerJSON {
 	out := ownerJSON{
-		ID: text(o.ID), Label: text(o.Label), Session: orNull(o.Session), Mode: o.Mode.String(), Permits: max(o.Permits, 1),
+		ID: text(o.ID), Label: text(o.Label), Session: orNull(o.Session), Mode: o.Mode.String(), Permits: sources.Permits(max(o.Permits, 1)),
 		Fence: number(o.Fence), SinceKnown: o.Since.How.String(), LeaseMS: millisOrNull(o.Lease), Data: blob(o.Data),
 		Attrs: attrsOf(o.Attrs), Guard: orNull(o.Guard),
 	}
@@ -299,7 +291,7 @@ func waitersOf(waiters []sources.Waiter) *[]waiterJSON {
 
 func waiterOf(w *sources.Waiter) waiterJSON {
 	out := waiterJSON{
-		ID: text(w.ID), Label: text(w.Label), Session: orNull(w.Session), Mode: w.Mode.String(), Permits: max(w.Permits, 1),
+		ID: text(w.ID), Label: text(w.Label), Session: orNull(w.Session), Mode: w.Mode.String(), Permits: sources.Permits(max(w.Permits, 1)),
 		Order: number(w.Order), SinceKnown: w.Since.How.String(), TimeoutMS: millisOrNull(w.Timeout), Data: blob(w.Data),
 		Attrs: attrsOf(w.Attrs), Guard: orNull(w.Guard),
 	}

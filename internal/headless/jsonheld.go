@@ -40,7 +40,7 @@ type heldJSON struct {
 	refJSON
 	Owner   *ownerRefJSON `json:"owner"`
 	Mode    string        `json:"mode"`
-	Permits uint64        `json:"permits"`
+	Permits int64         `json:"permits"`
 	Data    *blobJSON     `json:"data"`
 	Until   *string       `json:"trusted_until"`
 	Detail  *string       `json:"detail"`
@@ -50,7 +50,7 @@ type heldJSON struct {
 func WriteHeld(out io.Writer, h Held) error {
 	line := heldJSON{
 		V: version, At: instant(time.Now()), Event: h.Event, refJSON: refOf(h.Ref, h.Kind), Owner: ownerRefOf(h.Owner),
-		Mode: h.Mode.String(), Permits: max(h.Permits, 1),
+		Mode: h.Mode.String(), Permits: sources.Permits(max(h.Permits, 1)),
 		Data:  blob(sources.NewBlob(h.Data, len(h.Data))),
 		Until: instant(h.Until), Detail: orNull(h.Detail),
 	}

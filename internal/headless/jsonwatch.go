@@ -45,9 +45,9 @@ type countsJSON struct {
 }
 
 type countJSON struct {
-	Taken   uint64  `json:"taken"`
-	Limit   *uint64 `json:"limit"`
-	Waiting uint64  `json:"waiting"`
+	Taken   int64  `json:"taken"`
+	Limit   *int64 `json:"limit"`
+	Waiting uint64 `json:"waiting"`
 }
 
 func countsOf(e *sources.Event) *countsJSON {
@@ -55,9 +55,9 @@ func countsOf(e *sources.Event) *countsJSON {
 		return nil
 	}
 	count := func(c sources.Counts) *countJSON {
-		out := countJSON{Taken: c.Taken, Waiting: c.Waiting}
+		out := countJSON{Taken: sources.Permits(c.Taken), Waiting: c.Waiting}
 		if c.Limit > 0 {
-			out.Limit = &c.Limit
+			out.Limit = new(sources.Permits(c.Limit))
 		}
 		return &out
 	}

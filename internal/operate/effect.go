@@ -120,14 +120,14 @@ func owning(name string, row *sources.Row, r action.Request) string {
 	}
 	permits := "1 permit"
 	if r.Permits > 1 {
-		permits = fmt.Sprintf("%d permits", r.Permits)
+		permits = fmt.Sprintf("%d permits", sources.Permits(r.Permits))
 	}
 	free, known := freePermits(row)
 	if !known {
 		return "You will take " + permits + " of " + name + ". That leaves fewer for the others."
 	}
 	wants := max(r.Permits, 1)
-	text := fmt.Sprintf("You will take %d of %d permits of %s.", wants, row.Limit, name)
+	text := fmt.Sprintf("You will take %d of %d permits of %s.", sources.Permits(wants), row.Limit, name)
 	if wants <= free {
 		text += fmt.Sprintf(" That leaves %d free.", free-wants)
 	}

@@ -230,7 +230,7 @@ func ownerFacts(sc *screen.Scene, ref sources.Ref, o *sources.Owner) []paint.Par
 		parts = append(parts, th.Dim.Text("  "+o.Mode.String()))
 	}
 	if o.Permits > 1 {
-		parts = append(parts, th.Dim.Text("  permits "), paint.Plain(format.Count(int(o.Permits))))
+		parts = append(parts, th.Dim.Text("  permits "), paint.Plain(format.Count(int(sources.Permits(o.Permits)))))
 	}
 	if o.Fence != 0 {
 		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(screen.Fence(o.Fence)))

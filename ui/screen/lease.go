@@ -50,7 +50,7 @@ func drawPermits(sc *Scene, l *paint.Line, row *sources.Row, v verdict.Verdict, 
 
 // PermitsText is how many permits are taken of how many, if there is a limit.
 func PermitsText(row *sources.Row) string {
-	taken := strconv.FormatUint(row.Taken, 10)
+	taken := strconv.FormatInt(sources.Permits(row.Taken), 10)
 	switch {
 	case row.Limited():
 		return taken + "/" + strconv.FormatUint(row.Limit, 10)

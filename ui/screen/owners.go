@@ -100,7 +100,7 @@ func permits(row *sources.Row, n uint64) string {
 	if row.Kind != sources.KindSemaphore {
 		return ""
 	}
-	return strconv.FormatUint(max(n, 1), 10)
+	return strconv.FormatInt(sources.Permits(max(n, 1)), 10)
 }
 
 // Fence is a fencing number; "": none.

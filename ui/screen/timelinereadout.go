@@ -189,12 +189,12 @@ func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	if held.At.IsZero() {
 		return []paint.Part{sc.Theme.Dim.Text("not recorded")}
 	}
-	text := strconv.FormatUint(held.Taken, 10) + " taken"
+	text := strconv.FormatInt(sources.Permits(held.Taken), 10) + " taken"
 	if row.Limited() {
-		text = strconv.FormatUint(held.Taken, 10) + " of " + strconv.FormatUint(row.Limit, 10) + " taken"
+		text = strconv.FormatInt(sources.Permits(held.Taken), 10) + " of " + strconv.FormatUint(row.Limit, 10) + " taken"
 	}
 	if held.High > held.Taken {
-		text += ", " + strconv.FormatUint(held.High, 10) + " at most"
+		text += ", " + strconv.FormatInt(sources.Permits(held.High), 10) + " at most"
 	}
 	end := " to now"
 	if !next.At.IsZero() {

@@ -5,6 +5,14 @@ import (
 	"coordtop/internal/action"
 )
 
+// reason is the text of an error; "": none.
+func reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // sent makes of what a driver says of its calls what an action sends.
 func sent(wire func(coord.Call, coord.Claim) string) func(action.Request) string {
 	calls := map[action.Verb]coord.Call{

@@ -137,7 +137,7 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 				return fmt.Sprintf("it is watched as %s, and the server has it as a semaphore: to claim a permit, watch it with semaphore=", w.Kind)
 			}
 		}
-		return ""
+		return reason(dflockwire.Key{Name: row.Name}.Check())
 	}
 }
 

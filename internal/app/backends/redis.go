@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -121,6 +122,13 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		return call(r)
 	}
 	b.Force = &operate.Force{Refuses: redisNotReleased, Effect: redisReleased}
+	// A key may be any bytes, but what is shown of one that is no UTF-8 is the name of another.
+	b.Refuses = func(row *sources.Primitive) string {
+		if len(row.Owners) == 0 && strings.Contains(row.Name, string(utf8.RuneError)) {
+			return "its name has U+FFFD, which stands for bytes that are no UTF-8: another key would be claimed; write the bytes themselves, in a URL as %FF"
+		}
+		return ""
+	}
 }
 
 // redisRemoval is how an owner of a key is released.

@@ -237,11 +237,11 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Refuses = func(row *sources.Primitive) string {
 		switch {
 		case row.Kind == sources.KindElection && !row.Absent && row.Limit > 1:
-			return fmt.Sprintf("its limit is %d: an election is a semaphore of limit 1", row.Limit)
+			return fmt.Sprintf("its limit is %d: an election is a semaphore of limit 1", sources.Permits(row.Limit))
 		case row.Kind == sources.KindMutex && !row.At.IsZero() && !row.Ephemeral:
 			return "it is a lasting semaphore: a mutex is an ephemeral one; watch it with semaphore= or election="
 		}
-		return ""
+		return reason(ydbcoord.CheckName(row.Name))
 	}
 }
 

@@ -40,7 +40,7 @@ func ydbForce(s config.Source) *operate.Force {
 			}
 			return []string{
 				fmt.Sprintf("Deletes the semaphore for all its owners (%d) and waiters (%d), and creates it again with limit %d and its data (%d bytes).",
-					len(row.Owners), row.Queue.Len, row.Limit, row.Data.Len),
+					len(row.Owners), row.Queue.Len, sources.Permits(row.Limit), row.Data.Len),
 				"YDB tells owners nothing: they go on working until they ask, and a proclamation of theirs may still be written to the new semaphore.",
 				"YDB compares nothing: the owner is read just before; what changes in that instant is lost. Claims in between are answered NOT_FOUND.",
 			}
