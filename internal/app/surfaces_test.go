@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -49,28 +50,25 @@ func TestAllSurfacesHaveOneAnswer(t *testing.T) {
 	url := server.URL() + "?election=" + key
 	recorder, seen := newWorld(t), watch(t, newWorld(t), "-o", "json", url)
 	defer seen.end()
-	pause := func(d time.Duration) { <-time.After(d) }
 	recordBeside(t, recorder, url, func() {
 		seen.hears(t, "synced")
 		set(t, c, key, "host-1:1", time.Hour)
 		seen.hears(t, "acquired", "host-1:1")
-		pause(time.Second)
+		<-time.After(time.Second)
 		if err := c.Del(t.Context(), key).Err(); err != nil {
 			t.Fatal(err)
 		}
-		pause(2 * time.Second)
-		if err := server.Freeze(); err != nil {
-			t.Fatal(err)
-		}
-		pause(5 * time.Second)
-		if err := server.Thaw(); err != nil {
+		<-time.After(2 * time.Second)
+		frozen := server.Freeze()
+		<-time.After(5 * time.Second)
+		if err := errors.Join(frozen, server.Thaw()); err != nil {
 			t.Fatal(err)
 		}
 		seen.hears(t, "source_up")
-		pause(3 * time.Second)
+		<-time.After(3 * time.Second)
 		set(t, c, key, "host-2:2", time.Hour)
 		seen.hears(t, "acquired", "host-2:2")
-		pause(2 * time.Second)
+		<-time.After(2 * time.Second)
 	})
 	var told struct {
 		Gap lengthMS `json:"gap_ms"`
@@ -119,17 +117,30 @@ func TestAllSurfacesHaveOneAnswer(t *testing.T) {
 	if terms[1].Before != gap.Length || !told.Gap.near(gap.Length) {
 		t.Errorf("before the next term it was %v, watch says %v, want %v", terms[1].Before, told.Gap, gap.Length)
 	}
-	rounded := func(what string, got, want lengthMS) {
-		t.Helper()
-		if max(got.Min-want.Min, want.Min-got.Min, got.Max-want.Max, want.Max-got.Max) > 500 {
-			t.Errorf("%s says %v, want %v", what, got, want)
-		}
-	}
 	report := ask("report")
 	row := regexp.MustCompile(`\| election \|.*\n`).FindString(report)
-	rounded("the sum of the report", lengthIn(t, row, "| 1 |"), gap.Sum)
-	rounded("the longest of the report", lengthIn(t, row, lengthText(row)+" |"), gap.Length)
+	rounded(t, "the sum of the report", lengthIn(t, row, "| 1 |"), gap.Sum)
+	rounded(t, "the longest of the report", lengthIn(t, row, lengthText(row)+" |"), gap.Length)
 
+	boardAgrees(t, recorder, key, gap.Length, gap.Sum)
+}
+
+// lengthText is the first length in a row of a table, with the bar before it.
+func lengthText(row string) string {
+	return regexp.MustCompile(`\| 1 \| [0-9.]+ s - [0-9.]+ s`).FindString(row)
+}
+
+// rounded compares a length as people see it.
+func rounded(t *testing.T, what string, got, want lengthMS) {
+	t.Helper()
+	if max(got.Min-want.Min, want.Min-got.Min, got.Max-want.Max, want.Max-got.Max) > 500 {
+		t.Errorf("%s says %v, want %v", what, got, want)
+	}
+}
+
+// boardAgrees reads the gap on the Timeline of a replay.
+func boardAgrees(t *testing.T, recorder *world, key string, unbroken, sum lengthMS) {
+	t.Helper()
 	path := filepath.Join(recorder.home, ".local", "state", "coordtop", "history.db")
 	cmd := command(t, "replay", path, "--at", time.Now().Add(-time.Second).Format("2006-01-02 15:04:05"))
 	board := onConsole(t, cmd, nil)
@@ -141,12 +152,7 @@ func TestAllSurfacesHaveOneAnswer(t *testing.T) {
 	board.types(t, 0, "3")
 	board.Await(t, "1 gap")
 	text := board.Text()
-	rounded("the legend's sum", lengthIn(t, text, "sum"), gap.Sum)
-	rounded("the legend's longest", lengthIn(t, text, "longest"), gap.Length)
-	rounded("the cursor's line", lengthIn(t, text, ", gap"), gap.Length)
-}
-
-// lengthText is the first length in a row of a table, with the bar before it.
-func lengthText(row string) string {
-	return regexp.MustCompile(`\| 1 \| [0-9.]+ s - [0-9.]+ s`).FindString(row)
+	rounded(t, "the legend's sum", lengthIn(t, text, "sum"), sum)
+	rounded(t, "the legend's longest", lengthIn(t, text, "longest"), unbroken)
+	rounded(t, "the cursor's line", lengthIn(t, text, ", gap"), unbroken)
 }
