@@ -306,7 +306,7 @@ func TestTheBannerIsSeenOnEveryScreen(t *testing.T) {
 				second(m)
 				lines := strings.Split(m.View().Content, "\n")
 				first := ansi.Strip(lines[0])
-				if !strings.HasPrefix(first, " THE PAST Sat 2000-01-01 00:05:00.000  stopped") || ansi.StringWidth(first) != o.Width ||
+				if !strings.HasPrefix(first, " THE PAST Sat 2000-01-01 00:05:00.000 UTC  stopped") || ansi.StringWidth(first) != o.Width ||
 					!strings.Contains(first, m.Keys.KeyOf(keys.Play)+" play") && o.Width > 80 || len(lines) != o.Height {
 					t.Errorf("at %dx%d after %s: %d lines, the first is %q", o.Width, o.Height, k, len(lines), first)
 				}

@@ -69,7 +69,7 @@ func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, er
 
 // fromTo says a stretch.
 func fromTo(span history.Span) string {
-	return "from " + span.From.Local().Format(time.DateTime) + " to " + span.To.Local().Format(time.DateTime)
+	return "from " + span.From.Local().Format(time.DateTime) + " to " + span.To.Local().Format(time.DateTime+" MST")
 }
 
 // instantOf reads the time that a flag has.

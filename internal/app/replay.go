@@ -34,7 +34,7 @@ func (p *program) replayCommand() *cobra.Command {
 		Long: "Shows the state as it was, and nothing can be done to it. space plays and stops, . and , go to the next event\n" +
 			"and to the one before, > and < change the speed, :at 12:31 goes to a time. FILE is what `coordtop record --export`\n" +
 			"wrote; without it what this machine recorded. It begins at --at, else where FILE begins, or 15 minutes before the end of\n" +
-			"what this machine recorded, and says from when to when there is a recording. In the board itself :at goes back, 0 to now.",
+			"what this machine recorded, and says from when to when there is a recording: an --at outside of that goes to its end or beginning. In the board itself :at goes back, 0 to now.",
 		Example: "coordtop replay --at 03:12\ncoordtop replay outage.coordtop --speed 10",
 		RunE:    p.run(func(cmd *cobra.Command, args []string) error { return p.replay(cmd.Context(), args, o) }),
 	}
@@ -167,12 +167,30 @@ func beginning(ctx context.Context, log history.Log, text string, file bool) (fr
 	where := "15 minutes before its end"
 	switch from = recorded.To.Add(-lastMinutes); {
 	case text != "":
-		where = "at the time of --at"
-		from, err = instantOf("--at", text, recorded.To.Local())
+		from, where, err = atOf(text, recorded)
 	case file || from.Before(recorded.From):
 		from, where = recorded.From, "at its beginning"
 	}
-	return from, fmt.Sprintf("The recording is from %s to %s: the replay begins %s.", recorded.From.Local().Format(time.DateTime), recorded.To.Local().Format(time.DateTime), where), err
+	return from, fmt.Sprintf("The recording is %s: the replay begins %s.", fromTo(recorded), where), err
+}
+
+// atOf is where --at is in a recording, or the end of it that is next to it.
+func atOf(text string, recorded history.Span) (from time.Time, where string, err error) {
+	end := recorded.To.Local()
+	if from, err = instantOf("--at", text, end); err != nil {
+		return from, "", err
+	}
+	// A time of day behind the end is one of the last day, not of the day before the beginning.
+	if t, ok := format.ParseInstant(text, end.AddDate(0, 0, 1), end); ok && from.Before(recorded.From) && t.After(recorded.To) {
+		from = t
+	}
+	switch {
+	case from.After(recorded.To):
+		return recorded.To, "at its end, since --at is behind it", nil
+	case from.Before(recorded.From):
+		return recorded.From, "at its beginning, since --at is before it", nil
+	}
+	return from, "at the time of --at", nil
 }
 
 // rowsWithin is how long after the beginning of a recording its first rows are looked for.

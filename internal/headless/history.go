@@ -42,7 +42,7 @@ func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
 				continue
 			}
 			if len(table) == 0 {
-				table = [][]string{{"WHAT", "NAME", "START", "END", "LENGTH", "OWNER", "FENCE", "CAUSE", "GAP BEFORE"}}
+				table = [][]string{{"WHAT", "NAME", "START " + zoneOf(o), "END " + zoneOf(o), "LENGTH", "OWNER", "FENCE", "CAUSE", "GAP BEFORE"}}
 			}
 			table = append(table, p.text(o))
 		}
@@ -52,6 +52,15 @@ func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
 	}
 	_, err := out.Write(align(table))
 	return err
+}
+
+// zoneOf names the zone of the times; two, where it changes its clocks within the stretch.
+func zoneOf(o HistoryOptions) string {
+	from, to := o.Span.From.In(o.Zone).Format("MST"), o.Span.To.In(o.Zone).Format("MST")
+	if from == to {
+		return to
+	}
+	return from + "/" + to
 }
 
 // pastOf are the lines of a lane, by their start.

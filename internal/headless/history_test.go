@@ -51,3 +51,18 @@ func TestHistoryPrintsTheDocumentedLines(t *testing.T) {
 		safe(t, out.String())
 	}
 }
+
+func TestHistoryNamesTheZoneOfItsTimes(t *testing.T) {
+	t.Parallel()
+	vienna := time.FixedZone("CET", 3600)
+	lane := history.Lane{Ref: sources.Ref{Source: "leases", Name: "x"}, Kind: sources.KindMutex, Terms: []sources.Term{{
+		Owner: sources.OwnerRef{ID: "a"}, Start: sources.Stamp{At: time.Unix(10, 0), How: sources.Told},
+	}}}
+	for zone, want := range map[*time.Location]string{time.UTC: "START UTC", vienna: "START CET"} {
+		var out bytes.Buffer
+		o := headless.HistoryOptions{Span: history.Span{From: time.Unix(0, 0), To: time.Unix(60, 0)}, Zone: zone}
+		if err := headless.History(&out, []history.Lane{lane}, o); err != nil || !bytes.Contains(out.Bytes(), []byte(want)) {
+			t.Errorf("it does not say %q, %v:\n%s", want, err, out.String())
+		}
+	}
+}

@@ -22,7 +22,7 @@ func bannerLines(sc *Scene) int {
 // in it: what matters most first.
 func drawBanner(sc *Scene, w int) string {
 	th := &sc.Theme
-	l := th.Line(w).Put(th.Notice, " THE PAST "+sc.Now.Format("Mon 2006-01-02 15:04:05.000 "))
+	l := th.Line(w).Put(th.Notice, " THE PAST "+sc.Now.Format("Mon 2006-01-02 15:04:05.000 MST "))
 	say := func(text string) {
 		if l.X+len(text)+1 <= w {
 			l.Put(th.Notice, " "+text)
