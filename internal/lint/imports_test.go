@@ -153,6 +153,14 @@ func screenRules() []rule {
 			breaks: []map[string]string{{"ui/a.go": "package ui\nimport \"time\"\nvar now = time.Now()\n"}},
 			keeps:  map[string]string{"ui/a_test.go": "package ui\nimport \"time\"\nvar now = time.Now()\n"},
 		},
+		{
+			name: "text fields are edited where their panics are caught", check: fieldsAreGuarded,
+			breaks: []map[string]string{
+				{"ui/dialog/a.go": "package dialog\nimport _ \"charm.land/bubbles/v2/textinput\"\n"},
+				{"ui/a.go": "package ui\nimport _ \"charm.land/bubbles/v2/textarea\"\n"},
+			},
+			keeps: map[string]string{guardedFields: "package dialog\nimport (\n_ \"charm.land/bubbles/v2/textinput\"\n_ \"charm.land/bubbles/v2/textarea\"\n)\n"},
+		},
 	}
 }
 
@@ -198,6 +206,24 @@ func screensTakeTheTime(files []file) []string {
 		}
 		for _, c := range f.calls("time", "Now", "Since", "Until") {
 			wrong = append(wrong, fmt.Sprintf("%s calls time.%s: a replay shows another time than now", f.at(c), c.Sel.Name))
+		}
+	}
+	return wrong
+}
+
+// guardedFields is the file in which a panic of a text field of bubbles costs one edit.
+const guardedFields = "ui/dialog/input.go"
+
+func fieldsAreGuarded(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		if !f.shipped() || f.path == guardedFields {
+			continue
+		}
+		for _, p := range f.imports() {
+			if p == "charm.land/bubbles/v2/textinput" || p == "charm.land/bubbles/v2/textarea" {
+				wrong = append(wrong, f.path+" imports "+p+": use the lines of "+guardedFields)
+			}
 		}
 	}
 	return wrong
