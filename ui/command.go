@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/address"
+	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
@@ -219,7 +220,7 @@ func (m *model) namesLike(text string) []string {
 		if r == nil {
 			continue
 		}
-		for _, name := range []string{r.Name, r.Alias} {
+		for _, name := range []string{r.Name, sources.AliasName(r.Alias, r.AliasHow)} {
 			if name != "" && strings.HasPrefix(name, text) && paint.Clean(name) == name {
 				list = append(list, name)
 			}

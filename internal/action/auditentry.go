@@ -19,6 +19,7 @@ type AuditEntry struct {
 	Who     string    // user@host, and the address from where over ssh
 	Action  string    // a verb, "arm", "disarm", "note", or "lost" for a lease that ended by itself
 	Ref     sources.Ref
+	Alias   string // of a lock whose name is a number; "": it has none
 	Address string // of the server of the source; "": not known
 	Kind    string
 	Before  sources.OwnerRef // the owner before; zero: none
@@ -46,7 +47,10 @@ func (e *AuditEntry) Pending() bool {
 // Event is what the entry says as an event of a Hub, the same in each program that reads it; ok
 // reports whether there is one.
 func (e *AuditEntry) Event() (out sources.Event, ok bool) {
-	out = sources.Event{Kind: sources.EventAction, RefKind: sources.KindNamed(e.Kind), How: sources.Ours, Ref: e.Ref, At: e.At, Owner: e.After}
+	out = sources.Event{Kind: sources.EventAction, RefKind: sources.KindNamed(e.Kind), How: sources.Ours, Ref: e.Ref, Alias: e.Alias, At: e.At, Owner: e.After}
+	if e.Alias != "" {
+		out.AliasHow = sources.Told
+	}
 	result := e.Result
 	switch {
 	case e.Action == NoteAction:

@@ -13,7 +13,7 @@ import (
 type Target struct {
 	Ref     sources.Ref
 	Kind    sources.Kind
-	Alias   string // what the configuration or the server calls it; "": nothing, or only a guess
+	Alias   string // an alias by which a person may name it, see sources.AliasName; "": none
 	Owner   string // ID of the owner on screen; "": nobody owned it
 	Label   string // the same owner, for people
 	Fence   uint64 // 0: none known
@@ -27,10 +27,7 @@ type Target struct {
 
 // TargetOf pins a row to one of its owners; nil: to its having none.
 func TargetOf(row *sources.Row, o *sources.Owner) Target {
-	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum}
-	if row.AliasHow != sources.Inferred {
-		t.Alias = row.Alias
-	}
+	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum, Alias: sources.AliasName(row.Alias, row.AliasHow)}
 	if o != nil {
 		t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
 		t.Mode, t.Permits = o.Mode, o.Permits

@@ -42,7 +42,7 @@ func (st *settings) commandFor(c config.Config) func(*sources.Row) string {
 		if st.file != "" {
 			words = append(words, "--config", format.ShellWord(st.file))
 		}
-		name := headless.FullName(r.Ref)
+		name := r.FullName()
 		if name[0] == '-' {
 			words = append(words, "--") // else it would be read as flags
 		}

@@ -13,7 +13,6 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/glob"
-	"coordtop/internal/headless"
 	"coordtop/sources"
 )
 
@@ -127,14 +126,14 @@ func TestACommandThatIsPastedRunsNothingElseAndFindsItsRow(t *testing.T) {
 						if len(names) == 1 {
 							selected = names[0]
 						} else if err == nil && glob.Pattern(picked.Sources[0].Watch[0].Pattern).Match(key) {
-							selected = headless.FullName(r.Ref)
+							selected = r.FullName()
 						}
 						return err
 					}}
 					get.Flags().StringVar(new(string), "config", "", "")
 					get.SetArgs(args[1:])
-					if err := get.Execute(); err != nil || selected != headless.FullName(r.Ref) {
-						t.Fatalf("%s: %s is of %q, not of %q: %v", shell, command, selected, headless.FullName(r.Ref), err)
+					if err := get.Execute(); err != nil || selected != r.FullName() {
+						t.Fatalf("%s: %s is of %q, not of %q: %v", shell, command, selected, r.FullName(), err)
 					}
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -130,33 +131,39 @@ func named(ctx context.Context, r history.Reader, span history.Span, names []str
 	if err != nil {
 		return nil, unread(err)
 	}
-	var refs []sources.Ref
-	var known []string
-	found := map[string]bool{}
+	var all, refs []sources.Ref
 	for _, t := range totals {
-		forms := []string{t.Ref.Source + "/" + t.Ref.Name, t.Ref.Source, t.Ref.Name, headless.FullName(t.Ref), t.Ref.Source + "/" + t.Ref.Space + "/" + t.Ref.Name}
-		known = append(known, forms...)
-		wanted := false
-		for _, name := range names {
-			if slices.Contains(forms, name) {
-				found[name], wanted = true, true
-			}
-		}
-		if wanted {
-			refs = append(refs, t.Ref)
-		}
+		all = append(all, t.Ref)
+	}
+	aliases, err := history.Aliases(ctx, r, all)
+	if err != nil {
+		return nil, unread(err)
+	}
+	var known []string
+	for _, ref := range all {
+		known = append(known, ref.Source+"/"+ref.Name, ref.Source, ref.Name, ref.FullName())
 	}
 	for i, name := range names {
-		if found[name] {
-			continue
+		found := sources.Named(all, name, true, func(ref sources.Ref) (sources.Ref, string) {
+			return ref, sources.AliasName(aliases[ref].Text, aliases[ref].How)
+		})
+		whole := slices.DeleteFunc(slices.Clone(all), func(ref sources.Ref) bool { return ref.Source != name })
+		switch {
+		case len(whole) > 0:
+			refs = append(refs, whole...)
+		case len(found) == 1:
+			refs = append(refs, found[0])
+		case len(found) > 1:
+			return nil, fmt.Errorf("argument %d: %w: %s", i+1, headless.ErrAmbiguous, strings.Join(headless.FullNames(found), ", "))
+		default:
+			text := "`coordtop history` lists what there is"
+			if near := headless.NearName(name, known...); near != "" {
+				text = "did you mean " + format.Clean(near, 300) + "?"
+			}
+			return nil, fmt.Errorf("argument %d: %w: nothing of this name is recorded for this time: %s", i+1, headless.ErrNotFound, text)
 		}
-		text := "`coordtop history` lists what there is"
-		if near := headless.NearName(name, known...); near != "" {
-			text = "did you mean " + format.Clean(near, 300) + "?"
-		}
-		return nil, fmt.Errorf("argument %d: %w: nothing of this name is recorded for this time: %s", i+1, headless.ErrNotFound, text)
 	}
-	return refs, nil
+	return slices.DeleteFunc(all, func(ref sources.Ref) bool { return !slices.Contains(refs, ref) }), nil
 }
 
 func (p *program) historyCommand() *cobra.Command {
@@ -180,10 +187,17 @@ func (p *program) historyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				for i := range lanes {
+					refs = append(refs, lanes[i].Ref)
+				}
+				aliases, err := history.Aliases(cmd.Context(), r, refs)
+				if err != nil {
+					return unread(err)
+				}
 				if s.file == "" {
 					acts = append(acts, p.acted()...)
 				}
-				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Zone: time.Local, Acts: acts})
+				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Zone: time.Local, Acts: acts, Aliases: aliases})
 			})
 		}),
 	}

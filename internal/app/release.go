@@ -86,7 +86,7 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case r.Typed != effect.NeedsName:
+		case !r.Target.GoesBy(r.Typed, effect.NeedsName):
 			return usagef("not confirmed: nothing was sent")
 		case c.Sources[0].Protect:
 			if err := op.Arm(row.Source, row.Source); err != nil {

@@ -180,7 +180,7 @@ func (k *keeper) say(event, detail string) error {
 		us = sources.OwnerRef{ID: h.Owner, Label: k.Identity, Fence: h.Fence}
 	}
 	return headless.WriteHeld(k.Out, headless.Held{
-		Event: event, Ref: k.Row.Ref, Kind: k.Row.Kind, Owner: us,
+		Event: event, Ref: k.Row.Ref, Kind: k.Row.Kind, Alias: sources.AliasName(k.Row.Alias, k.Row.AliasHow), Owner: us,
 		Mode: h.Mode, Permits: h.Permits, Data: h.Data, Until: h.Until, Detail: detail,
 	})
 }

@@ -25,7 +25,7 @@ func Release(ctx context.Context, op Operator, view View, r action.Request, out 
 		run, _ = runOf(op, id)
 	}
 	h := headless.Released{
-		Result: run.Phase.String(), Ref: r.Target.Ref, Kind: r.Target.Kind, Detail: run.Text,
+		Result: run.Phase.String(), Ref: r.Target.Ref, Kind: r.Target.Kind, Alias: r.Target.Alias, Detail: run.Text,
 		Previous: sources.OwnerRef{ID: r.Target.Owner, Label: r.Target.Label, Fence: r.Target.Fence},
 	}
 	if row := view.Row(view.State(), r.Target.Ref); row != nil {

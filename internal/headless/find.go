@@ -15,7 +15,7 @@ import (
 func one(s *sources.State, name, space string) []*sources.Row {
 	list := rows(s, nil)
 	if name != "" {
-		list = called(list, name)
+		list = sources.NamedRows(list, name, false)
 	}
 	near := slices.DeleteFunc(slices.Clone(list), func(r *sources.Row) bool { return r.Space != space })
 	if len(near) == 1 {

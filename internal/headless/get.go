@@ -118,7 +118,7 @@ func complete(s *sources.State, src sources.SourceStatus, names ...string) bool 
 	if !slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Whole() }) {
 		return true
 	}
-	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return isSource(s, name) || len(called(rows(s, nil), name)) == 0 })
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return isSource(s, name) || len(sources.NamedRows(s.Rows, name, false)) == 0 })
 }
 
 func scopesOf(s *sources.State, source string) []sources.Scope {

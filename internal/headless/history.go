@@ -18,6 +18,8 @@ type HistoryOptions struct {
 	Span   history.Span
 	Zone   *time.Location  // of text
 	Acts   []sources.Event // what people did, see history.ForcedBy
+	// Aliases are shown beside the numbers that they stand for.
+	Aliases map[sources.Ref]history.Alias
 }
 
 // past is one line of History: a term, a gap, or a stretch that was not observed.
@@ -36,7 +38,7 @@ func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
 	for i := range lanes {
 		for _, p := range pastOf(&lanes[i], o) {
 			if o.Format == JSON {
-				if err := writeLine(out, p.json()); err != nil {
+				if err := writeLine(out, p.json(o.Aliases[p.lane.Ref])); err != nil {
 					return err
 				}
 				continue
@@ -102,7 +104,7 @@ func (p *past) text(o HistoryOptions) []string {
 		}
 		return "~ " + s.At.In(zone).Format(clock)
 	}
-	name := format.Clean(p.lane.Ref.Source+"/"+p.lane.Ref.Name, maxText)
+	name := format.Clean(p.lane.Ref.Source+"/"+p.lane.Ref.Name, maxText) + aside(o.Aliases[p.lane.Ref].Text)
 	switch {
 	case p.term >= 0:
 		t := &p.lane.Terms[p.term]

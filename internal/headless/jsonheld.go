@@ -18,6 +18,7 @@ type Held struct {
 	Data    []byte
 	Until   time.Time // end of trust; zero: none
 	Detail  string
+	Alias   string // of the primitive, where a person may name it so
 }
 
 // refJSON names a primitive.
@@ -38,6 +39,7 @@ type heldJSON struct {
 	At    *string `json:"at"`
 	Event string  `json:"event"`
 	refJSON
+	Alias   *aliasJSON    `json:"alias"`
 	Owner   *ownerRefJSON `json:"owner"`
 	Mode    string        `json:"mode"`
 	Permits int64         `json:"permits"`
@@ -49,7 +51,7 @@ type heldJSON struct {
 // WriteHeld writes one line of JSON, with one Write.
 func WriteHeld(out io.Writer, h Held) error {
 	line := heldJSON{
-		V: version, At: instant(time.Now()), Event: h.Event, refJSON: refOf(h.Ref, h.Kind), Owner: ownerRefOf(h.Owner),
+		V: version, At: instant(time.Now()), Event: h.Event, refJSON: refOf(h.Ref, h.Kind), Alias: aliasOf(h.Alias, sources.Told), Owner: ownerRefOf(h.Owner),
 		Mode: h.Mode.String(), Permits: sources.Permits(max(h.Permits, 1)),
 		Data:  blob(sources.NewBlob(h.Data, len(h.Data))),
 		Until: instant(h.Until), Detail: orNull(h.Detail),

@@ -20,7 +20,7 @@ func TestALineOfAcquireHasEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := regexp.MustCompile(`"at":"[^"]*"`).ReplaceAllString(out.String(), `"at":"AT"`)
-	const want = `{"v":1,"at":"AT","event":"acquired","source":"s","namespace":"0","kind":"election","name":"a\\xff","name_b64":"Yf8=",` +
+	const want = `{"v":1,"at":"AT","event":"acquired","source":"s","namespace":"0","kind":"election","name":"a\\xff","name_b64":"Yf8=","alias":null,` +
 		`"owner":{"id":"#1","label":"ana","fence":"7"},"mode":"exclusive","permits":1,` +
 		`"data":{"text":"\u001b[31m","len":5,"cut":false},"trusted_until":"1970-01-01T00:00:01.000000Z","detail":null}` + "\n"
 	if got != want {

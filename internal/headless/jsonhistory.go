@@ -1,11 +1,15 @@
 package headless
 
-import "coordtop/sources"
+import (
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
 
 type pastJSON struct {
 	V    int    `json:"v"`
 	What string `json:"what"`
 	refJSON
+	Alias       *aliasJSON    `json:"alias"`
 	Owner       *ownerRefJSON `json:"owner"`
 	Start       *string       `json:"start"`
 	StartKnown  *string       `json:"start_known"`
@@ -21,8 +25,8 @@ type pastJSON struct {
 }
 
 // json is the line as JSON.
-func (p *past) json() pastJSON {
-	out := pastJSON{V: version, What: "unobserved", refJSON: refOf(p.lane.Ref, p.lane.Kind), GapBeforeMS: intervalOf(p.gap.Unbroken)}
+func (p *past) json(alias history.Alias) pastJSON {
+	out := pastJSON{V: version, What: "unobserved", refJSON: refOf(p.lane.Ref, p.lane.Kind), Alias: aliasOf(alias.Text, alias.How), GapBeforeMS: intervalOf(p.gap.Unbroken)}
 	span := func(start, end sources.Stamp) {
 		out.Start, out.StartAfter = stamp(start)
 		out.End, out.EndAfter = stamp(end)

@@ -16,6 +16,7 @@ type Released struct {
 	Kind     sources.Kind
 	Previous sources.OwnerRef // whose ownership was to end
 	Owners   []sources.Owner  // afterwards
+	Alias    string           // of the primitive, where a person may name it so
 	Detail   string
 }
 
@@ -25,6 +26,7 @@ type releasedJSON struct {
 	Event  string  `json:"event"`
 	Result string  `json:"result"`
 	refJSON
+	Alias    *aliasJSON     `json:"alias"`
 	Previous *ownerRefJSON  `json:"previous"`
 	Owners   []ownerRefJSON `json:"owners"`
 	Detail   *string        `json:"detail"`
@@ -33,7 +35,7 @@ type releasedJSON struct {
 // WriteReleased writes one line of JSON, with one Write.
 func WriteReleased(out io.Writer, r Released) error {
 	line := releasedJSON{
-		V: version, At: instant(time.Now()), Event: "release", Result: r.Result, refJSON: refOf(r.Ref, r.Kind), Previous: ownerRefOf(r.Previous),
+		V: version, At: instant(time.Now()), Event: "release", Result: r.Result, refJSON: refOf(r.Ref, r.Kind), Alias: aliasOf(r.Alias, sources.Told), Previous: ownerRefOf(r.Previous),
 		Owners: []ownerRefJSON{}, Detail: orNull(r.Detail),
 	}
 	for _, o := range r.Owners {

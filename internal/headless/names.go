@@ -17,70 +17,27 @@ var (
 	ErrAmbiguous = errors.New("more than one fits")
 )
 
-// FullName is SOURCE/SPACE/NAME, without the slash that a path of YDB begins with.
-func FullName(ref sources.Ref) string { return ref.Source + "/" + inSource(ref) }
-
-// inSource is SPACE/NAME, or NAME where there is no space.
-func inSource(ref sources.Ref) string {
-	if ref.Space == "" {
-		return ref.Name
-	}
-	return strings.TrimPrefix(ref.Space, "/") + "/" + ref.Name
-}
-
-// matches reports whether ref goes by name: SOURCE, SOURCE/NAME or SOURCE/SPACE/NAME. Whole texts
-// are compared, since a source's name and a key may both hold slashes.
-func matches(ref sources.Ref, name string) bool {
-	if name == ref.Source {
-		return true
-	}
-	rest, ok := strings.CutPrefix(name, ref.Source+"/")
-	return ok && (rest == ref.Name || rest == inSource(ref) || rest == ref.Space+"/"+ref.Name)
-}
-
-// known reports whether ref goes by name, or by what people call it: SOURCE/ALIAS.
-func known(ref sources.Ref, alias, name string) bool {
-	return matches(ref, name) || alias != "" && name == ref.Source+"/"+alias
-}
-
-// wanted reports whether a row or an event was asked for. No names: everything is. Events
+// wanted reports whether an event was asked for. No names: everything is. Events
 // of a whole source have no name and are always wanted: they say how far the rest can be
 // believed.
-func wanted(ref sources.Ref, alias string, names []string) bool {
-	return len(names) == 0 || ref.Name == "" ||
-		slices.ContainsFunc(names, func(name string) bool { return known(ref, alias, name) })
+func wanted(e *sources.Event, names []string) bool {
+	return len(names) == 0 || e.Ref.Name == "" || slices.ContainsFunc(names, func(name string) bool {
+		return name == e.Ref.Source || e.Ref.GoesBy(name, false) || e.Ref.GoesByAlias(name, sources.AliasName(e.Alias, e.AliasHow), false)
+	})
 }
 
 // rows returns the rows that were asked for, by source, space and name.
 func rows(s *sources.State, names []string) []*sources.Row {
-	var list []*sources.Row
-	for _, r := range s.Rows {
-		if r != nil && wanted(r.Ref, r.Alias, names) {
-			list = append(list, r)
-		}
+	list := slices.DeleteFunc(slices.Clone(s.Rows), func(r *sources.Row) bool {
+		return r == nil || len(names) > 0 && !slices.Contains(names, r.Source)
+	})
+	for _, name := range names {
+		list = append(list, sources.NamedRows(s.Rows, name, false)...)
 	}
 	slices.SortFunc(list, func(a, b *sources.Row) int {
 		return strings.Compare(a.Source+"\x00"+a.Space+"\x00"+a.Name, b.Source+"\x00"+b.Space+"\x00"+b.Name)
 	})
-	return list
-}
-
-// called returns those of the rows that a name means: the ones that bear it, else the ones
-// that people call so.
-func called(list []*sources.Row, name string) []*sources.Row {
-	var named, aliased []*sources.Row
-	for _, r := range list {
-		switch {
-		case matches(r.Ref, name):
-			named = append(named, r)
-		case known(r.Ref, r.Alias, name):
-			aliased = append(aliased, r)
-		}
-	}
-	if len(named) > 0 {
-		return named
-	}
-	return aliased
+	return slices.Compact(list)
 }
 
 // checkNames reports a name that no row has, and one that several have. A source that was not
@@ -90,7 +47,7 @@ func checkNames(s *sources.State, list []*sources.Row, names []string) error {
 		if isSource(s, name) {
 			continue // all of it, however much that is
 		}
-		switch found := called(list, name); len(found) {
+		switch found := sources.NamedRows(list, name, false); len(found) {
 		case 0:
 			if readInFull(s, name) {
 				return notFound(s, name, i)
@@ -135,13 +92,22 @@ func typedName(s *sources.State, name string, i int) string {
 	return fmt.Sprintf("name %d (%s/...)", i+1, format.Clean(source, 100))
 }
 
-// paths names rows in full.
-func paths(list []*sources.Row) []string {
-	names := make([]string, len(list))
-	for i, r := range list {
-		names[i] = format.Clean(FullName(r.Ref), maxText)
+// FullNames names primitives in full, for people.
+func FullNames(refs []sources.Ref) []string {
+	names := make([]string, len(refs))
+	for i, ref := range refs {
+		names[i] = format.Clean(ref.FullName(), maxText)
 	}
 	return names
+}
+
+// paths names rows in full.
+func paths(list []*sources.Row) []string {
+	var refs []sources.Ref
+	for _, r := range list {
+		refs = append(refs, r.Ref)
+	}
+	return FullNames(refs)
 }
 
 // NearName is the one of known that a person probably meant who wrote name: by a typing error, else
@@ -167,9 +133,9 @@ func meant(s *sources.State, name string) string {
 		if r == nil {
 			continue
 		}
-		names = append(names, r.Source+"/"+r.Name, FullName(r.Ref))
-		if r.Alias != "" {
-			names = append(names, r.Source+"/"+r.Alias)
+		names = append(names, r.Source+"/"+r.Name, r.FullName())
+		if alias := sources.AliasName(r.Alias, r.AliasHow); alias != "" {
+			names = append(names, r.Source+"/"+alias)
 		}
 	}
 	near := NearName(name, names...)

@@ -21,7 +21,9 @@ func aliased(name, alias string) *sources.Row {
 
 func TestWhatPeopleCallAPrimitiveIsTakenAsItsName(t *testing.T) {
 	t.Parallel()
-	feed := newScript(live(aliased("17:4", "compactor"), aliased("18:4", "twin"), aliased("19:4", "twin"), aliased("20:4", "x"), named("0", "x"), named("0", "app:leader:billing")))
+	guessed := aliased("21:4", "guess")
+	guessed.AliasHow = sources.Inferred
+	feed := newScript(live(guessed, aliased("17:4", "compactor"), aliased("18:4", "twin"), aliased("19:4", "twin"), aliased("20:4", "x"), named("0", "x"), named("0", "app:leader:billing")))
 	for _, tt := range []struct {
 		name, found string
 		err         error
@@ -29,7 +31,8 @@ func TestWhatPeopleCallAPrimitiveIsTakenAsItsName(t *testing.T) {
 	}{
 		{"a/compactor", "17:4", nil, ""},
 		{"a/17:4", "17:4", nil, ""},
-		{"a/x", "x", nil, ""}, // its own name, and not what another one is called
+		{"a/guess", "", headless.ErrNotFound, "no primitive goes by this name"}, // shown, and no name
+		{"a/x", "x", nil, ""},                                                   // its own name, and not what another one is called
 		{"a/twin", "", headless.ErrAmbiguous, "a/0/18:4, a/0/19:4"},
 		{"a/compacter", "", headless.ErrNotFound, "did you mean a/compactor?"},
 		{"a/17:5", "", headless.ErrNotFound, "did you mean a/17:4?"},
@@ -127,7 +130,9 @@ func TestASourceAloneIsAllOfIt(t *testing.T) {
 func TestWatchSaysOnceThatNothingBearsAName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		feed := newScript(live(aliased("17:4", "compactor"), named("0", "x")), sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "a"}})
+		guessed := aliased("21:4", "guess")
+		guessed.AliasHow = sources.Inferred
+		feed := newScript(live(guessed, aliased("17:4", "compactor"), named("0", "x")), sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "a"}})
 		var diag bytes.Buffer
 		names := []string{"a", "a/x", "a/compactor", "a/compacter", "a/hunter2hunter2"}
 		watch(t, feed, headless.WatchOptions{Names: names, Diag: &diag})

@@ -152,7 +152,7 @@ func (s spaces) see(ref sources.Ref) {
 // source's name and a slash it selects just this one.
 func (s spaces) name(ref sources.Ref) string {
 	if len(s[ref.Source]) > 1 {
-		return format.Clean(inSource(ref), 2*maxText)
+		return format.Clean(ref.InSource(), 2*maxText)
 	}
 	return format.Clean(ref.Name, maxText)
 }

@@ -77,7 +77,7 @@ func (w *watcher) doubt(s *sources.State) {
 		if len(s.Sources) == 0 || !readInFull(s, name) {
 			return false
 		}
-		if !isSource(s, name) && len(called(rows(s, []string{name}), name)) == 0 {
+		if !isSource(s, name) && len(sources.NamedRows(s.Rows, name, false)) == 0 {
 			// Nobody need read it: what is asked for is on the other stream.
 			_, _ = fmt.Fprintf(w.o.Diag, "%s: no primitive goes by this name yet%s (its lines come as soon as one does)\n", typedName(s, name, i), meant(s, name))
 		}
@@ -97,7 +97,7 @@ func (w *watcher) print(events []sources.Event, missed uint64) error {
 		w.spaces.see(events[i].Ref)
 	}
 	for i := range events {
-		if !wanted(events[i].Ref, events[i].Alias, w.o.Names) {
+		if !wanted(&events[i], w.o.Names) {
 			continue
 		}
 		if err := w.event(&events[i]); err != nil {

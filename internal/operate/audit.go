@@ -38,6 +38,7 @@ type Record struct {
 	Space   string `json:"namespace,omitempty"`
 	Kind    string `json:"kind,omitempty"`
 	Name    string `json:"name,omitempty"`
+	Alias   string `json:"alias,omitempty"` // of a lock whose name is a number
 
 	OwnerBefore string `json:"owner_before,omitempty"`
 	LabelBefore string `json:"label_before,omitempty"`

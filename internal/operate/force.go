@@ -190,7 +190,7 @@ func fallsWith(s *sources.State, row *sources.Row, w *sources.Owner) []string {
 	return lines
 }
 
-func rowText(row *sources.Row) string { return clean(cmp.Or(row.Alias, row.Name)) }
+func rowText(row *sources.Row) string { return clean(strings.TrimSpace(row.Alias + " " + row.Name)) }
 
 // someOf names the first five of a list.
 func someOf(names []string) string {

@@ -21,7 +21,7 @@ func (n *run) begin(b *Backend) error {
 	t := n.Request.Target
 	n.record = Record{
 		At: time.Now().UTC(), ID: n.op.options.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
-		Address: b.Address, Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
+		Address: b.Address, Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name, Alias: t.Alias,
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
 		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
 	}

@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,7 +19,7 @@ func (a *Acting) Claim(v action.Verb, name string) tea.Cmd {
 		a.host.Say(screen.ReadOnlyText)
 		return nil
 	}
-	rows := namedRows(a, name)
+	rows := sources.NamedRows(a.feed.State().Rows, name, true)
 	switch {
 	case name == "":
 		a.host.Say("which one? write its name, or SOURCE/NAME; tab completes")
@@ -33,7 +32,7 @@ func (a *Acting) Claim(v action.Verb, name string) tea.Cmd {
 		a.host.Say("there is no row " + paint.Clean(name) + ": " + a.Keys.KeyOf(keys.Filter) + " looks for parts of names")
 		return nil
 	case len(rows) > 1:
-		a.host.Say(paint.Count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
+		a.host.Say(paint.Count(len(rows), "row") + " have that name; write " + paint.Clean(rows[0].FullName()) + " or " + paint.Clean(rows[1].FullName()))
 		return nil
 	}
 	if !a.possible(v, rows[0], "this backend cannot do that: "+a.Keys.KeyOf(keys.Actions)+" on the row shows what it can") {
@@ -60,26 +59,6 @@ func (a *Acting) possible(v action.Verb, row *sources.Row, never string) bool {
 	return false
 }
 
-// namedRows finds the rows that go by a name, after their source or their source and space
-// if there are several; an alias counts where nothing has it for a name.
-func namedRows(a *Acting, name string) []*sources.Row {
-	var named, called []*sources.Row
-	for _, r := range a.feed.State().Rows {
-		switch {
-		case r == nil:
-		case name == r.Name, name == r.Source+"/"+r.Name, name == longName(r):
-			named = append(named, r)
-		case r.Alias == "":
-		case name == r.Alias, name == r.Source+"/"+r.Alias:
-			called = append(called, r)
-		}
-	}
-	if len(named) > 0 {
-		return named
-	}
-	return called
-}
-
 // nearName is the name of a row that a person probably meant; "": none is near.
 func nearName(a *Acting, name string) string {
 	var names []string
@@ -88,20 +67,12 @@ func nearName(a *Acting, name string) string {
 			continue
 		}
 		names = append(names, r.Name, r.Source+"/"+r.Name)
-		if r.Alias != "" {
-			names = append(names, r.Alias)
+		if alias := sources.AliasName(r.Alias, r.AliasHow); alias != "" {
+			names = append(names, alias)
 		}
 	}
 	if len(name) < 3 {
 		return "" // of so little anything may have been meant
 	}
 	return address.Near(name, names...)
-}
-
-// longName is a name that only one row has.
-func longName(r *sources.Row) string {
-	if r.Space == "" {
-		return paint.Clean(r.Source + "/" + r.Name)
-	}
-	return paint.Clean(r.Source + "/" + strings.TrimPrefix(r.Space, "/") + "/" + r.Name)
 }

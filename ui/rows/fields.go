@@ -48,7 +48,7 @@ func fieldTable() []fieldEntry {
 			return match(s.row.Name) || s.row.Alias != "" && match(s.row.Alias), true
 		},
 		event: (*eventSubject).named,
-		audit: func(e *action.AuditEntry) []string { return []string{e.Ref.Name} },
+		audit: func(e *action.AuditEntry) []string { return []string{e.Ref.Name, e.Alias} },
 		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) {
 			add(r.Name)
 			add(r.Alias)

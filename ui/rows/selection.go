@@ -163,7 +163,7 @@ func (f *Selection) PassesAudit(e *action.AuditEntry) bool { return f.Expr.Match
 type auditSubject struct{ *action.AuditEntry }
 
 func (s auditSubject) Words(match func(string) bool) bool {
-	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || match(s.Ref.Source) || match(s.Before.Name()) || match(s.After.Name()) || match(s.Reason) || match(s.Result) || match(s.Detail)
+	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || s.Alias != "" && match(s.Alias) || match(s.Ref.Source) || match(s.Before.Name()) || match(s.After.Name()) || match(s.Reason) || match(s.Result) || match(s.Detail)
 }
 
 func (s auditSubject) Text(field int, match func(string) bool) (found, known bool) {

@@ -27,7 +27,7 @@ func auditScreen(sc *Scene) Frame {
 	for _, id := range sc.AuditList.Visible() {
 		if p := sc.FindAuditEntry(id); p != nil {
 			shown = append(shown, p)
-			names = max(names, format.Width(NameOf(sc, p.Ref)))
+			names = max(names, format.Width(aliased(sc, p.Ref, p.Alias)))
 			who = max(who, format.Width(paint.Clean(p.User())))
 		}
 	}
@@ -46,7 +46,7 @@ func auditScreen(sc *Scene) Frame {
 		p := shown[i]
 		l.Cursor(p.ID == selected).Cell(sc.Theme.Dim, instantCell(sc, p.At, ""), eventTime).Skip(1)
 		l.Cell("", paint.Clean(p.User()), who).Skip(1).Cell(sc.Theme.Strong, paint.Clean(p.Action), len("cancel-wait")).Skip(1)
-		l.Cell("", sc.Theme.FitName(NameOf(sc, p.Ref), names), names).Skip(1)
+		l.Cell("", sc.Theme.FitName(aliased(sc, p.Ref, p.Alias), names), names).Skip(1)
 		putParts(l, sc.Theme.FitParts(resultParts(sc, p), l.Width-l.X), l.Width)
 	})
 }
@@ -114,7 +114,7 @@ func entryReadout(sc *Scene, p *action.AuditEntry, w int) []string {
 	}
 	when := sc.Theme.Dim.Text("  " + p.At.In(sc.Now.Location()).Format("2006-01-02 15:04:05.000") + ", " + format.Age(sc.Now.Sub(p.At)) + " ago")
 	lines := []string{readoutLine(sc, w, "WHO", paint.Plain(paint.Clean(p.Who)), when)}
-	what := []paint.Part{sc.Theme.Strong.Text(paint.Clean(p.Action) + " " + paint.Clean(p.Ref.Name))}
+	what := []paint.Part{sc.Theme.Strong.Text(paint.Clean(p.Action) + " " + aliased(sc, p.Ref, p.Alias))}
 	what = append(what, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(p.Kind, paint.Clean(p.Ref.Source), paint.Clean(p.Ref.Space)), " "+sc.Theme.Dot+" ")))
 	lines = append(lines, readoutLine(sc, w, "WHAT", what...))
 	if p.Before.Name() != "" || p.After.Name() != "" {

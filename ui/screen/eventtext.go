@@ -57,17 +57,22 @@ func nameWidth(sc *Scene, events []*sources.Event, w int) int {
 
 // eventName is what an event is about: a row, or a source and its scope.
 func eventName(sc *Scene, e *sources.Event) string {
-	if name := NameOf(sc, e.Ref); name != "" {
-		if e.Alias != "" && paint.Numeric(e.Ref.Name) {
-			return paint.Clean(e.Alias) + " " + name
-		}
-		return name
+	if e.Ref.Name != "" {
+		return aliased(sc, e.Ref, e.Alias)
 	}
 	name := paint.Clean(e.Ref.Source)
 	if e.Scope != "" {
 		name += " " + paint.Clean(e.Scope)
 	}
 	return name
+}
+
+// aliased is what a primitive is called, behind the alias of the number that it is.
+func aliased(sc *Scene, ref sources.Ref, alias string) string {
+	if alias == "" || !paint.Numeric(ref.Name) {
+		return NameOf(sc, ref)
+	}
+	return paint.Clean(alias) + " " + NameOf(sc, ref)
 }
 
 // drawEvent writes an event into what is left of a line, with its name in as many cells,

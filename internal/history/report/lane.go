@@ -28,7 +28,7 @@ func (p *picture) lane(i int) {
 	top := head + i*laneHigh
 	middle := top + laneHigh/2
 	hidden := p.unobserved(l)
-	fmt.Fprintf(p, `<g><title>%s</title><text x="%d" y="%d">%s</text>`, escaped(l.Ref.Source+"/"+l.Ref.Name), margin, middle+4, escaped(p.labels[i]))
+	fmt.Fprintf(p, `<g><title>%s</title><text x="%d" y="%d">%s</text>`, escaped(l.Ref.Source+"/"+p.inSource(l.Ref)), margin, middle+4, escaped(p.labels[i]))
 	for _, d := range hidden {
 		x, to := p.x(d.From), p.x(p.Span.To)
 		if !d.To.IsZero() {

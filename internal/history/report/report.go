@@ -26,13 +26,14 @@ type Report struct {
 	// Detail one of them begins with is the same.
 	Actions []sources.Event
 
-	lanes  []history.Lane
-	names  sources.Names // the lanes by name
-	events []sources.Event
-	acts   []sources.Event
-	waits  []wait    // the longest first
-	upTo   time.Time // the events behind it were not read; zero: all were
-	runs   []history.Run
+	lanes   []history.Lane
+	names   sources.Names // the lanes by name
+	aliases map[sources.Ref]history.Alias
+	events  []sources.Event
+	acts    []sources.Event
+	waits   []wait    // the longest first
+	upTo    time.Time // the events behind it were not read; zero: all were
+	runs    []history.Run
 }
 
 // Of how much a report tells: the events that are read, and the rows of a table.
@@ -61,6 +62,13 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	r.names = sources.Names{}
 	for i := range r.lanes {
 		r.names.Add(r.lanes[i].Ref.Name, i)
+	}
+	shown := make([]sources.Ref, len(r.lanes))
+	for i := range r.lanes {
+		shown[i] = r.lanes[i].Ref
+	}
+	if r.aliases, err = history.Aliases(ctx, reader, shown); err != nil {
+		return err
 	}
 	if r.acts, err = history.Acts(ctx, reader, r.Span); err != nil {
 		return err
@@ -332,7 +340,12 @@ func gapLength(g *lane.Gap) string {
 
 // called is the name of a primitive in a cell, behind its source, and its space where that is needed.
 func (r *Report) called(ref sources.Ref) string {
-	return cell(ref.Source + "/" + r.names.InSource(ref, r.ref))
+	return cell(ref.Source + "/" + r.inSource(ref))
+}
+
+// inSource is what a primitive is called behind its source: its alias, if any, and its name.
+func (r *Report) inSource(ref sources.Ref) string {
+	return strings.TrimSpace(r.aliases[ref].Text + " " + r.names.InSource(ref, r.ref))
 }
 
 func (r *Report) ref(lane int32) sources.Ref { return r.lanes[lane].Ref }

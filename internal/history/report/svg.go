@@ -84,7 +84,7 @@ func (p *picture) name() {
 	cells := 16
 	several := slices.ContainsFunc(p.lanes, func(l history.Lane) bool { return l.Ref.Source != p.lanes[0].Ref.Source })
 	for i := range p.lanes {
-		name := p.names.InSource(p.lanes[i].Ref, p.ref)
+		name := p.inSource(p.lanes[i].Ref)
 		if several {
 			name = p.lanes[i].Ref.Source + "/" + name
 		}
