@@ -218,3 +218,33 @@ func TestEachGuardRefusesWhatItMustAndNothingElse(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardByItselfRefusesOnlyItsOwnCase asks single guards what the ones before them hide.
+func TestGuardByItselfRefusesOnlyItsOwnCase(t *testing.T) {
+	t.Parallel()
+	for _, v := range action.Verbs() {
+		d := allowed(v.Verb)
+		d.row = nil
+		for name, g := range map[string]func(*decision) error{"possible": guardPossible, "owners": guardOwners} {
+			if err := g(d); err != nil {
+				t.Errorf("%v: without a row the guard of what is %s says %v", v.Verb, name, err)
+			}
+		}
+		d = allowed(v.Verb)
+		d.ours, d.Target.Owner = nil, "another"
+		if err := guardOurs(d); err != nil {
+			t.Errorf("%v: without anything of ours it says %v", v.Verb, err)
+		}
+		d.ours = &action.Holding{Owner: "us"}
+		if err, own := guardOurs(d), v.Group == action.OwnLease; (err != nil) != own {
+			t.Errorf("%v: about another who is gone it says %v", v.Verb, err)
+		}
+	}
+	for _, v := range []action.Verb{action.Release, action.Crash, action.CancelWait} {
+		d := allowed(v)
+		d.row.Owners, d.row.Queue = nil, sources.Queue{}
+		if err := guardOwners(d); !errors.Is(err, ErrNotPossible) || errors.Is(err, ErrTaken) {
+			t.Errorf("%v: without anybody to end it says %v", v, err)
+		}
+	}
+}
