@@ -50,7 +50,7 @@ func teeth(sc *Scene, l *paint.Line, row *sources.Row, fills []rows.Fill, win ti
 		for len(fills) > 0 && !fills[0].Until.After(from) {
 			fills = fills[1:]
 		}
-		hidden := cells[i].Kind == timeline.Dark
+		hidden := cells[i].Kind == timeline.Dark || cells[i].Kind == timeline.Unread
 		switch {
 		case !hidden && drawTooth(sc, l, lease, fills, from, win.Step):
 		case hidden || cells[i].Kind == timeline.Owned:
