@@ -25,7 +25,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 		if p.env.wrapSource != nil {
 			source = p.env.wrapSource(source)
 		}
-		if s.Agree == 0 && s.Type == "dflockd" { // a key belongs to one server of the list
+		if s.Agree == 0 && backends.Of(s.Type).Shards {
 			s.Agree = -1 - i
 		}
 		specs = append(specs, sources.Spec{
