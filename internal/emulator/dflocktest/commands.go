@@ -14,7 +14,7 @@ func (m *model) request(c *client, command, key, argument string) {
 		return
 	}
 	m.active(c)
-	r, ok := parse(command, key, argument)
+	r, ok := parse(command, key, argument, m.options.Newer.Bounds)
 	if !c.trusted {
 		m.authenticate(c, r, ok)
 		return
@@ -52,8 +52,10 @@ func (m *model) authenticate(c *client, r request, ok bool) {
 	m.reply(c, "ok")
 }
 
-func granted(nonce string, lease time.Duration) string {
-	return fmt.Sprintf("ok %s %d", nonce, lease/time.Second)
+// granted is the line for a grant. A lease of less than a second, which is left where one overflows,
+// is told as the default.
+func (m *model) granted(word, nonce string, lease time.Duration) string {
+	return fmt.Sprintf("%s %s %d", word, nonce, cmp.Or(lease/time.Second, m.options.DefaultLease/time.Second))
 }
 
 func (m *model) acquire(c *client, r request) {
@@ -62,7 +64,7 @@ func (m *model) acquire(c *client, r request) {
 	case word != "":
 		m.reply(c, word)
 	case e.free():
-		m.reply(c, granted(m.grant(e, c, r.lease), r.lease))
+		m.reply(c, m.granted("ok", m.grant(e, c, r.lease), r.lease))
 	case m.full(e):
 		m.reply(c, "error_max_waiters")
 	default:
@@ -84,7 +86,7 @@ func (m *model) await(c *client, e *entry, w *waiter, patience time.Duration, jo
 	switch {
 	case !m.shutAt.IsZero():
 		m.giveUp(c, m.drainingWord())
-	case patience == 0:
+	case patience <= 0:
 		m.giveUp(c, "timeout")
 	}
 }
@@ -101,7 +103,7 @@ func (m *model) enqueue(c *client, r request) {
 	case e.free():
 		p := &place{entry: e, nonce: m.grant(e, c, r.lease), lease: r.lease}
 		c.places[e.key] = p
-		m.reply(c, fmt.Sprintf("acquired %s %d", p.nonce, p.lease/time.Second))
+		m.reply(c, m.granted("acquired", p.nonce, p.lease))
 	case m.full(e):
 		m.reply(c, "error_max_waiters")
 	default:
@@ -135,7 +137,7 @@ func (m *model) wait(c *client, r request) {
 		o.ends = m.now.Add(p.lease)
 		p.entry.used = m.now
 	}
-	m.reply(c, granted(p.nonce, p.lease))
+	m.reply(c, m.granted("ok", p.nonce, p.lease))
 }
 
 // owned finds the grant that r or n is about.

@@ -20,6 +20,8 @@
 //   - A client that hangs up while it waits is noticed only when its turn or its time-out comes.
 //   - A wait for a grant whose lease has been swept meanwhile is answered ok, with a nonce
 //     that is worth nothing.
+//   - Seconds that do not fit into 64 bits of nanoseconds overflow: some are leases of centuries, e grants
+//     some that are over, and others are errors.
 //   - A malformed request is answered "error" and leaves the connection open; a line that is
 //     too long closes it.
 //   - Entries of stats come in any order.

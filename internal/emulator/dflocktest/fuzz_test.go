@@ -14,6 +14,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("sl\nk\n0 2\nse\nk\n2 9\nsw\nk\n3\nsn\nk\nx 4\nsr\nk\nx\n")
 	f.Add("e\nk\n\nw\nk\n0\nauth\n_\nx\nping\n_\n\nl\r\nk\r\n1 1\r\n")
 	f.Add("l\nk\n9223372036 9223372036\nl\nk\n-1\nl\nk\n+1 007\nl\n\xff\n0\n" + strings.Repeat("x", 300))
+	f.Add("e\nk\n10000000000\nl\nk\n99999999999 99999999999\n")
 	f.Fuzz(func(t *testing.T, input string) {
 		m := newModel(Options{MaxWaiters: 3}.withDefaults(), time.Unix(1_000_000, 0))
 		r := bufio.NewReader(strings.NewReader(input))
@@ -30,7 +31,8 @@ func FuzzRequest(f *testing.F) {
 				}
 				lines[i] = line
 			}
-			checkRequest(t, lines)
+			checkRequest(t, lines, false)
+			checkRequest(t, lines, true)
 			answers := 0
 			c := m.open(func(answer) { answers++ })
 			m.request(c, lines[0], lines[1], lines[2])
@@ -44,16 +46,16 @@ func FuzzRequest(f *testing.F) {
 }
 
 // checkRequest compares what parse makes of three lines with what the protocol allows.
-func checkRequest(t *testing.T, lines [3]string) {
+func checkRequest(t *testing.T, lines [3]string, bounds bool) {
 	t.Helper()
-	r, ok := parse(lines[0], lines[1], lines[2])
+	r, ok := parse(lines[0], lines[1], lines[2], bounds)
 	if !ok {
 		return
 	}
 	if !slices.Contains([]string{"l", "r", "n", "e", "w", "auth", "stats", "ping"}, r.verb) {
 		t.Errorf("%q is a request of verb %q", lines, r.verb)
 	}
-	if r.wait < 0 || r.lease < 0 || r.limit < 1 || r.semaphore && r.verb == lines[0] {
+	if bounds && (r.wait < 0 || r.lease < 0) || r.limit < 1 || r.semaphore && r.verb == lines[0] {
 		t.Errorf("%q is %+v", lines, r)
 	}
 }

@@ -3,6 +3,7 @@ package dflocktest
 import (
 	"bufio"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -45,11 +46,15 @@ type request struct {
 	limit     int
 }
 
-// The most that a number may be: more seconds do not fit into a time.Duration.
-const mostSeconds = 9_223_372_036
+// The most that a number may be where the server has bounds.
+const (
+	mostSeconds = 9_223_372_036 // more do not fit into a time.Duration
+	mostLimit   = 1_048_576
+)
 
-// parse reports whether the lines are a request that the server understands.
-func parse(command, key, argument string) (request, bool) {
+// parse reports whether the lines are a request that the server understands. Without bounds, seconds
+// that do not fit into a time.Duration overflow it.
+func parse(command, key, argument string, bounds bool) (request, bool) {
 	r := request{verb: command, key: key, limit: 1}
 	switch command {
 	case "auth":
@@ -68,6 +73,9 @@ func parse(command, key, argument string) (request, bool) {
 	}
 	fields, ok := strings.Fields(argument), true
 	number := func(least, most int) int { // that stands next
+		if !bounds {
+			most = math.MaxInt
+		}
 		if len(fields) == 0 {
 			ok = false
 			return 0
@@ -87,10 +95,14 @@ func parse(command, key, argument string) (request, bool) {
 	}
 	claims := r.verb == "l" || r.verb == "e"
 	if claims && r.semaphore {
-		r.limit = number(1, 1<<31)
+		r.limit = number(1, mostLimit)
 	}
-	if len(fields) > 0 && (claims || r.verb == "n") {
+	given := len(fields) > 0 && (claims || r.verb == "n")
+	if given {
 		r.lease = time.Duration(number(1, mostSeconds)) * time.Second
+	}
+	if r.lease <= 0 && given && (command != "e" || bounds) { // e looks at it before it overflows
+		return r, false
 	}
 	return r, ok && len(fields) == 0
 }

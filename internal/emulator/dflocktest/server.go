@@ -146,6 +146,7 @@ type Newer struct {
 	NoticesHangUps bool // 1.15: a client that hangs up while it waits leaves the queue
 	LongSecrets    bool // 1.15: the line with the secret may have 64 KiB
 	Draining       bool // 1.16: a server that shuts down answers error_draining
+	Bounds         bool // 2.0: seconds that overflow, and limits over 1,048,576, are errors
 	Fences         bool // 2.1: the first half of a nonce is a number that grows with each grant
 }
 
@@ -157,7 +158,7 @@ func Since1_16() Newer {
 // Since2_1 is what version 2.1 has.
 func Since2_1() Newer {
 	n := Since1_16()
-	n.SignalChannels, n.Fences = false, true
+	n.SignalChannels, n.Bounds, n.Fences = false, true, true
 	return n
 }
 

@@ -89,8 +89,8 @@ func (m *model) serve(e *entry) {
 		}
 		if c := w.client; c.waits != nil && c.waits.waiter == w {
 			c.waits = nil
-			delete(c.places, e.key)
-			m.reply(c, granted(nonce, w.lease))
+			c.done(w)
+			m.reply(c, m.granted("ok", nonce, w.lease))
 		}
 	}
 }
@@ -138,11 +138,18 @@ func (c *client) forget(e *entry, nonce string) {
 	}
 }
 
+// done drops what e left for w, once w is answered: l leaves it as it is.
+func (c *client) done(w *waiter) {
+	if w.place != nil {
+		delete(c.places, w.place.entry.key)
+	}
+}
+
 // giveUp ends a wait without a grant.
 func (m *model) giveUp(c *client, word string) {
 	w := c.waits
 	c.waits = nil
-	delete(c.places, w.entry.key)
+	c.done(w.waiter)
 	w.entry.queue = slices.DeleteFunc(w.entry.queue, func(other *waiter) bool { return other == w.waiter })
 	w.entry.used = m.now
 	m.reply(c, word)
