@@ -19,8 +19,8 @@ func TestAServerThatEndsSilentConnectionsSoonIsAskedMoreOften(t *testing.T) {
 		t.Errorf("it says %q", down.Detail)
 	}
 	looks := r.Received("stats")
-	for r.Received("stats") < looks+6 {
-		time.Sleep(50 * time.Millisecond)
+	if err := r.Await(t.Context(), func() bool { return r.Received("stats") >= looks+6 }); err != nil {
+		t.Fatal(err)
 	}
 	for _, e := range r.Drain() {
 		if e.Kind == sources.EventSourceDown {
