@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
@@ -25,7 +26,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 		if p.env.wrapSource != nil {
 			source = p.env.wrapSource(source)
 		}
-		if s.Agree == 0 && backends.Of(s.Type).Shards {
+		if s.Agree == 0 && slices.Contains(backends.Of(s.Type).Traits, config.Sharded) {
 			s.Agree = -1 - i
 		}
 		specs = append(specs, sources.Spec{

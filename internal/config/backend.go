@@ -58,6 +58,7 @@ const (
 	Semaphores               // there are semaphores
 	LocalSocket              // a URL without a host means the local socket
 	Numbered                 // the path of a URL is the number of a database, which may be shown
+	Sharded                  // a URL may name several servers, and a lock belongs to one of them
 )
 
 // Variable is an environment variable that names a server.

@@ -18,8 +18,7 @@ func All() []Backend { return []Backend{redis(), postgres(), ydb(), dflockd()} }
 // Backend is one entry of the list.
 type Backend struct {
 	config.Backend
-	Shards bool               // a source may have several servers, and a name belongs to one of them
-	LogTo  func(*slog.Logger) // takes what its library logs; nil: that logs nothing
+	LogTo func(*slog.Logger) // takes what its library logs; nil: that logs nothing
 	// Source prepares a source. The error is what a person has to write in another way.
 	Source func(h Host, s config.Source, names map[string]string) (Prepared, error)
 	// Driver says what can be done with a source and how.

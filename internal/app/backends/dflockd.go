@@ -28,7 +28,7 @@ func dflockd() Backend {
 			Schemes: []config.Scheme{
 				{Name: "dflockd", Port: port, Shown: "dflockd://", Plain: "dflockds"}, {Name: "dflockds", Port: port, Shown: "dflockds:// (TLS)"},
 			},
-			Traits:    []config.Trait{config.Forget, config.Semaphores},
+			Traits:    []config.Trait{config.Forget, config.Semaphores, config.Sharded},
 			Parameter: dflockdParameter,
 			Check: func(s config.Source, _ map[string]string) error {
 				o, _, err := dflockdOptions(s)
@@ -42,7 +42,7 @@ func dflockd() Backend {
 				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown. ?lease=30s, ?renew=1s and ?idle=23s are for claims: idle is the --read-timeout of the servers",
 			},
 		},
-		Shards: true, Source: dflockdSource, Driver: dflockdDriver,
+		Source: dflockdSource, Driver: dflockdDriver,
 		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
 			return cmp.Or(kind, "keys") + "=" + escape(glob.Escape(r.Name)), false
 		},
