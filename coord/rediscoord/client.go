@@ -58,7 +58,11 @@ func NewServer(o ClientOptions) (options *redis.Options, dial func(ctx context.C
 			if err != nil {
 				return nil, err
 			}
-			return direct(ctx, addr)
+			conn, err := direct(ctx, addr)
+			if err != nil {
+				return nil, &MasterError{addr, err}
+			}
+			return conn, nil
 		}
 	}
 	return options, dial, nil

@@ -66,7 +66,7 @@ func (f *failover) dialMaster(ctx context.Context, network, _ string) (net.Conn,
 	}
 	conn, err := f.sentinels.server.Dialer(ctx, network, addr)
 	if err != nil {
-		return nil, err
+		return nil, &MasterError{addr, err}
 	}
 	c := &masterConn{Conn: conn, addr: addr}
 	c.closed = func() {

@@ -29,6 +29,18 @@ type sentinels struct {
 	addrs []string
 }
 
+// MasterError reports what went wrong with the master that Sentinels named.
+type MasterError struct {
+	Addr string // host:port, as they named it
+	Err  error
+}
+
+// Error implements error.
+func (e *MasterError) Error() string { return "the master at " + e.Addr + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *MasterError) Unwrap() error { return e.Err }
+
 func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
 	s := &sentinels{master: o.Master, server: *server, addrs: slices.Clone(o.Addrs)}
 	s.server.DB, s.server.PoolSize = 0, 1

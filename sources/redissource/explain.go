@@ -2,6 +2,7 @@ package redissource
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -10,15 +11,20 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/failure"
+	"coordtop/internal/format"
 	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
-var (
-	errNoScan = errors.New("no right to scan")
-	errNoRead = errors.New("no right to read")
-)
+var errNoScan = errors.New("no right to scan")
+
+// noReadError reports that the selected keys may not be read; lacks are the missing rights.
+type noReadError struct{ lacks string }
+
+// Error implements error.
+func (e *noReadError) Error() string { return "no right to read: " + e.lacks }
 
 // words are Redis'. Nobody changes them.
 var words = sources.Words{
@@ -38,14 +44,21 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 		Secrets: []string{o.Password, o.SentinelPassword}, TLS: o.TLS != nil, Opening: opening, Silence: silence,
 	}
 	var liar *respwire.Error
+	var noRead *noReadError
+	var master *rediscoord.MasterError
 	var said redis.Error
-	asked := o.Topology == rediscoord.Sentinel && opening // Sentinels
+	if errors.As(err, &master) {
+		c.Where = master.Addr
+	}
+	asked := o.Topology == rediscoord.Sentinel && opening && master == nil // Sentinels
 	is := func(f sources.Failure) error { return c.Problem(f, err, said.Error()) }
 	switch {
 	case errors.Is(err, errNoScan):
 		return sources.Final(err, "the user may not scan for patterns: give it +scan, or name each key")
-	case errors.Is(err, errNoRead):
-		return sources.Final(err, "the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
+	case errors.As(err, &noRead) && noRead.lacks == allRights:
+		return sources.Final(err, "the user may not read the selected keys: give it %s and %%R~ with their names", noRead.lacks)
+	case errors.As(err, &noRead):
+		return sources.Final(err, "the user may not read keys: give it %s", noRead.lacks)
 	case errors.As(err, &liar):
 		c.Where = liar.Addr // of the master, where Sentinels were asked for it
 		return c.Problem(sources.Lies, err, liar.What)
@@ -54,8 +67,12 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	case asked && errors.Is(err, redis.Nil):
 		return sources.Final(err, "the Sentinels at %s know no master %q: check the name behind the hosts", c.Where, o.Master)
 	case !errors.As(err, &said):
-		if p := c.Unreached(err); p != nil {
+		switch p := c.Unreached(err); {
+		case p == nil:
+		case master == nil || errors.Is(p, sources.ErrRefused) || failure.IsAny(err, context.Canceled, sources.ErrClosed):
 			return p
+		default:
+			return sources.Passing(p, "the master %q at %s cannot be reached: a failover is awaited, the Sentinels name no other yet", o.Master, format.Clean(master.Addr, 300))
 		}
 		if opening {
 			return c.Problem(sources.Foreign, err, "")

@@ -3,6 +3,7 @@ package redissource
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -105,7 +106,7 @@ func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which 
 func (a asked) read(r *reading) (steady bool, err error) {
 	switch err := errors.Join(a.before.Err(), a.size.Err(), a.head.Err(), a.after.Err()); {
 	case redis.IsPermissionError(err):
-		r.shape = denied
+		r.shape, r.lacks = denied, a.lacks()
 		return true, nil
 	case isMoved(err):
 		r.shape = moved
@@ -120,6 +121,20 @@ func (a asked) read(r *reading) (steady bool, err error) {
 		r.shape = missing
 	}
 	return stood(a.before.Val(), a.after.Val(), r.got.Sub(r.sent)), nil
+}
+
+// allRights are what a key is read with. All are refused where it is the key that may not be read.
+const allRights = "+pttl +strlen +getrange"
+
+// lacks are those of allRights that were refused.
+func (a asked) lacks() string {
+	var list []string
+	for _, command := range []redis.Cmder{a.before, a.size, a.head} {
+		if redis.IsPermissionError(command.Err()) {
+			list = append(list, "+"+command.Name())
+		}
+	}
+	return strings.Join(list, " ")
 }
 
 func isMoved(err error) bool {

@@ -74,7 +74,7 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 	}
 	switch r.shape {
 	case denied:
-		l.Note = "no right to read it: give the user +pttl +strlen +getrange on this key"
+		l.Note = "no right to read it: give the user " + cmp.Or(r.lacks, allRights) + " on this key"
 	case moved:
 		l.Note = "another node of the cluster has it"
 	}
@@ -264,6 +264,7 @@ type reading struct {
 	ttl       time.Duration // what is left; noTTL: it stays for ever
 	head      []byte        // of a string
 	size      int           // of the whole string
+	lacks     string        // of a key that is denied: the rights that are missing; "": all
 	typ       string        // of another type: Redis's name for it
 	fields    map[string]string
 	members   []lockformat.Member

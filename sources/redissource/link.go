@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -45,9 +47,23 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	l := newLink(ctx, o, selected, d)
 	if err := l.login(ctx); err != nil {
 		l.Close()
-		return nil, errors.Join(err, ctx.Err())
+		return nil, l.ofMaster(errors.Join(err, ctx.Err()))
 	}
 	return l, nil
+}
+
+// ofMaster says of an error of a server that Sentinels named where that is.
+func (l *link) ofMaster(err error) error {
+	if l.o.Client.Topology != rediscoord.Sentinel || l.dialer.server == nil || err == nil {
+		return err
+	}
+	return &rediscoord.MasterError{Addr: l.dialer.server.String(), Err: err}
+}
+
+// Next is Link.Next.
+func (l *link) Next(ctx context.Context) (sources.Change, error) {
+	c, err := l.Link.Next(ctx)
+	return c, l.ofMaster(err)
 }
 
 func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *link {
@@ -72,22 +88,54 @@ func (l *link) login(ctx context.Context) error {
 		return err
 	}
 	l.server.addr = l.dialer.server.String()
-	return l.mayScan(ctx)
+	return l.mayRead(ctx)
 }
 
 // refusals is what the user was refused, on this link or on an earlier one.
 func (l *link) refusals() *rediscoord.Refusals { return l.o.Client.Refusals }
 
-// mayScan refuses a user who can find nothing: patterns need a scan, names do not.
-func (l *link) mayScan(ctx context.Context) error {
-	if len(l.selected.exact) > 0 {
+// mostSampled is how many keys are read to see whether the user may read any.
+const mostSampled = 100
+
+// mayRead refuses a user who can find nothing, because patterns need a scan, or is seen to have no
+// right to read. That some keys may not be read says nothing of the others; that a command may not
+// be used does, and so do all keys, where they are few. Where they are many their notes say it.
+func (l *link) mayRead(ctx context.Context) error {
+	names, cursor := slices.Collect(maps.Keys(l.selected.exact)), uint64(len(l.selected.globs))
+	if len(names) == 0 {
+		var err error
+		if names, cursor, err = l.conn.Scan(ctx, 0, l.selected.scanPattern(), scanCount).Result(); redis.IsPermissionError(err) {
+			return fmt.Errorf("%w: %w", errNoScan, err)
+		} else if err != nil {
+			return err
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { _, ok := l.selected.find(name); return !ok })
+	}
+	sampled := names[:min(len(names), mostSampled)]
+	all := cursor == 0 && len(sampled) == len(names) && !l.selected.guess
+	questions, which, readings := make([]question, len(sampled)), make([]int, len(sampled)), make([]*reading, len(sampled))
+	for i, name := range sampled {
+		questions[i].name, which[i] = name, i
+	}
+	if len(sampled) == 0 {
 		return nil
 	}
-	err := l.conn.Scan(ctx, 0, "", 1).Err()
-	if redis.IsPermissionError(err) {
-		return fmt.Errorf("%w: %w", errNoScan, err)
+	if _, _, err := fetchTexts(ctx, l.conn, questions, which, readings); err != nil {
+		return err
 	}
-	return err
+	lacks := allRights
+	for _, r := range readings {
+		if r == nil || r.shape != denied {
+			return nil
+		}
+		if r.lacks != allRights {
+			lacks = r.lacks
+		}
+	}
+	if all || lacks != allRights {
+		return &noReadError{lacks}
+	}
+	return nil
 }
 
 // closeAtEnd closes c when the link ends, which wakes whoever reads from it.

@@ -25,7 +25,7 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		questions = append(questions, question{
 			name: name, arm: w.arms(name, !n.first.IsZero()),
 			// mayBePushed doubts only these.
-			brief: notices == nil && k != nil && k.pushed && !k.stale && !k.doubted,
+			brief: notices == nil && k != nil && k.pushed && !k.stale && !k.doubted && !k.denied,
 			kind:  r.kind,
 		})
 	}

@@ -208,9 +208,6 @@ func (w *watcher) finish(s *sweep) error {
 			return err
 		}
 	}
-	if s.first && len(w.keys) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(w.keys)), func(k *key) bool { return !k.denied }) {
-		return errNoRead
-	}
 	if err := w.describe(); err != nil || !s.first {
 		return err
 	}
