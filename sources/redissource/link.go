@@ -84,7 +84,7 @@ func (l *link) login(ctx context.Context) error {
 	stop := spawn.OnDone(ctx, l.reads.close)
 	defer stop()
 	l.conn = l.reads.client.Conn()
-	if l.server, err = askServer(ctx, l.conn, l.refusals()); err != nil {
+	if l.server, err = l.askServer(ctx); err != nil {
 		return err
 	}
 	l.server.addr = l.dialer.server.String()
@@ -113,14 +113,15 @@ func (l *link) mayRead(ctx context.Context) error {
 	}
 	sampled := names[:min(len(names), mostSampled)]
 	all := cursor == 0 && len(sampled) == len(names) && !l.selected.guess
-	questions, which, readings := make([]question, len(sampled)), make([]int, len(sampled)), make([]*reading, len(sampled))
-	for i, name := range sampled {
-		questions[i].name, which[i] = name, i
-	}
 	if len(sampled) == 0 {
 		return nil
 	}
-	if _, _, err := fetchTexts(ctx, l.conn, questions, which, readings); err != nil {
+	questions := make([]question, len(sampled))
+	for i, name := range sampled {
+		questions[i].name = name
+	}
+	readings, err := fetch(ctx, l.conn, l.refusals(), questions)
+	if err != nil {
 		return err
 	}
 	lacks := allRights

@@ -113,7 +113,7 @@ func (l *link) cpu() (time.Duration, error) {
 	return user + system, err
 }
 
-// info is a section of what the server says of itself; nil where it is refused.
+// info is a section of what the server says of itself; empty where it is refused.
 func (l *link) info(section string) (map[string]string, error) {
 	text, err := rediscoord.Once(l.refusals(), "info", func() (string, error) { return l.conn.Info(l.Context(), section).Result() })
 	if fatal(err) {

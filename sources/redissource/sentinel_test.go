@@ -1,10 +1,12 @@
 package redissource
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,7 +23,7 @@ func sentinel(t *testing.T, master string) *localserver.Redis {
 		t.Fatal(err)
 	}
 	host, port, _ := strings.Cut(master, ":")
-	return localserver.RedisForTest(t, localserver.RedisOptions{Program: program, Config: []string{
+	return localserver.RedisForTest(t, localserver.RedisOptions{Program: program, Config: []string{"sentinel resolve-hostnames yes", "sentinel announce-hostnames yes",
 		"sentinel monitor main " + host + " " + port + " 1", "sentinel down-after-milliseconds main 500", "sentinel failover-timeout main 5000",
 	}})
 }
@@ -48,6 +50,38 @@ func TestSentinelLeadsToTheMasterAndToTheNext(t *testing.T) {
 	r.synced()
 	r.Row("", "app:leader:x", "led at the new master", led)
 	r.NoOwnerEvents()
+}
+
+// TestADeadMasterIsNamedAndNotTheSentinels ends or stops a master that nobody can replace.
+func TestADeadMasterIsNamedAndNotTheSentinels(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*rig) error{
+		"killed": func(r *rig) error { r.server.Kill(); return nil }, "frozen": func(r *rig) error { return r.server.Freeze() },
+	} {
+		for _, host := range []string{"127.0.0.1", "localhost"} {
+			t.Run(name+" "+host, func(t *testing.T) {
+				t.Parallel()
+				r := serve(t, localserver.RedisOptions{}, held)
+				_, port, _ := strings.Cut(r.server.Addr(), ":")
+				s := sentinel(t, net.JoinHostPort(host, port))
+				c := rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{s.Addr()}}
+				watch(t, r, Options{Client: c, Selections: leaders(), Silence: time.Second}).synced()
+				if err := end(r); err != nil {
+					t.Fatal(err)
+				}
+				e := r.Event(sources.EventSourceDown, "")
+				err := connect(t, c, leaders()...)
+				for _, text := range []string{e.Detail, err.Error()} {
+					if !strings.Contains(text, `the master "main" at `) || !strings.Contains(text, ":"+port) || !strings.Contains(text, "a failover is awaited") || strings.Contains(text, s.Addr()) {
+						t.Errorf("%q", text)
+					}
+				}
+				if name == "killed" && !strings.Contains(err.Error(), net.JoinHostPort(host, port)) {
+					t.Error(err)
+				}
+			})
+		}
+	}
 }
 
 func TestUnknownMasterIsRefused(t *testing.T) {

@@ -35,41 +35,29 @@ func (s server) incarnation() string {
 }
 
 // askServer asks for what it is not granted without complaint.
-func askServer(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) (server, error) {
-	var s server
-	if err := c.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
+func (l *link) askServer(ctx context.Context) (s server, err error) {
+	if err := l.conn.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
 		return s, err
 	}
 	// Reading must not keep keys alive that the server would evict as unused. Servers before
 	// 7.2 know no such wish.
-	_, err := rediscoord.Once(refusals, "client|no-touch", func() (any, error) { return c.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Result() })
+	_, err = rediscoord.Once(l.refusals(), "client|no-touch", func() (any, error) { return l.conn.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Result() })
 	if s.touches = err != nil; fatal(err) {
 		return s, err
 	}
-	info, err := rediscoord.Once(refusals, "info", func() (string, error) {
-		start := time.Now()
-		defer func() { s.roundTrip = time.Since(start) }()
-		return c.Info(ctx, "server").Result()
-	})
-	if fatal(err) {
+	start := time.Now()
+	info, err := l.info("server")
+	if err != nil {
 		return s, err
 	}
-	for line := range strings.Lines(info) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		switch key {
-		case "redis_version":
-			s.version = value
-		case "run_id":
-			s.runID = value
-		case "redis_mode":
-			s.cluster = value == "cluster"
-		case "uptime_in_seconds":
-			if up, err := time.ParseDuration(value + "s"); err == nil {
-				s.started = time.Now().Add(-s.roundTrip - up - time.Second)
-			}
-		}
+	if len(info) > 0 {
+		s.roundTrip = time.Since(start)
 	}
-	s.role, err = askRole(ctx, c, refusals)
+	s.version, s.runID, s.cluster = info["redis_version"], info["run_id"], info["redis_mode"] == "cluster"
+	if up, err := time.ParseDuration(info["uptime_in_seconds"] + "s"); err == nil {
+		s.started = time.Now().Add(-s.roundTrip - up - time.Second)
+	}
+	s.role, err = askRole(ctx, l.conn, l.refusals())
 	return s, err
 }
 
