@@ -34,6 +34,9 @@ const (
 // check does what is due each second.
 func (w *watcher) check(ctx context.Context, now time.Time) error {
 	w.checks.due = now.Add(checkEvery)
+	if err := w.countSwaps(); err != nil {
+		return err
+	}
 	if err := w.checkPush(ctx); err != nil {
 		return err
 	}

@@ -151,6 +151,7 @@ type finding struct {
 	unread *sources.Primitive // to be told first; nil: nothing
 	prim   *sources.Primitive
 	when   span
+	since  time.Time // when it was last seen with its old owners, or without; zero: its owners are the same
 	ended  *sources.Ending
 }
 

@@ -99,6 +99,9 @@
 // say nothing; lrange, llen, hget and pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize,
 // client|setname, client|no-touch) is done without where it is refused.
 //
+// A few keys are read while logging in: a user who lacks one of pttl, strlen and getrange is
+// refused with its name. Where one is taken away later, the notes of the keys name it.
+//
 // A refused command is an entry in the server's ACL LOG, so it is not asked for again by this
 // source, on no later connection either, until Refresh; only what nothing works without is asked at
 // each connect. Each second one key is asked for: one that may not be read, if there is any. Where
@@ -143,5 +146,8 @@
 // should be there is. Otherwise owners do not depend on it: a restart may keep them.
 //
 // A write to a key of the same name in another database is pushed too; the read shows that
-// nothing changed. SWAPDB is pushed to nobody: it is found by the resync, once a minute.
+// nothing changed. SWAPDB is pushed to nobody, and a flush is no keyspace event: what changed is
+// found by the resync, once a minute, or at the next write to the key. The server's count of these
+// commands, which is asked for each second and when an owner changed, says that an owner who is seen
+// to be another then may have changed before the push: since the last look.
 package redissource

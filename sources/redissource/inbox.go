@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/spawn"
+	"coordtop/sources"
 )
 
 // notice is what was pushed about a key since it was last read.
@@ -60,7 +61,8 @@ func (b *inbox) addLocked(name string, n notice, event string) {
 		b.notices[name] = old
 		b.order = append(b.order, name)
 	} else {
-		old.last, old.flush = n.last, old.flush || n.flush
+		old.first, old.floor = sources.Earlier(old.first, n.first), sources.Earlier(old.floor, n.floor) // a flush is spread late
+		old.last, old.flush = sources.Later(old.last, n.last), old.flush || n.flush
 	}
 	if event != "" && len(old.events) < mostEvents {
 		old.events = append(old.events, event)

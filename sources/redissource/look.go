@@ -63,6 +63,9 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 			k.armed = k.byKey && !k.denied
 		}
 	}
+	if err := w.doubtOwners(told); err != nil {
+		return err
+	}
 	return w.report(told)
 }
 
@@ -151,6 +154,11 @@ func (w *watcher) publish(s *sight) (f finding, ok bool) {
 	}
 	w.capacity.replace(s.old.shown, s.p)
 	f = finding{prim: s.p, when: s.when(), ended: s.ended(w.dataLost, w.mayBeEvicted(s))}
+	if s.ownersDiffer() && !s.old.stale {
+		f.since = s.old.sent
+	} else if s.old.sent.IsZero() && s.pushed() {
+		f.since = w.listed
+	}
 	if s.old.sent.IsZero() && !w.complete && !w.starting() {
 		f.unread = unread(s.p)
 	}

@@ -32,6 +32,7 @@ type watcher struct {
 	load     load
 
 	evictions evictions
+	swaps     swaps
 	poll      poller
 	unseen    []sources.Unseen // to be told
 
@@ -118,6 +119,9 @@ func (w *watcher) setUp(ctx context.Context) error {
 	if err := w.askForPushes(ctx, guessed); err != nil {
 		return err
 	}
+	if err := w.countSwaps(); err != nil {
+		return err
+	}
 	for _, k := range w.keys {
 		k.place = -1
 	}
@@ -145,6 +149,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	if w.push = c; c != nil {
 		w.adopt(c)
 	}
+	w.swaps.counts = "" // other commands count now
 	w.polled, w.unasked = reasons, w.selected.guess && len(guessed) == 0
 	w.poll.names, w.tracking = nil, keyTracking{}
 	for _, k := range w.keys {
