@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
@@ -84,10 +85,7 @@ func (m *model) sameOwner() {
 		m.Say("nobody is known to own this row: choose one that has an owner")
 		return
 	}
-	owner := row.Owners[0].Label
-	if owner == "" {
-		owner = row.Owners[0].ID
-	}
+	owner := cmp.Or(row.Owners[0].Label, row.Owners[0].ID)
 	m.filtering.beforeOwner = m.Rows.Filter.Text
 	m.Locks.Move(0) // the cursor stays on this row
 	m.setFilter("owner=" + filter.Quote(paint.Clean(owner)))

@@ -107,9 +107,7 @@ func (t *Target) ownerChanged(row *sources.Row, pin Pin) string {
 			if what == "" {
 				return ""
 			}
-			if changed == "" {
-				changed = what
-			}
+			changed = cmp.Or(changed, what)
 		}
 	}
 	before := OwnerText(t.Label, t.Owner) + " owned it when you decided, now "

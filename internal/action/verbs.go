@@ -1,5 +1,7 @@
 package action
 
+import "slices"
+
 // Group is what a verb is done to, and so by which code.
 type Group uint8
 
@@ -98,10 +100,5 @@ type Ability struct {
 
 // Can reports whether any verb is possible for the source.
 func (a *Ability) Can() bool {
-	for _, c := range a.Choices {
-		if c.Not == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Choices, func(c Choice) bool { return c.Not == "" })
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,11 +81,8 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if err != nil {
 		return fmt.Errorf("finding our own program: %w", err)
 	}
-	if o.seed == 0 {
-		o.seed = uint64(time.Now().UnixNano())
-	}
 	world, err := demo.Start(ctx, demo.Options{
-		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Seed: o.seed, Log: p.logger(),
+		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Seed: cmp.Or(o.seed, uint64(time.Now().UnixNano())), Log: p.logger(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the demo: %w", err)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,10 +77,7 @@ func (l *logFile) Write(b []byte) (int, error) {
 
 // turnLocked begins a new file where the old one is full or was taken away.
 func (l *logFile) turnLocked(more int64) error {
-	limit := l.size
-	if limit == 0 {
-		limit = logSize
-	}
+	limit := cmp.Or(l.size, logSize)
 	there, err := os.Lstat(l.path)
 	ours, statErr := l.file.Stat()
 	if statErr != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,10 +45,7 @@ func manual(root *cobra.Command) string {
 	for _, c := range all[1:] {
 		m.macro("SS", synopsis(c))
 		long, _, _ := strings.Cut(c.Long, strings.TrimSpace(headless.JSONHelp(headless.Rules))) // it has a section of its own
-		if long == "" {
-			long = c.Short
-		}
-		m.text(long)
+		m.text(cmp.Or(long, c.Short))
 		m.options(c)
 	}
 	m.macro("SH", "JSON")

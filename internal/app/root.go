@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,10 +174,7 @@ func version() string {
 
 // versionOf names a tag, or the commit of a clone and whether there were changes beside it.
 func versionOf(info *debug.BuildInfo) string {
-	text := strings.Trim(info.Main.Version, "()")
-	if text == "" {
-		text = "unknown"
-	}
+	text := cmp.Or(strings.Trim(info.Main.Version, "()"), "unknown")
 	set := map[string]string{}
 	for _, s := range info.Settings {
 		set[s.Key] = s.Value

@@ -375,12 +375,7 @@ func oneCase(s string) bool {
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -133,13 +133,9 @@ func usual(four []string, text string) bool {
 	if err != nil {
 		return false
 	}
-	if a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsUnspecified() {
+	if a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsUnspecified() ||
+		slices.ContainsFunc(manuals, func(net netip.Prefix) bool { return net.Contains(a) }) {
 		return true
-	}
-	for _, net := range manuals {
-		if net.Contains(a) {
-			return true
-		}
 	}
 	return len(text) == len(a.String()) && len(text) < shortestSecret && slices.ContainsFunc(four, func(s string) bool { return len(s) == 1 })
 }

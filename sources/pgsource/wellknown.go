@@ -69,10 +69,8 @@ func (t *lockTable) hinted(l *lock, hint string) bool {
 		if s == nil {
 			continue
 		}
-		for _, text := range []string{s.who.application, s.who.user, s.does.query} {
-			if hasWord(strings.ToLower(text), hint) {
-				return true
-			}
+		if slices.ContainsFunc([]string{s.who.application, s.who.user, s.does.query}, func(text string) bool { return hasWord(strings.ToLower(text), hint) }) {
+			return true
 		}
 	}
 	return false

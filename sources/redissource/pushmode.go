@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,9 +80,7 @@ func (l *link) track(ctx context.Context, p pushPlan) (c *pushConn, reason strin
 		if !errors.As(err, &refused) {
 			return nil, "", err
 		}
-		if reason == "" {
-			reason = "tracking is refused: " + refused.Error()
-		}
+		reason = cmp.Or(reason, "tracking is refused: "+refused.Error())
 	}
 	return nil, reason, nil
 }

@@ -186,12 +186,9 @@ func actionNames() []string {
 // fixed reports whether the keys of an intent are those of a box alone: what confirms there must
 // be nobody's habit from elsewhere.
 func fixed(i Intent) bool {
-	for _, b := range Bindings() {
-		if b.Intent == i && b.Context&^(InBox|InChanged|InQuestion|InLeave|InKeep) != 0 {
-			return false
-		}
-	}
-	return isAction(i)
+	return isAction(i) && !slices.ContainsFunc(Bindings(), func(b Binding) bool {
+		return b.Intent == i && b.Context&^(InBox|InChanged|InQuestion|InLeave|InKeep) != 0
+	})
 }
 
 // unfit says why a key cannot be bound to an intent; "": it can be.

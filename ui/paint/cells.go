@@ -1,6 +1,7 @@
 package paint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -116,10 +117,7 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 			n--
 		}
 		run := [...]string{timeline.Whole: th.Run, timeline.Left: th.RunLeft, timeline.Right: th.RunRight}[c.Edge]
-		if run == "" {
-			run = Letter(c.Hue)
-		}
-		l.Put(th.ownerLine(c.Hue), strings.Repeat(run, n))
+		l.Put(th.ownerLine(c.Hue), strings.Repeat(cmp.Or(run, Letter(c.Hue)), n))
 	case timeline.Leaderless:
 		l.putAlarm(th.Crisis, n)
 	case timeline.Conflict:

@@ -84,12 +84,7 @@ func (th *Theme) FitName(s string, w int) string {
 }
 
 func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // toASCII puts a question mark in place of each character that an ASCII terminal does

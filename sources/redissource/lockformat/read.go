@@ -161,10 +161,7 @@ func redissonOwner(field string, patterns []*regexp.Regexp) (id, label string) {
 	if len(match[2]) > longestThread {
 		thread = rediscoord.ShortID([]byte(field))
 	}
-	if label = rediscoord.Matched(field, patterns); label == "" {
-		label = thread
-	}
-	return thread + match[3], label
+	return thread + match[3], cmp.Or(rediscoord.Matched(field, patterns), thread)
 }
 
 // readRedisson reads a hash of owners with how often each took it, the field mode in a

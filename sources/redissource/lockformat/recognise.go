@@ -74,10 +74,5 @@ func (c *Content) consistsOf(forms form) bool {
 			return false
 		}
 	}
-	for _, m := range c.Members {
-		if !one(m.Text) {
-			return false
-		}
-	}
-	return owners > 0
+	return !slices.ContainsFunc(c.Members, func(m Member) bool { return !one(m.Text) }) && owners > 0
 }
