@@ -95,7 +95,7 @@ func (l *live) startPostgres() sources.Spec {
 	l.cuts = append(l.cuts, proxy.Reset)
 	source, err := pgsource.New(pgsource.Options{
 		Name: "postgres", URL: "postgres://postgres@" + proxy.Addr() + "/postgres?sslmode=disable",
-		Selections: []pgsource.Selection{{Key: "*"}}, PollMin: 20 * time.Millisecond,
+		Selections: []pgsource.Selection{{Pattern: "*"}}, PollMin: 20 * time.Millisecond,
 	})
 	l.must(err)
 	return sources.Spec{Type: "postgres", Source: source}

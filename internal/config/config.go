@@ -75,13 +75,8 @@ func (s Source) Secret() Secret {
 	return s.Password
 }
 
-// Watch selects primitives of a source.
-type Watch struct {
-	Kind     sources.Kind // KindUnknown: the source guesses from the name
-	Pattern  string       // a name, or a pattern in the backend's own language; Postgres: a lock number or a name
-	Expected bool         // must always have an owner
-	Node     string       // where the backend has Nodes: the path of its coordination node; "": each of Source.Nodes
-}
+// Watch selects primitives of a source. Its Node is for a backend that has Nodes; "": each of Source.Nodes.
+type Watch = sources.Selection
 
 // NameFile is a file of names to watch.
 type NameFile struct {

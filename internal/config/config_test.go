@@ -41,7 +41,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	want := Source{
 		Name: "leases", Type: "redis", URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
 		User: "coordtop", TLS: certs.Files{ServerName: "leases.internal"},
-		Watch:   []Watch{{sources.KindElection, "app:leader:*", true, ""}, {sources.KindMutex, "app:lock:*", false, ""}},
+		Watch:   []Watch{{Kind: sources.KindElection, Pattern: "app:leader:*", Expected: true}, {Kind: sources.KindMutex, Pattern: "app:lock:*"}},
 		Legible: []*regexp.Regexp{regexp.MustCompile("^agent=([^;]+);")},
 		Protect: true, Labels: []sources.Attr{{Key: "env", Value: "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
 	}
@@ -51,7 +51,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	want = Source{
 		Name: "ledger-db", Type: "postgres", URL: "postgres://coordtop@db1.example,db2.example/ledger",
 		Address: "postgres://db1.example,db2.example/ledger", Channels: []string{"ledger_events"}, Scheme: "hashtextextended",
-		Watch: []Watch{{sources.KindElection, "4242", true, ""}, {sources.KindMutex, "17:-4", false, ""}, {sources.KindMutex, "month-end", false, ""}},
+		Watch: []Watch{{Kind: sources.KindElection, Pattern: "4242", Expected: true}, {Kind: sources.KindMutex, Pattern: "17:-4"}, {Kind: sources.KindMutex, Pattern: "month-end"}},
 	}
 	if s := c.Sources[1]; !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
@@ -59,8 +59,8 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	want = Source{
 		Name: "jobs", Type: "ydb", URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
 		Nodes: []string{"/prod/other"},
-		Watch: []Watch{{sources.KindElection, "primary", true, "/prod/app"}, {sources.KindSemaphore, "connections", false, "/prod/app"},
-			{sources.KindMutex, "nightly-export", false, ""}},
+		Watch: []Watch{{Kind: sources.KindElection, Pattern: "primary", Expected: true, Node: "/prod/app"}, {Kind: sources.KindSemaphore, Pattern: "connections", Node: "/prod/app"},
+			{Kind: sources.KindMutex, Pattern: "nightly-export"}},
 	}
 	if s := c.Sources[2]; !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)

@@ -20,13 +20,13 @@ func TestURLsAreTakenApart(t *testing.T) {
 	}{
 		{"redis://h:6379/0?keys=app:leader:*", Target{
 			Type: "redis", Scheme: "redis", Hosts: "h:6379", Path: "/0", URL: "redis://h:6379/0", Address: "redis://h:6379/0",
-			Watch: []Watch{{sources.KindUnknown, "app:leader:*", false, ""}},
+			Watch: []Watch{{Pattern: "app:leader:*"}},
 		}},
 		{"rediss://me:p%40ss@h?protocol=2&election=a%26b&mutex=c+d&dial_timeout=1s&mutex=e&semaphore=f", Target{
 			Type: "redis", Scheme: "rediss", Hosts: "h", User: "me", HasPassword: true,
 			URL: "rediss://me:p%40ss@h?protocol=2&dial_timeout=1s", Address: "rediss://h",
-			Watch: []Watch{{sources.KindElection, "a&b", false, ""}, {sources.KindMutex, "c+d", false, ""},
-				{sources.KindMutex, "e", false, ""}, {sources.KindSemaphore, "f", false, ""}},
+			Watch: []Watch{{Kind: sources.KindElection, Pattern: "a&b"}, {Kind: sources.KindMutex, Pattern: "c+d"},
+				{Kind: sources.KindMutex, Pattern: "e"}, {Kind: sources.KindSemaphore, Pattern: "f"}},
 		}},
 		{"redis+sentinel://h:1,[::1]:2/primary/3", Target{
 			Type: "redis", Scheme: "redis+sentinel", Hosts: "h:1,[::1]:2", Path: "/primary/3",
@@ -35,33 +35,33 @@ func TestURLsAreTakenApart(t *testing.T) {
 		{"redis://:p@ss@h", Target{Type: "redis", Scheme: "redis", Hosts: "h", HasPassword: true, URL: "redis://:p@ss@h", Address: "redis://h"}},
 		{"redis://h/0?keys=what?", Target{
 			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
-			Watch: []Watch{{sources.KindUnknown, "what?", false, ""}},
+			Watch: []Watch{{Pattern: "what?"}},
 		}},
 		{"postgres:///db?host=/run/pg", Target{Type: "postgres", Scheme: "postgres", Path: "/db", URL: "postgres:///db?host=/run/pg", Address: "postgres:///db"}},
 		{"PostgreSQL://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&locks=4242,17:-4&election=leader%2Cours,-1&mutex=m&keys=k&channels=ev,a%20b&connect_timeout=3", Target{
 			Type: "postgres", Scheme: "postgresql", Hosts: "h1:5432,[::1]:5433", Path: "/db", User: "me", HasPassword: true,
 			URL:     "postgresql://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&connect_timeout=3",
 			Address: "postgresql://h1:5432,[::1]:5433/db",
-			Watch: []Watch{{sources.KindUnknown, "4242", false, ""}, {sources.KindUnknown, "17:-4", false, ""}, {sources.KindElection, "leader,ours", false, ""},
-				{sources.KindElection, "-1", false, ""}, {sources.KindMutex, "m", false, ""}, {sources.KindUnknown, "k", false, ""}},
+			Watch: []Watch{{Pattern: "4242"}, {Pattern: "17:-4"}, {Kind: sources.KindElection, Pattern: "leader,ours"},
+				{Kind: sources.KindElection, Pattern: "-1"}, {Kind: sources.KindMutex, Pattern: "m"}, {Pattern: "k"}},
 			Channels: []string{"ev", "a b"},
 		}},
 		{"redis://h/0?keys=a,b&client_name=c&protocol=2", Target{
 			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?client_name=c&protocol=2", Address: "redis://h/0",
-			Watch: []Watch{{sources.KindUnknown, "a,b", false, ""}},
+			Watch: []Watch{{Pattern: "a,b"}},
 		}},
 		{"grpcs://h:2136/local?node=/n&discovery=off", Target{Type: "ydb", Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
 			URL: "grpcs://h:2136/local?discovery=off", Address: "grpcs://h:2136/local", Nodes: []string{"/n"}}},
 		{"GRPC://me:p@h/?database=/local&node=/local/a%20b&election=x%26y&mutex=m+n&node=app&semaphore=s*&keys=k&semaphore=t,u", Target{
 			Type: "ydb", Scheme: "grpc", Hosts: "h", Path: "/", User: "me", HasPassword: true,
 			URL: "grpc://me:p@h/?database=/local", Address: "grpc://h/", Nodes: []string{"/local/a b", "app"},
-			Watch: []Watch{{sources.KindElection, "x&y", false, ""}, {sources.KindMutex, "m+n", false, ""}, {sources.KindSemaphore, "s*", false, ""},
-				{sources.KindUnknown, "k", false, ""}, {sources.KindSemaphore, "t,u", false, ""}},
+			Watch: []Watch{{Kind: sources.KindElection, Pattern: "x&y"}, {Kind: sources.KindMutex, Pattern: "m+n"}, {Kind: sources.KindSemaphore, Pattern: "s*"},
+				{Pattern: "k"}, {Kind: sources.KindSemaphore, Pattern: "t,u"}},
 		}},
 		{"grpc://h/local?access_token=x", Target{Type: "ydb", Scheme: "grpc", Hosts: "h", Path: "/local", HasPassword: true,
 			URL: "grpc://h/local?access_token=x", Address: "grpc://h/local"}},
 		{"dflockd://h:1?election=a%2Cb&mutex=[a,b]", Target{Type: "dflockd", Scheme: "dflockd", Hosts: "h:1", URL: "dflockd://h:1", Address: "dflockd://h:1",
-			Watch: []Watch{{sources.KindElection, "a,b", false, ""}, {sources.KindMutex, "[a,b]", false, ""}}}},
+			Watch: []Watch{{Kind: sources.KindElection, Pattern: "a,b"}, {Kind: sources.KindMutex, Pattern: "[a,b]"}}}},
 		{"dflockd://h:6388,h2:6388", Target{Type: "dflockd", Scheme: "dflockd", Hosts: "h:6388,h2:6388",
 			URL: "dflockd://h:6388,h2:6388", Address: "dflockd://h:6388,h2:6388"}},
 	} {

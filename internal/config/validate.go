@@ -293,8 +293,8 @@ func (v *validator) tls(f certs.Files, t Target, path string) certs.Files {
 func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 	var all []Watch
 	for _, w := range []Watch{
-		{sources.KindUnknown, f.Keys, f.Expected, f.Node}, {sources.KindElection, f.Election, f.Expected, f.Node},
-		{sources.KindMutex, f.Mutex, f.Expected, f.Node}, {sources.KindSemaphore, f.Semaphore, f.Expected, f.Node},
+		{Pattern: f.Keys, Expected: f.Expected, Node: f.Node}, {Kind: sources.KindElection, Pattern: f.Election, Expected: f.Expected, Node: f.Node},
+		{Kind: sources.KindMutex, Pattern: f.Mutex, Expected: f.Expected, Node: f.Node}, {Kind: sources.KindSemaphore, Pattern: f.Semaphore, Expected: f.Expected, Node: f.Node},
 	} {
 		if w.Pattern != "" {
 			all = append(all, w)

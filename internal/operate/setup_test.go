@@ -71,7 +71,7 @@ func postgresRig(t *testing.T, o options) *rig {
 func postgresRigAt(t *testing.T, url string, o options) *rig {
 	t.Helper()
 	source, err := pgsource.New(pgsource.Options{Name: "s", URL: url, Selections: []pgsource.Selection{
-		{Key: "4242", Kind: sources.KindElection}, {Key: "17:-4", Kind: sources.KindMutex},
+		{Pattern: "4242", Kind: sources.KindElection}, {Pattern: "17:-4", Kind: sources.KindMutex},
 	}})
 	if err != nil {
 		t.Fatal(err)

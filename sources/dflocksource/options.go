@@ -32,12 +32,9 @@ type Options struct {
 	PollMin, PollMax time.Duration
 }
 
-// Selection is one or many keys to watch.
-type Selection struct {
-	Pattern  string       // a key, or a pattern: see internal/glob
-	Kind     sources.Kind // KindUnknown: a mutex or a semaphore, as the server lists it
-	Expected bool         // must always have an owner
-}
+// Selection is one or many keys to watch. Its Pattern is a key, or a pattern: see internal/glob;
+// KindUnknown is a mutex or a semaphore, as the server lists it.
+type Selection = sources.Selection
 
 const (
 	never       = time.Duration(math.MaxInt64)

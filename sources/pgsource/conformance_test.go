@@ -18,7 +18,7 @@ func TestSourceKeepsEveryPromise(t *testing.T) {
 		proxy := localserver.ProxyForTest(t, r.server.Addr())
 		source, err := New(Options{
 			Name: "src", URL: "postgres://postgres@" + proxy.Addr() + "/postgres?sslmode=disable",
-			Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "17:-4"}},
+			Selections: []Selection{{Pattern: "4242", Kind: sources.KindElection}, {Pattern: "17:-4"}},
 		})
 		if err != nil {
 			t.Fatal(err)

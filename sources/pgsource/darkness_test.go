@@ -75,7 +75,7 @@ func TestWhatEndedInTheDarkIsNoExpiry(t *testing.T) {
 	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b").do("select pg_advisory_lock(17)")
 	proxy := localserver.ProxyForTest(t, r.server.Addr())
 	r.watch(Options{URL: "postgres://postgres@" + proxy.Addr() + "/postgres?sslmode=disable",
-		Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "17", Kind: sources.KindMutex}}}).synced()
+		Selections: []Selection{{Pattern: "4242", Kind: sources.KindElection}, {Pattern: "17", Kind: sources.KindMutex}}}).synced()
 	r.row("", "4242", "led", is(sources.StatusLed))
 	proxy.BlackHole()
 	r.row("", "4242", "stale", is(sources.StatusStale))

@@ -11,7 +11,7 @@ import (
 	"coordtop/sources"
 )
 
-func election() []Selection { return []Selection{{Key: "4242", Kind: sources.KindElection}} }
+func election() []Selection { return []Selection{{Pattern: "4242", Kind: sources.KindElection}} }
 
 // happened returns a check that fails unless the interval of the event may hold what happened since from, and surely had
 // happened when this is called.

@@ -46,12 +46,9 @@ type Options struct {
 }
 
 // Selection is one lock to watch, in every database of the server; in the one that the
-// URL names it is shown from the start. Or it is all of them.
-type Selection struct {
-	Key      string       // "4242", "17:-4", "17:4/9" (made by an extension), a name, or "*" for all locks
-	Kind     sources.Kind // KindUnknown: a mutex
-	Expected bool         // must always have an owner
-}
+// URL names it is shown from the start. Or it is all of them. Its Pattern is "4242", "17:-4",
+// "17:4/9" (made by an extension), a name, or "*" for all locks; KindUnknown is a mutex.
+type Selection = sources.Selection
 
 const (
 	clientName = "coordtop-watch" // how the server lists our connections

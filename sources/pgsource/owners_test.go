@@ -72,7 +72,7 @@ func TestTwoOwnersShareALock(t *testing.T) {
 	r := borrow(t)
 	a := r.session("a").do("select pg_advisory_lock_shared(4242)")
 	b := r.session("b").do("select pg_advisory_lock_shared(4242)")
-	r.watch(Options{Selections: []Selection{{Key: "4242"}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "4242"}}}).synced()
 	row := r.row("", "4242", "held", is(sources.StatusHeld))
 	if len(row.Owners) != 2 || row.Limit != sources.NoLimit || row.Taken != 2 {
 		t.Fatalf("%+v", *row.Primitive)
@@ -119,7 +119,7 @@ func TestEveryDatabaseOfTheServerIsShown(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{Setup: []string{"create database app"}})
 	a := r.session("a").do("select pg_advisory_lock(4242)")
 	b := r.sessionAt(r.server.URLFor("postgres", "", "app"), "b").do("select pg_advisory_lock(4242)")
-	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection, Expected: true}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "4242", Kind: sources.KindElection, Expected: true}}}).synced()
 	for space, p := range map[string]*person{"postgres": a, "app": b} {
 		row := r.row(space, "4242", "led", is(sources.StatusLed))
 		if owners(row.Primitive) != pids(p.pid) || row.Expected != (space == "postgres") {
@@ -132,7 +132,7 @@ func TestSelectedLocksAreThereFromTheStart(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)
 	r.session("other").do("select pg_advisory_lock(5151)")
-	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection, Expected: true}, {Key: "ledger/compactor"}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "4242", Kind: sources.KindElection, Expected: true}, {Pattern: "ledger/compactor"}}}).synced()
 	row := r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
 	if row.Kind != sources.KindElection || !row.Expected || row.ForgetAfter != never || row.OwnersHow != sources.Told || row.Queue.How != sources.Told {
 		t.Errorf("%+v", *row.Primitive)
@@ -153,7 +153,7 @@ func TestStarSelectsTheOthersToo(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)
 	r.session("other").do("select pg_advisory_lock(5151)")
-	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "*"}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "4242", Kind: sources.KindElection}, {Pattern: "*"}}}).synced()
 	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
 	r.row("", "5151", "held", is(sources.StatusHeld))
 }
@@ -162,7 +162,7 @@ func TestLockThatNobodyOwnsIsForgotten(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)
 	p := r.session("a").do("select pg_advisory_lock(4242), pg_advisory_lock(5151)")
-	r.watch(Options{Forget: time.Second, Selections: []Selection{{Key: "5151"}, {Key: "*"}}}).synced()
+	r.watch(Options{Forget: time.Second, Selections: []Selection{{Pattern: "5151"}, {Pattern: "*"}}}).synced()
 	p.do("select pg_advisory_unlock_all()")
 	r.row("", "5151", "free", is(sources.StatusFree))
 	r.State("4242 to be gone", func(s *sources.State) bool {

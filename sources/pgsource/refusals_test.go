@@ -24,11 +24,11 @@ func TestBadOptionsAreRefusedInASentenceWithoutSecrets(t *testing.T) {
 		want string
 		key  bool
 	}{
-		{"a key out of range", Options{URL: good, Selections: []Selection{{Key: "9223372036854775808"}}}, "does not fit into a bigint", true},
-		{"a pair out of range", Options{URL: good, Selections: []Selection{{Key: "1:4294967296"}}}, "do not fit into two int4", true},
-		{"an extension's key out of range", Options{URL: good, Selections: []Selection{{Key: "1:2/65536"}}}, "out of range", true},
+		{"a key out of range", Options{URL: good, Selections: []Selection{{Pattern: "9223372036854775808"}}}, "does not fit into a bigint", true},
+		{"a pair out of range", Options{URL: good, Selections: []Selection{{Pattern: "1:4294967296"}}}, "do not fit into two int4", true},
+		{"an extension's key out of range", Options{URL: good, Selections: []Selection{{Pattern: "1:2/65536"}}}, "out of range", true},
 		{"an empty key", Options{URL: good, Selections: []Selection{{}}}, "empty", true},
-		{"a semaphore", Options{URL: good, Selections: []Selection{{Key: "1", Kind: sources.KindSemaphore}}}, "no semaphore", false},
+		{"a semaphore", Options{URL: good, Selections: []Selection{{Pattern: "1", Kind: sources.KindSemaphore}}}, "no semaphore", false},
 		{"a scheme", Options{URL: good, Scheme: "md5"}, "no such key scheme", false},
 		{"a name at a name", Options{URL: good, Names: map[string]string{"x": "y"}}, "no number of a lock", false},
 		{"a long channel", Options{URL: good, Channels: []string{strings.Repeat("c", 64)}}, "64 bytes", false},

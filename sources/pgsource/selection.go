@@ -28,7 +28,7 @@ func compile(list []Selection, scheme pgcoord.Scheme) (*selection, error) {
 	s := &selection{all: len(list) == 0}
 	seen := map[string]bool{}
 	for _, l := range list {
-		if l.Key == everything {
+		if l.Pattern == everything {
 			s.all = true
 			continue
 		}
@@ -48,7 +48,7 @@ func compileOne(l Selection, scheme pgcoord.Scheme) (rule, error) {
 	if l.Kind == sources.KindSemaphore {
 		return rule{}, errors.New("an advisory lock is no semaphore: name it as election or mutex")
 	}
-	key, named, err := pgcoord.ParseKey(l.Key)
+	key, named, err := pgcoord.ParseKey(l.Pattern)
 	if err != nil {
 		return rule{}, err
 	}
@@ -57,8 +57,8 @@ func compileOne(l Selection, scheme pgcoord.Scheme) (rule, error) {
 		r.kind = sources.KindMutex
 	}
 	if named {
-		r.name = l.Key
-		r.key, r.sql = scheme.Key(l.Key)
+		r.name = l.Pattern
+		r.key, r.sql = scheme.Key(l.Pattern)
 	}
 	return r, nil
 }

@@ -30,7 +30,7 @@ func TestALockThatWasLeftInAPooledSessionNamesWhoTookItAndWhoHasTheSessionNow(t 
 	t.Parallel()
 	r := serve(t, localserver.PostgresOptions{})
 	pool := r.pooled()
-	r.watch(Options{Selections: []Selection{{Key: "4242"}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "4242"}}}).synced()
 	r.selects("4242") // so that it is looked at often
 	r.sessionAt(pool, "rails-migrate").do("select pg_advisory_lock(4242)").leave()
 	o := r.labelled("rails-migrate pid ")
@@ -54,7 +54,7 @@ func TestASessionThatAnswersUsIsSurelyLent(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{})
 	pool := r.pooled()
 	r.sessionAt(pool, "rails-migrate").do("select pg_advisory_lock(4242)").leave()
-	r.watch(Options{URL: pool, Selections: []Selection{{Key: "4242"}}}).synced()
+	r.watch(Options{URL: pool, Selections: []Selection{{Pattern: "4242"}}}).synced()
 	row := r.row("", "4242", "held", is(sources.StatusHeld))
 	const text = "leaked through a pooler: who took it was not seen"
 	if got := attr(row.Owners[0].Attrs, Leaked); !strings.HasPrefix(got, text) {

@@ -171,7 +171,7 @@ func TestEmptyQueueIsNotTakenForNoCandidates(t *testing.T) {
 			t.Fatal("led by the poller")
 		}
 	}
-	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "4343", Kind: sources.KindElection}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "4242", Kind: sources.KindElection}, {Pattern: "4343", Kind: sources.KindElection}}}).synced()
 	leader.leave()
 	for _, name := range []string{"4242", "4343"} {
 		row := r.row("", name, "without a leader", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 0 })

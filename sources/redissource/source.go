@@ -97,12 +97,9 @@ type Options struct {
 	Silence time.Duration
 }
 
-// Selection is one or many keys to watch.
-type Selection struct {
-	Pattern  string       // a key's name, or a pattern in Redis's own language: * ? [a-z] \
-	Kind     sources.Kind // KindUnknown: guessed from each name
-	Expected bool         // must always have an owner
-}
+// Selection is one or many keys to watch. Its Pattern is a key's name, or a pattern in Redis's
+// own language: * ? [a-z] \; KindUnknown is guessed from each name.
+type Selection = sources.Selection
 
 func (o Options) withDefaults() Options {
 	o.Forget = cmp.Or(max(o.Forget, 0), time.Hour)

@@ -74,9 +74,7 @@ func dflockdOptions(s config.Source) (o dflocksource.Options, many bool, err err
 	many, wrong := patterns(s.Watch)
 	o = dflocksource.Options{
 		Name: s.Name, Client: client, Labels: s.Labels, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax,
-	}
-	for _, w := range s.Watch {
-		o.Selections = append(o.Selections, dflocksource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
+		Selections: s.Watch,
 	}
 	return o, many, errors.Join(err, wrong)
 }

@@ -53,14 +53,10 @@ func postgresSource(h Host, s config.Source, names map[string]string) (Prepared,
 // postgresOptions are those of a source without what is read anew for every connection:
 // the password and the TLS files.
 func postgresOptions(s config.Source, names map[string]string) pgsource.Options {
-	o := pgsource.Options{
+	return pgsource.Options{
 		Name: s.Name, URL: s.URL, User: s.User, Scheme: pgcoord.Scheme(s.Scheme), Names: names, Channels: s.Channels,
-		Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
+		Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels, Selections: s.Watch,
 	}
-	for _, w := range s.Watch {
-		o.Selections = append(o.Selections, pgsource.Selection{Key: w.Pattern, Kind: w.Kind, Expected: w.Expected})
-	}
-	return o
 }
 
 // checkPostgres reports what a person has to write in another way.

@@ -30,7 +30,7 @@ type forceRig struct {
 func newForceRig(t *testing.T, server *localserver.Postgres, role string) *forceRig {
 	t.Helper()
 	url := server.URLFor(role, "", "postgres")
-	source, err := pgsource.New(pgsource.Options{Name: "s", URL: url, Selections: []pgsource.Selection{{Key: "4242"}, {Key: "17:-4"}}})
+	source, err := pgsource.New(pgsource.Options{Name: "s", URL: url, Selections: []pgsource.Selection{{Pattern: "4242"}, {Pattern: "17:-4"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,14 +59,10 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 }
 
 func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
-	o := redissource.Options{
+	return redissource.Options{
 		Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
-		Legible: s.Legible,
+		Legible: s.Legible, Selections: s.Watch,
 	}
-	for _, w := range s.Watch {
-		o.Selections = append(o.Selections, redissource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
-	}
-	return o
 }
 
 // redisSource leaves it to Connect to refuse a cluster: it stands on the screen with that.
