@@ -25,7 +25,7 @@ type table struct {
 
 	asked, answered time.Time // of the newest listing; zero: there was none
 	restarts        int
-	longest         time.Duration // pause that the server was not seen to end a connection for
+	longest         time.Duration   // pause that the server was not seen to end a connection for
 	owners          map[uint64]bool // of the listing that is compared
 	lowest          uint64          // id of an owner since the last of them; 0: there was no owner
 	memory          time.Duration   // how long the server remembers a key that nobody uses, as far as was seen
