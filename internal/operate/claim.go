@@ -89,7 +89,11 @@ func (n *run) missed(err error, doubt string) {
 	case errors.Is(err, coord.ErrUncertain):
 		n.finish(action.Missed, "no answer came in time; nothing of it is left at the service", owner())
 	case errors.Is(err, coord.ErrNotAcquired):
-		n.finish(action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), owner())
+		text := "gave up waiting after " + asTyped(n.Request.Wait)
+		if why, ok := errors.AsType[outage](err); ok {
+			text += ": " + clean(sentence(why.error))
+		}
+		n.finish(action.Missed, text, owner())
 	default:
 		text := err.Error()
 		b := n.op.options.Backends[n.Request.Target.Ref.Source]

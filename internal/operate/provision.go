@@ -113,7 +113,7 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 	if r.Verb == action.CreateNode {
 		return b.CreateNode(ctx, r.Target.Ref.Space)
 	}
-	session, err := n.session(b, nil)
+	session, err := n.session(b, openWithin, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}

@@ -51,7 +51,7 @@ func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 		if total := w.n.Request.Wait; total > 0 {
 			r.Wait = total - time.Since(began) - pause
 			if r.Wait <= 0 {
-				return nil, nil, fmt.Errorf("%w: %w", coord.ErrNotAcquired, err)
+				return nil, nil, fmt.Errorf("%w: %w", coord.ErrNotAcquired, outage{err})
 			}
 		}
 		w.trouble(coord.Trouble{Err: err, Pause: pause})
@@ -61,9 +61,12 @@ func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 	}
 }
 
+// outage is why a claim could not even wait any more when its time was out.
+type outage struct{ error }
+
 // claim opens a session and claims in it.
 func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, err error) {
-	if err := w.open(); err != nil {
+	if err := w.open(r.Wait); err != nil {
 		return nil, nil, err
 	}
 	// Close bounds everything that is under way by ending the session itself.
@@ -76,9 +79,13 @@ func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, er
 	return lease, term, err
 }
 
-// open opens the session that the claim lives in.
-func (w *wait) open() error {
-	session, err := w.n.session(w.b, w.trouble)
+// open opens the session that the claim lives in, within what is left of its wait; 0: it waits for ever.
+func (w *wait) open(left time.Duration) error {
+	within := openWithin
+	if left > 0 {
+		within = min(within, left)
+	}
+	session, err := w.n.session(w.b, within, w.trouble)
 	if err != nil {
 		return err
 	}
@@ -93,10 +100,10 @@ func (w *wait) open() error {
 	return nil
 }
 
-// session opens a session for a run; what its waiting claims meet is told to trouble, which may
-// be nil.
-func (n *run) session(b *Backend, trouble func(coord.Trouble)) (*coord.Session, error) {
-	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
+// session opens a session for a run, within a time; what its waiting claims meet is told to trouble,
+// which may be nil.
+func (n *run) session(b *Backend, within time.Duration, trouble func(coord.Trouble)) (*coord.Session, error) {
+	ctx, cancel := context.WithTimeout(n.ctx, within)
 	defer cancel()
 	driver, err := n.op.drivers.of(ctx, n.Request.Target.Ref)
 	if err != nil {

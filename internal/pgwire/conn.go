@@ -67,7 +67,13 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = c.inspect(ctx, o); err != nil {
+	asking := ctx // ends so early that the grace of an answer that does not come is over with ctx
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithDeadline(ctx, end.Add(-min(Grace, time.Until(end)/2)))
+		defer cancel()
+	}
+	if err = c.inspect(asking, o); err != nil {
 		c.Close()
 		return nil, err
 	}
