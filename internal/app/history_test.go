@@ -97,7 +97,7 @@ func TestARecordingIsToldReportedAndSentWithoutWhatIsNeverShown(t *testing.T) {
 		{args: "history", says: []string{"host-1", "host-2", "3.0 s", "evicted by ana"}},
 		{args: "history billing --gaps -o json --since 1d", says: []string{`"length_ms":{"min":3000,"max":3000}`}},
 		{args: "history leases/biling", code: exitNotFound, says: []string{"did you mean leases/billing?"}},
-		{args: "history leases --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time, from 2019-12-31 18:00:00 to 2020-01-01 00:00:00: what is recorded is from 2"}},
+		{args: "history leases --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time, from 2019-12-31 18:00:00 to 2020-01-01 00:00:00 UTC: what is recorded is from 2"}},
 		{args: "report --until 2020-01-01", code: exitError, says: []string{"nothing is recorded for this time"}},
 		{args: "report --since 1d --until 30m", says: []string{"host-1"}, rows: 3},
 		{args: "report --since 30m", code: exitError, says: []string{"nothing is recorded for this time"}},
