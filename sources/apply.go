@@ -209,9 +209,10 @@ func (m *model) set(b *batch, p *Primitive) {
 }
 
 // remember keeps what the next look at a row must be compared with where this one
-// could not tell who owns it, or who waits.
+// could not tell who owns it, or who waits. That nobody owned a semaphore needs no keeping where its permits
+// are counted.
 func (m *model) remember(slot int, l *look, before, after *Primitive) {
-	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) {
+	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) && (len(before.Owners) > 0 || !counted(after)) {
 		m.known[slot] = before
 	} else {
 		delete(m.known, slot)

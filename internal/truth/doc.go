@@ -53,6 +53,10 @@
 // On Redis and YDB, which push, the link also stalls for less than a second, as often as it is
 // cut: the source says nothing of that, and its lines must be true.
 //
+// Of the semaphores of dflockd only counts are told. Each line of counts has numbers that were true in its
+// stretch, and begins with those of the line before; numbers that were true for longer than one interval,
+// outside of darkness, have a line; what get prints was true while it ran.
+//
 // # Running it
 //
 // The seed is printed first, and -seed repeats what the actor does; the instants of the
