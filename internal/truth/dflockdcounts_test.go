@@ -189,7 +189,7 @@ func (a *countsActor) compare(url string) {
 	}
 }
 
-// shown reports whether the last line of each row says that nobody uses it.
+// shown reports whether the last line of each row reports that nobody uses it.
 func (a *countsActor) shown(lines []line) bool {
 	left := map[string]counts{}
 	for i := range lines {
