@@ -97,7 +97,7 @@ func (b *testBoard) Row(st *sources.State, _ sources.Ref) *sources.Row {
 func board() (*Acting, *testBoard) {
 	b := &testBoard{now: uitest.Noon()}
 	b.own("host-1")
-	a := New(&screen.Scene{Theme: (&paint.Scheme{}).Theme(false), Keys: keys.DialogBindings()}, b, b, b)
+	a := New(&screen.Scene{State: b.state, Theme: (&paint.Scheme{}).Theme(false), Keys: keys.DialogBindings()}, b, b, b)
 	a.Describer = func(func(context.Context) error) <-chan error { return make(chan error, 1) } // no answer comes
 	return &a, b
 }
@@ -285,6 +285,11 @@ func TestADialogThatIsNotOnTheScreenWholeHasNoButtonFocused(t *testing.T) {
 	for before, after := range map[int]int{onField: onField, onCancel: onCancel, onAct: onCancel} {
 		a, b := board()
 		box := releaseBox(a, b, before)
+		if whole(a, leastWidth-1, 24); !a.small || box.focus != after {
+			t.Errorf("in a narrow screen the focus goes from %d to %d, small %v", before, box.focus, a.small)
+		}
+		a, b = board()
+		box = releaseBox(a, b, before)
 		if a.Draw(nil); !a.small || box.focus != after || box.fields[0].line.Focused() != (after == onField) {
 			t.Errorf("without a line on the screen the focus goes from %d to %d, small %v", before, box.focus, a.small)
 		}
