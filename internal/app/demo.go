@@ -16,6 +16,7 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/demo"
 	"coordtop/internal/format"
+	"coordtop/internal/localserver"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -81,6 +82,9 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if err != nil {
 		return fmt.Errorf("finding our own program: %w", err)
 	}
+	if err := localserver.RemoveDead(); err != nil {
+		p.logger().Warn("folders of a demo that was killed are left", "err", err)
+	}
 	world, err := demo.Start(ctx, demo.Options{
 		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Seed: cmp.Or(o.seed, uint64(time.Now().UnixNano())), Log: p.logger(),
 	})
@@ -95,10 +99,12 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if o.noUI {
 		return serve(ctx, p.env, world.Endpoints())
 	}
-	if p.settings.demoState, err = os.MkdirTemp("", "coordtop-demo-"); err != nil {
-		return fmt.Errorf("making a folder for the recording of the demo: %w", err)
+	recording, err := localserver.TempFolder("demo")
+	if err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(p.settings.demoState)) }()
+	defer func() { err = errors.Join(err, recording.Close()) }()
+	p.settings.demoState = recording.Dir
 	p.crash = func(_ sources.Ref, owner sources.OwnerRef) error { return world.Crash(owner.Label, owner.ID) }
 	return p.showDemo(ctx, world.Endpoints(), o.board)
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,4 +91,66 @@ func (d *demoRun) owners(t *testing.T) map[string]int {
 		}
 	}
 	return owners
+}
+
+func TestADemoRemovesTheFoldersOfOneThatWasKilledAndNoOthers(t *testing.T) {
+	t.Parallel()
+	temp, err := os.MkdirTemp("", "coordtop-test-") // not t.TempDir: the user of Postgres must get in
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(temp) })
+	if err := os.Chmod(temp, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start := func(before []string) (cmd *exec.Cmd, s *screen, folder string) {
+		t.Helper()
+		cmd = withoutRedis(t)
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+		s = onScreen(t, cmd)
+		eventually(t, "it records in a folder of its own", func() bool {
+			for _, f := range recordings(t, temp) {
+				if !slices.Contains(before, f) {
+					folder = f
+				}
+			}
+			return folder != ""
+		})
+		return cmd, s, folder
+	}
+	live, liveScreen, kept := start(nil)
+	dead, _, left := start([]string{kept})
+	if err := dead.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = dead.Wait() // it was killed, so this is an error by design
+	if !slices.Contains(recordings(t, temp), left) {
+		t.Error("there is nothing to remove")
+	}
+	next, nextScreen, own := start([]string{kept, left})
+	if got := recordings(t, temp); len(got) != 2 || !slices.Contains(got, kept) || !slices.Contains(got, own) {
+		t.Errorf("left are %v, not %s and %s", got, kept, own)
+	}
+	for cmd, s := range map[*exec.Cmd]*screen{live: liveScreen, next: nextScreen} {
+		if _, err := s.file.WriteString("q"); err != nil {
+			t.Fatal(err)
+		}
+		if code := ends(t, cmd); code != exitOK {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	eventually(t, "all folders are gone", func() bool {
+		found, err := os.ReadDir(temp)
+		return err == nil && len(found) == 0
+	})
+}
+
+// recordings are the folders in which demos record.
+func recordings(t *testing.T, temp string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(temp, "coordtop-demo-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

@@ -15,6 +15,9 @@
 // dying parent could leave either behind. Stop takes the same path. (A kernel's parent-death
 // signal removes no folder, is tied to a thread, and exists on Linux only.)
 //
+// Where the guard is killed too, [RemoveDead] removes the folder at the next start of a demo: parent,
+// guard and server hold a pipe in it, which nobody holds when all have ended.
+//
 // A server that refuses to be root runs as another user when we are root; the guard stays
 // ours and can end it. Postgres also keeps a System V segment outside its folder, so its
 // guard asks it to shut down at once and kills only what does not obey.

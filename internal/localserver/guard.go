@@ -15,19 +15,29 @@ import (
 
 // guardScript is what the guard runs: $1 is the folder to make and to remove, empty when
 // the folder is somebody else's. It remembers the last process id it was told; any line
-// that is not a number means that no process runs. The line "end" in the middle stands
-// for how a server of this sort is ended. We may be dead before "ready" is written, which must
-// not end the guard: hence PIPE.
+// that is not a number means that no process runs, as "hold" does, at which it holds the pipe
+// of its folder open. The line "end" in the middle stands for how a server of this sort is
+// ended. We may be dead before "ready" is written, which must not end the guard: hence PIPE. A
+// process of a server that was killed may still write when the folder is to be removed.
 const guardScript = `
 trap '' HUP INT TERM PIPE
 if [ -n "$1" ]; then mkdir -m 700 -- "$1" || exit 1; fi
 echo ready
 exec >&-
 last=
-while read -r line; do last=$line; done
+while read -r line; do
+  last=$line
+  if [ "$line" = hold ] && [ -p "$1/alive" ]; then exec 4<>"$1/alive"; fi
+done
 case $last in *[!0-9]*) last= ;; esac
 end
-if [ -n "$1" ]; then rm -rf -- "$1" || exit 1; fi
+if [ -n "$1" ]; then
+  tries=0
+  while ! rm -rf -- "$1" 2>&-; do
+    [ $tries -lt 20 ] || { rm -rf -- "$1" || exit 1; break; }
+    tries=$((tries+1)); sleep 0.05 2>&- || sleep 1
+  done
+fi
 `
 
 // endAtOnce is the end of a server that leaves nothing outside its folder.
@@ -46,6 +56,7 @@ type guard struct {
 
 	mu     sync.Mutex
 	pipe   *os.File // write end; nil once closed
+	alive  *os.File // the pipe in the folder, see aliveName; nil: the folder is somebody else's
 	result error    // of the clean-up
 }
 
@@ -61,7 +72,7 @@ func newGuard(kind, dir, end string, user *user) (*guard, error) {
 	g := &guard{dir: dir, user: user}
 	owned := ""
 	if dir == "" {
-		owned = filepath.Join(os.TempDir(), "coordtop-"+kind+"-"+randomName())
+		owned = tempFolder(kind)
 		g.dir = owned
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the server's folder: %w", err)
@@ -90,7 +101,12 @@ func newGuard(kind, dir, end string, user *user) (*guard, error) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
 		return nil, errors.Join(errors.New("starting the guard: it did not come up"), g.close())
 	}
-	if err := user.reaches(g.dir); err != nil {
+	if owned != "" {
+		if g.alive, err = holdFolder(owned); err == nil {
+			_, err = w.WriteString("hold\n")
+		}
+	}
+	if err = errors.Join(err, user.reaches(g.dir)); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
 	return g, nil
@@ -106,7 +122,9 @@ func (g *guard) launch(log *os.File, program string, args ...string) (*exec.Cmd,
 	cmd := exec.Command("/bin/sh", append([]string{"-c", launchScript, "coordtop-launch", program}, args...)...)
 	cmd.Dir = g.dir
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.ExtraFiles = []*os.File{g.pipe}
+	if cmd.ExtraFiles = []*os.File{g.pipe}; g.alive != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, g.alive) // a server that outlives us and its guard needs its folder
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: g.user.credential()}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", filepath.Base(program), err)
@@ -136,6 +154,9 @@ func (g *guard) close() error {
 	g.pipe = nil
 	if err := g.cmd.Wait(); err != nil {
 		g.result = fmt.Errorf("removing %s: %w: %s", g.dir, err, strings.TrimSpace(g.stderr.String()))
+	}
+	if g.alive != nil {
+		g.alive.Close()
 	}
 	return g.result
 }

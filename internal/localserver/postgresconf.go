@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -113,6 +114,7 @@ func (p *Postgres) runTool(ctx context.Context, program string, args ...string) 
 	select {
 	case <-proc.done:
 	case <-ctx.Done():
+		_ = syscall.Kill(-proc.pid(), syscall.SIGKILL) // what it has started writes on without it
 		proc.kill()
 		return fmt.Errorf("running %s: %w", program, ctx.Err())
 	}

@@ -1,0 +1,100 @@
+package localserver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+const (
+	// folderPrefix begins the name of every temporary folder.
+	folderPrefix = "coordtop-"
+	// aliveName is a named pipe in a temporary folder, held open by each process that needs the
+	// folder: by their end, however they end, nobody reads it any more. Unlike a process id it
+	// is never somebody else's, and unlike a lock a shell can hold it.
+	aliveName = "alive"
+)
+
+// tempFolder is the name of a temporary folder that nobody has.
+func tempFolder(kind string) string {
+	return filepath.Join(os.TempDir(), folderPrefix+kind+"-"+randomName())
+}
+
+// TempFolder makes a folder for this process. Close removes it; RemoveDead does when the process
+// ended otherwise.
+func TempFolder(kind string) (*Folder, error) {
+	dir := tempFolder(kind)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making a temporary folder: %w", err)
+	}
+	alive, err := holdFolder(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &Folder{dir, alive}, nil
+}
+
+// Folder is a temporary folder that does not outlive the demo by long.
+type Folder struct {
+	Dir   string
+	alive *os.File
+}
+
+// Close removes the folder. It must not be called twice.
+func (f *Folder) Close() error { return errors.Join(os.RemoveAll(f.Dir), f.alive.Close()) }
+
+// holdFolder makes the pipe in a folder, and holds it until the file is closed. The pipe has its name
+// only when it is held, so that it is never found dead before.
+func holdFolder(dir string) (*os.File, error) {
+	path := filepath.Join(dir, aliveName)
+	if err := syscall.Mkfifo(path+".new", 0o600); err != nil {
+		return nil, fmt.Errorf("making a pipe in %s: %w", dir, err)
+	}
+	f, err := os.OpenFile(path+".new", os.O_RDWR, 0) // waits for nobody: it is its own other end
+	if err != nil {
+		return nil, fmt.Errorf("holding %s: %w", dir, err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return nil, errors.Join(fmt.Errorf("holding %s: %w", dir, err), f.Close())
+	}
+	return f, nil
+}
+
+// RemoveDead removes the temporary folders of servers and demos whose processes have all ended without
+// removing them. Folders of others, and those without the pipe, are left alone.
+func RemoveDead() error {
+	entries, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		return fmt.Errorf("looking for folders that were left: %w", err)
+	}
+	for _, e := range entries {
+		if dir := filepath.Join(os.TempDir(), e.Name()); strings.HasPrefix(e.Name(), folderPrefix) && dead(dir) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return err
+}
+
+// dead reports whether a path is a folder of ours whose pipe nobody holds.
+func dead(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {
+		return false
+	}
+	alive := filepath.Join(dir, aliveName)
+	if info, err = os.Lstat(alive); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
+		return false
+	}
+	fd, err := syscall.Open(alive, syscall.O_WRONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
+	if err == nil {
+		_ = syscall.Close(fd)
+	}
+	return errors.Is(err, syscall.ENXIO)
+}
