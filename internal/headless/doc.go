@@ -209,6 +209,7 @@
 //	               without our wish; refused: the line could not be obeyed,
 //	               what we own is untouched
 //	source, namespace, kind, name
+//	alias          what people call it
 //	owner          id, label, fence of us; null: it is not ours yet
 //	mode, permits
 //	data           what others see beside us, our name before it where
@@ -226,6 +227,7 @@
 //	               was released; failed; called off; not known: sent without an
 //	               answer
 //	source, namespace, kind, name
+//	alias          what people call it
 //	previous       id, label, fence of the owner whose ownership was to end
 //	owners         the same of those that own it afterwards, as far as known
 //	detail         a sentence for people: what was seen, as the next owner and
@@ -239,6 +241,7 @@
 //	               unobserved: nobody looked, or nobody recorded, and
 //	               nothing is said about that time
 //	source, namespace, kind, name
+//	alias          what people call it
 //	owner          id, label, fence of who owned it; null: no term
 //	start, start_known, start_after, end, end_known, end_after
 //	               as since of an owner in get; end null and unknown: it
