@@ -1,7 +1,6 @@
 package sources
 
 import (
-	"iter"
 	"time"
 
 	"coordtop/internal/lane"
@@ -55,11 +54,3 @@ func Earlier(a, b time.Time) time.Time { return lane.Earlier(a, b) }
 
 // Later returns the later of two instants.
 func Later(a, b time.Time) time.Time { return lane.Later(a, b) }
-
-// Observed yields the pieces of [from, to) that lie in no stretch of dark: see lane.Observed.
-func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
-	return lane.Observed(from, to, dark)
-}
-
-// Changes counts the changes of owner since from: see lane.Changes.
-func Changes(list []Term, from time.Time) int { return lane.Changes(list, from) }

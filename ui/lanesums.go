@@ -48,7 +48,7 @@ func (s *laneTotals) total(row *sources.Row, win timeline.Window, sum lane.Sum) 
 		sum.Unseen, sum.Unread = sum.Unseen+sum.Unread, 0
 		return sum
 	case verdict.LeaderMissed(row):
-		return lane.Sum{Changes: t.Changes, Gaps: t.Gaps, Nobody: t.Nobody, Longest: t.Longest, Unseen: t.Unseen}
+		return t.Sum
 	}
 	return lane.Sum{Changes: t.Changes, Unseen: t.Unseen}
 }

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	arithmetic "coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
@@ -32,8 +33,8 @@ func TestLanesOutOfSightAreOrderedByTheSumsOfTheRecording(t *testing.T) {
 		return l
 	}
 	r := &recording{more: []history.Lane{lane(299, 5, 0), lane(250, 2, 15*time.Second)}, totals: []history.Total{
-		{Ref: prims[299].Ref, Kind: sources.KindElection, Changes: 5},
-		{Ref: prims[250].Ref, Kind: sources.KindElection, Changes: 2, Gaps: 2, Nobody: sources.Interval{Min: 30 * time.Second, Max: 30 * time.Second}, Longest: sources.Interval{Min: 15 * time.Second, Max: 15 * time.Second}},
+		{Ref: prims[299].Ref, Kind: sources.KindElection, Sum: arithmetic.Sum{Changes: 5}},
+		{Ref: prims[250].Ref, Kind: sources.KindElection, Sum: arithmetic.Sum{Changes: 2, Gaps: 2, Nobody: sources.Interval{Min: 30 * time.Second, Max: 30 * time.Second}, Longest: sources.Interval{Min: 15 * time.Second, Max: 15 * time.Second}}},
 	}}
 	st := uitest.State(noon(), prims...)
 	st.Scopes[0].Since = noon().Add(-time.Minute)

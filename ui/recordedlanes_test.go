@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -31,10 +32,10 @@ func TestWhatOnlyTheRecordingKnowsHasALane(t *testing.T) {
 	r.more = []history.Lane{job}
 	other := ref("elsewhere")
 	other.Source = "other"
-	r.totals = []history.Total{{Ref: r.lane.Ref, Kind: sources.KindElection, Changes: 1}, {Ref: job.Ref, Kind: job.Kind, Changes: 2, Nobody: sources.Interval{Min: time.Minute, Max: time.Minute}},
-		{Ref: other, Kind: job.Kind, Changes: 9}, {Ref: ref("idle"), Kind: job.Kind, Nobody: sources.Interval{Min: time.Hour, Max: time.Hour}}, {Ref: ref("permits"), Kind: sources.KindSemaphore, Changes: 9}}
+	r.totals = []history.Total{{Ref: r.lane.Ref, Kind: sources.KindElection, Sum: lane.Sum{Changes: 1}}, {Ref: job.Ref, Kind: job.Kind, Sum: lane.Sum{Changes: 2, Nobody: sources.Interval{Min: time.Minute, Max: time.Minute}}},
+		{Ref: other, Kind: job.Kind, Sum: lane.Sum{Changes: 9}}, {Ref: ref("idle"), Kind: job.Kind, Sum: lane.Sum{Nobody: sources.Interval{Min: time.Hour, Max: time.Hour}}}, {Ref: ref("permits"), Kind: sources.KindSemaphore, Sum: lane.Sum{Changes: 9}}}
 	for i := range 300 {
-		r.totals = append(r.totals, history.Total{Ref: ref(fmt.Sprintf("once-%03d", i)), Kind: job.Kind, Changes: 1})
+		r.totals = append(r.totals, history.Total{Ref: ref(fmt.Sprintf("once-%03d", i)), Kind: job.Kind, Sum: lane.Sum{Changes: 1}})
 	}
 	look := func() {
 		d.laneTotals.totals = nil // else a minute goes by before it asks again

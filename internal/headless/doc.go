@@ -181,7 +181,8 @@
 //	cause        why it ended: released expired deleted evicted replaced
 //	             restart session_ended unknown; null: none ended
 //	known        how the least certain thing that it says is known
-//	gap_ms       {"min","max"}: how long nobody owned it before owner took it.
+//	gap_ms       {"min","max"}: how long nobody owned it before owner took it:
+//	             at least its last piece that was seen, at most from end to end.
 //	             With "how":"sampled" and "every_ms" the bounds rest on looks
 //	             so far apart at most, and hold if nothing came and went
 //	             between two of them; the same in every length of time.
@@ -248,8 +249,8 @@
 //	               was not seen to end
 //	length_ms      {"min","max"}: how long it was; of a gap its part in the time
 //	               that was asked for, at a stretch: min the longest piece that was
-//	               observed, max from end to end; max null: it may be any longer;
-//	               null: not known
+//	               observed, max from end to end; max null: it may be any longer,
+//	               as of a term that runs; null: not known
 //	sum_ms         {"min","max"}: of a gap, all its pieces together; only of gaps
 //	cause, cause_known
 //	               why a term ended, as of an event; null: it did not

@@ -26,8 +26,9 @@ type HistoryOptions struct {
 type past struct {
 	lane *history.Lane
 	from time.Time
-	term int    // its number; -1: no term
-	by   string // who ended it by force; "": nobody is known to have
+	term int              // its number; -1: no term
+	by   string           // who ended it by force; "": nobody is known to have
+	held sources.Interval // by the owner of the term
 	gap  lane.Gap
 	dark sources.Dark
 }
@@ -68,13 +69,14 @@ func zoneOf(o HistoryOptions) string {
 // pastOf are the lines of a lane, by their start.
 func pastOf(l *history.Lane, o HistoryOptions) []past {
 	var lines []past
+	known := lane.Lane{Terms: l.Terms, Dark: l.Dark}
 	if o.Gaps {
 		for _, g := range l.Gaps(o.Span) {
 			lines = append(lines, past{lane: l, from: g.Start.At, term: -1, gap: g.Gap})
 		}
 	} else {
 		for i := range l.Terms {
-			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), gap: l.GapBefore(i)})
+			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), held: known.Length(i, o.Span.To), gap: l.GapBefore(i)})
 		}
 	}
 	for _, d := range l.Dark {
@@ -108,14 +110,15 @@ func (p *past) text(o HistoryOptions) []string {
 	switch {
 	case p.term >= 0:
 		t := &p.lane.Terms[p.term]
-		known := lane.Lane{Terms: p.lane.Terms, Dark: p.lane.Dark}
-		held := known.Length(p.term, o.Span.To)
-		gap, cause, fence, end := "-", "-", "-", at(t.End)
+		held, gap, cause, fence, end := "?", "-", "-", "-", at(t.End)
+		if p.held != (sources.Interval{}) {
+			held = p.held.Short()
+		}
 		if t.End.How == sources.Unknown && p.lane.Observed(o.Span.To.Add(-1), o.Span.To) > 0 {
 			end = "it lasts"
 		}
 		if p.gap.Sum.Max > 0 {
-			gap = gapLength(&p.gap)
+			gap = p.gap.Short()
 		}
 		if endSeen(t) {
 			cause = t.Cause.String()
@@ -126,13 +129,13 @@ func (p *past) text(o HistoryOptions) []string {
 		if f := number(t.Owner.Fence); f != nil {
 			fence = *f
 		}
-		return []string{"term", name, at(t.Start), end, between(held), format.Clean(t.Owner.Name(), maxText), fence, cause, gap}
+		return []string{"term", name, at(t.Start), end, held, format.Clean(t.Owner.Name(), maxText), fence, cause, gap}
 	case p.gap.Sum.Max > 0:
 		end := at(p.gap.End)
 		if p.gap.Lasts {
 			end = "it lasts"
 		}
-		return []string{"gap", name, at(p.gap.Start), end, gapLength(&p.gap), "-", "-", "-", "-"}
+		return []string{"gap", name, at(p.gap.Start), end, p.gap.Short(), "-", "-", "-", "-"}
 	}
 	length, end := "-", "-"
 	if !p.dark.To.IsZero() {
@@ -144,28 +147,4 @@ func (p *past) text(o HistoryOptions) []string {
 // endSeen reports whether a term ended, and was seen to.
 func endSeen(t *sources.Term) bool {
 	return t.End.How != sources.Unknown && t.End.How != sources.Bound
-}
-
-// gapLength is how long a gap was at a stretch, and all its pieces where they are several.
-func gapLength(g *lane.Gap) string {
-	text := between(g.Unbroken)
-	if g.Sum.Min > g.Unbroken.Min {
-		text += " (" + between(g.Sum) + " in all)"
-	}
-	return text
-}
-
-// between is a length of time, of which only bounds may be known.
-func between(i sources.Interval) string {
-	switch {
-	case i == (sources.Interval{}):
-		return "?"
-	case i.Max == sources.Endless:
-		return "≥ " + format.Precise(i.Min)
-	case format.Precise(i.Min) == format.Precise(i.Max):
-		return format.Precise(i.Max)
-	case i.Min == 0:
-		return "≤ " + format.Precise(i.Max)
-	}
-	return format.Precise(i.Min) + " - " + format.Precise(i.Max)
 }

@@ -35,7 +35,7 @@ func (p *past) json(alias history.Alias) pastJSON {
 	switch {
 	case p.term >= 0:
 		t := &p.lane.Terms[p.term]
-		out.What, out.Owner, out.LengthMS = "term", ownerRefOf(t.Owner), lengthOf(t.Held())
+		out.What, out.Owner, out.LengthMS = "term", ownerRefOf(t.Owner), lengthOf(p.held)
 		span(t.Start, t.End)
 		if endSeen(t) {
 			out.Cause, out.CauseKnown = orNull(t.Cause.String()), orNull(t.How.String())

@@ -84,14 +84,9 @@ type Lane struct {
 
 // Total sums up a span of one primitive.
 type Total struct {
-	Ref     sources.Ref
-	Kind    sources.Kind
-	Changes int // owners that began
-	Gaps    int
-	Nobody  sources.Interval // see lane.Sum
-	Longest sources.Interval // of the gaps
-	Before  time.Duration    // observed before the first term
-	Unseen  time.Duration    // not observed, or before there is a record of it
+	Ref      sources.Ref
+	Kind     sources.Kind
+	lane.Sum // without Owned
 }
 
 // Event is a recorded event, and in which run: numbers begin anew with each.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -55,7 +56,7 @@ func (p *Past) ObservedFrom(at time.Time) time.Time {
 	if p.Since.IsZero() {
 		return time.Time{}
 	}
-	for from := range sources.Observed(sources.Later(at, p.begins()), forever(), p.Dark) {
+	for from := range lane.Observed(sources.Later(at, p.begins()), forever(), p.Dark) {
 		return from
 	}
 	return time.Time{}

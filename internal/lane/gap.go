@@ -20,6 +20,14 @@ type Gap struct {
 	head, tail time.Duration // of the pieces at the beginning of the span, and at its end
 }
 
+// Short writes for a table how long it was at a stretch, and all its pieces where they are several.
+func (g *Gap) Short() string {
+	if g.Sum.Min > g.Unbroken.Min {
+		return g.Unbroken.written("≥ ", "≤ ", " - ") + " (" + g.Sum.written("≥ ", "≤ ", " - ") + " in all)" + g.Sum.Looks()
+	}
+	return g.Unbroken.Short()
+}
+
 // Gaps yields those between terms, and behind the last one, that have a part in span, the oldest first. What
 // lies ahead is none: span must end at the present.
 func (l *Lane) Gaps(s Span) iter.Seq[Gap] {

@@ -35,6 +35,9 @@ func (i Interval) or(j Interval) Interval {
 	return Interval{Min: max(i.Min, j.Min), Max: max(i.Max, j.Max), Every: max(i.Every, j.Every)}
 }
 
+// Short writes it for a table: "2 s", "1 s - 2 s", "≤ 2 s", "≥ 1 s", and on which looks it rests.
+func (i Interval) Short() string { return i.written("≥ ", "≤ ", " - ") + i.Looks() }
+
 // Text writes it for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s", and on which looks it rests.
 func (i Interval) Text() string { return i.Bounds() + i.Looks() }
 
@@ -48,15 +51,18 @@ func (i Interval) Looks() string {
 }
 
 // Bounds is Text without the looks.
-func (i Interval) Bounds() string {
+func (i Interval) Bounds() string { return i.written("at least ", "up to ", " to ") }
+
+// written are the bounds, with what is said of one alone, and between two.
+func (i Interval) written(least, most, to string) string {
 	low, high := format.Precise(i.Min), format.Precise(i.Max)
 	switch {
 	case low == high:
 		return high
 	case i.Max == Endless:
-		return "at least " + low
+		return least + low
 	case i.Min <= 0:
-		return "up to " + high
+		return most + high
 	}
-	return low + " to " + high
+	return low + to + high
 }

@@ -143,7 +143,7 @@ func (w Window) sparse(l Lane, now time.Time) []sources.Term {
 		from, to := w.at(c), w.at(c+1)
 		for n = 1; i+n < len(terms) && terms[i+n].Start.At.Before(to); n++ {
 		}
-		dark := func(d sources.Dark) bool { return d.From.Before(to) && endOf(d, now).After(from) }
+		dark := func(d sources.Dark) bool { return d.From.Before(to) && endOf(d.To, now).After(from) }
 		if n < crowd || c < 0 || slices.ContainsFunc(l.Dark, dark) {
 			kept = append(kept, terms[i:i+n]...)
 			continue
@@ -163,10 +163,10 @@ func (w Window) sparse(l Lane, now time.Time) []sources.Term {
 	return kept
 }
 
-// endOf is when a stretch without observation was over: now, while it lasts.
-func endOf(d sources.Dark, now time.Time) time.Time {
-	if d.To.IsZero() {
+// endOf is when a term or a darkness was over: now, while it lasts.
+func endOf(to, now time.Time) time.Time {
+	if to.IsZero() {
 		return now
 	}
-	return d.To
+	return to
 }

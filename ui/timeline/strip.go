@@ -77,7 +77,7 @@ func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 	}
 	p := painter{w: w, now: now, cells: dst, starts: make([]uint8, len(dst))}
 	p.terms(l.Terms)
-	p.gaps(l)
+	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Kind: Idle}, false) }) // what terms that ended have painted too far
 	if !l.Absent.IsZero() {
 		p.paint(l.Absent, now, Cell{Kind: Absent}, true)
 	}
@@ -85,14 +85,18 @@ func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 		p.paint(l.Several, now, Cell{Kind: Conflict}, true)
 	}
 	for _, d := range l.Dark {
-		p.paint(d.From, endOf(d, now), Cell{Kind: Dark}, true)
+		p.paint(d.From, endOf(d.To, now), Cell{Kind: Dark}, true)
 	}
 	p.unseen(l)
 	if l.Halves {
 		p.halves(l.Terms)
 	}
 	if l.Trouble {
-		p.leaderless(l)
+		for _, free := range l.Pieces(Span{To: now}, now) {
+			if free.Kind == lane.Free {
+				p.vacant(&l, free.From, free.To)
+			}
+		}
 	}
 	for _, u := range l.Unread {
 		p.paint(u.From, u.To, Cell{Kind: Unread}, true)
@@ -144,7 +148,7 @@ type painter struct {
 // column with one change of owner shows the new one.
 func (p *painter) terms(terms []sources.Term) {
 	for i, t := range terms {
-		from, to := t.Start.At, p.end(t)
+		from, to := t.Start.At, endOf(t.End.At, p.now)
 		if c := p.w.Column(from); c >= 0 && c < len(p.cells) && t.Start.Happened() {
 			p.starts[c] += min(1, 255-p.starts[c])
 		}
@@ -153,14 +157,6 @@ func (p *painter) terms(terms []sources.Term) {
 			p.cells[c] = Cell{Kind: Owned, Hue: t.Hue, term: i + 1}
 		}
 	}
-}
-
-// end returns when a term ended: now, while it runs.
-func (p *painter) end(t sources.Term) time.Time {
-	if t.End.At.IsZero() {
-		return p.now
-	}
-	return t.End.At
 }
 
 // eachGap calls f for every stretch in which nobody owned it.
@@ -180,11 +176,6 @@ func (p *painter) eachGap(l Lane, f func(from, to time.Time)) {
 	}
 }
 
-// gaps clears what terms that ended have painted too far.
-func (p *painter) gaps(l Lane) {
-	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Kind: Idle}, false) })
-}
-
 // unseen marks the time of which there is no record.
 func (p *painter) unseen(l Lane) {
 	until := l.Since
@@ -196,19 +187,6 @@ func (p *painter) unseen(l Lane) {
 			p.cells[i] = Cell{Kind: Dark}
 		}
 	}
-}
-
-// leaderless paints what was observed of the gaps.
-func (p *painter) leaderless(l Lane) {
-	dark := l.Dark
-	p.eachGap(l, func(from, to time.Time) {
-		for len(dark) > 0 && !dark[0].To.IsZero() && !dark[0].To.After(from) {
-			dark = dark[1:] // it is over before this gap, and so before all that follow
-		}
-		for from, to := range sources.Observed(from, to, dark) {
-			p.vacant(&l, from, to)
-		}
-	})
 }
 
 // vacant paints an observed stretch without an owner: trouble if it is longer than the lane

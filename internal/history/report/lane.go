@@ -8,6 +8,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -148,7 +149,7 @@ func (p *picture) marks(side []mark, top int) {
 	}
 	if len(side) <= marked {
 		for _, m := range side {
-			draw(`class="gap"`, m.from, m.to, "nobody since "+p.at(m.gap.Start.At)+", "+gapLength(&m.gap.Gap))
+			draw(`class="gap"`, m.from, m.to, "nobody since "+p.at(m.gap.Start.At)+", "+m.gap.Short())
 		}
 		return
 	}
@@ -160,7 +161,7 @@ func (p *picture) marks(side []mark, top int) {
 			n++
 		}
 	}
-	draw(`fill="url(#many)"`, side[0].from, side[len(side)-1].to, fmt.Sprintf("%d times nobody, %s in all", n, length(sum)))
+	draw(`fill="url(#many)"`, side[0].from, side[len(side)-1].to, fmt.Sprintf("%d times nobody, %s in all", n, sum.Short()))
 }
 
 // unobserved are the stretches in which a lane was not, those of the recording too.
@@ -172,5 +173,5 @@ func (r *Report) unobserved(l *history.Lane) []sources.Dark {
 
 // observed yields the pieces of a stretch, in the span, that were observed.
 func (r *Report) observed(from, to time.Time, hidden []sources.Dark) iter.Seq2[time.Time, time.Time] {
-	return sources.Observed(sources.Later(from, r.Span.From), sources.Earlier(to, r.Span.To), hidden)
+	return lane.Observed(sources.Later(from, r.Span.From), sources.Earlier(to, r.Span.To), hidden)
 }

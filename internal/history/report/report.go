@@ -56,7 +56,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	}
 	if refs == nil {
 		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool {
-			return len(l.Terms) < 2 && sources.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
+			return len(l.Terms) < 2 && lane.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
 		})
 	}
 	r.names = sources.Names{}
@@ -178,13 +178,13 @@ func (r *Report) numbers(b *strings.Builder) {
 		}
 		known := l.Known()
 		sum := known.Sum(r.Span, r.Span.To)
-		free := fmt.Sprintf("%d | %s | %s", sum.Gaps, length(sum.Nobody), length(sum.Longest))
+		free := fmt.Sprintf("%d | %s | %s", sum.Gaps, sum.Nobody.Short(), sum.Longest.Short())
 		if l.Leveled() {
-			sum.Changes = sources.Changes(l.Terms, r.Span.From)
+			sum.Changes = lane.Changes(l.Terms, r.Span.From)
 			free = "- | - | -"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(l.Ref), l.Kind, strings.Join(owners, ", "), sum.Changes, free,
-			length(sources.Interval{Min: sum.Unseen, Max: sum.Unseen}))
+			format.Precise(sum.Unseen))
 	}
 	if n := len(r.lanes); n > len(lanes) {
 		fmt.Fprintf(b, "\nThese are those of %s primitives that nobody owned for longest. Name some to see others.\n", format.Count(n))
@@ -257,7 +257,7 @@ func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 		if g.After != nil {
 			to, after = r.at(g.End.At), cell(g.After.Owner.Name())
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, gapLength(&g.Gap.Gap), r.called(g.ref), cell(g.Before.Owner.Name()), why, after)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, g.Short(), r.called(g.ref), cell(g.Before.Owner.Name()), why, after)
 	}
 	if n > mostRows {
 		fmt.Fprintf(b, "\nThese are the longest of %s.\n", format.Count(n))
@@ -321,22 +321,6 @@ func (r *Report) holes(b *strings.Builder) {
 }
 
 func (r *Report) at(t time.Time) string { return t.In(r.Zone).Format("2006-01-02 15:04:05.000") }
-
-func length(i sources.Interval) string {
-	if format.Precise(i.Min) == format.Precise(i.Max) {
-		return format.Precise(i.Max)
-	}
-	return format.Precise(i.Min) + " - " + format.Precise(i.Max)
-}
-
-// gapLength is how long a gap was at a stretch, and all its pieces where they are several.
-func gapLength(g *lane.Gap) string {
-	text := length(g.Unbroken)
-	if g.Sum.Min > g.Unbroken.Min {
-		text += ", in all " + length(g.Sum)
-	}
-	return text
-}
 
 // called is the name of a primitive in a cell, behind its source, and its space where that is needed.
 func (r *Report) called(ref sources.Ref) string {

@@ -29,11 +29,9 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
 				continue
 			}
-			sum := &sums[i]
-			totals = append(totals, history.Total{
-				Ref: l.ref, Kind: l.kind, Changes: sum.Changes, Nobody: sum.Nobody, Gaps: sum.Gaps, Longest: sum.Longest, Before: sum.Before,
-				Unseen: all.unseen(l, window),
-			})
+			total := history.Total{Ref: l.ref, Kind: l.kind, Sum: sums[i].Sum}
+			total.Owned, total.Unseen = 0, all.unseen(l, window) // of what is summed up Owned is not kept
+			totals = append(totals, total)
 		}
 		return q.err
 	})
@@ -137,7 +135,7 @@ func (a *everything) unobserved(l *listed) []sources.Dark {
 // unseen is how much of window was not observed of a lane.
 func (a *everything) unseen(l *listed, window period) time.Duration {
 	sum := time.Duration(window.to - window.from)
-	for from, to := range sources.Observed(time.Unix(0, max(l.since, window.from)), time.Unix(0, window.to), a.unobserved(l)) {
+	for from, to := range lane.Observed(time.Unix(0, max(l.since, window.from)), time.Unix(0, window.to), a.unobserved(l)) {
 		sum -= to.Sub(from)
 	}
 	return sum
