@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"coordtop/internal/lane"
 )
 
 func secs(low, high float64) Interval {
@@ -121,16 +123,16 @@ func TestObservedIsWhatLiesInNoDarkness(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []Dark
-		for from, to := range Observed(at(10), at(20), tt.dark) {
+		for from, to := range lane.Observed(at(10), at(20), tt.dark) {
 			got = append(got, Dark{From: from, To: to})
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: observed %v, want %v", tt.name, got, tt.want)
 		}
-		for range Observed(at(20), at(20), tt.dark) {
+		for range lane.Observed(at(20), at(20), tt.dark) {
 			t.Errorf("%s: something is observed of a stretch without length", tt.name)
 		}
-		for range Observed(at(10), at(20), tt.dark) {
+		for range lane.Observed(at(10), at(20), tt.dark) {
 			break // no more is yielded
 		}
 	}

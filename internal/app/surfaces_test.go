@@ -68,16 +68,7 @@ func TestAllSurfacesHaveOneAnswer(t *testing.T) {
 		seen.hears(t, "acquired", "host-2:2")
 		<-time.After(2 * time.Second)
 	})
-	var told struct {
-		Gap lengthMS `json:"gap_ms"`
-	}
-	for line := range strings.Lines(seen.stdout.String()) {
-		if strings.Contains(line, `"acquired"`) {
-			if err := json.Unmarshal([]byte(line), &told); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	told := toldGap(t, seen.stdout.String())
 	ask := func(args ...string) string {
 		w := newWorld(t)
 		w.home = recorder.home
@@ -113,29 +104,15 @@ func TestAllSurfacesHaveOneAnswer(t *testing.T) {
 	if gap.Length.Min < 1000 || gap.Sum.Min <= gap.Length.Min || gap.Sum.Max != gap.Length.Max || gap.Sum.Max < gap.Sum.Min+3000 {
 		t.Errorf("the gap is %+v, want the longest piece of 3 s, up to 5 s in all, of 10 s", gap)
 	}
-	if terms[1].Before != gap.Length || !told.Gap.meets(gap.Length) {
-		t.Errorf("before the next term it was %v, watch says %v, want %v", terms[1].Before, told.Gap, gap.Length)
+	if terms[1].Before != gap.Length || !told.meets(gap.Length) {
+		t.Errorf("before the next term it was %v, watch says %v, want %v", terms[1].Before, told, gap.Length)
 	}
 	report := ask("report")
 	row := regexp.MustCompile(`\| election \|.*\n`).FindString(report)
 	rounded(t, "the sum of the report", lengthIn(t, row, "| 1 |"), gap.Sum)
 	rounded(t, "the longest of the report", lengthIn(t, row, lengthText(row)+" |"), gap.Length)
 
-	var live struct {
-		Primitives []struct {
-			Owners []struct {
-				Since      time.Time
-				SinceKnown string `json:"since_known"`
-			}
-			Before []former
-		}
-	}
-	if err := json.Unmarshal([]byte(ask("get", "-o", "json", url)), &live); err != nil {
-		t.Fatal(err)
-	}
-	if p := live.Primitives[0]; len(p.Before) > 0 || p.Owners[0].SinceKnown != "at_least" || p.Owners[0].Since.Before(terms[1].Start) {
-		t.Errorf("get, which looks once, says %+v, want an owner since %v at least, and nobody before", p, terms[1].Start)
-	}
+	getAgrees(t, ask("get", "-o", "json", url), terms[1].Start)
 	if l := terms[1].Length; l.Max != 0 || l.Min < 1000 {
 		t.Errorf("the second one has owned it for %+v, want 2 s at least, and no end of it", l)
 	}
@@ -145,9 +122,45 @@ func TestAllSurfacesHaveOneAnswer(t *testing.T) {
 	}
 }
 
+// getAgrees compares what get says of who owns it since start.
+func getAgrees(t *testing.T, text string, start time.Time) {
+	t.Helper()
+	var live struct {
+		Primitives []struct {
+			Owners []struct {
+				Since      time.Time
+				SinceKnown string `json:"since_known"`
+			}
+			Before []former
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &live); err != nil {
+		t.Fatal(err)
+	}
+	if p := live.Primitives[0]; len(p.Before) > 0 || p.Owners[0].SinceKnown != "at_least" || p.Owners[0].Since.Before(start) {
+		t.Errorf("get, which looks once, says %+v, want an owner since %v at least, and nobody before", p, start)
+	}
+}
+
 // former is an owner of before in the object of get.
 type former struct {
 	Held lengthMS `json:"held_ms"`
+}
+
+// toldGap is what watch says of the gap before the last taking.
+func toldGap(t *testing.T, lines string) lengthMS {
+	t.Helper()
+	var told struct {
+		Gap lengthMS `json:"gap_ms"`
+	}
+	for line := range strings.Lines(lines) {
+		if strings.Contains(line, `"acquired"`) {
+			if err := json.Unmarshal([]byte(line), &told); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return told.Gap
 }
 
 // lengthText is the first length in a row of a table, with the bar before it.
