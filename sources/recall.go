@@ -66,11 +66,16 @@ func (k *Keyframe) Only(selected func(*Primitive) bool) *Keyframe {
 	return &some
 }
 
-// missedAt reports whether a row stays though a whole listing has nothing of it: it exists only
-// while it is owned, it should be owned, and that was known to be so, up to lost, for less than its
-// ForgetAfter. Who watches from now on must see that nobody owns it.
+// mayBeMissed reports whether a row exists only while it is owned, and should be owned.
+func (r *Row) mayBeMissed() bool {
+	return r.ForgetAfter > 0 && (r.Kind == KindElection || r.Expected) && read(r.Primitive) && ownersKnown(r.Primitive)
+}
+
+// missedAt reports whether a row stays though a whole listing has nothing of it: it may be missed, and was
+// known to be owned or free up to lost, less than its ForgetAfter ago. Whoever watches from now on must
+// see that nobody owns it.
 func (r *Row) missedAt(now, lost time.Time) bool {
-	if r.ForgetAfter <= 0 || r.Kind != KindElection && !r.Expected || !read(r.Primitive) || !ownersKnown(r.Primitive) {
+	if !r.mayBeMissed() {
 		return false
 	}
 	if r.Nobody.How != Unknown {

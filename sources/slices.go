@@ -33,7 +33,8 @@ func (r *runner) apply(ctx context.Context, c Change) {
 	}
 }
 
-// unlisted are the rows that are gone with the listing that c ends.
+// unlisted are the rows that are gone with the listing that c ends; those that may be missed the end of
+// the listing decides on.
 func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
 	set := make(map[Ref]struct{}, len(c.Set))
 	for _, p := range c.Set {
@@ -45,7 +46,7 @@ func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
 		if row == nil || h.model.scopes[row.Scope] != f.scopes[c.Scope] || row.listing == f.scopes[c.Scope].listing && !c.Relists {
 			continue
 		}
-		if _, ok := set[row.Ref]; !ok {
+		if _, ok := set[row.Ref]; !ok && !row.mayBeMissed() {
 			refs = append(refs, row.Ref)
 		}
 	}

@@ -112,6 +112,9 @@ func (d *Driver) serverOf(key string) (int, error) {
 	return n, nil
 }
 
+// CheckName refuses a name that the protocol cannot carry.
+func CheckName(name string) error { return dflockwire.Key{Name: name}.Check() }
+
 // keyOf is the key of a claim. It refuses claims that this backend cannot make, before anything
 // is sent.
 func keyOf(c coord.Claim) (dflockwire.Key, error) {

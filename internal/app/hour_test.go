@@ -68,7 +68,7 @@ func TestTheCommandsTellAScriptedHourToTheMillisecond(t *testing.T) {
 	clock := func(ms int64) string {
 		return noon.Add(time.Duration(ms) * time.Millisecond).Local().Format("2006-01-02 15:04:05.000")
 	}
-	says := []string{"| " + name + " | election | host-3, host-2, host-1 | 4 | 3 | 8.8 s | 7.0 s |"}
+	says := []string{"| " + name + " | election | host-3, host-2, host-1 | 4 | 3 | 8.8 s - 8m38s | 7.0 s |"}
 	for _, gap := range gaps {
 		says = append(says, fmt.Sprintf("| %s | %s |", clock(gap.Start), clock(gap.End)))
 	}

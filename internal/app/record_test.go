@@ -169,7 +169,7 @@ func TestGetMissesAnElectionThatOnlyTheRecordingKnows(t *testing.T) {
 	set(t, redis, "app:leader:b", "host-2", time.Hour)
 	w := newWorld(t)
 	config := func(pattern string) {
-		w.write(t, configFile, "sources:\n  - {name: leases, url: redis://"+server.Addr()+"/0, watch: [{election: \""+pattern+"\"}]}\n")
+		w.write(t, configFile, "thresholds: {no_leader: 1ms}\nsources:\n  - {name: leases, url: redis://"+server.Addr()+"/0, watch: [{election: \""+pattern+"\"}]}\n")
 	}
 	config("app:leader:*")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -127,9 +127,9 @@ func TestGetFailsOnWhatIsNamedOnTheCommandLine(t *testing.T) {
 		says []string
 	}{
 		"late,stale": {exitOK, nil},
-		"no-leader":  {exitFailed, []string{"failed on no-leader: 127.0.0.1/0/app:leader:gone: no leader"}},
-		"any":        {exitFailed, []string{"app:leader:gone: no leader", "failed on no-ttl: 127.0.0.1/0/app:lock:b: the lease of host-2:2 has no end"}},
-		"led":        {exitUsage, []string{"write no-leader, stale, late, no-ttl, wait, two-owners or any"}},
+		"no-leader":  {exitFailed, []string{"failed on no-leader: 127.0.0.1/0/app:leader:gone: nobody leads it"}},
+		"any":        {exitFailed, []string{"app:leader:gone: nobody leads it", "failed on no-ttl: 127.0.0.1/0/app:lock:b: the lease of host-2:2 has no end"}},
+		"led":        {exitUsage, []string{"write two-owners, no-leader, absent, no-ttl, wait, late, full, flapping, stale or any"}},
 	} {
 		w := newWorld(t)
 		code := w.main(t.Context(), "get", "--fail-on", on, url)

@@ -248,10 +248,11 @@
 //	               as since of an owner in get; end null and unknown: it
 //	               was not seen to end
 //	length_ms      {"min","max"}: how long it was; of a gap its part in the time
-//	               that was asked for, at a stretch: min the longest piece that was
-//	               observed, max from end to end; max null: it may be any longer,
-//	               as of a term that runs; null: not known
-//	sum_ms         {"min","max"}: of a gap, all its pieces together; only of gaps
+//	               that was asked for, at a stretch: min the longest piece
+//	               that was observed, max from end to end; max null: it may
+//	               be any longer, as of a term that runs; null: not known
+//	sum_ms         {"min","max"}: of a gap, all its pieces together; only
+//	               gaps have it
 //	cause, cause_known
 //	               why a term ended, as of an event; null: it did not
 //	gap_before_ms  {"min","max"}: length_ms of the gap before a term; null:

@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/failure"
 	"coordtop/internal/format"
 	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
@@ -69,7 +68,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	case !errors.As(err, &said):
 		switch p := c.Unreached(err); {
 		case p == nil:
-		case master == nil || errors.Is(p, sources.ErrRefused) || failure.IsAny(err, context.Canceled, sources.ErrClosed):
+		case master == nil || errors.Is(p, sources.ErrRefused) || errors.Is(err, context.Canceled) || errors.Is(err, sources.ErrClosed):
 			return p
 		default:
 			return sources.Passing(p, "the master %q at %s cannot be reached: a failover is awaited, the Sentinels name no other yet", o.Master, format.Clean(master.Addr, 300))

@@ -13,7 +13,6 @@ import (
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
-	"coordtop/internal/dflockwire"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -135,7 +134,7 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 				return fmt.Sprintf("it is watched as %s, and the server has it as a semaphore: to claim a permit, watch it with semaphore=", w.Kind)
 			}
 		}
-		return reason(dflockwire.Key{Name: row.Name}.Check())
+		return reason(dflockcoord.CheckName(row.Name))
 	}
 }
 
@@ -162,7 +161,7 @@ func dflockdCall(r action.Request, ttl time.Duration) string {
 			limit = fmt.Sprintf("%d ", r.Limit)
 		}
 	}
-	lease := dflockwire.Seconds(ttl)
+	lease := int64((ttl + time.Second - 1) / time.Second)
 	switch r.Verb {
 	case action.Acquire, action.Campaign:
 		return fmt.Sprintf("%se %s %s%d, then %sw %s until it is ours, on a connection of its own", prefix, key, limit, lease, prefix, key)
