@@ -23,6 +23,9 @@ func (a *About) Same(b *About) bool {
 		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }
 
+// Missed reports whether a look was left out in a pause between two, where they are so far apart.
+func Missed(pause, sampling time.Duration) bool { return pause > 2*sampling }
+
 // similar reports whether a and b are alike: within slack, or none more than twice the other. A
 // pause of twice the length is still within the silence limit, see silenceAfter.
 func similar(a, b, slack time.Duration) bool {

@@ -24,6 +24,7 @@ type look struct {
 	unread   bool       // it was not read again, and what proves an owner the same will show in its next look
 	inDoubt  []string   // the owners that go on, and may have lost it in the dark
 	proved   []OwnerRef // those that did not
+	unproved bool       // an owner that goes on was written to, and may have lost it and taken it again
 	revealed bool       // who owned it could not be told for a while
 	queued   *Primitive // the last with a whole queue, where that of before is not
 }
@@ -259,6 +260,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 			continue
 		}
 		stays = true
+		l.unproved = l.unproved || !sameGrant(old, o)
 		if l.doubts(old, o) { // nothing is told of what it may have done to its lease in the dark
 		} else if renewed(old, o) {
 			e := l.event(EventRenewed, after)

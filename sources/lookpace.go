@@ -42,14 +42,16 @@ func (s *Scope) Every(from, to time.Time) (longest time.Duration) {
 }
 
 // every is the longest pause between two looks at the row in a stretch that this look ends; 0: any
-// write would have been told. A pause may be longer than was told, by what the looks took.
+// write would have been told. A pause may be longer than was told, by what the looks took. Where a push was
+// held up, and no proof shows the grant to be the same, it is no more than a look.
 func (l *look) every(from, to time.Time) time.Duration {
 	if l.of == nil {
 		return 0
 	}
 	every := l.of.Every(from, to)
-	if every > 0 && !l.darkened() && !l.after.IsZero() {
-		every = max(every, l.at.Sub(l.after))
+	pause := l.at.Sub(l.after)
+	if (every > 0 || l.unproved && pause > Promptness) && !l.after.IsZero() && !wentDark(l.after, l.at, l.of.Dark) {
+		every = max(every, pause)
 	}
 	return every
 }

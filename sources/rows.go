@@ -109,7 +109,7 @@ func (r *Row) heldBy(l *look, who OwnerRef, end Stamp) Interval {
 	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
 		t = r.Terms[n-1]
 	}
-	t.End, t.Every = end, l.every(t.Start.Earliest(), end.At)
+	t.End, t.Every = end, max(t.Every, l.every(t.Start.Earliest(), end.At))
 	return t.Held()
 }
 

@@ -14,6 +14,7 @@ type rules struct {
 	slack    time.Duration // how late a push or a look may be on this machine
 	proved   bool          // that an instant is prompt is proved: it has no slack
 	special  map[string]special
+	silences []dark // of the proxy, where what came and went in one need not be told
 }
 
 // special is what is so of one row and not of all.
@@ -99,6 +100,9 @@ func check(lines []line, h *history, r rules) *verdict {
 		if row != "" {
 			c.replay(row, list)
 		}
+	}
+	if len(r.silences) > 0 {
+		c.lengths(lines)
 	}
 	slices.Sort(v.lies)
 	return v

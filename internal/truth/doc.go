@@ -29,7 +29,7 @@
 //     between a printed source_down and the synced line after it, begun at most one interval
 //     before.
 //   - owner, previous and last are those of the truth, by id, label and fence. last may be null
-//     only where the lines before name no end of this row, there was darkness since, or the row
+//     only where the row is looked at, the lines before name no end of this row, there was darkness since, or the row
 //     was read anew or made anew; on Redis and YDB also where the end or the take-over is told in
 //     a stretch of more than 25 ms. The link was held up then, and in the stretch another may
 //     have taken the row and given it up, which the server tells nobody afterwards. Where last
@@ -37,6 +37,11 @@
 //   - gap_ms holds the time in which nobody owned the row, at a stretch before the take-over.
 //     Somebody who came and went within one interval is not counted against it, unless on
 //     Redis and YDB, after more than 50 ms; somebody who did so in darkness is.
+//   - In the trials with silences of the proxy, in which the owner changes, and changes back, held_ms and
+//     gap_ms hold the true lengths: none that is unmarked excludes the truth. One that is marked as sampled
+//     may, where two changes were no further apart than every_ms; these are counted and printed. The other
+//     trials do not compare lengths: on Redis an owner that gives it up and takes it again at once, before
+//     the push is read, is told as one that goes on, with an unmarked held_ms.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
 //     never where it ran out or the server restarted; session_ended where the owner's session is

@@ -1,6 +1,9 @@
 package truth
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // unprinted judges the changes that no line tells of. Two that follow each other, and end where
 // they began, came and went.
@@ -110,6 +113,7 @@ const (
 	inDarkness = "in darkness"
 	inInterval = "within one interval"
 	inStretch  = "within the stretch of a line"
+	inStall    = "in a silence of the proxy"
 	inSilence  = "within the stretch of a line of another row"
 )
 
@@ -133,6 +137,8 @@ func (c *checker) why(first, last *change) string {
 		}
 	}
 	switch {
+	case slices.ContainsFunc(c.silences, func(d dark) bool { return first.to.After(d.from.Add(-interval)) && last.from.Before(d.to) }):
+		return inStall
 	case covered(c.lines[first.row], first, last):
 		return inStretch
 	case covered(c.seen, first, last):

@@ -60,7 +60,7 @@ const trueLines = `
 "at":70,"event":"synced"
 "at":75,"event":"acquired","owner":"a","gap_ms":{"min":5000,"max":15010}
 "at":80,"event":"released","previous":"a","cause":"released","known":"told"
-"at":90,"event":"acquired","owner":"b","last":"a","gap_ms":{"min":10000,"max":10010}
+"at":90,"event":"acquired","owner":"b","last":"a","gap_ms":{"min":10000,"max":10010,"how":"sampled","every_ms":500}
 `
 
 // linesOf makes lines of what trueLines abbreviates.

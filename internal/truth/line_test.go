@@ -3,6 +3,7 @@ package truth
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -20,10 +21,28 @@ type line struct {
 	Last     *ownerRef
 	Cause    *string
 	Known    string
-	Gap      *struct{ Min, Max int64 } `json:"gap_ms"`
+	Gap      *length `json:"gap_ms"`
+	Held     *length `json:"held_ms"`
 	Detail   *string
 
 	text string
+}
+
+// length is a printed length of time, in ms.
+type length struct {
+	Min   int64
+	Max   *int64 // nil: it has no upper bound
+	How   string // "sampled": the bounds rest on looks, Every apart at most
+	Every int64  `json:"every_ms"`
+}
+
+func (l *length) least() time.Duration { return time.Duration(l.Min) * time.Millisecond }
+
+func (l *length) most() time.Duration {
+	if l.Max == nil {
+		return math.MaxInt64 / 2 // it can be added to
+	}
+	return time.Duration(*l.Max) * time.Millisecond
 }
 
 type ownerRef struct {

@@ -169,7 +169,7 @@ func (l *line) wide() bool { return l.After != nil && l.At.Sub(*l.After) > promp
 
 func (s *shown) last(l *line, p past) {
 	switch {
-	case l.Last == nil && s.ended != nil && p.end == p.shown && !(s.proved && (l.wide() || s.ended.wide())) && !s.anew && !s.unseen(l.At):
+	case l.Last == nil && s.interval == 0 && s.special[s.row].interval == 0 && s.ended != nil && p.end == p.shown && !(s.proved && (l.wide() || s.ended.wide())) && !s.anew && !s.unseen(l.At):
 		s.lie("wrong last", l, "it was %s by the lines before", s.ended.Previous.Label)
 	case l.Last == nil:
 		s.counts["last: null"]++
@@ -203,7 +203,7 @@ func (s *shown) gap(l *line, t *change, p past) {
 		return
 	}
 	const printed = time.Microsecond
-	least, most := time.Duration(l.Gap.Min)*time.Millisecond, time.Duration(l.Gap.Max)*time.Millisecond+printed
+	least, most := l.Gap.least(), l.Gap.most()+printed
 	slack := s.slackOf(l) // of instants that are told
 	if s.ended != nil {
 		slack += s.slackOf(s.ended)

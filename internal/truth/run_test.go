@@ -69,15 +69,7 @@ func newTrial(t *testing.T, target string) *trial {
 // proxy, and compares. sampled: the changes are found by looks.
 func (r *trial) run(a actor, url string, sampled bool, rules rules) {
 	r.t.Helper()
-	path := binary.programPath(r.t)
-	if sampled {
-		rules.interval = sampling(r.t, path, url)
-	}
-	rules.slack = *slack
-	w := startWatch(r.t, path, url)
-	if !w.await(func(lines []line) bool { return len(lines) > 0 && lines[len(lines)-1].Event == "synced" }) {
-		r.t.Fatalf("the program never was synced: %s", w.errs.String())
-	}
+	w, rules := r.begin(url, sampled, rules)
 	outages := r.outages(rules.proved)
 	for i := range *steps {
 		outages.at(i)
@@ -85,14 +77,35 @@ func (r *trial) run(a actor, url string, sampled bool, rules rules) {
 		r.pause(time.Duration(r.random.ExpFloat64() * float64(r.pace)))
 	}
 	outages.end()
-	a.settle()
+	r.end(w, a.settle, rules)
+}
+
+// begin starts the program and waits until it has read all.
+func (r *trial) begin(url string, sampled bool, judged rules) (*watch, rules) {
+	r.t.Helper()
+	path := binary.programPath(r.t)
+	if sampled {
+		judged.interval = sampling(r.t, path, url)
+	}
+	judged.slack = *slack
+	w := startWatch(r.t, path, url)
+	if !w.await(func(lines []line) bool { return len(lines) > 0 && lines[len(lines)-1].Event == "synced" }) {
+		r.t.Fatalf("the program never was synced: %s", w.errs.String())
+	}
+	return w, judged
+}
+
+// end compares all lines with the truth, when nothing changes any more and the program shows it.
+func (r *trial) end(w *watch, settle func(), rules rules) {
+	r.t.Helper()
+	settle()
 	owners, waiters := r.history.owners(), r.history.waiters()
 	if !w.await(func(lines []line) bool { return shows(lines, owners, waiters) }) {
 		r.t.Error("the program does not show the true owners and queues in the end")
 	}
 	lines := w.stop()
 	v := check(lines, r.history, rules)
-	r.t.Logf("%d lines, %d true changes, %d cuts, sampling %v\n%s", len(lines), r.history.sum, *cuts, rules.interval, v)
+	r.t.Logf("%d lines, %d true changes, sampling %v\n%s", len(lines), r.history.sum, rules.interval, v)
 	for i, lie := range v.lies {
 		if i == 30 {
 			r.t.Errorf("and %d more", len(v.lies)-i)

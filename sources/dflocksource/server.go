@@ -80,6 +80,7 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 		s.conn.Close()
 		s.conn, s.about = nil, nil
 	}()
+	var pause time.Duration
 	for {
 		s.table.begin()
 		stats, err := s.conn.Stats(ctx, s.table.list)
@@ -87,11 +88,14 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 			return listed, err
 		}
 		c, moved := s.table.compare(&stats, !listed)
+		if listed && sources.Missed(c.At.Sub(c.After), pause) {
+			c.Unseen = s.table.unseen(c.After, c.At)
+		}
 		now := time.Now()
 		if s.pace.AddCost(now.Sub(stats.Asked)); moved {
 			s.pace.Changed = now
 		}
-		pause := min(s.pace.Pause(now, s.selected()), s.table.longest)
+		pause = min(s.pace.Pause(now, s.selected()), s.table.longest)
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
 		s.link.Answered(s.table.space)

@@ -128,6 +128,16 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 	return c, moved
 }
 
+// unseen are the rows that may have been otherwise in a stretch.
+func (t *table) unseen(from, to time.Time) (list []sources.Unseen) {
+	for _, r := range t.rows {
+		if r.shown != nil {
+			list = append(list, sources.Unseen{Ref: r.shown.Ref, From: from, To: to})
+		}
+	}
+	return list
+}
+
 // follow brings the lease of a row up to date, of which so much is left. It reports whether a
 // change of it must be published.
 func (t *table) follow(r *row, left time.Duration, s *dflockwire.Stats) bool {

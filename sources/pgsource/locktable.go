@@ -102,6 +102,16 @@ func (t *lockTable) shownAs(ref sources.Ref) *lock {
 	return nil
 }
 
+// unseen are the rows that may have been otherwise between the sending of the look before, and this one.
+func (t *lockTable) unseen(since time.Time) (list []sources.Unseen) {
+	for _, l := range t.locks {
+		if l.shown != nil {
+			list = append(list, sources.Unseen{Ref: l.shown.Ref, From: since, To: t.got})
+		}
+	}
+	return list
+}
+
 // question is data to be asked for: of the owner with this name.
 type question struct {
 	key         pgcoord.Key

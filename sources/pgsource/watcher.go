@@ -2,6 +2,7 @@ package pgsource
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"coordtop/coord/pgcoord"
@@ -87,6 +88,9 @@ func (w *watcher) step(ctx context.Context) error {
 	w.pace.rows = s.rows
 	w.pace.AddCost(max(s.cost-2*w.server.trip, 0))
 	table, result := w.table.compare(s, w.notifications.announced(), w.focus)
+	if every := max(w.about.Sampling, w.pace.interval(s.got, w.eager())); !first && sources.Missed(s.got.Sub(w.table.sent), every) {
+		result.changes = slices.Insert(result.changes, 0, sources.Change{At: s.got, Unseen: table.unseen(w.table.sent)})
+	}
 	w.table, w.again = table, result.again
 	if result.moved || first {
 		w.pace.Changed = s.got

@@ -86,7 +86,7 @@ func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	owned := len(s.old.shown.Owners) > 0
 	switch {
 	case !s.k.pushed: // its owner, too, may have lost it and taken it again
-		return s.old.sent, s.r.got.Sub(s.old.sent) > 2*sampling
+		return s.old.sent, sources.Missed(s.r.got.Sub(s.old.sent), sampling)
 	case owned && !(s.tracks(s.k) && s.lastedUntilOver()):
 		return from, false
 	case s.pushed():
