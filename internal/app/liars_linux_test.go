@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -101,14 +102,14 @@ func TestAFloodBesideALeaseCostsItsOwnSource(t *testing.T) {
 }
 
 // mostNamesCost is what 100,000 keys may cost, which are kept of a pattern that somebody named, and
-// recorded: the first record of all of them at once takes some 180 MB of it.
-const mostNamesCost = 700 << 20
+// recorded: the first record of all of them at once takes some 180 MB of it, and what is known of grants and looks some 80.
+const mostNamesCost = 850 << 20
 
 // names has keys without end, each with a value of size bytes: 1024 may be a guessed lock's,
-// 4096 is as much as is read.
+// 4096 is as much as is read. It says that it uses next to no CPU, so that no search rests for it.
 func names(size int) liartest.Answer {
-	value, made := liartest.Text(strings.Repeat("v", size)), new(atomic.Int64)
-	return liartest.About("scan", func(w io.Writer, _ []string) error {
+	value, made, used := liartest.Text(strings.Repeat("v", size)), new(atomic.Int64), new(atomic.Int64)
+	lie := liartest.About("scan", func(w io.Writer, _ []string) error {
 		var page strings.Builder
 		page.WriteString("*2\r\n$1\r\n7\r\n*1000\r\n")
 		for range 1000 {
@@ -116,6 +117,12 @@ func names(size int) liartest.Answer {
 		}
 		return liartest.Say(w, page.String())
 	}).But("pttl", liartest.Always(":-1\r\n")).But("strlen", liartest.Always(":"+strconv.Itoa(size)+"\r\n")).But("getrange", liartest.Always(value))
+	return func(w io.Writer, command []string) error {
+		if len(command) == 2 && strings.EqualFold(command[0], "info") && strings.EqualFold(command[1], "cpu") {
+			return liartest.Say(w, liartest.Text(fmt.Sprintf("used_cpu_sys:0.0\r\nused_cpu_user:%.3f\r\n", float64(used.Add(1))/1000)))
+		}
+		return lie(w, command)
+	}
 }
 
 // renewed waits until the lease was renewed twice.
