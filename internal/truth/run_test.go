@@ -16,7 +16,7 @@ import (
 var (
 	program = flag.String("program", "", "compare this program with the truth, instead of one built now")
 	seed    = flag.Uint64("seed", 0, "repeat what the actors do; 0: draw a seed")
-	steps   = flag.Int("steps", 200, "how many random steps on each backend")
+	steps   = flag.Int("steps", 120, "how many random steps on each backend")
 	cuts    = flag.Int("cuts", 3, "how often the program's connections are cut meanwhile")
 	slack   = flag.Duration("slack", 100*time.Millisecond, "how late a push or a look may be on this machine")
 	binary  built
