@@ -34,10 +34,8 @@ const (
 // check does what is due each second.
 func (w *watcher) check(ctx context.Context, now time.Time) error {
 	w.checks.due = now.Add(checkEvery)
-	if now.Sub(w.swaps.asked) >= swapsEvery {
-		if err := w.countSwaps(); err != nil {
-			return err
-		}
+	if err := w.countSwaps(); err != nil {
+		return err
 	}
 	if err := w.checkPush(ctx); err != nil {
 		return err

@@ -148,6 +148,6 @@
 // A write to a key of the same name in another database is pushed too; the read shows that
 // nothing changed. SWAPDB is pushed to nobody, and a flush is no keyspace event: what changed is
 // found by the resync, once a minute, or at the next write to the key. The server's count of these
-// commands, which is asked for every 10 s and when an owner changed, shows that an owner who is seen
+// commands, which is asked for each second and when an owner changed, shows that an owner who is seen
 // to be another then may have changed before the push: since the last look.
 package redissource

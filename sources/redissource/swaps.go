@@ -16,9 +16,6 @@ type swaps struct {
 	last   span      // in which the last one was; zero: there was none on this link
 }
 
-// swapsEvery is how often swaps are counted while no owner changes: as often as an idle connection is used.
-const swapsEvery = 10 * time.Second
-
 // countSwaps asks whether there was one. Events tell nothing of a flush either.
 func (w *watcher) countSwaps() error {
 	sent := time.Now()
