@@ -49,7 +49,7 @@ func (l *Lane) unobserved() []Dark {
 	}
 	all := slices.Clone(l.Dark)
 	for _, u := range l.Unread {
-		all = append(all, Dark{From: u.From, To: u.To})
+		all = append(all, Dark(u))
 	}
 	slices.SortStableFunc(all, func(a, b Dark) int { return a.From.Compare(b.From) })
 	return all

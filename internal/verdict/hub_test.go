@@ -149,7 +149,7 @@ func TestARowWhoseLeaseRunsOutIsNeverCalmUntilSomebodyTakesIt(t *testing.T) {
 				j := Judge{State: hub.State()}
 				v, _ := j.Weigh(hub.State().Rows[0], time.Now())
 				if v.Severity > worst {
-					t.Errorf("%v: %v after %v, %v before the end", kind, v.Severity, worst, end.Sub(time.Now()))
+					t.Errorf("%v: %v after %v, %v before the end", kind, v.Severity, worst, time.Until(end))
 				}
 				worst = v.Severity
 			}
