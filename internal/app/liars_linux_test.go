@@ -106,7 +106,7 @@ func TestAFloodBesideALeaseCostsItsOwnSource(t *testing.T) {
 const mostNamesCost = 850 << 20
 
 // names has keys without end, each with a value of size bytes: 1024 may be a guessed lock's,
-// 4096 is as much as is read. It says that it uses next to no CPU, so that no search rests for it.
+// 4096 is as much as is read. It claims to use next to no CPU, so that no search rests for it.
 func names(size int) liartest.Answer {
 	value, made, used := liartest.Text(strings.Repeat("v", size)), new(atomic.Int64), new(atomic.Int64)
 	lie := liartest.About("scan", func(w io.Writer, _ []string) error {
