@@ -3,6 +3,7 @@ package sources
 import (
 	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
@@ -156,4 +157,17 @@ func TestEveryFieldOfAKeyframeComesBack(t *testing.T) {
 	nested := *full
 	nested.resume = full
 	check(&nested, "nested")
+}
+
+// TestEncodingOnlyReads encodes the same values twice at once, as the recorder does with rows that a
+// source goes on to read: the race detector finds what is written to them.
+func TestEncodingOnlyReads(t *testing.T) {
+	t.Parallel()
+	k, _ := filled[Keyframe](func(int) bool { return true })
+	in, _ := filled[Input](func(int) bool { return true })
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { pieces(k, []Input{*in, {}, *in}, 2, EncoderOptions{}) })
+	}
+	wg.Wait()
 }

@@ -102,7 +102,9 @@ func packStamp(c *codec, f *pack.Fields, v, was *Stamp) {
 	f.TimeNear(&v.At, was.At, guess)
 	within := v.Within()
 	pack.Value(f, &within, was.Within(), c, (*codec).length)
-	*v = v.Widened(within)
+	if c.Reading() {
+		*v = v.Widened(within)
+	}
 	pack.Enum(f, &v.How, was.How, Ours)
 }
 

@@ -17,7 +17,8 @@ type facts struct {
 	database string
 	standby  bool
 	window   time.Duration
-	version  int // major
+	version  int  // major
+	pooled   bool // a pooler stands between
 }
 
 // settings are what every connection of ours sets, after connecting because poolers
@@ -107,6 +108,7 @@ func configureAndRead(ctx context.Context, conn *pgwire.Conn, ttl time.Duration,
 		standby:  row.Text(2) == "t",
 		window:   keep.window(ttl, time.Duration(numbers[5])*time.Millisecond),
 		version:  version,
+		pooled:   conn.Pooler() != pgwire.None,
 	}
 	if row[3] != nil {
 		f.start = time.UnixMicro(numbers[1])

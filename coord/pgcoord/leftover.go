@@ -13,8 +13,8 @@ import (
 	"coordtop/internal/pgwire"
 )
 
-// checkTime is how long a server may take to check its client while a statement of that
-// one waits: client_connection_check_interval in settings.
+// checkTime is the client_connection_check_interval that we set: while a statement waits, the server
+// looks once in this time whether its client is still there.
 const checkTime = time.Second
 
 // leftover is a process of the server that may have a lock, or get it, for nobody: our connection to
@@ -24,10 +24,10 @@ type leftover struct {
 	owned bool // the lock was ours; else it was asked for
 }
 
-// errLeftPooler is why a process behind a pooler is only looked for.
-var errLeftPooler = errors.New("a pooler stands between, which may have given that session to another client")
+// errPooled is the reason why a process behind a pooler is never ended by us.
+var errPooled = errors.New("a pooler stands between, which may have given that session to another client")
 
-// error is what is said of one that could not be ended, because of cause. It wraps err too.
+// error says that the process could not be ended, and why: cause. What it returns wraps err.
 func (o leftover) error(cause, err error) error {
 	pid := o.facts.pid
 	if hasState(cause, stateNoRight) {
@@ -107,10 +107,13 @@ func (d *Driver) endProcess(ctx context.Context, f facts) error {
 	pauses := backoff.Policy{Min: 10 * time.Millisecond, Max: 5 * time.Second}.Start()
 	for {
 		err := d.tryEndProcess(ctx, f)
-		if err == nil || final(err) || errors.Is(err, errLeftPooler) {
+		if err == nil || final(err) || errors.Is(err, errPooled) {
 			return err
 		}
 		if pauses.Wait(ctx) != nil {
+			if f.pooled {
+				return errPooled
+			}
 			return err
 		}
 	}
@@ -123,8 +126,8 @@ func (d *Driver) tryEndProcess(ctx context.Context, f facts) error {
 	}
 	defer conn.Close()
 	end, remains := "pg_catalog.pg_terminate_backend(pid)", errors.New("it does not end")
-	if conn.Pooler() != pgwire.None {
-		end, remains = "false", errLeftPooler
+	if f.pooled || conn.Pooler() != pgwire.None {
+		end, remains = "false", errPooled
 	}
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
@@ -135,9 +138,9 @@ func (d *Driver) tryEndProcess(ctx context.Context, f facts) error {
 	for {
 		rows, err := query(ctx, conn, fmt.Sprintf(processQuery, end), itoa(int64(f.pid)), itoa(f.start.UnixMicro()))
 		switch {
-		case err != nil:
+		case err != nil && ctx.Err() == nil:
 			return err
-		case len(rows) == 0:
+		case err == nil && len(rows) == 0:
 			return nil
 		case pauses.Wait(ctx) != nil:
 			return remains

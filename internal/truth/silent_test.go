@@ -51,6 +51,7 @@ func (r *trial) runSilent(g *rig, url string, sampled bool, rules rules) {
 		r.pause(some(r.random, 0, 2*time.Second))
 	}
 	s.light(2 * max(100*time.Millisecond, rules.interval))
+	s.change(0, (s.now[0]+1)%g.owners) // end waits for owners, and so for renewals before one
 	rules.silences = s.silences
 	r.end(w, g.settle, rules)
 }

@@ -1,7 +1,6 @@
 package redissource
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,7 +200,9 @@ func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Cont
 	if err != nil {
 		return nil, err
 	}
-	d.server = cmp.Or(d.server, conn.RemoteAddr())
+	if d.server == nil { // by login, which no other goroutine sees
+		d.server = conn.RemoteAddr()
+	}
 	if conn.RemoteAddr().String() != d.server.String() {
 		return nil, errors.Join(errTwoServers, conn.Close())
 	}
