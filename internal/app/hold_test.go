@@ -85,6 +85,20 @@ func (h *kept) signals(s syscall.Signal) {
 	}
 }
 
+// stops stops the process, and returns when it stands still.
+func (h *kept) stops() {
+	h.t.Helper()
+	h.signals(syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(h.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+	for errors.Is(err, syscall.EINTR) {
+		_, err = syscall.Wait4(h.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+	}
+	if err != nil || !status.Stopped() {
+		h.t.Fatalf("it did not stop: %v, %v", status, err)
+	}
+}
+
 // line waits for the nth line, from 1, and checks its event.
 func (h *kept) line(n int, event string) heldLine {
 	h.t.Helper()
