@@ -3,6 +3,7 @@ package action_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"coordtop/internal/action"
 	"coordtop/sources"
@@ -50,6 +51,14 @@ func TestARowIsStillWhatWasDecidedAbout(t *testing.T) {
 		{name: "id", after: func(r *sources.Row) { first(r).ID, first(r).Label = "2", "host-b" }, owner: "host-a owned it when you decided, now host-z and 1 more do", guard: "host-a owned it"},
 		{name: "one other", after: func(r *sources.Row) { r.Owners = []sources.Owner{{ID: "2", Label: "host-b"}} }, owner: "host-a owned it when you decided, now host-b does", guard: "now host-b does"},
 		{name: "the same name", after: func(r *sources.Row) { r.Owners = []sources.Owner{{ID: "2", Label: "host-a"}} }, owner: "now another owner of that name does", guard: "another owner"},
+		{
+			name: "two others, the first of the same name", after: func(r *sources.Row) { r.Owners = []sources.Owner{{ID: "2", Label: "host-a"}, {ID: "3"}} },
+			owner: "now host-a and 1 more do", guard: "now host-a and 1 more do",
+		},
+		{
+			name: "absent", before: func(r *sources.Row) { r.Absent, r.Owners = true, nil }, after: func(r *sources.Row) { r.Absent, r.Owners = true, nil },
+			owner: nothing, guard: "nobody owned it when you decided",
+		},
 		{name: "gone", after: unowned, owner: "host-a owned it when you decided, now nobody does", guard: "nobody does"},
 		{name: "taken", before: unowned, owner: "nobody owned it when you decided, now host-z and 1 more do", guard: "nobody owned it"},
 		{name: "free", before: unowned, after: unowned, owner: nothing, guard: "nobody owned it when you decided"},
@@ -116,6 +125,56 @@ func TestWhoQueuesWaitsForWhoeverOwnsIt(t *testing.T) {
 	elsewhere.Source = "t"
 	if target.Changed(elsewhere, action.PinName) == "" {
 		t.Error("the same name at another source is the same")
+	}
+}
+
+func TestOneThatWaitsIsStillTheOneThatWasDecidedAbout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after func(w *sources.Waiter)
+		says  string // "": it is the same
+	}{
+		"the same":             {func(*sources.Waiter) {}, ""},
+		"another label":        {func(w *sources.Waiter) { w.Label = "host-x" }, ""},
+		"one permit, not told": {func(w *sources.Waiter) { w.Permits = 0 }, ""},
+		"another":              {func(w *sources.Waiter) { w.ID = "3" }, "host-w waited when you decided, now it does not"},
+		"another guard":        {func(w *sources.Waiter) { w.Guard = "h" }, "host-w waits for something else"},
+		"a guard not told":     {func(w *sources.Waiter) { w.Guard = "" }, "nothing is known of host-w by which"},
+		"another mode":         {func(w *sources.Waiter) { w.Mode = sources.Exclusive }, "host-w waits for something else"},
+		"more permits":         {func(w *sources.Waiter) { w.Permits = 2 }, "host-w waits for something else"},
+	} {
+		queued := func() *sources.Row {
+			row := decided()
+			row.Queue.Waiters = []sources.Waiter{{ID: "1", Label: "host-v", Guard: "g"}, {ID: "2", Label: "host-w", Guard: "g", Mode: sources.Shared, Permits: 1}}
+			return row
+		}
+		before, row := queued(), queued()
+		c.after(&row.Queue.Waiters[1])
+		target := action.TargetOfWaiter(before, &before.Queue.Waiters[1])
+		if got := target.Changed(row, action.PinGuard); got == "" != (c.says == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", name, got, c.says)
+		}
+		row.Queue = sources.Queue{}
+		if got := target.Changed(row, action.PinGuard); !strings.Contains(got, "now it does not") {
+			t.Errorf("%s, with nobody waiting: %q", name, got)
+		}
+	}
+}
+
+func TestWritingIsPossibleUntilItsEndOrAlways(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, c := range []struct {
+		armed  time.Time
+		always bool
+		want   bool
+	}{
+		{time.Time{}, false, false}, {now.Add(time.Nanosecond), false, true}, {now, false, false}, {now.Add(-time.Second), false, false},
+		{time.Time{}, true, true}, {now.Add(-time.Second), true, true},
+	} {
+		if s := (action.Status{Armed: c.armed, Always: c.always}); s.CanWrite(now) != c.want {
+			t.Errorf("armed until %v from now, always %v: can write %v", c.armed.Sub(now), c.always, !c.want)
+		}
 	}
 }
 
