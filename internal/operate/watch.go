@@ -98,6 +98,12 @@ func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 	return d.next != (sources.OwnerRef{})
 }
 
+// settled reports whether it is known who comes next: a new owner, or nobody, because others keep it.
+// Permits that others keep are no reason for that.
+func (d *departure) settled(kind sources.Kind) bool {
+	return d.next != (sources.OwnerRef{}) || d.kept > 0 && kind != sources.KindSemaphore
+}
+
 // text says it to people.
 func (d *departure) text(kind sources.Kind) string {
 	if d.again {
@@ -120,7 +126,7 @@ func (d *departure) nextText(kind sources.Kind) string {
 	case d.gap == (sources.Interval{}):
 		return now
 	}
-	return now + ", after " + d.gap.Text() + without
+	return now + ", after " + d.gap.Bounds() + without + d.gap.Looks()
 }
 
 // watchDeparture ends a run whose request should have ended the ownership of old, or
@@ -142,9 +148,11 @@ func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 		// want to hear the end of.
 		return followed || d.gone && kind != sources.KindElection
 	})
-	kept := d.kept > 0 && kind != sources.KindSemaphore // then nobody comes next
-	if linger > 0 && d.gone && d.next == (sources.OwnerRef{}) && !kept && n.ctx.Err() == nil {
-		n.watch(n.ctx, linger, d.update)
+	if linger > 0 && d.gone && !d.settled(kind) && n.ctx.Err() == nil {
+		n.watch(n.ctx, linger, func(row *sources.Row, events []sources.Event) bool {
+			d.update(row, events)
+			return d.settled(kind)
+		})
 	}
 	switch {
 	case d.gone:

@@ -49,8 +49,9 @@ func TestTheTimeBetweenTwoOwnersIsSaidWithWhatWasMissing(t *testing.T) {
 		gap  sources.Interval
 	}{
 		"b owns now": {sources.KindMutex, sources.Interval{}},
-		"b leads now, after 5.0 s without a leader":         {sources.KindElection, sources.Interval{Min: 5 * time.Second, Max: 5 * time.Second}},
-		"b owns now, after 2.0 s to 5.0 s without an owner": {sources.KindMutex, sources.Interval{Min: 2 * time.Second, Max: 5 * time.Second}},
+		"b leads now, after 5.0 s without a leader":                          {sources.KindElection, sources.Interval{Min: 5 * time.Second, Max: 5 * time.Second}},
+		"b owns now, after 2.0 s to 5.0 s without an owner":                  {sources.KindMutex, sources.Interval{Min: 2 * time.Second, Max: 5 * time.Second}},
+		"b owns now, after up to 83 ms without an owner, looks every 250 ms": {sources.KindMutex, sources.Interval{Max: 83 * time.Millisecond, Every: 250 * time.Millisecond}},
 	} {
 		d := departure{next: sources.OwnerRef{ID: "b"}, gap: tt.gap}
 		if got := d.nextText(tt.kind); got != want {
@@ -101,6 +102,32 @@ func TestWhoOwnedItBeforeDoesNotComeNext(t *testing.T) {
 		d.update(c.row, c.events)
 		if got := d.text(sources.KindMutex); got != want || !d.gone {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestNobodyIsWaitedForWhereOthersKeepIt(t *testing.T) {
+	t.Parallel()
+	sent := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	owned := []sources.Owner{{ID: "a"}, {ID: "b"}}
+	for _, c := range []struct {
+		kind    sources.Kind
+		left    []sources.Owner
+		settled bool
+	}{
+		{sources.KindMutex, owned[1:], true}, {sources.KindElection, owned[1:], true}, {sources.KindSemaphore, owned[1:], false},
+		{sources.KindMutex, nil, false}, {sources.KindElection, nil, false},
+		{sources.KindMutex, []sources.Owner{{ID: "c"}}, true}, {sources.KindSemaphore, []sources.Owner{{ID: "b"}, {ID: "c"}}, true},
+	} {
+		n := run{sent: sent, owners: owned}
+		d := n.departure("a")
+		d.update(nil, []sources.Event{{Kind: sources.EventReleased, Previous: sources.OwnerRef{ID: "a"}}}) // the row comes later
+		if d.settled(c.kind) {
+			t.Errorf("%v: settled by an event that names nobody", c.kind)
+		}
+		d.update(&sources.Row{Primitive: &sources.Primitive{At: sent.Add(time.Second), OwnersHow: sources.Told, Owners: c.left}}, nil)
+		if d.settled(c.kind) != c.settled {
+			t.Errorf("%v, owned by %v: settled %v", c.kind, c.left, !c.settled)
 		}
 	}
 }
