@@ -32,6 +32,12 @@ func TestAnAliasIsShownAndTakenByEveryCommandThatTakesAName(t *testing.T) {
 	for !run(0, "b/4242 (ledger/compactor)", "history", "b/ledger/compactor") && t.Context().Err() == nil {
 	} // until it is recorded
 	guard := *look(t, w, "b/ledger/compactor").Primitives[0].Owners[0].Guard
+	asked := *w
+	asked.stdout, asked.stderr, asked.record = newStream(), newStream(), true
+	asked.tty = true
+	if code := asked.main(t.Context(), "release", "b/4242", "--if-owner", guard); code != exitUsage || !strings.Contains(asked.stderr.String(), "Type 4242 or ledger/compactor to end this ownership") {
+		t.Errorf("exit code %d: %s", code, asked.stderr)
+	}
 	for _, tt := range []struct {
 		code  int
 		shows string

@@ -81,7 +81,11 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 		}
 		r.Typed = effect.NeedsName
 		if !o.write || !o.yes {
-			r.Typed = typed(ctx, p.env, effect.NeedsName)
+			names := effect.NeedsName
+			if r.Target.Alias != "" {
+				names += " or " + format.Clean(r.Target.Alias, 200)
+			}
+			r.Typed = typed(ctx, p.env, names)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -97,10 +101,10 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 	})
 }
 
-// typed is the line that a person types on the terminal when asked for a name; "": none. It
+// typed is the line that a person types on the terminal when asked for one of names; "": none. It
 // waits until ctx has ended; the read then ends with the process.
-func typed(ctx context.Context, env Environment, name string) string {
-	fmt.Fprintf(env.Stderr, "Type %s to end this ownership: ", name)
+func typed(ctx context.Context, env Environment, names string) string {
+	fmt.Fprintf(env.Stderr, "Type %s to end this ownership: ", names)
 	line, err := spawn.Within(ctx, 0, func() (string, error) { return bufio.NewReader(env.Stdin).ReadString('\n') })
 	if err != nil { // a line without its end confirms nothing
 		fmt.Fprintln(env.Stderr)
