@@ -27,7 +27,7 @@ type leftover struct {
 // errPooled is the reason why a process behind a pooler is never ended by us.
 var errPooled = errors.New("a pooler stands between, which may have given that session to another client")
 
-// error says that the process could not be ended, and why: cause. What it returns wraps err.
+// error reports that the process could not be ended, and why: cause. What it returns wraps err.
 func (o leftover) error(cause, err error) error {
 	pid := o.facts.pid
 	if hasState(cause, stateNoRight) {
