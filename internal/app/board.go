@@ -41,7 +41,7 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 		}
 		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, backends.Config().Schemes())
 	}
-	c, _, err := p.settings.pick(args)
+	c, _, err := p.settings.pick(args, false)
 	if err != nil {
 		return err
 	}

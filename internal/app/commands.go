@@ -43,7 +43,8 @@ func (p *program) getCommand() *cobra.Command {
 			if timeout == 0 {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
-			c, names, err := p.settings.pickReadable(cmd.Context(), args)
+			judged := o.format() == headless.JSON || verdict.Faults(failOn).Has(verdict.TwoOwners)
+			c, names, err := p.settings.pickReadable(cmd.Context(), args, judged)
 			if err != nil {
 				return err
 			}
@@ -78,7 +79,7 @@ func (p *program) watchCommand() *cobra.Command {
 		Example: "coordtop watch redis://localhost:6379/0\n" +
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			c, names, err := p.settings.pickReadable(cmd.Context(), args)
+			c, names, err := p.settings.pickReadable(cmd.Context(), args, false)
 			if err != nil {
 				return err
 			}

@@ -122,7 +122,7 @@ func TestACommandThatIsPastedRunsNothingElseAndFindsItsRow(t *testing.T) {
 					}
 					var selected string
 					get := &cobra.Command{Use: "get", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
-						picked, names, err := st.pick(args)
+						picked, names, err := st.pick(args, false)
 						if len(names) == 1 {
 							selected = names[0]
 						} else if err == nil && glob.Pattern(picked.Sources[0].Watch[0].Pattern).Match(key) {

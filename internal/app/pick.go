@@ -17,8 +17,9 @@ import (
 
 // pick finds out what to watch: the URLs among the arguments, else the config file,
 // else the environment. Arguments that are no URLs are the names of primitives, or of a source:
-// then all of its primitives are meant.
-func (st *settings) pick(args []string) (c config.Config, names []string, err error) {
+// then all of its primitives are meant. peers: the sources that agree with one that is named are read
+// too, since whether a name has two owners shows only in all of them.
+func (st *settings) pick(args []string, peers bool) (c config.Config, names []string, err error) {
 	var urls, places, where []string // where: the places of names
 	for i, arg := range args {
 		place := fmt.Sprintf("argument %d", i+1)
@@ -46,17 +47,24 @@ func (st *settings) pick(args []string) (c config.Config, names []string, err er
 		}
 	}
 	if len(names) > 0 { // a source that nobody asked for is not asked, and cannot fail
-		c.Sources = slices.DeleteFunc(c.Sources, func(s config.Source) bool {
-			return !slices.ContainsFunc(names, func(name string) bool { return name == s.Name || strings.HasPrefix(name, s.Name+"/") })
-		})
+		named := func(s config.Source) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return name == s.Name || strings.HasPrefix(name, s.Name+"/") })
+		}
+		var agree []int
+		for _, source := range c.Sources {
+			if peers && source.Agree != 0 && named(source) {
+				agree = append(agree, source.Agree)
+			}
+		}
+		c.Sources = slices.DeleteFunc(c.Sources, func(s config.Source) bool { return !named(s) && !slices.Contains(agree, s.Agree) })
 	}
 	return c, names, nil
 }
 
 // pickReadable is pick for what looks once, or starts a stream for a program: a password that cannot be
 // read is an error at once, and not that a server did not answer.
-func (st *settings) pickReadable(ctx context.Context, args []string) (c config.Config, names []string, err error) {
-	if c, names, err = st.pick(args); err == nil {
+func (st *settings) pickReadable(ctx context.Context, args []string, peers bool) (c config.Config, names []string, err error) {
+	if c, names, err = st.pick(args, peers); err == nil {
 		err = st.secrets(ctx, c)
 	}
 	return c, names, err
@@ -65,7 +73,7 @@ func (st *settings) pickReadable(ctx context.Context, args []string) (c config.C
 // pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects by
 // itself; space is then preferred. ofKind: the URL must say of which kind it is.
 func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, space string, err error) {
-	c, names, err := st.pick([]string{arg})
+	c, names, err := st.pick([]string{arg}, false)
 	if err != nil {
 		return c, "", "", err
 	}

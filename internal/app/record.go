@@ -216,7 +216,7 @@ func (p *program) recordCommand() *cobra.Command {
 
 // record records without a screen, and says on standard error what it does.
 func (p *program) record(ctx context.Context, args []string) error {
-	c, names, err := p.settings.pickReadable(ctx, args)
+	c, names, err := p.settings.pickReadable(ctx, args, false)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -143,6 +144,43 @@ func TestGetFailsOnWhatIsNamedOnTheCommandLine(t *testing.T) {
 		}
 		if code != c.code || (code != exitUsage) != strings.Contains(w.stdout.String(), "host-1:1") {
 			t.Errorf("%s: exit code %d, printed %s", on, code, w.stdout)
+		}
+	}
+}
+
+// TestGetLooksAtAllSourcesThatAgreeBeforeItJudges asks for one of two sources that are one lock service.
+func TestGetLooksAtAllSourcesThatAgreeBeforeItJudges(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, s.Addr())
+	for db, owner := range []string{"host-1:1", "host-2:2", "host-3:3"} {
+		if err := errors.Join(c.Do(t.Context(), "select", db).Err(), c.Set(t.Context(), "app:leader:a", owner, time.Hour).Err()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := func(name, db string) string {
+		return "{name: " + name + ", url: 'redis://" + s.Addr() + "/" + db + "', watch: [{election: 'app:leader:*'}]}"
+	}
+	down := "{name: new, url: 'redis://127.0.0.1:1/0', watch: [{election: 'app:leader:*'}]}"
+	for _, c := range []struct {
+		second string
+		args   []string
+		code   int
+		says   string
+	}{
+		{source("new", "1"), []string{"old", "--fail-on", "two-owners"}, exitFailed, "old/0/app:leader:a: also owned by host-2:2 in new"},
+		{source("new", "1"), []string{"old/app:leader:a", "--fail-on", "any", "-o", "json"}, exitFailed, "old/0/app:leader:a: also owned by host-2:2 in new"},
+		{source("new", "1"), []string{"alone", "--fail-on", "any"}, exitOK, ""},
+		{down, []string{"old/app:leader:a", "--fail-on", "two-owners"}, exitNoAnswer, "new did not answer"},
+		{down, []string{"old/app:leader:a", "-o", "json"}, exitNoAnswer, "new did not answer"}, // it has problems
+		{down, []string{"old", "--fail-on", "no-leader"}, exitOK, ""},
+		{down, []string{"old/app:leader:a"}, exitOK, ""},
+	} {
+		w := newWorld(t)
+		file := w.write(t, "c.yaml", "sources: ["+source("old", "0")+", "+c.second+", "+source("alone", "2")+"]\nagree: [old, new]\n")
+		code := w.main(t.Context(), append([]string{"get", "--config", file}, c.args...)...)
+		if code != c.code || !strings.Contains(w.stderr.String(), c.says) || strings.Contains(w.stdout.String(), "host-2:2") && c.code != exitFailed {
+			t.Errorf("%q: exit code %d, said %s, printed %s", c.args, code, w.stderr, w.stdout)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"coordtop/internal/format"
@@ -109,7 +110,7 @@ func unsettled(s *sources.State, src sources.SourceStatus, names []string) bool 
 }
 
 // complete reports whether every scope of a source has been listed, and leaves out nothing that
-// may be owned, unless rows were found for each of the names that were asked for.
+// may be owned, unless rows were found for each of the names of it that were asked for.
 func complete(s *sources.State, src sources.SourceStatus, names ...string) bool {
 	scopes := scopesOf(s, src.Name)
 	if src.Health != sources.HealthLive || len(scopes) == 0 || slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Synced }) {
@@ -118,7 +119,8 @@ func complete(s *sources.State, src sources.SourceStatus, names ...string) bool 
 	if !slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Whole() }) {
 		return true
 	}
-	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return isSource(s, name) || len(sources.NamedRows(s.Rows, name, false)) == 0 })
+	asked := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name+"/", src.Name+"/") })
+	return len(asked) > 0 && !slices.ContainsFunc(asked, func(name string) bool { return name == src.Name || len(sources.NamedRows(s.Rows, name, false)) == 0 })
 }
 
 func scopesOf(s *sources.State, source string) []sources.Scope {
