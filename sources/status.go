@@ -141,7 +141,11 @@ func (p *Primitive) conflict() bool {
 	return false
 }
 
-// OwnedAlone reports whether one owner has what only one can own at a time.
+// OwnedAlone reports whether one owner has what only one can own at a time. Who that is may not be
+// told: then it has no Owners.
 func (p *Primitive) OwnedAlone() bool {
+	if len(p.Owners) == 0 {
+		return single(p) && p.Taken == 1 && p.OwnersHow == Unknown
+	}
 	return single(p) && len(p.Owners) == 1 && (p.Owners[0].Mode == Exclusive || p.Kind == KindElection)
 }

@@ -49,11 +49,19 @@ func (j *Judge) agreement(row *sources.Row) (a agreement) {
 // rivalOf is a peer of a row whose owner is another one, where both own it alone; nil: there is none.
 func (j *Judge) rivalOf(row *sources.Row) *sources.Row {
 	for _, slot := range j.Peers(row) {
-		if other := j.State.Rows[slot]; other.Ref != row.Ref && row.OwnedAlone() && other.OwnedAlone() && !sameOwner(&row.Owners[0], &other.Owners[0]) {
+		if other := j.State.Rows[slot]; other.Ref != row.Ref && row.OwnedAlone() && other.OwnedAlone() && !sameOwner(sole(row), sole(other)) {
 			return other
 		}
 	}
 	return nil
+}
+
+// sole is who owns a row alone.
+func sole(row *sources.Row) *sources.Owner {
+	if len(row.Owners) == 0 {
+		return &sources.Owner{Label: nameless} // its backend tells only that somebody does
+	}
+	return &row.Owners[0]
 }
 
 // nameless is the label of an owner whose value names nobody.

@@ -49,6 +49,11 @@ func TestANameThatTwoOwnIsAProblemWhereItShouldBeOneLock(t *testing.T) {
 	shared.Owners[0].Mode = sources.Shared
 	many := held("new", "0", "x", value("b", "b"))
 	many.Kind, many.Limit = sources.KindSemaphore, 3
+	counted := func(server string, taken, limit uint64) *sources.Primitive {
+		p := held("workers", server, "x", value("", ""))
+		p.Kind, p.Owners, p.OwnersHow, p.Taken, p.Limit = sources.KindSemaphore, nil, sources.Unknown, taken, limit
+		return p
+	}
 	free := held("new", "0", "x", value("", ""))
 	free.Owners = nil
 	for _, c := range []struct {
@@ -68,6 +73,9 @@ func TestANameThatTwoOwnIsAProblemWhereItShouldBeOneLock(t *testing.T) {
 		{"values that name nobody", places(moved, held("old", "0", "x", value("1", "?")), held("new", "0", "x", value("1", "?"))), "also owned by ? in new"},
 		{"it is shared there", places(moved, held("old", "0", "x", value("a", "a")), shared), ""},
 		{"it has permits there", places(moved, held("old", "0", "x", value("a", "a")), many), ""},
+		{"a count of one of one in both", places(servers, counted("a:1", 1, 1), counted("b:1", 1, 1)), "also owned by ? in b:1"},
+		{"a count of one of two", places(servers, counted("a:1", 1, 2), counted("b:1", 1, 2)), ""},
+		{"a count of none", places(servers, counted("a:1", 1, 1), counted("b:1", 0, 1)), ""},
 		{"it is free there", places(moved, held("old", "0", "x", value("a", "a")), free), ""},
 		{"one database of two servers", places(databases, held("old", "app", "17", pid(1, 9)), held("new", "app", "17", pid(2, 9))), "also owned by pid 2 app in new"},
 		{"two databases", places(databases, held("old", "app", "17", pid(1, 9)), held("new", "log", "17", pid(2, 9))), ""},

@@ -59,18 +59,18 @@ func (j *Judge) bothSentence() string {
 	if where == j.row.Source {
 		where = j.rival.Space
 	}
-	return "also owned by " + label(j.rival.Owners[0].Label) + " in " + label(where)
+	return "also owned by " + label(sole(j.rival).Label) + " in " + label(where)
 }
 
 // bothSince is when the second of two owners began to own it.
 func (j *Judge) bothSince() sources.Stamp {
-	one, other := j.row.Owners[0].Since, sources.Stamp{}
+	one, other := sole(j.row).Since, sources.Stamp{}
 	if j.rival != nil {
-		other = j.rival.Owners[0].Since
+		other = sole(j.rival).Since
 	} else {
 		other = j.row.Owners[1].Since
 	}
-	if other.At.Before(one.At) {
+	if one.How == sources.Unknown || other.How != sources.Unknown && other.At.Before(one.At) {
 		return one
 	}
 	return other
