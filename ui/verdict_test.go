@@ -26,9 +26,9 @@ func (f lookFeed) Subscribe(uint64) headless.Events { return noEvents{} }
 
 type noEvents struct{}
 
-func (noEvents) Wake() <-chan struct{}               { return nil }
+func (noEvents) Wake() <-chan struct{}                { return nil }
 func (noEvents) Events(int) ([]sources.Event, uint64) { return nil, 0 }
-func (noEvents) Close()                              {}
+func (noEvents) Close()                               {}
 
 // troubled is a State with rows that are, or become, a problem in all ways, and some that do not.
 func troubled(now time.Time) *sources.State {
@@ -59,7 +59,10 @@ func troubled(now time.Time) *sources.State {
 	add("expected", mutex, "", func(p *sources.Primitive) { p.Expected = true })
 	add("absent-lock", mutex, "", func(p *sources.Primitive) { p.Absent = true })
 	add("absent-election", election, "", func(p *sources.Primitive) { p.Absent = true })
-	add("two", mutex, "o", func(p *sources.Primitive) { session(p); p.Owners = append(p.Owners, sources.Owner{ID: "p", Label: "p"}) })
+	add("two", mutex, "o", func(p *sources.Primitive) {
+		session(p)
+		p.Owners = append(p.Owners, sources.Owner{ID: "p", Label: "p"})
+	})
 	add("endless", mutex, "o", endless)
 	add("endless-guess", mutex, "o", func(p *sources.Primitive) { endless(p); p.LimitHow = sources.Inferred })
 	add("endless-by-design", mutex, "o", func(p *sources.Primitive) {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -88,6 +89,33 @@ func TestMoreThanTwoLossesInTenMinutesAreFlapping(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestChangesAreForgottenAnHourLater(t *testing.T) {
+	t.Parallel()
+	observed(t, func(_ *sources.Hub, push func(sources.Change)) {
+		push(sources.Change{Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{leader(0)}})
+		time.Sleep(90 * time.Second)
+		push(sources.Change{Set: []*sources.Primitive{leader(1)}})
+	}, func(st *sources.State) {
+		j, now := Judge{State: st}, st.At.Add(-2*time.Minute)
+		v, until := j.Weigh(st.Rows[0], now) // also before the change: clocks differ
+		counted := []uint16{v.Changes}
+		for range 70 * 6 {
+			now = now.Add(10 * time.Second)
+			got, next := j.Weigh(st.Rows[0], now)
+			if got != v && (until.IsZero() || now.Before(until)) {
+				t.Errorf("%+v at %v, although %+v up to %v", got, now, v, until)
+			}
+			if got.Changes != v.Changes {
+				counted = append(counted, got.Changes)
+			}
+			v, until = got, next
+		}
+		if !slices.Equal(counted, []uint16{0, 1, 0}) || !until.IsZero() {
+			t.Errorf("%v changes were counted; then until %v", counted, until)
+		}
+	})
 }
 
 func TestASemaphoreThatIsFullForLongIsWorthALookWhileSomebodyWaits(t *testing.T) {

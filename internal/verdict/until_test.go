@@ -72,13 +72,31 @@ func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
 
 func TestAServerThatFallsSilentExcusesALateRenewal(t *testing.T) {
 	t.Parallel()
-	st := lock(sources.KindElection, true, left(4*time.Second), func(r *sources.Row) { r.Owners[0].Rhythm = sources.RhythmOf(2*time.Second, 5) })
-	j := Judge{State: st}
-	if v, until := j.Weigh(st.Rows[0], uitest.Noon()); v.Lead != Late || until.IsZero() || until.After(uitest.Noon()) {
-		t.Errorf("%+v until %v, want to be asked again at once", v, until)
+	for _, kind := range []sources.Kind{sources.KindElection, sources.KindMutex} {
+		st := lock(kind, true, left(4*time.Second), func(r *sources.Row) { r.Owners[0].Rhythm = sources.RhythmOf(2*time.Second, 5) })
+		j := Judge{State: st}
+		if v, until := j.Weigh(st.Rows[0], uitest.Noon()); v.Lead != Late || until.IsZero() || until.After(uitest.Noon()) {
+			t.Errorf("%v: %+v until %v, want to be asked again at once", kind, v, until)
+		}
+		st.Scopes[0].Alive = uitest.Noon().Add(-5 * time.Second)
+		if v, _ := j.Weigh(st.Rows[0], uitest.Noon()); v.Lead != None {
+			t.Errorf("%v: late by a server that is silent: %+v", kind, v)
+		}
 	}
-	st.Scopes[0].Alive = uitest.Noon().Add(-5 * time.Second)
-	if v, _ := j.Weigh(st.Rows[0], uitest.Noon()); v.Lead != None {
-		t.Errorf("late by a server that is silent: %+v", v)
+	st := lock(sources.KindElection, true, left(4*time.Second))
+	j := Judge{State: st}
+	if v, until := j.Weigh(st.Rows[0], uitest.Noon()); v.Lead != Late || !until.IsZero() {
+		t.Errorf("%+v until %v: nothing that passes excuses whoever has no rhythm", v, until)
+	}
+}
+
+func TestAVerdictHoldsUntilTheFirstOfWhatMayChangeIt(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]time.Duration{28 * time.Second: 2 * time.Second, 15 * time.Second: 10 * time.Second} {
+		st := lock(sources.KindMutex, true, waits(wait), func(r *sources.Row) { r.Owners[0].Rhythm = sources.RhythmOf(5*time.Second, 1) })
+		j := Judge{State: st} // late after 10 s of its lease of 15 s
+		if v, until := j.Weigh(st.Rows[0], uitest.Noon()); v.Severity != Well || until.Sub(uitest.Noon()).Truncate(time.Second) != want {
+			t.Errorf("after a wait of %v: %+v for %v, want %v", wait, v, until.Sub(uitest.Noon()), want)
+		}
 	}
 }

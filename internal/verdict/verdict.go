@@ -125,7 +125,7 @@ func (j *Judge) calm() Severity {
 		return Blind
 	case sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusFree, sources.StatusAbsent:
 		return Free
-	case sources.StatusLed, sources.StatusHeld, sources.StatusFull:
+	case sources.StatusLed, sources.StatusHeld: // what is full is never late
 		j.changesAt(j.row.LateAt(j.State.Thresholds))
 	case sources.StatusLedLate, sources.StatusHeldSilent:
 		if j.row.RenewEvery() > 0 { // a server that falls silent excuses it

@@ -44,8 +44,9 @@ func guessed(r *sources.Row)  { r.LimitHow = sources.Inferred }
 func byDesign(r *sources.Row) {
 	r.Labels = []sources.Attr{sources.NoTTLLabel(), sources.FormatLabel("sidekiq-unique-jobs", sources.Told)}
 }
-func idle(r *sources.Row) { r.Owners[0].Idle = sources.IdleSession }
-func full(r *sources.Row) { r.Limit, r.Taken = 2, 2 }
+func noCandidates(r *sources.Row) { r.Queue.How, r.Queue.CandidatesHow = sources.Told, sources.Told }
+func idle(r *sources.Row)         { r.Owners[0].Idle = sources.IdleSession }
+func full(r *sources.Row)         { r.Limit, r.Taken = 2, 2 }
 
 // waits adds somebody who has waited for so long; 0: the backend only tells that somebody does.
 func waits(d time.Duration) func(*sources.Row) {
@@ -110,6 +111,8 @@ func TestWhatIsAProblemAndHowGrave(t *testing.T) {
 		{"an expected election never had a leader", lock(election, false, expected, nobody(0, atLeast)), Bad, NoLeader},
 		{"an election was made a moment ago", lock(election, false, nobody(4*time.Second, seen)), Free, None},
 		{"and never had a leader", lock(election, false, nobody(time.Minute, seen)), Warn, NoLeader},
+		{"nobody campaigns a moment after a hand-over", lock(election, false, noCandidates, ended(time.Second, sources.CauseReleased, inferred)), Free, None},
+		{"nor later", lock(election, false, noCandidates, ended(time.Minute, sources.CauseReleased, inferred)), Bad, NoLeader},
 		{"an expected lock is free for long", lock(mutex, false, expected), Bad, NoLeader},
 
 		{"an absent lock", lock(mutex, false, missing), Warn, Absent},
@@ -125,6 +128,7 @@ func TestWhatIsAProblemAndHowGrave(t *testing.T) {
 
 		{"without a TTL", lock(mutex, true, endless), Warn, NoTTL},
 		{"without a TTL, one of two", lock(mutex, true, second, shared, endless), Warn, NoTTL},
+		{"without a TTL, the other of two", lock(mutex, true, second, shared, session, func(r *sources.Row) { r.Owners[1].NoExpiry = true }), Warn, NoTTL},
 		{"until its session ends", lock(mutex, true, endless, session), Well, None},
 		{"without a TTL, if it is a lock", lock(mutex, true, endless, guessed), Well, None},
 		{"also where somebody waits", lock(mutex, true, endless, guessed, waits(0)), Well, None},
@@ -144,6 +148,7 @@ func TestWhatIsAProblemAndHowGrave(t *testing.T) {
 		{"up to then", lock(mutex, true, waits(10*time.Minute)), Warn, LongWait},
 		{"a wait for an idle owner", lock(mutex, true, idle, waits(30*time.Second)), Well, None},
 		{"a long wait for an idle owner", lock(mutex, true, idle, waits(30*time.Second+1)), Bad, LongWait},
+		{"a long wait for several, one of them idle", lock(semaphore, true, full, second, idle, waits(30*time.Second+1)), Warn, LongWait},
 		{"an idle owner", lock(mutex, true, idle), Well, None},
 		{"a candidate waits as long as it takes", lock(election, true, waits(time.Hour)), Well, None},
 
@@ -161,7 +166,7 @@ func TestWhatIsAProblemAndHowGrave(t *testing.T) {
 				t.Errorf("%v for %v, not %v for %v (%v)", v.Severity, v.Lead, c.sev, c.lead, v.Status)
 			}
 			list := j.Problems(c.st.Rows[0], uitest.Noon())
-			if len(list) > 0 != (v.Faults != 0) || v.Problem() && (list[0].Fault != c.lead || list[0].Severity != c.sev || list[0].Sentence == "") {
+			if v.Problem() != (c.lead != None) || len(list) > 0 != (v.Faults != 0) || v.Problem() && (list[0].Fault != c.lead || list[0].Severity != c.sev || list[0].Sentence == "") {
 				t.Errorf("its problems are %+v", list)
 			}
 		})
@@ -256,6 +261,46 @@ func TestAStaleRowIsJudgedAsOfWhenItWasKnown(t *testing.T) {
 	}
 	if Silence(time.Minute, &st.Thresholds) != Bad || Silence(time.Minute-1, &st.Thresholds) != Warn {
 		t.Error("a source needs a person from a minute on")
+	}
+}
+
+func TestTheUsualHoldTimeIsTheLongestThatIsKnown(t *testing.T) {
+	t.Parallel()
+	running := sources.Term{Owner: sources.OwnerRef{ID: "b"}, Start: ago(0)}
+	long, short := term(time.Minute, 12*time.Second, sources.CauseReleased, sources.Told), term(8*time.Second, 3*time.Second, sources.CauseReleased, sources.Told)
+	unknown := short
+	unknown.Start, unknown.End.How = sources.Stamp{}, sources.Bound
+	for i, c := range []struct {
+		terms []sources.Term
+		want  time.Duration // after noon; 0: never
+	}{
+		{[]sources.Term{long, short, running}, 12 * time.Second},
+		{[]sources.Term{short, running}, 3 * time.Second},
+		{[]sources.Term{unknown, running}, 0},
+		{[]sources.Term{running}, 0},
+		{[]sources.Term{long, short}, 0}, // nobody owns it
+	} {
+		if got := overdueAt(&sources.Row{Terms: c.terms}); got.IsZero() != (c.want == 0) || c.want > 0 && !got.Equal(uitest.Noon().Add(c.want)) {
+			t.Errorf("%d: overdue at %v", i, got)
+		}
+	}
+}
+
+func TestALeaderIsMissedWhereOneIsExpectedOrWas(t *testing.T) {
+	t.Parallel()
+	for i, c := range []struct {
+		st   *sources.State
+		want bool
+	}{
+		{lock(sources.KindElection, true), true},
+		{lock(sources.KindElection, false), false},
+		{lock(sources.KindElection, false, expected), true},
+		{lock(sources.KindMutex, true), false},
+		{lock(sources.KindMutex, false, expected), true},
+	} {
+		if got := LeaderMissed(c.st.Rows[0]); got != c.want {
+			t.Errorf("%d: %v", i, got)
+		}
 	}
 }
 
