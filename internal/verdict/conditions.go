@@ -31,7 +31,7 @@ var conditions = [faults]condition{
 	NoLeader: {
 		name: "no-leader", chip: "without a leader", grade: "needs a person if it had one or is `expected`, else worth a look",
 		when: "an election, or a lock that is `expected`, has no owner: at once if its owner's lease ran out, the server restarted or told that the session ended, " +
-			"it was ended by force, or nobody owned it at the first look; else after 5 s. It stays one until somebody takes it",
+			"it was ended by force, or nobody owned it at the first look, also at the first after 5 s without one; else after 5 s. It stays one until somebody takes it",
 		judge:    noLeader,
 		since:    func(j *Judge) sources.Stamp { return j.row.Nobody },
 		sentence: (*Judge).vacantSentence,

@@ -21,7 +21,7 @@ func twoOwners(j *Judge) Severity {
 }
 
 // noLeader grades a row that nobody owns. A hand-over takes a moment; but nobody hands over what was
-// lost, nor what nobody owned when we came.
+// lost, nor what nobody owned when we came, for the first time or after so long that it may have lasted longer.
 func noLeader(j *Judge) Severity {
 	switch j.v.Last {
 	case sources.StatusNoLeader, sources.StatusNoCandidates:
@@ -32,8 +32,9 @@ func noLeader(j *Judge) Severity {
 	default:
 		return Well
 	}
-	atOnce := j.row.Nobody.How == sources.AtLeast || lost(j.row) // as where it is absent, which has no instant
-	if !atOnce && !j.passed(j.row.Nobody.At.Add(j.State.Thresholds.NoLeader-1)) {
+	since, most := j.row.Nobody, j.State.Thresholds.NoLeader
+	atOnce := since.How == sources.AtLeast || lost(j.row) || since.At.Sub(since.Earliest()) >= most // as where it is absent, which has no instant
+	if !atOnce && !j.passed(since.At.Add(most-1)) {
 		return Well
 	}
 	if LeaderMissed(j.row) {

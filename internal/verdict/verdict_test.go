@@ -63,6 +63,13 @@ func nobody(d time.Duration, how sources.Known) func(*sources.Row) {
 	return func(r *sources.Row) { r.Nobody = sources.Stamp{At: uitest.Noon().Add(-d), How: how} }
 }
 
+// unseen is a row that nobody owns now, and of which it is not known for so long whether somebody did.
+func unseen(d time.Duration) func(*sources.Row) {
+	return func(r *sources.Row) {
+		r.Nobody = sources.StampBetween(uitest.Noon().Add(-d), uitest.Noon(), sources.Seen)
+	}
+}
+
 // usual is a lock whose owner before had it for so long, and whose owner has had it for held.
 func usual(before, held time.Duration) func(*sources.Row) {
 	return func(r *sources.Row) {
@@ -107,6 +114,8 @@ func TestWhatIsAProblemAndHowGrave(t *testing.T) {
 		{"an expected lock was handed over", lock(mutex, false, expected, ended(time.Second, sources.CauseReleased, told)), Free, None},
 		{"another lock expired", lock(mutex, false, ended(time.Millisecond, sources.CauseExpired, inferred)), Free, None},
 		{"nobody led it when we came", lock(election, false, nobody(0, atLeast)), Warn, NoLeader},
+		{"nobody led it when we came back", lock(election, false, ended(0, sources.CauseUnknown, seen), unseen(5*time.Second)), Bad, NoLeader},
+		{"soon after we had left", lock(election, false, ended(0, sources.CauseUnknown, seen), unseen(4*time.Second)), Free, None},
 		{"nor was it owned as expected", lock(mutex, false, expected, nobody(0, atLeast)), Bad, NoLeader},
 		{"an expected election never had a leader", lock(election, false, expected, nobody(0, atLeast)), Bad, NoLeader},
 		{"an election was made a moment ago", lock(election, false, nobody(4*time.Second, seen)), Free, None},
