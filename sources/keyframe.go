@@ -31,9 +31,10 @@ func (k *Keyframe) LastEvent() uint64 { return k.lastEvent }
 // At is when that Input was taken in.
 func (k *Keyframe) At() Instant { return k.at }
 
-// Knows reports whether something was read of a source of this name.
-func (k *Keyframe) Knows(source string) bool {
-	return slices.ContainsFunc(k.scopes, func(sc scope) bool { return sc.Source == source })
+// Knows reports whether something was read of a source: of one with the same name, type and address.
+func (k *Keyframe) Knows(of *SourceStatus) bool {
+	return slices.ContainsFunc(k.sources, func(f hubSourceFacts) bool { return f.is(of) }) &&
+		slices.ContainsFunc(k.scopes, func(sc scope) bool { return sc.Source == of.Name })
 }
 
 // Keyframe returns what the Hub knows now. It holds the lock for no longer than a publish does.

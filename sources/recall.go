@@ -16,9 +16,7 @@ func (k *Keyframe) Recall(s *State) *State {
 	same := map[string]bool{}
 	for i := range k.sources {
 		was := &k.sources[i]
-		same[was.Name] = slices.ContainsFunc(s.Sources, func(is SourceStatus) bool {
-			return is.Name == was.Name && is.Type == was.Type && is.Address == was.Address
-		})
+		same[was.Name] = slices.ContainsFunc(s.Sources, func(is SourceStatus) bool { return was.is(&is) })
 	}
 	rows := map[Ref]*Row{}
 	for _, was := range k.rows {
@@ -54,16 +52,39 @@ func (k *Keyframe) Recall(s *State) *State {
 	return &all
 }
 
-// Only returns k without the rows that selected refuses: a config that changed since does not select them.
-func (k *Keyframe) Only(selected func(*Primitive) bool) *Keyframe {
-	some := *k
-	some.rows = slices.Clone(k.rows)
-	for slot, row := range some.rows {
-		if row != nil && !selected(row.Primitive) {
-			some.rows[slot] = nil
+// With returns k with what an earlier run knew of a source that k does not know: of the rows that selected
+// accepts, as a config that changed since selects others.
+func (k *Keyframe) With(of *SourceStatus, from *Keyframe, selected func(*Primitive) bool) *Keyframe {
+	both := *k
+	both.at.Wall = Later(k.at.Wall, from.at.Wall)
+	both.sources, both.scopes, both.rows = slices.Clip(k.sources), slices.Clip(k.scopes), slices.Clip(k.rows)
+	both.known, both.queued = cloneSlots(k.known), cloneSlots(k.queued)
+	for _, f := range from.sources {
+		if f.is(of) {
+			both.sources = append(both.sources, f)
 		}
 	}
-	return &some
+	places := map[int]int{}
+	for i := range from.scopes {
+		if from.scopes[i].Source == of.Name {
+			places[i], both.scopes = len(both.scopes), append(both.scopes, from.scopes[i])
+		}
+	}
+	for slot, row := range from.rows {
+		if row == nil || row.Source != of.Name || !selected(row.Primitive) {
+			continue
+		}
+		own := row.own()
+		own.Slot, own.Scope = len(both.rows), places[row.Scope]
+		if p := from.known[slot]; p != nil {
+			both.known[own.Slot] = p
+		}
+		if p := from.queued[slot]; p != nil {
+			both.queued[own.Slot] = p
+		}
+		both.rows = append(both.rows, own)
+	}
+	return &both
 }
 
 // mayBeMissed reports whether a row exists only while it is owned, and should be owned.

@@ -16,9 +16,7 @@ func (m *model) goOn(k *Keyframe, added []*hubSource) {
 	for i := range k.scopes {
 		was := &k.scopes[i]
 		of := slices.IndexFunc(k.sources, func(f hubSourceFacts) bool { return f.Name == was.Source })
-		at := slices.IndexFunc(added, func(f *hubSource) bool {
-			return f.Name == was.Source && f.Type == k.sources[of].Type && f.Address == k.sources[of].Address
-		})
+		at := slices.IndexFunc(added, func(f *hubSource) bool { return f.is(&k.sources[of].SourceStatus) })
 		if at >= 0 {
 			m.addScope(added[at], was.ended(added[at].silence, m.at.Wall))
 			scopes[i] = m.scopes[len(m.scopes)-1]

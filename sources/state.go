@@ -80,3 +80,8 @@ type SourceStatus struct {
 	Rows    int
 	Agree   int // not 0: a name is the same lock in all scopes of all sources with this number
 }
+
+// is reports whether both are of the same source: it has the same name, type and address.
+func (s *SourceStatus) is(other *SourceStatus) bool {
+	return s.Name == other.Name && s.Type == other.Type && s.Address == other.Address
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/history"
 	"coordtop/internal/history/record"
@@ -24,8 +25,8 @@ const historyName = "history.db"
 // recording is what a command records, and where.
 type recording struct {
 	config  config.Config
-	place   sqlite.Options // without a Path: nothing is recorded
-	sources []string       // their names
+	place   sqlite.Options         // without a Path: nothing is recorded
+	sources []sources.SourceStatus // which they are
 	without func(source string) bool
 	selects func(*sources.Primitive) bool // whether a source still shows what was recorded
 	logger  *slog.Logger
@@ -73,14 +74,14 @@ func (p *program) recordingOf(c config.Config) *recording {
 func (st *settings) recordingAt(c config.Config, place sqlite.Options, logger *slog.Logger) *recording {
 	without := map[string]bool{}
 	selects := map[string]func(*sources.Primitive) bool{}
-	var names []string
+	var read []sources.SourceStatus
 	for _, s := range c.Sources {
 		without[s.Name] = s.UnrecordedData
-		names = append(names, s.Name)
+		read = append(read, sources.SourceStatus{Name: s.Name, Type: s.Type, Address: backends.Config().AddressWithoutLogin(&s)})
 		prepared, _ := st.prepared(s, c) // what is wrong with it is said when it is made
 		selects[s.Name] = prepared.Selects
 	}
-	r := &recording{config: c, place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger,
+	r := &recording{config: c, place: place, sources: read, without: func(source string) bool { return without[source] }, logger: logger,
 		selects: func(p *sources.Primitive) bool { return selects[p.Source] == nil || selects[p.Source](p) }}
 	if place.Path != "" {
 		r.reader = sqlite.NewReader(place.Path)
@@ -116,14 +117,11 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 func (r *recording) lastKnown(ctx context.Context) *sources.Keyframe {
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
-	last, err := history.LastKnown(ctx, r.reader, r.sources)
+	last, err := history.LastKnown(ctx, r.reader, r.sources, r.selects)
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
 	}
-	if last == nil {
-		return nil
-	}
-	return last.Only(r.selects)
+	return last
 }
 
 // recall reads beside what goes on what the last run knew. The result adds that to a state, for which

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,23 +9,39 @@ import (
 	"coordtop/sources"
 )
 
-// LastKnown returns what was known at the end of the newest run that had read one of the named
-// sources, for HubOptions.Resume; of nil: of the newest run. An error wraps ErrNothing where no run did.
-func LastKnown(ctx context.Context, log Log, of []string) (*sources.Keyframe, error) {
+// LastKnown returns, for HubOptions.Resume, what was known at the end of the newest run of each source: of its
+// rows that selected accepts. Nil sources: all that was known at the end of the newest run. An error wraps ErrNothing
+// where no run read one of them; beside another error is what was found before it.
+func LastKnown(ctx context.Context, log Log, of []sources.SourceStatus, selected func(*sources.Primitive) bool) (*sources.Keyframe, error) {
 	runs, err := log.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var known *sources.Keyframe
+	missing := slices.Clone(of)
 	for _, run := range slices.Backward(runs) {
 		k, err := lastKnownOf(ctx, log, run)
 		if err != nil {
-			return nil, err
+			return known, err
 		}
-		if of == nil || slices.ContainsFunc(of, k.Knows) {
+		if of == nil {
 			return k, nil
 		}
+		missing = slices.DeleteFunc(missing, func(s sources.SourceStatus) bool {
+			if !k.Knows(&s) {
+				return false
+			}
+			known = cmp.Or(known, &sources.Keyframe{}).With(&s, k, selected)
+			return true
+		})
+		if len(missing) == 0 {
+			break
+		}
 	}
-	return nil, ErrNothing
+	if known == nil {
+		return nil, ErrNothing
+	}
+	return known, nil
 }
 
 // lastKnownOf returns what was known at the end of a run.

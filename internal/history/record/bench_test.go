@@ -162,7 +162,7 @@ func BenchmarkStateAtAnInstant(b *testing.B) {
 	defer s.Close()
 	began := used(b)
 	for b.Loop() {
-		if _, err := history.LastKnown(b.Context(), s, nil); err != nil {
+		if _, err := history.LastKnown(b.Context(), s, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

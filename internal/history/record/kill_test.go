@@ -96,7 +96,7 @@ func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 		if err != nil || written > 0 && !slices.ContainsFunc(events, func(e history.Event) bool { return e.Seq == written && e.Run == runs[len(runs)-1].ID }) {
 			t.Fatalf("kill %d: %d events, %v: %d was written", n, len(events), err, written)
 		}
-		last, err := history.LastKnown(t.Context(), s, nil)
+		last, err := history.LastKnown(t.Context(), s, nil, nil)
 		if err != nil && !errors.Is(err, history.ErrNothing) || written > 0 && last == nil {
 			t.Fatalf("kill %d: the inputs: %v", n, err)
 		}

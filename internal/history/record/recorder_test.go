@@ -3,8 +3,10 @@ package record
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -225,7 +227,7 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 			pool, leader := pool, leader
 			pool.Source, leader.Source = of, of
 			store := sqlite.NewReader(o.Path)
-			last, err := history.LastKnown(t.Context(), store, []string{of})
+			last, err := history.LastKnown(t.Context(), store, []sources.SourceStatus{{Name: of, Type: "redis", Address: "a:1"}}, func(*sources.Primitive) bool { return true })
 			if err := errors.Join(store.Close()); err != nil {
 				t.Error(err)
 			}
@@ -276,4 +278,108 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 		}
 		synctest.Wait()
 	})
+}
+
+// TestWhatIsKnownOfASourceOutlivesRunsWithoutIt records two sources in one run, then one of them, then a source
+// of the other one's name at another address.
+func TestWhatIsKnownOfASourceOutlivesRunsWithoutIt(t *testing.T) {
+	t.Parallel()
+	o := sqlite.Options{Path: filepath.Join(t.TempDir(), "state", "history.db"), Ours: true}
+	one, two := sources.SourceStatus{Name: "one", Type: "redis", Address: "a:1"}, sources.SourceStatus{Name: "two", Type: "redis", Address: "b:1"}
+	elsewhere := sources.SourceStatus{Name: "one", Type: "redis", Address: "c:1"}
+	all := func(*sources.Primitive) bool { return true }
+	known := func(selected func(*sources.Primitive) bool, of ...sources.SourceStatus) *sources.Keyframe {
+		store := sqlite.NewReader(o.Path)
+		last, err := history.LastKnown(t.Context(), store, of, selected)
+		if err := errors.Join(store.Close()); err != nil {
+			t.Error(err)
+		}
+		if err != nil && !errors.Is(err, history.ErrNothing) && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		return last
+	}
+	now := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
+	run := func(of ...sources.SourceStatus) {
+		inputs, seq := sources.NewInputBuffer(0, 0), uint64(0)
+		r := sources.NewReplayer(sources.HubOptions{Recorder: inputs})
+		apply := func(in sources.Input) {
+			seq++
+			now = now.Add(time.Second)
+			in.Seq, in.At = seq, sources.Instant{Wall: now, Mono: time.Duration(seq) * time.Second}
+			if err := r.Apply(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		limits := sources.DefaultThresholds()
+		apply(sources.Input{Kind: sources.InputStarted, Thresholds: &limits, Resume: known(all, of...)})
+		var added []sources.AddedSource
+		for _, s := range of {
+			added = append(added, sources.AddedSource{Name: s.Name, Type: s.Type, Address: s.Address})
+		}
+		apply(sources.Input{Kind: sources.InputSources, Added: added})
+		for _, s := range of {
+			leader := &sources.Primitive{Ref: sources.Ref{Source: s.Name, Name: "led at " + s.Address}, Kind: sources.KindElection, Limit: 1, ForgetAfter: time.Hour,
+				LimitHow: sources.Told, OwnersHow: sources.Told, At: now, Owners: []sources.Owner{{ID: "x"}}}
+			apply(sources.Input{Kind: sources.InputChange, Source: s.Name, Change: sources.Change{At: now, Relists: true, Synced: true, Alive: []string{""}, Set: []*sources.Primitive{leader}}})
+		}
+		apply(sources.Input{Kind: sources.InputPublished})
+		store, err := sqlite.Begin(t.Context(), o, history.Run{Span: history.Span{From: now, To: now}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBatcher(r.Hub(), store, sources.EncoderOptions{}, now, time.Time{})
+		if err := errors.Join(b.flush(now, inputs.Take), store.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := func(k *sources.Keyframe, of ...sources.SourceStatus) string {
+		if k == nil {
+			return ""
+		}
+		if _, err := sources.NewDecoder().Keyframe(sources.NewEncoder(sources.EncoderOptions{}).Keyframe(nil, k)); err != nil {
+			t.Errorf("it cannot be recorded: %v", err)
+		}
+		var added []sources.AddedSource
+		for _, s := range of {
+			added = append(added, sources.AddedSource{Name: s.Name, Type: s.Type, Address: s.Address})
+		}
+		r, limits, at := sources.NewReplayer(sources.HubOptions{}), sources.DefaultThresholds(), sources.Instant{Wall: now.Add(time.Minute)}
+		for i, in := range []sources.Input{{Kind: sources.InputStarted, Thresholds: &limits, Resume: k}, {Kind: sources.InputSources, Added: added}, {Kind: sources.InputPublished}} {
+			in.Seq, in.At = uint64(i+1), at
+			if err := r.Apply(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var names []string
+		for _, row := range r.Hub().State().Rows {
+			names = append(names, row.Name)
+		}
+		slices.Sort(names)
+		return strings.Join(names, ", ")
+	}
+	run(one, two)
+	run(two)
+	run(elsewhere)
+	only := func(p *sources.Primitive) bool { return p.Source == "two" }
+	for _, look := range []struct {
+		want     string
+		selected func(*sources.Primitive) bool
+		of       []sources.SourceStatus
+	}{
+		{"led at a:1", all, []sources.SourceStatus{one}},
+		{"led at a:1, led at b:1", all, []sources.SourceStatus{one, two}},
+		{"led at c:1", all, []sources.SourceStatus{elsewhere}},
+		{"led at b:1, led at c:1", all, []sources.SourceStatus{elsewhere, two}},
+		{"led at b:1", only, []sources.SourceStatus{one, two}}, // as the config says now
+		{"", all, []sources.SourceStatus{{Name: "one", Type: "postgres", Address: "a:1"}}},
+	} {
+		if got := rows(known(look.selected, look.of...), look.of...); got != look.want {
+			t.Errorf("known of %v: %q, want %q", look.of, got, look.want)
+		}
+	}
+	run(two, one)
+	if got := rows(known(all, one, two), one, two); got != "led at a:1, led at b:1" {
+		t.Errorf("a run that goes on with both knows %q", got)
+	}
 }

@@ -24,7 +24,7 @@ type Recorder struct {
 // Begin returns the options of the next Hub.
 func (r *Recorder) Begin() (sources.HubOptions, error) {
 	s := sqlite.NewReader(r.Path)
-	last, err := history.LastKnown(context.Background(), s, nil)
+	last, err := history.LastKnown(context.Background(), s, nil, nil)
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}

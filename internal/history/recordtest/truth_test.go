@@ -262,7 +262,7 @@ func sameEvents(t *testing.T, store *sqlite.Reader, all []lived) {
 // replay makes of it.
 func sameState(t *testing.T, store *sqlite.Reader, hub *sources.Hub, run int64) {
 	t.Helper()
-	end, err := history.LastKnown(t.Context(), store, nil)
+	end, err := history.LastKnown(t.Context(), store, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
