@@ -200,8 +200,12 @@ func connectAndList(t *testing.T, s *Source) {
 			return
 		case err != nil && !strings.Contains(err.Error(), "no answer from"):
 			t.Fatal(err)
+		case err != nil:
+			connected = false
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
-		connected = err == nil
 	}
 }
 
