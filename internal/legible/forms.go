@@ -40,7 +40,7 @@ var (
 	// A revision of Cloud Run and Knative: a serial number, then three letters.
 	revisionEnd = regexp.MustCompile(`^[a-z].*-00\d{3}-[a-z]{3}$`)
 	// A pod of a StatefulSet with a version in its name: its ordinal.
-	versionEnd = regexp.MustCompile(`^[a-z].*-v(?:0|[1-9]\d{0,2})-(?:0|[1-9]\d{0,2})$`)
+	versionEnd = regexp.MustCompile(`(?i)^[a-z].*[-_]v(?:0|[1-9]\d{0,2})[-_](?:0|[1-9]\d{0,2})$`)
 	// A node of GKE: the checksum of its group, then four signs.
 	nodeEnd = regexp.MustCompile(`-[0-9a-f]{8}-[0-9a-z]{4}$`)
 	// A node of AKS: the number of its group, then its number in base 36.

@@ -115,7 +115,7 @@ func TestPartIsTheSurestName(t *testing.T) {
 func TestPodOfAVersionIsAName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"mail-v1-0:11", "bill-v1-1:12", "web-v12-3:42", "ship-v1-0:11", "mail-v10-0:11", "purge-v4-12:8123", "cart-v2-10", "bill-v1-1",
+		"mail-v1-0:11", "bill-v1-1:12", "web-v12-3:42", "ship-v1-0:11", "mail-v10-0:11", "BILL-V1-1:12", "bill_v1_1:12", "purge-v4-12:8123", "cart-v2-10", "bill-v1-1",
 		"billing-worker-v1-1:12", "web1-v2-0:7", "bill-v1-1:1:worker", "jobs/bill-v1-1:12", "bill-v1-1.bill.prod.svc.cluster.local:12",
 	} {
 		if !legible.Name(name) {
