@@ -194,7 +194,7 @@ func TestLibrariesWithoutTTLByDesignAreKnown(t *testing.T) {
 // there.
 func TestAValueThatNamesNobodyIsHeldBySomebody(t *testing.T) {
 	t.Parallel()
-	for _, value := range []string{"1", "0", "-1", "17", "0.25", "1790000000", "2026-09-14T12:00:00Z", "true", "True", "", "OK", "locked", "i:1;", "b:1;", `"1"`} {
+	for _, value := range []string{"1", "0", "-1", "17", "0.25", "1790000000", "2026-09-14T12:00:00Z", "true", "True", "", "OK", "locked", "null", "None", "nil", "undefined", "i:1;", "b:1;", `"1"`} {
 		for _, key := range []string{"lock:orders", "qo_orders", "app:leader:x", "orders"} {
 			c := text(value)
 			l := Read(key, &c, nil, Options{})
@@ -203,7 +203,7 @@ func TestAValueThatNamesNobodyIsHeldBySomebody(t *testing.T) {
 			}
 		}
 	}
-	for _, value := range []string{"host-1:42", "truth", "onyx", "web1", "lockd", "i:x;", uuidA} {
+	for _, value := range []string{"host-1:42", "truth", "nullify", "none-1", "onyx", "web1", "lockd", "i:x;", uuidA} {
 		if NamesNobody([]byte(value)) {
 			t.Errorf("%q names nobody", value)
 		}

@@ -148,7 +148,7 @@ func NamesNobody(value []byte) bool {
 	return IsNumberOrTime(value) || len(value) <= longestNumber && truths.Match(value)
 }
 
-var truths = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|ok|y|t|locked|lock|taken|held|[ibd]:[0-9.]{1,20};)$`)
+var truths = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|ok|y|t|locked|lock|taken|held|null|nil|none|undefined|[ibd]:[0-9.]{1,20};)$`)
 
 // clock is a time in milliseconds since 1970 as it is shown. It is of another machine's clock.
 func clock(millis float64) string {
