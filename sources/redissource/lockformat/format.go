@@ -41,7 +41,7 @@ type Format struct {
 	Certain bool         // name or value prove that it is this library's
 	NoTTL   bool         // its locks have no TTL by design
 	Weak    bool         // without a word in its name not even a lock is proved
-	Nonce   bool         // each take draws a value of its own; not that of a client, a process or a lock object
+	Nonce   bool         // each take surely draws a value of its own; not that of a client, a process, a lock object or another program
 	Release Release
 
 	// What a key must be, all of it.

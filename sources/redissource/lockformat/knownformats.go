@@ -103,13 +103,13 @@ var table = []Format{
 	// redis/redis-py, redis/lock.py.
 	{Program: "redis-py", Nonce: true, typ: String, Certain: true, values: isHexTime, Release: Release{Removes: rediscoord.WholeKey}},
 	// mike-marcacci/node-redlock, src/index.ts.
-	{Program: "node-redlock", Nonce: true, typ: String, Weak: true, values: isHex, Release: Release{Removes: rediscoord.WholeKey}},
+	{Program: "node-redlock", typ: String, Weak: true, values: isHex, Release: Release{Removes: rediscoord.WholeKey}},
 	// go-redsync/redsync, mutex.go; go-co-op/gocron-redis-lock takes its locks with it.
-	{Program: "redsync", Nonce: true, typ: String, values: isBase64, Release: Release{Removes: rediscoord.WholeKey}},
+	{Program: "redsync", typ: String, values: isBase64, Release: Release{Removes: rediscoord.WholeKey}},
 	// symfony/symfony, src/Symfony/Component/Lock/Store/RedisStore.php, before 5.2.
 	{Program: "Symfony", typ: String, values: isBase64Long, Release: Release{Removes: rediscoord.WholeKey}},
 	// bsm/redislock, redislock.go: 16 bytes, and what the program says of itself.
-	{Program: "redislock", Nonce: true, typ: String, Weak: true, values: isBase64URL, read: (*Lock).readMetadata, Release: Release{Removes: rediscoord.WholeKey}},
+	{Program: "redislock", typ: String, Weak: true, values: isBase64URL, read: (*Lock).readMetadata, Release: Release{Removes: rediscoord.WholeKey}},
 	{Program: "Laravel", typ: String, Weak: true, name: name{pattern: cached}, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
 	{Program: "Laravel", typ: String, Weak: true, needsWord: true, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
 	// SPSCommerce/redlock-py, redlock/__init__.py: get_unique_id.

@@ -64,7 +64,7 @@ func Read(key string, c *Content, beside []Content, o Options) Lock {
 	} else {
 		f.read(&l, c, beside, o)
 	}
-	if f.Nonce && len(l.Owners) == 1 && !(f.Weak && l.Kind == sources.KindElection) { // there a program writes what it drew when it began
+	if f.Nonce && len(l.Owners) == 1 {
 		l.Owners[0].Proof = sources.ProofOf(c.Text)
 	}
 	return l
