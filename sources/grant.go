@@ -47,7 +47,7 @@ func (l *look) goesOn(a, b *Owner) bool {
 
 // outlivedBy reports whether the server was started in the dark, after the lease of o was over.
 func (l *look) outlivedBy(o *Owner) bool {
-	return l.started.After(l.darkFrom) && leasePast(o, l.started.Add(-startNoise))
+	return l.started.After(l.darkFrom) && leasePast(o, l.started)
 }
 
 // darkened reports whether a stretch since the row was last read was not observed.

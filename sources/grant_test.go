@@ -173,6 +173,7 @@ func TestATermEndsAtARestartOnlyWhereItCannotHaveOutlivedIt(t *testing.T) {
 	}{
 		"it loaded what it had":                      {time.Minute, 5 * time.Second, "one", 0, nil, 1},
 		"the lease was over before it started":       {2 * time.Second, 8 * time.Second, "one", 0, []string{"released app -a seen", "acquired app +a seen"}, 2},
+		"the lease was over just before it started":  {4 * time.Second, 4100 * time.Millisecond, "one", 0, []string{"released app -a seen", "acquired app +a seen"}, 2},
 		"the lease was over after it started":        {7 * time.Second, 4 * time.Second, "one", 0, nil, 1},
 		"the lease was over, and the nonce is one":   {2 * time.Second, 8 * time.Second, "one", 7, []string{"renewed app +a seen"}, 1},
 		"the lease was over, and it did not restart": {2 * time.Second, 0, "one", 0, nil, 1},

@@ -89,7 +89,7 @@ type About struct {
 	Incarnation string        // "" where a restart cannot be told or keeps the state
 	Became      string        // with another Incarnation than before: what happened to the server, as "the node was made anew"; "": it was restarted
 	BecameHow   Known         // of Became: Told by the server, or Inferred; Unknown counts as Told
-	Started     time.Time     // when the server process began, on our clock; zero: not known
+	Started     time.Time     // when the server process began, on our clock, or a little earlier; zero: not known
 	RoundTrip   time.Duration // of the last request; 0: not measured
 	Role        string        // "master", "replica", "standby"; "" if unknown
 	Absent      bool          // the scope's space does not exist at the server, and so nothing in it

@@ -19,7 +19,7 @@ type server struct {
 	cluster   bool      // it is a node of a cluster
 	runID     string    // of the process; "" if unknown
 	addr      string    // where it answers
-	started   time.Time // when the process began, a second earlier at most; zero: unknown
+	started   time.Time // when the process began, at the earliest; zero: unknown
 	touches   bool      // reading a key makes it one that was used just now
 	empty     bool      // it began without data, and got none from another server
 	data      string    // which data it has: another where a restart lost it; "": not known
@@ -33,6 +33,10 @@ func (s server) incarnation() string {
 	}
 	return "run " + s.runID[:min(8, len(s.runID))]
 }
+
+// uptimeNoise is by how much a server may have begun earlier than its uptime says: two times are cut
+// to seconds, and the later one is read when it has nothing else to do.
+const uptimeNoise = 1200 * time.Millisecond
 
 // askServer asks for what it is not granted without complaint.
 func (l *link) askServer(ctx context.Context) (s server, err error) {
@@ -55,7 +59,7 @@ func (l *link) askServer(ctx context.Context) (s server, err error) {
 	}
 	s.version, s.runID, s.cluster = info["redis_version"], info["run_id"], info["redis_mode"] == "cluster"
 	if up, err := time.ParseDuration(info["uptime_in_seconds"] + "s"); err == nil {
-		s.started = time.Now().Add(-s.roundTrip - up - time.Second)
+		s.started = time.Now().Add(-s.roundTrip - up - uptimeNoise)
 	}
 	s.role, err = askRole(ctx, l.conn, l.refusals())
 	return s, err
