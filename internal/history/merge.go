@@ -93,7 +93,9 @@ func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 	many := p.Leveled()
 	over := begins // when the recorded ones are
 	if len(live) > 0 && !many {
-		over = live[0].Start.At
+		if first := live[0].Start; first.How == sources.AtLeast || first.At.Before(over) { // else it was free before
+			over = first.At
+		}
 		begins = sources.Earlier(begins, over)
 	}
 	hues := sameHues(p.Terms, live)
@@ -106,7 +108,7 @@ func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 		t.Hue = hues[t.Hue]
 		lasts := t.End.At.IsZero() || t.End.At.After(over)
 		if lasts || t.End.How == sources.Bound {
-			if i := goesOn(live, &t, many); i >= 0 {
+			if i := goesOn(live, &t, many, over); i >= 0 {
 				l := &live[i]
 				if unseen := t.End.How == sources.Bound || p.Span.To.Before(l.Start.At); unseen && (l.Owner.Fence == 0 || l.Owner.Fence != t.Owner.Fence) { // nobody saw it go on
 					l.Sure = sources.Later(l.Sure, l.Start.At)
@@ -124,15 +126,15 @@ func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 }
 
 // goesOn returns the index in live of the term that continues t, whose end was not seen; negative:
-// none. Where only one can own at a time that is the first; of several owners it is one whose start
-// was not seen.
-func goesOn(live []sources.Term, t *sources.Term, many bool) int {
+// none. Where only one can own at a time that is the first, unless it was seen to begin after over; of
+// several owners it is one whose start was not seen.
+func goesOn(live []sources.Term, t *sources.Term, many bool, over time.Time) int {
 	if !many {
 		live = live[:min(len(live), 1)]
 	}
 	return slices.IndexFunc(live, func(l sources.Term) bool {
 		a, b := l.Owner, t.Owner
-		return (!many || l.Start.How == sources.AtLeast) && a.ID == b.ID && (a.Fence == b.Fence || a.Fence == 0 || b.Fence == 0)
+		return (l.Start.How == sources.AtLeast || !many && !l.Start.At.After(over)) && a.ID == b.ID && (a.Fence == b.Fence || a.Fence == 0 || b.Fence == 0)
 	})
 }
 

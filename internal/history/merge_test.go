@@ -75,6 +75,8 @@ func TestARecordingIsMergedWithMemory(t *testing.T) {
 		{name: "a fence proves that it went on", past: []sources.Term{fenced(bound("a", 0, 10, 50))}, live: []sources.Term{fenced(found("a", 0))}, want: "a0 10..-"},
 		{name: "another one was found after it", past: []sources.Term{bound("a", 0, 10, 50)}, live: []sources.Term{found("b", 0)}, want: "a1 10..≥50, b0 ≤60..-", pastDark: []sources.Dark{dark(50, 60)}, wantDark: "50..60"},
 		{name: "an owner that ended, and came again", past: []sources.Term{term("a", 0, 10, 50)}, live: []sources.Term{found("a", 0)}, want: "a0 10..50, a0 ≤60..-"},
+		{name: "it was free when memory began, and the owner came again", past: []sources.Term{bound("a", 0, 10, 50)}, live: []sources.Term{term("a", 0, 66, 0)}, want: "a0 10..≥50, a0 66..-", pastDark: []sources.Dark{dark(50, 60)}, wantDark: "50..60"},
+		{name: "it was free when memory began, and another one came", past: []sources.Term{term("a", 0, 10, 0)}, live: []sources.Term{term("b", 1, 66, 0)}, want: "a2 10..≥60, b1 66..-"},
 		{name: "it is known with another fence", past: []sources.Term{{Owner: sources.OwnerRef{ID: "a", Fence: 1}, Start: sources.Stamp{At: minute(10), How: sources.Seen}}},
 			live: []sources.Term{{Owner: sources.OwnerRef{ID: "a", Fence: 2}, Start: sources.Stamp{At: minute(60), How: sources.Seen}}}, want: "a0 10..≥60, a0 60..-"},
 		{name: "the recording ends inside of a live term", past: []sources.Term{term("b", 3, 5, 9), term("a", 7, 10, 0)}, live: []sources.Term{term("a", 0, 60, 70)}, want: "b1 5..9, a0 10..70", read: [2]int{0, 65}},
