@@ -62,12 +62,32 @@ func (l *Lane) Observed(s Span) time.Duration { return observed(s.From, s.To, l.
 func (l *Lane) Length(i int, now time.Time) Interval {
 	t := l.Terms[i]
 	if t.End.How == Unknown {
-		t.End = Stamp{At: t.Start.At, How: Bound}
-		for _, to := range Observed(t.Start.At, now, l.Dark) {
-			t.End.At = to
-		}
+		t = t.within(Span{To: now}, l.Dark)
 	}
 	return t.Held()
+}
+
+// within is the part of a term in a span; where that does not end, it ends there, as far as it is known.
+func (t Term) within(s Span, dark []Dark) Term {
+	if t.Start.At.Before(s.From) {
+		if t.Start.At = s.From; t.Start.Happened() || t.Start.How == AtLeast {
+			t.Start = Stamp{At: s.From, How: Seen}
+		}
+	} else if t.Start.Earliest().Before(s.From) {
+		t.Start = StampBetween(s.From, t.Start.At, t.Start.How)
+	}
+	switch {
+	case t.End.How == Unknown:
+		t.End = Stamp{At: t.Start.At, How: Bound}
+		for _, to := range Observed(t.Start.At, s.To, dark) {
+			t.End.At = to
+		}
+	case t.End.Earliest().After(s.To):
+		t.End = Stamp{At: s.To, How: Seen}
+	case t.End.At.After(s.To):
+		t.End = StampBetween(t.End.Earliest(), s.To, t.End.How)
+	}
+	return t
 }
 
 // Held is how long the owner of an ended term owned it: see Event.Held.

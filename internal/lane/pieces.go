@@ -139,29 +139,33 @@ func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
 type Share struct {
 	Hue     uint8
 	Label   string
-	Owned   time.Duration
-	Terms   int // that touch the span
-	Longest time.Duration
+	Owned   time.Duration // as far as it was observed
+	Terms   int           // that touch the span
+	Longest Interval      // of their parts in the span
 }
 
 // Shares sums up a span by owner, the one that owned it longest first.
 func (l *Lane) Shares(s Span, now time.Time) []Share {
 	var shares []Share
+	s = Span{From: Later(s.From, l.Since), To: Earlier(s.To, now)}
+	dark := l.unobserved()
 	first, last := l.within(s)
-	owned := make([]time.Duration, last-first)
-	for _, p := range l.Pieces(s, now) {
-		if p.Kind == Owned {
-			owned[p.Term-first] += p.length()
+	for i := first; i < last; i++ {
+		t := l.Terms[i].within(s, dark)
+		if t.End.At.Equal(s.To) { // that is where its part in the span ends
+			t.End.How = Seen
 		}
-	}
-	for i, d := range owned {
-		t := &l.Terms[first+i]
 		at := slices.IndexFunc(shares, func(s Share) bool { return s.Hue == t.Hue })
 		if at < 0 {
 			at, shares = len(shares), append(shares, Share{Hue: t.Hue})
 		}
 		one := &shares[at]
-		one.Label, one.Owned, one.Longest = t.Owner.Label, one.Owned+d, max(one.Longest, d)
+		held := t.Held()
+		for from, to := range Observed(t.Start.At, t.End.Earliest(), dark) {
+			one.Owned += to.Sub(from)
+			held.Min = max(held.Min, to.Sub(from)) // where the doubt lies behind the span
+		}
+		one.Label, one.Longest = t.Owner.Label, one.Longest.or(held)
 		one.Terms++
 	}
 	slices.SortStableFunc(shares, func(a, b Share) int { return cmp.Compare(b.Owned, a.Owned) })

@@ -101,7 +101,7 @@ func (s *story) tell(forgetful bool) {
 	l.Since = tick(s.looks[0].tick)
 	var every time.Duration
 	begin := func(to look, start Stamp) {
-		l.Terms = append(l.Terms, Term{Owner: OwnerRef{ID: fmt.Sprint(to.shows)}, Start: start, Every: every})
+		l.Terms = append(l.Terms, Term{Owner: OwnerRef{ID: fmt.Sprint(to.shows)}, Hue: uint8(to.shows), Start: start, Every: every})
 		s.spans, every = append(s.spans, [2]int{to.tick, to.tick}), 0
 	}
 	if first := s.looks[0]; first.shows != nobody {
@@ -249,6 +249,7 @@ type claims struct {
 	held   []Interval
 	gaps   []Gap
 	within []Gap // the parts in the window of those that were seen
+	shares []Share
 	sum    Sum
 }
 
@@ -258,6 +259,7 @@ func (s *story) claims(from, to int) claims {
 	for i := range s.lane.Terms {
 		c.held = append(c.held, s.lane.Length(i, now))
 	}
+	c.shares = s.lane.Shares(Span{From: tick(from), To: tick(to)}, now)
 	for g := range s.lane.Gaps(Span{From: tick(from), To: tick(to)}) {
 		if g.Seen {
 			c.within = append(c.within, g)
@@ -304,6 +306,7 @@ func (c *claims) check(t *rapid.T, cells []state, lawless bool) {
 	if len(c.within) > 0 && !holds(c.sum.Longest, longest, lawless) || len(c.within) != c.sum.Gaps {
 		t.Fatalf("%+v: the longest gap is %d in %v", c.sum, longest, cells)
 	}
+	c.checkShares(t, cells, lawless)
 	first := s.now
 	if len(s.spans) > 0 {
 		first = s.spans[0][0]
@@ -314,6 +317,38 @@ func (c *claims) check(t *rapid.T, cells []state, lawless bool) {
 	}
 	if owned := w[1] - w[0] - all; !lawless && c.sum.Owned > ticks(owned) {
 		t.Fatalf("%+v: it was owned for %d of %v in %v", c.sum, owned, w, cells)
+	}
+}
+
+// checkShares compares what each owner had of the window with a world.
+func (c *claims) checkShares(t *rapid.T, cells []state, lawless bool) {
+	var owned time.Duration
+	for i := range c.shares {
+		share, longest, of, w := &c.shares[i], 0, 0, c.window
+		for term, span := range c.story.spans {
+			if x := &c.story.lane.Terms[term]; x.Hue == share.Hue && x.Start.At.Before(tick(w[1])) && (x.End.How == Unknown || x.End.At.After(tick(w[0]))) {
+				of = cells[span[1]]
+				first, _ := run(cells, span[0])
+				_, last := run(cells, span[1])
+				for at := max(first, w[0]); at < min(last, w[1]); at++ {
+					if from, to := run(cells, at); cells[at] == of { // one in doubt may have been several
+						longest = max(longest, min(to, w[1])-max(from, w[0]))
+					}
+				}
+			}
+		}
+		had := 0
+		for _, cell := range cells[c.window[0]:c.window[1]] {
+			if cell == of {
+				had++
+			}
+		}
+		if owned += share.Owned; !holds(share.Longest, longest, lawless) || !lawless && share.Owned > ticks(had) {
+			t.Fatalf("%+v of the window %v: it had %d, and %d at a stretch, in %v", share, c.window, had, longest, cells)
+		}
+	}
+	if owned != c.sum.Owned {
+		t.Fatalf("the shares are %v of %v", owned, c.sum.Owned)
 	}
 }
 

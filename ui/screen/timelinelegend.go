@@ -95,7 +95,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	shares := lane.Shares(win.Stretch(), now)
 	room := max(h-1-len(rest), 1)
 	for i, s := range shares {
-		longest, more := "longest "+format.Precise(s.Longest), len(shares)-i
+		longest, more := "longest "+s.Longest.Text(), len(shares)-i
 		if i == room-1 && i > 0 && more > 1 {
 			g.Add(paint.Plain(""), sc.Theme.Dim.Text(paint.Count(more, "more owner")), paint.Plain(""), paint.Plain(""), paint.Plain(""))
 			break
