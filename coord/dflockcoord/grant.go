@@ -1,6 +1,7 @@
 package dflockcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,8 @@ var (
 
 // windowOf is the trust that follows from what was granted or renewed.
 func (s *session) windowOf(got dflockwire.Granted) coord.Window {
-	o := s.driver.options
 	valid := min(got.Lease, s.driver.idleCut())
-	return coord.Window{Asked: got.Asked, Valid: valid, RenewIn: time.Duration(float64(valid) * o.RenewRatio)}
+	return coord.Window{Asked: got.Asked, Valid: valid, RenewIn: min(valid/2, cmp.Or(s.driver.options.RenewEvery, valid))}
 }
 
 // idleCut is the silence that no connection may reach.

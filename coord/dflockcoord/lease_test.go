@@ -18,10 +18,10 @@ import (
 // of 60 s is longer than the server waits for a sign of life.
 func TestLongLeaseOutlivesTheIdleCut(t *testing.T) {
 	t.Parallel()
-	for _, ratio := range []float64{0, 0.99} {
+	for _, every := range []time.Duration{0, time.Hour} {
 		bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
 			ended := s.Endings()
-			d := driver(t, client(s), dflockcoord.Options{RenewRatio: ratio})
+			d := driver(t, client(s), dflockcoord.Options{RenewEvery: every})
 			l := lock(t, session(t, d, coord.SessionOptions{TTL: time.Minute}), "k")
 			time.Sleep(10 * time.Minute)
 			is(t, "after 10 minutes", l.Check(), nil)
@@ -182,7 +182,8 @@ func TestOptionsOfALease(t *testing.T) {
 	}{
 		{dflockcoord.Options{Lease: 4 * time.Second}, 0, coord.Window{Valid: 4 * time.Second, RenewIn: 2 * time.Second}},
 		{dflockcoord.Options{Lease: 4 * time.Second}, 1500 * time.Millisecond, coord.Window{Valid: 2 * time.Second, RenewIn: time.Second}},
-		{dflockcoord.Options{RenewRatio: 0.25}, 8 * time.Second, coord.Window{Valid: 8 * time.Second, RenewIn: 2 * time.Second}},
+		{dflockcoord.Options{RenewEvery: 2 * time.Second}, 8 * time.Second, coord.Window{Valid: 8 * time.Second, RenewIn: 2 * time.Second}},
+		{dflockcoord.Options{RenewEvery: 6 * time.Second}, 8 * time.Second, coord.Window{Valid: 8 * time.Second, RenewIn: 4 * time.Second}},
 		{dflockcoord.Options{IdleCut: 10 * time.Second}, time.Minute, coord.Window{Valid: 10 * time.Second, RenewIn: 5 * time.Second}},
 	} {
 		bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
@@ -195,7 +196,7 @@ func TestOptionsOfALease(t *testing.T) {
 			}
 		})
 	}
-	for _, o := range []dflockcoord.Options{{RenewRatio: 1}, {RenewRatio: -1}, {IdleCut: -1}, {Lease: -1}, {LongestWait: time.Millisecond}} {
+	for _, o := range []dflockcoord.Options{{RenewEvery: -1}, {IdleCut: -1}, {Lease: -1}, {LongestWait: time.Millisecond}} {
 		_, err := dflockcoord.New(dflockcoord.ClientOptions{}, o)
 		is(t, "bad options", err, coord.ErrInvalid)
 	}

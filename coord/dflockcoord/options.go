@@ -19,7 +19,6 @@ import (
 
 const (
 	defaultServer  = "127.0.0.1:6388"
-	defaultRatio   = 0.5
 	defaultIdleCut = 23 * time.Second // --read-timeout of a server that was started without it
 	defaultWait    = 10 * time.Minute
 )
@@ -66,9 +65,9 @@ type Options struct {
 	// Lease is the lease of sessions that ask for no TTL. 0: the server's default, 33 s unless
 	// it was changed.
 	Lease time.Duration
-	// RenewRatio is the part of the window after which a lease is renewed. 0: 0.5. A core with
-	// less room for a second try renews earlier.
-	RenewRatio float64
+	// RenewEvery is the longest pause between two renewals. 0, or more than half of the window:
+	// half of the window. A core with less room for a second try renews earlier.
+	RenewEvery time.Duration
 	// IdleCut is the --read-timeout of the servers. 0: 23 s.
 	IdleCut time.Duration
 	// Learned holds the shortest silence, in nanoseconds, for which a server ended a connection of
@@ -90,7 +89,6 @@ func (o Options) Caps() coord.Caps {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	o.RenewRatio = cmp.Or(o.RenewRatio, defaultRatio)
 	o.IdleCut = cmp.Or(o.IdleCut, defaultIdleCut)
 	o.LongestWait = cmp.Or(o.LongestWait, defaultWait)
 	if o.Learned == nil {
@@ -100,10 +98,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.Shard = dflockwire.Shard
 	}
 	switch {
-	case o.RenewRatio < 0 || o.RenewRatio >= 1:
-		return o, fmt.Errorf("a renew ratio of %v: it is more than 0 and less than 1: %w", o.RenewRatio, coord.ErrInvalid)
-	case o.IdleCut < 0 || o.Lease < 0:
-		return o, fmt.Errorf("a negative lease or idle cut: %w", coord.ErrInvalid)
+	case o.IdleCut < 0 || o.Lease < 0 || o.RenewEvery < 0:
+		return o, fmt.Errorf("a negative lease, pause or idle cut: %w", coord.ErrInvalid)
 	case o.LongestWait < time.Second:
 		return o, fmt.Errorf("a longest wait of %v: it is at least 1 s: %w", o.LongestWait, coord.ErrInvalid)
 	}

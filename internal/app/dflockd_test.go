@@ -70,6 +70,21 @@ func TestAClaimOfASemaphoreNamesItsLimit(t *testing.T) {
 	named.ends(0)
 }
 
+// TestALeaseIsRenewedInTimeWhateverTheURLWishes is of windows in which the usual pause, or the one that
+// the URL names, leaves no room for a second try.
+func TestALeaseIsRenewedInTimeWhateverTheURLWishes(t *testing.T) {
+	t.Parallel()
+	for _, wishes := range []string{"&idle=1s", "&lease=1s", "&lease=3s&renew=5s", "&idle=2s&renew=1m", "&lease=2s&renew=1s&idle=1s"} {
+		_, url := dflockd(t, dflocktest.Options{})
+		h := holds(t, "acquire", "--write", "--yes", url+"?mutex=m"+wishes)
+		h.line(1, "acquired")
+		h.types("resign")
+		h.line(2, "resigning")
+		h.line(3, "resigned")
+		h.ends(0)
+	}
+}
+
 func TestTheSecretOfDflockdIsItsPassword(t *testing.T) {
 	t.Parallel()
 	_, url := dflockd(t, dflocktest.Options{Secret: "s3cret-a"})

@@ -100,7 +100,7 @@ const dflockdRenew = 500 * time.Millisecond
 func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = dflockcoord.Options{}.Caps()
 	wish, _ := dflockdClient(s) // it was read before
-	b.Lease, b.Renew, b.LimitInClaims = cmp.Or(wish.Lease, dflockdLease), cmp.Or(wish.Renew, dflockdRenew), true
+	b.Lease, b.LimitInClaims = cmp.Or(wish.Lease, dflockdLease), true
 	learned := new(atomic.Int64)
 	used := explained(b, func(err error, o dflockcoord.ClientOptions) error {
 		return dflocksource.Explain(err, o, strings.Join(o.Servers, ","), false)
@@ -121,7 +121,9 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 			client.Servers = []string{space}
 		}
 		used.Store(&client)
-		return dflockcoord.New(client, dflockcoord.Options{Lease: b.Lease, IdleCut: client.IdleCut, Learned: learned})
+		return dflockcoord.New(client, dflockcoord.Options{
+			Lease: b.Lease, RenewEvery: cmp.Or(wish.Renew, dflockdRenew), IdleCut: client.IdleCut, Learned: learned,
+		})
 	}
 	b.Call = func(r action.Request) string { return dflockdCall(r, b.Lease) }
 	b.Force = &operate.Force{Refuses: func(_ *sources.Row, w *sources.Owner) string { return dflockdEnd(w, time.Now()) }}
