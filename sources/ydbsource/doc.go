@@ -30,10 +30,9 @@
 //
 // Of the queue the service tells nothing. It comes with every describe, and is looked at
 // besides: every Options.PollMin where it is selected, every two seconds where it is
-// visible, every Options.PollMax elsewhere while anybody owns the semaphore, and once a
-// minute while nobody does, as nobody can wait for it then. A waiter came or went between
-// two looks, and is told so, apart from what was pushed. Queue.At is the age of the queue.
-// A look that shows a change of which the watch has not notified us has it armed anew: the notice was
+// visible, every Options.PollMax elsewhere, also while nobody owns the semaphore and can wait
+// for it. A waiter came or went between two looks, and is told so, apart from what was pushed.
+// Queue.At is the age of the queue. A look that shows a change of which the watch has not notified us has it armed anew: the notice was
 // lost, and what came and went since the watch was armed is told as a stretch in which it may have.
 // While the service owes the answer that arms a watch, the mode says so.
 //

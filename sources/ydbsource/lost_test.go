@@ -100,6 +100,22 @@ func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
 	}
 }
 
+// TestALostNoticeIsFoundByALookAlsoAtWhatNobodyOwned is of one that is not on screen.
+func TestALostNoticeIsFoundByALookAlsoAtWhatNobodyOwned(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	r.watch(Options{Selections: elections("leader"), PollMax: time.Second}).synced()
+	r.DropReplies("describe_semaphore_changed", 1)
+	first := r.lead(r.person(), "leader", "a")
+	if e := r.Event(sources.EventAcquired, "leader"); e.Owner.Label != "a" {
+		t.Errorf("%+v", e)
+	}
+	r.resign(first)
+	if e := r.Event(sources.EventReleased, "leader"); e.Previous.Label != "a" {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestAWatchWhoseNoticeIsLostIsArmedAgainByTheNextLook(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{}, "leader")

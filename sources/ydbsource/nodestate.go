@@ -37,7 +37,6 @@ type entry struct {
 	known  bool               // it was seen to exist, which is remembered
 
 	ephemeral bool          // it went with its last owner when it was seen last
-	taken     bool          // somebody owns it
 	asked     time.Time     // sending of the last look that was answered
 	looked    time.Time     // when its answer had come
 	asking    time.Time     // sending of a look that was not answered yet; zero: none
@@ -115,7 +114,7 @@ func (s *nodeState) nothing(now time.Time) sources.Change {
 				c.Ended = append(c.Ended, sources.Ending{Ref: s.ref(e), Owner: e.shown.Owners[i].ID, Cause: sources.CauseDeleted, How: sources.Inferred})
 			}
 		}
-		e.got, e.absent, e.pause, e.taken = true, true, 0, false
+		e.got, e.absent, e.pause = true, true, 0
 		p := s.none(e, now)
 		p.Note, p.Absent, p.NoSpace = noNode, true, true // a mutex too: nobody can take it there
 		s.set(&c, e, p)
@@ -249,7 +248,6 @@ func (e *entry) record(read ydbcoord.SemaphoreState) {
 		e.ephemeral = read.Ephemeral
 	}
 	e.absent, e.denied = read.Absent, read.Err != nil
-	e.taken = len(read.Owners) > 0 || len(read.Waiters) > 0
 	e.asked, e.looked, e.asking = read.Asked, read.At, time.Time{}
 }
 

@@ -14,7 +14,6 @@ const (
 
 	lookEvery    = 50 * time.Millisecond // between two looks of a node: 20 a second
 	visibleEvery = 2 * time.Second
-	freeEvery    = time.Minute // of what nobody owns: nobody can wait for it
 	deniedEvery  = 30 * time.Second
 	lostAfter    = 5 * time.Second // a look that was not answered may be repeated
 	idleTurn     = 250 * time.Millisecond
@@ -174,11 +173,7 @@ func (p *pace) background(b *nodeState, now time.Time) *entry {
 	for range min(len(b.names), scanAtMost) {
 		p.cursor = (p.cursor + 1) % len(b.names)
 		e := b.names[p.cursor]
-		every := freeEvery
-		if e.taken {
-			every = p.pollMax
-		}
-		if e.wait(every, now) <= 0 {
+		if e.wait(p.pollMax, now) <= 0 {
 			return e
 		}
 	}

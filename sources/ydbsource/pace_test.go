@@ -134,7 +134,7 @@ func TestQuietNodeCostsNoMoreThanTheBudget(t *testing.T) {
 	})
 }
 
-func TestFewSemaphoresThatNobodyOwnsAreHardlyEverAskedFor(t *testing.T) {
+func TestFewSemaphoresThatNobodyOwnsAreAskedForAtTheSlowestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := serve(t, ydbtest.Options{InMemory: true}, many(10)...)
@@ -142,7 +142,7 @@ func TestFewSemaphoresThatNobodyOwnsAreHardlyEverAskedFor(t *testing.T) {
 		r.synced()
 		began := time.Now()
 		time.Sleep(5 * time.Minute)
-		if all, _, _ := c.since(began); all > 5*10+1 {
+		if all, _, _ := c.since(began); all > 5*60/5*10+10 {
 			t.Errorf("%d describes in five minutes", all)
 		}
 		r.Stop()
@@ -326,7 +326,7 @@ func TestWhatIsNotOnScreenGetsItsShareOfTheLooks(t *testing.T) {
 	b := &nodeState{o: &Options{}, byName: map[string]*entry{}}
 	now := time.Now()
 	for _, name := range many(500) {
-		e := &entry{Selection: Selection{Name: name}, got: true, taken: true, looked: now}
+		e := &entry{Selection: Selection{Name: name}, got: true, looked: now}
 		b.names, b.byName[name] = append(b.names, e), e
 	}
 	p := pace{pollMin: 500 * time.Millisecond, pollMax: 5 * time.Second}
