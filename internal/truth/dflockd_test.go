@@ -32,7 +32,7 @@ type dflockdActor struct {
 // dflockdOwner is who owns a lock.
 type dflockdOwner struct {
 	dflocktest.Owner
-	ends time.Time // its lease
+	endsAfter, ends time.Time // its lease ends between them
 }
 
 // dflockdClient is a connection.
@@ -204,7 +204,7 @@ func (a *dflockdActor) record() {
 	now := map[string]dflockdOwner{}
 	for _, e := range a.server.State().Entries {
 		if e.Limit == 1 && len(e.Owners) == 1 && slices.Contains(a.rows, e.Key) {
-			now[e.Key] = dflockdOwner{e.Owners[0], time.Now().Add(e.Owners[0].Left)}
+			now[e.Key] = dflockdOwner{e.Owners[0], began.Add(e.Owners[0].Left), time.Now().Add(e.Owners[0].Left)}
 		}
 	}
 	to := time.Now()
@@ -218,9 +218,9 @@ func (a *dflockdActor) record() {
 		const misread = 20 * time.Millisecond
 		switch {
 		case owned && owns && was.Nonce == is.Nonce:
-			if is.ends.Sub(was.ends) > 200*time.Millisecond {
+			if is.endsAfter.After(was.ends) {
 				a.history.add(change(is, renews))
-			} else {
+			} else if was.ends.Before(is.ends) {
 				is.ends = was.ends
 				now[row] = is
 			}
