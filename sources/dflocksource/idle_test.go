@@ -15,7 +15,7 @@ func TestAServerThatEndsSilentConnectionsSoonIsAskedMoreOften(t *testing.T) {
 	t.Parallel()
 	r := serve(t, dflocktest.Options{ReadTimeout: time.Second}).watch(Options{PollMin: 3 * time.Second})
 	down := r.Event(sources.EventSourceDown, "")
-	if !strings.Contains(down.Detail, "after a silence of 1s, its --read-timeout") {
+	if !strings.Contains(down.Detail, "after a silence of 1") || !strings.Contains(down.Detail, "its --read-timeout") {
 		t.Errorf("it says %q", down.Detail)
 	}
 	looks := r.Received("stats")
