@@ -113,12 +113,12 @@ func waiterSet(waiters []Waiter) map[waiterKey]bool {
 
 func (w *Waiter) ref() OwnerRef { return OwnerRef{ID: w.ID, Label: w.Label} }
 
-// WaitingSince is since when the one that has waited longest is known to wait. Zero: nobody is
+// WaitingSince is since when the one that has waited longest is known to wait. Unknown: nobody is
 // known to wait, or since when.
-func (q *Queue) WaitingSince() (first time.Time) {
+func (q *Queue) WaitingSince() (first Stamp) {
 	for i := range q.Waiters {
-		if s := q.Waiters[i].Since; s.How != Unknown && !s.At.IsZero() && (first.IsZero() || s.At.Before(first)) {
-			first = s.At
+		if s := q.Waiters[i].Since; s.How != Unknown && !s.At.IsZero() && (first.At.IsZero() || s.At.Before(first.At)) {
+			first = s
 		}
 	}
 	return first

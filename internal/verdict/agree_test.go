@@ -92,6 +92,19 @@ func TestANameThatTwoOwnIsAProblemWhereItShouldBeOneLock(t *testing.T) {
 	}
 }
 
+func TestNamesOfRowsThatAreGoneHaveNoOwner(t *testing.T) {
+	t.Parallel()
+	owner := func(id string) sources.Owner { return sources.Owner{ID: id, Label: id} }
+	j := places(map[string]sources.SourceStatus{"old": {Agree: 1}, "new": {Agree: 1}}, held("old", "0", "x", owner("a")), held("new", "0", "y", owner("b")), held("new", "0", "z", owner("c")))
+	j.State.Rows[2] = nil
+	for _, slot := range []int{-1, 1, 2} { // only recorded, of another name by now, gone
+		j.Names.Add("x", slot)
+	}
+	if list := j.Problems(j.State.Rows[0], uitest.Noon()); len(list) > 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestTwoOwnersAreAProblemSinceTheSecondOne(t *testing.T) {
 	t.Parallel()
 	first, second := held("old", "0", "x", sources.Owner{ID: "a", Label: "a", Since: ago(time.Minute)}), held("new", "0", "x", sources.Owner{ID: "b", Label: "b", Since: ago(time.Second)})

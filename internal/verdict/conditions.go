@@ -57,7 +57,7 @@ var conditions = [faults]condition{
 		name: "wait", chip: "with a long wait", grade: "worth a look; needs a person after 10 min, or while the owner is idle",
 		when:     "the first waiter of a lock or semaphore has waited for 30 s",
 		judge:    longWait,
-		since:    (*Judge).waitSince,
+		since:    func(j *Judge) sources.Stamp { return j.row.Queue.WaitingSince() },
 		sentence: (*Judge).waitSentence,
 	},
 	Late: {

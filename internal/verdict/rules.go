@@ -106,7 +106,7 @@ func overdueAt(row *sources.Row) time.Time {
 
 // longWait is about the first waiter. Candidates of an election wait as long as it takes.
 func longWait(j *Judge) Severity {
-	first, t := j.row.Queue.WaitingSince(), &j.State.Thresholds
+	first, t := j.row.Queue.WaitingSince().At, &j.State.Thresholds
 	switch {
 	case j.row.Kind == sources.KindElection || first.IsZero() || !j.passed(first.Add(t.Wait)):
 		return Well

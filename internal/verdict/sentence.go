@@ -87,19 +87,8 @@ func (j *Judge) endlessSentence() string {
 	return text
 }
 
-// waitSince is since when the first waiter waits.
-func (j *Judge) waitSince() sources.Stamp {
-	first := j.row.Queue.WaitingSince()
-	for i := range j.row.Queue.Waiters {
-		if s := j.row.Queue.Waiters[i].Since; s.At.Equal(first) && s.How != sources.Unknown {
-			return s
-		}
-	}
-	return sources.Stamp{}
-}
-
 func (j *Judge) waitSentence() string {
-	text := "somebody has waited for " + format.Age(j.now.Sub(j.row.Queue.WaitingSince()))
+	text := "somebody has waited for " + format.Age(j.now.Sub(j.row.Queue.WaitingSince().At))
 	if ownerIdle(j.row) {
 		text += ", and the owner is idle"
 	}

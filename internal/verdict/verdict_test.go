@@ -77,6 +77,14 @@ func usual(before, held time.Duration) func(*sources.Row) {
 	}
 }
 
+// shares adds another owner.
+func shares(since sources.Stamp) func(*sources.Row) {
+	return func(r *sources.Row) {
+		r.Owners[0].Mode = sources.Shared
+		r.Owners = append(r.Owners, sources.Owner{ID: "host-2", Label: "host-2", Mode: sources.Shared, Since: since})
+	}
+}
+
 // left is what is left of the lease of the owner, of 15 s.
 func left(d time.Duration) func(*sources.Row) {
 	return func(r *sources.Row) { r.Owners[0].Expires.At = uitest.Noon().Add(d) }
@@ -221,6 +229,13 @@ func TestASentenceSaysWhatIsWrongAndWithWhom(t *testing.T) {
 		{lock(sources.KindMutex, true, func(r *sources.Row) {
 			r.Owners = append(r.Owners, sources.Owner{Label: "x\x1b[31m", Since: ago(time.Second)})
 		}), `owned at once by host-1 and x\x1b[31m`, time.Second, true},
+		{lock(sources.KindMutex, true, shares(ago(time.Second)), func(r *sources.Row) { r.Owners[1].NoExpiry = true }), "the lease of host-2 has no end", time.Second, false},
+		{lock(sources.KindMutex, true, shares(ago(time.Second)), left(-time.Second)), "the renewal of an owner is late", time.Second, true},
+		{lock(sources.KindMutex, true, func(r *sources.Row) {
+			for _, name := range []string{"b", "c", "d"} {
+				r.Owners = append(r.Owners, sources.Owner{Label: name, Since: ago(time.Second)})
+			}
+		}), `owned at once by host-1 and b and c`, time.Second, true},
 		{lock(sources.KindMutex, true, func(r *sources.Row) { r.At = time.Time{} }), "not observed yet", 0, true},
 	} {
 		j := Judge{State: c.st}

@@ -10,8 +10,7 @@ type Field struct {
 	Counts bool                // of a Length: a plain number is compared with a count of things
 	Value  func(string) string // how a value is written that was typed; nil: as it was typed
 
-	Also  []string          // words for the field in other programs
-	Means map[string]string // and for its values
+	Also []string // words for the field in other programs
 }
 
 // FieldKind is what a field is compared with.

@@ -20,7 +20,6 @@ type fieldEntry struct {
 	event  func(s *eventSubject, match func(string) bool) (found bool) // what an event says itself; nil: its row is asked
 	audit  func(e *action.AuditEntry) []string                         // what an action of the audit says; nil: nothing
 	values func(r *sources.Row, v *verdict.Verdict, add func(string))  // that completion offers; nil: none
-	always []string                                                    // values that make sense whether or not a row has them now
 }
 
 // exactly is a number that is known.
@@ -35,13 +34,12 @@ func fieldTable() []fieldEntry {
 		audit:  func(e *action.AuditEntry) []string { return []string{e.Ref.Source} },
 		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) { add(r.Source) },
 	}, {
-		Field: filter.Field{Name: "kind", Op: "=", Also: []string{"type"}, Means: map[string]string{"leader": "election", "lock": "mutex"}},
+		Field: filter.Field{Name: "kind", Op: "=", Also: []string{"type"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
 			return match(s.row.Kind.String()), s.row.Kind != sources.KindUnknown
 		},
 		audit:  func(e *action.AuditEntry) []string { return []string{e.Kind} },
 		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) { add(r.Kind.String()) },
-		always: []string{sources.KindElection.String(), sources.KindMutex.String(), sources.KindSemaphore.String()},
 	}, {
 		Field: filter.Field{Name: "name", Op: "~", Also: []string{"key", "lock"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
@@ -71,7 +69,6 @@ func fieldTable() []fieldEntry {
 			return match(stateWord(s.v.Status)) || s.v.Faults.Has(verdict.Flapping) && match(flapping), s.v.Status != sources.StatusUnknown
 		},
 		values: func(_ *sources.Row, v *verdict.Verdict, add func(string)) { add(stateWord(v.Status)) },
-		always: stateWords(),
 	}, {
 		Field:  filter.Field{Name: "since", Op: "<", Is: filter.Length, Also: []string{"age"}},
 		number: func(s *rowSubject) (filter.Range, bool) { return ageRange(sinceOf(s.row), s.now) },
@@ -128,15 +125,6 @@ func languageOf(table []fieldEntry, has func(*fieldEntry) bool) filter.Fields {
 
 // flapping is a filter's word for a row that flaps, besides its state.
 const flapping = "flapping"
-
-// stateWords are the words for all states.
-func stateWords() []string {
-	list := []string{flapping}
-	for s := sources.StatusNotObserved; s <= sources.StatusAbsent; s++ {
-		list = append(list, stateWord(s))
-	}
-	return list
-}
 
 // stateWord is how a filter names a state.
 func stateWord(s sources.Status) string {

@@ -68,17 +68,9 @@ func (x *Index) Labels() []string {
 	return list
 }
 
-// Meant asks whether a filter that selects nothing was meant otherwise; "": nothing else is
-// likely.
+// Meant asks whether a filter that selects nothing was meant to be a comparison; "": it has no colon.
 func (x *Index) Meant() string {
-	values := func(field string) []string {
-		list := x.Values(field)
-		if i := language.Find(field); i >= 0 {
-			list = append(list, fields[i].always...)
-		}
-		return list
-	}
-	meant := language.Meant(x.Filter.Text, x.Labels(), values)
+	meant := language.Meant(x.Filter.Text, x.Labels())
 	if meant == "" {
 		return ""
 	}
