@@ -60,33 +60,7 @@ func (m timelineScreen) recordedLanes() []rows.Handle {
 	})
 }
 
-// lanes are the rows of the list, and behind them, or in their order where that is by name, what the
-// recording alone knows.
+// lanes are the rows of the list, and behind them what the recording alone knows.
 func (m timelineScreen) lanes() []rows.Handle {
-	recorded := m.recordedLanes()
-	if len(recorded) == 0 {
-		return m.Rows.Handles
-	}
-	if m.Rows.Order != rows.ByName {
-		return slices.Concat(m.Rows.Handles, recorded)
-	}
-	sign := 1
-	if m.Rows.Reverse {
-		sign = -1
-		slices.Reverse(recorded)
-	}
-	rest, all := m.Rows.Handles, make([]rows.Handle, 0, len(m.Rows.Handles)+len(recorded))
-	for _, h := range recorded { // both lists are in order
-		row, _ := m.Rows.At(h)
-		at, _ := slices.BinarySearchFunc(rest, row.Name, func(h rows.Handle, name string) int {
-			other, _ := m.Rows.At(h)
-			if other == nil {
-				return -1
-			}
-			return sign * strings.Compare(other.Name, name)
-		})
-		all = append(append(all, rest[:at]...), h)
-		rest = rest[at:]
-	}
-	return append(all, rest...)
+	return slices.Concat(m.Rows.Handles, m.recordedLanes())
 }
