@@ -57,7 +57,7 @@ func directions() []direction {
 		{"ui/rows", []string{"ui/paint", "ui/filter", "sources", "internal/action", "internal/verdict"}},
 		{"ui/paint", []string{"ui/timeline", "sources", "internal/format", "internal/verdict"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
-		{"ui/filter", []string{"internal/address"}},
+		{"ui/filter", []string{"internal/address", "internal/format"}},
 		{"ui/cursor", nil},
 		{"ui/timeline", []string{"sources", "internal/lane"}},
 		{"internal/action", []string{"sources", "internal/format"}},

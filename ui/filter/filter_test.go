@@ -146,7 +146,7 @@ func TestFiltersSelectWhatTheySay(t *testing.T) {
 		"since=89s":                            "",
 		"since>1h30m":                          "calm",
 		"gap>8s":                               "busy",
-		"gap>500ms and gap<1w":                 "busy",
+		"gap>500ms and gap<7d":                 "busy",
 		"lease=?":                              "busy dark",
 		"lease!=?":                             "calm",
 		"lease>0s":                             "calm",

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"coordtop/internal/format"
 )
 
 const (
@@ -23,33 +25,11 @@ func parseCount(s string) (int64, bool) {
 // hasUnit reports whether a value is a length of time rather than a plain number.
 func hasUnit(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
-// units from the longest to the shortest; "ms" stands before "m" where it is looked for.
-var units = [...]struct {
-	name string
-	size time.Duration
-}{{"ms", time.Millisecond}, {"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
-
-// parseLength reads "1h30m" and returns the smallest unit that was written.
+// parseLength reads "1h30m" and returns the last unit that was written.
 func parseLength(s string) (n, unit int64, ok bool) {
-	unit = largest
-	for s != "" {
-		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-		count, good := parseCount(s[:digits])
-		s = s[digits:]
-		size := int64(0)
-		for _, u := range units {
-			if strings.HasPrefix(s, u.name) {
-				size, s = int64(u.size), s[len(u.name):]
-				break
-			}
-		}
-		if !good || size == 0 || count > maxCount/size || n > maxCount-count*size {
-			return 0, 0, false
-		}
-		n += count * size
-		unit = min(unit, size)
-	}
-	return n, unit, unit != largest
+	d, ok := format.ParseLength(s)
+	last := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[s[strings.LastIndexAny(s, "0123456789")+1:]]
+	return int64(d), int64(last), ok && last > 0 && d < maxCount
 }
 
 // contains returns what reports whether a text holds word, in any case of letters. It allocates
