@@ -32,6 +32,14 @@ func asking(do func(m *model) tea.Cmd) handler {
 	return handler{do: func(m *model, _ string) tea.Cmd { return do(m) }}
 }
 
+// taking is a handler that only changes the model, by what is typed behind its command.
+func taking(do func(m *model, argument string), arguments func(m *model, typed string) filter.Completion) handler {
+	return handler{arguments: arguments, do: func(m *model, argument string) tea.Cmd {
+		do(m, argument)
+		return nil
+	}}
+}
+
 // handlers are those of all intents, but for those that dialogs carry out.
 func handlers() map[keys.Intent]handler {
 	all := map[keys.Intent]handler{}
@@ -106,21 +114,15 @@ func lineHandlers() map[keys.Intent]handler {
 			arguments: func(m *model, typed string) filter.Completion { return filter.Completion{List: m.namesLike(typed)} },
 		}
 	}
-	changing := func(do func(*model, string), arguments func(*model, string) filter.Completion) handler {
-		return handler{arguments: arguments, do: func(m *model, argument string) tea.Cmd {
-			do(m, argument)
-			return nil
-		}}
-	}
 	return map[keys.Intent]handler{
 		keys.Command:    asking(func(m *model) tea.Cmd { return m.line.begin(keys.InCommand, "") }),
 		keys.Run:        asking((*model).run),
 		keys.GiveUp:     simply(func(m *model) { m.line.leave() }),
 		keys.Earlier:    simply(func(m *model) { m.line.recall(-1) }),
 		keys.Later:      simply(func(m *model) { m.line.recall(+1) }),
-		keys.FilterBy:   changing((*model).filterBy, (*model).completeFilter),
-		keys.SourceIs:   changing((*model).onlySource, oneOf(sourceNames)),
-		keys.SortBy:     changing((*model).sortBy, oneOf(orderWords)),
+		keys.FilterBy:   taking((*model).filterBy, (*model).completeFilter),
+		keys.SourceIs:   taking((*model).onlySource, oneOf(sourceNames)),
+		keys.SortBy:     taking((*model).sortBy, oneOf(orderWords)),
 		keys.Theme:      {do: (*model).setScheme, arguments: oneOf(func(*model) []string { return paint.Schemes() })},
 		keys.AcquireBy:  claim(action.Acquire),
 		keys.CampaignBy: claim(action.Campaign),

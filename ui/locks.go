@@ -109,10 +109,3 @@ func (m *model) holdOrder(i keys.Intent) {
 		}
 	}
 }
-
-// freeOrder lets the rows move again when the cursor was not used for a while.
-func (m *model) freeOrder() {
-	if m.Rows.Held && !m.Clock.Before(m.heldUntil) {
-		m.Rows.Held = false
-	}
-}

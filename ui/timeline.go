@@ -25,10 +25,7 @@ func onTime(do func(timelineScreen)) handler { return simply(func(m *model) { do
 // timelineHandlers are those of the Timeline screen.
 func timelineHandlers() map[keys.Intent]handler {
 	typed := func(do func(timelineScreen, string), offered ...string) handler {
-		return handler{arguments: oneOf(func(*model) []string { return slices.Clone(offered) }), do: func(m *model, argument string) tea.Cmd {
-			do(timelineScreen{m}, argument)
-			return nil
-		}}
+		return taking(func(m *model, argument string) { do(timelineScreen{m}, argument) }, oneOf(func(*model) []string { return slices.Clone(offered) }))
 	}
 	lengths := []string{"1m", "5m", "15m", "1h", "6h", "24h", "168h", "720h"}
 	all := map[keys.Intent]handler{

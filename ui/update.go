@@ -124,7 +124,9 @@ func (m *model) second() {
 	}
 	m.Slow = m.options.slow != nil && m.options.slow()
 	m.Now, m.Still = now, !m.Slow && !m.feeds.replaying()
-	m.freeOrder()
+	if m.Rows.Held && !m.Clock.Before(m.heldUntil) { // the cursor was not used for a while
+		m.Rows.Held = false
+	}
 	m.receive()
 	m.Events.Second()
 	if m.Rows.Sweep(m.Now, m.inSight()) {

@@ -154,13 +154,10 @@ func waitKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	case row.Queue.Len == 0:
 		return keyNone
 	}
-	key := math.MaxInt64/2 - int64(row.Queue.Len)
-	for i := range row.Queue.Waiters {
-		if s := row.Queue.Waiters[i].Since; s.How != sources.Unknown && !s.At.IsZero() {
-			key = min(key, s.At.UnixNano())
-		}
+	if first := row.Queue.WaitingSince(); first.How != sources.Unknown {
+		return first.At.UnixNano()
 	}
-	return key
+	return math.MaxInt64/2 - int64(row.Queue.Len)
 }
 
 // OrderText says how the list is ordered.

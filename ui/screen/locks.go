@@ -106,7 +106,8 @@ func (p *locksPane) changes(l *paint.Line, r *locksRow, w int) {
 
 // strip draws who owned the row.
 func (p *locksPane) strip(l *paint.Line, r *locksRow, _ int) {
-	p.cells = drawStrip(p.Scene, l, r.Row, p.win, p.cells)
+	p.cells = cellsOf(p.Scene, r.Row, laneOf(p.Scene, r.Row), p.win, p.cells)
+	l.Strip(p.cells)
 }
 
 // owner draws who owns the row, or the word for nobody.

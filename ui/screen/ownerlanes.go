@@ -108,18 +108,11 @@ func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane
 // leaseLane draws how low the lease of the selected lane came, on the axis of the lanes; nil where
 // no lease is told, or nothing of it in the window.
 func leaseLane(sc *Scene, row *sources.Row, win timeline.Window, w int) []string {
-	if len(row.Owners) != 1 {
-		return nil
-	}
-	o := &row.Owners[0]
-	if o.NoExpiry || o.Lease <= 0 {
-		return nil
-	}
-	fills := sc.Events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sources.Earlier(DrawnTo(sc), win.End()))
+	fills := leaseFills(sc, row, win, sources.Earlier(DrawnTo(sc), win.End()))
 	if len(fills) == 0 {
 		return nil
 	}
-	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, "lease left", laneNames(sc)).Right(sc.Theme.Dim, format.Age(o.Lease), laneChanges-2).Skip(2)
+	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, "lease left", laneNames(sc)).Right(sc.Theme.Dim, format.Age(row.Owners[0].Lease), laneChanges-2).Skip(2)
 	teeth(sc, l, row, fills, win)
 	return []string{l.Done()}
 }

@@ -71,7 +71,8 @@ func candidateLines(sc *Scene, row *sources.Row, w int, full bool) []string {
 func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
 	g := paint.Grid{Heads: []string{"", "WAITER", "SESSION", "MODE", "PERMITS", "SINCE", "GIVES UP", "", "DATA"},
 		Right: []bool{0: true, 4: true, 5: true}, Leave: []int{2, 6}}
-	ordered, mixed := next != "" || &waiters[0] == firstWaiter(row), mixedModes(waiters)
+	ordered := len(row.Queue.Waiters) > 0 && &waiters[0] == &row.Queue.Waiters[0]
+	mixed := slices.ContainsFunc(waiters, func(w sources.Waiter) bool { return w.Mode == sources.Shared })
 	for i := range waiters {
 		q := &waiters[i]
 		place, said, mode := "", paint.Part{}, ""
@@ -99,18 +100,6 @@ func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sourc
 		}
 	}
 	return out
-}
-
-// firstWaiter is the head of the queue; nil where nobody is told.
-func firstWaiter(row *sources.Row) *sources.Waiter {
-	if len(row.Queue.Waiters) == 0 {
-		return nil
-	}
-	return &row.Queue.Waiters[0]
-}
-
-func mixedModes(waiters []sources.Waiter) bool {
-	return slices.ContainsFunc(waiters, func(w sources.Waiter) bool { return w.Mode == sources.Shared })
 }
 
 // givesUp says when a waiter stops to wait; "" where that is not told.

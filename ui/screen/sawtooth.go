@@ -15,16 +15,12 @@ import (
 // renewal lifts it, and one that is missed shows as a tooth that goes deeper. nil where
 // no lease is told or it is old.
 func sawtoothLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string {
-	if len(row.Owners) != 1 || v.Status == sources.StatusStale || w < 24 {
-		return nil
-	}
-	o := &row.Owners[0]
-	if o.NoExpiry || o.Lease <= 0 || o.Expires.At.IsZero() {
+	if v.Status == sources.StatusStale || w < 24 {
 		return nil
 	}
 	win := timeline.Fit(sc.Now, spanOf(sc, w-4), w-4)
-	fills := sc.Events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sc.Now)
-	if len(fills) == 0 {
+	fills := leaseFills(sc, row, win, sc.Now)
+	if len(fills) == 0 || row.Owners[0].Expires.At.IsZero() {
 		return nil
 	}
 	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
@@ -37,6 +33,15 @@ func sawtoothLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []stri
 	axis.Axis(win, sc.Now.Location())
 	teeth(sc, l, row, fills, win)
 	return []string{head.Done(), axis.Done(), l.Done()}
+}
+
+// leaseFills are the fills of the lease of an owner that is alone, in a window up to an instant; none where it
+// has no end.
+func leaseFills(sc *Scene, row *sources.Row, win timeline.Window, to time.Time) []rows.Fill {
+	if len(row.Owners) != 1 || row.Owners[0].NoExpiry || row.Owners[0].Lease <= 0 {
+		return nil
+	}
+	return sc.Events.Fills(row, row.Owners[0].Lease, win.Start.Add(-row.Owners[0].Lease), to)
 }
 
 // teeth draws how low the lease of a row came in each column: dots where that is not known, though

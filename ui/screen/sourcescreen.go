@@ -63,7 +63,9 @@ func sourceTable(sc *Scene, w int) []string {
 func scopeCells(sc *Scene, c *sources.Scope) []paint.Part {
 	st := sc.Theme.Good
 	if c.Health == sources.HealthStale {
-		st = silentStyle(sc, c)
+		var h sign
+		markSilent(sc, &h, c.Alive)
+		st = h.st
 	}
 	answered, trip := "never", "?"
 	if !c.Alive.IsZero() {
@@ -88,19 +90,12 @@ func answeredAgo(sc *Scene, c *sources.Scope) string {
 	return "just now"
 }
 
-// silentStyle is the style of a scope that is stale.
-func silentStyle(sc *Scene, c *sources.Scope) paint.Style {
-	var h sign
-	markSilent(sc, &h, c.Alive)
-	return h.st
-}
-
 // healthText is the health of a scope in a word.
 func healthText(c *sources.Scope) string {
-	if c.Health == sources.HealthLive && (!c.Synced || c.About.Partial == sources.Reading) {
+	switch {
+	case c.Health == sources.HealthLive && (!c.Synced || c.About.Partial == sources.Reading):
 		return "reading"
-	}
-	if c.Health == sources.HealthStale {
+	case c.Health == sources.HealthStale:
 		return "STALE"
 	}
 	return c.Health.String()

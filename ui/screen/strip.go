@@ -6,7 +6,6 @@ import (
 
 	"coordtop/internal/verdict"
 	"coordtop/sources"
-	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )
 
@@ -27,13 +26,6 @@ func stripsAt(sc *Scene) time.Time {
 // StripWindow is what the strips of the list show.
 func StripWindow(sc *Scene) timeline.Window {
 	return timeline.Fit(stripsAt(sc), spanOf(sc, sc.columns[colStrip]), sc.columns[colStrip])
-}
-
-// drawStrip draws who owned the row in the window. It writes over cells and returns them.
-func drawStrip(sc *Scene, l *paint.Line, row *sources.Row, win timeline.Window, cells []timeline.Cell) []timeline.Cell {
-	cells = cellsOf(sc, row, laneOf(sc, row), win, cells)
-	l.Strip(cells)
-	return cells
 }
 
 // cellsOf are the cells of a row's lane: what was published since the last second is in them.

@@ -180,7 +180,9 @@ func timelineScreen(sc *Scene) Frame {
 	if layout.ruled {
 		lines = append(lines, sc.Theme.Line(w).Rule().Done())
 	}
-	lines = append(lines, laneAxis(sc, win, w))
+	axis := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "LANE").To(1+laneNames(sc)).Right(sc.Theme.Dim, "CHG", laneChanges-2).Skip(2)
+	axis.Times(win, sc.Now.Location(), stripsAt(sc), sc.Time.End.IsZero())
+	lines = append(lines, axis.Done())
 	lines = append(lines, sc.Theme.Box(drawLanes(sc, win, w), w, layout.lanes)...)
 	if sc.Layout.Small {
 		return fixed(sc, append(lines, sc.Theme.Box(timeReadout(sc, win, w)[1:], w, layout.lower)...))
@@ -194,13 +196,6 @@ func timelineScreen(sc *Scene) Frame {
 	}
 	lines = append(lines, drawMarks(sc, win, w), rule.Rule().Done())
 	return fixed(sc, append(lines, sc.Theme.Box(timeLower(sc, win, w, layout), w, layout.lower)...))
-}
-
-// laneAxis is the line of times above the lanes.
-func laneAxis(sc *Scene, win timeline.Window, w int) string {
-	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "LANE").To(1+laneNames(sc)).Right(sc.Theme.Dim, "CHG", laneChanges-2).Skip(2)
-	l.Times(win, sc.Now.Location(), stripsAt(sc), sc.Time.End.IsZero())
-	return l.Done()
 }
 
 // drawLanes draws the lanes that are in sight.
