@@ -19,15 +19,19 @@ func (v view) Row(*sources.State, sources.Ref) *sources.Row { return v.row }
 
 func TestReleasePrintsWhatWasSeenOfIt(t *testing.T) {
 	t.Parallel()
-	for phase, c := range map[action.Phase]struct {
+	for _, c := range []struct {
+		run    action.Run
 		result string
-		err    error
+		err    error // of the ends that a caller tells apart; nil: another, or none
 	}{
-		action.Seen: {"done", nil}, action.Unseen: {"not seen", foreground.ErrUnseen}, action.Changed: {"missed", foreground.ErrChanged},
-		action.Unknown: {"not known", foreground.ErrUnknown}, action.Failed: {"failed", foreground.ErrNotPossible}, action.Dropped: {"called off", nil},
+		{action.Run{Phase: action.Seen}, "done", nil}, {action.Run{Phase: action.Unseen}, "not seen", foreground.ErrUnseen},
+		{action.Run{Phase: action.Changed}, "missed", foreground.ErrChanged}, {action.Run{Phase: action.Unknown}, "not known", foreground.ErrUnknown},
+		{action.Run{Phase: action.Failed, NotPossible: true}, "failed", foreground.ErrNotPossible}, {action.Run{Phase: action.Failed, Refused: true}, "failed", foreground.ErrRefused},
+		{action.Run{Phase: action.Failed}, "failed", nil}, {action.Run{Phase: action.Dropped}, "called off", nil},
 	} {
 		op := newScript()
-		op.instead[action.Release] = action.Run{Phase: phase, Text: "what happened", NotPossible: phase == action.Failed}
+		c.run.Text = "what happened"
+		op.instead[action.Release] = c.run
 		row := &sources.Row{Primitive: &sources.Primitive{
 			Ref: sources.Ref{Source: "a", Space: "0", Name: "x"}, Kind: sources.KindMutex, Owners: []sources.Owner{{ID: "#2", Label: "next"}},
 		}}
@@ -41,10 +45,15 @@ func TestReleasePrintsWhatWasSeenOfIt(t *testing.T) {
 		}
 		if e := json.Unmarshal(out.Bytes(), &line); e != nil || line.Event != "release" || line.Result != c.result || line.Previous.Label != "ann" ||
 			line.Name != "x" || len(line.Owners) != 1 || line.Owners[0].Label != "next" || line.Detail != "what happened" {
-			t.Errorf("%v: %v, printed %s", phase, e, out.String())
+			t.Errorf("%v: %v, printed %s", c.run.Phase, e, out.String())
 		}
-		if c.err != nil && !errors.Is(err, c.err) || (err == nil) != (phase == action.Seen) {
-			t.Errorf("%v: %v, want %v", phase, err, c.err)
+		if (err == nil) != (c.run.Phase == action.Seen) {
+			t.Errorf("%v: %v", c.run.Phase, err)
+		}
+		for _, end := range []error{foreground.ErrUnseen, foreground.ErrChanged, foreground.ErrUnknown, foreground.ErrNotPossible, foreground.ErrRefused, foreground.ErrMissed, foreground.ErrLost} {
+			if errors.Is(err, end) != (end == c.err) {
+				t.Errorf("%v: %v, want %v", c.run.Phase, err, c.err)
+			}
 		}
 	}
 }

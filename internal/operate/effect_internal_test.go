@@ -157,3 +157,31 @@ func TestAnEffectSaysWhatWouldBeDone(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatMustBeTypedCanBeTypedAndIsNeverNothing(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 200)
+	asked := map[string]bool{}
+	for name, want := range map[string]string{
+		"": `""`, " ": `" "`, " a": `" a"`, "a ": `"a "`, "a": "a", "a b": "a b", "\n": `"\n"`, long: long,
+		"a\x1bb": `"a\x1bb"`, `a\x1bb`: `a\x1bb`, `"a\x1bb"`: `"\"a\\x1bb\""`, "sha256:000000000000": `"sha256:000000000000"`, "a\u200b": `"a\u200b"`,
+		long + "a": "sha256:", long + "b": "sha256:", long + " ": "sha256:", strings.Repeat(" ", 22): `"` + strings.Repeat(" ", 22) + `"`, strings.Repeat(" ", 23): "sha256:",
+	} {
+		r := action.Request{Verb: action.Release, Target: action.Target{Ref: sources.Ref{Name: name}}}
+		typed := nameFor(&Backend{}, r)
+		got := typed
+		if short, _, hashed := strings.Cut(got, ":"); hashed && got[0] != '"' {
+			got = short + ":"
+		}
+		if got != want || asked[typed] || strings.TrimSpace(typed) != typed {
+			t.Errorf("%q: type %q, want %q", name, typed, want)
+		}
+		asked[typed] = true
+		if got := nameFor(&Backend{Demo: true}, r); got != "" {
+			t.Errorf("%q: type %q in the demo", name, got)
+		}
+		if r.Verb = action.Resign; nameFor(&Backend{}, r) != "" {
+			t.Errorf("%q: a name must be typed to give up what is ours", name)
+		}
+	}
+}

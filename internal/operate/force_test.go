@@ -328,27 +328,3 @@ func TestALeaseWithoutAnEndIsSaidToBeReleasedByForceWhereItCanBe(t *testing.T) {
 		}
 	}
 }
-
-func TestWhatMustBeTypedCanBeTypedAndIsNeverNothing(t *testing.T) {
-	t.Parallel()
-	r := forcedRig(t, &forcing{}, func(_ *operate.Options, b *operate.Backend) { b.Demo = false })
-	long := strings.Repeat("x", 200)
-	asked := map[string]bool{}
-	for name, want := range map[string]string{
-		"": `""`, " ": `" "`, " a": `" a"`, "a ": `"a "`, "a": "a", "a b": "a b", "\n": `"\n"`, long: long,
-		"a\x1bb": `"a\x1bb"`, `a\x1bb`: `a\x1bb`, `"a\x1bb"`: `"\"a\\x1bb\""`, "sha256:000000000000": `"sha256:000000000000"`, "a\u200b": `"a\u200b"`,
-		long + "a": "sha256:", long + "b": "sha256:", long + " ": "sha256:", strings.Repeat(" ", 25): "sha256:",
-	} {
-		q := action.Request{Verb: action.Release, Target: r.ask(action.Release, mutex).Target}
-		q.Target.Ref.Name = name
-		effect, err := r.Describe(t.Context(), q)
-		got := effect.NeedsName
-		if short, _, hashed := strings.Cut(got, ":"); hashed && got[0] != '"' {
-			got = short + ":"
-		}
-		if err != nil || got != want || asked[effect.NeedsName] || strings.TrimSpace(effect.NeedsName) != effect.NeedsName {
-			t.Errorf("%q: type %q, want %q, %v", name, effect.NeedsName, want, err)
-		}
-		asked[effect.NeedsName] = true
-	}
-}
