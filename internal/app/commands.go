@@ -50,7 +50,7 @@ func (p *program) getCommand() *cobra.Command {
 			}
 			recording := p.recordingOf(c)
 			defer recording.close()
-			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+			err = p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside)}
 				if o.format() == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
@@ -59,6 +59,10 @@ func (p *program) getCommand() *cobra.Command {
 				}
 				return headless.Get(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, options)
 			})
+			if err == nil && failOn == 0 { // else the exit code may be all that is wanted
+				err = printed(p.env.Stdout)
+			}
+			return err
 		}),
 	}
 	o.flag(cmd)

@@ -197,7 +197,8 @@ func (p *program) historyCommand() *cobra.Command {
 				if s.file == "" {
 					acts = append(acts, p.acted()...)
 				}
-				return headless.History(p.env.Stdout, lanes, headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Zone: time.Local, Acts: acts, Aliases: aliases})
+				options := headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Zone: time.Local, Acts: acts, Aliases: aliases}
+				return cmp.Or(headless.History(p.env.Stdout, lanes, options), printed(p.env.Stdout))
 			})
 		}),
 	}
@@ -233,7 +234,7 @@ func (p *program) reportCommand() *cobra.Command {
 						return fmt.Errorf("drawing the timeline: %w", err)
 					}
 				}
-				return text.Markdown(p.env.Stdout)
+				return cmp.Or(text.Markdown(p.env.Stdout), printed(p.env.Stdout))
 			})
 		}),
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"syscall"
@@ -38,6 +39,27 @@ func whileRead(ctx context.Context, out io.Writer) error {
 			}
 		}
 	}
+}
+
+// errClosed reports that what was printed went nowhere.
+var errClosed = errors.New("standard output is closed: nothing was printed; to throw it away, redirect it to /dev/null")
+
+// printed is errClosed where out is in place of a standard output that was closed: the Go runtime
+// opens /dev/null there for reading and writing, a redirection of a shell only for writing.
+func printed(out io.Writer) error {
+	f, ok := out.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := f.Stat()
+	null, nothing := os.Stat(os.DevNull)
+	if err != nil || nothing != nil || !os.SameFile(info, null) {
+		return nil
+	}
+	if flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0); err == nil && flags&unix.O_ACCMODE == unix.O_RDWR {
+		return errClosed
+	}
+	return nil
 }
 
 // abandoned reports whether the other end of a pipe is closed.
