@@ -26,6 +26,7 @@ type script struct {
 
 	mu     sync.Mutex
 	status action.Status
+	until  time.Time // the end of trust in what it holds
 	asked  []action.Request
 	closed int
 }
@@ -51,7 +52,7 @@ func (s *script) Start(r action.Request) (uint64, error) {
 		case action.Proclaim:
 			s.status.Holdings = []action.Holding{{Ref: r.Target.Ref, Owner: "#1", Data: r.Data}}
 		default:
-			s.status.Holdings = []action.Holding{{Ref: r.Target.Ref, Owner: "#1", Data: r.Data, Permits: r.Permits}}
+			s.status.Holdings = []action.Holding{{Ref: r.Target.Ref, Owner: "#1", Data: r.Data, Permits: r.Permits, Until: s.until}}
 		}
 	}
 	run.ID, run.Request = uint64(len(s.asked)), r
@@ -280,6 +281,29 @@ func TestThatItIsGivenUpIsSaidBeforeAnythingIsSent(t *testing.T) {
 			t.Errorf("%s: %v, %v", end, events, err)
 		}
 		cancel()
+	}
+}
+
+func TestWhatRanOutIsNotSaidToBeGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		until time.Duration // from now; 0: it has no end
+		want  []string
+	}{
+		"no end": {0, []string{"acquired", "resigning", "resigned"}}, "in time": {time.Hour, []string{"acquired", "resigning", "resigned"}}, "ran out": {-time.Second, []string{"acquired", "resigned"}},
+	} {
+		op := newScript()
+		if c.until != 0 {
+			op.until = time.Now().Add(c.until)
+		}
+		r := setup(t, op)
+		for i, event := range c.want {
+			t.Log(name)
+			if r.says(event); i == 0 {
+				r.lines <- "resign"
+			}
+		}
+		r.ends(nil)
 	}
 }
 

@@ -98,7 +98,7 @@ func (n *run) provision(b *Backend) {
 	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
 	n.reach(action.Sent, did)
 	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
-		return shows(b, n.Request, row, events)
+		return shows(n.Request, row, events)
 	})
 	if !seen {
 		n.unseen(did, sources.OwnerRef{})
@@ -157,7 +157,7 @@ func decided(err error) bool {
 }
 
 // shows reports whether our own watch shows the effect of a request.
-func shows(b *Backend, r action.Request, row *sources.Row, events []sources.Event) bool {
+func shows(r action.Request, row *sources.Row, events []sources.Event) bool {
 	gone := slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind == sources.EventDeleted })
 	switch {
 	case r.Verb == action.Delete:
