@@ -28,33 +28,28 @@ const (
 	exitFailed   = 10
 )
 
-type exitMeaning struct {
-	code int
-	text string
-}
-
 // exitMeanings are the codes for people.
-func exitMeanings() []exitMeaning {
-	return []exitMeaning{
-		{exitOK, "done"},
-		{exitError, "error"},
-		{exitUsage, "wrong arguments or config, or not confirmed"},
-		{exitNoAnswer, "a source did not answer or refused the login; get prints the others"},
-		{exitNotFound, "no such name"},
-		{exitTimeout, "a source was not read in full within --timeout, or it was not so within --timeout, or not ours within --wait"},
-		{exitChanged, "the owner changed, or nobody owns it; nothing was done"},
-		{exitCannot, "not possible, the message says why"},
-		{exitReadOnly, "the source is read_only"},
-		{exitLost, "the lease was lost"},
-		{exitFailed, "get found what --fail-on names"},
+func exitMeanings() []string {
+	return []string{
+		exitOK:       "done",
+		exitError:    "error",
+		exitUsage:    "wrong arguments or config, or not confirmed",
+		exitNoAnswer: "a source did not answer or refused the login; get prints the others",
+		exitNotFound: "no such name",
+		exitTimeout:  "a source was not read in full within --timeout, or it was not so within --timeout, or not ours within --wait",
+		exitChanged:  "the owner changed, or nobody owns it; nothing was done",
+		exitCannot:   "not possible, the message says why",
+		exitReadOnly: "the source is read_only",
+		exitLost:     "the lease was lost",
+		exitFailed:   "get found what --fail-on names",
 	}
 }
 
 // exitList is exitMeanings in a line.
 func exitList() string {
 	var list []string
-	for _, e := range exitMeanings() {
-		list = append(list, fmt.Sprintf("%d %s", e.code, e.text))
+	for code, text := range exitMeanings() {
+		list = append(list, fmt.Sprintf("%d %s", code, text))
 	}
 	return strings.Join(list, "; ")
 }

@@ -81,13 +81,6 @@ func (o *holdOptions) flags(cmd *cobra.Command) {
 	lengthVar(cmd, &o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
 }
 
-func (o *holdOptions) mode() sources.Mode {
-	if o.shared {
-		return sources.Shared
-	}
-	return sources.Exclusive
-}
-
 // confirmation is what a person says to have a command act.
 type confirmation struct {
 	write, yes bool
@@ -131,14 +124,20 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	if err := o.check(c.Sources[0], cmd.Name()+" keeps others from what it takes", false); err != nil {
 		return err
 	}
+	mode := sources.Exclusive
+	if o.shared {
+		mode = sources.Shared
+	}
 	lines := foreground.Lines(cmd.Context(), p.env.Stdin)
 	return p.actOn(cmd.Context(), c, name, space, func(ctx context.Context, hub *sources.Hub, row *sources.Row, op *operate.Operator) error {
 		if doubt := row.MaybeMisspelt(); doubt != "" {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s: %s\n", format.Clean(row.Name, 100), doubt)
 		}
-		leads := row.Kind == sources.KindElection
-		if wanted := cmd.Name() == "campaign"; wanted != leads {
-			return wrongVerb(leads)
+		switch campaigns, election := cmd.Name() == "campaign", row.Kind == sources.KindElection; {
+		case election && !campaigns:
+			return fmt.Errorf("%w: it is an election: coordtop campaign leads it", operate.ErrNotPossible)
+		case campaigns && !election:
+			return fmt.Errorf("%w: it is no election: coordtop acquire owns it", operate.ErrNotPossible)
 		}
 		if s := c.Sources[0]; s.Protect {
 			if err := op.Arm(s.Name, s.Name); err != nil {
@@ -148,13 +147,6 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		return foreground.Keep(ctx, foreground.Options{
 			Operator: op, View: hub, Row: row, Identity: identityOf(c.Identity, actor(p.env.Lookup)),
 			Lines: lines, Out: p.env.Stdout, Err: p.env.Stderr,
-		}, action.Request{Verb: verb, Mode: o.mode(), Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason})
+		}, action.Request{Verb: verb, Mode: mode, Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason})
 	})
-}
-
-func wrongVerb(leads bool) error {
-	if leads {
-		return fmt.Errorf("%w: it is an election: coordtop campaign leads it", operate.ErrNotPossible)
-	}
-	return fmt.Errorf("%w: it is no election: coordtop acquire owns it", operate.ErrNotPossible)
 }

@@ -51,8 +51,8 @@ func manual(root *cobra.Command) string {
 	m.macro("SH", "JSON")
 	m.document(headless.JSONHelp(""))
 	m.macro("SH", "EXIT STATUS")
-	for _, e := range exitMeanings() {
-		m.term(fmt.Sprint(e.code), e.text)
+	for code, text := range exitMeanings() {
+		m.term(fmt.Sprint(code), text)
 	}
 	m.macro("SH", "ENVIRONMENT")
 	m.variables()

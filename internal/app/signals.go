@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -83,11 +84,9 @@ func endOnSignal(ctx context.Context) (_ context.Context, again <-chan *signalle
 func newSignalled(s os.Signal) *signalled {
 	asked := &signalled{}
 	asked.signal, _ = s.(syscall.Signal)
-	for _, abort := range aborts() {
-		if s == abort {
-			asked.stacks = make([]byte, stackSize)
-			asked.stacks = asked.stacks[:runtime.Stack(asked.stacks, true)]
-		}
+	if slices.Contains(aborts(), s) {
+		asked.stacks = make([]byte, stackSize)
+		asked.stacks = asked.stacks[:runtime.Stack(asked.stacks, true)]
 	}
 	return asked
 }
@@ -184,17 +183,9 @@ func sayStacks(ctx context.Context, to io.Writer, s *signalled) {
 // inTime calls f and returns when it has returned, or when sayPatience is over: its
 // goroutine then ends with the process.
 func inTime(ctx context.Context, f func()) {
-	done := make(chan struct{})
-	spawn.Go(ctx, nil, func() {
-		defer close(done)
-		f()
-	})
-	late := time.NewTimer(sayPatience)
-	defer late.Stop()
-	select {
-	case <-done:
-	case <-late.C:
-	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sayPatience)
+	defer cancel()
+	_, _ = spawn.Within(ctx, 0, func() (struct{}, error) { f(); return struct{}{}, nil })
 }
 
 // abortOurselves is what ctrl-\ does to a program whose terminal is not raw.

@@ -120,20 +120,13 @@ func Series(words []string, last string) string {
 func (all Backends) Schemes() string {
 	var list []string
 	for _, b := range all {
-		list = append(list, b.shown()...)
-	}
-	return Series(list, " or ")
-}
-
-// shown are the schemes that people are told of.
-func (b *Backend) shown() []string {
-	var list []string
-	for _, s := range b.Schemes {
-		if s.Shown != "" {
-			list = append(list, s.Shown)
+		for _, s := range b.Schemes {
+			if s.Shown != "" {
+				list = append(list, s.Shown)
+			}
 		}
 	}
-	return list
+	return Series(list, " or ")
 }
 
 func (all Backends) unknownScheme(scheme string) error {

@@ -118,16 +118,11 @@ func (v *validator) plain(path, text string) {
 }
 
 func (v *validator) unique(sources []Source) {
-	first := map[string]int{}
 	for i, s := range sources {
-		if s.Name == "" {
-			continue
+		first := slices.IndexFunc(sources, func(other Source) bool { return other.Name == s.Name })
+		if s.Name != "" && first < i {
+			v.wrong(fmt.Sprintf("sources[%d].name", i), "sources[%d] has this name too: give each its own", first)
 		}
-		if j, taken := first[s.Name]; taken {
-			v.wrong(fmt.Sprintf("sources[%d].name", i), "sources[%d] has this name too: give each its own", j)
-			continue
-		}
-		first[s.Name] = i
 	}
 }
 
@@ -139,11 +134,10 @@ func (v *validator) owner(o fileOwner, path string) sources.OwnerRules {
 		v.wrong(path+".match", "missing: a regular expression for the owner's text")
 		return nil
 	}
-	re := v.expression(path+".match", o.Match)
-	if re == nil {
-		return nil
+	if re := v.expression(path+".match", o.Match); re != nil {
+		return sources.OwnerRules{{Match: re, Label: o.Label}}
 	}
-	return sources.OwnerRules{{Match: re, Label: o.Label}}
+	return nil
 }
 
 // whyNot is what is wrong with a regular expression, without the expression.

@@ -23,7 +23,7 @@ func Clean(s string, limit int) string {
 		s = s[:runeBoundary(s, limit)]
 	}
 	if i := firstUnsafe(s); i >= 0 {
-		s = s[:i] + escapeUnsafe(s[i:])
+		s = s[:i] + escape(s[i:], safe)
 	}
 	if cut {
 		return s + "…"
@@ -103,15 +103,16 @@ func joins(r rune) bool {
 		r == 0x0e33 || r == 0x0eb3 || r == 0xff9e || r == 0xff9f || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-func escapeUnsafe(s string) string {
+// escape is s with each byte that is not part of valid UTF-8 as \xNN, and each other character that keep
+// does not report as Go writes it.
+func escape(s string, keep func(rune) bool) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
 		case r == utf8.RuneError && n == 1:
-			b.WriteString(`\x`)
-			b.WriteString(hexByte(s[0]))
-		case safe(r):
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case keep(r):
 			b.WriteRune(r)
 		default:
 			q := strconv.QuoteRuneToASCII(r)
@@ -122,11 +123,6 @@ func escapeUnsafe(s string) string {
 	return b.String()
 }
 
-func hexByte(c byte) string {
-	const digits = "0123456789abcdef"
-	return string([]byte{digits[c>>4], digits[c&15]})
-}
-
 // UTF8 returns b as a string, with each byte that is not part of valid UTF-8 as
 // \xNN. exact is false when there was such a byte: the string then does not stand
 // for b alone, and the caller should give the bytes beside it.
@@ -134,18 +130,7 @@ func UTF8(b []byte) (s string, exact bool) {
 	if utf8.Valid(b) {
 		return string(b), true
 	}
-	var out strings.Builder
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n == 1 {
-			out.WriteString(`\x`)
-			out.WriteString(hexByte(b[0]))
-		} else {
-			out.Write(b[:n])
-		}
-		b = b[n:]
-	}
-	return out.String(), false
+	return escape(string(b), func(rune) bool { return true }), false
 }
 
 // Width is the number of terminal cells that s takes. s may carry styles.
@@ -162,15 +147,7 @@ func Fit(s string, width int) string {
 		s = ansi.Truncate(s, width, "…")
 		w = ansi.StringWidth(s)
 	}
-	return s + spaces(width-w)
-}
-
-func spaces(n int) string {
-	const some = "                                                                "
-	if n <= len(some) {
-		return some[:max(n, 0)]
-	}
-	return strings.Repeat(" ", n)
+	return s + strings.Repeat(" ", max(width-w, 0))
 }
 
 // Label is Clean for the name of an owner: one of blanks alone, which would look like none,

@@ -17,7 +17,7 @@ import (
 // take is the goroutine of a run that takes something, and of what it then holds.
 func (n *run) take(h *holding, b *Backend) {
 	defer close(h.ended)
-	w := n.newWait(h, b)
+	w := &wait{o: n.op, n: n, h: h, b: b, said: map[string]time.Time{}}
 	defer w.leave() // for a panic; else it was done
 	lease, term, err := w.obtain()
 	if lease == nil {

@@ -148,13 +148,11 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 
 // gapsText says for how long nobody owned it, in the last hour.
 func gapsText(gaps *sources.GapStats) string {
-	switch longest := format.Precise(gaps.Longest.Max); gaps.Count {
-	case 1:
-		return "In the last hour nobody owned it once, for up to " + longest + "."
-	case 2:
-		return "In the last hour nobody owned it twice, for up to " + longest + "."
+	times := "once"
+	if gaps.Count > 1 {
+		times = fmt.Sprintf("%d times", gaps.Count)
 	}
-	return fmt.Sprintf("In the last hour nobody owned it %d times, usually for up to %s.", gaps.Count, format.Precise(gaps.P50.Max))
+	return "In the last hour nobody owned it " + times + ", for up to " + format.Precise(gaps.Longest.Max) + "."
 }
 
 // fallsWith lists what else the session of an owner owns and waits for.

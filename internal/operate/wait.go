@@ -30,10 +30,6 @@ type wait struct {
 	until   time.Time // when it surely is not any more
 }
 
-func (n *run) newWait(h *holding, b *Backend) *wait {
-	return &wait{o: n.op, n: n, h: h, b: b, said: map[string]time.Time{}}
-}
-
 // obtain claims until there is a lease, a miss (neither lease nor error) or an error that does
 // not pass. Its session is left unless there is a lease.
 func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {

@@ -40,7 +40,7 @@ func TestAClaimIsInDoubtForAsLongAsItsBackendSays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				claim := w.n.newWait(newHolding(w.n, time.Now()), &b)
+				claim := &wait{o: w.n.op, n: w.n, h: newHolding(w.n, time.Now()), b: &b, said: map[string]time.Time{}}
 				claim.session = s
 				if err := claim.leave(); err == nil || claim.doubt() == "" {
 					t.Errorf("left with %v: %q", err, claim.doubt())

@@ -60,14 +60,13 @@ func TestTheTimeBetweenTwoOwnersIsSaidWithWhatWasMissing(t *testing.T) {
 	}
 }
 
-func TestFewGapsAreNotCalledUsual(t *testing.T) {
+func TestTheGapsOfTheLastHourAreCountedWithTheLongest(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{
 		1: "In the last hour nobody owned it once, for up to 9.0 s.",
-		2: "In the last hour nobody owned it twice, for up to 9.0 s.",
-		3: "In the last hour nobody owned it 3 times, usually for up to 5.0 s.",
+		3: "In the last hour nobody owned it 3 times, for up to 9.0 s.",
 	} {
-		gaps := sources.GapStats{Count: n, P50: sources.Interval{Max: 5 * time.Second}, Longest: sources.Interval{Max: 9 * time.Second}}
+		gaps := sources.GapStats{Count: n, Longest: sources.Interval{Max: 9 * time.Second}}
 		if got := gapsText(&gaps); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

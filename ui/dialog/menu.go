@@ -121,7 +121,7 @@ func (a *Acting) items(row *sources.Row) []item {
 		}
 		items = append(items, i)
 	}
-	slices.SortStableFunc(items, func(a, b item) int { return rankOf(a) - rankOf(b) })
+	slices.SortStableFunc(items, func(a, b item) int { return screen.BoolInt(a.not != "") - screen.BoolInt(b.not != "") })
 	return items
 }
 
@@ -132,13 +132,6 @@ func verbIntent(v action.Verb) keys.Intent {
 		return ""
 	}
 	return keys.Intent(v.String())
-}
-
-func rankOf(i item) int {
-	if i.not != "" {
-		return 1
-	}
-	return 0
 }
 
 func (d *menu) keyContext() keys.Context { return keys.InMenu }
@@ -236,7 +229,7 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 	}
 	p.Add(a.Theme.Line(w))
 	for i, it := range d.items {
-		if i > 0 && rankOf(it) > rankOf(d.items[i-1]) { // what cannot be done is told apart by more than its colour
+		if i > 0 && it.not != "" && d.items[i-1].not == "" { // what cannot be done is told apart by more than its colour
 			p.Add(a.Theme.Line(w).Rule())
 		}
 		st, key := paint.Style(""), a.Theme.Strong

@@ -220,7 +220,11 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 	b.Provisions = true
 	b.CreateNode = func(ctx context.Context, space string) error {
-		client, err := ydbConnect(ctx, h, s)
+		o, err := ydbOptions(ctx, h, s)
+		if err != nil {
+			return err
+		}
+		client, err := ydbcoord.NewClient(o)
 		if err != nil {
 			return err
 		}
@@ -252,13 +256,4 @@ func ydbOptions(ctx context.Context, h Host, s config.Source) (ydbcoord.ClientOp
 		return ydbcoord.ClientOptions{}, err
 	}
 	return ydbClient(s, secret, h.Logger())
-}
-
-// ydbConnect makes a client, which connects when it is used.
-func ydbConnect(ctx context.Context, h Host, s config.Source) (*ydbcoord.Client, error) {
-	o, err := ydbOptions(ctx, h, s)
-	if err != nil {
-		return nil, err
-	}
-	return ydbcoord.NewClient(o)
 }
