@@ -62,6 +62,8 @@
 //	  format                  the library that keeps it in Redis, as an alias:
 //	                          inferred where others write the same
 //	  kind                    election, mutex, semaphore
+//	  guess                   only where true: nothing but its name, or its
+//	                          value, suggests that it is a lock
 //	  limit, taken            permits that exist, that are owned
 //	  ephemeral               it goes with its last owner
 //	  data                    of the primitive itself; null: none or unknown

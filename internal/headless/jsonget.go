@@ -45,6 +45,7 @@ type primitiveJSON struct {
 	Source      string       `json:"source"`
 	Namespace   *string      `json:"namespace"`
 	Kind        *string      `json:"kind"`
+	Guess       bool         `json:"guess,omitempty"`
 	Name        string       `json:"name"`
 	NameB64     string       `json:"name_b64,omitempty"`
 	Alias       *aliasJSON   `json:"alias"`
@@ -220,7 +221,7 @@ func larger(a, b *int64) *int64 {
 
 func primitiveOf(j *verdict.Judge, r *sources.Row, now time.Time) primitiveJSON {
 	out := primitiveJSON{
-		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Name: text(r.Name), NameB64: exact(r.Name),
+		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Guess: r.Guessed(), Name: text(r.Name), NameB64: exact(r.Name),
 		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(j.State), State: r.StatusAt(j.State, now).String(), Note: text(r.Note),
 		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow), Format: aliasOf(r.Format()),
 		CandidatesKnown: r.Queue.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),

@@ -174,16 +174,20 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 	if r.Queue.How != sources.Unknown {
 		waiters = strconv.Itoa(r.Queue.Len)
 	}
-	return []string{state, format.Clean(r.Source, maxText), r.Kind.String(), name, owner, since, lease, waiters}
+	return []string{state, format.Clean(r.Source, maxText), likely(r.Kind.String(), r.Guessed()), name, owner, since, lease, waiters}
 }
 
 // textFormat is the library that keeps a lock, with "likely" where others write the same.
 func textFormat(p *sources.Primitive) string {
 	library, how := p.Format()
-	if how == sources.Inferred {
-		return "likely " + library
+	return likely(library, how == sources.Inferred)
+}
+
+func likely(what string, guessed bool) string {
+	if guessed {
+		return "likely " + what
 	}
-	return library
+	return what
 }
 
 // aside is what is said of a name, behind it; "" for nothing.

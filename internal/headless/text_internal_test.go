@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/verdict"
 	"coordtop/sources"
 )
 
@@ -20,6 +21,11 @@ func TestTheLibraryOfALockStandsInAColumnOfItsOwn(t *testing.T) {
 	lines := table(plain, kept)
 	if !strings.HasSuffix(lines[0], "WAITERS  LIBRARY") || !strings.HasSuffix(lines[1], "  -") || !strings.HasSuffix(lines[2], `  likely Redisson\x1b`) || !strings.Contains(lines[2], "  kept  ") {
 		t.Errorf("%q", lines)
+	}
+	guessed := row("guessed")
+	guessed.Kind, guessed.LimitHow = sources.KindElection, sources.Inferred
+	if lines := table(guessed); !strings.Contains(lines[1], "  likely election  ") || !primitiveOf(&verdict.Judge{State: &sources.State{}}, guessed, time.Now()).Guess {
+		t.Errorf("a guess is not marked: %q", lines)
 	}
 	if lines := table(plain); strings.Contains(lines[0], "LIBRARY") {
 		t.Errorf("%q", lines)

@@ -44,7 +44,7 @@ var columnTable = [columnCount]columnEntry{
 		l.Cell(p.Theme.Dim, paint.Clean(r.Source), w)
 	}},
 	colKind: {head: "KIND", gap: 2, least: 9, narrow: true, draw: func(p *locksPane, l *paint.Line, r *locksRow, w int) {
-		l.Cell(p.Theme.Dim, r.Kind.String(), w)
+		l.Cell(p.Theme.Dim, kindOf(p.Scene, r.Row), w)
 	}},
 	colOwner: {head: "  OWNER", gap: 2, least: 16, draw: (*locksPane).owner},
 	colSince: {head: "SINCE", right: true, gap: 1, least: 7, draw: func(p *locksPane, l *paint.Line, r *locksRow, w int) {

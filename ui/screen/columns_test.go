@@ -1,6 +1,24 @@
 package screen
 
-import "testing"
+import (
+	"testing"
+
+	"coordtop/sources"
+	"coordtop/ui/paint"
+)
+
+func TestAGuessIsMarkedAtItsKind(t *testing.T) {
+	t.Parallel()
+	sc := &Scene{Theme: new(paint.Scheme).Theme(true), State: &sources.State{}}
+	row := &sources.Row{Primitive: &sources.Primitive{Kind: sources.KindElection, LimitHow: sources.Inferred}}
+	if got := PlaceOf(sc, row)[0]; got != "~election" {
+		t.Errorf("a guess is shown as %s", got)
+	}
+	row.Primitive.LimitHow = sources.Told
+	if got := PlaceOf(sc, row)[0]; got != "election" {
+		t.Errorf("what is named is shown as %s", got)
+	}
+}
 
 func TestStripGivesWayToNamesAndOwners(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,7 @@ func detailTitle(sc *Scene, row *sources.Row, v verdict.Verdict, w, more int) st
 
 // PlaceOf says what a row is and where.
 func PlaceOf(sc *Scene, row *sources.Row) []string {
-	place := []string{row.Kind.String(), paint.Clean(row.Source)}
+	place := []string{kindOf(sc, row), paint.Clean(row.Source)}
 	address := ""
 	for i := range sc.State.Sources {
 		if s := &sc.State.Sources[i]; s.Name == row.Source {

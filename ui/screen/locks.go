@@ -191,6 +191,15 @@ func aliasOf(sc *Scene, row *sources.Row) string {
 	return paint.Clean(row.Alias)
 }
 
+// kindOf is the kind of a row, with a sign before it where only the name or the value suggests that
+// it is a lock.
+func kindOf(sc *Scene, row *sources.Row) string {
+	if row.Guessed() {
+		return sc.Theme.About + row.Kind.String()
+	}
+	return row.Kind.String()
+}
+
 // minAlias is how many cells an alias takes at least beside a number.
 const minAlias = 6
 
