@@ -22,6 +22,8 @@ func (l *Lane) Known() lane.Lane {
 	}
 	if l.Leveled() {
 		known.Terms = nil
+	} else if n := len(known.Terms); n > 0 {
+		known.Every = known.Terms[n-1].Every // how it was looked at since is not recorded
 	}
 	return known
 }

@@ -8,6 +8,7 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -45,6 +46,23 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 	slices.SortFunc(lane.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
 	if g := lane.GapBefore(3); g.Sum != (sources.Interval{Min: 1001 * time.Millisecond, Max: 1501 * time.Millisecond}) {
 		t.Errorf("with half a second unobserved it is %v", g.Sum)
+	}
+}
+
+// TestAGapThatLastsIsMarkedAsTheTermBeforeIt has a lane that is looked at, and free in the end.
+func TestAGapThatLastsIsMarkedAsTheTermBeforeIt(t *testing.T) {
+	t.Parallel()
+	stamp := func(d time.Duration) sources.Stamp { return sources.Stamp{At: at(d), How: sources.Seen} }
+	l := history.Lane{Since: at(0), Terms: []sources.Term{{Start: stamp(0), End: stamp(time.Minute), Every: time.Second}}}
+	span, want := history.Span{From: at(0), To: at(time.Hour)}, sources.Interval{Min: 59 * time.Minute, Max: 59 * time.Minute, Every: time.Second}
+	known := l.Known()
+	if gaps, sum := l.Gaps(span), known.Sum(span, span.To); len(gaps) != 1 || gaps[0].Sum != want || gaps[0].Unbroken != want || sum.Nobody != want || sum.Longest != want {
+		t.Errorf("the gaps are %+v, in all %+v; want %+v", gaps, sum, want)
+	}
+	tally := lane.NewTally(span, nil)
+	tally.Add(&l.Terms[0])
+	if part := tally.Part(); part.Nobody != want || part.Longest != want {
+		t.Errorf("summed up, it is %+v, want %+v", part, want)
 	}
 }
 

@@ -132,9 +132,9 @@ func (t *Tally) Add(x *Term) {
 	}
 }
 
-// Part is the sum, with the gap that lasts behind the last term.
+// Part is the sum, with the gap that lasts behind the last term, looked at as that was.
 func (t *Tally) Part() Part {
-	if t.gap(&Term{}); !t.some {
+	if t.gap(&Term{Every: t.before.Every}); !t.some {
 		t.part.Before = observed(t.span.From, t.span.To, t.dark)
 	}
 	return t.part
