@@ -91,7 +91,7 @@ func packAbout(c *codec, f *pack.Fields, v, was *About) {
 
 // fault is an error as a Hub keeps it: see recordable.
 func (c *codec) fault(f *pack.Fields, v *error, was error) {
-	is, before := recordableOrNil(*v), recordableOrNil(was)
+	is, before := recordable(*v), recordable(was)
 	if f.Field((is == nil) != (before == nil) || is != nil && *is != *before) {
 		now := is // escapes
 		pack.Item(&c.Stream, &now, nil, c, func(c *codec, f *pack.Fields, v, _ **Problem) {
@@ -104,13 +104,6 @@ func (c *codec) fault(f *pack.Fields, v *error, was error) {
 	if c.Reading() && is != nil {
 		*v = is
 	}
-}
-
-func recordableOrNil(err error) *Problem {
-	if err == nil {
-		return nil
-	}
-	return recordable(err)
 }
 
 func packProblem(c *codec, f *pack.Fields, v, was *Problem) {

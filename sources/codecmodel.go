@@ -7,7 +7,7 @@ func packTerm(c *codec, f *pack.Fields, v, was *Term) {
 	pack.Number(f, &v.Hue, was.Hue)
 	pack.Enum(f, &v.Cause, was.Cause, CauseSession)
 	pack.Enum(f, &v.How, was.How, Ours)
-	c.program(f, &v.Program, was.Program)
+	hashed(c, f, &v.Program, was.Program)
 	pack.Struct(f, &v.Start, &was.Start, c, packStamp)
 	pack.Struct(f, &v.End, &was.End, c, packStamp)
 	f.Time(&v.Sure, was.Sure)

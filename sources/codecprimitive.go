@@ -53,11 +53,11 @@ func packOwner(c *codec, f *pack.Fields, v, was *Owner) {
 	f.Flag(&v.NoExpiry, was.NoExpiry)
 	pack.Struct(f, &v.Rhythm, &was.Rhythm, c, packRhythm)
 	pack.Number(f, &v.Serial, was.Serial)
-	c.program(f, &v.Program, was.Program)
+	hashed(c, f, &v.Program, was.Program)
 	pack.Signed(f, &v.Lease, was.Lease)
 	pack.Struct(f, &v.Data, &was.Data, c, packBlob)
 	pack.List(f, &v.Attrs, was.Attrs, c, packAttr)
-	c.proof(f, &v.Proof, was.Proof)
+	hashed(c, f, &v.Proof, was.Proof)
 }
 
 func packRhythm(c *codec, f *pack.Fields, v, was *Rhythm) {
@@ -145,22 +145,11 @@ func (c *codec) recorded(b Blob, source string) Blob {
 	return Blob{Len: b.Len, Sum: c.digestOfSum(b.Sum)}
 }
 
-// program is a digest where names are disguised: the number could be made of a name that is guessed.
-func (c *codec) program(f *pack.Fields, v *Program, was Program) {
+// hashed is a digest where names are disguised: the number could be made of a name that is guessed.
+func hashed[T Program | uint64](c *codec, f *pack.Fields, v *T, was T) {
 	is := *v
 	if !c.Reading() && c.disguises != nil {
-		is, was = Program(c.digestOfSum(uint64(is))), Program(c.digestOfSum(uint64(was)))
-	}
-	if pack.Number(f, &is, was); c.Reading() {
-		*v = is
-	}
-}
-
-// proof is a digest where names are disguised, as program is.
-func (c *codec) proof(f *pack.Fields, v *uint64, was uint64) {
-	is := *v
-	if !c.Reading() && c.disguises != nil {
-		is, was = c.digestOfSum(is), c.digestOfSum(was)
+		is, was = T(c.digestOfSum(uint64(is))), T(c.digestOfSum(uint64(was)))
 	}
 	if pack.Number(f, &is, was); c.Reading() {
 		*v = is

@@ -74,8 +74,11 @@ func (p *Problem) Unwrap() []error {
 }
 
 // recordable returns err as a Hub keeps and records it: its text, and whether it is
-// ErrRefused, ErrCredentials or ErrSilent. Nothing else of it could be read back.
+// ErrRefused, ErrCredentials or ErrSilent. Nothing else of it could be read back. nil: there is none.
 func recordable(err error) *Problem {
+	if err == nil {
+		return nil
+	}
 	p := &Problem{Text: err.Error(), Refused: errors.Is(err, ErrRefused), Login: errors.Is(err, ErrCredentials)}
 	if errors.Is(err, ErrSilent) {
 		p.Cause = ErrSilent

@@ -44,6 +44,7 @@ func (r *Row) gapBefore(l *look, at, after time.Time, dark []Dark) Interval {
 	if before.End.How == Unknown || before.End.How == AtLeast {
 		return Interval{}
 	}
-	g := lane.Between(&before, &Term{Start: StampBetween(after, at, Seen)}, dark)
+	both := lane.Lane{Terms: []Term{before, {Start: StampBetween(after, at, Seen)}}, Dark: dark}
+	g := both.GapAfter(0, at)
 	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: l.every(before.End.Earliest(), at)}
 }

@@ -62,9 +62,11 @@ func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive
 	if before != nil && before == l.queued {
 		e.After, e.How = lostBefore(l.after, before.At), Seen
 	}
-	var waits map[waiterKey]bool
+	waits := map[waiterKey]bool{}
 	if other != nil {
-		waits = waiterSet(other.Queue.Waiters)
+		for i := range other.Queue.Waiters {
+			waits[other.Queue.Waiters[i].key()] = true
+		}
 	}
 	for i := range p.Queue.Waiters {
 		w := &p.Queue.Waiters[i]
@@ -99,17 +101,6 @@ type waiterKey struct {
 }
 
 func (w *Waiter) key() waiterKey { return waiterKey{w.ID, w.Session, w.Order} }
-
-func waiterSet(waiters []Waiter) map[waiterKey]bool {
-	if len(waiters) == 0 {
-		return nil
-	}
-	set := make(map[waiterKey]bool, len(waiters))
-	for i := range waiters {
-		set[waiters[i].key()] = true
-	}
-	return set
-}
 
 func (w *Waiter) ref() OwnerRef { return OwnerRef{ID: w.ID, Label: w.Label} }
 

@@ -54,10 +54,7 @@ func (r *Row) KnownAt(s *State, now time.Time) time.Time {
 			known = Later(r.At, dark[len(dark)-1].From)
 		}
 	}
-	if known.After(now) {
-		return now
-	}
-	return known
+	return Earlier(known, now)
 }
 
 // renewalsAt is the instant at which renewals can be judged: what a server that is silent

@@ -61,11 +61,6 @@ func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 	return g
 }
 
-// Between is the gap between a term that ended and the next one, where dark was not observed.
-func Between(before, next *Term, dark []Dark) Gap {
-	return gapBetween(before, next, Span{From: before.End.Earliest(), To: next.Start.At}, dark)
-}
-
 // next is the term that follows one: behind the last one a term that begins when the primitive
 // vanished, or did not begin yet.
 func (l *Lane) next(i int) *Term {

@@ -131,30 +131,21 @@ func (f *Fields) Word(v *string, was string) { Value(f, v, was, f.s, (*Stream).W
 
 // Time is a time near to that of the last call of Time that wrote one.
 func (f *Fields) Time(v *time.Time, was time.Time) {
-	if f.near(v, was, f.s.clock) && !v.IsZero() {
-		f.s.clock = v.UnixNano()
-	}
+	Value(f, v, was, f.s, func(s *Stream, v time.Time) time.Time {
+		if v = s.time(s.clock, v); !v.IsZero() {
+			s.clock = v.UnixNano()
+		}
+		return v
+	})
 }
 
 // TimeNear is a time near to guess; zero: near to that of the last call of Time.
 func (f *Fields) TimeNear(v *time.Time, was, guess time.Time) {
-	if guess.IsZero() {
-		f.near(v, was, f.s.clock)
-	} else {
-		f.near(v, was, guess.UnixNano())
+	near := f.s.clock
+	if !guess.IsZero() {
+		near = guess.UnixNano()
 	}
-}
-
-func (f *Fields) near(v *time.Time, was time.Time, guess int64) (there bool) {
-	there = f.Field(*v != was)
-	now := was
-	if there {
-		now = f.s.time(*v, guess)
-	}
-	if f.s.reading {
-		*v = now
-	}
-	return there
+	Value(f, v, was, near, f.s.time)
 }
 
 // Plain is a list of what is compared and written as a whole, by item.
@@ -162,7 +153,7 @@ func Plain[C any, T comparable](f *Fields, v *[]T, was []T, c C, item func(c C, 
 	there := f.Field(!slices.Equal(*v, was) || (*v == nil) != (was == nil))
 	switch {
 	case f.s.reading && there:
-		*v = made(*v, f.s)
+		*v = made[T](f.s)
 		for i := range *v {
 			(*v)[i] = item(c, (*v)[i])
 		}
@@ -177,7 +168,7 @@ func Plain[C any, T comparable](f *Fields, v *[]T, was []T, c C, item func(c C, 
 }
 
 // made is a list of the length that is read.
-func made[T any](_ []T, s *Stream) []T {
+func made[T any](s *Stream) []T {
 	n, some := length[T](s, nil)
 	if !some {
 		return nil
@@ -212,7 +203,7 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v
 			*v = was
 			return
 		}
-		*v = made(*v, s)
+		*v = made[T](s)
 		zero := zeroFor(*v, was)
 		for i := range *v {
 			Item(s, &(*v)[i], earlier(was, i, zero), c, item)

@@ -143,7 +143,7 @@ const (
 
 // time is a time as its distance from guess, in Unix nanoseconds. What is read is local, and has
 // no monotonic reading.
-func (s *Stream) time(t time.Time, guess int64) time.Time {
+func (s *Stream) time(guess int64, t time.Time) time.Time {
 	if s.reading {
 		return s.readTime(guess)
 	}
