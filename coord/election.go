@@ -76,7 +76,8 @@ func (t *Term) Context() context.Context { return t.l.Context() }
 // so, the term ends with ErrLost. Proclamations go out one after the other. After an
 // error that is none of these it is not known whether the data was written, nor where the
 // error also wraps ErrUncertain: the leadership ended while it was on its way.
-// ErrUnsupported where a leader carries no data, ErrDataTooLong before anything is sent.
+// ErrUnsupported where a leader carries no data, ErrDataTooLong, and ErrInvalid for bytes that
+// the service cannot show, before anything is sent.
 func (t *Term) Proclaim(ctx context.Context, data []byte) error {
 	if err := t.proclaim(ctx, data); err != nil {
 		return t.l.wrap("proclaim", err)

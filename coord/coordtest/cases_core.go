@@ -1,6 +1,7 @@
 package coordtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -227,7 +228,7 @@ func tooLong(s *suite) {
 	if n := d.acquires.Load(); n != 0 {
 		s.Errorf("the driver was asked %d times", n)
 	}
-	if _, ok, err := session.Election(name, coord.ElectionOptions{}).TryCampaign(s.ctx, make([]byte, s.caps.MaxData)); !ok || err != nil {
+	if _, ok, err := session.Election(name, coord.ElectionOptions{}).TryCampaign(s.ctx, bytes.Repeat([]byte("x"), s.caps.MaxData)); !ok || err != nil {
 		s.Errorf("with as much as there may be: ok %v, %v", ok, err)
 	}
 }

@@ -1,34 +1,43 @@
 package pgcoord
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"coordtop/coord"
 )
 
 const (
 	nameLimit     = 63 // bytes that the server keeps of application_name
 	identityLimit = 40
 	dataSign      = "|"
-	cutSign       = "..."
 )
 
 // ApplicationName is how an owner or waiter of ours shows itself: the identity and, if
-// there is any, | and the data. Only printable ASCII survives all versions of Postgres, so
-// the data ends at the first other byte or where 63 bytes are full; three dots then say
-// that it goes on.
+// there is any, | and the data.
 func ApplicationName(identity string, data []byte) string {
-	name := Identity(identity)
 	if len(data) == 0 {
-		return name
+		return Identity(identity)
 	}
-	name += dataSign
-	room := nameLimit - len(name)
-	fit := printable(data)
-	if fit == len(data) && fit <= room {
-		return name + string(data)
+	return Identity(identity) + dataSign + string(data)
+}
+
+// maxData is how much data the name of a session has room for beside its identity.
+func maxData(identity string) int { return nameLimit - len(Identity(identity)+dataSign) }
+
+// checkData refuses data that the name of a session cannot show. Only printable ASCII survives all
+// versions of Postgres.
+func checkData(identity string, data []byte) error {
+	if most := maxData(identity); len(data) > most {
+		return fmt.Errorf("%w: %d bytes, at most %d beside our name", coord.ErrDataTooLong, len(data), most)
 	}
-	return name + string(data[:min(fit, room-len(cutSign))]) + cutSign
+	if slices.ContainsFunc(data, func(b byte) bool { return b < ' ' || b > '~' }) {
+		return fmt.Errorf("%w: data that is not printable ASCII: Postgres shows no other in the name of a session", coord.ErrInvalid)
+	}
+	return nil
 }
 
 // Identity is what becomes of a wished identity: at most 40 bytes of printable ASCII
@@ -46,23 +55,11 @@ func Identity(wish string) string {
 	return clean[:min(len(clean), identityLimit)]
 }
 
-// printable is how many bytes at the beginning of data are printable ASCII.
-func printable(data []byte) int {
-	for i, b := range data {
-		if b < ' ' || b > '~' {
-			return i
-		}
-	}
-	return len(data)
-}
-
 // ParseApplicationName takes apart what ApplicationName made, and any other program's
-// name, which is an identity without data. cut reports whether the data goes on (or happens to
-// end with three dots).
-func ParseApplicationName(name string) (identity, data string, cut bool) {
+// name, which is an identity without data.
+func ParseApplicationName(name string) (identity, data string) {
 	identity, data, _ = strings.Cut(name, dataSign)
-	data, cut = strings.CutSuffix(data, cutSign)
-	return identity, data, cut
+	return identity, data
 }
 
 // OwnerID is the identity of a session, as coord.GrantInfo and sources show it: the pid,

@@ -20,7 +20,7 @@ func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	case coord.CallAcquire:
 		return fmt.Sprintf("select %s%s(%s), on a connection of its own", function, shared, key)
 	case coord.CallPublish:
-		return fmt.Sprintf("set application_name and notify %s with the data %s", Channel, coord.Quoted(c.Data))
+		return fmt.Sprintf("set application_name with the data %s, and notify %s", coord.Quoted(c.Data), Channel)
 	case coord.CallRelease:
 		return fmt.Sprintf("select pg_advisory_unlock%s(%s)", shared, key)
 	}

@@ -141,28 +141,6 @@ func TestHandlersEndWithTheLeadership(t *testing.T) {
 	}
 }
 
-func TestQuestionsForDataAreNoNotificationsForHandlers(t *testing.T) {
-	t.Parallel()
-	dsn, channel := shared(t), "data-"+freshKey()
-	got := make(chan pgcoord.Notification, 10)
-	d := closing(t, dsn, pgcoord.Options{Channels: []pgcoord.Listener{
-		{Channel: channel, Handle: func(_ context.Context, n pgcoord.Notification) { got <- n }},
-	}})
-	data := strings.Repeat("x", 500)
-	g := must(t, open(t, d, coord.SessionOptions{}), coord.Claim{Kind: coord.KindElection, Name: freshKey(), Data: []byte(data)})
-	name := pgcoord.AskOn(t, g, "select objid::bigint + (classid::bigint << 32) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()")
-	late := open(t, closing(t, dsn, brisk), coord.SessionOptions{})
-	if o := describe(t, late, name).Owners; len(o) != 1 || string(o[0].Data) != data {
-		t.Errorf("owners: %+v", o)
-	}
-	if err := d.Notify(t.Context(), channel, "after"); err != nil {
-		t.Fatal(err)
-	}
-	if n := receive(t, "the notification", got); n.Payload != "after" {
-		t.Errorf("the handler got %+v", n)
-	}
-}
-
 func TestMutexListensToNothing(t *testing.T) {
 	t.Parallel()
 	url := shared(t)

@@ -105,7 +105,6 @@ func endings(t testing.TB, url string, names *sync.Map) func() []string {
 	}
 	var mu sync.Mutex
 	var ended []string
-	var joiner pgcoord.Joiner
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -115,8 +114,8 @@ func endings(t testing.TB, url string, names *sync.Map) func() []string {
 			if err != nil {
 				return
 			}
-			a, ok, err := joiner.Join(n.PID, n.Payload)
-			if err != nil || !ok || a.Event != pgcoord.Released {
+			a, ok := pgcoord.ReadAnnouncement(n)
+			if !ok || a.Event != pgcoord.Released {
 				continue
 			}
 			if k, _, err := pgcoord.ParseKey(a.Key); err == nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
-	"slices"
 	"strconv"
 	"time"
 
@@ -32,9 +31,7 @@ const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
  and l.classid = $1::oid and l.objid = $2::oid and l.objsubid = $3::int2
  order by l.granted desc, coalesce(%s, a.query_start) nulls last, l.pid`
 
-// Describe implements coord.Describer. An owner's data is what its name shows if that is
-// all, else what it announces; a session that is asked for it and does not answer is shown
-// with what there is.
+// Describe implements coord.Describer.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {
@@ -48,8 +45,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	if err != nil {
 		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
 	}
-	v := view{observer: s.driver.observer, key: key}
-	d, err := v.describe(ctx)
+	d, err := s.driver.observer.describe(ctx, key)
 	if err != nil {
 		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
 	}
@@ -57,61 +53,26 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	return d, nil
 }
 
-// view is one key as read by the observer.
-type view struct {
-	observer *observer
-	key      Key
-	asked    []backend // owners that did not answer
-}
-
-// describe reads once, and a second time if owners had to be asked for their data.
-func (v *view) describe(ctx context.Context) (coord.Description, error) {
-	d, missing, err := v.readLocks(ctx)
-	if err != nil || len(missing) == 0 {
+// describe reads who owns a key and who waits for it.
+func (k *observer) describe(ctx context.Context, key Key) (d coord.Description, err error) {
+	l, err := k.get(ctx)
+	if err != nil {
 		return d, err
-	}
-	if !slices.ContainsFunc(missing, func(o backend) bool { return !slices.Contains(v.asked, o) }) {
-		return d, nil
-	}
-	err = v.observer.requestData(ctx, v.key, func() bool {
-		return !slices.ContainsFunc(missing, func(o backend) bool {
-			_, known := v.observer.announcedData(v.key, o.pid, o.name)
-			return !known
-		})
-	})
-	if err != nil {
-		return coord.Description{}, err
-	}
-	d, v.asked, err = v.readLocks(ctx)
-	return d, err
-}
-
-// backend is a session of another program, as the server shows it.
-type backend struct {
-	pid  uint32
-	name string
-}
-
-// readLocks reads the locks once. missing are owners whose data is known in part only.
-func (v *view) readLocks(ctx context.Context) (d coord.Description, missing []backend, err error) {
-	l, err := v.observer.get(ctx)
-	if err != nil {
-		return d, nil, err
 	}
 	since := "l.waitstart"
 	if l.facts.version < 14 {
 		since = "null"
 	}
-	rows, err := v.observer.query(ctx, fmt.Sprintf(locksQuery, since), itoa(int64(v.key.Class)), itoa(int64(v.key.Object)), itoa(int64(v.key.Sub)))
+	rows, err := k.query(ctx, fmt.Sprintf(locksQuery, since), itoa(int64(key.Class)), itoa(int64(key.Object)), itoa(int64(key.Sub)))
 	if err != nil {
-		return d, nil, fmt.Errorf("looking at the lock: %w", err)
+		return d, fmt.Errorf("looking at the lock: %w", err)
 	}
-	d = coord.Description{WaitersKnown: v.observer.driver.options.Poll == 0} // those who poll do not queue
+	d.WaitersKnown = k.driver.options.Poll == 0 // those who poll do not queue
 	for _, r := range rows {
-		o, from, there, err := v.read(r)
+		o, there, err := readOwner(r)
 		switch {
 		case err != nil:
-			return d, nil, err
+			return d, err
 		case !there:
 			continue
 		case r.Text(2) != "t":
@@ -122,47 +83,39 @@ func (v *view) readLocks(ctx context.Context) (d coord.Description, missing []ba
 			d.Limit = 1
 		}
 		d.Taken++
-		if _, _, cut := ParseApplicationName(from.name); cut {
-			if whole, ok := v.observer.announcedData(v.key, from.pid, from.name); ok {
-				o.Data = whole
-			} else {
-				missing = append(missing, from)
-			}
-		}
 		d.Owners = append(d.Owners, o)
 	}
-	return d, missing, nil
+	return d, nil
 }
 
-// read makes an owner or waiter of a row. there is false for a session that ended between
+// readOwner makes an owner or waiter of a row. there is false for a session that ended between
 // the server's reading of its locks and of its sessions.
-func (v *view) read(r row) (o coord.Owner, from backend, there bool, err error) {
+func readOwner(r row) (o coord.Owner, there bool, err error) {
 	o = coord.Owner{Permits: 1}
 	if r.Text(1) == "ShareLock" {
 		o.Mode = coord.Shared
 	}
 	if r[0] == nil {
 		o.ID = "prepared " + r.Text(6)
-		return o, from, true, nil
+		return o, true, nil
 	}
 	pid, err := strconv.ParseUint(r.Text(0), 10, 32)
 	if err != nil {
-		return o, from, false, fmt.Errorf("reading a pid: %w", err)
+		return o, false, fmt.Errorf("reading a pid: %w", err)
 	}
-	from = backend{pid: uint32(pid), name: r.Text(3)}
 	var start time.Time
 	if r[4] != nil {
 		micros, err := strconv.ParseInt(r.Text(4), 10, 64)
 		if err != nil {
-			return o, from, false, fmt.Errorf("reading the start of a session: %w", err)
+			return o, false, fmt.Errorf("reading the start of a session: %w", err)
 		}
 		start = time.UnixMicro(micros)
 	}
-	o.ID = OwnerID(from.pid, start)
-	if _, data, _ := ParseApplicationName(from.name); data != "" {
+	o.ID = OwnerID(uint32(pid), start)
+	if _, data := ParseApplicationName(r.Text(3)); data != "" {
 		o.Data = []byte(data)
 	}
-	return o, from, r.Text(5) == "t", nil
+	return o, r.Text(5) == "t", nil
 }
 
 // Watch implements coord.Watcher: announcements make it read at once, and a read every so
@@ -210,8 +163,8 @@ type watch struct {
 	kind    coord.Kind
 	name    string
 
-	view    *view         // once the key is known
-	woken   chan struct{} // by announcements about it, also while we read
+	key     Key
+	woken   chan struct{} // by announcements about the key, also while we read; nil: the key is not known yet
 	stop    func()
 	last    *coord.Description
 	changed time.Time
@@ -221,15 +174,15 @@ type watch struct {
 func (w *watch) readBounded(ctx context.Context) (coord.Description, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	if w.view == nil {
-		key, err := w.session.driver.key(ctx, w.name, w.session.driver.observer.get)
-		if err != nil {
+	observer := w.session.driver.observer
+	if w.woken == nil {
+		var err error
+		if w.key, err = w.session.driver.key(ctx, w.name, observer.get); err != nil {
 			return coord.Description{}, err
 		}
-		w.view = &view{observer: w.session.driver.observer, key: key}
-		w.woken, w.stop = w.session.driver.observer.watch(key)
+		w.woken, w.stop = observer.watch(w.key)
 	}
-	d, err := w.view.describe(ctx)
+	d, err := observer.describe(ctx, w.key)
 	d.Kind, d.Name = w.kind, w.name
 	return d, err
 }

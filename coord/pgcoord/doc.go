@@ -72,10 +72,10 @@
 //
 // # Names and announcements
 //
-// application_name is the identity, then | and the data as far as 63 bytes of ASCII go
-// ([ApplicationName]); it is the one thing about a session that every role can read. What
-// happens, with the whole data, is announced on the channel coordtop ([Announcement]); an
-// owner whose data is longer than its name answers those who ask for it there. Identities
+// application_name is the identity, then | and the data ([ApplicationName]); it is the one thing about
+// a session that every role can read. It has room for 63 bytes of printable ASCII: longer data is
+// refused with coord.ErrDataTooLong, and other bytes with coord.ErrInvalid, before anything is sent. What
+// happens is announced on the channel coordtop ([Announcement]), so that others read at once. Identities
 // are pid and start of the server's process ([OwnerID]).
 //
 // # Channels

@@ -81,18 +81,16 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		s.Abandon()
 		return nil, failure.With(err, ctx.Err())
 	}
-	s.caps = d.options.Caps()
+	s.caps = d.options.Caps(o.Description)
 	s.putBack(l)
 	return s, nil
 }
 
-// Caps is what a driver with these options can do.
-func (o Options) Caps() coord.Caps {
-	return coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: o.Poll == 0, MaxData: maxData}
+// Caps is what a driver with these options can do as somebody: the data of a claim and who we are
+// share the name of a session.
+func (o Options) Caps(identity string) coord.Caps {
+	return coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: o.Poll == 0, MaxData: maxData(identity)}
 }
-
-// maxData is the most data that a claim carries.
-const maxData = 7900
 
 // check refuses servers on which a lock would not be what it seems.
 func (d *Driver) check(f facts) error {
@@ -163,6 +161,9 @@ func (d *Driver) keepAbandoned(l *connection) {
 	d.abandoned.add(l)
 }
 
+// payloadLimit is how many bytes a notification carries.
+const payloadLimit = 7999
+
 // Notify sends payload on a channel to all that listen in this database, leaders among
 // them. It needs no session. The payload is at most 7999 bytes, else the error wraps
 // coord.ErrDataTooLong; a channel that cannot be is coord.ErrInvalid. After another error
@@ -182,10 +183,9 @@ func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
 	})
 }
 
-// notify sends payloads together: all of them, next to each other, or none.
-func notify(ctx context.Context, conn *pgwire.Conn, channel string, payloads ...string) error {
-	const call = "select pg_catalog.pg_notify($1::text, payload) from unnest($2::text[]) payload"
-	if _, err := query(ctx, conn, call, channel, array(payloads)); err != nil {
+// notify sends a payload.
+func notify(ctx context.Context, conn *pgwire.Conn, channel, payload string) error {
+	if _, err := query(ctx, conn, "select pg_catalog.pg_notify($1::text, $2::text)", channel, payload); err != nil {
 		return fmt.Errorf("notifying: %w", err)
 	}
 	return nil

@@ -79,9 +79,8 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	case answer.Text(1) != "t":
 		return coord.ErrChanged
 	}
-	a := Announcement{Database: itoa(int64(g.Database)), Key: g.Key.String(), Event: Evicted, Data: []byte(d.options.Actor), PID: g.PID, Waiting: f.Waiting}
-	if payloads, err := a.Payloads(); err == nil && d.options.Actor != "" {
-		_ = notify(ctx, conn, Channel, payloads...) // a hint: it was done all the same
+	if by := d.options.Actor; by != "" {
+		Announcement{Database: itoa(int64(g.Database)), Key: g.Key.String(), Event: Evicted, By: by, PID: g.PID, Waiting: f.Waiting}.send(ctx, conn)
 	}
 	return nil
 }

@@ -23,13 +23,10 @@ type grant struct {
 	inbox      *inbox      // nil: no channels
 	gone       atomic.Bool // the lock was given back, or left to run out
 
-	mu       sync.Mutex
-	ping     *job   // the last renewal
-	long     []byte // data that the name of the session has no room for
-	replying bool   // an answer to those who ask is on its way
+	mu   sync.Mutex
+	ping *job // the last renewal
 
-	asked    int64  // questions of renewals; of the connection's goroutine
-	requests Joiner // of the connection's goroutine
+	asked int64 // questions of renewals; of the connection's goroutine
 }
 
 var (
@@ -69,7 +66,7 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	})
 	l.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		if g.Err() == nil {
-			g.announce(ctx, conn, Acquired, r.Data)
+			g.announce(ctx, conn, Acquired)
 		}
 		return nil
 	})
@@ -90,24 +87,27 @@ func window(asked time.Time, valid time.Duration) coord.Window {
 	return coord.Window{Asked: asked, Valid: valid, RenewIn: valid / 5}
 }
 
-// open listens to what a leader listens to, and to those who ask for data that the name
-// of the session is too short for.
+// open listens to what a leader listens to.
 func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
-	if g.request.Kind == coord.KindElection && len(g.session.driver.options.Channels) > 0 {
-		g.inbox = newInbox(ctx, g.session.driver.options)
-		g.session.Start(ctx, g.inbox.run)
+	o := g.session.driver.options
+	if g.request.Kind != coord.KindElection || len(o.Channels) == 0 {
+		return nil
 	}
-	g.connection.listen(g.receive)
-	err := g.rememberLong(ctx, conn, g.request.Data)
-	for _, c := range g.session.driver.options.Channels {
-		if err == nil && g.inbox != nil {
-			err = listenTo(ctx, conn, c.Channel)
+	g.inbox = newInbox(ctx, o)
+	g.session.Start(ctx, g.inbox.run)
+	g.connection.listen(g.inbox.put)
+	for _, c := range o.Channels {
+		if err := listenTo(ctx, conn, c.Channel); err != nil {
+			g.inbox.close()
+			return err
 		}
 	}
-	if err != nil && g.inbox != nil {
-		g.inbox.close()
-	}
-	return err
+	return nil
+}
+
+// announce notifies others what happened.
+func (g *grant) announce(ctx context.Context, conn *pgwire.Conn, e Event) {
+	Announcement{Database: g.connection.facts.database, Key: g.request.key.String(), Event: e}.send(ctx, conn)
 }
 
 // close takes the grant out of its session, and ends its handlers.
@@ -178,25 +178,21 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 // Publish implements coord.Publisher. The lock's own connection writes it, so it cannot
 // be written after a loss.
 func (g *grant) Publish(ctx context.Context, data []byte) error {
-	if err := checkData(data); err != nil {
+	if err := checkData(g.session.identity, data); err != nil {
 		return err
 	}
 	if err := g.over(); err != nil {
 		return err
 	}
-	data = append([]byte{}, data...)
+	name := ApplicationName(g.session.identity, data)
 	err := g.connection.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		if err := g.over(); err != nil {
 			return err
 		}
-		list := [][2]string{{"application_name", ApplicationName(g.session.identity, data)}}
-		if err := configure(ctx, conn, list); err != nil {
+		if err := configure(ctx, conn, [][2]string{{"application_name", name}}); err != nil {
 			return err
 		}
-		if err := g.rememberLong(ctx, conn, data); err != nil {
-			return err
-		}
-		g.announce(ctx, conn, Proclaimed, data)
+		g.announce(ctx, conn, Proclaimed)
 		return nil
 	})
 	if lost := g.over(); err != nil && lost != nil && ctx.Err() == nil {
@@ -234,7 +230,7 @@ func (g *grant) unlock(ctx context.Context) error {
 			return err
 		}
 		ours = r.Text(0) == "t"
-		g.announce(ctx, conn, Released, nil)
+		g.announce(ctx, conn, Released)
 		return nil
 	})
 	quick, cancel := context.WithTimeout(ctx, closeTime)

@@ -4,19 +4,14 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
-const (
-	watchName = "coordtop-watch" // how connections that only read name themselves
-	replyTime = 300 * time.Millisecond
-)
+const watchName = "coordtop-watch" // how connections that only read name themselves
 
 // observer is the driver's connection for reading and notifying. It listens to the
 // announcements, and is made anew when it is needed after it broke.
@@ -30,12 +25,10 @@ type observer struct {
 	connection *connection
 	all        connections           // that one and replaced ones, which close joins
 	watchers   map[chan struct{}]Key // woken by announcements about the key, and when the connection ends
-	joiner     Joiner
-	announced  Announced // only what was received since the connection was made
 }
 
 func newObserver(d *Driver) *observer {
-	k := &observer{driver: d, turn: make(chan struct{}, 1), all: connections{}, watchers: map[chan struct{}]Key{}, announced: Announced{}}
+	k := &observer{driver: d, turn: make(chan struct{}, 1), all: connections{}, watchers: map[chan struct{}]Key{}}
 	k.life, k.quit = context.WithCancel(context.Background())
 	return k
 }
@@ -103,10 +96,6 @@ func (k *observer) get(ctx context.Context) (l *connection, err error) {
 
 // open makes the connection, which from then on belongs to the observer.
 func (k *observer) open(ctx context.Context) (*connection, error) {
-	k.mu.Lock()
-	clear(k.announced)
-	k.joiner = Joiner{}
-	k.mu.Unlock()
 	l, err := k.driver.newPrepared(ctx, k.driver.options.TTL, watchName, k.receive)
 	if err != nil {
 		return nil, err
@@ -134,20 +123,13 @@ func startReading(ctx context.Context, conn *pgwire.Conn) error {
 
 // receive is called on the goroutine of the connection.
 func (k *observer) receive(n *pgconn.Notification) {
-	k.mu.Lock()
-	a, ok := k.joiner.Read(n)
-	k.mu.Unlock()
-	if !ok || a.Event == Ask {
+	a, ok := ReadAnnouncement(n)
+	if !ok {
 		return
 	}
-	key, named, err := ParseKey(a.Key)
-	if err != nil || named {
-		return
+	if key, named, err := ParseKey(a.Key); err == nil && !named {
+		k.wake(key)
 	}
-	k.mu.Lock()
-	k.announced.Note(n.PID, a)
-	k.mu.Unlock()
-	k.wake(key)
 }
 
 // wake wakes those who watch a key; the zero Key: all.
@@ -174,44 +156,6 @@ func (k *observer) watch(key Key) (woken chan struct{}, stop func()) {
 		defer k.mu.Unlock()
 		delete(k.watchers, woken)
 	}
-}
-
-// announcedData is the data of a session that its name has no room for, see [Announced.Data].
-func (k *observer) announcedData(key Key, pid uint32, name string) ([]byte, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.announced.Data(key, pid, name)
-}
-
-// requestData makes owners of a key send their data, and waits for that for a moment.
-func (k *observer) requestData(ctx context.Context, key Key, known func() bool) error {
-	woken, stop := k.watch(key)
-	defer stop()
-	l, err := k.get(ctx)
-	if err != nil {
-		return err
-	}
-	a := Announcement{Database: l.facts.database, Key: key.String(), Event: Ask}
-	payloads, err := a.Payloads()
-	if err != nil {
-		return err
-	}
-	err = k.use(ctx, func(ctx context.Context, conn *pgwire.Conn) error { return notify(ctx, conn, Channel, payloads...) })
-	if err != nil {
-		return err
-	}
-	t := time.NewTimer(replyTime)
-	defer t.Stop()
-	for !known() {
-		select {
-		case <-woken:
-		case <-t.C:
-			return nil
-		case <-ctx.Done():
-			return failure.With(errUnanswered, ctx.Err())
-		}
-	}
-	return nil
 }
 
 // close ends the connection and waits for that.

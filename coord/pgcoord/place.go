@@ -46,7 +46,7 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	if err := ctx.Err(); err != nil {
 		return nil, s.closedOr(fmt.Errorf("not asked: %w", err))
 	}
-	if err := check(c); err != nil {
+	if err := cmp.Or(check(c), checkData(s.identity, c.Data)); err != nil {
 		return nil, err
 	}
 	r := request{Claim: c, ttl: cmp.Or(c.TTL, s.ttl), app: ApplicationName(s.identity, c.Data)}

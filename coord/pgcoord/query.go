@@ -3,7 +3,6 @@ package pgcoord
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"coordtop/internal/pgwire"
 )
@@ -25,12 +24,3 @@ func single(ctx context.Context, conn *pgwire.Conn, sql string, args ...string) 
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-// array writes text values as one parameter of type text[].
-func array(values []string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
-	}
-	return "{" + strings.Join(quoted, ",") + "}"
-}

@@ -112,7 +112,9 @@ func TestClaimsThatALockCannotServeAreToldApart(t *testing.T) {
 		"two permits":          {coord.Claim{Kind: coord.KindMutex, Name: "1", Permits: 2}, coord.ErrUnsupported},
 		"an ephemeral lock":    {coord.Claim{Kind: coord.KindMutex, Name: "1", Ephemeral: true}, coord.ErrUnsupported},
 		"a key that is none":   {coord.Claim{Kind: coord.KindMutex, Name: "99999999999999999999"}, coord.ErrInvalid},
-		"too much data":        {coord.Claim{Kind: coord.KindMutex, Name: "1", Data: make([]byte, 7901)}, coord.ErrDataTooLong},
+		"too much data":        {coord.Claim{Kind: coord.KindMutex, Name: "1", Data: make([]byte, 63-len("coordtop|")+1)}, coord.ErrDataTooLong},
+		"two lines of data":    {coord.Claim{Kind: coord.KindMutex, Name: "1", Data: []byte("a\nb")}, coord.ErrInvalid},
+		"data beyond ASCII":    {coord.Claim{Kind: coord.KindMutex, Name: "1", Data: []byte("für")}, coord.ErrInvalid},
 		"a TTL that is no TTL": {coord.Claim{Kind: coord.KindMutex, Name: "1", TTL: time.Nanosecond}, coord.ErrInvalid},
 	} {
 		if _, ok, err := s.Acquire(t.Context(), c.claim); ok || !errors.Is(err, c.want) {

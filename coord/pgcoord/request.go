@@ -30,13 +30,6 @@ func check(c coord.Claim) error {
 			return err
 		}
 	}
-	return checkData(c.Data)
-}
-
-func checkData(data []byte) error {
-	if len(data) > maxData {
-		return fmt.Errorf("%w: %d bytes, at most %d", coord.ErrDataTooLong, len(data), maxData)
-	}
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (n *run) proclaim(h *holding, b *Backend) {
 // settled reports whether an error of a proclamation means that nothing was written, or says
 // itself whether this is known.
 func settled(err error) bool {
-	return isOneOf(err, coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrDataTooLong)
+	return isOneOf(err, coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrInvalid, coord.ErrDataTooLong)
 }
 
 func isOneOf(err error, known ...error) bool {

@@ -78,7 +78,7 @@ func postgresRigAt(t *testing.T, url string, o options) *rig {
 	}
 	backend := operate.Backend{
 		Type: "postgres", Identity: "ana@desk:1", Demo: true, Lease: 11 * time.Second,
-		Caps: coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: true, MaxData: 7900},
+		Caps: pgcoord.Options{}.Caps("ana@desk:1"),
 		Open: func(context.Context, string) (coord.Driver, error) {
 			return pgcoord.New(url, pgcoord.Options{})
 		},

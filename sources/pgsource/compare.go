@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/coord/pgcoord"
 	"coordtop/sources"
 )
 
@@ -14,7 +13,6 @@ import (
 type lookDiff struct {
 	before, after *lockTable // after is being made
 	s             *snapshot
-	announced     pgcoord.Announced
 	focus         focus
 	entries       []entry // by ident
 	pids          map[uint32]bool
@@ -59,14 +57,14 @@ const (
 
 // compare returns the table after a look, and what the look changed. It changes none of its
 // arguments, but notes the names of databases in the rows of s.
-func (t *lockTable) compare(s *snapshot, announced pgcoord.Announced, f focus) (*lockTable, lookResult) {
+func (t *lockTable) compare(s *snapshot, f focus) (*lockTable, lookResult) {
 	after := *t
 	after.looks++
 	after.sent, after.got, after.answered, after.fresh = s.sent, s.got, s.clock.server, false
 	after.sessions = t.sessionsAfter(s, after.looks)
 	after.nameDatabases(s)
 	after.order = t.orderOf(t.shownAs(f.selected))
-	d := &lookDiff{before: t, after: &after, s: s, announced: announced, focus: f, pids: map[uint32]bool{}}
+	d := &lookDiff{before: t, after: &after, s: s, focus: f, pids: map[uint32]bool{}}
 	d.enter()
 	d.count()
 	d.candidates()
@@ -274,25 +272,11 @@ func (d *lookDiff) differs(e *entry) bool {
 	}
 	for i := range e.now {
 		s := d.after.sessions[e.now[i].pid]
-		if changed(s) || s != nil && (d.saysMore(e, &e.now[i], s) || d.provesElse(e, &e.now[i], s)) {
+		if changed(s) || s != nil && d.provesElse(e, &e.now[i], s) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(e.trying, changed)
-}
-
-// saysMore reports whether an owner has announced data that is not shown yet.
-func (d *lookDiff) saysMore(e *entry, r *lockRow, s *session) bool {
-	if !s.cut || !r.granted {
-		return false
-	}
-	data, whole := dataOf(d.announced, e.key, s)
-	for i := range e.shown.Owners {
-		if o := &e.shown.Owners[i]; whole && o.Session == s.id && o.Mode == r.mode.shown() {
-			return !o.Data.Shows(data)
-		}
-	}
-	return false
 }
 
 // provesElse reports whether the proof of an owner is another one than was published.

@@ -67,7 +67,7 @@
 // Owners do not expire. Their attributes bear the names of pg_stat_activity; times in them
 // are instants in UTC on our clock, with the server's time translated at each look. A query
 // is shown without its literals, its comments and what follows the word password
-// (internal/mask), a name and announced data without secrets: what is read of a query finds
+// (internal/mask), a name and data without secrets: what is read of a query finds
 // candidates and programs here, and goes no further.
 //
 // Candidates are sessions whose last query tried for a lock (pg_try_advisory_lock) within a

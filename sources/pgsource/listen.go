@@ -5,9 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"coordtop/coord/pgcoord"
 	"coordtop/internal/backoff"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
@@ -44,8 +41,7 @@ const listenPing = 10 * time.Second
 func (l *connection) listenOnce(ctx context.Context, life *sources.Life) error {
 	setup, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
-	var joiner pgcoord.Joiner
-	second, err := l.open(setup, func(n *pgconn.Notification) { l.notifications.receive(n, &joiner) })
+	second, err := l.open(setup, l.notifications.receive)
 	if err != nil {
 		return err
 	}

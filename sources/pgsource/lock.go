@@ -121,12 +121,3 @@ func ownerID(session string, m mode, before, now []term) string {
 	}
 	return session
 }
-
-// dataOf is what a session says beside its name.
-func dataOf(announced pgcoord.Announced, key pgcoord.Key, s *session) (data []byte, whole bool) {
-	_, text, cut := pgcoord.ParseApplicationName(s.who.application)
-	if data, ok := announced.Data(key, s.pid, s.who.application); cut && ok {
-		return data, true
-	}
-	return []byte(text), !cut
-}

@@ -112,34 +112,6 @@ func (t *lockTable) unseen(since time.Time) (list []sources.Unseen) {
 	return list
 }
 
-// question is data to be asked for: of the owner with this name.
-type question struct {
-	key         pgcoord.Key
-	pid         uint32
-	application string
-}
-
-// questions lists the owners whose name has only the beginning of their data.
-func (t *lockTable) questions() []question {
-	some := false
-	for _, s := range t.sessions {
-		some = some || s.cut
-	}
-	if !some {
-		return nil
-	}
-	var list []question
-	for _, l := range t.locks {
-		for i := range l.rows {
-			s := t.sessions[l.rows[i].pid]
-			if s != nil && s.cut && l.rows[i].granted && l.space == t.server.database {
-				list = append(list, question{key: l.key, pid: s.pid, application: s.who.application})
-			}
-		}
-	}
-	return list
-}
-
 // sweepEvery is how often locks that nobody owns are counted, and freeKept is how many of
 // them are kept at most: programs that lock a row's number leave thousands behind.
 const (

@@ -19,7 +19,6 @@ type notifications struct {
 	mu   sync.Mutex
 	open bool
 	why  error // not open; nil: it was not tried yet
-	data pgcoord.Announced
 	// evicted is the last announcement that an ownership of a key, or a wait for it, was ended.
 	evicted map[evictedKey]eviction
 }
@@ -47,28 +46,25 @@ func newNotifications(channels []string) *notifications {
 			list = append(list, c)
 		}
 	}
-	return &notifications{channels: list, wake: make(chan struct{}, 1), data: pgcoord.Announced{}, evicted: map[evictedKey]eviction{}}
+	return &notifications{channels: list, wake: make(chan struct{}, 1), evicted: map[evictedKey]eviction{}}
 }
 
 func (n *notifications) wakeUp() { spawn.Wake(n.wake) }
 
-// receive stores the content of one notification; joiner belongs to the connection that it came
-// on. Anybody may have sent it, so it is only a hint: the look that follows decides.
-func (n *notifications) receive(note *pgconn.Notification, joiner *pgcoord.Joiner) {
+// receive takes one notification. Anybody may have sent it, so it is only a hint: the look that
+// follows decides.
+func (n *notifications) receive(note *pgconn.Notification) {
 	defer n.wakeUp()
-	a, ok := joiner.Read(note)
-	if !ok || a.Event == pgcoord.Ask {
-		return // not ours, or the rest is to come, or a question to owners
+	a, ok := pgcoord.ReadAnnouncement(note)
+	if !ok || a.Event != pgcoord.Evicted {
+		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if a.Event == pgcoord.Evicted {
-		if len(n.evicted) >= mostEvictions {
-			clear(n.evicted)
-		}
-		n.evicted[evictedKey{a.Database, a.Key}] = eviction{string(a.Data), a.PID, a.Waiting, time.Now()}
+	if len(n.evicted) >= mostEvictions {
+		clear(n.evicted)
 	}
-	n.data.Note(note.PID, a)
+	n.evicted[evictedKey{a.Database, a.Key}] = eviction{a.By, a.PID, a.Waiting, time.Now()}
 }
 
 // evictions returns a copy of what was announced of late.
@@ -77,13 +73,6 @@ func (n *notifications) evictions() map[evictedKey]eviction {
 	defer n.mu.Unlock()
 	maps.DeleteFunc(n.evicted, func(_ evictedKey, e eviction) bool { return time.Since(e.at) > evictedFor })
 	return maps.Clone(n.evicted)
-}
-
-// announced returns a copy of what sessions announced.
-func (n *notifications) announced() pgcoord.Announced {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return maps.Clone(n.data)
 }
 
 // listening reports whether notifications arrive, and if not, why.

@@ -81,7 +81,7 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(d.s.clock.local(x.at), time.Second)},
 			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user}}
 	} else {
-		data, _ := dataOf(d.announced, l.key, s)
+		data := s.data()
 		o.ID, o.Session = ownerID(s.id, r.mode, before, l.owners), s.id
 		now = d.term(l, o.ID, r, before)
 		o.Label, o.Data, o.Program = now.label(s), sources.NewBlob(data, len(data)), programOf(now.nameOf(s), s)
@@ -153,7 +153,7 @@ func (d *lookDiff) term(l *lock, id string, r *lockRow, before []term) term {
 func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 	r := &l.rows[l.line.waiters[i].row]
 	s := d.after.sessions[r.pid]
-	data, _ := dataOf(d.announced, l.key, s)
+	data := s.data()
 	w := sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.name(), s.pid), Mode: r.mode.shown(), Permits: 1,
 		Turn: l.line.waiters[i].turn, Since: s.waitsSince(r.wait != 0 && d.after.server.major >= toldWaits, d.s.clock), Data: sources.NewBlob(data, len(data)), Guard: d.guard(r, s), Attrs: append(s.attrs(d.s.clock), d.notEnded(r, s)...),

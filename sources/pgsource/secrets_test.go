@@ -9,7 +9,7 @@ import (
 )
 
 // TestQueriesAndDataShowNoSecret has owners and waiters whose last query, name and
-// announced data hold a secret, as a superuser sees them.
+// data hold a secret, as a superuser sees them.
 func TestQueriesAndDataShowNoSecret(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)

@@ -26,7 +26,6 @@ type session struct {
 	wait     int64         // since when it waits or waited last; 0: the server did not tell
 	waits    sources.Stamp // the same on our clock; a backend waits for one lock at a time
 	trace    trace         // how it tries; zero: it does not
-	cut      bool          // its name has only the beginning of its data
 	lent     bool          // it has answered us too: a pooler lends it
 }
 
@@ -40,23 +39,17 @@ type trace struct {
 // newSession gives a process its identity. Where the start of the backend is hidden, the
 // time when we first saw it must do: that no other process got the same number before.
 func newSession(a *activity, c clock, look uint64) *session {
-	s := &session{pid: a.pid, since: c.local(a.who.start)}
+	s := &session{pid: a.pid, who: a.who, whoLook: look, since: c.local(a.who.start)}
 	if a.who.start == 0 {
 		s.id = pgcoord.OwnerID(a.pid, time.Time{}) + "~" + instant(c.got, time.Microsecond)
 	} else {
 		s.id = pgcoord.OwnerID(a.pid, time.UnixMicro(a.who.start))
 	}
-	s.is(a.who, look)
 	s.acts(a, look)
 	return s
 }
 
-// is and acts note who a session is and what it does, while it is made.
-func (s *session) is(who identity, look uint64) {
-	s.who, s.whoLook = who, look
-	_, _, s.cut = pgcoord.ParseApplicationName(who.application)
-}
-
+// acts notes what a session does, while it is made.
 func (s *session) acts(a *activity, look uint64) {
 	s.does, s.doesLook, s.query = a.does, look, shownQuery(a.does.query)
 	if t := traceOf(a); t != (trace{}) {
@@ -81,7 +74,7 @@ func (s *session) after(a *activity, wait int64, c clock, look uint64) *session 
 	}
 	next := *s
 	if who != s.who {
-		next.is(who, look)
+		next.who, next.whoLook = who, look
 		if s.since.IsZero() {
 			next.since = c.local(who.start) // it is not hidden any more
 		}
@@ -115,8 +108,14 @@ func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 
 // name is what the session calls itself; data behind it is no part of that.
 func (s *session) name() string {
-	who, _, _ := pgcoord.ParseApplicationName(s.who.application)
+	who, _ := pgcoord.ParseApplicationName(s.who.application)
 	return who
+}
+
+// data is what it says beside its name.
+func (s *session) data() []byte {
+	_, text := pgcoord.ParseApplicationName(s.who.application)
+	return []byte(text)
 }
 
 // label is what people call it.

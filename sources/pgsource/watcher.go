@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/coord/pgcoord"
 	"coordtop/internal/backoff"
 	"coordtop/internal/pgwire"
 	"coordtop/sources"
@@ -21,10 +20,9 @@ type watcher struct {
 	pace  pace
 	focus focus
 
-	last   *snapshot // nil: this connection has not looked yet
-	spare  *snapshot // whose memory can be used again
-	again  bool      // something moved between the two statements of the look
-	asked  map[question]bool
+	last   *snapshot     // nil: this connection has not looked yet
+	spare  *snapshot     // whose memory can be used again
+	again  bool          // something moved between the two statements of the look
 	about  sources.About // as last published
 	served uint64        // refreshes of hints
 	rights time.Time     // when those of our role were asked for
@@ -48,7 +46,6 @@ func newFocus(s sources.OnScreen) focus {
 // run watches until the connection ends, which is the only way it returns.
 func (w *watcher) run() error {
 	w.table = w.table.connected(&w.server, w.keys)
-	w.asked = map[question]bool{}
 	w.hints.Refreshed(&w.served) // by the first look
 	for {
 		if err := w.step(w.Context()); err != nil {
@@ -87,16 +84,13 @@ func (w *watcher) step(ctx context.Context) error {
 	w.spare, w.last = w.last, s
 	w.pace.rows = s.rows
 	w.pace.AddCost(max(s.cost-2*w.server.trip, 0))
-	table, result := w.table.compare(s, w.notifications.announced(), w.focus)
+	table, result := w.table.compare(s, w.focus)
 	if every := max(w.about.Sampling, w.pace.interval(s.got, w.eager())); !first && sources.Missed(s.got.Sub(w.table.sent), every) {
 		result.changes = slices.Insert(result.changes, 0, sources.Change{At: s.got, Unseen: table.unseen(w.table.sent)})
 	}
 	w.table, w.again = table, result.again
 	if result.moved || first {
 		w.pace.Changed = s.got
-	}
-	if err := w.question(ctx); err != nil {
-		return err
 	}
 	return w.report(result.changes, first)
 }
@@ -146,42 +140,6 @@ func (w *watcher) report(changes []sources.Change, first bool) error {
 	for _, c := range changes {
 		if err := w.Send(c); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// question asks owners for data that their names have no room for. Only owners that our own
-// core made receive it, and only while we listen to the answer. Once we listen again, all are
-// asked again.
-func (w *watcher) question(ctx context.Context) error {
-	open, _ := w.notifications.listening()
-	if !open {
-		clear(w.asked)
-		return nil
-	}
-	for _, q := range w.table.questions() {
-		if w.asked[q] {
-			continue
-		}
-		w.asked[q] = true
-		if err := w.askOwner(ctx, q); err != nil {
-			return pgwire.Because(ctx, "asking owners for their data", err)
-		}
-	}
-	return nil
-}
-
-func (w *watcher) askOwner(ctx context.Context, q question) error {
-	payloads, err := pgcoord.Announcement{Database: w.server.database, Key: q.key.String(), Event: pgcoord.Ask}.Payloads()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
-	defer cancel()
-	for _, text := range payloads {
-		if _, err := w.One(ctx, "select pg_catalog.pg_notify($1, $2)", pgcoord.Channel, text); err != nil {
-			return pgwire.Because(ctx, "announcing", err)
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func TestWhatAnActionSendsIsSaidByItsDriver(t *testing.T) {
 		{postgres, action.Campaign, sources.KindElection, "17:-4", "", "select pg_advisory_lock(17, -4), on a connection of its own"},
 		{postgres, action.Try, sources.KindMutex, "it's", "", "select pg_try_advisory_lock(crc32('it''s')), on a connection of its own"},
 		{postgres, action.Resign, sources.KindMutex, "4242", "", "select pg_advisory_unlock(4242)"},
-		{postgres, action.Proclaim, sources.KindElection, "4242", "x", "set application_name and notify coordtop with the data \"x\""},
+		{postgres, action.Proclaim, sources.KindElection, "4242", "x", `set application_name with the data "x", and notify coordtop`},
 		{pgcoord.Options{}.Wire, action.Acquire, sources.KindMutex, "m", "", "select pg_advisory_lock(hashtextextended('m', 0)), on a connection of its own"},
 		{ydb, action.Acquire, sources.KindMutex, "m", "", `acquire_semaphore "m", count all permits, ephemeral, in a session of its own`},
 		{ydb, action.Try, sources.KindSemaphore, "s", "us", `acquire_semaphore "s", count 1, timeout 0 with the data "us", in a session of its own`},
