@@ -205,8 +205,7 @@ func (l *connection) end(err error) error {
 // finish closes the connection and fails the jobs that are left.
 func (l *connection) finish() {
 	l.mu.Lock()
-	_, told := errors.AsType[*pgconn.PgError](l.err)
-	l.orphan = !told && !(l.polite && l.err == nil)
+	l.orphan = leavesBehind(l.err, l.polite)
 	l.err = cmp.Or(l.err, errClosed)
 	jobs, polite, err, onEnd := l.jobs, l.polite, l.err, l.onEnd
 	l.jobs, l.over = nil, true
@@ -226,6 +225,13 @@ func (l *connection) finish() {
 	}
 	l.disconnect(polite && l.conn.Pooler() == pgwire.Session)
 	l.quit(err)
+}
+
+// leavesBehind reports whether the server may not know that a connection is over which ended with err,
+// or, politely, with a goodbye: then its session may live on.
+func leavesBehind(err error, polite bool) bool {
+	_, told := errors.AsType[*pgconn.PgError](err)
+	return !told && (err != nil || !polite)
 }
 
 // disconnect closes the connection. pgbouncer (1.18) takes a notification that arrives while

@@ -125,10 +125,7 @@ func (d *Driver) tryEndProcess(ctx context.Context, f facts) error {
 		return err
 	}
 	defer conn.Close()
-	end, remains := "pg_catalog.pg_terminate_backend(pid)", errors.New("it does not end")
-	if f.pooled || conn.Pooler() != pgwire.None {
-		end, remains = "false", errPooled
-	}
+	end, remains := f.end(conn.Pooler())
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	if err := conn.ReadOnly(ctx, watchName); err != nil {
@@ -146,6 +143,15 @@ func (d *Driver) tryEndProcess(ctx context.Context, f facts) error {
 			return remains
 		}
 	}
+}
+
+// end is what the server is asked to do with a process of ours, over a connection with that pooler, and
+// what is said if the process remains.
+func (f facts) end(over pgwire.Pooler) (call string, remains error) {
+	if f.pooled || over != pgwire.None {
+		return "false", errPooled
+	}
+	return "pg_catalog.pg_terminate_backend(pid)", errors.New("it does not end")
 }
 
 // processQuery finds no session of another role, whose start is hidden.
