@@ -116,8 +116,8 @@ func renewed(before, after *Owner) bool {
 // certainty orders the ways of knowing since when somebody owns something.
 var certainty = [...]uint8{Unknown: 0, AtLeast: 1, Bound: 2, Claimed: 3, Inferred: 3, Seen: 4, Told: 5, Ours: 5}
 
-// complete returns after with the owners' Since and Renewed filled in from what this look
-// and those before it showed. It copies what it completes: after stays as it is.
+// complete returns after with the owners' Since and Renewed, and who took what they have, filled in from
+// what this look and those before it showed. It copies what it completes: after stays as it is.
 func (l *look) complete(before, after *Primitive) *Primitive {
 	if !read(after) || len(after.Owners) == 0 {
 		return after
@@ -130,8 +130,10 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 	full := after
 	for i := range after.Owners {
 		o := &after.Owners[i]
-		since, renewal, rhythm := l.completed(was.find(o), o, found)
-		if since == o.Since && renewal == o.Renewed && rhythm == o.Rhythm {
+		old := was.find(o)
+		since, renewal, rhythm := l.completed(old, o, found)
+		label, attrs := l.taker(old, o)
+		if since == o.Since && renewal == o.Renewed && rhythm == o.Rhythm && len(attrs) == len(o.Attrs) {
 			continue
 		}
 		if full == after {
@@ -140,6 +142,7 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 			full.Owners = append([]Owner(nil), after.Owners...)
 		}
 		full.Owners[i].Since, full.Owners[i].Renewed, full.Owners[i].Rhythm = since, renewal, rhythm
+		full.Owners[i].Label, full.Owners[i].Attrs = label, attrs
 	}
 	return full
 }

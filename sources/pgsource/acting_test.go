@@ -3,6 +3,7 @@ package pgsource
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/pgwire"
@@ -95,11 +96,11 @@ func TestWhatIsSaidOfALockInASessionWithAnotherName(t *testing.T) {
 		who           sources.Attr
 	}{
 		"the same name":          {t: term{name: "job", taker: true, took: true}, now: "job|x", label: "job pid 7"},
-		"taken, then renamed":    {term{name: "job", taker: true, took: true}, "web|job", false, "job, now web pid 7", "either " + pooler + "taken by job, serves web now" + ends + itself, sources.Attr{Key: TakenBy, Value: "job"}},
-		"seen, then renamed":     {term{name: "job", taker: true}, "web", false, "job, now web pid 7", "either " + pooler + "first seen as job, serves web now" + ends + itself, sources.Attr{Key: FirstSeenAs, Value: "job"}},
-		"renamed to nothing":     {term{name: "job", taker: true, took: true}, "", false, "job, now unnamed pid 7", "either " + pooler + "taken by job, serves unnamed now" + ends + itself, sources.Attr{Key: TakenBy, Value: "job"}},
-		"renamed from nothing":   {term{taker: true, took: true}, "web", false, "unnamed, now web pid 7", "either " + pooler + "taken by unnamed, serves web now" + ends + itself, sources.Attr{Key: TakenBy, Value: "unnamed"}},
-		"lent":                   {term{name: "job", taker: true, took: true}, "web", true, "job, now web pid 7", pooler + "taken by job, serves web now" + ends, sources.Attr{Key: TakenBy, Value: "job"}},
+		"taken, then renamed":    {term{name: "job", taker: true, took: true}, "web|job", false, "job, now web pid 7", "either " + pooler + "taken by job, serves web now" + ends + itself, sources.Attr{Key: sources.TakenBy, Value: "job"}},
+		"seen, then renamed":     {term{name: "job", taker: true}, "web", false, "job, now web pid 7", "either " + pooler + "first seen as job, serves web now" + ends + itself, sources.Attr{Key: sources.FirstSeenAs, Value: "job"}},
+		"renamed to nothing":     {term{name: "job", taker: true, took: true}, "", false, "job, now unnamed pid 7", "either " + pooler + "taken by job, serves unnamed now" + ends + itself, sources.Attr{Key: sources.TakenBy, Value: "job"}},
+		"renamed from nothing":   {term{taker: true, took: true}, "web", false, "unnamed, now web pid 7", "either " + pooler + "taken by unnamed, serves web now" + ends + itself, sources.Attr{Key: sources.TakenBy, Value: "unnamed"}},
+		"lent":                   {term{name: "job", taker: true, took: true}, "web", true, "job, now web pid 7", pooler + "taken by job, serves web now" + ends, sources.Attr{Key: sources.TakenBy, Value: "job"}},
 		"lent, the same name":    {t: term{name: "job", taker: true, took: true}, now: "job", lent: true, label: "job pid 7", leaked: pooler + "taken by job" + ends},
 		"lent, not seen to take": {t: term{name: "web"}, now: "web", lent: true, label: "web pid 7", leaked: pooler + "who took it was not seen" + ends},
 		"not seen to take, then renamed": {t: term{name: "old"}, now: "web", label: "web pid 7",
@@ -109,7 +110,7 @@ func TestWhatIsSaidOfALockInASessionWithAnotherName(t *testing.T) {
 		var who sources.Attr
 		leaked := ""
 		for _, a := range c.t.leak(s) {
-			if a.Key == Leaked {
+			if a.Key == sources.Leaked {
 				leaked = a.Value
 			} else {
 				who = a
@@ -120,6 +121,43 @@ func TestWhatIsSaidOfALockInASessionWithAnotherName(t *testing.T) {
 		}
 		if want := strings.TrimSuffix(strings.Split(c.label, ", now ")[0], " pid 7"); c.t.taker && shownName(c.t.nameOf(s)) != want {
 			t.Errorf("%s: it is a lock of %q, want %q", name, c.t.nameOf(s), want)
+		}
+	}
+}
+
+// TestANameIsRememberedOverDarknessOnlyWithAProof has an owner that was seen to take its lock, and the same
+// session under another name at the next look, or at the first look of another connection.
+func TestANameIsRememberedOverDarknessOnlyWithAProof(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		dark       bool
+		idle, then time.Duration // for how long the session has been idle at the looks; 0: it is active
+		label      string
+	}{
+		"in the open":               {false, 0, 0, "before, now after pid 1"},
+		"idle in the dark":          {true, 5 * time.Second, 6 * time.Second, "before, now after pid 1"},
+		"a statement in the dark":   {true, 5 * time.Second, 2 * time.Second, "after pid 1"},
+		"busy before and after":     {true, 0, 0, "after pid 1"},
+		"busy before the dark":      {true, 0, 5 * time.Second, "after pid 1"},
+		"busy at the end of it":     {true, 5 * time.Second, 0, "after pid 1"},
+		"idle too shortly to prove": {true, time.Second / 2, 3 * time.Second / 2, "after pid 1"},
+	} {
+		b := setupTable(t)
+		look := func(app string, idle time.Duration, locks ...lockRow) lookResult {
+			a := b.at(1, time.Unix(0, 0))
+			a.who.application, a.does.state = app, "active"
+			if idle > 0 {
+				a.does.state, a.does.changed = "idle", b.theirs(b.now.Add(time.Second-idle))
+			}
+			return b.look(locks, a)
+		}
+		look("before", 0)
+		look("before", c.idle, owns(7, 1, exclusive))
+		if c.dark {
+			b.lockTable = b.connected(b.server, nil)
+		}
+		if got := published(look("after", c.then, owns(7, 1, exclusive)))["7"].Owners[0].Label; got != c.label {
+			t.Errorf("%s: %q, want %q", name, got, c.label)
 		}
 	}
 }

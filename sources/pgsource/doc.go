@@ -59,7 +59,7 @@
 //
 // What a session is called can change while it owns: its program renames it, or a pooler lends it to
 // another client, which finds in it the locks that the one before has left behind. So an owner whose
-// take was seen keeps the name it had then, and its label has both; [Leaked] says what may be, and what
+// take was seen keeps the name it had then, and its label has both; [sources.Leaked] says what may be, and what
 // surely is where that session has answered us, too. Data behind | is no part of a name. Over darkness
 // the name that is remembered stands only with Owner.Proof: the session was idle at both looks, with
 // the same state_change. It is given once a session has been idle for a second.

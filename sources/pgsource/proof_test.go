@@ -8,11 +8,11 @@ import (
 	"coordtop/sources"
 )
 
-// proofOf is the proof of an owner that this session is, in a look that read the locks within 2 s and
-// then, at 3,000,000 µs of the server's clock, the sessions.
-func proofOf(s session, x prepared) uint64 {
+// proofOf is the proof of an owner that this session is, in a look that read the locks within that time
+// and then, at 3,000,000 µs of the server's clock, the sessions.
+func proofOf(s session, x prepared, within time.Duration) uint64 {
 	got := time.Now()
-	look := &snapshot{sent: got.Add(-2 * time.Second), clock: clock{got: got, server: 3_000_000}, prepared: map[string]prepared{"v": x}}
+	look := &snapshot{sent: got.Add(-within), clock: clock{got: got, server: 3_000_000}, prepared: map[string]prepared{"v": x}}
 	d := &lookDiff{after: &lockTable{sessions: map[uint32]*session{s.pid: &s}}, s: look}
 	if s.pid == 0 {
 		return d.proof(&lockRow{virtual: "v"})
@@ -25,7 +25,7 @@ func TestAProofIsOfASessionThatDidNothing(t *testing.T) {
 	with := func(change func(*session)) uint64 {
 		s := session{pid: 7, who: identity{kind: "client backend", start: 500}, does: doings{state: "idle", changed: 900_000}}
 		change(&s)
-		return proofOf(s, prepared{})
+		return proofOf(s, prepared{}, 2*time.Second)
 	}
 	same := with(func(*session) {})
 	if same == 0 || same != with(func(s *session) { s.who.application, s.does.query = "other", "select 1" }) {
@@ -34,8 +34,9 @@ func TestAProofIsOfASessionThatDidNothing(t *testing.T) {
 	for what, change := range map[string]func(*session){
 		"active":                       func(s *session) { s.does.state = "active" },
 		"in a call of the protocol":    func(s *session) { s.does.state = "fastpath function call" },
-		"not tracked":                  func(s *session) { s.does.state, s.does.changed = "disabled", 0 },
-		"hidden":                       func(s *session) { s.who.start, s.does = 0, doings{} },
+		"disabled":                     func(s *session) { s.does.state = "disabled" },
+		"not tracked":                  func(s *session) { s.does.changed = 0 },
+		"hidden":                       func(s *session) { s.who.start = 0 },
 		"a background worker":          func(s *session) { s.who.kind = "app worker" },
 		"idle since the locks' read":   func(s *session) { s.does.changed = 1_100_000 },
 		"idle since just now":          func(s *session) { s.does.changed = 2_995_000 },
@@ -57,9 +58,13 @@ func TestAProofIsOfASessionThatDidNothing(t *testing.T) {
 	if with(func(s *session) { s.does.state = "idle in transaction" }) == 0 {
 		t.Error("a session that is idle in its transaction has given nothing up")
 	}
-	first := proofOf(session{}, prepared{gid: "g", at: 5})
-	if first == 0 || first != proofOf(session{}, prepared{gid: "g", at: 5}) ||
-		first == proofOf(session{}, prepared{gid: "g", at: 6}) || first == proofOf(session{}, prepared{gid: "h", at: 5}) {
+	busy := session{pid: 7, who: identity{kind: "client backend", start: 500}, does: doings{state: "idle", changed: 2_100_000}}
+	if proofOf(busy, prepared{}, time.Millisecond) != 0 {
+		t.Error("a session that worked within the last second proves something")
+	}
+	of := func(x prepared) uint64 { return proofOf(session{}, x, time.Second) }
+	first := of(prepared{gid: "g", at: 5})
+	if first == 0 || first != of(prepared{gid: "g", at: 5}) || first == of(prepared{gid: "g", at: 6}) || first == of(prepared{gid: "h", at: 5}) {
 		t.Error("want one number for one name and time of PREPARE")
 	}
 }

@@ -11,15 +11,6 @@ import (
 	"coordtop/sources"
 )
 
-const (
-	// TakenBy is what the session of an owner was called when it took the lock, where that is
-	// another name than it has now; FirstSeenAs is what the first look after that showed, where the
-	// session had done other work by then, maybe for another client of a pooler.
-	TakenBy, FirstSeenAs = "taken by", "first seen as"
-	// Leaked warns that a pooler lends the session of an owner to others, or may do so.
-	Leaked = "leaked"
-)
-
 // proof is a number that is equal in two looks, and not 0, if the grant of a row was the same all
 // the time between them. A lock is taken and given up by a statement of its own session, each of which
 // changes state_change, at its beginning and at its end. So it is proof that the session was idle when
@@ -69,9 +60,9 @@ func shownName(name string) string { return cmp.Or(mask.Text(name), "unnamed") }
 func (t *term) leak(s *session) []sources.Attr {
 	renamed := t.name != s.name()
 	var list []sources.Attr
-	who, key := "who took it was not seen", FirstSeenAs
+	who, key := "who took it was not seen", sources.FirstSeenAs
 	if t.took {
-		key = TakenBy
+		key = sources.TakenBy
 	}
 	if t.taker {
 		who = key + " " + shownName(t.name)
@@ -92,5 +83,5 @@ func (t *term) leak(s *session) []sources.Attr {
 	default:
 		return nil
 	}
-	return append(list, sources.Attr{Key: Leaked, Value: text, Odd: true})
+	return append(list, sources.Attr{Key: sources.Leaked, Value: text, Odd: true})
 }

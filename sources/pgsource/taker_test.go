@@ -34,15 +34,15 @@ func TestALockThatWasLeftInAPooledSessionNamesWhoTookItAndWhoHasTheSessionNow(t 
 	r.selects("4242") // so that it is looked at often
 	r.sessionAt(pool, "rails-migrate").do("select pg_advisory_lock(4242)").leave()
 	o := r.labelled("rails-migrate pid ")
-	if attr(o.Attrs, Leaked) != "" {
-		t.Errorf("while nothing tells that: %q", attr(o.Attrs, Leaked))
+	if attr(o.Attrs, sources.Leaked) != "" {
+		t.Errorf("while nothing tells that: %q", attr(o.Attrs, sources.Leaked))
 	}
 	r.sessionAt(pool, "worker").do("select 1")
 	o = r.labelled("rails-migrate, now worker pid ")
 	const text = "either leaked through a pooler: taken by rails-migrate, serves worker now; falls when the pooler closes it; ending it is safe while idle; " +
 		"or the program that took it changed its own name"
-	if got := attr(o.Attrs, Leaked); got != text || attr(o.Attrs, TakenBy) != "rails-migrate" || attr(o.Attrs, "application") != "worker" {
-		t.Errorf("it says %q, taken by %q, application %q", got, attr(o.Attrs, TakenBy), attr(o.Attrs, "application"))
+	if got := attr(o.Attrs, sources.Leaked); got != text || attr(o.Attrs, sources.TakenBy) != "rails-migrate" || attr(o.Attrs, "application") != "worker" {
+		t.Errorf("it says %q, taken by %q, application %q", got, attr(o.Attrs, sources.TakenBy), attr(o.Attrs, "application"))
 	}
 	if o.Program != sources.ProgramOf("rails-migrate", "127.0.0.1", "postgres") {
 		t.Error("it is marked as a lock of the program that has the session now")
@@ -57,7 +57,7 @@ func TestASessionThatAnswersUsIsSurelyLent(t *testing.T) {
 	r.watch(Options{URL: pool, Selections: []Selection{{Pattern: "4242"}}}).synced()
 	row := r.row("", "4242", "held", is(sources.StatusHeld))
 	const text = "leaked through a pooler: who took it was not seen"
-	if got := attr(row.Owners[0].Attrs, Leaked); !strings.HasPrefix(got, text) {
+	if got := attr(row.Owners[0].Attrs, sources.Leaked); !strings.HasPrefix(got, text) {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -71,7 +71,7 @@ func TestTheDataOfASessionIsNoPartOfItsName(t *testing.T) {
 	for _, data := range []string{"two", ""} {
 		p.do(fmt.Sprintf("set application_name = 'me|%s'", data))
 		row := r.row("", "4242", "with data", func(row *sources.Row, s *sources.State) bool { return string(row.Owners[0].Data.Head) == data })
-		if o := row.Owners[0]; o.Label != "me pid "+pids(p.pid) || attr(o.Attrs, Leaked) != "" || attr(o.Attrs, TakenBy) != "" {
+		if o := row.Owners[0]; o.Label != "me pid "+pids(p.pid) || attr(o.Attrs, sources.Leaked) != "" || attr(o.Attrs, sources.TakenBy) != "" {
 			t.Errorf("with %q: %q %v", data, o.Label, o.Attrs)
 		}
 	}
@@ -88,7 +88,7 @@ func TestOnlyWhatWasSeenIsSaidOfTheTaker(t *testing.T) {
 		r.watch(Options{}).synced()
 		p.do("set application_name = 'late'")
 		o := r.labelled("late pid ")
-		if got := attr(o.Attrs, Leaked); attr(o.Attrs, TakenBy) != "" || !strings.Contains(got, "was named early before") || !strings.Contains(got, "who took it was not seen") {
+		if got := attr(o.Attrs, sources.Leaked); attr(o.Attrs, sources.TakenBy) != "" || !strings.Contains(got, "was named early before") || !strings.Contains(got, "who took it was not seen") {
 			t.Errorf("it says %q of %v", got, o.Attrs)
 		}
 	})
@@ -102,7 +102,7 @@ func TestOnlyWhatWasSeenIsSaidOfTheTaker(t *testing.T) {
 		r.row("", "4242", "held", is(sources.StatusHeld))
 		p.do("set application_name = 'second'")
 		o := r.labelled("first, now second pid ")
-		if got := attr(o.Attrs, TakenBy) + attr(o.Attrs, FirstSeenAs); got != "first" || !strings.Contains(attr(o.Attrs, Leaked), "by first, serves second") && !strings.Contains(attr(o.Attrs, Leaked), "as first, serves second") {
+		if got := attr(o.Attrs, sources.TakenBy) + attr(o.Attrs, sources.FirstSeenAs); got != "first" || !strings.Contains(attr(o.Attrs, sources.Leaked), "by first, serves second") && !strings.Contains(attr(o.Attrs, sources.Leaked), "as first, serves second") {
 			t.Errorf("it says %q, %v", got, o.Attrs)
 		}
 	})
@@ -116,7 +116,7 @@ func TestOnlyWhatWasSeenIsSaidOfTheTaker(t *testing.T) {
 		r.row("", "4242", "stale", is(sources.StatusStale))
 		p.do("select pg_advisory_unlock(4242); set application_name = 'after'; select pg_advisory_lock(4242)")
 		proxy.Resume()
-		if o := r.labelled("after pid "); attr(o.Attrs, TakenBy)+attr(o.Attrs, FirstSeenAs)+attr(o.Attrs, Leaked) != "" {
+		if o := r.labelled("after pid "); attr(o.Attrs, sources.TakenBy)+attr(o.Attrs, sources.FirstSeenAs)+attr(o.Attrs, sources.Leaked) != "" {
 			t.Errorf("it says %v", o.Attrs)
 		}
 	})
