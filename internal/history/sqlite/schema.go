@@ -135,9 +135,10 @@ func checkObjects(ctx context.Context, db *sql.DB, has int) error {
 	return errors.Join(err, ours.Close())
 }
 
-// objects returns the statements that made what is in a file, but for what SQLite keeps for itself.
+// objects returns the statements that made what is in a file, but for the indexes and statistics that SQLite keeps
+// for itself. A stranger can write names of SQLite's own into a file, for a trigger too.
 func objects(ctx context.Context, db *sql.DB) (list []string, err error) {
-	rows, err := db.QueryContext(ctx, "select coalesce(sql, type) from sqlite_schema where substr(name, 1, 7) <> 'sqlite_' order by name")
+	rows, err := db.QueryContext(ctx, "select sql from sqlite_schema where sql is not null and sql not like 'create table sqlite_stat%' order by name")
 	if err != nil {
 		return nil, err
 	}

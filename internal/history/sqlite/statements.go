@@ -131,8 +131,8 @@ func (t *tx) each(text string, args, into []any, f func()) {
 func eachRow(rows *sql.Rows, into []any, f func()) error {
 	defer rows.Close()
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
+		if rows.Scan(into...) != nil {
+			return damage("a row") // or ctx has ended
 		}
 		f()
 	}

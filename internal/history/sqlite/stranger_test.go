@@ -23,12 +23,14 @@ func TestARecordingWithOtherTablesThanOursIsRefused(t *testing.T) {
 	t.Parallel()
 	newer := fmt.Sprintf("; pragma user_version = %d", readers*1000+version+1)
 	for name, change := range map[string]string{
-		"a table that is a view":           "drop table lane; create view lane as " + endlessRows,
-		"the same in a newer file":         "drop table lane; create view lane as " + endlessRows + newer,
-		"a virtual table":                  "drop table lane; create virtual table lane using fts5(source, space, name, kind, since, gone)",
-		"the same in another newer file":   "drop table lane; create virtual table lane using fts5(source, space, name, kind, since, gone)" + newer,
-		"a trigger":                        "create trigger t after insert on event begin delete from event; end",
-		"a trigger in a newer file":        "create trigger t after insert on event begin delete from event; end" + newer,
+		"a table that is a view":         "drop table lane; create view lane as " + endlessRows,
+		"the same in a newer file":       "drop table lane; create view lane as " + endlessRows + newer,
+		"a virtual table":                "drop table lane; create virtual table lane using fts5(source, space, name, kind, since, gone)",
+		"the same in another newer file": "drop table lane; create virtual table lane using fts5(source, space, name, kind, since, gone)" + newer,
+		"a trigger":                      "create trigger t after insert on event begin delete from event; end",
+		"a trigger in a newer file":      "create trigger t after insert on event begin delete from event; end" + newer,
+		"a trigger with a name of SQLite's": "pragma writable_schema = 1; insert into sqlite_schema values('trigger', 'sqlite_x', 'run', 0, 'create trigger sqlite_x after insert on run begin insert into lost " +
+			"with recursive n(i) as (select 1 union all select i + 1 from n) select null, i, i, i from n; end')",
 		"one table more":                   "create table more(id)",
 		"a view of another name":           "create view more as " + endlessRows,
 		"an index less":                    "drop index event_lane",

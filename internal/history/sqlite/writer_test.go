@@ -353,6 +353,7 @@ func TestAGroupThatCannotBeReadSaysWhy(t *testing.T) {
 		"a keyframe that is none":    {spoil: func(b *history.Batch) { b.Keyframe = []byte("key") }, open: history.ErrDamaged},
 		"a keyframe that is cut":     {spoil: func(b *history.Batch) { b.Keyframe = b.Keyframe[:len(b.Keyframe)-1] }, open: history.ErrDamaged},
 		"a keyframe of a newer one":  {spoil: func(b *history.Batch) { b.Keyframe[magic+1] = 99 }, open: history.ErrNewer},
+		"a number that is a text":    {text: "update gop set thin = 'x'", open: history.ErrDamaged},
 		"a keyframe that is no zstd": {text: "update gop set body = x'00'", open: history.ErrDamaged},
 		"Inputs that are none":       {spoil: func(b *history.Batch) { b.Inputs = []byte{0, 0, 0} }, next: history.ErrDamaged},
 		"Inputs that are cut":        {spoil: func(b *history.Batch) { b.Inputs = b.Inputs[:len(b.Inputs)-1] }, next: history.ErrDamaged},
