@@ -46,7 +46,7 @@ func (k *Keyframe) Recall(s *State) *State {
 			continue
 		}
 		l := look{after: alive, at: s.Scopes[scope].Alive}
-		row := (&Row{Slot: len(all.Rows), Scope: scope, listing: s.Scopes[scope].listing, Primitive: was.vacated(l.at), Nobody: l.stamp()}).recalling(was, l)
+		row := (&Row{Slot: len(all.Rows), Scope: scope, listing: s.Scopes[scope].listing, Primitive: was.vacated(l.at)}).recalling(was, l)
 		all.Rows = append(all.Rows, row)
 	}
 	return &all
@@ -118,7 +118,11 @@ func (r *Row) recalling(was *Row, l look) *Row {
 	is := *r
 	is.Primitive = l.complete(was.Primitive, r.Primitive)
 	goesOn := len(is.Owners) == 0 && len(was.Owners) == 0
-	if goesOn && was.Nobody.How != Unknown {
+	switch {
+	case len(is.Owners) > 0:
+	case len(was.Owners) > 0:
+		is.Nobody = l.stamp()
+	case was.Nobody.How != Unknown:
 		is.Nobody = was.Nobody
 	}
 	is.Terms = slices.Clip(was.Terms)

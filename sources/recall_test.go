@@ -44,14 +44,14 @@ func TestOneLookRecallsWhatARunBeforeItKnew(t *testing.T) {
 		apply(10, sources.Input{Kind: sources.InputPublished})
 		return r.Hub()
 	}
-	end := hub("a", []*sources.Primitive{owned(0, "same", ""), owned(0, "other", "x"), owned(0, "freed", "x")},
+	end := hub("a", []*sources.Primitive{owned(0, "same", ""), owned(0, "other", "x"), owned(0, "freed", "x"), owned(0, "left", "x")},
 		[]*sources.Primitive{owned(3, "same", "x"), owned(3, "freed", ""), owned(3, "gone", "x")}, []*sources.Primitive{owned(5, "late", "x")}).Keyframe()
-	look := hub("a", []*sources.Primitive{owned(10, "same", "x"), owned(10, "other", "y"), owned(10, "freed", ""), owned(10, "new", "z")})
+	look := hub("a", []*sources.Primitive{owned(10, "same", "x"), owned(10, "other", "y"), owned(10, "freed", ""), owned(10, "left", ""), owned(10, "new", "z")})
 	recalled := map[string]*sources.Row{}
 	for _, row := range end.Recall(look.State()).Rows {
 		recalled[row.Name] = row
 	}
-	if len(recalled) != 4 { // a mutex that is free is no row
+	if len(recalled) != 5 { // a mutex that is free is no row
 		t.Errorf("%d rows, want those of the look", len(recalled))
 	}
 	if s, terms := recalled["same"].Owners[0].Since, recalled["same"].Terms; s.How != sources.AtLeast || !s.At.Equal(minute(10)) || !s.After().Equal(minute(2)) || len(terms) != 1 || !terms[0].Sure.Equal(minute(10)) {
@@ -65,6 +65,9 @@ func TestOneLookRecallsWhatARunBeforeItKnew(t *testing.T) {
 	}
 	if r := recalled["freed"]; r.Nobody.How != sources.Seen || !r.Nobody.At.Equal(minute(3)) || len(r.Terms) != 1 {
 		t.Errorf("it is free since %+v, after %d terms", r.Nobody, len(r.Terms))
+	}
+	if n := recalled["left"].Nobody; n.How != sources.Seen || !n.At.Equal(minute(10)) || !n.After().Equal(minute(5)) {
+		t.Errorf("what was left while nobody looked is free since %+v", n)
 	}
 	if s := recalled["new"].Owners[0].Since; s.How != sources.AtLeast || !s.At.Equal(minute(10)) {
 		t.Errorf("what was not recorded is owned since %+v", s)
