@@ -75,19 +75,24 @@ const (
 // late is how long behind a window a term may be seen first that began in it, where it was observed.
 const late = int64(time.Minute)
 
+// termsText is a statement with timeColumns for the file as it is.
+func (q *query) termsText(text string) string {
+	if q.has < 4 {
+		return strings.Replace(text, "sure, every", "0, "+everyBefore, 1)
+	}
+	return text
+}
+
 // terms reads those of the lane l, which is numbered lane.
 func (q *query) terms(ctx context.Context, l *history.Lane, lane int64, window period, dark *darkness) {
 	text, to := termsOfOne, window.to+late
 	if l.Kind == sources.KindSemaphore {
 		text, to = termsOfMany, window.to
 	}
-	if q.has < 4 {
-		text = strings.Replace(text, "sure, every", "0, 0", 1)
-	}
 	var t sources.Term
 	var row termRow
 	into := append([]any{&t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &t.Cause, &t.How, &t.Program, &t.Hue}, row.times()...)
-	q.each(ctx, text, []any{lane, window.from, to}, into, func() {
+	q.each(ctx, q.termsText(text), []any{lane, window.from, to}, into, func() {
 		if t.Cause > sources.CauseSession || max(t.How, row.startHow, row.untilHow) > sources.Ours {
 			q.err = damage("a term")
 			return

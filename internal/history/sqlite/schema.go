@@ -20,6 +20,10 @@ const (
 	readers = 1
 )
 
+// everyBefore is what the terms of a version before 4 tell of the pause between two looks: between two of them lie
+// what was seen (2) of a term.
+const everyBefore = "max(start_within * (start_how = 2), until_within * (until_how = 2))"
+
 // schema[n] brings a file from version n to n+1.
 var schema = [version]string{`
 create table run(id integer primary key, host text not null, pid integer not null, version text not null,
@@ -64,6 +68,7 @@ alter table run add column color text not null default '';
 `, `
 alter table term add column sure integer not null default 0;
 alter table term add column every integer not null default 0;
+update term set every = ` + everyBefore + ` where start_within > 0 or until_within > 0;
 `, `
 delete from sum;
 create table part(n integer primary key, body blob not null);

@@ -97,6 +97,12 @@ func changed(t *testing.T, o Options, text string) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	changedFile(t, o, text)
+}
+
+// changedFile changes a recording as SQL says.
+func changedFile(t *testing.T, o Options, text string) {
+	t.Helper()
 	db, err := connect(o.Path, "mode=rwc", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -113,14 +119,44 @@ func older(t *testing.T, o Options, has int) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	db, err := connect(o.Path, "mode=rwc", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	text := strings.Join(schema[:has], "") + fmt.Sprintf("; pragma application_id = %d; pragma user_version = %d", applicationID, readers*1000+has)
-	if _, err := db.ExecContext(t.Context(), text); err != nil {
-		t.Fatal(err)
+	changedFile(t, o, strings.Join(schema[:has], "")+fmt.Sprintf("; pragma application_id = %d; pragma user_version = %d", applicationID, readers*1000+has))
+}
+
+// TestTermsOfAnOldRecordingSayThatTheyRestOnLooks has, in a file from before the pause between two looks was
+// written, a term that was seen to begin and to end within 5 s and 7 s, one that was told, and one of before
+// the first look. They are read as the file is, and after it was brought to our version.
+func TestTermsOfAnOldRecordingSayThatTheyRestOnLooks(t *testing.T) {
+	t.Parallel()
+	for has := 1; has < 4; has++ {
+		o := place(t)
+		older(t, o, has)
+		changedFile(t, o, fmt.Sprintf(`insert into lane values(1, 's', '', 'x', %d, %d, null);
+			insert into run(host, pid, version, began, last, ended) values('h', 1, 'v', %[2]d, %d, %[3]d)`, sources.KindMutex, t0.UnixNano(), t0.Add(h).UnixNano()))
+		for i, stamps := range [][4]int64{{2, 5, 2, 7}, {1, 0, 1, 0}, {4, 9, 2, 0}} {
+			start := t0.Add(time.Duration(i+1) * time.Minute).UnixNano()
+			changedFile(t, o, fmt.Sprintf("insert into term values(1, %d, 'a', 'a', 0, %d, %d, %d, %d, %d, 0, 0, 0, 0, 1)",
+				start, stamps[0], stamps[1]*int64(sec), start+int64(30*sec), stamps[2], stamps[3]*int64(sec)))
+		}
+		check := func(how string) {
+			lanes, err := store(t, o).Lanes(t.Context(), []sources.Ref{{Source: "s", Name: "x"}}, span(0, h))
+			if err != nil || len(lanes[0].Terms) != 3 {
+				t.Fatal(how, err, lanes)
+			}
+			for i, want := range []time.Duration{7 * sec, 0, 0} {
+				if got := lanes[0].Terms[i].Every; got != want {
+					t.Errorf("version %d, %s: looks every %v, want %v", has, how, got, want)
+				}
+			}
+		}
+		check("as it is")
+		w, err := Begin(t.Context(), o, history.Run{Span: history.Span{From: after(h)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		check("brought to ours")
 	}
 }
 

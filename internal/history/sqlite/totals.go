@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"strings"
 	"time"
 
 	"coordtop/internal/history"
@@ -234,10 +233,7 @@ func (q *query) sum(ctx context.Context, window period, all *everything) []lane.
 		}
 	}
 	query := func(text string, args ...any) {
-		if q.has < 4 {
-			text = strings.Replace(text, "sure, every", "0, 0", 1)
-		}
-		q.each(ctx, text, args, append([]any{&id}, row.times()...), take)
+		q.each(ctx, q.termsText(text), args, append([]any{&id}, row.times()...), take)
 	}
 	query(sumsCarried, window.from, all.of.first, all.of.last)
 	if all.of == allLanes {
