@@ -85,13 +85,18 @@ func (p *parser) either(depth int) node {
 		}
 		p.advance()
 	}
+	return joined(list, list)
+}
+
+// joined is the only one of some nodes, else what joins them; nil where there is none.
+func joined(list []node, all node) node {
 	switch len(list) {
 	case 0:
 		return nil
 	case 1:
 		return list[0]
 	}
-	return list
+	return all
 }
 
 // both reads what "and" or nothing joins.
@@ -109,13 +114,7 @@ func (p *parser) both(depth int) node {
 			list = append(list, n)
 		}
 	}
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		return list[0]
-	}
-	return list
+	return joined(list, list)
 }
 
 // stopped reports whether there is an error which more text cannot mend.

@@ -1,6 +1,7 @@
 package paint
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -47,10 +48,7 @@ func Spread(e *sources.Event) time.Duration {
 
 // Count writes a number of things: "1 source", "3 sources".
 func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return format.Count(n) + " " + thing + "s"
+	return format.Count(n) + " " + Plural(n, thing)
 }
 
 // Plural is the name of n things without their number.
@@ -81,11 +79,5 @@ func Numeric(name string) bool {
 
 // DropEmpty returns those of the words that are not empty.
 func DropEmpty(words ...string) []string {
-	var kept []string
-	for _, w := range words {
-		if w != "" {
-			kept = append(kept, w)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }

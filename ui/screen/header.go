@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"time"
 
 	"coordtop/internal/format"
@@ -79,10 +80,8 @@ func problemsText(sc *Scene, w int) string {
 	case down > 0:
 		return paint.Count(down, "source") + " down"
 	}
-	for i := range sc.State.Sources {
-		if sc.State.Sources[i].Health == sources.HealthLive {
-			return "no problems"
-		}
+	if slices.ContainsFunc(sc.State.Sources, func(s sources.SourceStatus) bool { return s.Health == sources.HealthLive }) {
+		return "no problems"
 	}
 	return "nothing known yet"
 }

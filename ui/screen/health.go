@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,16 +81,15 @@ func briefMode(a *sources.About) string {
 	return mode
 }
 
-// worstScope returns the scope of a source that has been silent for longest.
+// worstScope returns the scope of a source that has been silent for longest; nil: it has none.
 func worstScope(sc *Scene, s *sources.SourceStatus) *sources.Scope {
-	var worst *sources.Scope
-	for i := range sc.State.Scopes {
-		c := &sc.State.Scopes[i]
-		if c.Source == s.Name && (worst == nil || c.Health > worst.Health || c.Health == worst.Health && c.Alive.Before(worst.Alive)) {
-			worst = c
-		}
+	scopes := scopesOf(sc, s)
+	if len(scopes) == 0 {
+		return nil
 	}
-	return worst
+	return slices.MaxFunc(scopes, func(a, b *sources.Scope) int {
+		return cmp.Or(cmp.Compare(a.Health, b.Health), b.Alive.Compare(a.Alive))
+	})
 }
 
 // drawHealth writes the sources up to column end. When there is no room for all, those

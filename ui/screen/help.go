@@ -55,7 +55,9 @@ func HelpLines(sc *Scene, text string) []HelpLine {
 	}
 	parts := sections()
 	here := Behind(sc)
-	slices.SortStableFunc(parts, func(a, b section) int { return BoolInt(b.context == here) - BoolInt(a.context == here) })
+	if i := slices.IndexFunc(parts, func(s section) bool { return s.context == here }); i >= 0 {
+		parts = slices.Concat(parts[i:i+1], parts[:i], parts[i+1:])
+	}
 	var signs []HelpLine
 	for _, s := range helpSigns(sc) {
 		signs = append(signs, HelpLine{keys: s[0], Text: s[1].Text})
