@@ -20,8 +20,6 @@ type SemaphoreState struct {
 	Semaphore
 	// Asked and At are instants on our clock: Semaphore was so at one between them.
 	Asked, At time.Time
-	// Attach is Status.Number of the stream that it came on.
-	Attach int
 	// Fired reports whether a watch notified us of a change and this read answers that: what is new
 	// in it was pushed, not only read.
 	Fired bool
@@ -50,7 +48,7 @@ func newDescribe(v verb, name string) *request {
 // stateLocked makes a state of the answer to a describe. A semaphore that does not exist
 // is no error here.
 func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
-	state := SemaphoreState{Name: r.name, Asked: r.sent, At: time.Now(), Attach: s.status.Number, request: r.id}
+	state := SemaphoreState{Name: r.name, Asked: r.sent, At: time.Now(), request: r.id}
 	switch {
 	case errors.Is(r.err, coord.ErrNotFound):
 		state.Absent = true

@@ -89,9 +89,6 @@ func NodePath(database, node string) (string, error) {
 // Name implements coord.Driver.
 func (d *Driver) Name() string { return driverName }
 
-// Node is the path of the coordination node.
-func (d *Driver) Node() string { return d.node }
-
 // Open implements coord.Driver. Missing rights and a wrong password are coord.ErrRefused,
 // and so is a node that does not exist, unless this driver has had a session there: then it
 // was dropped and may be created again, which is worth waiting for (coord.ErrNotFound).
@@ -131,11 +128,6 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	d.seen.Store(true)
 	spawn.Go(s.life, &s.gone, func() { c.run(st) })
 	return s, nil
-}
-
-// Observe opens a session of the driver's TTL to read and follow with, and a description for people.
-func (d *Driver) Observe(ctx context.Context, description string) (*Session, error) {
-	return d.OpenSession(ctx, coord.SessionOptions{Description: description})
 }
 
 // describeFor bounds a description without which a session does as well.

@@ -180,7 +180,7 @@ func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 		w.delayLocked(e)
 	case err != nil:
 		e.state = atRest
-		w.notifyLocked(e, SemaphoreState{Name: e.name, Asked: state.Asked, At: state.At, Attach: state.Attach, Err: err})
+		w.notifyLocked(e, SemaphoreState{Name: e.name, Asked: state.Asked, At: state.At, Err: err})
 		e.followers = nil
 		w.dropLocked(e)
 	default:

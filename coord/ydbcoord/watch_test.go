@@ -205,7 +205,7 @@ func TestWatchesAreArmedAnewAfterEachAttachAndToldAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(ttl * 3 / 4)
-		if state := next(t, f); string(state.Data) != "unseen" || state.Attach != 2 {
+		if state := next(t, f); string(state.Data) != "unseen" || s.Status().Number != 2 {
 			t.Errorf("told %+v", state)
 		}
 		if err := b.UpdateSemaphore(node, "s", []byte("seen")); err != nil {

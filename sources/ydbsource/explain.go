@@ -32,117 +32,95 @@ var words = sources.Words{
 	Password: "user: and password_env or password_file, or token_env", Full: "its limits",
 }
 
-// explaining turns one error into a sentence.
-type explaining struct {
-	sources.Contact
-	err error
-	o   *ydbcoord.ClientOptions
-}
-
-func newExplaining(err error, o *ydbcoord.ClientOptions, opening bool) explaining {
-	return explaining{err: err, o: o, Contact: sources.Contact{
+// contact is what a sentence about the database says of it.
+func contact(o *ydbcoord.ClientOptions, opening bool) sources.Contact {
+	return sources.Contact{
 		Words: words, Where: o.Address, User: o.User, Database: o.Database,
 		Secrets: []string{o.Password, o.AccessToken}, TLS: o.TLS != nil, Opening: opening,
-	}}
+	}
 }
 
-// noDatabase is what is wrong where the service has nothing at the path of the database.
+// noDatabase is the sentence about a database that does not exist.
 func noDatabase(o ydbcoord.ClientOptions, err error) error {
-	e := newExplaining(err, &o, true)
-	return e.Problem(sources.NoDatabase, err, "")
+	c := contact(&o, true)
+	return c.Problem(sources.NoDatabase, err, "")
 }
 
-// Explain turns an error of a connection that was made with o into a sentence. opening is
-// false once the server had answered.
+// Explain turns an error of a connection into a sentence. opening is false once the server had
+// answered.
 func Explain(err error, o ydbcoord.ClientOptions, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	e := newExplaining(err, &o, opening)
+	c := contact(&o, opening)
 	if asked, ok := errors.AsType[*ydbcoord.HostsError](err); ok {
-		e.Where = strings.Join(asked.Hosts, ",")
+		c.Where = strings.Join(asked.Hosts, ",")
+	}
+	silent, other := sources.Silent, sources.Broken
+	if opening {
+		silent, other = sources.NoAnswer, sources.Unopened
 	}
 	var foreign *ydbcoord.ForeignError
+	var status *ydbcoord.StatusError
+	var call *ydbcoord.CallError
 	switch {
 	case errors.Is(err, ydbcoord.ErrWantsTLS):
-		return e.Problem(sources.OnlyTLS, err, "")
+		return c.Problem(sources.OnlyTLS, err, "")
 	case errors.As(err, &foreign):
-		e.Where = foreign.Addr // of the node that was asked
-		return e.Problem(sources.Lies, err, foreign.What)
+		c.Where = foreign.Addr // of the node that was asked
+		return c.Problem(sources.Lies, err, foreign.What)
 	case errors.Is(err, ydbcoord.ErrForeign):
-		return e.Problem(sources.Foreign, err, "")
+		return c.Problem(sources.Foreign, err, "")
 	case errors.Is(err, ydbcoord.ErrSilent), errors.Is(err, errSilent):
-		return e.silence()
+		return c.Problem(silent, err, "")
+	case errors.As(err, &status):
+		return explainStatus(&c, err, status, &o)
+	case !errors.As(err, &call):
+		if p := c.Unreached(err); p != nil {
+			return p
+		}
+		return c.Problem(other, err, err.Error())
 	}
-	if status, ok := errors.AsType[*ydbcoord.StatusError](err); ok {
-		return e.status(status)
+	switch call.Code {
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return c.Problem(loginFailure(&o), err, call.Error())
+	case codes.Unimplemented:
+		return c.Problem(sources.Foreign, err, call.Error())
+	case codes.ResourceExhausted:
+		return c.Problem(sources.Refuses, err, call.Error())
+	case codes.DeadlineExceeded:
+		return c.Problem(silent, err, "")
 	}
-	if call, ok := errors.AsType[*ydbcoord.CallError](err); ok {
-		return e.call(call)
-	}
-	if p := e.Unreached(err); p != nil {
-		return p
-	}
-	return e.broken(err.Error())
+	return c.Problem(other, err, call.Error())
 }
 
-// status is about what the service answered.
-func (e *explaining) status(s *ydbcoord.StatusError) error {
-	p := e.Problem(sources.Refuses, e.err, s.Error())
+// explainStatus is the sentence about an answer of the service.
+func explainStatus(c *sources.Contact, err error, s *ydbcoord.StatusError, o *ydbcoord.ClientOptions) error {
+	p := c.Problem(sources.Refuses, err, s.Error())
 	switch s.Status {
 	case Ydb.StatusIds_UNAUTHORIZED:
-		if !e.Opening { // it knows us
-			return e.Problem(sources.NoRight, e.err, s.Error())
+		if !c.Opening { // it knows us
+			return c.Problem(sources.NoRight, err, s.Error())
 		}
-		return e.login(s.Error())
+		return c.Problem(loginFailure(o), err, s.Error())
 	case Ydb.StatusIds_NOT_FOUND:
-		p.Text = "there is no such coordination node at " + e.Where + ": check node= (" + s.Status.String() + ")"
+		p.Text = "there is no such coordination node at " + c.Where + ": check node= (" + s.Status.String() + ")"
 		p.Refused = true
 	case Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
 		p.Refused = true
 	case Ydb.StatusIds_UNAVAILABLE, Ydb.StatusIds_OVERLOADED:
-		return e.Problem(sources.NotNow, e.err, s.Error())
+		return c.Problem(sources.NotNow, err, s.Error())
 	}
 	return p
 }
 
-// login is about a login that is refused.
-func (e *explaining) login(said string) error {
-	f := sources.WrongPassword
+// loginFailure is what a refused login means.
+func loginFailure(o *ydbcoord.ClientOptions) sources.Failure {
 	switch {
-	case e.o.AccessToken != "":
-		f = sources.WrongLogin
-	case e.o.User == "":
-		f = sources.NoPassword
+	case o.AccessToken != "":
+		return sources.WrongLogin
+	case o.User == "":
+		return sources.NoPassword
 	}
-	return e.Problem(f, e.err, said)
-}
-
-// call is about calls that failed below the service.
-func (e *explaining) call(c *ydbcoord.CallError) error {
-	switch c.Code {
-	case codes.Unauthenticated, codes.PermissionDenied:
-		return e.login(c.Error())
-	case codes.Unimplemented:
-		return e.Problem(sources.Foreign, e.err, c.Error())
-	case codes.ResourceExhausted:
-		return e.Problem(sources.Refuses, e.err, c.Error())
-	case codes.DeadlineExceeded:
-		return e.silence()
-	}
-	return e.broken(c.Error())
-}
-
-func (e *explaining) broken(said string) error {
-	if e.Opening {
-		return e.Problem(sources.Unopened, e.err, said)
-	}
-	return e.Problem(sources.Broken, e.err, said)
-}
-
-func (e *explaining) silence() error {
-	if e.Opening {
-		return e.Problem(sources.NoAnswer, e.err, "")
-	}
-	return e.Problem(sources.Silent, e.err, "")
+	return sources.WrongPassword
 }
