@@ -87,7 +87,11 @@ func waitingText(row *sources.Row, run action.Run) string {
 	if row.Kind == sources.KindElection {
 		does = "led"
 	}
-	text := fmt.Sprintf("waiting for %s/%s: %s by %s", row.Source, format.Clean(row.Name, 200), does, action.OwnersText(row.Owners))
+	name := format.Clean(row.Name, 200)
+	if row.Alias != "" {
+		name += " (" + format.Clean(row.Alias, 200) + ")"
+	}
+	text := fmt.Sprintf("waiting for %s/%s: %s by %s", row.Source, name, does, action.OwnersText(row.Owners))
 	switch {
 	case row.Queue.How == sources.Unknown:
 		text += "; there is no queue to be seen, any other may be first"

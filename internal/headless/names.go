@@ -101,13 +101,16 @@ func FullNames(refs []sources.Ref) []string {
 	return names
 }
 
-// paths names rows in full.
+// path names a row in full, with its alias.
+func path(r *sources.Row) string { return format.Clean(r.FullName(), maxText) + aside(r.Alias) }
+
+// paths is path of each row.
 func paths(list []*sources.Row) []string {
-	var refs []sources.Ref
+	var names []string
 	for _, r := range list {
-		refs = append(refs, r.Ref)
+		names = append(names, path(r))
 	}
-	return FullNames(refs)
+	return names
 }
 
 // NearName is the one of known that a person probably meant who wrote name: by a typing error, else

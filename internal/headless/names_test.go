@@ -33,7 +33,7 @@ func TestWhatPeopleCallAPrimitiveIsTakenAsItsName(t *testing.T) {
 		{"a/17:4", "17:4", nil, ""},
 		{"a/guess", "", headless.ErrNotFound, "no primitive goes by this name"}, // shown, and no name
 		{"a/x", "x", nil, ""},                                                   // its own name, and not what another one is called
-		{"a/twin", "", headless.ErrAmbiguous, "a/0/18:4, a/0/19:4"},
+		{"a/twin", "", headless.ErrAmbiguous, "a/0/18:4 (twin), a/0/19:4 (twin)"},
 		{"a/compacter", "", headless.ErrNotFound, "did you mean a/compactor?"},
 		{"a/17:5", "", headless.ErrNotFound, "did you mean a/17:4?"},
 		{"a/billing", "", headless.ErrNotFound, "did you mean a/app:leader:billing?"},

@@ -172,7 +172,7 @@ func (w *waiting) now(s *sources.State, list []*sources.Row) string {
 	if state == sources.StatusNoLeader || state == sources.StatusNoCandidates {
 		verb = " has "
 	}
-	text := "; " + format.Clean(r.FullName(), maxText) + verb + state.String()
+	text := "; " + path(r) + verb + state.String()
 	if len(r.Owners) > 0 {
 		text += " by " + textOwners(r.Owners)
 	}
