@@ -298,3 +298,20 @@ func TestADialogThatIsNotOnTheScreenWholeHasNoButtonFocused(t *testing.T) {
 		}
 	}
 }
+
+func TestABoxDecidedAnewAsksWhatWithTheTypedTextWouldHappen(t *testing.T) {
+	t.Parallel()
+	for _, typed := range []string{"INC-7", ""} {
+		a, b := board()
+		old := releaseBox(a, b, onField)
+		old.fields[0].line.SetValue(typed)
+		old.anew(a)
+		next := a.dialog.(*box)
+		a.Later()
+		next.answered(a, next.asked, action.Effect{}, nil)
+		asks := len(a.Later()) > 0
+		if next == old || next.fields[0].value() != typed || asks != (typed != "") || next.pending != asks || (next.missing() == "asking anew") != asks {
+			t.Errorf("%q: the new box has %q, asks %v, and misses %q", typed, next.fields[0].value(), asks, next.missing())
+		}
+	}
+}
