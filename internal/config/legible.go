@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 )
 
 // Bounds of regular expressions: each value is searched for each at legible, each owner for
@@ -49,7 +51,11 @@ func (v *validator) expression(where, text string) *regexp.Regexp {
 	}
 	p, err := regexp.Compile(text)
 	if err != nil {
-		v.wrong(where, "not a regular expression (RE2)%s", whyNot(err))
+		why := "" // without the expression
+		if bad, ok := errors.AsType[*syntax.Error](err); ok {
+			why = ": " + bad.Code.String()
+		}
+		v.wrong(where, "not a regular expression (RE2)%s", why)
 		return nil
 	}
 	return p

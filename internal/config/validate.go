@@ -1,11 +1,9 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -138,14 +136,6 @@ func (v *validator) owner(o fileOwner, path string) sources.OwnerRules {
 		return sources.OwnerRules{{Match: re, Label: o.Label}}
 	}
 	return nil
-}
-
-// whyNot is what is wrong with a regular expression, without the expression.
-func whyNot(err error) string {
-	if bad, ok := errors.AsType[*syntax.Error](err); ok {
-		return ": " + bad.Code.String()
-	}
-	return ""
 }
 
 func (v *validator) source(f *fileSource, path string) Source {

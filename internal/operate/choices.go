@@ -60,8 +60,10 @@ func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours
 		return b.never(v)
 	case group == action.Provisions:
 		return notProvisioned(v, row)
+	case row.Absent && row.NoSpace:
+		return clean(row.Note) + ": create the node first, or check its path"
 	case row.Absent:
-		return notThere(row.NoSpace, row)
+		return cmp.Or(clean(row.Note), "it does not exist") + ": create it first"
 	case row.Note != "" && group == action.Ends:
 		return "it cannot be read as a lock (" + clean(row.Note) + "), so its owner is not known"
 	case row.Note != "":
@@ -104,14 +106,6 @@ func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holdin
 		return b.neverFree(row, ours)
 	}
 	return ""
-}
-
-// notThere is why nothing can be taken that does not exist.
-func notThere(noSpace bool, row *sources.Row) string {
-	if noSpace {
-		return clean(row.Note) + ": create the node first, or check its path"
-	}
-	return cmp.Or(clean(row.Note), "it does not exist") + ": create it first"
 }
 
 // neverFree is why a wait for a row would have no end.

@@ -21,7 +21,9 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 		return action.Effect{}, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
 	}
 	row, _ := o.view.row(r.Target.Ref)
-	r = o.asHeld(r)
+	o.mu.Lock()
+	r = o.asHeldLocked(r)
+	o.mu.Unlock()
 	r.Limit = b.limit(r, row)
 	e := action.Effect{
 		Call: format.Clean(b.call(r), 2000), NeedsReason: b.Protect && !action.Of(r.Verb).GivesUp, NeedsName: nameFor(&b, r),
@@ -156,13 +158,7 @@ func freePermits(row *sources.Row) (n uint64, known bool) {
 	return row.Limit - min(row.Taken, row.Limit), true
 }
 
-// asHeld completes a request about what we hold with the mode in which we do.
-func (o *Operator) asHeld(r action.Request) action.Request {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.asHeldLocked(r)
-}
-
+// asHeldLocked completes a request about what we hold with the mode in which we do.
 func (o *Operator) asHeldLocked(r action.Request) action.Request {
 	if h := o.holdingLocked(r.Target.Ref); h != nil && r.Verb == action.Resign {
 		r.Mode = h.run.Request.Mode
