@@ -83,7 +83,7 @@ func (d *demoRun) lockServed(t *testing.T) bool {
 	defer c.Close()
 	contended, pools := 0, 0
 	_, err = c.Stats(t.Context(), func(e *dflockwire.Entry) {
-		switch key := e.Key; {
+		switch key := string(e.Key); {
 		case (key == "demo/leader/dispatch" || key == "demo/lock/upload") && e.Owner != 0 && e.Waiters > 0:
 			contended++
 		case e.Semaphore && !e.Idle && e.Taken > 0:
