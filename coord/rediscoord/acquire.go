@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
@@ -110,7 +111,7 @@ func (a *attempt) claim(ctx context.Context) (*grant, bool, error) {
 // try sends the acquire script once and makes sure of its answer.
 func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	asked := time.Now()
-	n, err := a.run(ctx, a.s.driver.scripts.acquire, a.value)
+	n, err := a.run(ctx, acquireScript, a.value)
 	switch {
 	case err == nil && n > 0:
 		return newGrant(a, asked), true, nil
@@ -125,9 +126,9 @@ func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 
 // run runs the script that takes the key with a value, or the one that prolongs it if it has our
 // nonce, for no longer than leaves time for another call, and not long beyond the claim's own time.
-func (a *attempt) run(ctx context.Context, what script, ours string) (int64, error) {
+func (a *attempt) run(ctx context.Context, what *redis.Script, ours string) (int64, error) {
 	return ask(ctx, a.s, a.timeout(), func(ctx context.Context) (int64, error) {
-		return what.run(ctx, a.s.client, []string{a.c.Name}, ours, a.ttl.Milliseconds())
+		return run(ctx, a.s.client, what, []string{a.c.Name}, ours, a.ttl.Milliseconds())
 	})
 }
 

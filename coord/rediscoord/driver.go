@@ -39,7 +39,6 @@ type Options struct {
 type Driver struct {
 	client  ClientOptions
 	options Options
-	scripts scripts
 }
 
 var _ coord.Driver = (*Driver)(nil)
@@ -56,7 +55,7 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 		return nil, err
 	}
 	c.Refusals = cmp.Or(c.Refusals, new(Refusals))
-	return &Driver{client: c, options: o, scripts: newScripts()}, nil
+	return &Driver{client: c, options: o}, nil
 }
 
 // Name implements coord.Driver.

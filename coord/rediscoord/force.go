@@ -80,7 +80,7 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 			args = append(args, word)
 		}
 	}
-	n, err := d.scripts.force.run(ctx, client, []string{f.Name, beside}, args...)
+	n, err := run(ctx, client, forceScript, []string{f.Name, beside}, args...)
 	switch {
 	case err == nil && n == 1:
 		return nil

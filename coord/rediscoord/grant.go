@@ -48,9 +48,9 @@ func (g *grant) lost(verb string) error {
 }
 
 // script runs a script about the key.
-func (g *grant) script(ctx context.Context, what script, args ...any) (int64, error) {
+func (g *grant) script(ctx context.Context, what *redis.Script, args ...any) (int64, error) {
 	return ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (int64, error) {
-		return what.run(ctx, g.s.client, []string{g.key}, args...)
+		return run(ctx, g.s.client, what, []string{g.key}, args...)
 	})
 }
 
@@ -65,7 +65,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	}
 	defer leave()
 	asked := time.Now()
-	n, err := g.script(ctx, g.s.driver.scripts.renew, g.nonce, g.ttl.Milliseconds())
+	n, err := g.script(ctx, renewScript, g.nonce, g.ttl.Milliseconds())
 	switch {
 	case isWrongType(err), err == nil && n != 1:
 		return coord.Window{}, g.lost("renewing")
@@ -140,7 +140,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 func (g *grant) publish(ctx context.Context, value string) error {
 	pause := retryPolicy.Start()
 	for {
-		n, err := g.script(ctx, g.s.driver.scripts.proclaim, g.nonce, value, g.value)
+		n, err := g.script(ctx, proclaimScript, g.nonce, value, g.value)
 		if err == nil && n == 2 { // an earlier proclamation had no answer
 			g.value, err = g.read(ctx)
 		}

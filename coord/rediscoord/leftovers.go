@@ -30,7 +30,7 @@ func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error
 	pause := retryPolicy.Start()
 	for range confirmTries {
 		asked := time.Now()
-		n, err := a.run(ctx, a.s.driver.scripts.renew, a.nonce)
+		n, err := a.run(ctx, renewScript, a.nonce)
 		if err == nil && n > 0 {
 			return newGrant(a, asked), true, nil
 		}
@@ -147,7 +147,7 @@ func (s *session) endSendersOf(ctx context.Context, due []leftover) error {
 // release runs the release script once.
 func (s *session) release(ctx context.Context, key, nonce string) error {
 	_, err := ask(ctx, s, callTimeout(s.ttl), func(ctx context.Context) (int64, error) {
-		return s.driver.scripts.release.run(ctx, s.client, []string{key}, nonce)
+		return run(ctx, s.client, releaseScript, []string{key}, nonce)
 	})
 	return err
 }

@@ -2,9 +2,7 @@ package rediscoord
 
 import (
 	"context"
-	"crypto/sha1"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -30,47 +28,20 @@ var (
 	forceText string
 )
 
-// script is a Lua text and its digest.
-type script struct{ text, sha string }
-
-func newScript(text string) script {
-	text = preludeText + text
-	sum := sha1.Sum([]byte(text))
-	return script{text, hex.EncodeToString(sum[:])}
-}
-
-// scripts are all of them, made once a driver.
-type scripts struct {
-	acquire, renew, release, proclaim, force script
-}
-
-func newScripts() scripts {
-	return scripts{
-		acquire:  newScript(acquireText),
-		renew:    newScript(renewText),
-		release:  newScript(releaseText),
-		proclaim: newScript(proclaimText),
-		force:    newScript(forceText),
-	}
-}
+// The scripts, which nobody changes.
+var (
+	acquireScript  = redis.NewScript(preludeText + acquireText)
+	renewScript    = redis.NewScript(preludeText + renewText)
+	releaseScript  = redis.NewScript(preludeText + releaseText)
+	proclaimScript = redis.NewScript(preludeText + proclaimText)
+	forceScript    = redis.NewScript(preludeText + forceText)
+)
 
 // run runs a script and returns its number. The text is sent only to a server that does
 // not know it yet; a server that answers so has done nothing.
-func (s script) run(ctx context.Context, c redis.UniversalClient, keys []string, args ...any) (int64, error) {
-	n, err := call(ctx, c, "evalsha", s.sha, keys, args)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		n, err = call(ctx, c, "eval", s.text, keys, args)
-	}
-	return n, err
-}
-
-func call(ctx context.Context, c redis.UniversalClient, verb, what string, keys []string, args []any) (int64, error) {
-	words := []any{verb, what, len(keys)}
-	for _, key := range keys {
-		words = append(words, key)
-	}
-	cmd := redis.NewCmd(ctx, append(words, args...)...)
-	if err := c.Process(ctx, cmd); err != nil {
+func run(ctx context.Context, c redis.UniversalClient, what *redis.Script, keys []string, args ...any) (int64, error) {
+	cmd := what.Run(ctx, c, keys, args...)
+	if err := cmd.Err(); err != nil {
 		return 0, classify(err)
 	}
 	n, err := cmd.Int64()

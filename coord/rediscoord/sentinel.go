@@ -120,8 +120,14 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (master string, oth
 		return net.JoinHostPort(pair[0], pair[1]), nil, nil
 	}
 	// A user who may not ask for the others, or gets no answer, makes do with those that were given.
-	list, _ := client.Do(ctx, "SENTINEL", "sentinels", s.master).Slice()
-	return net.JoinHostPort(pair[0], pair[1]), addressesOf(list), nil
+	list := redis.NewMapStringStringSliceCmd(ctx, "SENTINEL", "sentinels", s.master)
+	_ = client.Process(ctx, list)
+	for _, other := range list.Val()[:min(len(list.Val()), mostSentinels)] {
+		if isAddress(other["ip"], other["port"]) {
+			others = append(others, net.JoinHostPort(other["ip"], other["port"]))
+		}
+	}
+	return net.JoinHostPort(pair[0], pair[1]), others, nil
 }
 
 // client makes a client of one Sentinel, which the caller closes.
@@ -137,35 +143,4 @@ const longestHost = 253
 func isAddress(host, port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return host != "" && len(host) <= longestHost && err == nil && n > 0
-}
-
-// addressesOf reads the answer about other Sentinels: for each its properties, as a map or
-// as names and values in turn.
-func addressesOf(list []any) []string {
-	var addrs []string
-	for _, entry := range list[:min(len(list), mostSentinels)] {
-		var host, port string
-		set := func(name, value any) {
-			switch name {
-			case "ip":
-				host, _ = value.(string)
-			case "port":
-				port, _ = value.(string)
-			}
-		}
-		switch entry := entry.(type) {
-		case map[any]any:
-			for name, value := range entry {
-				set(name, value)
-			}
-		case []any:
-			for i := 0; i+1 < len(entry); i += 2 {
-				set(entry[i], entry[i+1])
-			}
-		}
-		if isAddress(host, port) {
-			addrs = append(addrs, net.JoinHostPort(host, port))
-		}
-	}
-	return addrs
 }
