@@ -63,7 +63,9 @@ func (w *watcher) warnings(a *sources.About) []string {
 		list = append(list, "polling: "+why)
 	}
 	list = append(list, w.checks.warnings()...)
-	list = append(list, w.tracking.warnings()...)
+	if w.tracking.evicts {
+		list = append(list, "polling some keys: the server says that they change when they do not, as it does when tracking-table-max-keys is too small, or keys of the same name are often written in another database")
+	}
 	if w.noScan {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}

@@ -291,27 +291,3 @@ func TestALostPushArmsItsKeyAgain(t *testing.T) {
 		t.Error("pushes were dropped, and the next look does not arm it")
 	}
 }
-
-// TestOnlySoManyKeysAreTrackedOneByOne counts them.
-func TestOnlySoManyKeysAreTrackedOneByOne(t *testing.T) {
-	t.Parallel()
-	w := still(t)
-	w.push = &pushConn{mode: modeTracking, byKey: true}
-	w.tracking.count = mostTracked - 1
-	for _, name := range []string{"a:leader:x", "b:leader:x"} {
-		w.admit(newKey(name, rule{}))
-	}
-	if k := w.keys["a:leader:x"]; !k.byKey || !w.arms(k.name, false) || !w.tracks(k) {
-		t.Errorf("the last one with room: %+v", k)
-	}
-	if k := w.keys["b:leader:x"]; k.byKey || k.pushed || w.arms(k.name, true) || len(w.poll.names) != 1 {
-		t.Errorf("one too many: %+v", k)
-	}
-	if list := w.warnings(&sources.About{}); len(list) != 1 || !strings.Contains(list[0], "more than 100,000 keys") {
-		t.Errorf("%q", list)
-	}
-	w.unwatch(w.keys["a:leader:x"])
-	if w.tracking.count != mostTracked-1 {
-		t.Error("no room is made")
-	}
-}

@@ -199,9 +199,6 @@ func guessedPlan(names []string) pushPlan {
 // anybody writes with all of them.
 const mostPrefixes = 8
 
-// separators end a part of a key's name.
-const separators = ":/.|-_#@{}"
-
 // prefixes returns at most mostPrefixes literal prefixes, none a prefix of another (the
 // server refuses those), so that every name in from has one of them in front. Where
 // there are too many they are cut behind separators, as late as possible: never to nothing
@@ -268,7 +265,7 @@ func withoutCovered(list []string) []string {
 // firstParts cuts name behind its n-th separator; one with fewer is left whole.
 func firstParts(name string, n int) string {
 	for i := range len(name) {
-		if strings.IndexByte(separators, name[i]) < 0 {
+		if strings.IndexByte(lockformat.Separators, name[i]) < 0 {
 			continue
 		}
 		if n--; n == 0 {

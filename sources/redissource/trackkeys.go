@@ -2,18 +2,12 @@ package redissource
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/format"
 )
-
-// mostTracked bounds how many keys are tracked one by one: the server's table of them is
-// everybody's.
-const mostTracked = 100_000
 
 // trackKeys has the server push the next change of each key that the read connection reads
 // behind CLIENT CACHING YES: on c or, where there is none or the server does not redirect to
@@ -55,8 +49,6 @@ func (l *link) trackReads(ctx context.Context, id int64) error {
 
 // keyTracking knows what comes of tracking keys one by one.
 type keyTracking struct {
-	count  int // keys that are tracked
-	full   bool
 	began  time.Time      // of the second that futile counts
 	futile map[string]int // pushes without a change, by key
 	evicts bool           // some key had too many of them, or too many keys had some
@@ -66,19 +58,6 @@ type keyTracking struct {
 // many keys: a server whose table is full forgets one key for each that is read, and says so
 // as if the key had changed. A key that is written often in another database is but one.
 const mostFutile = 10
-
-// admits decides how a key that no prefix and no pattern covers is watched.
-func (t *keyTracking) admits(k *key, c *pushConn) bool {
-	switch {
-	case c == nil || !c.byKey || k.futile:
-		return false
-	case t.count >= mostTracked:
-		t.full = true
-		return false
-	}
-	t.count++
-	return true
-}
 
 // futilePush notes that a push about k came at this time without a change. It reports
 // whether k is not tracked any more.
@@ -94,20 +73,7 @@ func (t *keyTracking) futilePush(k *key, at time.Time) bool {
 		return false
 	}
 	t.evicts, k.futile = true, true
-	t.count--
 	return true
-}
-
-// warnings says what is polled although it could be tracked.
-func (t *keyTracking) warnings() []string {
-	var list []string
-	if t.full {
-		list = append(list, fmt.Sprintf("polling: more than %s keys are not tracked one by one", format.Count(mostTracked)))
-	}
-	if t.evicts {
-		list = append(list, "polling some keys: the server says that they change when they do not, as it does when tracking-table-max-keys is too small, or keys of the same name are often written in another database")
-	}
-	return list
 }
 
 // arms reports whether a look at name has to be one that makes the server track it.
@@ -117,16 +83,13 @@ func (w *watcher) arms(name string, pushed bool) bool {
 	}
 	k := w.keys[name]
 	if k == nil {
-		return w.tracking.count < mostTracked
+		return true
 	}
 	return k.byKey && (pushed || !k.armed)
 }
 
 // unwatch takes a key out of all lists but the poller's.
 func (w *watcher) unwatch(k *key) {
-	if k.byKey {
-		w.tracking.count--
-	}
 	k.byKey, k.pushed = false, false
 	w.ends.set(k, time.Time{})
 	delete(w.keys, k.name)

@@ -163,7 +163,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 func (w *watcher) admit(k *key) {
 	w.keys[k.name] = k
 	covered := w.push.covers(k.name)
-	k.byKey = !covered && w.tracking.admits(k, w.push)
+	k.byKey = !covered && !k.futile && w.push != nil && w.push.byKey
 	if k.pushed = covered || k.byKey; !k.pushed {
 		w.poll.names = append(w.poll.names, k.name)
 	}
