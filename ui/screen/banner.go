@@ -10,14 +10,6 @@ import (
 	"coordtop/ui/paint"
 )
 
-// bannerLines is how many lines the banner of a replay takes.
-func bannerLines(sc *Scene) int {
-	if sc.Replay == nil {
-		return 0
-	}
-	return 1
-}
-
 // drawBanner says over its whole line that the past is shown, which time of it, and how to move
 // in it: what matters most first.
 func drawBanner(sc *Scene, w int) string {

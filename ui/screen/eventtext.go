@@ -263,19 +263,12 @@ func whoParts(sc *Scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
 	case o.Label == "":
 		label.Text = paint.Clean(o.ID)
 	}
-	if hue, ok := hueOf(sc, e.Ref, o.ID); ok {
-		return []paint.Part{sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label, blank}
+	if row, _ := sc.Rows.Filter.Find(e.Ref); row != nil {
+		if hue, ok := termHue(row, o.ID); ok {
+			return []paint.Part{sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label, blank}
+		}
 	}
 	return []paint.Part{paint.Plain("  "), label, blank}
-}
-
-// hueOf is the letter's number of an owner in its row's terms, the newest first.
-func hueOf(sc *Scene, ref sources.Ref, owner string) (uint8, bool) {
-	row, _ := sc.Rows.Filter.Find(ref)
-	if row == nil {
-		return 0, false
-	}
-	return termHue(row, owner)
 }
 
 // termHue is the colour and letter of an owner in its row's terms.

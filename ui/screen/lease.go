@@ -20,32 +20,22 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 	case v.Status == sources.StatusStale:
 		l.Cell(sc.Theme.Dim, "old", w)
 	case row.Limited():
-		drawPermits(sc, l, row, v, w)
+		st := sc.Theme.Good
+		if v.Faults.Has(verdict.Full) {
+			st = sc.Theme.Warn
+		}
+		l.Bar(st, float64(row.Taken)/float64(row.Limit), PermitsText(row), w)
 	case row.Kind == sources.KindSemaphore && v.Severity != verdict.Blind:
 		l.Cell("", PermitsText(row), w)
+	case len(row.Owners) == 0 && v.Severity == verdict.Blind:
+		l.Cell(sc.Theme.Dim, "?", w)
 	case len(row.Owners) == 0:
-		l.Cell(sc.Theme.Dim, nothing(v), w)
+		l.Cell(sc.Theme.Dim, "-", w)
 	case len(row.Owners) > 1:
 		l.Cell(sc.Theme.Dim, "", w)
 	default:
 		drawOwnerLease(sc, l, &row.Owners[0], v, w)
 	}
-}
-
-// nothing is what stands for the lease where nobody owns the row.
-func nothing(v verdict.Verdict) string {
-	if v.Severity == verdict.Blind {
-		return "?"
-	}
-	return "-"
-}
-
-func drawPermits(sc *Scene, l *paint.Line, row *sources.Row, v verdict.Verdict, w int) {
-	st := sc.Theme.Good
-	if v.Faults.Has(verdict.Full) {
-		st = sc.Theme.Warn
-	}
-	l.Bar(st, float64(row.Taken)/float64(row.Limit), PermitsText(row), w)
 }
 
 // PermitsText is how many permits are taken of how many, if there is a limit.
@@ -60,11 +50,15 @@ func PermitsText(row *sources.Row) string {
 	return taken + " taken"
 }
 
+// drawOwnerLease draws what is left of an owner's lease, or what it has instead of one: an owner by session
+// that has left a transaction open is told by its backend, and is how locks are forgotten.
 func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdict, w int) {
 	switch {
-	case o.BySession():
-		drawSession(sc, l, o, w)
-	case o.NoExpiry || o.Lease <= 0 || o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
+	case o.BySession() && o.Idle == sources.IdleInTransaction && w < len("idle in tx"):
+		l.Cell(sc.Theme.Warn, "idle tx", w)
+	case o.BySession() && o.Idle == sources.IdleInTransaction:
+		l.Cell(sc.Theme.Warn, "idle in tx", w)
+	case o.BySession() || o.NoExpiry || o.Lease <= 0 || o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
 		text := LeaseText(sc, o, v)
 		l.Cell(text.Style, text.Text, w)
 	default:
@@ -76,20 +70,6 @@ func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdic
 func drawLeaseBar(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdict, w int) {
 	left, st := rows.LeaseLeft(o, sc.Now), leaseStyle(sc, v.Faults.Has(verdict.Late))
 	l.Bar(st, float64(left)/float64(o.Lease), format.Left(left), w)
-}
-
-// drawSession says what an owner does that owns as long as its session lives: one that
-// has left a transaction open is told by its backend, and is how locks are forgotten.
-func drawSession(sc *Scene, l *paint.Line, o *sources.Owner, w int) {
-	if o.Idle == sources.IdleInTransaction {
-		text := "idle in tx"
-		if w < len(text) {
-			text = "idle tx"
-		}
-		l.Cell(sc.Theme.Warn, text, w)
-		return
-	}
-	l.Cell(sc.Theme.Dim, "session", w)
 }
 
 // LeaseText is what is left of an owner's lease, or what it has instead of one.

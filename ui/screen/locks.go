@@ -101,7 +101,11 @@ func (p *locksPane) changes(l *paint.Line, r *locksRow, w int) {
 	if r.v.Faults.Has(verdict.Flapping) && r.v.Severity != verdict.Blind {
 		st = p.Theme.Warn
 	}
-	l.Right(st, changesText(r.v), w)
+	text := "?"
+	if r.v.Status != sources.StatusNotObserved {
+		text = strconv.Itoa(int(r.v.Changes))
+	}
+	l.Right(st, text, w)
 }
 
 // strip draws who owned the row.
@@ -215,11 +219,4 @@ func (p *locksPane) wait(l *paint.Line, r *locksRow, w int) {
 		st = p.Theme.Dim
 	}
 	l.Right(st, text, w)
-}
-
-func changesText(v verdict.Verdict) string {
-	if v.Status == sources.StatusNotObserved {
-		return "?"
-	}
-	return strconv.Itoa(int(v.Changes))
 }
