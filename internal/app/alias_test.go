@@ -44,8 +44,6 @@ func TestAnAliasIsShownAndTakenByEveryCommandThatTakesAName(t *testing.T) {
 		args  []string
 	}{
 		{0, "ledger/compactor", []string{"wait", "b/ledger/compactor", "--for", "led"}},
-		{5, "b/postgres/4242 (ledger/compactor) is held by", []string{"wait", "b/4242", "--for", "free", "--timeout", "1ms"}},
-		{1, "waiting for b/4242 (ledger/compactor): owned by mary", []string{"acquire", "b/4242", "--write", "--yes", "--wait", "1s"}},
 		{4, "not found", []string{"get", "b/Prisma Migrate"}}, // a guess
 		{4, "not found", []string{"history", "b/Prisma Migrate"}},
 		{0, "(Prisma Migrate)", []string{"history", "b/72707369"}},
