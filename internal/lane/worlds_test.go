@@ -1,13 +1,30 @@
 package lane
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 )
+
+// TestMain draws more stories than is usual: a wrong rule for what is rare needs some hundreds to be noticed.
+func TestMain(m *testing.M) {
+	checks := flag.Lookup("rapid.checks")
+	if flag.Parse(); checks.Value.String() == checks.DefValue {
+		n := "400"
+		if testing.Short() {
+			n = "1500" // of which rapid takes a fifth
+		}
+		if err := checks.Value.Set(n); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // The oracle's world is a line of cells, in each of which one thing is so; a look at a tick shows the
 // cell that begins there.
@@ -23,6 +40,7 @@ const (
 	sampled
 	darkness
 	proved // darkness over which the same grant is proved
+	anew   // darkness over which the same owner is known to have taken it anew, as behind a restart
 )
 
 // look is one, and how the stretch before it was observed.
@@ -77,6 +95,9 @@ func drawStory(t *rapid.T) story {
 			if same && cells[at] != nobody && rapid.Bool().Draw(t, "proof") {
 				k = proved
 			}
+			if !same && cells[at] == cells[next] && cells[at] != nobody && rapid.Bool().Draw(t, "restart") {
+				k = anew
+			}
 		}
 		for pace := next - at; looks > 0 && at+pace < most; looks-- {
 			at += pace
@@ -118,11 +139,11 @@ func (s *story) tell(forgetful bool) {
 			stamp = Stamp{At: tick(to.tick), How: Told}
 		case sampled:
 			pace = ticks(to.tick - from.tick)
-		case darkness, proved:
+		case darkness, proved, anew:
 			l.Dark = append(l.Dark, Dark{From: tick(from.tick), To: tick(to.tick)})
 		}
 		every = max(every, pace)
-		same := from.shows == to.shows
+		same := from.shows == to.shows && to.before != anew
 		if from.shows != nobody {
 			l.Terms[n].Every, every = max(l.Terms[n].Every, every), 0
 			if !same {
@@ -192,6 +213,12 @@ func (s *story) worlds(lawless bool, f func(cells []state)) {
 		switch {
 		case to.before == darkness, to.before == sampled && lawless:
 			anything(a, b, func() { fill(i + 1) })
+		case to.before == anew:
+			anything(a, b, func() {
+				if slices.ContainsFunc(cells[a:b], func(c state) bool { return c != to.shows }) {
+					fill(i + 1)
+				}
+			})
 		case from.shows == to.shows:
 			set(a, b, from.shows)
 			fill(i + 1)
