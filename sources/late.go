@@ -36,12 +36,17 @@ func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
 		return at
 	}
-	at = Earlier(at, o.Expires.At.Add(1-t.short(o.Lease))) // less is left then
+	at = Earlier(at, o.Expires.At.Add(1-share(o.Lease, t.LateLeft))) // less is left then
 	if last, ok := lastRenewed(o); ok && o.RenewEvery() > 0 && int(o.Rhythm.seen) >= t.LateSeen {
 		missed := last.Add(o.RenewEvery()*time.Duration(t.LateMissed) + o.RenewEvery()/2)
-		at = Earlier(at, Later(missed, o.Expires.At.Add(1-t.worn(o.Lease))))
+		at = Earlier(at, Later(missed, o.Expires.At.Add(1-share(o.Lease, t.LateWorn))))
 	}
 	return at
+}
+
+// share is a part of a lease.
+func share(lease time.Duration, part float64) time.Duration {
+	return time.Duration(float64(lease) * part)
 }
 
 // late reports whether the renewal of one of the owners is late.

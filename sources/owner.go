@@ -2,56 +2,41 @@ package sources
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
 // finder finds owners in a list that mostly keeps its order: it looks first behind the
-// last one found, so that comparing two lists costs one step an owner, and builds an
-// index only where two long lists differ much.
+// last one found, and builds an index where two lists differ.
 type finder struct {
 	look   *look
 	owners []Owner
 	next   int
-	steps  int
-	byID   map[string]int // the first with this ID; nil until it pays
+	byID   map[string]int // the first with this ID; nil until two lists differ
 }
-
-// indexAfter is how many steps are searched before an index is built.
-const indexAfter = 256
 
 func (f *finder) find(o *Owner) *Owner {
 	if f.next < len(f.owners) && f.look.goesOn(&f.owners[f.next], o) {
 		f.next++
 		return &f.owners[f.next-1]
 	}
-	first := 0
-	if f.steps > indexAfter {
-		i, ok := f.index()[o.ID]
-		if !ok {
-			return nil
+	if f.byID == nil {
+		f.byID = make(map[string]int, len(f.owners))
+		for i := range slices.Backward(f.owners) {
+			f.byID[f.owners[i].ID] = i
 		}
-		first = i
+	}
+	first, ok := f.byID[o.ID]
+	if !ok {
+		return nil
 	}
 	for i := first; i < len(f.owners); i++ {
-		f.steps++
 		if f.look.goesOn(&f.owners[i], o) {
 			f.next = i + 1
 			return &f.owners[i]
 		}
 	}
 	return nil
-}
-
-func (f *finder) index() map[string]int {
-	if f.byID == nil {
-		f.byID = make(map[string]int, len(f.owners))
-		for i := range f.owners {
-			if _, ok := f.byID[f.owners[i].ID]; !ok {
-				f.byID[f.owners[i].ID] = i
-			}
-		}
-	}
-	return f.byID
 }
 
 // find returns the first of a list that is wanted; nil: none is.

@@ -39,13 +39,3 @@ func DefaultThresholds() Thresholds {
 		Stale: time.Minute,
 	}
 }
-
-// short is what is left of a lease when its renewal is late in any case.
-func (t *Thresholds) short(lease time.Duration) time.Duration {
-	return time.Duration(float64(lease) * t.LateLeft)
-}
-
-// worn is what is left of a lease when missed renewals begin to count.
-func (t *Thresholds) worn(lease time.Duration) time.Duration {
-	return time.Duration(float64(lease) * t.LateWorn)
-}

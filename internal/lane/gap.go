@@ -51,11 +51,7 @@ func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 // GapAfter is the one behind a term, up to now where it lasts; the zero Gap where the term has no end.
 func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 	if t := &l.Terms[i]; t.End.How != Unknown {
-		next := l.next(i)
-		if next.Start.How != Unknown {
-			now = next.Start.At
-		}
-		g = gapBetween(t, next, Span{From: t.End.Earliest(), To: now}, l.unobserved())
+		g = gapBetween(t, l.next(i), Span{From: t.End.Earliest(), To: now}, l.unobserved())
 		g.Term = i
 	}
 	return g
