@@ -186,7 +186,7 @@ func (l listing) entries(kind Entry, each func(*Entry)) error {
 		Idle    float64 `json:"idle_s"`
 		Waiters uint32  `json:"waiters"`
 		Limit   uint32  `json:"limit"`
-		Holders uint32  `json:"holders"`
+		Taken   uint32  `json:"holders"`
 	}
 	var told fields
 	var e Entry
@@ -197,7 +197,7 @@ func (l listing) entries(kind Entry, each func(*Entry)) error {
 		}
 		e = kind
 		e.Key, e.Owner, e.Waiters = told.Key, told.Owner, int(told.Waiters)
-		e.Limit, e.Taken = max(e.Limit, int(told.Limit)), int(told.Holders)
+		e.Limit, e.Taken = max(e.Limit, int(told.Limit)), int(told.Taken)
 		if e.Owner != 0 {
 			e.Taken = 1
 		}
