@@ -45,6 +45,7 @@ func union(lists ...[]period) []period {
 // darkness is what was not observed within a window.
 type darkness struct {
 	window period
+	kept   int64           // from when on nothing was dropped
 	runs   map[int64]int64 // when each ended that does not record any more
 	holes  []period        // nobody recorded, or records were lost or dropped
 	scopes map[int64][]period
@@ -72,7 +73,8 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 		p.from = r.to
 	}
 	d.holes = append(d.holes, period{p.from, endless})
-	d.holes = append(d.holes, period{0, q.kept(ctx)})
+	q.each(ctx, "select since from kept", nil, []any{&d.kept}, func() {})
+	d.holes = append(d.holes, period{0, d.kept})
 	q.each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
 	d.holes = slices.DeleteFunc(union(d.holes), func(p period) bool { return !p.touches(window) })
 	var scope, run int64

@@ -28,7 +28,6 @@ func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Spa
 				refs = append(refs, all.lanes[i].ref)
 			}
 		}
-		kept := q.kept(ctx)
 		lanes = make([]history.Lane, len(refs))
 		next := 0
 		for i, ref := range refs {
@@ -36,7 +35,7 @@ func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Spa
 				break
 			}
 			if lanes[i].Ref = ref; next < len(all.lanes) && all.lanes[next].ref == ref {
-				q.lane(ctx, &lanes[i], &all.lanes[next], window, all, kept)
+				q.lane(ctx, &lanes[i], &all.lanes[next], window, all)
 				next++
 			}
 		}
@@ -48,14 +47,8 @@ func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Spa
 	return lanes, nil
 }
 
-// kept is from when on nothing was dropped.
-func (q *query) kept(ctx context.Context) (since int64) {
-	q.each(ctx, "select since from kept", nil, []any{&since}, func() {})
-	return since
-}
-
-func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, window period, all *everything, kept int64) {
-	l.Kind, l.Since = known.kind, time.Unix(0, max(known.since, kept))
+func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, window period, all *everything) {
+	l.Kind, l.Since = known.kind, time.Unix(0, max(known.since, all.dark.kept))
 	if q.terms(ctx, l, known.id, window, all.dark); l.Kind == sources.KindSemaphore {
 		l.Levels = q.levels(ctx, known.id, window)
 	}
