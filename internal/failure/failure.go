@@ -11,16 +11,11 @@ func With(err error, causes ...error) error {
 	if err == nil {
 		return nil
 	}
-	all := []error{err}
-	for _, c := range causes {
-		if c != nil && !errors.Is(err, c) {
-			all = append(all, c)
-		}
-	}
-	if len(all) == 1 {
+	more := slices.DeleteFunc(slices.Clone(causes), func(c error) bool { return c == nil || errors.Is(err, c) })
+	if len(more) == 0 {
 		return err
 	}
-	return &wrapping{err.Error(), all}
+	return &wrapping{err.Error(), append([]error{err}, more...)}
 }
 
 // IsAny reports whether err wraps one of the targets.
@@ -32,13 +27,7 @@ func IsAny(err error, targets ...error) bool {
 // wrapped. It has a method Sentence, by which a reader finds it below what other errors put in
 // front of their cause.
 func Sentence(text string, causes ...error) error {
-	all := make([]error, 0, len(causes))
-	for _, c := range causes {
-		if c != nil {
-			all = append(all, c)
-		}
-	}
-	return &sentence{wrapping{text, all}}
+	return &sentence{wrapping{text, slices.DeleteFunc(slices.Clone(causes), func(c error) bool { return c == nil })}}
 }
 
 type wrapping struct {

@@ -164,18 +164,8 @@ func (r *Report) numbers(b *strings.Builder) {
 	lanes := r.longest(mostRows)
 	for i := range lanes {
 		l := &lanes[i]
-		var owners []string
-		for j := len(l.Terms) - 1; j >= 0; j-- {
-			if name := cell(l.Terms[j].Owner.Name()); !slices.Contains(owners, name) {
-				owners = append(owners, name)
-			}
-		}
-		if len(owners) == 0 {
-			owners = []string{"nobody"}
-		}
-		if len(owners) > ownersNamed {
-			owners = append(owners[:ownersNamed], fmt.Sprintf("%d more", len(owners)-ownersNamed))
-		}
+		newest := slices.Clone(l.Terms)
+		slices.Reverse(newest)
 		known := l.Known()
 		sum := known.Sum(r.Span, r.Span.To)
 		free := fmt.Sprintf("%d | %s | %s", sum.Gaps, sum.Nobody.Short(), sum.Longest.Short())
@@ -183,7 +173,7 @@ func (r *Report) numbers(b *strings.Builder) {
 			sum.Changes = lane.Changes(l.Terms, r.Span.From)
 			free = "- | - | -"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(l.Ref), l.Kind, strings.Join(owners, ", "), sum.Changes, free,
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(l.Ref), l.Kind, cmp.Or(ownersOf(newest), "nobody"), sum.Changes, free,
 			format.Precise(sum.Unseen))
 	}
 	if n := len(r.lanes); n > len(lanes) {
@@ -215,6 +205,20 @@ func (r *Report) longest(most int) []history.Lane {
 
 // ownersNamed is how many owners a line of the numbers names.
 const ownersNamed = 4
+
+// ownersOf names the owners of terms in their order, each once; "": there are none.
+func ownersOf(terms []sources.Term) string {
+	var names []string
+	for i := range terms {
+		if name := cell(terms[i].Owner.Name()); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if n := len(names) - ownersNamed; n > 0 {
+		names = append(names[:ownersNamed], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
+}
 
 // gapTable is a line for each time without an owner: of elections, or of mutexes, which may be free.
 func (r *Report) gapTable(b *strings.Builder, title string, led bool) {

@@ -77,26 +77,17 @@ func (r *Report) readWaits(ctx context.Context, reader history.EventReader, refs
 	for i := range r.waits {
 		w := &r.waits[i]
 		if at := slices.IndexFunc(r.lanes, func(l history.Lane) bool { return l.Ref == w.ref }); at >= 0 {
-			w.owners = ownersBetween(&r.lanes[at], w.from, w.to)
+			w.owners = ownersOf(between(&r.lanes[at], w.from, w.to))
 		}
 	}
 	return err
 }
 
-// ownersBetween names those who owned a lane in a stretch, the first one first.
-func ownersBetween(l *history.Lane, from, to time.Time) string {
-	var names []string
-	for i := range l.Terms {
-		t := &l.Terms[i]
-		over := t.End.How != sources.Unknown && !t.End.At.After(from)
-		if name := cell(t.Owner.Name()); !over && t.Start.At.Before(to) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if n := len(names) - ownersNamed; n > 0 {
-		names = append(names[:ownersNamed], fmt.Sprintf("%d more", n))
-	}
-	return strings.Join(names, ", ")
+// between are the terms of a lane that touch a stretch.
+func between(l *history.Lane, from, to time.Time) []sources.Term {
+	return slices.DeleteFunc(slices.Clone(l.Terms), func(t sources.Term) bool {
+		return !t.Start.At.Before(to) || t.End.How != sources.Unknown && !t.End.At.After(from)
+	})
 }
 
 // waitTable is a line for each of the longest waits.
