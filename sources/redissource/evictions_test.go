@@ -48,7 +48,7 @@ func TestAnEvictedLockIsNotToldAsReleased(t *testing.T) {
 func TestALockThatMayNotBeReadNamesTheRight(t *testing.T) {
 	t.Parallel()
 	for rights, note := range map[string]string{
-		"": "+type +object|encoding +hlen +hgetall", "+type +hlen +object|encoding": "+hgetall", "+type +hlen +hgetall": "+object|encoding",
+		"": "+type +object|encoding, and +hlen +hgetall for a hash or +zcard +zrange for a sorted set", "+type +hlen +object|encoding": "+hgetall", "+type +hlen +hgetall": "+object|encoding",
 	} {
 		r := serve(t, localserver.RedisOptions{Users: []string{"eve on >pw ~* resetchannels +ping +scan +pttl +strlen +getrange +client|tracking " + rights}},
 			[]any{"HSET", "app:leader:x", uuidA + ":7", "1"})

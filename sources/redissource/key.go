@@ -85,14 +85,17 @@ const noTableRight = "it is no string, and the right to read it is missing"
 
 // unreadable names the rights without which what is no string was not read; "": none is missing.
 func unreadable(refusals *rediscoord.Refusals, typ string) string {
-	needs := []string{"type", "object|encoding", "hlen", "hgetall"}
-	if typ == "zset" {
-		needs = []string{"type", "object|encoding", "zcard", "zrange"}
+	needs := []string{"object|encoding", "hlen", "hgetall"}
+	switch {
+	case refusals.Refused("type") != nil: // then the others are not asked for
+		return noTableRight + ": give the user +type +object|encoding, and +hlen +hgetall for a hash or +zcard +zrange for a sorted set"
+	case typ == "zset":
+		needs = []string{"object|encoding", "zcard", "zrange"}
+	case typ != "hash":
+		return ""
 	}
-	if refusals.Refused("type") == nil { // else the others are not asked for
-		needs = slices.DeleteFunc(needs, func(right string) bool { return refusals.Refused(right) == nil })
-	}
-	if len(needs) == 0 || typ != "hash" && typ != "zset" && typ != "" {
+	needs = slices.DeleteFunc(needs, func(right string) bool { return refusals.Refused(right) == nil })
+	if len(needs) == 0 {
 		return ""
 	}
 	return noTableRight + ": give the user +" + strings.Join(needs, " +")
