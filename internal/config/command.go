@@ -44,7 +44,10 @@ func runSecret(ctx context.Context, command []string) (string, error) {
 	case errors.As(err, &exit):
 		return "", fmt.Errorf("running %s: %w: run it by hand to see why", name, exit)
 	case err != nil:
-		return "", fmt.Errorf("%s cannot be run: %w", name, withoutPath(err))
+		if bad, ok := errors.AsType[*os.PathError](err); ok {
+			err = bad.Err // without the path
+		}
+		return "", fmt.Errorf("%s cannot be run: %w", name, err)
 	}
 	return trimSecret(out, "the command "+name)
 }
@@ -94,11 +97,3 @@ func output(ctx context.Context, path string, command []string) ([]byte, error) 
 
 // killGroup ends a process and those of its group.
 func killGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
-
-// withoutPath is an error of starting a program without the path in it.
-func withoutPath(err error) error {
-	if bad, ok := errors.AsType[*os.PathError](err); ok {
-		return bad.Err
-	}
-	return err
-}

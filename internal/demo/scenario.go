@@ -115,7 +115,7 @@ type backend struct {
 	contests []contest
 	query    string // of a URL that shows exactly the contests
 	names    map[string]string
-	start    func(ctx context.Context) (server, error)
+	start    func(ctx context.Context) (server, error) // the server is nothing to look at with an error
 }
 
 func backends(o Options) []backend {
@@ -123,14 +123,14 @@ func backends(o Options) []backend {
 		{
 			name: "redis", port: o.RedisPort, contests: redisContests(), query: redisQuery,
 			start: func(ctx context.Context) (server, error) {
-				return started(localserver.StartRedis(ctx, localserver.RedisOptions{Port: o.RedisPort}))
+				return localserver.StartRedis(ctx, localserver.RedisOptions{Port: o.RedisPort})
 			},
 		},
 		{
 			name: "postgres", port: o.PostgresPort, contests: postgresContests(), query: postgresQuery,
 			names: map[string]string{compactorKey: "ledger/compactor"},
 			start: func(ctx context.Context) (server, error) {
-				return started(localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: o.PostgresPort, Bin: o.PostgresBin}))
+				return localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: o.PostgresPort, Bin: o.PostgresBin})
 			},
 		},
 		{
@@ -142,14 +142,6 @@ func backends(o Options) []backend {
 			start: func(ctx context.Context) (server, error) { return startDflockd(ctx, o.DflockdPort) },
 		},
 	}
-}
-
-// started keeps a nil pointer from becoming a server.
-func started[S server](s S, err error) (server, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // emulator is a server inside this process: a YDB, as far as coordination goes, or a dflockd.

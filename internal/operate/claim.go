@@ -89,7 +89,7 @@ func (n *run) missed(err error, doubt string) {
 	case errors.Is(err, coord.ErrUncertain):
 		n.finish(action.Missed, "no answer came in time; nothing of it is left at the service", owner())
 	case errors.Is(err, coord.ErrNotAcquired):
-		text := "gave up waiting after " + asTyped(n.Request.Wait)
+		text := "gave up waiting after " + strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(n.Request.Wait.String()) // as a person types it
 		if why, ok := errors.AsType[outage](err); ok {
 			text += ": " + clean(sentence(why.error))
 		}
@@ -105,11 +105,6 @@ func (n *run) missed(err error, doubt string) {
 		}
 		n.finish(action.Failed, clean(text), sources.OwnerRef{})
 	}
-}
-
-// asTyped is a length of time as a person types it: 5m, not 5m0s.
-func asTyped(d time.Duration) string {
-	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
 // ownerNow is who owns it on our watch.

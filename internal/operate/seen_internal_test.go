@@ -43,8 +43,8 @@ func TestWhichErrorsTellWhatBecameOfARequest(t *testing.T) {
 	t.Parallel()
 	type known struct{ provision, proclaim bool }
 	for err, want := range map[error]known{
-		errNotSent: {true, false}, errOtherData: {true, false}, coord.ErrRefused: {true, false}, coord.ErrNotFound: {true, false}, coord.ErrInvalid: {true, false},
-		coord.ErrUnsupported: {true, true}, coord.ErrDataTooLong: {true, true},
+		errNotSent: {true, false}, errOtherData: {true, false}, coord.ErrRefused: {true, false}, coord.ErrNotFound: {true, false},
+		coord.ErrUnsupported: {true, true}, coord.ErrDataTooLong: {true, true}, coord.ErrInvalid: {true, true},
 		coord.ErrLost: {false, true}, coord.ErrExpired: {false, true}, coord.ErrReleased: {false, true}, coord.ErrClosed: {false, true},
 		coord.ErrUncertain: {}, errors.New("cut off"): {},
 	} {
