@@ -1,9 +1,11 @@
 package pgcoord
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +70,39 @@ func TestASessionThatCouldNotBeEndedIsNamed(t *testing.T) {
 			if !errors.Is(err, coord.ErrUncertain) || !errors.Is(err, io.EOF) {
 				t.Errorf("owned %v: %v wraps neither what is uncertain nor why", owned, err)
 			}
+		}
+	}
+}
+
+func TestAProcessWhoseBeginningIsNotKnownIsNotEnded(t *testing.T) {
+	t.Parallel()
+	dials := 0
+	d, err := New("postgres://127.0.0.1:1/x", Options{Dial: func(context.Context, string, string) (net.Conn, error) {
+		dials++
+		return nil, io.EOF
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.endProcess(t.Context(), facts{pid: 4711}); err == nil || dials != 0 {
+		t.Errorf("%v, after %d connections", err, dials)
+	}
+}
+
+func TestTheWindowIsTheShortestThatTheServerWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keep              keepalive
+		userTimeout, want time.Duration
+	}{
+		{keepalive{5 * time.Second, 2 * time.Second, 3}, 11 * time.Second, 11 * time.Second},
+		{keepalive{5 * time.Second, time.Second, 3}, 0, 8 * time.Second},
+		{keepalive{5 * time.Second, 2 * time.Second, 3}, 9 * time.Second, 9 * time.Second},
+		{keepalive{5 * time.Second, 2 * time.Second, 3}, time.Hour, 11 * time.Second},
+		{keepalive{}, 0, 11 * time.Second},
+	} {
+		if got := c.keep.window(11*time.Second, c.userTimeout); got != c.want {
+			t.Errorf("%+v with a time-out of %v: %v, want %v", c.keep, c.userTimeout, got, c.want)
 		}
 	}
 }
