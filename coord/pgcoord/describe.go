@@ -41,7 +41,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	if kind != coord.KindMutex && kind != coord.KindElection {
 		return coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
 	}
-	key, err := s.driver.key(ctx, name, s.driver.observer.get)
+	key, err := s.driver.key(ctx, name)
 	if err != nil {
 		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
 	}
@@ -177,7 +177,7 @@ func (w *watch) readBounded(ctx context.Context) (coord.Description, error) {
 	observer := w.session.driver.observer
 	if w.woken == nil {
 		var err error
-		if w.key, err = w.session.driver.key(ctx, w.name, observer.get); err != nil {
+		if w.key, err = w.session.driver.key(ctx, w.name); err != nil {
 			return coord.Description{}, err
 		}
 		w.woken, w.stop = observer.watch(w.key)
@@ -199,23 +199,14 @@ func (w *watch) differs(d coord.Description) bool {
 // rest waits for an announcement or the next read; false: ctx ended.
 func (w *watch) rest(ctx context.Context) bool {
 	every := w.session.driver.options.WatchEvery
-	pause := every
+	pause, began := every, time.Now()
 	if len(w.last.Waiters) > 0 || time.Since(w.changed) < 10*every {
 		pause = every / 4
 	}
-	least := time.NewTimer(min(20*time.Millisecond, pause))
-	defer least.Stop()
-	t := time.NewTimer(pause)
-	defer t.Stop()
 	select {
-	case <-w.woken:
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-	select { // announcements that come in a flood are answered by one read
-	case <-least.C:
+	case <-w.woken: // announcements that come in a flood are answered by one read
+		return backoff.Sleep(ctx, time.Until(began.Add(min(20*time.Millisecond, pause)))) == nil
+	case <-time.After(pause):
 		return true
 	case <-ctx.Done():
 		return false

@@ -104,9 +104,8 @@ func (d *Driver) check(f facts) error {
 	return fmt.Errorf("%w: %w (name the primary, or all hosts)", coord.ErrRefused, reason)
 }
 
-// key is the key that a claim's name stands for. connect makes the connection that asks the
-// server, if it must be asked.
-func (d *Driver) key(ctx context.Context, name string, connect func(context.Context) (*connection, error)) (Key, error) {
+// key is the key that a claim's name stands for.
+func (d *Driver) key(ctx context.Context, name string) (Key, error) {
 	k, named, err := ParseKey(name)
 	if err != nil {
 		return Key{}, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
@@ -127,22 +126,18 @@ func (d *Driver) key(ctx context.Context, name string, connect func(context.Cont
 	if known {
 		return k, nil
 	}
-	l, err := connect(ctx)
-	if err != nil {
-		return Key{}, err
+	rows, err := d.observer.query(ctx, sql, name)
+	if err == nil && len(rows) != 1 {
+		err = pgwire.ErrOutOfStep
 	}
-	err = l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
-		r, err := single(ctx, conn, sql, name)
-		if err != nil {
-			return fmt.Errorf("computing the key of a name: %w", err)
-		}
-		n, err := strconv.ParseInt(r.Text(0), 10, 64)
-		k = BigintKey(n)
-		return err
-	})
-	if err != nil {
-		return Key{}, err
+	var n int64
+	if err == nil {
+		n, err = strconv.ParseInt(rows[0].Text(0), 10, 64)
 	}
+	if err != nil {
+		return Key{}, fmt.Errorf("computing the key of a name: %w", err)
+	}
+	k = BigintKey(n)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.keys) < keysKept {

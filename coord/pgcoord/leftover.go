@@ -63,20 +63,14 @@ func (s *session) endOwn(ctx context.Context, o leftover, err error) error {
 	return err
 }
 
-// endLeftSoon begins to end what is left behind, if there is anything, and goes on until the session is
-// shut. It does not block.
+// endLeftSoon begins to end what is left behind, and goes on until the session is shut. It does not block.
 func (s *session) endLeftSoon() {
-	s.mu.Lock()
-	none := len(s.left) == 0
-	s.mu.Unlock()
 	ctx, leave, over := s.Enter(s.Open())
 	if over != nil {
 		return
 	}
 	defer leave()
-	if !none {
-		s.Start(ctx, func() { _ = s.endLeft(s.Open()) }) // Close tries again, and returns the error
-	}
+	s.Start(ctx, func() { _ = s.endLeft(s.Open()) }) // Close tries again, and returns the error
 }
 
 // endLeft ends what is left behind. The error, which wraps coord.ErrUncertain, says what could not be

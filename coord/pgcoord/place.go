@@ -49,11 +49,11 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	if err := cmp.Or(check(c), checkData(s.identity, c.Data)); err != nil {
 		return nil, err
 	}
-	r := request{Claim: c, ttl: cmp.Or(c.TTL, s.ttl), app: ApplicationName(s.identity, c.Data)}
-	if r.key, err = s.key(ctx, c.Name); err != nil {
+	r := request{Claim: c}
+	if r.key, err = s.driver.key(ctx, c.Name); err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
-	l, err := s.connectionFor(ctx, r.ttl, r.app)
+	l, err := s.connectionFor(ctx, cmp.Or(c.TTL, s.ttl), ApplicationName(s.identity, c.Data))
 	if err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
@@ -214,9 +214,7 @@ func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 func (p *place) await(ctx context.Context) (*grant, bool, error) {
 	var out <-chan time.Time
 	if p.request.Wait > 0 {
-		t := time.NewTimer(time.Until(p.asked.Add(p.request.Wait)))
-		defer t.Stop()
-		out = t.C
+		out = time.After(time.Until(p.asked.Add(p.request.Wait)))
 	}
 	select {
 	case <-p.outcome:

@@ -2,7 +2,6 @@ package pgcoord
 
 import (
 	"fmt"
-	"time"
 
 	"coordtop/coord"
 )
@@ -11,8 +10,6 @@ import (
 type request struct {
 	coord.Claim
 	key Key
-	ttl time.Duration
-	app string // application_name while we wait and own
 }
 
 // check finds what can be refused before anything is sent.

@@ -87,20 +87,6 @@ func (s *session) putBack(l *connection) {
 	l.hangUp()
 }
 
-// key is the key of a name; a connection that had to be made for it becomes the spare one.
-func (s *session) key(ctx context.Context, name string) (Key, error) {
-	var used *connection
-	k, err := s.driver.key(ctx, name, func(ctx context.Context) (*connection, error) {
-		var err error
-		used, err = s.connectionFor(ctx, s.ttl, s.identity)
-		return used, err
-	})
-	if used != nil {
-		s.putBack(used)
-	}
-	return k, err
-}
-
 // shut shuts the session and returns what it had; false: it was shut before.
 func (s *session) shut() (grants []*grant, places []*place, first bool) {
 	grants, first = s.Shut(errClosed)

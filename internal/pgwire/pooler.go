@@ -155,12 +155,10 @@ func (c *Conn) whoServes(ctx context.Context, second *Conn) (s server, waits boo
 		})
 	})
 	defer func() { <-done }()
-	t := time.NewTimer(waitTime)
-	defer t.Stop()
 	select {
 	case <-done:
 		return s, false, err
-	case <-t.C:
+	case <-time.After(waitTime):
 	}
 	for range 2 {
 		mine, failed := c.who(ctx)

@@ -21,9 +21,6 @@ func (r Row) Text(i int) string {
 	return string(r[i])
 }
 
-// Null reports whether column i is null, or not there.
-func (r Row) Null(i int) bool { return i >= len(r) || r[i] == nil }
-
 // mostRows bounds what is kept of an answer.
 const mostRows = 100_000
 

@@ -55,7 +55,7 @@ func triedKey(query string) (pgcoord.Key, bool) {
 func (d *lookDiff) candidates() {
 	var open []*session
 	for _, s := range d.after.sessions {
-		recent := s.does.queried != 0 && d.s.clock.age(s.does.queried) < tryRecent
+		recent := d.s.clock.age(s.does.queried) < tryRecent // not where that is hidden
 		if !recent || !strings.Contains(s.does.query, tryWord) {
 			continue
 		}

@@ -181,7 +181,7 @@ func (d *lookDiff) lock(e *entry) *lock {
 		u.ended = d.endings(was.shown, l.shown)
 		if e, ok := d.evicted(l.oid, l.key); ok && !e.waiting {
 			for i := range u.ended {
-				if end := &u.ended[i]; end.Cause == sources.CauseSession && e.pid != 0 && strings.HasPrefix(end.Owner, utoa(e.pid)+"@") {
+				if end := &u.ended[i]; end.Cause == sources.CauseSession && strings.HasPrefix(end.Owner, utoa(e.pid)+"@") {
 					end.Cause = sources.CauseEvicted
 				}
 			}
@@ -238,17 +238,12 @@ func (d *lookDiff) known(r *lockRow) bool {
 	// A session that began while we looked may have the number of the one that the row is
 	// about. The server's clock is compared with itself.
 	window := d.s.clock.got.Sub(d.s.sent)
-	return s.who.start == 0 || d.s.clock.age(s.who.start) > window
+	return d.s.clock.age(s.who.start) > window // also where the start is hidden
 }
 
 // steady reports whether the sessions of all rows are known.
 func (d *lookDiff) steady(rows []lockRow) bool {
-	for i := range rows {
-		if !d.known(&rows[i]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rows, func(r lockRow) bool { return !d.known(&r) })
 }
 
 // differs reports whether something other than the rows of a lock is to be published.

@@ -54,11 +54,6 @@ func (id *ident) compare(other *ident) int {
 	}
 }
 
-// find returns the index at which a lock is, or would be.
-func find(locks []*lock, id ident) (int, bool) {
-	return slices.BinarySearchFunc(locks, id, func(l *lock, id ident) int { return l.ident.compare(&id) })
-}
-
 // connected is the table at the beginning of a connection. Another incarnation shares no
 // session with the one before.
 func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable {
@@ -77,7 +72,7 @@ func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable 
 	next.name(s.oid, s.database)
 	for _, r := range keys {
 		l := lock{ident: ident{s.database, r.key}, oid: s.oid, read: t.sent}
-		i, known := find(next.locks, l.ident)
+		i, known := slices.BinarySearchFunc(next.locks, &l.ident, func(l *lock, id *ident) int { return l.ident.compare(id) })
 		if known {
 			l = *next.locks[i]
 		} else {

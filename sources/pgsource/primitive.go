@@ -61,13 +61,6 @@ func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	return p
 }
 
-// programOf is the same for all sessions of one program on one host; behind a pooler, whose
-// address all clients have, at least of one user. Sessions that give no application are taken
-// for one program where host and user are the same: each would have a letter of its own else.
-func programOf(name string, s *session) sources.Program {
-	return sources.ProgramOf(name, s.who.address, s.who.user)
-}
-
 // owner makes an owner of a row. before are the terms of the last look.
 func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	o := sources.Owner{Permits: 1, Mode: r.mode.shown(), NoExpiry: true}
@@ -84,7 +77,10 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		data := s.data()
 		o.ID, o.Session = ownerID(s.id, r.mode, before, l.owners), s.id
 		now = d.term(l, o.ID, r, before)
-		o.Label, o.Data, o.Program = now.label(s), sources.NewBlob(data, len(data)), programOf(now.nameOf(s), s)
+		// All sessions of one program on one host are one; behind a pooler, whose address all clients
+		// have, those of one user. So are sessions without an application: each would have a letter of
+		// its own else.
+		o.Label, o.Data, o.Program = now.label(s), sources.NewBlob(data, len(data)), sources.ProgramOf(now.nameOf(s), s.who.address, s.who.user)
 	}
 	o.Guard = d.guard(r, s)
 	if now.owner, now.mode = o.Session, r.mode; r.pid == 0 {

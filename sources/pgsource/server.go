@@ -48,15 +48,10 @@ func (s *server) incarnation() string {
 
 func (s *server) role() string {
 	if s.standby {
-		return roleStandby
+		return "standby"
 	}
-	return rolePrimary
+	return "primary"
 }
-
-const (
-	roleStandby = "standby"
-	rolePrimary = "primary"
-)
 
 const serverSQL = `select pg_catalog.current_database(),
  (select oid from pg_catalog.pg_database where datname = pg_catalog.current_database()), current_user, pg_catalog.pg_is_in_recovery(),

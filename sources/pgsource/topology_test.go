@@ -15,7 +15,7 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{StandbyOf: primary.server})
 	r.watch(Options{Selections: election()}).synced()
 	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
-	about := r.About("", "standby", func(a sources.About) bool { return a.Role == roleStandby })
+	about := r.About("", "standby", func(a sources.About) bool { return a.Role == "standby" })
 	if about.Mode != modePolling || len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "standby") {
 		t.Errorf("%+v", about)
 	}
@@ -25,7 +25,7 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	was := about.Incarnation
 	// Promoted in place it keeps its sessions and their locks.
 	r.root.do("select pg_promote()")
-	about = r.About("", "primary", func(a sources.About) bool { return a.Role == rolePrimary && a.Mode == modeWoken })
+	about = r.About("", "primary", func(a sources.About) bool { return a.Role == "primary" && a.Mode == modeWoken })
 	if about.Incarnation != was || len(about.Warnings) != 0 {
 		t.Errorf("%+v, was %s", about, was)
 	}
@@ -43,7 +43,7 @@ func TestOfSeveralHostsThePrimaryIsWatched(t *testing.T) {
 	p := primary.session("a").do("select pg_advisory_lock(4242)")
 	both := "postgres://postgres@" + standby.Addr() + "," + primary.server.Addr() + "/postgres?sslmode=disable"
 	primary.watch(Options{URL: both}).synced()
-	primary.About("", "primary", func(a sources.About) bool { return a.Role == rolePrimary && a.Mode == modeWoken })
+	primary.About("", "primary", func(a sources.About) bool { return a.Role == "primary" && a.Mode == modeWoken })
 	if row := primary.row("", "4242", "held", is(sources.StatusHeld)); owners(row.Primitive) != pids(p.pid) {
 		t.Errorf("%+v", row.Owners)
 	}

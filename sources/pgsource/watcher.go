@@ -165,28 +165,19 @@ func (w *watcher) wait(ctx context.Context) error {
 		if _, unknown := w.orderDue(); w.again || unknown {
 			pause = min(pause, max(hurry, w.pace.Cost))
 		}
-		t := time.NewTimer(began.Add(pause).Sub(now))
 		select {
-		case <-t.C:
+		case <-time.After(began.Add(pause).Sub(now)):
 			return nil
-		case <-w.notifications.wake:
-			t.Stop()
-			return w.hold(ctx, began.Add(w.pace.floor()))
+		case <-w.notifications.wake: // a flood of notifications is answered by one look
+			if backoff.Sleep(ctx, time.Until(began.Add(w.pace.floor()))) != nil {
+				return context.Cause(ctx)
+			}
+			return nil
 		case <-changed:
-			t.Stop()
 		case <-ctx.Done():
-			t.Stop()
 			return context.Cause(ctx)
 		}
 	}
-}
-
-// hold waits until t, so that a flood of notifications is answered by one look.
-func (w *watcher) hold(ctx context.Context, t time.Time) error {
-	if backoff.Sleep(ctx, time.Until(t)) != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 func (w *watcher) eager() bool { return w.focus.selected.Name != "" || w.table.waiters > 0 }
