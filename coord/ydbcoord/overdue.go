@@ -40,7 +40,7 @@ func (s *Session) checkOverdue() {
 	if s.err != nil {
 		return
 	}
-	s.overdue.Reset(s.answerTime())
+	s.overdue.Reset(s.answerTime() / 4) // what is overdue waits no longer than that
 	if s.stream == nil {
 		return
 	}
