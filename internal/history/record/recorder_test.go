@@ -333,31 +333,6 @@ func TestWhatIsKnownOfASourceOutlivesRunsWithoutIt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows := func(k *sources.Keyframe, of ...sources.SourceStatus) string {
-		if k == nil {
-			return ""
-		}
-		if _, err := sources.NewDecoder().Keyframe(sources.NewEncoder(sources.EncoderOptions{}).Keyframe(nil, k)); err != nil {
-			t.Errorf("it cannot be recorded: %v", err)
-		}
-		var added []sources.AddedSource
-		for _, s := range of {
-			added = append(added, sources.AddedSource{Name: s.Name, Type: s.Type, Address: s.Address})
-		}
-		r, limits, at := sources.NewReplayer(sources.HubOptions{}), sources.DefaultThresholds(), sources.Instant{Wall: now.Add(time.Minute)}
-		for i, in := range []sources.Input{{Kind: sources.InputStarted, Thresholds: &limits, Resume: k}, {Kind: sources.InputSources, Added: added}, {Kind: sources.InputPublished}} {
-			in.Seq, in.At = uint64(i+1), at
-			if err := r.Apply(in); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var names []string
-		for _, row := range r.Hub().State().Rows {
-			names = append(names, row.Name)
-		}
-		slices.Sort(names)
-		return strings.Join(names, ", ")
-	}
 	run(one, two)
 	run(two)
 	run(elsewhere)
@@ -374,12 +349,40 @@ func TestWhatIsKnownOfASourceOutlivesRunsWithoutIt(t *testing.T) {
 		{"led at b:1", only, []sources.SourceStatus{one, two}}, // as the config says now
 		{"", all, []sources.SourceStatus{{Name: "one", Type: "postgres", Address: "a:1"}}},
 	} {
-		if got := rows(known(look.selected, look.of...), look.of...); got != look.want {
+		if got := rowsOf(t, known(look.selected, look.of...), now, look.of...); got != look.want {
 			t.Errorf("known of %v: %q, want %q", look.of, got, look.want)
 		}
 	}
 	run(two, one)
-	if got := rows(known(all, one, two), one, two); got != "led at a:1, led at b:1" {
+	if got := rowsOf(t, known(all, one, two), now, one, two); got != "led at a:1, led at b:1" {
 		t.Errorf("a run that goes on with both knows %q", got)
 	}
+}
+
+// rowsOf are the rows of a Hub that goes on with k at an instant.
+func rowsOf(t *testing.T, k *sources.Keyframe, now time.Time, of ...sources.SourceStatus) string {
+	t.Helper()
+	if k == nil {
+		return ""
+	}
+	if _, err := sources.NewDecoder().Keyframe(sources.NewEncoder(sources.EncoderOptions{}).Keyframe(nil, k)); err != nil {
+		t.Errorf("it cannot be recorded: %v", err)
+	}
+	var added []sources.AddedSource
+	for _, s := range of {
+		added = append(added, sources.AddedSource{Name: s.Name, Type: s.Type, Address: s.Address})
+	}
+	r, limits, at := sources.NewReplayer(sources.HubOptions{}), sources.DefaultThresholds(), sources.Instant{Wall: now.Add(time.Minute)}
+	for i, in := range []sources.Input{{Kind: sources.InputStarted, Thresholds: &limits, Resume: k}, {Kind: sources.InputSources, Added: added}, {Kind: sources.InputPublished}} {
+		in.Seq, in.At = uint64(i+1), at
+		if err := r.Apply(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names []string
+	for _, row := range r.Hub().State().Rows {
+		names = append(names, row.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
