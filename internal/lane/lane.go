@@ -82,8 +82,6 @@ func (t Term) within(s Span, dark []Dark) Term {
 		for _, to := range Observed(t.Start.At, s.To, dark) {
 			t.End.At = to
 		}
-	case t.End.Earliest().After(s.To):
-		t.End = Stamp{At: s.To, How: Seen}
 	case t.End.At.After(s.To):
 		t.End = StampBetween(t.End.Earliest(), s.To, t.End.How)
 	}
