@@ -217,3 +217,28 @@ func TestAValueThatNamesNobodyIsHeldBySomebody(t *testing.T) {
 		t.Errorf("two values are one owner: %+v", a.Owners)
 	}
 }
+
+// TestAValueUnderAPlainNameIsALockOnlyWhereNothingElseWritesIt has values under a name that says
+// nothing, which end by themselves or do not.
+func TestAValueUnderAPlainNameIsALockOnlyWhereNothingElseWritesIt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		key, value    string
+		leased, stays bool // it is a lock with a TTL, without
+	}{
+		{"orders", "0f1e2d3c4b5a69788796a5b4c3d2e1f0", true, false},
+		{"orders", uuidA, true, false},
+		{"orders", "c5ad8f2e7e2b11f0b0c70242ac110002", true, true}, // redis-py's
+		{"orders", "Xb3kQ9zT1mN7pL2s", false, false},               // Laravel's only behind a word or its cache's name
+		{"lock:orders", "Xb3kQ9zT1mN7pL2s", true, false},
+		{"orders", "host-1:1", false, false},
+	} {
+		for _, leased := range []bool{true, false} {
+			c := text(tt.value)
+			c.Leased = leased
+			if got := ByValue(tt.key, &c, sources.KindUnknown); got != (leased && tt.leased || !leased && tt.stays) {
+				t.Errorf("%s with %s, with a TTL %v: a lock: %v", tt.key, tt.value, leased, got)
+			}
+		}
+	}
+}
