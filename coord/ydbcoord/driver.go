@@ -130,6 +130,11 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	return s, nil
 }
 
+// Observe opens a session of the driver's TTL to read and follow with, and a description for people.
+func (d *Driver) Observe(ctx context.Context, description string) (*Session, error) {
+	return d.OpenSession(ctx, coord.SessionOptions{Description: description})
+}
+
 // describeFor bounds a description without which a session does as well.
 const describeFor = 2 * time.Second
 

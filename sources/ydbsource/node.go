@@ -9,7 +9,6 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
-	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/backoff"
 	"coordtop/internal/format"
@@ -75,7 +74,7 @@ func (n *node) run() error {
 func (n *node) session(ctx context.Context) error {
 	open, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	s, err := n.driver.OpenSession(open, coord.SessionOptions{Description: observer})
+	s, err := n.driver.Observe(open, observer)
 	if err != nil {
 		return err
 	}
