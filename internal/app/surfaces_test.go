@@ -192,7 +192,7 @@ func boardAgrees(t *testing.T, recorder *world, key string, at time.Time, unbrok
 	board.Await(t, "1 gap")
 	text := board.Text()
 	rounded(t, "the legend's sum", lengthIn(t, text, "sum"), sum)
-	rounded(t, "the legend's longest", lengthIn(t, text, "longest"), unbroken)
+	rounded(t, "the legend's longest", lengthIn(t, text, ", longest"), unbroken)
 	rounded(t, "the cursor's line", lengthIn(t, text, ", gap"), unbroken)
 	board.types(t, 0, "2")
 	board.Await(t, "OWNER")
