@@ -44,7 +44,7 @@ func TestACheckIsNeverGreenBecauseItDidNotLook(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, w.stderr)
 	}
 	w = newWorld(t)
-	if code := w.main(t.Context(), "get", "--timeout", "300ms", url+"/0?keys=orders"); code != exitOK {
+	if code := w.main(t.Context(), "get", "--timeout", "5s", url+"/0?keys=orders"); code != exitOK {
 		t.Errorf("a name needs no sweep: exit code %d: %s", code, w.stderr)
 	}
 }
