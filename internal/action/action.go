@@ -140,7 +140,7 @@ type Run struct {
 type Holding struct {
 	Ref     sources.Ref
 	Kind    sources.Kind
-	Owner   string // ID of ours as the source shows it; "": not known, or only waiting
+	Owner   string // ID of ours as the source shows it, of our session while we wait; "": not known
 	Fence   uint64
 	Permits uint64
 	Mode    sources.Mode
@@ -153,6 +153,15 @@ type Holding struct {
 	// it ends with our connection.
 	RunsOut bool
 	Data    []byte
+}
+
+// Owns reports whether an owner of its row is us. While we wait: the service has made us the owner, and its
+// answer did not arrive yet, or was lost.
+func (h *Holding) Owns(o *sources.Owner) bool {
+	if h.Owner == "" {
+		return h.Fence != 0 && h.Fence == o.Fence
+	}
+	return h.Owner == o.ID || h.Owner == o.Session
 }
 
 // Status is how everything stands, at one instant. It is never changed afterwards.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,17 +23,20 @@ var errCalledOff = errors.New("called off before it was ours")
 func (k *keeper) won(ctx context.Context, id uint64) error {
 	for {
 		run, s := runOf(k.Operator, id)
+		var own action.Holding
 		for _, h := range s.Holdings {
 			if h.Ref == k.Row.Ref && !h.Waiting {
 				k.last = h
 				return nil
+			} else if h.Ref == k.Row.Ref {
+				own = h
 			}
 		}
 		switch run.Phase {
 		case action.Missed, action.Unknown, action.Failed, action.Dropped:
 			return problem(run)
 		}
-		k.tell(run)
+		k.tell(run, &own)
 		select {
 		case <-ctx.Done():
 			return k.ended(id)
@@ -63,14 +67,14 @@ func (k *keeper) ended(id uint64) error {
 }
 
 // tell says on Err for whom we wait, or why the wait does not get on, when the wait begins and
-// when that changes: standard output is for programs.
-func (k *keeper) tell(run action.Run) {
+// when that changes: standard output is for programs. own is our wait.
+func (k *keeper) tell(run action.Run, own *action.Holding) {
 	if run.Phase != action.Waiting {
 		return
 	}
 	text := run.Text
 	if row := k.now(); text == "" && len(row.Owners) > 0 && row.Fresh(k.View.State()) {
-		text = waitingText(row, run)
+		text = waitingText(row, run, own)
 	}
 	if text == "" || text == k.told || run.Text != "" && time.Since(k.said[text]) < sayAgain {
 		return
@@ -82,7 +86,7 @@ func (k *keeper) tell(run action.Run) {
 	fmt.Fprintf(k.Err, "coordtop: %s\n", text)
 }
 
-func waitingText(row *sources.Row, run action.Run) string {
+func waitingText(row *sources.Row, run action.Run, own *action.Holding) string {
 	does := "owned"
 	if row.Kind == sources.KindElection {
 		does = "led"
@@ -93,6 +97,8 @@ func waitingText(row *sources.Row, run action.Run) string {
 	}
 	text := fmt.Sprintf("waiting for %s/%s: %s by %s", row.Source, name, does, action.OwnersText(row.Owners))
 	switch {
+	case slices.ContainsFunc(row.Owners, func(o sources.Owner) bool { return own.Owns(&o) }):
+		text = fmt.Sprintf("waiting for %s/%s: the service shows us as the owner, its answer to us did not arrive: it is asked again", row.Source, name)
 	case row.Queue.How == sources.Unknown:
 		text += "; there is no queue to be seen, any other may be first"
 	case run.AtMost:

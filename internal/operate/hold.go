@@ -50,6 +50,9 @@ func (h *holding) show() action.Holding {
 	if h.waiting && r.Wait > 0 {
 		s.GivesUp = h.since.Add(r.Wait)
 	}
+	if h.session != nil {
+		s.Owner = h.session.ID()
+	}
 	if h.lease != nil {
 		s.Owner, s.Fence, s.Until = h.lease.Owner(), h.lease.Fence(), h.lease.TrustedUntil()
 	}

@@ -59,16 +59,7 @@ func pendingText(sc *Scene, ref sources.Ref) string {
 
 // IsOurs reports whether an owner of a row is this program.
 func IsOurs(sc *Scene, ref sources.Ref, o *sources.Owner) bool {
-	for i := range sc.Status.Holdings {
-		h := &sc.Status.Holdings[i]
-		if h.Ref != ref || h.Waiting {
-			continue
-		}
-		if h.Owner != "" && (h.Owner == o.ID || h.Owner == o.Session) || h.Owner == "" && h.Fence != 0 && h.Fence == o.Fence {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sc.Status.Holdings, func(h action.Holding) bool { return h.Ref == ref && h.Owns(o) })
 }
 
 // Us stands behind the name of an owner that is this program.
