@@ -74,6 +74,9 @@ func (w *watcher) warnings(a *sources.About) []string {
 		if w.search.took >= time.Second {
 			text += " (a sweep takes " + format.Age(w.search.took) + ")"
 		}
+		if n := w.guess.refusedBefore; n > 0 {
+			text += fmt.Sprintf("; %s keys with a lock's name may not be read: give the user %s on them", format.Count(n), allRights)
+		}
 		if n := w.guess.leftOutBefore; n > 0 {
 			text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(n))
 		}

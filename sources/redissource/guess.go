@@ -17,6 +17,8 @@ type guessing struct {
 	alike         map[string]int  // owned keys that only their values make locks, by what crowd says
 	leftOut       int             // keys that this sweep left out, because there are too many that begin alike
 	leftOutBefore int             // the same of the last sweep
+	refused       int             // keys of this sweep with a lock's name that may not be read
+	refusedBefore int             // the same of the last sweep
 }
 
 const (

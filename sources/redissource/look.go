@@ -114,6 +114,9 @@ func (w *watcher) admitted(name string, r *reading) *key {
 		return k
 	}
 	rule, selected := w.ruleOf(name)
+	if rule.guessed && !rule.byValue && r.shape == denied {
+		w.guess.refused++
+	}
 	if !selected || !w.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.tooManyAlike(name, rule, r) {
 		return nil
 	}

@@ -2,6 +2,7 @@ package redissource
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,4 +76,19 @@ func TestManyKeysOfWhichNoneMayBeReadLeaveTheSourceUp(t *testing.T) {
 	if want := fmt.Sprintf("no right to read %d", mostSampled+1); !strings.HasPrefix(a.LeftOut, want) {
 		t.Errorf("%q", a.LeftOut)
 	}
+}
+
+// TestALockThatNobodyNamedAndThatMayNotBeReadIsSaidToBeLeftOut has a user who may read some keys of a
+// server alone, and looks for locks on all of it: a warning counts those that others may own.
+func TestALockThatNobodyNamedAndThatMayNotBeReadIsSaidToBeLeftOut(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~app:* &* +@all"}})
+	for _, name := range []string{"app:lock:a", "lock:b", "other:leader:c", "page:d"} {
+		r.do("SET", name, uuidA, "PX", "600000")
+	}
+	watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret")}).synced()
+	r.About("", "what is refused", func(a sources.About) bool {
+		return slices.ContainsFunc(a.Warnings, func(s string) bool { return strings.Contains(s, "; 2 keys with a lock's name may not be read") })
+	})
+	r.Row("", "app:lock:a", "owned", func(row *sources.Row, _ *sources.State) bool { return row.Taken == 1 })
 }

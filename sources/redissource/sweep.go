@@ -188,6 +188,7 @@ func (w *watcher) finish(s *sweep) error {
 		w.listed = w.search.listed
 	}
 	w.guess.leftOutBefore, w.guess.leftOut = w.guess.leftOut, 0
+	w.guess.refusedBefore, w.guess.refused = w.guess.refused, 0
 	if w.unasked && len(w.keys) > 0 {
 		w.resyncSoon()
 	}
