@@ -137,7 +137,9 @@ func TestKeyThatNobodyOwnsIsForgotten(t *testing.T) {
 	r := setup(t, localserver.RedisOptions{}, Options{
 		Selections: []Selection{{Pattern: "app:leader:*"}, {Pattern: "app:leader:named"}, {Pattern: "app:lock:*", Expected: true}},
 		Forget:     100 * time.Millisecond, Resync: 50 * time.Millisecond,
-	}, held, []any{"SET", "app:lock:x", uuidA}).synced()
+	}, held, []any{"SET", "app:lock:x", uuidA})
+	r.Row("", "app:leader:x", "led", led) // a sweep that took as long as Resync goes on with the next
+	r.Row("", "app:lock:x", "held", func(row *sources.Row, _ *sources.State) bool { return row.Taken == 1 })
 	r.do("DEL", "app:leader:x", "app:lock:x")
 	r.Event(sources.EventReleased, "")
 	r.Event(sources.EventReleased, "")
