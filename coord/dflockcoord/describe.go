@@ -33,7 +33,7 @@ func (s *session) Describe(caller context.Context, kind coord.Kind, name string)
 	d.Limit, d.Taken = uint64(e.limit), uint64(e.taken)
 	d.Owners, d.Waiters = unknown(e.taken), unknown(e.waiters)
 	if e.owner != 0 {
-		d.Owners[0].ID = OwnerID(e.owner)
+		d.Owners[0].ID, d.Owners[0].Fence = OwnerID(e.owner), e.fence
 	}
 	return d, nil
 }
@@ -41,14 +41,14 @@ func (s *session) Describe(caller context.Context, kind coord.Kind, name string)
 // entry is one key in a listing; the zero entry is one that nobody uses.
 type entry struct {
 	limit, taken, waiters int
-	owner                 uint64 // 0: unknown, or there is none
+	owner, fence          uint64 // 0: unknown, or there is none
 }
 
 // find finds a key in a listing of a server, of the kind where kinds are apart there.
 func (s *session) find(ctx context.Context, conn *dflockwire.Conn, server int, name string, semaphore bool) (e entry, err error) {
 	_, err = conn.Stats(ctx, func(l *dflockwire.Entry) {
-		if l.Key == name && !l.Idle && (l.Semaphore == semaphore || !s.servers[server].namespaces) {
-			e = entry{limit: l.Limit, taken: l.Taken, waiters: l.Waiters, owner: l.Owner}
+		if string(l.Key) == name && !l.Idle && (l.Semaphore == semaphore || !s.servers[server].namespaces) {
+			e = entry{limit: l.Limit, taken: l.Taken, waiters: l.Waiters, owner: l.Owner, fence: l.Fence}
 		}
 	})
 	return e, err

@@ -72,7 +72,7 @@ func TestStatsOfOtherServers(t *testing.T) {
 	for answer, want := range map[string]error{
 		`ok {"connections":1,"locks":null,"semaphores":null,"cluster":{"role":"leader"},"kv_entries":[]}`:                        nil,
 		`ok {"connections":1,"locks":[{"key":"k","owner_conn_id":18446744073709551615,"lease_expires_in_s":1e300,"waiters":0}]}`: nil,
-		`ok  {"locks" : [ {"x":{"y":[1,"]"]},"key":"k\u006b\"","owner_conn_id":null} , {"key":""} ], "connections":0 }`:          nil,
+		` ok {"locks" : [ {"x":{"y":[1,"]"]},"key":"k\u006b\"","owner_conn_id":null} , {"key":""} ], "connections":0 }`:          nil,
 		`ok {"connections":1,"locks":[{"key":"a"},]}`:                                                                            dflockwire.ErrProtocol,
 		`ok {"connections":1,"locks":[{"key":"a"}`:                                                                               dflockwire.ErrProtocol,
 		`ok {"connections":1,"locks":[]} x`:                                                                                      dflockwire.ErrProtocol,
@@ -96,7 +96,7 @@ func TestStatsOfOtherServers(t *testing.T) {
 		bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server, c *dflockwire.Conn) {
 			s.Answer("stats", answer, 1)
 			_, err := c.Stats(t.Context(), func(e *dflockwire.Entry) {
-				if e.Key == "k" && (e.Left <= 0 || e.Owner != 1<<64-1) {
+				if string(e.Key) == "k" && (e.Left <= 0 || e.Owner != 1<<64-1) {
 					t.Errorf("%s: %s", answer, text(e))
 				}
 			})
@@ -130,7 +130,7 @@ func FuzzStats(f *testing.F) {
 	f.Fuzz(func(t *testing.T, object []byte) {
 		var keys []string
 		_, err := dflockwire.ParseStats(fmt.Appendf(nil, "ok %s\n", object), func(e *dflockwire.Entry) {
-			keys = append(keys, e.Key)
+			keys = append(keys, string(e.Key))
 			if e.Left < 0 || e.Waiters < 0 || e.Taken < 0 || !e.Idle && e.Limit < 1 {
 				t.Errorf("%+v", e)
 			}

@@ -14,7 +14,7 @@ import (
 // mostKeys is how many keys of all servers of a source are watched: some 4 kB each in the whole
 // program, with what the collector leaves lying. A server has 1,024 at most unless its --max-locks
 // says otherwise.
-const mostKeys = 25_000
+const mostKeys = 50_000
 
 // table is what is known of the keys of one server. It compares listings, and has neither a
 // clock nor a connection.
@@ -261,27 +261,36 @@ func (t *table) begin() {
 // list notes in its row what a listing says of a key, and makes the row of one that is new.
 func (t *table) list(e *dflockwire.Entry) {
 	l := listed{use: use{semaphore: e.Semaphore, limit: e.Limit, taken: e.Taken, waiters: e.Waiters, owner: e.Owner}, here: true, left: e.Left, idle: e.Unused}
-	name := t.nameOf(e.Key, l.semaphore)
-	r := t.rows[name]
-	if r == nil {
-		rule, exact, ok := t.o.find(e.Key)
-		switch {
-		case !ok:
-			return
-		case (dflockwire.Key{Name: e.Key}).Check() != nil:
-			t.inexact++
-			t.unclear = e.Key
-			return
-		case len(t.rows) >= t.o.mostKeys():
-			t.untaken++
-			return
-		}
-		r = &row{name: name, rule: rule, exact: exact, use: use{semaphore: l.semaphore}}
-		t.rows[name] = r
+	r := t.rows[string(e.Key)]
+	if r == nil && !e.Semaphore && len(t.rows) >= t.o.mostKeys() && len(t.o.Selections) == 0 {
+		t.untaken++ // most keys end here where there are many, without a copy
+		return
 	}
-	if t.o.home(e.Key) != t.space {
-		t.strays++
-		t.stray = e.Key
+	if r == nil || r.semaphore || l.semaphore {
+		key := string(e.Key)
+		name := t.nameOf(key, l.semaphore)
+		if r = t.rows[name]; r == nil {
+			rule, exact, ok := t.o.find(key)
+			switch {
+			case !ok:
+				return
+			case (dflockwire.Key{Name: key}).Check() != nil:
+				t.inexact++
+				t.unclear = key
+				return
+			case len(t.rows) >= t.o.mostKeys():
+				t.untaken++
+				return
+			}
+			r = &row{name: name, rule: rule, exact: exact, use: use{semaphore: l.semaphore}}
+			t.rows[name] = r
+		}
+	}
+	if len(t.o.Client.Servers) > 1 {
+		if key := string(e.Key); t.o.home(key) != t.space {
+			t.strays++
+			t.stray = key
+		}
 	}
 	if l.limit == 0 && r.semaphore {
 		l.limit = r.limit

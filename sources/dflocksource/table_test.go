@@ -45,11 +45,11 @@ func (l listings) between(asked, answered time.Time, fresh bool, list listing) (
 type listing []dflockwire.Entry
 
 func held(key string, owner uint64, left time.Duration) dflockwire.Entry {
-	return dflockwire.Entry{Key: key, Limit: 1, Taken: 1, Owner: owner, Left: left}
+	return dflockwire.Entry{Key: []byte(key), Limit: 1, Taken: 1, Owner: owner, Left: left}
 }
 
 func idleFor(key string, d time.Duration) dflockwire.Entry {
-	return dflockwire.Entry{Key: key, Limit: 1, Idle: true, Unused: d}
+	return dflockwire.Entry{Key: []byte(key), Limit: 1, Idle: true, Unused: d}
 }
 
 func locks(list ...dflockwire.Entry) listing { return list }
