@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const (
@@ -17,6 +18,10 @@ const (
 	// folder: by their end, however they end, nobody reads it any more. Unlike a process id it
 	// is never somebody else's, and unlike a lock a shell can hold it.
 	aliveName = "alive"
+	// unfinished is the kind of a folder until it has the pipe. Where its maker was killed before, it
+	// has none, and is dead after longestMaking.
+	unfinished    = "unfinished"
+	longestMaking = time.Minute
 )
 
 // tempFolder is the name of a temporary folder that nobody has.
@@ -27,15 +32,18 @@ func tempFolder(kind string) string {
 // TempFolder makes a folder for this process. Close removes it; RemoveDead does when the process
 // ended otherwise.
 func TempFolder(kind string) (*Folder, error) {
-	dir := tempFolder(kind)
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	dir, made := tempFolder(kind), tempFolder(unfinished)
+	if err := os.Mkdir(made, 0o700); err != nil {
 		return nil, fmt.Errorf("making a temporary folder: %w", err)
 	}
-	alive, err := holdFolder(dir)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	alive, err := holdFolder(made)
+	if err == nil {
+		if err = os.Rename(made, dir); err == nil {
+			return &Folder{dir, alive}, nil
+		}
+		err = errors.Join(err, alive.Close())
 	}
-	return &Folder{dir, alive}, nil
+	return nil, errors.Join(err, os.RemoveAll(made))
 }
 
 // Folder is a temporary folder that does not outlive the demo by long.
@@ -65,7 +73,7 @@ func holdFolder(dir string) (*os.File, error) {
 }
 
 // RemoveDead removes the temporary folders of servers and demos whose processes have all ended without
-// removing them. Folders of others, and those without the pipe, are left alone.
+// removing them. Folders of others, and those of another program without the pipe, are left alone.
 func RemoveDead() error {
 	entries, err := os.ReadDir(os.TempDir())
 	if err != nil {
@@ -88,8 +96,11 @@ func dead(dir string) bool {
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {
 		return false
 	}
-	alive := filepath.Join(dir, aliveName)
-	if info, err = os.Lstat(alive); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
+	alive, made := filepath.Join(dir, aliveName), info.ModTime()
+	if info, err = os.Lstat(alive); errors.Is(err, fs.ErrNotExist) {
+		return strings.HasPrefix(filepath.Base(dir), folderPrefix+unfinished) && time.Since(made) > longestMaking
+	}
+	if err != nil || info.Mode().Type() != fs.ModeNamedPipe {
 		return false
 	}
 	fd, err := syscall.Open(alive, syscall.O_WRONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)

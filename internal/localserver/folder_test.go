@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"coordtop/internal/localserver"
 )
@@ -189,5 +190,38 @@ func TestStartGivenUpWhileInitdbWritesLeavesNothing(t *testing.T) {
 		if out, err := exec.Command("ps", "-eo", "args").Output(); err != nil || strings.Contains(string(out), temp) {
 			t.Errorf("given up at %s: something works in it: %v", trace, err)
 		}
+	}
+}
+
+// Not parallel: it looks for its folders in a temporary folder of its own.
+func TestAFolderWhoseMakerWasKilledBeforeItHadAPipeIsRemovedLater(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	for name, left := range map[string]bool{"coordtop-unfinished-new": true, "coordtop-unfinished-old": false, "coordtop-demo-old": true} {
+		dir := filepath.Join(temp, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "old") {
+			if err := os.Chtimes(dir, time.Time{}, time.Now().Add(-2*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := localserver.RemoveDead(); err != nil {
+			t.Fatal(err)
+		}
+		if exists(dir) != left {
+			t.Errorf("%s is there: %v, want %v", name, !left, left)
+		}
+	}
+	f, err := localserver.TempFolder("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(filepath.Join(f.Dir, "alive")); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
+		t.Errorf("the pipe of a folder: %v, %v", info, err)
+	}
+	if err := f.Close(); err != nil || exists(f.Dir) {
+		t.Errorf("closing left %s, %v", f.Dir, err)
 	}
 }
