@@ -71,7 +71,8 @@ lint: ## formatting, vet (linux and darwin), staticcheck, import directions
 bench: deps ## measure the numbers of the README (some minutes)
 	$(GO) test -run '^$$' -bench . -timeout 30m -benchtime $(BENCHTIME) ./sources ./sources/redissource ./sources/pgsource ./sources/ydbsource ./coord/pgcoord ./coord/ydbcoord ./ui/... ./internal/app
 
-fuzz: ## run every fuzz test for FUZZTIME (default 20s each)
+fuzz: ## draw a million nonces, then run every fuzz test for FUZZTIME (default 20s each)
+	COORDTOP_TEST_NONCES=1000000 $(GO) test -count=1 -run Nonce ./internal/legible ./sources/redissource/lockformat
 	@for p in $$($(GO) list ./...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \

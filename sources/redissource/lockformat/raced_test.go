@@ -2,5 +2,5 @@
 
 package lockformat
 
-// nonceValues is a fortieth of those of unraced_test.go: the race detector is ten times slower.
+// nonceValues is a quarter of those of unraced_test.go: the race detector is ten times slower.
 const nonceValues = 25_000

@@ -3,4 +3,4 @@
 package lockformat
 
 // nonceValues is how many values TestNoNonceIsShown draws.
-const nonceValues = 1_000_000
+const nonceValues = 100_000
