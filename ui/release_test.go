@@ -273,7 +273,7 @@ func TestTheMenuNamesAReleaseByOneWord(t *testing.T) {
 
 func TestTheMenuDoesNotSayThatNobodyOwnsWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
-	for how, want := range map[sources.Known]string{sources.Unknown: "owner ?  not known", sources.Told: "owner nobody owns it"} {
+	for how, want := range map[sources.Known]string{sources.Unknown: "owner ?  this backend does not tell", sources.Told: "owner nobody"} {
 		p := uitest.Led(stuckName, "x", noon())
 		p.Kind, p.Owners, p.OwnersHow = sources.KindMutex, nil, how
 		d, _ := armed(p)

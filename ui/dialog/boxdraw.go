@@ -133,7 +133,7 @@ func (b *box) facts(a *Acting, w int) (head, lines []string) {
 	}
 	lines = append(lines, gap)
 	say("lock", b.lock(a)...)
-	say("owner", b.owner(a)...)
+	say("owner", ownerOf(a, &b.request.Target, b.row)...)
 	if t.Waiting {
 		say("ends", paint.Plain("the wait of "+paint.CleanLabel(t.Label)))
 	}
@@ -178,41 +178,34 @@ func (b *box) lock(a *Acting) []paint.Part {
 	return append(parts, a.Theme.Dim.Text("   "+t.Kind.String()))
 }
 
-// aliasOf is what people call a row, behind its name; a guess is marked as one.
+// aliasOf is what people call a row, behind its name.
 func aliasOf(a *Acting, row *sources.Row) []paint.Part {
-	switch {
-	case row == nil || row.Alias == "":
+	if row == nil || screen.AliasOf(a.Scene, row) == "" {
 		return nil
-	case row.AliasHow == sources.Inferred:
-		return []paint.Part{a.Theme.Dim.Text("  " + a.Theme.About + paint.Clean(row.Alias))}
 	}
-	return []paint.Part{paint.Plain("  " + paint.Clean(row.Alias))}
+	return []paint.Part{paint.Plain("  " + screen.AliasOf(a.Scene, row))}
 }
 
-// owner is who owns it now: the one that the action is about where that is still one of them.
-func (b *box) owner(a *Acting) []paint.Part {
-	th, t := &a.Theme, &b.request.Target
-	if b.row == nil {
+// ownerOf is who owns a row now, which is nil where it is not listed: the one that an action is about
+// where that is still one of them.
+func ownerOf(a *Acting, t *action.Target, row *sources.Row) []paint.Part {
+	th := &a.Theme
+	switch {
+	case row == nil:
 		return []paint.Part{th.Dim.Text("?  " + notListed)}
+	case len(row.Owners) == 0 && row.OwnersHow == sources.Unknown:
+		return []paint.Part{paint.Plain("?"), th.Dim.Text("  this backend does not tell")}
+	case len(row.Owners) == 0:
+		return append([]paint.Part{th.Dim.Text("nobody")}, th.ForAge(row.Nobody, a.Now)...)
 	}
-	if len(b.row.Owners) == 0 && b.row.OwnersHow == sources.Unknown {
-		return []paint.Part{paint.Plain("?"), th.Dim.Text("  " + "this backend does not tell")}
-	}
-	if len(b.row.Owners) == 0 {
-		parts := []paint.Part{th.Dim.Text("nobody")}
-		if !b.row.Nobody.At.IsZero() {
-			parts = append(parts, a.Theme.ForAge(b.row.Nobody, a.Now)...)
-		}
-		return parts
-	}
-	o := &b.row.Owners[0]
-	for i := range b.row.Owners {
-		if b.row.Owners[i].ID == t.Owner {
-			o = &b.row.Owners[i]
+	o := &row.Owners[0]
+	for i := range row.Owners {
+		if row.Owners[i].ID == t.Owner {
+			o = &row.Owners[i]
 		}
 	}
 	parts := ownerFacts(a.Scene, t.Ref, o)
-	if n := len(b.row.Owners); n > 1 {
+	if n := len(row.Owners); n > 1 {
 		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
 	}
 	return parts

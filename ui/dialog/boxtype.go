@@ -27,7 +27,7 @@ func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 			at = 0
 		}
 		if at < 0 {
-			b.hint = b.nowhere()
+			b.hint = "what was typed is gone: no field waits for it"
 			return nil
 		}
 		b.point(at)
@@ -52,14 +52,6 @@ func isText(msg tea.Msg) bool {
 		return msg.Content != ""
 	}
 	return false
-}
-
-// nowhere says why a text was not taken.
-func (b *box) nowhere() string {
-	if len(b.fields) == 0 {
-		return "what was typed is gone: there is no field for it yet"
-	}
-	return "what was typed is gone: no field waits for it; tab goes to the fields"
 }
 
 // editMode takes the keys of the field that chooses a mode.

@@ -197,36 +197,12 @@ func (d *menu) update(a *Acting) {
 	d.at = max(min(d.at, len(d.items)-1), 0)
 }
 
-// owner is who the actions are about. Of many permits that is nobody alone.
-func (d *menu) owner(a *Acting, row *sources.Row, w int) *paint.Line {
-	l := a.Theme.Line(w)
-	switch {
-	case manyPermits(row):
-		return l.Put("", screen.PermitsText(row)).Put(a.Theme.Dim, " permits are taken")
-	case d.target.Owner == "" && (row == nil || row.OwnersHow == sources.Unknown):
-		return l.Put(a.Theme.Dim, "owner ").Put("", "?").Put(a.Theme.Dim, "  not known")
-	case d.target.Owner == "":
-		return l.Put(a.Theme.Dim, "owner ").Put("", "nobody owns it")
-	}
-	l.Put(a.Theme.Dim, "owner ").Put("", paint.CleanLabel(d.target.Label))
-	if d.target.Fence != 0 {
-		l.Put("", ", fence "+screen.Fence(d.target.Fence))
-	}
-	return l
-}
-
-// manyPermits reports whether several can own a row without sharing anything.
-func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && row.Limit > 1 }
-
 func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 	var p screen.Picture
 	row := a.live(d.target.Ref)
 	l := a.Theme.Line(w).Put(a.Theme.Strong, a.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Parts(aliasOf(a, row)...).Put(a.Theme.Dim, " in ")
 	p.Add(l.Put(a.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(a.Theme.Dim, ", ").Put(a.Theme.Title, a.Title))
-	p.Add(d.owner(a, row, w))
-	if row == nil {
-		p.Add(a.Theme.Line(w).Put(a.Theme.Bad, notListed))
-	}
+	p.Add(a.Theme.Line(w).Put(a.Theme.Dim, "owner ").Parts(ownerOf(a, &d.target, row)...))
 	p.Add(a.Theme.Line(w))
 	for i, it := range d.items {
 		if i > 0 && it.not != "" && d.items[i-1].not == "" { // what cannot be done is told apart by more than its colour

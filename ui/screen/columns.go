@@ -117,7 +117,7 @@ func (need *Longest) measure(sc *Scene) {
 		}
 		name := format.Width(NameOf(sc, row.Ref))
 		need.name = max(need.name, name)
-		if alias := aliasOf(sc, row); alias != "" {
+		if alias := AliasOf(sc, row); alias != "" {
 			need.both = max(need.both, name+2+format.Width(alias))
 		}
 		if row.Note != "" {

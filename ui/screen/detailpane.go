@@ -51,7 +51,7 @@ func detailTitle(sc *Scene, row *sources.Row, v verdict.Verdict, w, more int) st
 	if v.Status == sources.StatusStale {
 		state += ", as of " + paint.TimeOfDay(row.KnownAt(sc.State, sc.Now), sc.Now)
 	}
-	first, second := paint.Clean(row.Name), aliasOf(sc, row)
+	first, second := paint.Clean(row.Name), AliasOf(sc, row)
 	if second != "" && paint.Numeric(first) {
 		first, second = second, first
 	}

@@ -16,7 +16,7 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 	sc, row, v := p.Scene, r.Row, r.v
 	switch {
 	case v.Status == sources.StatusStale && row.Kind == sources.KindSemaphore:
-		l.Cell(sc.Theme.Dim, PermitsText(row)+" old", w)
+		l.Cell(sc.Theme.Dim, permitsText(row)+" old", w)
 	case v.Status == sources.StatusStale:
 		l.Cell(sc.Theme.Dim, "old", w)
 	case row.Limited():
@@ -24,9 +24,9 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 		if v.Faults.Has(verdict.Full) {
 			st = sc.Theme.Warn
 		}
-		l.Bar(st, float64(row.Taken)/float64(row.Limit), PermitsText(row), w)
+		l.Bar(st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
 	case row.Kind == sources.KindSemaphore && v.Severity != verdict.Blind:
-		l.Cell("", PermitsText(row), w)
+		l.Cell("", permitsText(row), w)
 	case len(row.Owners) == 0 && v.Severity == verdict.Blind:
 		l.Cell(sc.Theme.Dim, "?", w)
 	case len(row.Owners) == 0:
@@ -38,8 +38,8 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 	}
 }
 
-// PermitsText is how many permits are taken of how many, if there is a limit.
-func PermitsText(row *sources.Row) string {
+// permitsText is how many permits are taken of how many, if there is a limit.
+func permitsText(row *sources.Row) string {
 	taken := strconv.FormatInt(sources.Permits(row.Taken), 10)
 	switch {
 	case row.Limited():

@@ -167,7 +167,7 @@ func (p *locksPane) oneOwner(l *paint.Line, r *locksRow, w int) {
 // name draws what a row is called in w cells. Where the name is only a number, what people
 // call it stands first; elsewhere the other name stands behind if there is room.
 func (p *locksPane) name(l *paint.Line, r *locksRow, w int) {
-	name, alias := NameOf(p.Scene, r.Ref), aliasOf(p.Scene, r.Row)
+	name, alias := NameOf(p.Scene, r.Ref), AliasOf(p.Scene, r.Row)
 	room := w - format.Width(name) - 2
 	end := l.X + w
 	switch {
@@ -180,9 +180,9 @@ func (p *locksPane) name(l *paint.Line, r *locksRow, w int) {
 	}
 }
 
-// aliasOf is the other name of a row, or the library that keeps the lock; what is only likely has
+// AliasOf is the other name of a row, or the library that keeps the lock; what is only likely has
 // a sign before it.
-func aliasOf(sc *Scene, row *sources.Row) string {
+func AliasOf(sc *Scene, row *sources.Row) string {
 	if library, how := row.Format(); row.Alias == "" && library != "" {
 		if how == sources.Inferred {
 			return sc.Theme.About + paint.Clean(library)

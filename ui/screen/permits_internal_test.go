@@ -9,7 +9,7 @@ import (
 func TestAllPermitsAreDrawnAsMinusOne(t *testing.T) {
 	t.Parallel()
 	row := &sources.Row{Primitive: &sources.Primitive{Kind: sources.KindSemaphore, Limit: sources.NoLimit, LimitHow: sources.Told, Taken: sources.NoLimit}}
-	if got := PermitsText(row); got != "-1 taken" {
+	if got := permitsText(row); got != "-1 taken" {
 		t.Errorf("the row has %q", got)
 	}
 	if got := permits(row, sources.NoLimit); got != "-1" {

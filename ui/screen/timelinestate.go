@@ -235,7 +235,7 @@ func laneHead(sc *Scene, row *sources.Row, v verdict.Verdict, win timeline.Windo
 		st = sc.Theme.Dim
 	}
 	name := NameOf(sc, row.Ref)
-	if alias := aliasOf(sc, row); alias != "" && paint.Numeric(name) {
+	if alias := AliasOf(sc, row); alias != "" && paint.Numeric(name) {
 		name = alias
 	}
 	l.Cursor(selected).Cell(st, sc.Theme.FitName(name, names), names)
