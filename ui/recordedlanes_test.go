@@ -52,7 +52,7 @@ func TestWhatOnlyTheRecordingKnowsHasALane(t *testing.T) {
 		t.Errorf("the lane of what is free is %q", lane)
 	}
 	d.press("j")
-	d.shows(t, "job  recorded only   free   11:55:00.0 to now")
+	d.shows(t, "recorded only   free   11:55:00.0 to now")
 	if row, _ := d.Selected(); row != nil {
 		t.Errorf("on the lane of what has no row, %v is acted on", row.Ref)
 	}
@@ -61,7 +61,7 @@ func TestWhatOnlyTheRecordingKnowsHasALane(t *testing.T) {
 	d.State.Scopes[0].Health = sources.HealthStale
 	d.feed.Pass(time.Minute)
 	look()
-	d.shows(t, "job  recorded only, unknown now   not observed from")
+	d.shows(t, "recorded only, unknown now   not observed from")
 	d.State.Scopes[0].Health = sources.HealthLive
 	p := uitest.Led("job", "worker-2", noon())
 	d.feed.Set(uitest.State(d.Now, uitest.Led("a", "host-b", noon()), p))

@@ -267,7 +267,7 @@ func TestTheLegendOfASmallScreenNamesTheOwnerThatOwnedLongest(t *testing.T) {
 	d := lanes(80, 24, rows...)
 	d.shows(t, "lease left")
 	d.shows(t, "C host-2")
-	d.shows(t, ", 2 more owners")
+	d.shows(t, ", 1 more owner")
 }
 
 func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
@@ -340,7 +340,7 @@ func TestTheLegendCountsOnlyWhatWasObserved(t *testing.T) {
 		window string
 		wants  []string
 	}{
-		{"a window with a silence in it", 160, 48, "4", []string{"taken on average", "┄ not observed 1", "full for 20 s"}},
+		{"a window with a silence in it", 160, 48, "4", []string{"taken on average", "┄ not observed          1", "full for 20 s"}},
 		{"nobody observed the window", 160, 48, "1", []string{"nothing is known of this window", "no gap seen"}},
 		{"nobody observed the window, on a small screen", 80, 24, "1", []string{"ALL LANES  changes 0", "not observed 11m", "no gap seen"}},
 	} {

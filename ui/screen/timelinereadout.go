@@ -8,7 +8,6 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/lane"
 	"coordtop/sources"
-	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
@@ -31,17 +30,11 @@ func timeReadout(sc *Scene, win timeline.Window, w int) []string {
 	if !sc.Time.At.IsZero() {
 		head[2].Text = "  cursor"
 	}
-	if row != nil {
-		head = append(head, changesAround(sc, row)...)
-	}
 	head = append(head, marksAt(sc, win)...)
 	first, second := sc.Theme.Line(w), sc.Theme.Line(w)
 	putParts(first, sc.Theme.FitParts(head, w), w)
 	if row != nil {
 		parts := []paint.Part{paint.Plain(" ")}
-		if w >= readoutNames {
-			parts = append(parts, paint.Part{Style: sc.Theme.Strong, Text: NameOf(sc, row.Ref), Yield: paint.Name}, paint.Plain("  "))
-		}
 		if rows.HandleOf(row).Recorded() {
 			text := "recorded only   "
 			if !rows.Watched(sc.State, row) {
@@ -54,9 +47,6 @@ func timeReadout(sc *Scene, win timeline.Window, w int) []string {
 	}
 	return []string{first.Done(), second.Done()}
 }
-
-// readoutNames is from how many cells on the readout names the lane, which stands above in reverse.
-const readoutNames = 100
 
 // clockAt is an instant as the readout writes it, with its date where that is another one, and
 // tenths of a second where columns are short.
@@ -75,22 +65,6 @@ func clockAt(sc *Scene, t time.Time, step time.Duration) string {
 // exactTime is an instant to a tenth of a second, with the sign of how sure it is.
 func exactTime(sc *Scene, s sources.Stamp) string {
 	return sc.Theme.Roughly(s) + clockAt(sc, s.At, 0)
-}
-
-// changesAround are the keys of the changes before and after the cursor, with their times.
-func changesAround(sc *Scene, row *sources.Row) []paint.Part {
-	key := func(do keys.Intent) string { return sc.Keys.KeyIn(keys.InTimeline, do) }
-	before, after := LaneChange(sc, row, CursorAt(sc), -1), LaneChange(sc, row, CursorAt(sc), +1)
-	var parts []paint.Part
-	say := func(do keys.Intent, word string, t, from, to time.Time) {
-		unread := slices.ContainsFunc(unreadOf(sc, row), func(u timeline.Span) bool { return u.From.Before(to) && u.To.After(from) })
-		if !t.IsZero() && !unread { // else one may lie nearer
-			parts = append(parts, paint.Part{Style: sc.Theme.Dim, Text: "   " + key(do) + " " + word + " " + clockAt(sc, t, 0), Yield: paint.Aside})
-		}
-	}
-	say(keys.LastChange, "change before", before, before, CursorAt(sc))
-	say(keys.NextChange, "next change", after, CursorAt(sc), after)
-	return parts
 }
 
 // LaneChange is the last change of a lane before an instant, or with step 1 the first one after it;

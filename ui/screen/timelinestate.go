@@ -140,7 +140,6 @@ func SumLane(sc *Scene, row *sources.Row, win timeline.Window) lane.Sum {
 type timeLayout struct {
 	lanes, lower int
 	ruled        bool // there is a rule above the lanes
-	titled       bool // the rule below them says what all lanes sum up to
 }
 
 // From a screen of so many lines on, so many lanes come before the legend where both have no room.
@@ -164,7 +163,6 @@ func layTime(sc *Scene) timeLayout {
 	if !l.ruled {
 		l.lanes, l.lower = l.lanes+1, 2
 	}
-	l.titled = l.lower < 6
 	return l
 }
 
@@ -187,15 +185,13 @@ func timelineScreen(sc *Scene) Frame {
 	if sc.Layout.Small {
 		return fixed(sc, append(lines, sc.Theme.Box(timeReadout(sc, win, w)[1:], w, layout.lower)...))
 	}
-	rule := sc.Theme.Line(w)
-	if layout.titled {
-		more := " " + sc.Keys.KeyIn(keys.InTimeline, keys.Legend) + " legend "
-		room := w - 4 - format.Width(more)
-		putParts(rule.Put(sc.Theme.Dim, sc.Theme.Rule).Skip(1), sc.Theme.FitParts(allInOneLine(sc), room-2), room)
-		rule.Skip(1).Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Rule, max(w-2-format.Width(more)-rule.X, 0))+more)
+	rule, more := sc.Theme.Line(w).Put(sc.Theme.Dim, sc.Theme.Rule).Skip(1), " "+sc.Keys.KeyIn(keys.InTimeline, keys.Legend)+" legend "
+	putParts(rule, sc.Theme.FitParts(allLanes(sc), w-4), w-2)
+	if n := w - 2 - format.Width(more) - rule.Skip(1).X; n > 0 {
+		rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Rule, n)+more)
 	}
 	lines = append(lines, drawMarks(sc, win, w), rule.Rule().Done())
-	return fixed(sc, append(lines, sc.Theme.Box(timeLower(sc, win, w, layout), w, layout.lower)...))
+	return fixed(sc, append(lines, sc.Theme.Box(timeLower(sc, win, w, layout.lower), w, layout.lower)...))
 }
 
 // drawLanes draws the lanes that are in sight.
