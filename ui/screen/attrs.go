@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"slices"
 	"time"
 
 	"coordtop/internal/format"
@@ -9,15 +8,11 @@ import (
 	"coordtop/ui/paint"
 )
 
-// factLines are what a backend tells under its own names, as many to a line as fit, behind the name
-// of whom they are about, which has the room that they are indented by. Instants are shown as ages.
-func factLines(sc *Scene, name string, attrs []sources.Attr, w, indent int) []string {
+// factLines are what a backend tells under its own names, as many to a line as fit. Instants are shown
+// as ages.
+func factLines(sc *Scene, attrs []sources.Attr, w, indent int) []string {
 	var lines []string
-	l := sc.Theme.Line(w)
-	if name != "" {
-		l.Skip(4).Cell("", name, indent-6)
-	}
-	l.To(indent)
+	l := sc.Theme.Line(w).Skip(indent)
 	flush := func() {
 		if l.X > indent {
 			lines = append(lines, l.Done())
@@ -49,71 +44,13 @@ func factLines(sc *Scene, name string, attrs []sources.Attr, w, indent int) []st
 	return lines
 }
 
-// twoColumns is from how many cells on facts stand in two columns of pairs.
-const twoColumns = 110
-
-// factColumns are facts as pairs of name and value below each other, in two columns where
-// there is room, the left one first.
-func factColumns(sc *Scene, attrs []sources.Attr, w int) []string {
-	attrs = slices.DeleteFunc(slices.Clone(attrs), func(a sources.Attr) bool { return factValue(sc, a.Value) == "" })
-	if len(attrs) == 0 {
-		return nil
+// factList are facts with their names, one under another.
+func factList(sc *Scene, attrs []sources.Attr, w int) []string {
+	f := factSheet{sc: sc, w: w, label: labelRoom(attrs, 0, w)}
+	for _, a := range attrs {
+		f.say(factStyle(sc, a), paint.Clean(a.Key), factValue(sc, a.Value))
 	}
-	left, width := len(attrs), w-4
-	if w >= twoColumns && len(attrs) > 1 {
-		left, width = (len(attrs)+1)/2, (w-4)/2
-	}
-	lines := factPairs(sc, attrs[:left], width)
-	if left == len(attrs) {
-		return pasteColumns(sc, lines, nil, 0, w)
-	}
-	used := 0
-	for _, p := range lines {
-		used = max(used, p.keys+2+format.Width(p.value.Text)+4)
-	}
-	return pasteColumns(sc, lines, factPairs(sc, attrs[left:], width), min(used, width), w)
-}
-
-// pair is a line of a column of facts.
-type pair struct {
-	key   string
-	keys  int // cells of the key
-	value paint.Part
-}
-
-// factPairs are facts as lines of at most w cells; a value goes on over as many as it needs.
-func factPairs(sc *Scene, attrs []sources.Attr, w int) []pair {
-	keys := 0
-	for i := range attrs {
-		keys = max(keys, min(format.Width(paint.Clean(attrs[i].Key)), w/3))
-	}
-	var lines []pair
-	for i := range attrs {
-		key := paint.Clean(attrs[i].Key)
-		for _, piece := range paint.Wrap(factValue(sc, attrs[i].Value), w-keys-4) {
-			lines = append(lines, pair{key, keys, factStyle(sc, attrs[i]).Text(piece)})
-			key = ""
-		}
-	}
-	return lines
-}
-
-// pasteColumns draws two columns of pairs side by side, the right one from that cell on.
-func pasteColumns(sc *Scene, left, right []pair, from, w int) []string {
-	lines := make([]string, 0, max(len(left), len(right)))
-	for i := range max(len(left), len(right)) {
-		l := sc.Theme.Line(w).Skip(4)
-		put := func(p pair) { l.Cell(sc.Theme.Dim, p.key, p.keys).Skip(2).Put(p.value.Style, p.value.Text) }
-		if i < len(left) {
-			put(left[i])
-		}
-		if i < len(right) {
-			l.To(4 + from)
-			put(right[i])
-		}
-		lines = append(lines, l.Done())
-	}
-	return lines
+	return f.lines
 }
 
 // factValue is a fact fit for drawing: an instant as how long ago it was.

@@ -49,13 +49,6 @@ func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	return []string{head.Done(), axis.Done(), strip.Done()}
 }
 
-// Short data of one of several owners is not said again where the table of owners has room
-// for it: bytes, and cells of the screen.
-const (
-	shortData     = 40
-	tableWithData = 120
-)
-
 // dataSections is the values that belong to the row, over as many lines as they need.
 func dataSections(sc *Scene, row *sources.Row, w int) []string {
 	var lines []string
@@ -74,9 +67,6 @@ func dataSections(sc *Scene, row *sources.Row, w int) []string {
 	}
 	show("DATA", row.Data)
 	for i := range row.Owners {
-		if len(row.Owners) > 1 && w >= tableWithData && row.Owners[i].Data.Len <= shortData {
-			continue // it stands in the table of owners, and is no less legible there
-		}
 		show("DATA of "+paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Data)
 	}
 	return lines
@@ -84,26 +74,16 @@ func dataSections(sc *Scene, row *sources.Row, w int) []string {
 
 // ownerFacts is what the backend tells of each owner.
 func ownerFacts(sc *Scene, row *sources.Row, w int) []string {
-	if len(row.Owners) == 1 {
-		o := &row.Owners[0]
+	var lines []string
+	for i := range row.Owners {
+		o := &row.Owners[i]
 		attrs := o.Attrs
 		if session := paint.Clean(o.Session); shortSession(sc, o.Session) != session {
 			attrs = append(slices.Clone(attrs), sources.Attr{Key: "session", Value: session})
 		}
-		return titled(sc, "FACTS of "+paint.CleanLabel(o.Label), factColumns(sc, attrs, w), w)
+		lines = append(lines, titled(sc, "FACTS of "+paint.CleanLabel(o.Label), factList(sc, attrs, w), w)...)
 	}
-	if sharedFact(row) != "" {
-		return nil
-	}
-	indent := 4
-	for i := range row.Owners {
-		indent = max(indent, 4+min(format.Width(paint.CleanLabel(row.Owners[i].Label)), factNames)+2)
-	}
-	var lines []string
-	for i := range row.Owners {
-		lines = append(lines, factLines(sc, paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
-	}
-	return titled(sc, "FACTS", lines, w)
+	return lines
 }
 
 // titled puts a title over lines, if there are any.
@@ -114,12 +94,9 @@ func titled(sc *Scene, title string, lines []string, w int) []string {
 	return append([]string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, title).Done()}, lines...)
 }
 
-// factNames is how many cells an owner's name may take before its facts.
-const factNames = 24
-
 // labelFacts are what the configuration says of the row.
 func labelFacts(sc *Scene, row *sources.Row, w int) []string {
-	return titled(sc, "LABELS", factColumns(sc, row.Labels, w), w)
+	return titled(sc, "LABELS", factList(sc, row.Labels, w), w)
 }
 
 // eventsOfRow lists at most n of the row's events.

@@ -21,8 +21,8 @@ func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool
 	if len(row.Owners) == 0 {
 		return []string{nobodyLine(sc, row, v, w)}
 	}
-	g := paint.Grid{Heads: []string{"", "OWNER", "SESSION", "MODE", "PERMITS", "FENCE", "SINCE", "", "LEASE", strings.ToUpper(sharedFact(row)), "DATA"},
-		Right: []bool{4: true, 5: true, 6: true, 9: true}, Leave: []int{2, 7, 9}}
+	g := paint.Grid{Heads: []string{"", "OWNER", "SESSION", "MODE", "PERMITS", "FENCE", "SINCE", "", "LEASE", "DATA"},
+		Right: []bool{4: true, 5: true, 6: true}, Leave: []int{2, 7}}
 	for i := range row.Owners {
 		addOwner(sc, &g, row, v, &row.Owners[i])
 	}
@@ -33,7 +33,7 @@ func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool
 	if note := leaseNote(sc, row, v, w); note != "" {
 		lines = append(lines, note)
 	}
-	if facts := factLines(sc, "", row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
+	if facts := factLines(sc, row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
 		lines = append(lines, facts[:min(len(facts), paneFacts)]...)
 	}
 	return lines
@@ -51,31 +51,13 @@ func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v verdict.Verdict, o *
 	if v.Severity == verdict.Blind {
 		st = sc.Theme.Dim
 	}
-	fact := ""
-	if sharedFact(row) != "" {
-		fact = factValue(sc, o.Attrs[0].Value)
-	}
 	data := o.Data
 	if data.Len == 0 {
 		data = row.Data
 	}
 	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), sc.Theme.Dim.Text(shortSession(sc, o.Session)), sc.Theme.Dim.Text(modeName(row, o.Mode)),
 		st.Text(permits(row, o.Permits)), st.Text(Fence(o.Fence)), st.Text(sc.Theme.Age(o.Since, asOf(sc, row, v))), sc.Theme.Dim.Text(paint.Instant(o.Since, sc.Now)),
-		LeaseText(sc, o, v), sc.Theme.Dim.Text(fact), st.Text(DataHead(data)))
-}
-
-// sharedFact is the fact that a backend gives of each of several owners, if it is the only one:
-// then it is a column. "": there is none, or there are more.
-func sharedFact(row *sources.Row) string {
-	key := ""
-	for i := range row.Owners {
-		attrs := row.Owners[i].Attrs
-		if len(row.Owners) < 2 || len(attrs) != 1 || i > 0 && attrs[0].Key != key {
-			return ""
-		}
-		key = attrs[0].Key
-	}
-	return paint.Clean(key)
+		LeaseText(sc, o, v), st.Text(DataHead(data)))
 }
 
 // shortSession is a session fit for a table: of one that is named by its beginning, only the

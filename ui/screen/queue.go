@@ -96,7 +96,7 @@ func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sourc
 	var out []string
 	for i, line := range lines {
 		if out = append(out, line); i > 0 {
-			out = append(out, factLines(sc, "", waiters[i-1].Attrs, w, 6)...)
+			out = append(out, factLines(sc, waiters[i-1].Attrs, w, 6)...)
 		}
 	}
 	return out

@@ -133,7 +133,11 @@ func sourceInFull(sc *Scene, s *sources.SourceStatus, w int) []string {
 	l := sc.Theme.Line(w).Skip(1).Put(h.st, h.mark).Skip(1).Put(sc.Theme.Strong, h.name).Skip(2)
 	l.Put(sc.Theme.Dim, strings.Join(paint.DropEmpty(paint.Clean(s.Type), paint.Clean(s.Address)), " "+sc.Theme.Dot+" "))
 	l.Skip(2).Put("", paint.Count(s.Rows, "primitive"))
-	f := factSheet{sc: sc, w: w, label: labelRoom(scopes, w), lines: []string{l.Done()}}
+	var config []sources.Attr
+	for _, c := range scopes {
+		config = append(config, c.About.Config...)
+	}
+	f := factSheet{sc: sc, w: w, label: labelRoom(config, leastLabel, w), lines: []string{l.Done()}}
 	if h.loud {
 		f.say(h.st, h.text, why(s))
 	}
@@ -212,15 +216,13 @@ const (
 	labelGap   = 2
 )
 
-// labelRoom is how many cells the names of the scopes' facts need, up to a third of w.
-func labelRoom(scopes []*sources.Scope, w int) int {
-	longest := leastLabel
-	for _, c := range scopes {
-		for _, a := range c.About.Config {
-			longest = max(longest, format.Width(paint.Clean(a.Key)))
-		}
+// labelRoom is how many cells the names of facts need, least at least and up to a third of w.
+func labelRoom(attrs []sources.Attr, least, w int) int {
+	longest := least
+	for _, a := range attrs {
+		longest = max(longest, format.Width(paint.Clean(a.Key)))
 	}
-	return max(min(longest, w/3), leastLabel) + labelGap
+	return max(min(longest, w/3), least) + labelGap
 }
 
 // say adds a fact with its name, over as many lines as it needs.
