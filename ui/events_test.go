@@ -104,7 +104,7 @@ func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
 	tell(sources.KindMutex, sources.EventExpired, 4, "m", sources.CauseExpired)
 	tell(sources.KindSemaphore, sources.EventAcquired, 12, "p", sources.CauseUnknown)
 	d.send(terminal.WakeMsg{})
-	d.shows(t, "semaphore-1   4 acquired, 1 gone in 3.0 s")
+	d.shows(t, "semaphore-1   p is gone, not told why, 4 earlier changes in 3.0 s")
 	d.shows(t, "12:00:12.0 semaphore-1   p acquired it")
 	d.shows(t, "12:00:04.0 mutex-1       m lost it")
 	d.shows(t, ", 3 earlier changes in 3.0 s")

@@ -8,10 +8,9 @@ import (
 
 // EventGroup is an event, and how many routine ones its row had in the same stretch of time.
 type EventGroup struct {
-	Event      *sources.Event // the newest
-	First      time.Time      // when the oldest happened
-	More       int            // how many others there are
-	Took, Gone int            // owners that came and went, of all of them
+	Event *sources.Event // the newest
+	First time.Time      // when the oldest happened
+	More  int            // how many others there are
 }
 
 // groupStretch is the stretch of time in which the routine events of a row are one group: from
@@ -59,18 +58,8 @@ func (log *Log) Groups(n int, pass func(*sources.Event) bool) []EventGroup {
 				groups[key] = at
 			}
 		}
-		list[at].add(e)
+		list[at].First = e.At
+		list[at].More++
 	}
 	return list
-}
-
-func (g *EventGroup) add(e *sources.Event) {
-	g.First = e.At
-	g.More++
-	if e.Kind.BeginsOwner() {
-		g.Took++
-	}
-	if e.Kind.EndsOwner() {
-		g.Gone++
-	}
 }

@@ -101,9 +101,13 @@ func labelFacts(sc *Scene, row *sources.Row, w int) []string {
 
 // eventsOfRow lists at most n of the row's events.
 func eventsOfRow(sc *Scene, row *sources.Row, w, n int) []string {
-	if w < 2 || n < 1 {
-		return nil
+	var lines []string
+	for e := range sc.Events.Newest {
+		if e.Ref == row.Ref && len(lines) < n {
+			l := sc.Theme.Line(w).Skip(2)
+			drawEvent(sc, l, e, 0)
+			lines = append(lines, l.Done())
+		}
 	}
-	events := eventLines(sc, w-2, n, false, func(e *sources.Event) bool { return e.Ref == row.Ref })
-	return titled(sc, "EVENTS of this row, newest first", paint.Indented(paint.Indented(events)), w)
+	return titled(sc, "EVENTS of this row, newest first", lines, w)
 }

@@ -1,8 +1,6 @@
 package screen
 
 import (
-	"strings"
-
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
@@ -33,11 +31,7 @@ func eventPane(sc *Scene, w, h int) []string {
 	lines := []string{l.Done()}
 	for i := range groups {
 		l := sc.Theme.Line(w)
-		if g := &groups[i]; g.More == 0 {
-			drawEvent(sc, l, g.Event, names)
-		} else {
-			drawGroup(sc, l, g, names)
-		}
+		drawEvent(sc, l, events[i], names, earlierParts(sc, &groups[i])...)
 		lines = append(lines, l.Done())
 	}
 	if len(groups) == 0 {
@@ -46,30 +40,14 @@ func eventPane(sc *Scene, w, h int) []string {
 	return sc.Theme.Box(lines, w, h)
 }
 
-// drawGroup writes a line for several events: of permits how many came and went, else the newest
-// event with the number of the others.
-func drawGroup(sc *Scene, l *paint.Line, g *rows.EventGroup, names int) {
-	l.Cell(sc.Theme.Dim, instantCell(sc, g.Event.At, ""), eventTime).Skip(1)
-	l.Cell("", sc.Theme.FitName(eventName(sc, g.Event), names), names).Skip(1)
+// earlierParts says how many events of a group came before its newest, and in what time.
+func earlierParts(sc *Scene, g *rows.EventGroup) []paint.Part {
+	if g.More == 0 {
+		return nil
+	}
 	over := ""
 	if d := g.Event.At.Sub(g.First); d > 0 {
 		over = " in " + format.Precise(d)
 	}
-	if g.Took+g.Gone > 0 && g.Event.RefKind == sources.KindSemaphore {
-		var counts []string
-		for _, c := range []struct {
-			n    int
-			text string
-		}{{g.Took, " acquired"}, {g.Gone, " gone"}, {g.More + 1 - g.Took - g.Gone, " changed its data"}} {
-			if c.n > 0 {
-				counts = append(counts, format.Count(c.n)+c.text)
-			}
-		}
-		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(sc.Theme.Dim, over)
-		return
-	}
-	e := *g.Event
-	e.Gap = sources.Interval{} // the screen of events shows it
-	parts := append(EventText(sc, &e), sc.Theme.Dim.Text(", "+format.Count(g.More)+" earlier"), paint.Part{Style: sc.Theme.Dim, Text: paint.Plural(g.More, " change") + over, Yield: paint.Aside})
-	putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
+	return []paint.Part{sc.Theme.Dim.Text(", " + format.Count(g.More) + " earlier"), {Style: sc.Theme.Dim, Text: paint.Plural(g.More, " change") + over, Yield: paint.Aside}}
 }

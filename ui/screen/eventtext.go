@@ -13,30 +13,6 @@ import (
 	"coordtop/ui/paint"
 )
 
-// eventLines draws at most n of the newest events that pass, with their names if named.
-func eventLines(sc *Scene, w, n int, named bool, pass func(*sources.Event) bool) []string {
-	var events []*sources.Event
-	for e := range sc.Events.Newest {
-		if len(events) == n {
-			break
-		}
-		if pass(e) {
-			events = append(events, e)
-		}
-	}
-	names := 0
-	if named {
-		names = nameWidth(sc, events, w)
-	}
-	lines := make([]string, 0, len(events))
-	for _, e := range events {
-		l := sc.Theme.Line(w)
-		drawEvent(sc, l, e, names)
-		lines = append(lines, l.Done())
-	}
-	return lines
-}
-
 // The cells of the parts of an event's line: the time, and for the name as many as the
 // longest one needs within these bounds.
 const (
@@ -76,9 +52,9 @@ func aliased(sc *Scene, ref sources.Ref, alias string) string {
 }
 
 // drawEvent writes an event into what is left of a line, with its name in as many cells,
-// or without it where they are 0. The stretch in which it happened stands last and is
-// never cut: the sentence yields.
-func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int) {
+// or without it where they are 0, and more behind its sentence. The stretch in which it happened stands
+// last and is never cut: the sentence yields.
+func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int, more ...paint.Part) {
 	l.Cell(sc.Theme.Dim, eventInstant(sc, e), eventTime).Skip(1)
 	if names > 0 {
 		l.Cell("", sc.Theme.FitName(eventName(sc, e), names), names).Skip(1)
@@ -91,7 +67,7 @@ func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int) {
 	if tail != "" {
 		end -= len(tail) + 1
 	}
-	putParts(l, sc.Theme.FitParts(EventText(sc, e), end-l.X), end)
+	putParts(l, sc.Theme.FitParts(append(EventText(sc, e), more...), end-l.X), end)
 	l.Skip(1).Put(sc.Theme.Dim, tail)
 }
 
