@@ -147,26 +147,17 @@ func TestHelpIsFilteredByTypingAndRunsItsLines(t *testing.T) {
 	d.shows(t, "OWNER")
 }
 
-func TestHelpStandsInTwoColumnsWhereThereIsRoom(t *testing.T) {
+func TestTheCursorOfTheHelpStaysOnTheScreen(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	d := hand(a)
-	d.send(tea.WindowSizeMsg{Width: 160, Height: 48})
+	d.send(tea.WindowSizeMsg{Width: 100, Height: 48})
 	d.press("?")
 	all := screen.HelpLines(&d.Scene, "")
-	shown := 0
-	for i := range all {
-		if text := all[i].Title + all[i].Text; strings.Contains(d.text(), text[:min(len(text), 40)]) {
-			shown++
-		}
-	}
-	if column := d.Layout.Body() - 1; shown < 2*column {
-		t.Errorf("%d of %d lines are shown, and a column holds %d", shown, len(all), column)
-	}
 	for range all {
 		d.press("j")
-		if at := all[d.HelpAt]; at.Cells() > 80 {
-			d.shows(t, at.Text) // in full below, though the column cuts it
+		if at := all[d.HelpAt]; at.Cells() > 100 && len(at.Text) < 70 {
+			d.shows(t, at.Text) // in full below, though its line cuts it
 		}
 		if !strings.Contains(d.View().Content, string(d.Theme.Selected)) {
 			t.Fatal("the cursor has left the screen")

@@ -132,49 +132,28 @@ func helpScreen(sc *Scene) Frame {
 	th, all := &sc.Theme, HelpLines(sc, sc.Command.Text)
 	f := Frame{Scroll: sc.Scroll, HelpAt: max(0, min(sc.HelpAt, len(all)-1))}
 	h = max(h-1, 0) // the last line says what follows
-	cols := helpColumns(sc)
 	f.Scroll = min(f.Scroll, f.HelpAt)
-	f.Scroll = max(0, f.Scroll, f.HelpAt-cols*h+1)
+	f.Scroll = max(0, f.Scroll, f.HelpAt-h+1)
 	if f.HelpAt <= 1 {
 		f.Scroll = 0 // with the title of the section
 	}
-	each := w / cols
 	var lines []string
-	for i := range h {
-		text := ""
-		for c := range cols {
-			if at := f.Scroll + c*h + i; at < len(all) {
-				text += drawHelpLine(th, all[at], each, at == f.HelpAt)
-			} else {
-				text += th.Line(each).Done()
-			}
-		}
-		lines = append(lines, text+th.Line(w-each*cols).Done())
+	for i := f.Scroll; i < min(f.Scroll+h, len(all)); i++ {
+		lines = append(lines, drawHelpLine(th, all[i], w, i == f.HelpAt))
 	}
-	if len(all) == 0 && h > 0 {
-		lines[0] = th.Line(w).Skip(2).Put(th.Dim, "nothing in the help holds these words").Done()
+	if len(all) == 0 {
+		lines = append(lines, th.Line(w).Skip(2).Put(th.Dim, "nothing in the help holds these words").Done())
 	}
 	lines = th.Box(lines, w, h)
 	last := th.Line(w).Skip(2)
-	if more := len(all) - f.Scroll - cols*h; more > 0 {
+	if more := len(all) - f.Scroll - h; more > 0 {
 		last.Put(th.Dim, paint.Count(more, "more line")+" below").Skip(2)
 	}
-	if len(all) > 0 && all[f.HelpAt].Cells() > each {
+	if len(all) > 0 && all[f.HelpAt].Cells() > w {
 		last.Put("", all[f.HelpAt].Text)
 	}
 	f.Lines = append(lines, last.Done())
 	return f
-}
-
-// helpWide is from how many cells on the help stands in two columns.
-const helpWide = 150
-
-// helpColumns is in how many columns the help stands, one after the other.
-func helpColumns(sc *Scene) int {
-	if sc.Layout.Width >= helpWide {
-		return 2
-	}
-	return 1
 }
 
 // Cells is how many cells a line of the help takes without its intent.
@@ -201,7 +180,7 @@ func drawHelpLine(th *paint.Theme, h HelpLine, w int, selected bool) string {
 // MoveHelp is where an intent moves the cursor of the help from at; titles are passed over.
 func MoveHelp(sc *Scene, text string, at int, i keys.Intent) int {
 	all, from := HelpLines(sc, text), at
-	at = min(Scroll(at, i, (sc.Layout.Body()-1)*helpColumns(sc)), max(len(all)-1, 0))
+	at = min(Scroll(at, i, sc.Layout.Body()-1), max(len(all)-1, 0))
 	step := 1
 	if at < from {
 		step = -1
