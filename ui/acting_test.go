@@ -221,9 +221,9 @@ func TestWhatWeOwnIsMarkedAsOurs(t *testing.T) {
 		t.Errorf("marked %d times:\n%s", got, d.text())
 	}
 	d.showsNot(t, "host-2 (us)")
-	d.shows(t, "we hold 1 (8s left)")
+	d.shows(t, "we hold 1  8s left")
 	d.pass(3)
-	d.shows(t, "we hold 1 (5s left)")
+	d.shows(t, "we hold 1  5s left")
 }
 
 func TestTheHeaderShowsTheShortestTrust(t *testing.T) {
@@ -237,7 +237,7 @@ func TestTheHeaderShowsTheShortestTrust(t *testing.T) {
 		s.Holdings = append(s.Holdings, action.Holding{Ref: c.Ref, Until: noon().Add(3 * time.Second)})
 	})
 	d.send(terminal.WakeMsg{})
-	d.shows(t, "we hold 3 (3s left)")
+	d.shows(t, "we hold 3  3s left")
 	d.shows(t, "in 1 queue")
 }
 

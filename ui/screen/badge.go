@@ -26,42 +26,22 @@ func drawBadge(sc *Scene, l *paint.Line) {
 	}
 }
 
-// healthRoom is how many cells of the header the longest text about what we hold leaves to the
-// sources.
-const healthRoom = 14
-
-// drawHoldings writes into the header what we hold, as far as the badge does not say it; end is
-// where something else begins.
+// drawHoldings writes into the header what we hold, as far as the badge does not say it and there is
+// room; end is where something else begins.
 func drawHoldings(sc *Scene, l *paint.Line, end int) {
 	holding, waiting, until := Held(sc)
-	say := func(texts ...string) { // the longest text that has room
-		room := healthRoom
-		for _, text := range texts {
-			if l.X+len(text)+2+room <= end {
-				l.Put(sc.Theme.Accent, text).Skip(2)
-				return
-			}
-			room = 0
+	say := func(text string) {
+		if l.X+len(text)+2 <= end {
+			l.Put(sc.Theme.Accent, text).Skip(2)
 		}
 	}
-	we, left := "", ""
-	if sc.Status.CanWrite(sc.Clock) {
-		we = "we hold " + format.Count(holding)
+	if holding > 0 && sc.Status.CanWrite(sc.Clock) {
+		say("we hold " + format.Count(holding))
 	}
 	if !until.IsZero() {
-		left = format.Left(max(until.Sub(sc.Clock), 0)) + " left"
-	}
-	switch {
-	case holding == 0:
-	case we == "" && left != "":
-		say(left+" unless renewed", left)
-	case left != "":
-		say(we+" ("+left+" unless renewed)", we+" ("+left+")", we)
-	case we != "":
-		say(we, we)
+		say(format.Left(max(until.Sub(sc.Clock), 0)) + " left")
 	}
 	if waiting > 0 {
-		queues := "in " + paint.Count(waiting, "queue")
-		say(queues, queues)
+		say("in " + paint.Count(waiting, "queue"))
 	}
 }
