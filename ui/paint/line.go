@@ -199,12 +199,12 @@ func PartsWidth(parts []Part) int {
 	return w
 }
 
-// BarText is how many cells the number beside a bar takes at least.
-const BarText = 4
+// barText is how many cells the number beside a bar takes at least.
+const barText = 4
 
 // Bar draws a bar with its number in w cells; where there is no room, the number.
 func (l *Line) Bar(st Style, part float64, text string, w int) {
-	cells := w - 1 - max(len(text), min(BarText, w/2))
+	cells := w - 1 - max(len(text), min(barText, w/2))
 	if cells < 3 {
 		l.Cell("", text, w)
 		return

@@ -62,14 +62,9 @@ func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdic
 		text := LeaseText(sc, o, v)
 		l.Cell(text.Style, text.Text, w)
 	default:
-		drawLeaseBar(sc, l, o, v, w)
+		left := rows.LeaseLeft(o, sc.Now)
+		l.Bar(leaseStyle(sc, v.Faults.Has(verdict.Late)), float64(left)/float64(o.Lease), format.Left(left), w)
 	}
-}
-
-// drawLeaseBar draws what is left of a lease in w cells.
-func drawLeaseBar(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdict, w int) {
-	left, st := rows.LeaseLeft(o, sc.Now), leaseStyle(sc, v.Faults.Has(verdict.Late))
-	l.Bar(st, float64(left)/float64(o.Lease), format.Left(left), w)
 }
 
 // LeaseText is what is left of an owner's lease, or what it has instead of one.
@@ -91,19 +86,11 @@ func LeaseText(sc *Scene, o *sources.Owner, v verdict.Verdict) paint.Part {
 	return paint.Plain(format.Left(rows.LeaseLeft(o, sc.Now)))
 }
 
-// leaseBar is how many cells the bar of a lease takes in the detail, where there are so many that
-// nothing is cut for it.
-const (
-	leaseBar = 16
-	barFrom  = 90
-)
-
 // leaseNote says how well the lease is renewed; "" where nothing is known.
 func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 	o, l := &row.Owners[0], sc.Theme.Line(w).Skip(4)
-	start := l.X
 	say := func(st paint.Style, text string) {
-		if l.X > start {
+		if l.X > 4 {
 			l.Put(sc.Theme.Dim, ", ")
 		}
 		l.Put(st, text)
@@ -112,15 +99,9 @@ func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 		say(sc.Theme.Dim, noRenewals)
 		return l.Done()
 	}
-	stale := v.Status == sources.StatusStale
-	if w >= barFrom && !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
-		drawLeaseBar(sc, l, o, v, leaseBar+1+paint.BarText)
-		l.Skip(1)
-		start = l.X
-	}
 	asOf := asOf(sc, row, v)
 	if !o.Renewed.At.IsZero() {
-		say(sc.Theme.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+paint.AgoWord(stale))
+		say(sc.Theme.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+paint.AgoWord(v.Status == sources.StatusStale))
 	}
 	if every := o.RenewEvery(); every > 0 {
 		say(sc.Theme.Dim, "usually every "+format.Precise(every))
@@ -133,7 +114,7 @@ func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 	if low := row.LowestLeaseAt(asOf); low > 0 {
 		say(sc.Theme.Dim, "never below "+format.Precise(low))
 	}
-	if l.X == start && start == 4 {
+	if l.X == 4 {
 		return ""
 	}
 	return l.Done()
