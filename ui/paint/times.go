@@ -91,7 +91,7 @@ func Instant(s sources.Stamp, now time.Time) string {
 // TimeOfDay writes a time of today as hours, another one with its date.
 func TimeOfDay(t, now time.Time) string {
 	t = t.In(now.Location())
-	if now.Sub(t) < 12*time.Hour || t.YearDay() == now.YearDay() {
+	if now.Sub(t).Abs() < 12*time.Hour || t.YearDay() == now.YearDay() {
 		return t.Format("15:04:05")
 	}
 	return t.Format("Jan 2 15:04")

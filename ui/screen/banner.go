@@ -3,7 +3,6 @@ package screen
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"coordtop/internal/history"
 	"coordtop/ui/keys"
@@ -63,14 +62,7 @@ func replayText(sc *Scene) string {
 	case at.Err != nil:
 		return paint.Clean(at.Err.Error())
 	case at.Hole != history.Span{}:
-		from, to, form := at.Hole.From.In(sc.Now.Location()), at.Hole.To.In(sc.Now.Location()), time.TimeOnly
-		if from.YearDay() != to.YearDay() {
-			form = "Mon 15:04:05"
-		}
-		if to.Sub(from) > 6*24*time.Hour {
-			form = time.DateTime
-		}
-		return fmt.Sprintf("not recorded: %s - %s", from.Format(form), to.Format(form))
+		return "not recorded: " + paint.TimeOfDay(at.Hole.From, sc.Now) + " - " + paint.TimeOfDay(at.Hole.To, sc.Now)
 	case at.End:
 		return "the recording ends here"
 	case at.Playing:

@@ -190,19 +190,16 @@ func (s Shape) String() string {
 
 // shaped gives the cells of some columns to others.
 func (c columns) shaped(s Shape) columns {
-	give := func(from column, left int) int {
-		if c[from] == 0 {
-			return 0
-		}
-		spare := max(c[from]-left, 0)
-		if c[from] -= spare; c[from] == 0 {
+	give := func(from column) int {
+		spare := c[from]
+		if c[from] = 0; spare > 0 {
 			spare += columnTable[from].gap
 		}
 		return spare
 	}
 	switch s {
 	case shapeWide:
-		spare := give(colStrip, 0)
+		spare := give(colStrip)
 		c[colName] += (spare + 1) / 2
 		c[colOwner] += spare / 2
 	case shapeNarrow:
@@ -211,7 +208,7 @@ func (c columns) shaped(s Shape) columns {
 		}
 		for col := range columnTable {
 			if columnTable[col].narrow {
-				c[colStrip] += give(column(col), 0)
+				c[colStrip] += give(column(col))
 			}
 		}
 	}
