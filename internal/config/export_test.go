@@ -5,11 +5,9 @@ package config
 type File = file
 
 const (
-	MaxFile      = maxFile
-	MaxTokens    = maxTokens
-	UTF8Mark     = utf8Mark
-	UTF16Mark    = utf16Mark
-	UTF16MarkBig = utf16MarkBig
+	MaxFile   = maxFile
+	MaxTokens = maxTokens
+	UTF8Mark  = utf8Mark
 )
 
 var CheckIdentity = checkIdentity

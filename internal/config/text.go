@@ -2,27 +2,15 @@ package config
 
 import (
 	"bytes"
-	"encoding/binary"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Byte-order marks, with which editors of other systems begin a file.
-const (
-	utf8Mark     = "\xef\xbb\xbf"
-	utf16MarkBig = "\xfe\xff"
-	utf16Mark    = "\xff\xfe"
-)
+// utf8Mark is the byte-order mark with which editors of other systems begin a file.
+const utf8Mark = "\xef\xbb\xbf"
 
 // PlainText is the text of a file in UTF-8, without a byte-order mark and with the line
 // breaks of this system. Where it is no text, wrong says why, and line where.
 func PlainText(data []byte) (text []byte, line int, wrong string) {
-	switch {
-	case bytes.HasPrefix(data, []byte(utf16Mark)):
-		data = fromUTF16(data[len(utf16Mark):], binary.LittleEndian)
-	case bytes.HasPrefix(data, []byte(utf16MarkBig)):
-		data = fromUTF16(data[len(utf16MarkBig):], binary.BigEndian)
-	}
 	data = bytes.TrimPrefix(data, []byte(utf8Mark))
 	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	if i := bytes.IndexByte(data, 0); i >= 0 {
@@ -39,11 +27,3 @@ func PlainText(data []byte) (text []byte, line int, wrong string) {
 }
 
 func lineOf(data []byte, i int) int { return bytes.Count(data[:i], []byte("\n")) + 1 }
-
-func fromUTF16(data []byte, order binary.ByteOrder) []byte {
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = order.Uint16(data[2*i:])
-	}
-	return []byte(string(utf16.Decode(units)))
-}
