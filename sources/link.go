@@ -16,20 +16,33 @@ var ErrClosed = errors.New("closed by us")
 
 // Link is one life of what connects a source of one scope with its server: the goroutines
 // that work for it and what they tell to Next. The first thing that goes wrong ends all of
-// it. Its methods are safe for concurrent use; the caller must call Close.
+// it; what the others found until then is still told. Its methods are safe for concurrent use;
+// the caller must call Close.
 type Link struct {
-	ctx    context.Context // the link's life; its cause is why it ended
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup
-	out    chan Change
-	alive  chan struct{} // capacity 1: the server answered
+	ctx     context.Context // the link's life; its cause is why it ended
+	cancel  context.CancelCauseFunc
+	wg      sync.WaitGroup
+	joined  func() <-chan struct{} // closed when the goroutines ended, which ctx makes them
+	out     chan Change
+	closing chan struct{} // closed: nobody calls Next any more
+	close   func()        // closes it
+	alive   chan struct{} // capacity 1: the server answered
 }
 
 // NewLink returns a link that lives on when ctx ends. It starts nothing. ctx says who is
 // told of a panic, see spawn.With.
 func NewLink(ctx context.Context) *Link {
-	l := &Link{out: make(chan Change), alive: make(chan struct{}, 1)}
+	l := &Link{out: make(chan Change), closing: make(chan struct{}), alive: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	l.close = sync.OnceFunc(func() { close(l.closing) })
+	l.joined = sync.OnceValue(func() <-chan struct{} {
+		joined := make(chan struct{})
+		go func() { // Close waits for it
+			l.wg.Wait()
+			close(joined)
+		}()
+		return joined
+	})
 	return l
 }
 
@@ -49,8 +62,9 @@ func (l *Link) Start(f func() error) {
 // Answered makes Next say that the server answered. It does not block.
 func (l *Link) Answered() { spawn.Wake(l.alive) }
 
-// Send hands a change to Next and blocks until it is taken; At zero becomes now. Its error
-// is the cause of the link's end.
+// Send hands a change to Next and blocks until it is taken, also when the link ended meanwhile:
+// who sends it will compare what he finds next with it. At zero becomes now. Its error is the
+// cause of the link's end, and says that Close was called.
 func (l *Link) Send(c Change) error {
 	if c.At.IsZero() {
 		c.At = Wall()
@@ -58,29 +72,38 @@ func (l *Link) Send(c Change) error {
 	select {
 	case l.out <- c:
 		return nil
-	case <-l.ctx.Done():
+	case <-l.closing:
 		return context.Cause(l.ctx)
 	}
 }
 
 // Next is Source.Next: it returns what was told, or that the server answered, or after a
 // second an empty change. Its error is that of ctx or, where ctx has not ended, the cause
-// of the link's end.
+// of the link's end: when all is told, or a second later.
 func (l *Link) Next(ctx context.Context) (Change, error) {
 	t := time.NewTimer(time.Second)
 	defer t.Stop()
+	ended, joined := l.ctx.Done(), (<-chan struct{})(nil)
+	if l.ctx.Err() != nil {
+		ended, joined = nil, l.joined()
+	}
 	select {
 	case c := <-l.out:
 		c.Alive = []string{""} // its only scope
 		return c, nil
 	case <-l.alive:
 		return Change{Alive: []string{""}, At: Wall()}, nil
+	case <-joined:
+		return Change{}, context.Cause(l.ctx)
 	case <-t.C:
+		if joined != nil {
+			return Change{}, context.Cause(l.ctx)
+		}
 		return Change{}, nil
 	case <-ctx.Done():
 		return Change{}, ctx.Err()
-	case <-l.ctx.Done():
-		return Change{}, context.Cause(l.ctx)
+	case <-ended:
+		return l.Next(ctx)
 	}
 }
 
@@ -88,7 +111,9 @@ func (l *Link) Next(ctx context.Context) (Change, error) {
 // call waits for them too.
 func (l *Link) Close() {
 	l.cancel(ErrClosed)
+	l.close()
 	l.wg.Wait()
+	<-l.joined()
 }
 
 // ScopedLink is the Link of a source of several scopes, each of which answers for itself.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"coordtop/internal/spawn"
 	"coordtop/sources"
@@ -43,4 +45,50 @@ func TestNextEndsWithItsOwnContext(t *testing.T) {
 	if _, err := l.Next(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
+
+// TestWhatWasFoundBeforeTheEndIsTold has one goroutine of a link end it while another hands over
+// what it found, twice: whoever found it takes it for told when he compares what the next link shows.
+func TestWhatWasFoundBeforeTheEndIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		l := sources.NewLink(t.Context())
+		defer l.Close()
+		l.Start(func() error {
+			return errors.Join(l.Send(sources.Change{Scope: "first"}), l.Send(sources.Change{Scope: "second"}))
+		})
+		synctest.Wait() // it sends
+		l.Start(func() error { return boom })
+		synctest.Wait() // the link has ended
+		for _, want := range []string{"first", "second"} {
+			if c, err := l.Next(t.Context()); err != nil || c.Scope != want {
+				t.Errorf("%+v, %v, want %s", c, err, want)
+			}
+		}
+		if _, err := l.Next(t.Context()); !errors.Is(err, boom) {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+}
+
+// TestAGoroutineThatDoesNotEndHoldsUpTheEndForASecondAtMost has one that ends with Close only.
+func TestAGoroutineThatDoesNotEndHoldsUpTheEndForASecondAtMost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		l := sources.NewLink(t.Context())
+		stuck := make(chan struct{})
+		l.Start(func() error { <-stuck; return nil })
+		l.Start(func() error { return boom })
+		begun := time.Now()
+		if _, err := l.Next(t.Context()); !errors.Is(err, boom) || time.Since(begun) > time.Second {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		close(stuck)
+		l.Close()
+		if err := l.Send(sources.Change{}); !errors.Is(err, boom) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
 }

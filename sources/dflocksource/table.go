@@ -11,10 +11,10 @@ import (
 	"coordtop/sources"
 )
 
-// mostKeys is how many keys of all servers of a source are watched: some 4 kB each in the whole
-// program, with what the collector leaves lying. A server has 1,024 at most unless its --max-locks
+// mostKeys is how many keys of all servers of a source are watched: some 5 kB each in the whole
+// program where all are renewed all the time, with what the collector leaves lying. A server has 1,024 at most unless its --max-locks
 // says otherwise.
-const mostKeys = 50_000
+const mostKeys = 40_000
 
 // table is what is known of the keys of one server. It compares listings, and has neither a
 // clock nor a connection.
