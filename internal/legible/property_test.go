@@ -18,7 +18,7 @@ const seed = 2026
 func TestNothingOfANonceIsShown(t *testing.T) {
 	t.Parallel()
 	n := 100_000
-	if raced || testing.Short() {
+	if testing.Short() {
 		n = 50_000
 	}
 	if all, err := strconv.Atoi(os.Getenv("COORDTOP_TEST_NONCES")); err == nil { // make fuzz
