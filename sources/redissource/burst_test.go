@@ -85,7 +85,7 @@ func TestABacklogIsReadWithoutARest(t *testing.T) {
 			name := fmt.Sprintf("app:lock:%d", i)
 			w.keys[name] = newKey(name, rule{})
 			w.keys[name].denied = true // it needs no answer of a server
-			w.inbox.add(name, w.heartbeat.now().notice(time.Now()), "")
+			w.inbox.add(name, w.heartbeat.notice(time.Now()), "")
 		}
 		w.link.Link = sources.NewLink(t.Context())
 		defer w.Link.Close()

@@ -22,6 +22,7 @@ type pulse struct {
 	confirmed   time.Time   // sending of the newest ping with one
 	heard       time.Time   // when that answer came
 	told        time.Time   // when it was last told that the server answers
+	pushed      time.Time   // when something was last pushed; zero: nothing was yet
 	roundTrip   time.Duration
 	trips       sources.RoundTrips
 }
@@ -87,11 +88,24 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 
 // pingPause is the pause between two pings. It bounds how long a push can be late without
 // being found out, so it is below sources.Promptness; a link that is farther away is granted more.
-const pingPause = 20 * time.Millisecond
+// While it is quiet, quietPause is enough: the first push after that is told in a stretch of so much.
+const (
+	pingPause  = 20 * time.Millisecond
+	quietPause = 200 * time.Millisecond
+)
 
 // pause is the one before the next ping: longest at most.
-func (p pulse) pause(longest time.Duration) time.Duration {
-	return min(max(pingPause, 2*p.trips.Shortest()), longest)
+func (p pulse) pause(quiet bool, longest time.Duration) time.Duration {
+	usual := pingPause
+	if quiet {
+		usual = quietPause
+	}
+	return min(max(usual, 2*p.trips.Shortest()), longest)
+}
+
+// quiet reports whether nothing was pushed for Options.Quiet, and nobody moved on the screen.
+func (l *link) quiet(p pulse, now time.Time) bool {
+	return now.Sub(sources.Later(l.began, sources.Later(p.pushed, l.hints.Focused()))) >= l.o.Quiet
 }
 
 // pingDue reports whether a ping is of use. While one waits for its answer another is sent
@@ -116,8 +130,11 @@ func (p pulse) silence(now time.Time) time.Duration {
 func (p pulse) tolerance() time.Duration { return p.trips.Tolerance() }
 
 // notice describes a push that arrives now.
-func (p pulse) notice(now time.Time) notice {
-	return notice{first: now, last: now, floor: p.confirmed}
+func (p *heartbeat) notice(now time.Time) notice {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known.pushed = now
+	return notice{first: now, last: now, floor: p.known.confirmed}
 }
 
 // tracks reports whether every end of the key is pushed.
@@ -141,7 +158,8 @@ func (l *link) pingAt() time.Time {
 	case l.push == nil:
 		return l.answered.Add(time.Second)
 	case l.push.onReads:
-		pause := l.readHeartbeat.now().pause(l.pingLimit()) // a quarter of it is left for waiting
+		p := l.readHeartbeat.now()
+		pause := p.pause(l.quiet(p, time.Now()), l.pingLimit()) // a quarter of it is left for waiting
 		return sources.Later(l.readHeartbeat.now().confirmed.Add(pause), l.answered.Add(pause/4))
 	}
 	return l.answered.Add(10 * time.Second)

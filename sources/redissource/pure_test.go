@@ -177,12 +177,12 @@ func TestAPushIsAsOldAsTheLastAnsweredPingAtMost(t *testing.T) {
 	p.sent(at(0))
 	p.answered(at(time.Millisecond))
 	prompt := func(d time.Duration) bool {
-		return p.now().notice(at(d)).prompt(at(d+time.Millisecond), p.now().tolerance())
+		return p.notice(at(d)).prompt(at(d+time.Millisecond), p.now().tolerance())
 	}
-	if n := p.now().notice(at(20 * time.Millisecond)); n.floor != start || !prompt(20*time.Millisecond) {
+	if n := p.notice(at(20 * time.Millisecond)); n.floor != start || !prompt(20*time.Millisecond) {
 		t.Errorf("prompt: %+v", n)
 	}
-	if n := p.now().notice(at(500 * time.Millisecond)); n.floor != start || prompt(500*time.Millisecond) {
+	if n := p.notice(at(500 * time.Millisecond)); n.floor != start || prompt(500*time.Millisecond) {
 		t.Errorf("half a second after the last proof: %+v", n)
 	}
 	p.sent(at(time.Second))
@@ -193,11 +193,11 @@ func TestAPushIsAsOldAsTheLastAnsweredPingAtMost(t *testing.T) {
 		t.Error("while a ping waits for its answer, another is due after the longest pause")
 	}
 	p.answered(at(1500 * time.Millisecond))
-	if n := p.now().notice(at(1501 * time.Millisecond)); n.floor != at(time.Second) || prompt(1501*time.Millisecond) {
+	if n := p.notice(at(1501 * time.Millisecond)); n.floor != at(time.Second) || prompt(1501*time.Millisecond) {
 		t.Errorf("after a slow answer: %+v", n)
 	}
-	if p.now().tolerance() != sources.Promptness || p.now().pause(time.Second) != pingPause {
-		t.Errorf("one slow answer makes no slow link: %v, %v", p.now().tolerance(), p.now().pause(time.Second))
+	if p.now().tolerance() != sources.Promptness || p.now().pause(false, time.Second) != pingPause {
+		t.Errorf("one slow answer makes no slow link: %v, %v", p.now().tolerance(), p.now().pause(false, time.Second))
 	}
 	if s := p.now().silence(at(3 * time.Second)); s != 0 {
 		t.Errorf("silent for %v although nothing was asked", s)
@@ -215,8 +215,8 @@ func TestALinkThatIsFarAwayMayTakeThreeRoundTrips(t *testing.T) {
 		p.sent(start.Add(time.Duration(i) * time.Second))
 		p.answered(start.Add(time.Duration(i)*time.Second + 40*time.Millisecond))
 	}
-	if p.now().tolerance() != 120*time.Millisecond || p.now().pause(time.Second) != 80*time.Millisecond || p.now().pause(50*time.Millisecond) != 50*time.Millisecond {
-		t.Errorf("%v, %v, %v", p.now().tolerance(), p.now().pause(time.Second), p.now().pause(50*time.Millisecond))
+	if p.now().tolerance() != 120*time.Millisecond || p.now().pause(false, time.Second) != 80*time.Millisecond || p.now().pause(false, 50*time.Millisecond) != 50*time.Millisecond {
+		t.Errorf("%v, %v, %v", p.now().tolerance(), p.now().pause(false, time.Second), p.now().pause(false, 50*time.Millisecond))
 	}
 }
 

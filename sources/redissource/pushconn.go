@@ -226,7 +226,7 @@ func (l *link) listen(ctx context.Context, c *pushConn) error {
 		}
 		// The connection lives, so it was one message that the library could not read: over
 		// RESP2 that is the list without keys that a flush sends.
-		l.inbox.flush(l.heartbeat.now().notice(time.Now()))
+		l.inbox.flush(l.heartbeat.notice(time.Now()))
 	}
 }
 
@@ -248,19 +248,19 @@ func (l *link) received(m any) {
 		}
 	case *redis.Message:
 		if m.Channel == invalidations {
-			l.named(m.PayloadSlice, l.heartbeat.now().notice(now))
+			l.named(m.PayloadSlice, l.heartbeat.notice(now))
 			return
 		}
 		name, ok := strings.CutPrefix(m.Channel, l.eventPrefix())
 		if _, selected := l.selected.find(name); ok && selected {
-			l.inbox.add(name, l.heartbeat.now().notice(now), m.Payload)
+			l.inbox.add(name, l.heartbeat.notice(now), m.Payload)
 		}
 	}
 }
 
 // pushed takes a push of RESP3 on the connection that p is the heartbeat of.
 func (l *link) pushed(message []any, p *heartbeat) {
-	n := p.now().notice(time.Now())
+	n := p.notice(time.Now())
 	if len(message) < 2 {
 		return
 	}
@@ -328,6 +328,7 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 				return err
 			}
 		}
-		t.Reset(l.heartbeat.now().pause(l.pingLimit() / checks))
+		p := l.heartbeat.now()
+		t.Reset(p.pause(l.quiet(p, now), l.pingLimit()/checks))
 	}
 }

@@ -51,7 +51,8 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{link: l, keys: s.keys, hints: &s.Hints, before: &s.before}
+	l.hints = &s.Hints
+	w := &watcher{link: l, keys: s.keys, before: &s.before}
 	l.Start(w.run)
 	return l, nil
 }
@@ -95,6 +96,9 @@ type Options struct {
 	unspread int
 	// Silence is how long the server may leave a ping or a read without an answer. 0: 3 s.
 	Silence time.Duration
+	// Quiet is after how long without a push, and without another row on the screen, the server
+	// is pinged less often. 0: 30 s.
+	Quiet time.Duration
 }
 
 // Selection is one or many keys to watch. Its Pattern is a key's name, or a pattern in Redis's
@@ -109,6 +113,7 @@ func (o Options) withDefaults() Options {
 	o.unspread = cmp.Or(o.unspread, 20_000)
 	o.Share = cmp.Or(max(o.Share, 0), 0.05)
 	o.Silence = cmp.Or(max(o.Silence, 0), 3*time.Second)
+	o.Quiet = cmp.Or(max(o.Quiet, 0), 30*time.Second)
 	o.PollMax = max(o.PollMin, o.PollMax)
 	o.Client.Name = clientName
 	o.Client.PoolSize = 1

@@ -16,7 +16,6 @@ type watcher struct {
 	*link
 	space    string
 	keys     map[string]*key // outlives the link
-	hints    *sources.Hints  // of the source
 	served   uint64          // refreshes of hints
 	before   *server         // that of the last link; outlives this one
 	unasked  bool            // because no key was found yet that could be tracked

@@ -1,0 +1,67 @@
+package redissource
+
+import (
+	"testing"
+	"time"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+func TestItIsQuietWhenNothingIsPushedAndNobodyMoves(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	for name, c := range map[string]struct {
+		began, pushed time.Time
+		moved, want   bool
+	}{
+		"it is new":            {began: ago(29 * time.Second)},
+		"nothing happened":     {began: ago(30 * time.Second), want: true},
+		"something was pushed": {began: ago(time.Hour), pushed: ago(29 * time.Second)},
+		"long ago":             {began: ago(time.Hour), pushed: ago(31 * time.Second), want: true},
+		"somebody moved":       {began: ago(time.Hour), pushed: ago(time.Minute), moved: true},
+	} {
+		l := newLink(t.Context(), &Options{Quiet: 30 * time.Second}, nil, nil)
+		l.began = c.began
+		if c.moved {
+			l.hints.Focus(nil, sources.Ref{Name: "x"})
+		}
+		if got := l.quiet(pulse{pushed: c.pushed}, now); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		l.Close()
+	}
+	for quiet, want := range map[bool]time.Duration{false: pingPause, true: quietPause} {
+		if got := (pulse{}).pause(quiet, time.Second); got != want {
+			t.Errorf("quiet %v: a pause of %v", quiet, got)
+		}
+	}
+}
+
+// TestAQuietServerIsPingedLessOftenAndItsChangesStayTrue has a source that finds its server quiet
+// all the time.
+func TestAQuietServerIsPingedLessOftenAndItsChangesStayTrue(t *testing.T) {
+	t.Parallel()
+	for name, way := range pushWays {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{}, held)
+			proxy := localserver.ProxyForTest(t, r.server.Addr())
+			way.prepare(proxy)
+			watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: way.keys, Quiet: time.Nanosecond}).synced()
+			pinged := r.calls("ping")
+			r.do("BLPOP", "nothing", "2")
+			if n := r.calls("ping") - pinged; n > 25 {
+				t.Errorf("%d pings in two seconds", n)
+			}
+			before := time.Now()
+			r.do("SET", "app:leader:x", uuidB, "PX", "600000")
+			after := time.Now()
+			e := r.Event(sources.EventOwnerChanged, "app:leader:x")
+			if e.At.Before(before) || e.After.After(after) || e.After.IsZero() && e.At.After(after.Add(sources.Promptness)) {
+				t.Errorf("it changed between %v and %v: %+v", before, after, e)
+			}
+		})
+	}
+}
