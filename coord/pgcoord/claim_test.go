@@ -16,9 +16,9 @@ func TestCancelledWaiterIsOutOfTheQueueWhenItReturns(t *testing.T) {
 	url, key := shared(t), freshKey()
 	look := sql(t, url)
 	rows := func() int { return rowsOf(t, look, key) }
-	must(t, open(t, closing(t, url, brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
+	must(t, open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
 	claim := coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever}
-	waiter := open(t, closing(t, url, brisk), coord.SessionOptions{})
+	waiter := open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{})
 	for range 10 {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -62,8 +62,8 @@ func TestClosingEndsClaimsThatWait(t *testing.T) {
 	t.Parallel()
 	dsn := shared(t)
 	key := freshKey()
-	must(t, open(t, closing(t, dsn, brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
-	for what, o := range map[string]pgcoord.Options{"queueing": brisk, "polling": {Poll: time.Hour}} {
+	must(t, open(t, closing(t, dsn, pgcoord.Options{}), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
+	for what, o := range map[string]pgcoord.Options{"queueing": pgcoord.Options{}, "polling": {Poll: time.Hour}} {
 		for how, end := range map[string]func(s coord.DriverSession){
 			"closed":    func(s coord.DriverSession) { _ = s.Close(context.Background()) },
 			"abandoned": coord.DriverSession.Abandon,
@@ -162,8 +162,8 @@ func TestMissedTriesShareOneConnection(t *testing.T) {
 	t.Parallel()
 	dsn, key, name := shared(t), freshKey(), "tries "+freshKey()
 	look := sql(t, dsn)
-	must(t, open(t, closing(t, dsn, brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
-	s := open(t, closing(t, dsn, brisk), coord.SessionOptions{Description: name})
+	must(t, open(t, closing(t, dsn, pgcoord.Options{}), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
+	s := open(t, closing(t, dsn, pgcoord.Options{}), coord.SessionOptions{Description: name})
 	pids := func() []int64 {
 		return one[[]int64](t, look, "select array_agg(pid::bigint) from pg_stat_activity where application_name like $1 || '%'", name)
 	}
@@ -185,7 +185,7 @@ func TestMissedTriesShareOneConnection(t *testing.T) {
 func TestSharedAndExclusiveClaimsQueueTogether(t *testing.T) {
 	t.Parallel()
 	url := shared(t)
-	d := closing(t, url, brisk)
+	d := closing(t, url, pgcoord.Options{})
 	key := freshKey()
 	shared := coord.Claim{Kind: coord.KindMutex, Name: key, Mode: coord.Shared}
 	first, second := must(t, open(t, d, coord.SessionOptions{}), shared), must(t, open(t, d, coord.SessionOptions{}), shared)
@@ -213,7 +213,7 @@ func TestWorksOverTLSAsARoleThatMayOnlyRead(t *testing.T) {
 		"create role reader login password 'pw'", "alter role reader set default_transaction_read_only = on",
 	}})
 	got := make(chan pgcoord.Notification, 10)
-	d := closing(t, p.URLFor("reader", "pw", "postgres"), pgcoord.Options{WatchEvery: 50 * time.Millisecond, Channels: []pgcoord.Listener{
+	d := closing(t, p.URLFor("reader", "pw", "postgres"), pgcoord.Options{Channels: []pgcoord.Listener{
 		{Channel: "c", Handle: func(_ context.Context, n pgcoord.Notification) { got <- n }},
 	}})
 	s := kept(t, d, 2*time.Second)

@@ -16,13 +16,13 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	polling := brisk
+	polling := pgcoord.Options{}
 	polling.Poll, polling.Scheme = 40*time.Millisecond, pgcoord.SHA256LE
 	for name, c := range map[string]struct {
 		options pgcoord.Options
 		key     func(kind coord.Kind, n int64) string
 	}{
-		"queueing on numbers": {brisk, func(kind coord.Kind, n int64) string {
+		"queueing on numbers": {pgcoord.Options{}, func(kind coord.Kind, n int64) string {
 			if kind == coord.KindElection {
 				return fmt.Sprint(-n)
 			}

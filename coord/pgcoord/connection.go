@@ -68,17 +68,16 @@ func (d *Driver) newConnection(ctx context.Context, ttl time.Duration) (*connect
 	return l, nil
 }
 
-// newPrepared is newConnection, prepared, listened to by notify (which may be nil), and checked
-// to lead to a server on which a lock is what it seems. When it fails nothing is left.
+// newPrepared is newConnection, prepared and checked to lead to a server on which a lock is what it
+// seems. When it fails nothing is left.
 //
 // pgbouncer was seen to hand over a server session whose answer to the pooler's own
 // DISCARD ALL was still to come, and came to us (see disconnect): such a connection is given
 // up for another.
-func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*connection, error) {
+func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
 	for tries := 3; ; tries-- {
 		l, err := d.newConnection(ctx, ttl)
 		if err == nil {
-			l.listen(notify)
 			if err = l.prepare(ctx, ttl, name); err == nil {
 				err = d.check(l.facts)
 			}

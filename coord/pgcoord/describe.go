@@ -3,15 +3,12 @@ package pgcoord
 import (
 	"context"
 	"fmt"
-	"iter"
-	"reflect"
 	"strconv"
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
 	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
+	"coordtop/internal/pgwire"
 )
 
 // readTime bounds one read.
@@ -33,41 +30,30 @@ const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
 
 // Describe implements coord.Describer.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
-	ctx, leave, err := s.Enter(ctx)
-	if err != nil {
-		return coord.Description{}, err
-	}
-	defer leave()
+	d := coord.Description{Kind: kind, Name: name, WaitersKnown: s.driver.options.Poll == 0} // those who poll do not queue
 	if kind != coord.KindMutex && kind != coord.KindElection {
-		return coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
+		return d, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
 	}
-	key, err := s.driver.key(ctx, name)
-	if err != nil {
-		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
-	}
-	d, err := s.driver.observer.describe(ctx, key)
-	if err != nil {
-		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
-	}
-	d.Kind, d.Name = kind, name
-	return d, nil
-}
-
-// describe reads who owns a key and who waits for it.
-func (k *observer) describe(ctx context.Context, key Key) (d coord.Description, err error) {
-	l, err := k.get(ctx)
+	key, err := s.driver.options.key(name)
 	if err != nil {
 		return d, err
 	}
-	since := "l.waitstart"
-	if l.facts.version < 14 {
-		since = "null"
-	}
-	rows, err := k.query(ctx, fmt.Sprintf(locksQuery, since), itoa(int64(key.Class)), itoa(int64(key.Object)), itoa(int64(key.Sub)))
+	var rows []row
+	err = s.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
+		k, err := key.of(ctx, conn)
+		if err != nil {
+			return err
+		}
+		since := "l.waitstart"
+		if conn.Major() < 14 {
+			since = "null"
+		}
+		rows, err = query(ctx, conn, fmt.Sprintf(locksQuery, since), itoa(int64(k.Class)), itoa(int64(k.Object)), itoa(int64(k.Sub)))
+		return err
+	})
 	if err != nil {
-		return d, fmt.Errorf("looking at the lock: %w", err)
+		return d, s.closedOr(failure.With(fmt.Errorf("looking at the lock: %w", err), ctx.Err()))
 	}
-	d.WaitersKnown = k.driver.options.Poll == 0 // those who poll do not queue
 	for _, r := range rows {
 		o, there, err := readOwner(r)
 		switch {
@@ -116,99 +102,4 @@ func readOwner(r row) (o coord.Owner, there bool, err error) {
 		o.Data = []byte(data)
 	}
 	return o, r.Text(5) == "t", nil
-}
-
-// Watch implements coord.Watcher: announcements make it read at once, and a read every so
-// often sees what nobody announces.
-func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
-	return func(yield func(coord.Description, error) bool) {
-		if kind != coord.KindMutex && kind != coord.KindElection {
-			yield(coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported))
-			return
-		}
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer spawn.OnDone(s.Open(), cancel)()
-		w := watch{session: s, kind: kind, name: name, stop: func() {}}
-		defer func() { w.stop() }()
-		retry := backoff.Policy{}.Start()
-		for {
-			d, err := w.readBounded(ctx)
-			switch {
-			case ctx.Err() != nil:
-				return
-			case err != nil && final(err):
-				yield(coord.Description{}, err)
-				return
-			case err != nil:
-				if retry.Wait(ctx) != nil {
-					return
-				}
-				continue
-			}
-			retry.Reset()
-			if w.differs(d) && !yield(d, nil) {
-				return
-			}
-			if !w.rest(ctx) {
-				return
-			}
-		}
-	}
-}
-
-// watch is one run of a watch.
-type watch struct {
-	session *session
-	kind    coord.Kind
-	name    string
-
-	key     Key
-	woken   chan struct{} // by announcements about the key, also while we read; nil: the key is not known yet
-	stop    func()
-	last    *coord.Description
-	changed time.Time
-}
-
-// readBounded reads once, with time enough for an answer but not for ever.
-func (w *watch) readBounded(ctx context.Context) (coord.Description, error) {
-	ctx, cancel := context.WithTimeout(ctx, readTime)
-	defer cancel()
-	observer := w.session.driver.observer
-	if w.woken == nil {
-		var err error
-		if w.key, err = w.session.driver.key(ctx, w.name); err != nil {
-			return coord.Description{}, err
-		}
-		w.woken, w.stop = observer.watch(w.key)
-	}
-	d, err := observer.describe(ctx, w.key)
-	d.Kind, d.Name = w.kind, w.name
-	return d, err
-}
-
-// differs takes note of a state and reports whether it is another than the last.
-func (w *watch) differs(d coord.Description) bool {
-	if w.last != nil && reflect.DeepEqual(*w.last, d) {
-		return false
-	}
-	w.last, w.changed = &d, time.Now()
-	return true
-}
-
-// rest waits for an announcement or the next read; false: ctx ended.
-func (w *watch) rest(ctx context.Context) bool {
-	every := w.session.driver.options.WatchEvery
-	pause, began := every, time.Now()
-	if len(w.last.Waiters) > 0 || time.Since(w.changed) < 10*every {
-		pause = every / 4
-	}
-	select {
-	case <-w.woken: // announcements that come in a flood are answered by one read
-		return backoff.Sleep(ctx, time.Until(began.Add(min(20*time.Millisecond, pause)))) == nil
-	case <-time.After(pause):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -54,7 +54,7 @@ func TestDescribeShowsStrangersInTheOrderOfTheQueue(t *testing.T) {
 	url := shared(t)
 	low := time.Now().UnixNano() % 1e9
 	pair := fmt.Sprintf("-17, %d", low)
-	s := open(t, closing(t, url, brisk), coord.SessionOptions{})
+	s := open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{})
 	look := sql(t, url)
 	queued := func(n int) func() bool {
 		return func() bool {
@@ -88,7 +88,7 @@ func TestDescribeShowsStrangersInTheOrderOfTheQueue(t *testing.T) {
 func TestDescribeShowsAPreparedTransaction(t *testing.T) {
 	t.Parallel()
 	url := server(t, localserver.PostgresOptions{Config: []string{"max_prepared_transactions = 5"}}).URL()
-	s := open(t, closing(t, url, brisk), coord.SessionOptions{})
+	s := open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{})
 	if _, err := sql(t, url).Exec(t.Context(), "begin; select pg_advisory_xact_lock(7), pg_current_xact_id(); prepare transaction 'pay 7'"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +101,9 @@ func TestDescribeShowsAPreparedTransaction(t *testing.T) {
 func TestDescribeWithoutRightsShowsThePid(t *testing.T) {
 	t.Parallel()
 	p := server(t, localserver.PostgresOptions{Setup: []string{"create role plain login"}})
-	owner := open(t, closing(t, p.URL(), brisk), coord.SessionOptions{Description: "boss"})
+	owner := open(t, closing(t, p.URL(), pgcoord.Options{}), coord.SessionOptions{Description: "boss"})
 	g := must(t, owner, coord.Claim{Kind: coord.KindMutex, Name: "7", Data: []byte("d")})
-	plain := open(t, closing(t, p.URLFor("plain", "", "postgres"), brisk), coord.SessionOptions{})
+	plain := open(t, closing(t, p.URLFor("plain", "", "postgres"), pgcoord.Options{}), coord.SessionOptions{})
 	d := describe(t, plain, "7")
 	pid, _, _ := strings.Cut(g.Info().Owner, "@")
 	if len(d.Owners) != 1 || d.Owners[0].ID != pid || string(d.Owners[0].Data) != "d" {
@@ -115,121 +115,34 @@ func TestDescribeWithoutRightsShowsThePid(t *testing.T) {
 	}
 }
 
-func TestForgedAnnouncementDoesNotReplaceWhatTheNameShows(t *testing.T) {
-	t.Parallel()
-	url := shared(t)
-	key := freshKey()
-	s := open(t, closing(t, url, brisk), coord.SessionOptions{})
-	must(t, s, coord.Claim{Kind: coord.KindElection, Name: key, Data: []byte("true")})
-	describe(t, s, key) // connects, so that it receives what the forger sends
-	forged := fmt.Sprintf(`{"database":"postgres","key":"%s","event":"proclaimed","data":"forged"}`, key)
-	if _, err := sql(t, url).Exec(t.Context(), "select pg_notify($1, $2)", pgcoord.Channel, forged); err != nil {
-		t.Fatal(err)
-	}
-	if d := describe(t, s, key); len(d.Owners) != 1 || string(d.Owners[0].Data) != "true" {
-		t.Errorf("owners: %+v", d.Owners)
-	}
-}
-
-// follow watches in the background and passes on what it sees.
-func follow(t *testing.T, s coord.DriverSession, name string) <-chan coord.Description {
-	t.Helper()
-	seen := make(chan coord.Description, 1000)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	t.Cleanup(func() { cancel(); <-done })
-	go func() {
-		defer close(done)
-		for d, err := range s.(coord.Watcher).Watch(ctx, coord.KindMutex, name) {
-			if err != nil {
-				t.Errorf("watching: %v", err)
-				return
-			}
-			seen <- d
-		}
-	}()
-	return seen
-}
-
-func until(t *testing.T, what string, seen <-chan coord.Description, want func(coord.Description) bool) {
-	t.Helper()
-	for !want(receive(t, what, seen)) {
-	}
-}
-
-func TestWatchSeesStrangersAndGoesOnAfterARestart(t *testing.T) {
+func TestDescribeGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	p := server(t, localserver.PostgresOptions{})
-	s := open(t, closing(t, p.URL(), pgcoord.Options{WatchEvery: 50 * time.Millisecond}), coord.SessionOptions{})
-	seen := follow(t, s, "7")
-	until(t, "nobody", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
-	psql(t, p.URL(), "a%7Cone", "select pg_advisory_lock(7)")
-	until(t, "a stranger", seen, func(d coord.Description) bool { return len(d.Owners) == 1 && string(d.Owners[0].Data) == "one" })
-	waiter, stop := context.WithCancel(t.Context())
-	defer stop()
-	done := make(chan struct{})
-	other := sql(t, p.URL())
-	go func() {
-		defer close(done)
-		_, _ = other.Exec(waiter, "select pg_advisory_lock(7)") // until the restart
-	}()
-	until(t, "its waiter", seen, func(d coord.Description) bool { return len(d.Waiters) == 1 })
-	if err := p.Restart(t.Context()); err != nil {
-		t.Fatal(err)
+	s := open(t, closing(t, p.URL(), pgcoord.Options{}), coord.SessionOptions{})
+	for range 3 {
+		if d := describe(t, s, "7"); len(d.Owners) != 0 {
+			t.Errorf("owners: %+v", d.Owners)
+		}
+		if err := p.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	<-done
-	until(t, "nobody again", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
 	must(t, s, coord.Claim{Kind: coord.KindMutex, Name: "7"})
-	until(t, "us", seen, func(d coord.Description) bool { return len(d.Owners) == 1 })
-}
-
-func TestWatchLooksAgainAtOnceWhenItsConnectionEnds(t *testing.T) {
-	t.Parallel()
-	p := server(t, localserver.PostgresOptions{})
-	seen := follow(t, open(t, closing(t, p.URL(), pgcoord.Options{WatchEvery: time.Hour}), coord.SessionOptions{}), "7")
-	until(t, "nobody", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
-	must(t, open(t, closing(t, p.URL(), brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: "7"})
-	until(t, "an owner", seen, func(d coord.Description) bool { return len(d.Owners) == 1 })
-	if err := p.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "nobody again", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
-}
-
-func TestAnnouncementWakesAWatch(t *testing.T) {
-	t.Parallel()
-	url := shared(t)
-	key := freshKey()
-	watcher := open(t, closing(t, url, pgcoord.Options{WatchEvery: time.Hour}), coord.SessionOptions{})
-	seen := follow(t, watcher, key)
-	until(t, "nobody", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
-	owner := open(t, closing(t, url, brisk), coord.SessionOptions{})
-	for _, data := range []string{"a", "b"} {
-		g := must(t, owner, coord.Claim{Kind: coord.KindMutex, Name: key, Data: []byte(data)})
-		until(t, "the acquisition", seen, func(d coord.Description) bool { return len(d.Owners) == 1 && string(d.Owners[0].Data) == data })
-		if err := g.(coord.Publisher).Publish(t.Context(), []byte("new")); err != nil {
-			t.Fatal(err)
-		}
-		until(t, "the publication", seen, func(d coord.Description) bool { return len(d.Owners) == 1 && string(d.Owners[0].Data) == "new" })
-		if err := g.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		until(t, "the release", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
+	if d := describe(t, s, "7"); len(d.Owners) != 1 {
+		t.Errorf("owners: %+v, want us", d.Owners)
 	}
 }
 
-func TestWatchOfWhatCannotBeWatchedEndsWithTheReason(t *testing.T) {
+func TestWhatCannotBeDescribedIsSaid(t *testing.T) {
 	t.Parallel()
-	s := open(t, closing(t, shared(t), brisk), coord.SessionOptions{})
-	for name, kind := range map[string]coord.Kind{"1": coord.KindSemaphore, "99999999999999999999": coord.KindMutex} {
-		n := 0
-		for _, err := range s.(coord.Watcher).Watch(t.Context(), kind, name) {
-			if n++; !errors.Is(err, coord.ErrUnsupported) && !errors.Is(err, coord.ErrInvalid) {
-				t.Errorf("watching %v %s: %v", kind, name, err)
-			}
-		}
-		if n != 1 {
-			t.Errorf("watching %v %s yielded %d times, want one error", kind, name, n)
+	s := open(t, closing(t, shared(t), pgcoord.Options{}), coord.SessionOptions{})
+	for _, c := range []struct {
+		kind coord.Kind
+		name string
+		want error
+	}{{coord.KindSemaphore, "1", coord.ErrUnsupported}, {coord.KindMutex, "99999999999999999999", coord.ErrInvalid}} {
+		if _, err := s.(coord.Describer).Describe(t.Context(), c.kind, c.name); !errors.Is(err, c.want) {
+			t.Errorf("describing %v %s: %v, want %v", c.kind, c.name, err, c.want)
 		}
 	}
 }
@@ -238,12 +151,12 @@ func TestNamesAreHashedByTheServer(t *testing.T) {
 	t.Parallel()
 	url := shared(t)
 	name := "ledger/" + freshKey()
-	g := must(t, open(t, closing(t, url, brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: name})
+	g := must(t, open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: name})
 	look := sql(t, url)
 	if n := one[int](t, look, strings.Replace(heldQuery, "$1::bigint", "hashtextextended($1, 0)", 1), name); n != 1 {
 		t.Errorf("%d locks on hashtextextended(%q, 0)", n, name)
 	}
-	s := open(t, closing(t, url, brisk), coord.SessionOptions{})
+	s := open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{})
 	if d := describe(t, s, name); len(d.Owners) != 1 || d.Owners[0].ID != g.Info().Owner || d.Name != name {
 		t.Errorf("described as %+v", d)
 	}

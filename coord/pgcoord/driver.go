@@ -18,25 +18,19 @@ import (
 
 const driverName = "postgres"
 
-// Driver is the coord.Driver of the advisory locks of one Postgres database. Its sessions
-// share one connection for reading and notifying, which is made when it is first needed.
+// Driver is the coord.Driver of the advisory locks of one Postgres database.
 type Driver struct {
-	config   *pgconn.Config
-	options  Options
-	observer *observer
-	known    pgwire.Known
+	config  *pgconn.Config
+	options Options
+	known   pgwire.Known
 
 	mu        sync.Mutex
-	keys      map[string]Key // of names, as the server computed them
-	abandoned connections    // of abandoned grants, which run out
-	serving   connections    // of all sessions
+	abandoned connections // of abandoned grants, which run out
+	serving   connections // of all sessions
 	closed    bool
 }
 
 var _ coord.Driver = (*Driver)(nil)
-
-// keysKept bounds the memory of computed keys.
-const keysKept = 1000
 
 // New makes a driver for the database that a URL or keyword string names, as libpq reads
 // it: PG* variables, password and service files count; several hosts are tried in turn,
@@ -52,9 +46,7 @@ func New(dsn string, o Options) (*Driver, error) {
 		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
 	o.Override.Apply(config)
-	d := &Driver{config: config, options: o, keys: map[string]Key{}, abandoned: connections{}, serving: connections{}}
-	d.observer = newObserver(d)
-	return d, nil
+	return &Driver{config: config, options: o, abandoned: connections{}, serving: connections{}}, nil
 }
 
 // Name implements coord.Driver.
@@ -104,46 +96,41 @@ func (d *Driver) check(f facts) error {
 	return fmt.Errorf("%w: %w (name the primary, or all hosts)", coord.ErrRefused, reason)
 }
 
-// key is the key that a claim's name stands for.
-func (d *Driver) key(ctx context.Context, name string) (Key, error) {
+// lockName is a name and its key, or the statement by which the server computes that.
+type lockName struct {
+	name, sql string
+	key       Key
+}
+
+// key is what a claim's name stands for.
+func (o Options) key(name string) (lockName, error) {
 	k, named, err := ParseKey(name)
-	if err != nil {
-		return Key{}, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
-	}
 	switch {
+	case err != nil:
+		return lockName{}, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	case !named && k.Foreign():
-		return Key{}, fmt.Errorf("%w: an extension made the key %v: the functions for advisory locks cannot take it", coord.ErrInvalid, k)
+		return lockName{}, fmt.Errorf("%w: an extension made the key %v: the functions for advisory locks cannot take it", coord.ErrInvalid, k)
 	case !named:
-		return k, nil
+		return lockName{key: k}, nil
 	}
-	k, sql := d.options.Scheme.Key(name)
-	if sql == "" {
-		return k, nil
+	k, sql := o.Scheme.Key(name)
+	return lockName{name, sql, k}, nil
+}
+
+// of is the key, which the server at conn may have to compute.
+func (n lockName) of(ctx context.Context, conn *pgwire.Conn) (Key, error) {
+	if n.sql == "" {
+		return n.key, nil
 	}
-	d.mu.Lock()
-	k, known := d.keys[name]
-	d.mu.Unlock()
-	if known {
-		return k, nil
-	}
-	rows, err := d.observer.query(ctx, sql, name)
-	if err == nil && len(rows) != 1 {
-		err = pgwire.ErrOutOfStep
-	}
-	var n int64
+	r, err := single(ctx, conn, n.sql, n.name)
+	var number int64
 	if err == nil {
-		n, err = strconv.ParseInt(rows[0].Text(0), 10, 64)
+		number, err = strconv.ParseInt(r.Text(0), 10, 64)
 	}
 	if err != nil {
 		return Key{}, fmt.Errorf("computing the key of a name: %w", err)
 	}
-	k = BigintKey(n)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.keys) < keysKept {
-		d.keys[name] = k
-	}
-	return k, nil
+	return BigintKey(number), nil
 }
 
 // keepAbandoned lets an abandoned connection run out by itself; the driver's Close ends it.
@@ -160,9 +147,9 @@ func (d *Driver) keepAbandoned(l *connection) {
 const payloadLimit = 7999
 
 // Notify sends payload on a channel to all that listen in this database, leaders among
-// them. It needs no session. The payload is at most 7999 bytes, else the error wraps
-// coord.ErrDataTooLong; a channel that cannot be is coord.ErrInvalid. After another error
-// it may have been sent.
+// them. It needs no session, and connects for each. The payload is at most 7999 bytes, else the
+// error wraps coord.ErrDataTooLong; a channel that cannot be is coord.ErrInvalid. After another
+// error it may have been sent.
 func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
 	if err := CheckChannel(channel); err != nil {
 		return fmt.Errorf("notifying: %w", err)
@@ -173,9 +160,14 @@ func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
 	if !validText(payload) {
 		return fmt.Errorf("notifying: %w: the payload has a zero byte or is not UTF-8", coord.ErrInvalid)
 	}
-	return d.observer.use(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
+	l, err := d.newPrepared(ctx, d.options.TTL, defaultIdentity)
+	if err != nil {
+		return fmt.Errorf("notifying: %w", err)
+	}
+	defer l.close(ctx)
+	return notOurLoss(l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		return notify(ctx, conn, channel, payload)
-	})
+	}))
 }
 
 // notify sends a payload.
@@ -186,22 +178,13 @@ func notify(ctx context.Context, conn *pgwire.Conn, channel, payload string) err
 	return nil
 }
 
-// listenTo makes the session of a connection listen.
-func listenTo(ctx context.Context, conn *pgwire.Conn, channel string) error {
-	if err := conn.Listen(ctx, channel); err != nil {
-		return fmt.Errorf("listening: %w", classify(err))
-	}
-	return nil
-}
-
 // Close implements coord.Driver.
-func (d *Driver) Close(ctx context.Context) error {
+func (d *Driver) Close(context.Context) error {
 	d.mu.Lock()
 	d.closed = true
 	left := d.abandoned
 	d.abandoned = connections{}
 	d.mu.Unlock()
 	left.cut()
-	d.observer.close(ctx)
 	return nil
 }

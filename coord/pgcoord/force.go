@@ -12,6 +12,8 @@ import (
 
 var _ coord.ForceReleaser = (*Driver)(nil)
 
+const watchName = "coordtop-watch" // how connections that only read or end sessions name themselves
+
 // forceQuery ends a session, or cancels its statement, if the session is the one that the
 // parameters name and has that very row in pg_locks. It answers one row: whether the start of
 // the session is hidden from us, and what the function returned; null: it was not called.

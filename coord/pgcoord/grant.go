@@ -97,9 +97,9 @@ func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
 	g.session.Start(ctx, g.inbox.run)
 	g.connection.listen(g.inbox.put)
 	for _, c := range o.Channels {
-		if err := listenTo(ctx, conn, c.Channel); err != nil {
+		if err := conn.Listen(ctx, c.Channel); err != nil {
 			g.inbox.close()
-			return err
+			return fmt.Errorf("listening: %w", classify(err))
 		}
 	}
 	return nil

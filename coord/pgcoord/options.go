@@ -12,13 +12,12 @@ import (
 )
 
 const (
-	defaultIdentity   = "coordtop"
-	defaultTTL        = 11 * time.Second // keepalives of 5 s, then 3 every 2 s
-	defaultWatchEvery = time.Second
-	defaultQueue      = 256
-	defaultConnect    = 5 * time.Second
-	shortestTTL       = 500 * time.Millisecond
-	longestTTL        = 9 * time.Hour // what keepalives of at most 32767 s can do
+	defaultIdentity = "coordtop"
+	defaultTTL      = 11 * time.Second // keepalives of 5 s, then 3 every 2 s
+	defaultQueue    = 256
+	defaultConnect  = 5 * time.Second
+	shortestTTL     = 500 * time.Millisecond
+	longestTTL      = 9 * time.Hour // what keepalives of at most 32767 s can do
 
 	channelLimit = 63 // bytes of a channel's name; the server cuts longer ones in silence
 )
@@ -41,10 +40,6 @@ type Options struct {
 	Poll time.Duration
 	// Scheme makes keys of names that are no numbers. "": Hashtextextended.
 	Scheme Scheme
-	// WatchEvery is the pause between two reads of a watch at rest; announcements make it
-	// read at once, and for ten times as long after a change, and while anybody waits, it
-	// reads four times as often. 0: 1 s.
-	WatchEvery time.Duration
 	// Channels are listened to while an election is won, on the connection that owns it.
 	Channels []Listener
 	// Queue is how many notifications wait for a slow handler before the oldest are
@@ -78,12 +73,10 @@ func (o Options) check() (Options, error) {
 	if o.Scheme, err = ParseScheme(string(o.Scheme)); err != nil {
 		return o, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
-	for name, d := range map[string]time.Duration{"TTL": o.TTL, "WatchEvery": o.WatchEvery, "Poll": o.Poll} {
-		if d < 0 {
-			return o, fmt.Errorf("%w: %s is negative (%v)", coord.ErrInvalid, name, d)
-		}
+	if o.Poll < 0 {
+		return o, fmt.Errorf("%w: Poll is negative (%v)", coord.ErrInvalid, o.Poll)
 	}
-	o.TTL, o.WatchEvery = cmp.Or(o.TTL, defaultTTL), cmp.Or(o.WatchEvery, defaultWatchEvery)
+	o.TTL = cmp.Or(o.TTL, defaultTTL)
 	o.Queue = cmp.Or(max(o.Queue, 0), defaultQueue)
 	for _, l := range o.Channels {
 		if err := CheckChannel(l.Channel); err != nil {

@@ -49,15 +49,23 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	if err := cmp.Or(check(c), checkData(s.identity, c.Data)); err != nil {
 		return nil, err
 	}
-	r := request{Claim: c}
-	if r.key, err = s.driver.key(ctx, c.Name); err != nil {
-		return nil, s.closedOr(failure.With(err, ctx.Err()))
+	name, err := s.driver.options.key(c.Name)
+	if err != nil {
+		return nil, err
 	}
 	l, err := s.connectionFor(ctx, cmp.Or(c.TTL, s.ttl), ApplicationName(s.identity, c.Data))
 	if err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
-	p := &place{session: s, connection: l, request: r, asked: time.Now(), outcome: make(chan struct{})}
+	p := &place{session: s, connection: l, request: request{Claim: c}, asked: time.Now(), outcome: make(chan struct{})}
+	err = l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
+		p.request.key, err = name.of(ctx, conn)
+		return err
+	})
+	if err != nil {
+		l.hangUp()
+		return nil, s.closedOr(failure.With(notOurLoss(err), ctx.Err()))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if over := s.Over(); over != nil {

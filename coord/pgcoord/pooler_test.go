@@ -60,7 +60,7 @@ func TestSessionPoolerWillDo(t *testing.T) {
 	})
 	coordtest.Run(t, func(testing.TB) coordtest.Harness {
 		return coordtest.Harness{
-			NewDriver: func(t testing.TB) coord.Driver { return driver(t, b.URL(), brisk) },
+			NewDriver: func(t testing.TB) coord.Driver { return driver(t, b.URL(), pgcoord.Options{}) },
 			TTL:       time.Second,
 			Name:      func(testing.TB, coord.Kind) string { return freshKey() },
 		}

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/pgwire"
 )
 
 // Enqueue implements coord.Queuer. It returns when the server has put us into its queue.
@@ -34,7 +35,11 @@ func (p *place) queued(ctx context.Context) error {
 		if p.session.driver.options.Poll > 0 {
 			return nil
 		}
-		rows, err := p.session.driver.observer.query(ctx, inQueueQuery, itoa(int64(p.connection.facts.pid)))
+		var rows []row
+		err := p.session.read(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
+			rows, err = query(ctx, conn, inQueueQuery, itoa(int64(p.connection.facts.pid)))
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("looking at the queue: %w", err)
 		}

@@ -135,7 +135,7 @@ func TestSeveralHostsMeanThePrimaryAmongThem(t *testing.T) {
 	primary := server(t, localserver.PostgresOptions{})
 	standby := server(t, localserver.PostgresOptions{StandbyOf: primary})
 	url := fmt.Sprintf("postgres://postgres@%s,%s/postgres?sslmode=disable", standby.Addr(), primary.Addr())
-	d := closing(t, url, brisk)
+	d := closing(t, url, pgcoord.Options{})
 	s := open(t, d, coord.SessionOptions{TTL: 2 * time.Second})
 	key := freshKey()
 	g := must(t, s, coord.Claim{Kind: coord.KindElection, Name: key})

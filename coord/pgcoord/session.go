@@ -11,6 +11,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
+	"coordtop/internal/pgwire"
 )
 
 // session is what claims share: an identity and a TTL. Each claim has a connection of its
@@ -33,7 +34,6 @@ type session struct {
 
 var (
 	_ coord.Describer = (*session)(nil)
-	_ coord.Watcher   = (*session)(nil)
 	_ coord.Queuer    = (*session)(nil)
 )
 
@@ -41,7 +41,7 @@ var (
 func (s *session) Info() coord.SessionInfo { return coord.SessionInfo{Caps: s.caps} }
 
 func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
-	l, err := s.driver.newPrepared(ctx, ttl, name, nil)
+	l, err := s.driver.newPrepared(ctx, ttl, name)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +57,22 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 	return l, nil
 }
 
+// takeSpare returns the connection that no claim uses, if there is one that works; else nil.
+func (s *session) takeSpare() *connection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.spare
+	s.spare = nil
+	if l == nil || !l.alive() {
+		return nil
+	}
+	return l
+}
+
 // connectionFor returns a connection for a claim, prepared for its TTL under its name: the spare
 // one if that still works, else a new one.
 func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
-	s.mu.Lock()
-	l := s.spare
-	s.spare = nil
-	s.mu.Unlock()
-	if l != nil && l.alive() {
+	if l := s.takeSpare(); l != nil {
 		quick, cancel := context.WithTimeout(ctx, closeTime)
 		err := l.prepare(quick, ttl, name)
 		cancel()
@@ -74,6 +82,34 @@ func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name str
 		l.cut(errClosed)
 	}
 	return s.connect(ctx, ttl, name)
+}
+
+// read runs f on a connection that no claim uses. If the spare one turns out to have ended, f is
+// run once more, on a new one.
+func (s *session) read(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
+	ctx, leave, err := s.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for {
+		l := s.takeSpare()
+		kept := l != nil
+		if !kept {
+			if l, err = s.connect(ctx, s.ttl, s.identity); err != nil {
+				return err
+			}
+		}
+		err = l.submit(readTime, f).wait(ctx)
+		if l.alive() && ctx.Err() == nil {
+			s.putBack(l)
+			return err
+		}
+		l.hangUp()
+		if !kept || ctx.Err() != nil {
+			return notOurLoss(err)
+		}
+	}
 }
 
 // putBack keeps a connection that owns nothing for the next claim, or closes it.

@@ -42,9 +42,6 @@ func beOwner() int {
 	return 0
 }
 
-// brisk makes watches look often, so that tests are quick.
-var brisk = pgcoord.Options{WatchEvery: 100 * time.Millisecond}
-
 func driver(t testing.TB, dsn string, o pgcoord.Options) *pgcoord.Driver {
 	t.Helper()
 	d, err := pgcoord.New(dsn, o)
