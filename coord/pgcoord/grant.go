@@ -118,20 +118,11 @@ func (g *grant) close() {
 	}
 }
 
-// over is the error of a call on a grant that has ended; nil: it has not.
-func (g *grant) over() error {
-	err := g.Err()
-	if err == nil || errors.Is(err, coord.ErrLost) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", coord.ErrLost, err)
-}
-
 // Renew implements coord.Renewer: it asks the server one question on the lock's own
 // connection. A question that is not answered before ctx ends stays asked, as a second
 // one could not overtake it: the next call waits for the same answer.
 func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
-	if err := g.over(); err != nil {
+	if err := g.Over("renewing"); err != nil {
 		return coord.Window{}, err
 	}
 	g.mu.Lock()
@@ -142,7 +133,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	g.mu.Unlock()
 	switch err := j.wait(ctx); {
 	case g.Err() != nil: // also where the answer came as the connection expired
-		return coord.Window{}, fmt.Errorf("%w: %w", coord.ErrLost, g.Err())
+		return coord.Window{}, g.Over("renewing")
 	case err != nil:
 		return coord.Window{}, fmt.Errorf("renewing: %w", err)
 	}
@@ -151,7 +142,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 
 // confirmAgain is the question.
 func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
-	if err := g.over(); err != nil {
+	if err := g.Over("renewing"); err != nil {
 		return err
 	}
 	asked := time.Now()
@@ -181,12 +172,12 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	if err := checkData(g.session.identity, data); err != nil {
 		return err
 	}
-	if err := g.over(); err != nil {
+	if err := g.Over("publishing"); err != nil {
 		return err
 	}
 	name := ApplicationName(g.session.identity, data)
 	err := g.connection.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
-		if err := g.over(); err != nil {
+		if err := g.Over("publishing"); err != nil {
 			return err
 		}
 		if err := configure(ctx, conn, [][2]string{{"application_name", name}}); err != nil {
@@ -195,7 +186,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 		g.announce(ctx, conn, Proclaimed)
 		return nil
 	})
-	if lost := g.over(); err != nil && lost != nil && ctx.Err() == nil {
+	if lost := g.Over("publishing"); err != nil && lost != nil && ctx.Err() == nil {
 		return lost // where ctx ended it may be written, which a loss says it is not
 	}
 	return err

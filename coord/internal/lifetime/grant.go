@@ -2,6 +2,7 @@ package lifetime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -50,10 +51,14 @@ func (g *Grant) End(cause error) bool {
 
 // Over is the error of a verb that comes after the end; nil before.
 func (g *Grant) Over(verb string) error {
-	if err := g.Err(); err != nil {
+	switch err := g.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, coord.ErrLost):
+		return fmt.Errorf("%s: %w", verb, err)
+	default:
 		return fmt.Errorf("%s: %w: %w", verb, coord.ErrLost, err)
 	}
-	return nil
 }
 
 // Release ends g and calls giveBack. It does nothing where the grant has ended already, or where the
