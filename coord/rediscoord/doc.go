@@ -63,8 +63,8 @@
 // internal/respwire): an answer that no Redis gives ends the connection with an error that
 // names the server. Sentinels are asked by this package and not by the library, which reads
 // their answers where a panic ends the program: the master's address is the first that one
-// of them gives, at most 16 Sentinels are known, and a notice that the master was switched
-// only makes us ask again.
+// of them gives, only those that were named are asked, and a notice that the master was
+// switched only makes us ask again.
 //
 // # Rights
 //

@@ -78,26 +78,21 @@ func openAndClaim(t *testing.T, o rediscoord.ClientOptions) error {
 	return err
 }
 
-// TestSentinelThatNamesManyOthersIsNotFollowed has a Sentinel name a thousand others, and
-// say that the master was switched as no Sentinel says it, after it led to a real master.
-func TestSentinelThatNamesManyOthersIsNotFollowed(t *testing.T) {
+// TestSentinelThatNotifiesOfNonsenseIsAskedAgain has a Sentinel say that the master was switched as no
+// Sentinel says it, after it led to a real master.
+func TestSentinelThatNotifiesOfNonsenseIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})
 	host, port, _ := net.SplitHostPort(b.server.Addr())
 	asked := make(chan struct{}, 100)
-	var others strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&others, "*4\r\n+ip\r\n+127.0.0.1\r\n+port\r\n+%d\r\n", 1+i)
-	}
 	for _, malformed := range []string{">0\r\n", ">1\r\n+message\r\n", ">3\r\n+message\r\n+switch-master\r\n+main\r\n", "*0\r\n", ">3\r\n:1\r\n:2\r\n:3\r\n"} {
-		liar := liartest.RedisForTest(t, liartest.About("sentinel sentinels", liartest.Always("*1000\r\n"+others.String())).
-			But("sentinel get-master", func(w io.Writer, _ []string) error {
-				select {
-				case asked <- struct{}{}:
-				default:
-				}
-				return liartest.Say(w, "*2\r\n"+liartest.Text(host)+liartest.Text(port))
-			}).
+		liar := liartest.RedisForTest(t, liartest.About("sentinel get-master", func(w io.Writer, _ []string) error {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			return liartest.Say(w, "*2\r\n"+liartest.Text(host)+liartest.Text(port))
+		}).
 			But("subscribe", func(w io.Writer, command []string) error {
 				return errors.Join(liartest.Honest(w, command), liartest.Say(w, malformed))
 			}))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -14,19 +13,13 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// mostSentinels bounds how many Sentinels are known beside those that were given: a lying
-// one may name any number of others.
-const mostSentinels = 16
-
-// sentinels finds the master of a name. The library's own client for Sentinels is not used:
-// it reads what they say in goroutines that end the program on an answer of another form.
-// It is safe for concurrent use.
+// sentinels finds the master of a name. It asks those that were named and no others. The library's
+// own client for Sentinels is not used: it reads what they say in goroutines that end the program on
+// an answer of another form. It is safe for concurrent use.
 type sentinels struct {
 	master string
 	server redis.Options // to one of them, but for its address
-
-	mu    sync.Mutex
-	addrs []string
+	addrs  []string
 }
 
 // MasterError reports what went wrong with the master that Sentinels named.
@@ -42,7 +35,7 @@ func (e *MasterError) Error() string { return "the master at " + e.Addr + ": " +
 func (e *MasterError) Unwrap() error { return e.Err }
 
 func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
-	s := &sentinels{master: o.Master, server: *server, addrs: slices.Clone(o.Addrs)}
+	s := &sentinels{master: o.Master, server: *server, addrs: o.Addrs}
 	s.server.DB, s.server.PoolSize = 0, 1
 	s.server.Username, s.server.Password = o.SentinelUser, o.SentinelPassword
 	return s
@@ -54,30 +47,27 @@ func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
 func (s *sentinels) ask(ctx context.Context) (master, from string, err error) {
 	type answer struct {
 		from, master string
-		others       []string
 		err          error
 	}
-	addrs := s.known()
-	answers := make(chan answer, len(addrs))
+	answers := make(chan answer, len(s.addrs))
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	for _, addr := range addrs {
+	for _, addr := range s.addrs {
 		spawn.Go(ctx, &running, func() {
 			a := answer{from: addr}
 			a.err = spawn.Call(ctx, func() (err error) {
-				a.master, a.others, err = s.askOne(ctx, addr)
+				a.master, err = s.askOne(ctx, addr)
 				return err
 			})
 			answers <- a
 		})
 	}
 	var errs []error
-	for range addrs {
+	for range s.addrs {
 		a := <-answers
 		if a.err == nil {
-			s.learn(a.others)
 			return a.master, a.from, nil
 		}
 		errs = append(errs, a.err)
@@ -85,49 +75,18 @@ func (s *sentinels) ask(ctx context.Context) (master, from string, err error) {
 	return "", "", fmt.Errorf("asking the Sentinels: %w", errors.Join(errs...))
 }
 
-func (s *sentinels) known() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.addrs)
-}
-
-// learn takes up others as far as there is room.
-func (s *sentinels) learn(others []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, addr := range others {
-		if len(s.addrs) >= mostSentinels {
-			return
-		}
-		if !slices.Contains(s.addrs, addr) {
-			s.addrs = append(s.addrs, addr)
-		}
-	}
-}
-
-func (s *sentinels) askOne(ctx context.Context, addr string) (master string, others []string, err error) {
+func (s *sentinels) askOne(ctx context.Context, addr string) (master string, err error) {
 	client := s.client(addr)
 	defer client.Close()
 	defer spawn.OnDone(ctx, func() { client.Close() })()
 	pair, err := client.Do(ctx, "SENTINEL", "get-master-addr-by-name", s.master).StringSlice()
 	if err != nil {
-		return "", nil, fmt.Errorf("%s: %w", addr, err)
+		return "", fmt.Errorf("%s: %w", addr, err)
 	}
 	if len(pair) != 2 || !isAddress(pair[0], pair[1]) {
-		return "", nil, fmt.Errorf("%s answers with something that is not the address of a master: it is not a Sentinel", addr)
+		return "", fmt.Errorf("%s answers with something that is not the address of a master: it is not a Sentinel", addr)
 	}
-	if len(s.known()) >= mostSentinels {
-		return net.JoinHostPort(pair[0], pair[1]), nil, nil
-	}
-	// A user who may not ask for the others, or gets no answer, makes do with those that were given.
-	list := redis.NewMapStringStringSliceCmd(ctx, "SENTINEL", "sentinels", s.master)
-	_ = client.Process(ctx, list)
-	for _, other := range list.Val()[:min(len(list.Val()), mostSentinels)] {
-		if isAddress(other["ip"], other["port"]) {
-			others = append(others, net.JoinHostPort(other["ip"], other["port"]))
-		}
-	}
-	return net.JoinHostPort(pair[0], pair[1]), others, nil
+	return net.JoinHostPort(pair[0], pair[1]), nil
 }
 
 // client makes a client of one Sentinel, which the caller closes.
