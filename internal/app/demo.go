@@ -159,12 +159,9 @@ func serve(ctx context.Context, env Environment, endpoints []demo.Endpoint) erro
 // demoCandidateCommand runs one candidate until its standard input ends: that is how it
 // learns that the demo is over, or that the demo has died.
 func (p *program) demoCandidateCommand() *cobra.Command {
-	var o demo.CandidateOptions
-	var role string
-	cmd := &cobra.Command{
-		Use: demo.CandidateCommand, Hidden: true, Args: cobra.NoArgs,
-		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
-			o.Role = demo.Role(role)
+	return &cobra.Command{
+		Use: demo.CandidateCommand, Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
 			// It ends with the process: a read of standard input cannot be interrupted.
@@ -172,17 +169,7 @@ func (p *program) demoCandidateCommand() *cobra.Command {
 				_, _ = io.Copy(io.Discard, p.env.Stdin)
 				cancel()
 			})
-			return demo.RunCandidate(ctx, o, p.env.Stdout)
+			return demo.RunCandidate(ctx, args[0], p.env.Stdout)
 		}),
 	}
-	cmd.Flags().StringVar(&o.Name, "name", "", "what to be called")
-	cmd.Flags().StringVar(&o.URL, "url", "", "server")
-	cmd.Flags().StringVar(&o.Key, "key", "", "what to contend for")
-	cmd.Flags().StringVar(&o.Also, "also", "", "what the leader of the key leads too")
-	cmd.Flags().Uint64Var(&o.Limit, "limit", 0, "of the semaphore")
-	cmd.Flags().StringVar(&role, "role", "", "what to do with it")
-	lengthVar(cmd, &o.TTL, "ttl", 0, "of the lease")
-	cmd.Flags().StringVar(&o.Channel, "channel", "", "on which a leader notifies")
-	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "of the random pauses")
-	return cmd
 }

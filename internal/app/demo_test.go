@@ -282,7 +282,7 @@ func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 		"demo --no-ui --ydb-port 2136":      "2136 is a standard port",
 		"demo --no-ui --dflockd-port 6388":  "6388 is the standard port",
 		"demo --no-ui extra":                "demo takes no argument",
-		"demo-candidate --role juggler":     "its scheme is unknown",
+		`demo-candidate {"Role":"juggler"}`: "its scheme is unknown",
 		"demo --no-ui --seed minus-eleven":  "--seed",
 	} {
 		w := newWorld(t)

@@ -169,7 +169,8 @@ const rivalName = "rival:4411"
 
 func newRival(t *testing.T, url, key string) *rival {
 	t.Helper()
-	cmd := command(t, demo.CandidateCommand, "--url", url, "--key", key, "--role", string(demo.RoleLeader), "--ttl", "3s", "--name", rivalName)
+	o := demo.Task{URL: url, Key: key, Role: demo.RoleLeader, TTL: 3 * time.Second, Name: rivalName}
+	cmd := command(t, demo.CandidateCommand, o.Argument())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +21,8 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// CandidateOptions say what one candidate process contends for.
-type CandidateOptions struct {
+// Task says what one candidate process contends for.
+type Task struct {
 	Name    string // what it calls itself
 	URL     string // of the server; its scheme tells the backend
 	Key     string
@@ -33,25 +34,35 @@ type CandidateOptions struct {
 	Seed    uint64
 }
 
+// Argument is the task as the argument of CandidateCommand.
+func (t Task) Argument() string {
+	text, _ := json.Marshal(t) // of texts and numbers, which never fails
+	return string(text)
+}
+
 // What a candidate tells its parent, a line each.
 const (
 	saysOwns  = "owns" // and, behind a blank, how the server lists it
 	saysWaits = "waits"
 )
 
-// RunCandidate contends until ctx ends, then gives up what it owns: at once, or in a few
-// seconds where the server is gone. It writes to say, a line each, when it begins and
-// stops owning.
-func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error {
-	driver, err := o.driver()
+// RunCandidate does the task that argument describes until ctx ends, then gives up what it owns: at
+// once, or in a few seconds where the server is gone. It writes to say, a line each, when it begins
+// and stops owning.
+func RunCandidate(ctx context.Context, argument string, say io.Writer) error {
+	var t Task
+	if err := json.Unmarshal([]byte(argument), &t); err != nil {
+		return fmt.Errorf("reading what to contend for: %w", err)
+	}
+	driver, err := t.driver()
 	if err != nil {
 		return fmt.Errorf("making the driver: %w", err)
 	}
-	c := &contender{driver: driver, options: o, say: say, identity: o.Name}
+	c := &contender{driver: driver, task: t, say: say}
 	if act := c.act(); act != nil {
 		err = act(ctx)
 	} else {
-		err = fmt.Errorf("unknown role %q", o.Role)
+		err = fmt.Errorf("unknown role %q", t.Role)
 	}
 	if ctx.Err() != nil {
 		err = nil
@@ -62,33 +73,32 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 }
 
 // driver makes the driver of the backend. Claims wait in a queue where there is one.
-func (o CandidateOptions) driver() (coord.Driver, error) {
-	scheme, _, _ := strings.Cut(o.URL, ":")
+func (t Task) driver() (coord.Driver, error) {
+	scheme, _, _ := strings.Cut(t.URL, ":")
 	switch scheme {
 	case "postgres":
-		return pgcoord.New(o.URL, pgcoord.Options{})
+		return pgcoord.New(t.URL, pgcoord.Options{})
 	case "grpc":
-		return ydbcoord.New(o.URL+"?node="+ydbNode, ydbcoord.Options{TTL: o.TTL})
+		return ydbcoord.New(t.URL+"?node="+ydbNode, ydbcoord.Options{TTL: t.TTL})
 	case "dflockd":
-		client, err := dflockcoord.ParseURL(o.URL)
+		client, err := dflockcoord.ParseURL(t.URL)
 		if err != nil {
 			return nil, err
 		}
-		return dflockcoord.New(client, dflockcoord.Options{Lease: o.TTL})
+		return dflockcoord.New(client, dflockcoord.Options{Lease: t.TTL})
 	}
-	client, err := rediscoord.ParseURL(o.URL)
+	client, err := rediscoord.ParseURL(t.URL)
 	if err != nil {
 		return nil, err
 	}
-	return rediscoord.New(client, rediscoord.Options{TTL: o.TTL, RetryDelay: 500 * time.Millisecond})
+	return rediscoord.New(client, rediscoord.Options{TTL: t.TTL, RetryDelay: 500 * time.Millisecond})
 }
 
 // contender is one candidate at work.
 type contender struct {
-	driver   coord.Driver
-	options  CandidateOptions
-	say      io.Writer
-	identity string
+	driver coord.Driver
+	task   Task
+	say    io.Writer
 }
 
 // act is what a candidate of its role does until its context ends; nil: there is no such role.
@@ -96,11 +106,11 @@ func (c *contender) act() func(context.Context) error {
 	return map[Role]func(context.Context) error{
 		RoleLeader: c.lead, RoleDeputy: c.deputise, RoleWorker: c.work, RoleReader: c.work, RoleStaller: c.stall,
 		RoleLeaker: c.leak, RoleScheduler: c.schedule, RolePublisher: c.publish, RolePool: c.pool, RoleService: c.serve,
-	}[c.options.Role]
+	}[c.task.Role]
 }
 
 func (c *contender) session() coord.SessionOptions {
-	return coord.SessionOptions{Description: c.identity, TTL: c.options.TTL}
+	return coord.SessionOptions{Description: c.task.Name, TTL: c.task.TTL}
 }
 
 func (c *contender) tell(line string) {
@@ -116,7 +126,7 @@ func (c *contender) data(does ...string) []byte {
 	if c.driver.Name() == "dflockd" {
 		return nil
 	}
-	return []byte(strings.Join(append([]string{c.identity}, does...), " "))
+	return []byte(strings.Join(append([]string{c.task.Name}, does...), " "))
 }
 
 // complain goes to the parent's log.
@@ -124,12 +134,12 @@ func complain(err error) { fmt.Fprintln(os.Stderr, "coordtop demo:", err) }
 
 // lead leads for as long as it can, and leads Also for as long as it leads Key.
 func (c *contender) lead(ctx context.Context) error {
-	return coord.NewCandidate(c.driver, c.session(), c.options.Key, coord.LeadOptions{
+	return coord.NewCandidate(c.driver, c.session(), c.task.Key, coord.LeadOptions{
 		Data: c.data(),
 		OnElected: func(ctx context.Context, term *coord.Term) error {
 			c.owns(term.Lease())
-			if c.options.Also != "" {
-				return coord.NewCandidate(c.driver, c.session(), c.options.Also, coord.LeadOptions{Data: c.data()}).Run(ctx)
+			if c.task.Also != "" {
+				return coord.NewCandidate(c.driver, c.session(), c.task.Also, coord.LeadOptions{Data: c.data()}).Run(ctx)
 			}
 			c.notify(ctx)
 			return nil
@@ -146,12 +156,12 @@ type notifier interface {
 // notify tells on the channel what the leader does, as long as it leads.
 func (c *contender) notify(ctx context.Context) {
 	n, ok := c.driver.(notifier)
-	if !ok || c.options.Channel == "" {
+	if !ok || c.task.Channel == "" {
 		return
 	}
-	pause := between(c.options.Seed, 2*time.Second, 6*time.Second)
+	pause := between(c.task.Seed, 2*time.Second, 6*time.Second)
 	for batch := 1; backoff.Sleep(ctx, pause()) == nil; batch++ {
-		if err := n.Notify(ctx, c.options.Channel, fmt.Sprintf("%s posted batch %d", c.identity, batch)); err != nil && ctx.Err() == nil {
+		if err := n.Notify(ctx, c.task.Channel, fmt.Sprintf("%s posted batch %d", c.task.Name, batch)); err != nil && ctx.Err() == nil {
 			complain(err)
 		}
 	}
@@ -159,15 +169,15 @@ func (c *contender) notify(ctx context.Context) {
 
 // deputise leads for some steps, proclaims each, resigns, and stands back for a while.
 func (c *contender) deputise(ctx context.Context) error {
-	step := between(c.options.Seed, 4*time.Second, 9*time.Second)
+	step := between(c.task.Seed, 4*time.Second, 9*time.Second)
 	const steps = 4
 	for ctx.Err() == nil {
-		err := coord.Lead(ctx, c.driver, c.session(), c.options.Key, coord.LeadOptions{Data: c.data()},
+		err := coord.Lead(ctx, c.driver, c.session(), c.task.Key, coord.LeadOptions{Data: c.data()},
 			func(ctx context.Context, term *coord.Term) error {
 				c.owns(term.Lease())
 				defer c.tell(saysWaits)
 				for n := 1; n <= steps && backoff.Sleep(ctx, step()) == nil; n++ {
-					if err := term.Proclaim(ctx, fmt.Appendf(nil, "%s report=%d/%d", c.identity, n, steps)); err != nil {
+					if err := term.Proclaim(ctx, fmt.Appendf(nil, "%s report=%d/%d", c.task.Name, n, steps)); err != nil {
 						return err
 					}
 				}
@@ -184,15 +194,15 @@ func (c *contender) deputise(ctx context.Context) error {
 // work takes the mutex, holds it for a while, and rests.
 func (c *contender) work(ctx context.Context) error {
 	o := coord.MutexOptions{Data: c.data()}
-	pause := between(c.options.Seed, 2*time.Second, 8*time.Second)
+	pause := between(c.task.Seed, 2*time.Second, 8*time.Second)
 	rest := pause
-	if c.options.Role == RoleReader {
-		o.Mode, pause = coord.Shared, between(c.options.Seed, 20*time.Second, 40*time.Second)
+	if c.task.Role == RoleReader {
+		o.Mode, pause = coord.Shared, between(c.task.Seed, 20*time.Second, 40*time.Second)
 		rest = func() time.Duration { return time.Second } // that it nearly always has several owners is what there is to see
 	}
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		for ctx.Err() == nil {
-			c.shift(ctx, s.Mutex(c.options.Key, o), pause)
+			c.shift(ctx, s.Mutex(c.task.Key, o), pause)
 			_ = backoff.Sleep(ctx, rest()) // the loop sees the end of ctx
 		}
 		return nil
@@ -228,11 +238,11 @@ func within(ctx, other context.Context) (both context.Context, stop context.Canc
 // leak is what a program does that takes a lock in a connection of its pool, puts the
 // connection back, and never unlocks: the lock stays for as long as the connection does.
 func (c *contender) leak(ctx context.Context) error {
-	config, err := pgx.ParseConfig(c.options.URL)
+	config, err := pgx.ParseConfig(c.task.URL)
 	if err != nil {
 		return fmt.Errorf("reading the server's address: %w", err)
 	}
-	config.RuntimeParams["application_name"] = c.identity
+	config.RuntimeParams["application_name"] = c.task.Name
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
@@ -242,10 +252,10 @@ func (c *contender) leak(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(undo) // it is broken already, or the server is about to stop
 	}()
-	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1::text::bigint)", c.options.Key); err != nil {
+	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1::text::bigint)", c.task.Key); err != nil {
 		return fmt.Errorf("taking the lock: %w", err)
 	}
-	c.tell(saysOwns + " " + c.identity)
+	c.tell(saysOwns + " " + c.task.Name)
 	_, err = conn.WaitForNotification(ctx) // none comes: this ends with ctx or with the connection
 	return err
 }

@@ -77,14 +77,14 @@ func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 		var restless, mutexes int
 		contending := map[string]int{}
 		for _, c := range contests {
-			contending[c.key] += len(c.names)
-			if c.role == RoleWorker {
+			contending[c.Key] += len(c.names)
+			if c.Role == RoleWorker {
 				mutexes++
 			}
 			if c.replaceEvery[1] > 0 {
 				restless++
-				if c.replaceEvery[0] < c.ttl {
-					t.Errorf("%s: its leader may be replaced before it is followed", c.key)
+				if c.replaceEvery[0] < c.TTL {
+					t.Errorf("%s: its leader may be replaced before it is followed", c.Key)
 				}
 			}
 		}
@@ -106,9 +106,9 @@ func TestEveryProcessOfTheDemoHasANameOfItsOwn(t *testing.T) {
 		for _, c := range b.contests {
 			for _, name := range c.names {
 				if by, taken := used[name]; taken {
-					t.Errorf("%s is one of %s and of %s: ending its process would hit one of them by chance", name, by, c.key)
+					t.Errorf("%s is one of %s and of %s: ending its process would hit one of them by chance", name, by, c.Key)
 				}
-				used[name] = c.key
+				used[name] = c.Key
 			}
 		}
 	}
@@ -116,11 +116,11 @@ func TestEveryProcessOfTheDemoHasANameOfItsOwn(t *testing.T) {
 
 func TestALeaderHasAnotherIDInEachLife(t *testing.T) {
 	t.Parallel()
-	leader := &member{contest: contest{role: RoleLeader}, name: "host-01", firstID: firstID}
+	leader := &member{contest: contest{Task: Task{Role: RoleLeader}}, name: "host-01", firstID: firstID}
 	if a, b := leader.identity(0), leader.identity(1); a != "host-01:4411" || a == b {
 		t.Errorf("got %s, then %s", a, b)
 	}
-	if worker := (&member{contest: contest{role: RoleWorker}, name: "worker-b"}); worker.identity(0) != "worker-b" || worker.identity(1) != "worker-b" {
+	if worker := (&member{contest: contest{Task: Task{Role: RoleWorker}}, name: "worker-b"}); worker.identity(0) != "worker-b" || worker.identity(1) != "worker-b" {
 		t.Error("a worker changes its name")
 	}
 }
@@ -139,19 +139,19 @@ func TestTheViewsShowAllOfTheScenario(t *testing.T) {
 		for _, c := range b.contests {
 			shown := slices.ContainsFunc(target.Watch, func(w config.Watch) bool {
 				prefix, glob := strings.CutSuffix(w.Pattern, "*")
-				return (w.Pattern == c.key || glob && strings.HasPrefix(c.key, prefix)) && kindOf(c.role) == w.Kind
+				return (w.Pattern == c.Key || glob && strings.HasPrefix(c.Key, prefix)) && kindOf(c.Role) == w.Kind
 			})
-			if c.also != "" && !slices.ContainsFunc(target.Watch, func(w config.Watch) bool {
+			if c.Also != "" && !slices.ContainsFunc(target.Watch, func(w config.Watch) bool {
 				prefix, glob := strings.CutSuffix(w.Pattern, "*")
-				return w.Kind == sources.KindElection && (w.Pattern == c.also || glob && strings.HasPrefix(c.also, prefix))
+				return w.Kind == sources.KindElection && (w.Pattern == c.Also || glob && strings.HasPrefix(c.Also, prefix))
 			}) {
-				t.Errorf("%s: %s is not shown by %s", b.name, c.also, b.query)
+				t.Errorf("%s: %s is not shown by %s", b.name, c.Also, b.query)
 			}
 			if !shown {
-				t.Errorf("%s: %s is not shown as what it is by %s", b.name, c.key, b.query)
+				t.Errorf("%s: %s is not shown as what it is by %s", b.name, c.Key, b.query)
 			}
-			if c.channel != "" && !slices.Contains(target.Channels, c.channel) {
-				t.Errorf("%s: nobody listens to %s: %s", b.name, c.channel, b.query)
+			if c.Channel != "" && !slices.Contains(target.Channels, c.Channel) {
+				t.Errorf("%s: nobody listens to %s: %s", b.name, c.Channel, b.query)
 			}
 		}
 	}

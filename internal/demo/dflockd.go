@@ -23,10 +23,10 @@ const (
 // lock with more workers than it serves, and one whose owner stops renewing now and then.
 func dflockdContests() []contest {
 	return []contest{
-		{key: "demo/leader/dispatch", role: RoleLeader, names: hosts(14, 15, 16), ttl: 9 * time.Second, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
-		{key: "demo/lock/upload", role: RoleWorker, names: []string{"upload-a", "upload-b", "upload-c", "upload-d"}, ttl: 9 * time.Second},
-		{key: "demo/lock/thumbnails", role: RoleStaller, names: []string{"thumbnails-a", "thumbnails-b"}, ttl: 9 * time.Second},
-		{key: dflockdPool, limit: poolLimit, role: RolePool, names: []string{"pool-a", "pool-b"}, ttl: 9 * time.Second},
+		{Task: Task{Key: "demo/leader/dispatch", Role: RoleLeader, TTL: 9 * time.Second}, names: hosts(14, 15, 16), replaceEvery: seconds(45, 90)},
+		{Task: Task{Key: "demo/lock/upload", Role: RoleWorker, TTL: 9 * time.Second}, names: []string{"upload-a", "upload-b", "upload-c", "upload-d"}},
+		{Task: Task{Key: "demo/lock/thumbnails", Role: RoleStaller, TTL: 9 * time.Second}, names: []string{"thumbnails-a", "thumbnails-b"}},
+		{Task: Task{Key: dflockdPool, Limit: poolLimit, Role: RolePool, TTL: 9 * time.Second}, names: []string{"pool-a", "pool-b"}},
 	}
 }
 
@@ -47,10 +47,10 @@ func startDflockd(ctx context.Context, port int) (server, error) {
 // stall takes the mutex again and again, and every third time forgets it: the program lives on,
 // and the lease runs out.
 func (c *contender) stall(ctx context.Context) error {
-	pause := between(c.options.Seed, 6*time.Second, 14*time.Second)
+	pause := between(c.task.Seed, 6*time.Second, 14*time.Second)
 	turns := 0
 	return c.sessions(ctx, func(turn context.Context, s *coord.Session) error {
-		m := s.Mutex(c.options.Key, coord.MutexOptions{Data: c.data()})
+		m := s.Mutex(c.task.Key, coord.MutexOptions{Data: c.data()})
 		if turns++; turns%3 != 0 {
 			c.shift(turn, m, pause)
 		} else if _, err := m.Lock(turn); err != nil {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,7 +17,8 @@ import (
 	"coordtop/internal/backoff"
 )
 
-// CandidateCommand is the hidden command of the binary that runs one candidate.
+// CandidateCommand is the hidden command of the binary that runs one candidate, which its one
+// argument describes: see Task.Argument.
 const CandidateCommand = "demo-candidate"
 
 // member is one process of the scenario, started again whenever it ends.
@@ -44,7 +44,7 @@ type member struct {
 func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	for life := 0; ; life++ {
 		if err := c.live(ctx, life); err != nil && ctx.Err() == nil {
-			c.log.Warn("A demo candidate ended", "key", c.contest.key, "error", err)
+			c.log.Warn("A demo candidate ended", "key", c.contest.Key, "error", err)
 		}
 		if backoff.Sleep(ctx, pause()) != nil {
 			return
@@ -56,11 +56,11 @@ func (c *member) run(ctx context.Context, pause func() time.Duration) {
 // killed.
 func (c *member) live(ctx context.Context, life int) error {
 	who := c.identity(life)
-	cmd := exec.CommandContext(ctx, c.program, CandidateCommand, "--name", who,
-		"--url", c.url, "--key", c.contest.key, "--also", c.contest.also, "--limit", strconv.FormatUint(c.contest.limit, 10), "--role", string(c.contest.role),
-		"--ttl", c.contest.ttl.String(), "--channel", c.contest.channel, "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
+	task := c.contest.Task
+	task.Name, task.URL, task.Seed = who, c.url, c.seed+uint64(life)<<32
+	cmd := exec.CommandContext(ctx, c.program, CandidateCommand, task.Argument())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
-	cmd.Stderr = logWriter{c.log, c.contest.key}
+	cmd.Stderr = logWriter{c.log, c.contest.Key}
 	in, err := cmd.StdinPipe() // its end tells the child that we are gone
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
@@ -122,7 +122,7 @@ func (c *member) set(who string, cmd *exec.Cmd, in io.Closer) {
 // identity is what a process calls itself in its nth life: its machine and an id that is
 // another each time, if it leads.
 func (c *member) identity(life int) string {
-	if !c.contest.role.leads() {
+	if !c.contest.Role.leads() {
 		return c.name
 	}
 	return fmt.Sprintf("%s:%d", c.name, c.firstID+life%idsApart)

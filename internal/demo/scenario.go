@@ -30,14 +30,13 @@ const (
 
 // contest is one primitive and the processes that contend for it.
 type contest struct {
-	key          string
-	also         string // the leader leads this too, as long as it leads key; "": nothing
-	limit        uint64 // of a semaphore, for servers that take it with every claim; 0: they do not
-	role         Role
+	Task                          // without what differs from process to process
 	names        []string         // a process each
-	ttl          time.Duration    // 0: the driver's choice
 	replaceEvery [2]time.Duration // the owner is stopped politely after a time between these; zero: never
-	channel      string           // the leader notifies on it; "": none
+}
+
+func seconds(least, most time.Duration) [2]time.Duration {
+	return [2]time.Duration{least * time.Second, most * time.Second}
 }
 
 // hosts are names of machines.
@@ -57,10 +56,10 @@ func (r Role) leads() bool { return r == RoleLeader || r == RoleDeputy || r == R
 // that changes hands all the time, two that are calm and led by one process, and a mutex.
 func redisContests() []contest {
 	return []contest{
-		{key: "demo:leader:scheduler", role: RoleLeader, names: hosts(1, 2, 3), ttl: 6 * time.Second, replaceEvery: [2]time.Duration{30 * time.Second, 60 * time.Second}},
-		{key: "demo:leader:reports", role: RoleDeputy, names: hosts(4, 5), ttl: 10 * time.Second},
-		{key: "demo:leader:billing", also: "demo:leader:invoices", role: RoleLeader, names: hosts(6, 7), ttl: 30 * time.Second},
-		{key: "demo:lock:nightly-export", role: RoleWorker, names: []string{"worker-a", "worker-b", "worker-c"}, ttl: 5 * time.Second},
+		{Task: Task{Key: "demo:leader:scheduler", Role: RoleLeader, TTL: 6 * time.Second}, names: hosts(1, 2, 3), replaceEvery: seconds(30, 60)},
+		{Task: Task{Key: "demo:leader:reports", Role: RoleDeputy, TTL: 10 * time.Second}, names: hosts(4, 5)},
+		{Task: Task{Key: "demo:leader:billing", Also: "demo:leader:invoices", Role: RoleLeader, TTL: 30 * time.Second}, names: hosts(6, 7)},
+		{Task: Task{Key: "demo:lock:nightly-export", Role: RoleWorker, TTL: 5 * time.Second}, names: []string{"worker-a", "worker-b", "worker-c"}},
 	}
 }
 
@@ -71,11 +70,11 @@ const redisQuery = "election=demo:leader:*&mutex=demo:lock:*"
 // one that was leaked, with those who wait for it in vain. All wait in the server's queue.
 func postgresContests() []contest {
 	return []contest{
-		{key: "demo:leader:ledger", role: RoleLeader, names: hosts(8, 9, 10), replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}, channel: ledgerChannel},
-		{key: "demo:lock:month-end", role: RoleWorker, names: []string{"closing-a", "closing-b", "closing-c", "closing-d"}},
-		{key: compactorKey, role: RoleReader, names: []string{"compactor-1", "compactor-2"}},
-		{key: leakedKey, role: RoleLeaker, names: []string{"invoice-api"}},
-		{key: leakedKey, role: RoleWorker, names: []string{"invoice-mail", "invoice-pdf"}},
+		{Task: Task{Key: "demo:leader:ledger", Role: RoleLeader, Channel: ledgerChannel}, names: hosts(8, 9, 10), replaceEvery: seconds(45, 90)},
+		{Task: Task{Key: "demo:lock:month-end", Role: RoleWorker}, names: []string{"closing-a", "closing-b", "closing-c", "closing-d"}},
+		{Task: Task{Key: compactorKey, Role: RoleReader}, names: []string{"compactor-1", "compactor-2"}},
+		{Task: Task{Key: leakedKey, Role: RoleLeaker}, names: []string{"invoice-api"}},
+		{Task: Task{Key: leakedKey, Role: RoleWorker}, names: []string{"invoice-mail", "invoice-pdf"}},
 	}
 }
 
@@ -91,11 +90,11 @@ const (
 // that are pushed to who follows them, and instances of a service that can be found.
 func ydbContests() []contest {
 	return []contest{
-		{key: ydbExport, role: RoleWorker, names: []string{"export-a", "export-b", "export-c"}, ttl: 5 * time.Second},
-		{key: ydbConnections, role: RolePool, names: []string{"api-1", "api-2", "api-3"}, ttl: 5 * time.Second},
-		{key: ydbScheduler, role: RoleScheduler, names: hosts(11, 12, 13), ttl: 5 * time.Second, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
-		{key: ydbSettings, role: RolePublisher, names: []string{"settings-editor"}},
-		{key: ydbServices, role: RoleService, names: []string{"search-1", "search-2", "search-3"}, ttl: 5 * time.Second, replaceEvery: [2]time.Duration{60 * time.Second, 120 * time.Second}},
+		{Task: Task{Key: ydbExport, Role: RoleWorker, TTL: 5 * time.Second}, names: []string{"export-a", "export-b", "export-c"}},
+		{Task: Task{Key: ydbConnections, Role: RolePool, TTL: 5 * time.Second}, names: []string{"api-1", "api-2", "api-3"}},
+		{Task: Task{Key: ydbScheduler, Role: RoleScheduler, TTL: 5 * time.Second}, names: hosts(11, 12, 13), replaceEvery: seconds(45, 90)},
+		{Task: Task{Key: ydbSettings, Role: RolePublisher}, names: []string{"settings-editor"}},
+		{Task: Task{Key: ydbServices, Role: RoleService, TTL: 5 * time.Second}, names: []string{"search-1", "search-2", "search-3"}, replaceEvery: seconds(60, 120)},
 	}
 }
 

@@ -92,7 +92,7 @@ const perPool = 4
 // told of new ones as they are published.
 func (c *contender) schedule(ctx context.Context) error {
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
-		term, err := s.Election(c.options.Key, coord.ElectionOptions{}).Campaign(ctx, []byte(c.identity))
+		term, err := s.Election(c.task.Key, coord.ElectionOptions{}).Campaign(ctx, []byte(c.task.Name))
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (c *contender) schedule(ctx context.Context) error {
 				complain(err) // somebody plays with the demo: the old ones go on
 				continue
 			}
-			if err := term.Proclaim(leading, fmt.Appendf(nil, "%s settings=%d", c.identity, now.Version)); err != nil {
+			if err := term.Proclaim(leading, fmt.Appendf(nil, "%s settings=%d", c.task.Name, now.Version)); err != nil {
 				return err
 			}
 		}
@@ -120,9 +120,9 @@ func (c *contender) schedule(ctx context.Context) error {
 
 // publish writes new settings now and then.
 func (c *contender) publish(ctx context.Context) error {
-	pause := between(c.options.Seed, 12*time.Second, 25*time.Second)
+	pause := between(c.task.Seed, 12*time.Second, 25*time.Second)
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
-		shared := s.Semaphore(c.options.Key, coord.SemaphoreOptions{})
+		shared := s.Semaphore(c.task.Key, coord.SemaphoreOptions{})
 		for backoff.Sleep(ctx, pause()) == nil {
 			d, err := shared.Describe(ctx)
 			if err != nil {
@@ -156,12 +156,12 @@ func (c *contender) pool(ctx context.Context) error {
 }
 
 func (c *contender) connection(ctx context.Context, n uint64) error {
-	use := between(c.options.Seed+n<<16, 12*time.Second, 40*time.Second)
-	rest := between(c.options.Seed+n<<16, 24*time.Second, 56*time.Second) // so that not all permits are taken all the time
+	use := between(c.task.Seed+n<<16, 12*time.Second, 40*time.Second)
+	rest := between(c.task.Seed+n<<16, 24*time.Second, 56*time.Second) // so that not all permits are taken all the time
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		for backoff.Sleep(ctx, rest()/2) == nil {
-			lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
-				Limit: c.options.Limit, Data: c.data(fmt.Sprintf("connection=%d", n+1)),
+			lease, err := s.Semaphore(c.task.Key, coord.SemaphoreOptions{
+				Limit: c.task.Limit, Data: c.data(fmt.Sprintf("connection=%d", n+1)),
 			}).Acquire(ctx, 1)
 			if err != nil {
 				return err
@@ -180,10 +180,10 @@ func (c *contender) connection(ctx context.Context, n uint64) error {
 // serve is an instance of a service: who looks for one reads the owners of an ephemeral
 // semaphore, each with its address as its data.
 func (c *contender) serve(ctx context.Context) error {
-	address := fmt.Sprintf("10.20.0.%d:8080", 10+c.options.Seed%200)
+	address := fmt.Sprintf("10.20.0.%d:8080", 10+c.task.Seed%200)
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
-		lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
-			Ephemeral: true, Data: fmt.Appendf(nil, `{"label":%q,"address":%q}`, c.identity, address),
+		lease, err := s.Semaphore(c.task.Key, coord.SemaphoreOptions{
+			Ephemeral: true, Data: fmt.Appendf(nil, `{"label":%q,"address":%q}`, c.task.Name, address),
 		}).Acquire(ctx, 1)
 		if err != nil {
 			return err
