@@ -33,81 +33,27 @@ func (o *Operator) AuditEntries() ([]action.AuditEntry, error) {
 
 // Entries reads the newest actions, as AuditEntries does.
 func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
-	r := auditReader{log: l}
-	if err := r.read(); err != nil {
-		return nil, err
-	}
-	return r.entries(), nil
-}
-
-// auditReader reads the audit, and each time after that what was appended.
-type auditReader struct {
-	log    *AuditLog
-	list   []action.AuditEntry
-	at     map[string]int // index in list, by ID
-	file   os.FileInfo    // that was read last; nil: there was none
-	offset int64          // up to where it was read
-	last   []byte         // the line before that: one that was cut and grew again has another
-}
-
-// read reads all of the audit where its file is another one than before, or was cut, else the lines
-// behind the last one that was read.
-func (r *auditReader) read() error {
-	path := r.log.file.path
-	if now, err := os.Lstat(path); err == nil && r.file != nil && os.SameFile(now, r.file) && now.Size() >= r.offset {
-		text, info, err := lastBytes(path, r.offset-int64(len(r.last)))
-		if fresh, same := bytes.CutPrefix(text, r.last); err == nil && os.SameFile(info, r.file) && same && len(r.last) > 0 {
-			r.take(fresh, info)
-			return nil
-		}
-	}
-	// The current file is opened first: if it is put aside before .1 is opened, the next read finds another
-	// file and reads both anew. In the other order the file put aside would never be read.
-	text, info, err := lastBytes(path, 0)
-	older, put, olderErr := lastBytes(path+".1", 0)
+	// The current file is read first: in the other order one that is put aside between the two would not
+	// be read. What is read twice then counts once.
+	text, err := lastBytes(l.file.path)
+	older, olderErr := lastBytes(l.file.path + ".1")
 	if err = cmp.Or(err, olderErr); err != nil {
-		return fmt.Errorf("reading the audit: %w", err)
+		return nil, fmt.Errorf("reading the audit: %w", err)
 	}
-	*r = auditReader{log: r.log, at: map[string]int{}}
-	r.take(older, put)
-	if info != nil {
-		r.offset = max(info.Size()-auditBytes, 0)
-	}
-	r.take(text, info)
-	return nil
-}
-
-// take adds the actions of the lines that text, which begins at the offset, has of a file. What stands
-// behind the last line break is read once more.
-func (r *auditReader) take(text []byte, info os.FileInfo) {
-	r.file = info
-	for line := range bytes.Lines(text) {
-		if line[len(line)-1] == '\n' {
-			r.offset, r.last = r.offset+int64(len(line)), line
-		}
-		var record Record
-		if json.Unmarshal(line, &record) != nil || record.Stage == Torn {
+	var list []action.AuditEntry
+	at := map[string]int{} // index in list, by ID
+	for line := range bytes.Lines(append(older, text...)) {
+		var r Record
+		if json.Unmarshal(line, &r) != nil || r.Stage == Torn {
 			continue // the first one may be cut, the last one half written
 		}
-		i, known := r.at[record.ID]
-		if !known {
-			i = len(r.list)
-			r.at[record.ID], r.list = i, append(r.list, record.entry())
-			e := &r.list[i]
-			if e.Ours = strings.HasPrefix(record.ID, r.log.run+"-"); !e.Ours && record.Host == r.log.actor.Host {
-				e.Process = processOf(&record)
-			}
+		if _, known := at[r.ID]; !known {
+			at[r.ID], list = len(list), append(list, l.entry(&r))
 		}
-		if record.Stage == After {
-			record.addEnd(&r.list[i])
+		if r.Stage == After {
+			r.addEnd(&list[at[r.ID]])
 		}
 	}
-	r.last = bytes.Clone(r.last) // the text may be long
-}
-
-// entries are the actions that were read, as they are now.
-func (r *auditReader) entries() []action.AuditEntry {
-	list := slices.Clone(r.list)
 	for i := range list {
 		if e := &list[i]; e.Process > 0 && e.Result == "" {
 			err := unix.Kill(e.Process, 0)
@@ -115,7 +61,16 @@ func (r *auditReader) entries() []action.AuditEntry {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b action.AuditEntry) int { return a.At.Compare(b.At) })
-	return list
+	return list, nil
+}
+
+// entry is an action by its first line, and whether its process is on this machine.
+func (l *AuditLog) entry(r *Record) action.AuditEntry {
+	e := r.entry()
+	if e.Ours = strings.HasPrefix(r.ID, l.run+"-"); !e.Ours && r.Host == l.actor.Host {
+		e.Process = processOf(r)
+	}
+	return e
 }
 
 // processOf is the process that wrote a record, by its id (AuditLog.id); 0: it is not known.
@@ -154,21 +109,20 @@ func owner(id, label, fence string) sources.OwnerRef {
 	return sources.OwnerRef{ID: id, Label: label, Fence: n}
 }
 
-// lastBytes reads a file from an offset on, but at most the last auditBytes. info is nil where there is
-// no such file.
-func lastBytes(path string, from int64) (text []byte, info os.FileInfo, err error) {
+// lastBytes reads the last auditBytes of a file, if there is one.
+func lastBytes(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, nil, cmp.Or(err, fmt.Errorf("%s is no file", path))
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s is no file", path))
 	}
-	from = max(info.Size()-auditBytes, from)
-	text, err = io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
-	return text, info, err
+	from := max(info.Size()-auditBytes, 0)
+	return io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
 }

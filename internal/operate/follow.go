@@ -19,12 +19,11 @@ const (
 
 // Follow calls add once for each action and note of another coordtop that ended at since or later.
 // wanted reports which of them to add, and may change their events. Follow blocks until ctx ends. It
-// reads what is new in the audit whenever the file has changed; a file that cannot be read is tried again then.
+// reads the audit whenever its file has changed; one that cannot be read is tried again then.
 func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*action.AuditEntry, *sources.Event) bool, add func(sources.Event)) error {
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	told := map[string]bool{} // by ID
-	audit := auditReader{log: l}
 	var seen os.FileInfo
 	var read time.Time
 	open := false // one had no end
@@ -33,12 +32,11 @@ func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*act
 		changed := err == nil && (seen == nil || !os.SameFile(now, seen) || now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()))
 		if changed || open && time.Since(read) >= missingEvery {
 			seen, read, open = now, time.Now(), false
-			if changed {
-				_ = audit.read() // the Audit screen says why it cannot
-			}
-			entries := audit.entries()
+			entries, err := l.Entries()
 			last := told
-			told = make(map[string]bool, len(last))
+			if err == nil { // the Audit screen says why it cannot be read
+				told = make(map[string]bool, len(last))
+			}
 			for i := range entries {
 				e := &entries[i]
 				event, ok := e.Event()
