@@ -70,38 +70,39 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 		text = why + ": granted just then, and given back"
 	}
 	n.finish(action.Dropped, text, sources.OwnerRef{})
-	rec := n.record
-	rec.At, rec.ID, rec.Stage, rec.Action, rec.Reason = time.Now().UTC(), n.op.options.Audit.id(), Before, action.Resign.String(), why
-	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), n.op.view.labelOf(h.ref, lease.Owner()), fence(lease.Fence())
-	rec.OwnerAfter, rec.LabelAfter, rec.FenceAfter, rec.Result, rec.Detail, rec.LatencyMillis = "", "", "", "", "", nil
 	b := n.op.options.Backends[h.ref.Source]
-	rec.Call = format.Clean(b.call(action.Request{Verb: action.Resign, Target: n.Request.Target, Mode: n.Request.Mode}), 2000)
+	r := action.Request{Verb: action.Resign, Target: n.Request.Target, Mode: n.Request.Mode, Reason: why}
+	r.Target.Owner, r.Target.Label, r.Target.Fence = lease.Owner(), n.op.view.labelOf(h.ref, lease.Owner()), lease.Fence()
+	n.op.mu.Lock()
+	l := n.op.runLocked(r)
+	n.op.mu.Unlock()
+	defer l.cancel(nil)
+	call := b.call(r)
 	if abandon {
-		rec.Call = "none: it is left to run out"
+		call = "none: it is left to run out"
 	}
-	_ = n.op.record(rec)
+	if l.begin(&b, call) != nil {
+		_ = n.op.record(l.record) // it is given back all the same
+	}
+	if abandon {
+		_ = n.op.leaveSession(h.session, h) // which abandons it
+		l.finish(action.Dropped, "it runs out at "+lease.TrustedUntil().UTC().Format(time.RFC3339), sources.OwnerRef{})
+		return
+	}
 	end := sources.Ending{Ref: h.ref, Owner: lease.Owner(), Cause: sources.CauseReleased}
-	if !abandon {
-		n.op.view.Expect(end, farewell+n.op.options.Patience)
-	}
-	sent := time.Now()
-	var err error
-	if closing {
-		err = n.op.leaveSession(h.session, h) // which is bounded for all we hold together
-	} else {
-		err = n.op.release(lease)
-	}
-	before := rec
-	rec.At, rec.Stage, rec.Result, rec.LatencyMillis = time.Now().UTC(), After, action.Sent.String(), millis(time.Since(sent))
-	switch {
-	case abandon:
-		rec.Result, rec.Detail, rec.LatencyMillis = action.Dropped.String(), "it runs out at "+lease.TrustedUntil().UTC().Format(time.RFC3339), nil
-	case err != nil:
+	n.op.view.Expect(end, farewell+n.op.options.Patience)
+	err := l.ask(func() error {
+		if closing {
+			return n.op.leaveSession(h.session, h) // which is bounded for all we hold together
+		}
+		return n.op.release(lease)
+	})
+	if err != nil {
 		n.op.view.Expect(end, 0)
-		rec.Result, rec.Detail = action.Failed.String(), clean(err.Error())+"; it runs out there"
+		l.finish(action.Failed, clean(err.Error())+"; it runs out there", sources.OwnerRef{})
+		return
 	}
-	_ = n.op.record(rec)
-	n.op.tell(before, rec)
+	l.finish(action.Sent, "", sources.OwnerRef{})
 }
 
 // labelOf is how our watch names an owner; "": it does not show it.

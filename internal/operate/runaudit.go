@@ -14,7 +14,7 @@ import (
 )
 
 // begin writes the first line of a run; where it cannot, nothing may be sent.
-func (n *run) begin(b *Backend) error {
+func (n *run) begin(b *Backend, call string) error {
 	if n.op.options.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)
 	}
@@ -23,7 +23,7 @@ func (n *run) begin(b *Backend) error {
 		At: time.Now().UTC(), ID: n.op.options.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
 		Address: b.Address, Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name, Alias: t.Alias,
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
-		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
+		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(call, 2000),
 	}
 	if err := n.op.options.Audit.Write(n.op.life, n.record); err != nil {
 		return fmt.Errorf("%w: nothing was sent", err)

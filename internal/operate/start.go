@@ -24,7 +24,7 @@ func (o *Operator) Start(r action.Request) (id uint64, err error) {
 		return 0, err
 	}
 	defer o.running.Done()
-	if err := n.begin(&b); err != nil {
+	if err := n.begin(&b, b.call(n.Request)); err != nil {
 		n.cancel(nil)
 		return 0, err
 	}
