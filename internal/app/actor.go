@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"os/user"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -47,13 +46,6 @@ func identityOf(template string, who operate.Actor) string {
 		full = fill(host[:max(1, len(host)-over)])
 	}
 	return full[:min(len(full), config.MaxIdentity)]
-}
-
-// peersOf reports whether a label begins with a name that another coordtop with this template gives
-// itself.
-func peersOf(template string) func(label string) bool {
-	form := strings.NewReplacer(`\{user\}`, `\S+`, `\{host\}`, `\S+`, `\{pid\}`, `\d+`).Replace(regexp.QuoteMeta(cmp.Or(template, defaultIdentity)))
-	return regexp.MustCompile("^" + form + "( |$)").MatchString
 }
 
 // plainASCII makes what no label may hold into _, and nothing into "unknown".

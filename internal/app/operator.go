@@ -29,7 +29,6 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 	identity := identityOf(c.Identity, actor(p.env.Lookup))
 	for _, s := range c.Sources {
 		b := p.backend(s, identity)
-		b.Peer = peersOf(c.Identity)
 		b.Demo, b.Crash = p.crash != nil, p.crash
 		o.Backends[s.Name] = b
 	}

@@ -21,9 +21,7 @@ type Backend struct {
 	Type     string // "redis", "postgres": for people
 	Address  string // of the server, without a login
 	Identity string // how others see us there
-	// Peer reports whether a label is one that another coordtop gives itself there. Nil: none is known.
-	Peer  func(label string) bool
-	Login string // the user that we are at the server, for the audit; "": its default
+	Login    string // the user that we are at the server, for the audit; "": its default
 	// Open makes the driver for one space (Ref.Space) of the source. It is called when it
 	// is first needed, and again after a failure; ctx bounds it. It may find secrets, but
 	// need not connect.

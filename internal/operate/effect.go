@@ -50,7 +50,7 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 		return action.Effect{}, fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
 	}
 	if group := action.Of(r.Verb).Group; group == action.Claims || group == action.Ends {
-		e.Lines = append(e.Lines, o.peers(ctx, &b, row)...)
+		e.Lines = append(e.Lines, o.peers(ctx, row)...)
 	}
 	return e, nil
 }

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"coordtop/coord"
@@ -66,7 +67,7 @@ func placeIn(row *sources.Row, identity string) int {
 		return 0
 	}
 	return 1 + slices.IndexFunc(row.Queue.Waiters, func(w sources.Waiter) bool {
-		return isOf(w.Label, identity)
+		return w.Label == identity || strings.HasPrefix(w.Label, identity+" ")
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/internal/action"
@@ -17,9 +16,8 @@ import (
 // same row, and readWithin how long the audit may take for that.
 const justNow, readWithin = time.Minute, time.Second
 
-// peers says what another coordtop does to a row, or just did: as the audit has it, and by the
-// names of those who own it or wait for it.
-func (o *Operator) peers(ctx context.Context, b *Backend, row *sources.Row) []string {
+// peers says what another coordtop does to a row, or just did, as the audit has it.
+func (o *Operator) peers(ctx context.Context, row *sources.Row) []string {
 	if row == nil || o.options.Audit == nil {
 		return nil
 	}
@@ -51,30 +49,10 @@ func (o *Operator) peers(ctx context.Context, b *Backend, row *sources.Row) []st
 			lines = append(lines, fmt.Sprintf("%s did %s %s: %s.", clean(e.Who), clean(e.Action), how, clean(e.Result)))
 		}
 	}
-	var like []string
-	see := func(label, does string) {
-		if b.Peer != nil && b.Peer(label) && !took[label] && !isOf(label, b.Identity) {
-			like = append(like, clean(label)+", who "+does)
-		}
-	}
-	for i := range row.Owners {
-		see(row.Owners[i].Label, "owns it")
-	}
-	for i := range row.Queue.Waiters {
-		see(row.Queue.Waiters[i].Label, "waits")
-	}
-	if len(like) > 0 {
-		lines = append(lines, "By its name this may be a person with another coordtop: "+someOf(like)+".")
-	}
 	return lines
 }
 
 // ownedBy reports whether one of the owners of a row has that label or ID.
 func ownedBy(row *sources.Row, who string) bool {
 	return slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.Label == who || w.ID == who })
-}
-
-// isOf reports whether a label is that of an identity, alone or before what else is told.
-func isOf(label, identity string) bool {
-	return label == identity || strings.HasPrefix(label, identity+" ")
 }

@@ -26,7 +26,6 @@ func TestTheBoxSaysWhatAnotherCoordtopDoes(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{change: func(_ *operate.Options, b *operate.Backend) {
 		b.Force = &operate.Force{}
-		b.Peer = func(label string) bool { return strings.HasPrefix(label, "bo@desk:") }
 	}})
 	box := func(want string, nots ...string) {
 		t.Helper()
@@ -44,7 +43,6 @@ func TestTheBoxSaysWhatAnotherCoordtopDoes(t *testing.T) {
 	r.occupy(mutex, "host-a:1")
 	box("Ends the ownership of host-a:1", "another coordtop")
 	r.occupy(mutex, "bo@desk:77")
-	box("By its name this may be a person with another coordtop: bo@desk:77, who owns it.")
 	before := operate.Record{Stage: operate.Before, Action: "release", Call: "x"}
 	r.another(os.Getpid(), "1", "desk", before)
 	box("bo@desk began release with another coordtop 0s ago: no end is written yet, and process " + strconv.Itoa(os.Getpid()) + " runs")
@@ -52,7 +50,7 @@ func TestTheBoxSaysWhatAnotherCoordtopDoes(t *testing.T) {
 	box("bo@desk did release with another coordtop 0s ago: done.", "began")
 	won := operate.Record{Stage: operate.After, Action: "acquire", Result: "done", LabelAfter: "bo@desk:77"}
 	r.another(os.Getpid(), "2", "elsewhere", operate.Record{Stage: operate.Before, Action: "acquire", Call: "x"}, won)
-	box("Its owner bo@desk:77 is bo@elsewhere, who took it with another coordtop 0s ago.", "By its name")
+	box("Its owner bo@desk:77 is bo@elsewhere, who took it with another coordtop 0s ago.")
 }
 
 func TestOfAnActionWithoutAnEndItIsSaidWhetherItsProcessRuns(t *testing.T) {
