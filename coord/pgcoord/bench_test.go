@@ -52,25 +52,17 @@ func BenchmarkHandOver(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				end, after := way.own()
-				place, err := s.(coord.Queuer).Enqueue(context.Background(), claim)
-				if err != nil {
-					b.Fatal(err)
-				}
-				won := make(chan coord.Grant, 1)
-				go func() {
-					g, _, err := place.Wait(context.Background())
-					if err != nil {
-						b.Error(err)
-					}
-					won <- g
-				}()
+				outcome := wait(b, s, look, claim)
 				b.StartTimer()
 				start := time.Now()
 				go end()
-				g := <-won
+				w := <-outcome
 				times = append(times, time.Since(start))
 				b.StopTimer()
-				if err := g.Release(context.Background()); err != nil {
+				if w.err != nil {
+					b.Fatal(w.err)
+				}
+				if err := w.grant.Release(context.Background()); err != nil {
 					b.Fatal(err)
 				}
 				after()

@@ -39,22 +39,30 @@ func TestCancelledWaiterIsOutOfTheQueueWhenItReturns(t *testing.T) {
 	if _, ok, err := waiter.Acquire(t.Context(), claim); ok || err != nil || rows() != 1 {
 		t.Errorf("a claim whose time ran out: ok %v, %v, %d rows left", ok, err, rows())
 	}
-	claim.Wait = coord.Forever
-	place, err := waiter.(coord.Queuer).Enqueue(t.Context(), claim)
-	if err != nil || rows() != 2 {
-		t.Fatalf("enqueueing: %v, %d rows", err, rows())
-	}
-	if err := place.Leave(t.Context()); err != nil || rows() != 1 {
-		t.Errorf("leaving: %v, %d rows left", err, rows())
-	}
-	if _, ok, err := place.Wait(t.Context()); ok || !errors.Is(err, coord.ErrClosed) {
-		t.Errorf("waiting at a place that was left: ok %v, %v", ok, err)
-	}
-	if _, err := waiter.(coord.Queuer).Enqueue(t.Context(), claim); err != nil {
-		t.Fatal(err)
-	}
+	wait(t, waiter, look, claim)
 	if err := waiter.Close(t.Context()); err != nil || rows() != 1 {
 		t.Errorf("closing a session that waits: %v, %d rows left", err, rows())
+	}
+}
+
+func TestWaitersAreServedInTheOrderOfTheQueue(t *testing.T) {
+	t.Parallel()
+	url, claim := shared(t), coord.Claim{Kind: coord.KindMutex, Name: freshKey()}
+	d, look := closing(t, url, pgcoord.Options{}), sql(t, url)
+	g := must(t, open(t, d, coord.SessionOptions{}), claim)
+	var outcomes []<-chan won
+	for range 4 {
+		outcomes = append(outcomes, wait(t, open(t, d, coord.SessionOptions{}), look, claim))
+	}
+	for i, outcome := range outcomes {
+		if err := g.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w := receive(t, "the next in the queue", outcome)
+		if !w.ok || w.err != nil {
+			t.Fatalf("waiter %d: ok %v, %v", i, w.ok, w.err)
+		}
+		g = w.grant
 	}
 }
 
@@ -70,20 +78,22 @@ func TestClosingEndsClaimsThatWait(t *testing.T) {
 		} {
 			name := "waits " + freshKey()
 			s := open(t, closing(t, dsn, o), coord.SessionOptions{Description: name})
-			place, err := s.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever})
-			if err != nil {
-				t.Fatal(err)
+			outcome := make(chan won, 1)
+			go func() { // received below
+				g, ok, err := s.Acquire(context.Background(), coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever})
+				outcome <- won{g, ok, err}
+			}()
+			waits := "wait_event = 'advisory'"
+			if what == "polling" { // it pauses after its first try
+				waits = "state = 'idle' and query like '%pg_try_advisory_lock%'"
 			}
-			if what == "polling" {
-				look := sql(t, dsn)
-				eventually(t, "it pauses after its first try", func() bool {
-					return one[bool](t, look, `select exists (select from pg_stat_activity
-						where application_name = $1 and state = 'idle' and query like '%pg_try_advisory_lock%')`, name)
-				})
-			}
+			look := sql(t, dsn)
+			eventually(t, "it waits", func() bool {
+				return one[bool](t, look, "select exists (select from pg_stat_activity where application_name = $1 and "+waits+")", name)
+			})
 			end(s)
-			if _, ok, err := place.Wait(t.Context()); ok || !errors.Is(err, coord.ErrClosed) {
-				t.Errorf("%s in a session that was %s: ok %v, %v, want ErrClosed", what, how, ok, err)
+			if w := receive(t, "the end of the claim", outcome); w.ok || !errors.Is(w.err, coord.ErrClosed) {
+				t.Errorf("%s in a session that was %s: ok %v, %v, want ErrClosed", what, how, w.ok, w.err)
 			}
 		}
 	}
@@ -142,22 +152,6 @@ func TestGrantEndsWithItsWindowWhateverIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestPlaceThatWasServedLongAgoIsConfirmedWhenItIsTaken(t *testing.T) {
-	t.Parallel()
-	s := open(t, closing(t, shared(t), pgcoord.Options{}), coord.SessionOptions{TTL: 2 * time.Second})
-	place, err := s.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: freshKey(), Wait: coord.Forever})
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := time.Now()
-	eventually(t, "a renewal is due", func() bool { return time.Since(served) > 500*time.Millisecond })
-	taken := time.Now()
-	g, ok, err := place.Wait(t.Context())
-	if err != nil || !ok || g.Info().Asked.Before(taken) {
-		t.Errorf("taken at %v: ok %v, %v, and the window runs from %v", taken, ok, err, g.Info().Asked)
-	}
-}
-
 func TestMissedTriesShareOneConnection(t *testing.T) {
 	t.Parallel()
 	dsn, key, name := shared(t), freshKey(), "tries "+freshKey()
@@ -190,10 +184,7 @@ func TestSharedAndExclusiveClaimsQueueTogether(t *testing.T) {
 	shared := coord.Claim{Kind: coord.KindMutex, Name: key, Mode: coord.Shared}
 	first, second := must(t, open(t, d, coord.SessionOptions{}), shared), must(t, open(t, d, coord.SessionOptions{}), shared)
 	s := open(t, d, coord.SessionOptions{})
-	place, err := s.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever})
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcome := wait(t, s, sql(t, url), coord.Claim{Kind: coord.KindMutex, Name: key})
 	if _, ok, err := open(t, d, coord.SessionOptions{}).Acquire(t.Context(), shared); ok || err != nil {
 		t.Errorf("a shared try behind an exclusive waiter: ok %v, %v", ok, err)
 	}
@@ -202,8 +193,8 @@ func TestSharedAndExclusiveClaimsQueueTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, ok, err := place.Wait(t.Context()); !ok || err != nil {
-		t.Errorf("the exclusive waiter: ok %v, %v", ok, err)
+	if w := receive(t, "the exclusive waiter", outcome); !w.ok || w.err != nil {
+		t.Errorf("the exclusive waiter: ok %v, %v", w.ok, w.err)
 	}
 }
 

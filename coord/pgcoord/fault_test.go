@@ -87,10 +87,7 @@ func TestTerminatedBackendEndsTheLeaseAtOnce(t *testing.T) {
 	s, key := kept(t, closing(t, url, pgcoord.Options{}), 0), freshKey() // a window of 11 s
 	l := lock(t, s, key)
 	rival := open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{})
-	place, err := rival.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever})
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcome := wait(t, rival, sql(t, url), coord.Claim{Kind: coord.KindMutex, Name: key})
 	start := time.Now()
 	pid, _, _ := strings.Cut(l.Owner(), "@")
 	one[bool](t, sql(t, url), "select pg_terminate_backend($1)", pid)
@@ -99,8 +96,8 @@ func TestTerminatedBackendEndsTheLeaseAtOnce(t *testing.T) {
 	if !errors.Is(cause, coord.ErrLost) || !strings.Contains(cause.Error(), "57P01") {
 		t.Errorf("the lease ended with %v, want ErrLost, as it was seen and did not run out, and what the server said", cause)
 	}
-	if _, ok, err := place.Wait(t.Context()); !ok || err != nil {
-		t.Errorf("the next in the queue: ok %v, %v", ok, err)
+	if w := receive(t, "the next in the queue", outcome); !w.ok || w.err != nil {
+		t.Errorf("the next in the queue: ok %v, %v", w.ok, w.err)
 	}
 	if err := l.Release(t.Context()); err != nil {
 		t.Errorf("releasing what was lost: %v", err)
@@ -163,19 +160,16 @@ func TestKilledOwnerIsFollowedByTheNext(t *testing.T) {
 	if err != nil || len(d.Owners) != 1 {
 		t.Fatalf("described as %+v, %v, want the child as its owner", d, err)
 	}
-	place, err := s.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever})
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcome := wait(t, s, sql(t, dsn), coord.Claim{Kind: coord.KindMutex, Name: key})
 	start := time.Now()
 	child.kill(t)
-	g, ok, err := place.Wait(t.Context())
+	w := receive(t, "the next owner", outcome)
 	t.Logf("taken over %v after the kill", time.Since(start))
-	if err != nil || !ok {
-		t.Fatalf("taking over: ok %v, %v", ok, err)
+	if w.err != nil || !w.ok {
+		t.Fatalf("taking over: ok %v, %v", w.ok, w.err)
 	}
 	d, err = s.(coord.Describer).Describe(t.Context(), coord.KindMutex, key)
-	if err != nil || len(d.Owners) != 1 || d.Owners[0].ID != g.Info().Owner {
+	if err != nil || len(d.Owners) != 1 || d.Owners[0].ID != w.grant.Info().Owner {
 		t.Errorf("described as %+v, %v, want us as its owner", d, err)
 	}
 }

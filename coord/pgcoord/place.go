@@ -57,7 +57,7 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	if err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
-	p := &place{session: s, connection: l, request: request{Claim: c}, asked: time.Now(), outcome: make(chan struct{})}
+	p := &place{session: s, connection: l, request: request{Claim: c}, outcome: make(chan struct{})}
 	err = l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
 		p.request.key, err = name.of(ctx, conn)
 		return err
@@ -93,7 +93,6 @@ type place struct {
 	session    *session
 	connection *connection
 	request    request
-	asked      time.Time // when the waiting began
 	ctx        context.Context
 	cancel     context.CancelFunc
 	outcome    chan struct{} // closed when grant and err are final
@@ -206,32 +205,15 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.C
 	return g, nil
 }
 
-// Wait implements coord.Place.
-func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
-	g, ok, err := p.await(ctx)
-	if err == nil && !ok {
-		err = p.giveUpLate(ctx, nil)
-	}
-	if err != nil || !ok {
-		return nil, false, err
-	}
-	return g, true, nil
-}
-
 // await waits for the outcome, for as long as the claim wants to.
 func (p *place) await(ctx context.Context) (*grant, bool, error) {
 	var out <-chan time.Time
 	if p.request.Wait > 0 {
-		out = time.After(time.Until(p.asked.Add(p.request.Wait)))
+		out = time.After(p.request.Wait)
 	}
 	select {
 	case <-p.outcome:
-		return p.collect(ctx)
-	default:
-	}
-	select {
-	case <-p.outcome:
-		return p.collect(ctx)
+		return p.collect()
 	case <-out:
 		return nil, false, nil
 	case <-ctx.Done():
@@ -239,30 +221,18 @@ func (p *place) await(ctx context.Context) (*grant, bool, error) {
 	}
 }
 
-// collect hands out the outcome, once. A grant that nobody asked for in a while is
-// confirmed first.
-func (p *place) collect(ctx context.Context) (*grant, bool, error) {
+// collect hands out the outcome.
+func (p *place) collect() (*grant, bool, error) {
 	switch {
-	case p.ended.Load():
-		return nil, false, errClosed
 	case p.err != nil, p.grant == nil:
 		return nil, false, p.err
 	case p.grant.Err() != nil:
 		return nil, false, p.grant.Err()
-	}
-	if w := p.grant.Info().Window; time.Since(w.Asked) > w.RenewIn {
-		if _, err := p.grant.Renew(ctx); err != nil {
-			return nil, false, failure.With(fmt.Errorf("confirming the lock: %w", err), ctx.Err())
-		}
-	}
-	if p.ended.Swap(true) {
+	case p.ended.Swap(true):
 		return nil, false, errClosed
 	}
 	return p.grant, true, nil
 }
-
-// Leave implements coord.Place.
-func (p *place) Leave(ctx context.Context) error { return p.giveUp(ctx, coord.ErrReleased, nil) }
 
 // giveUp leaves the queue: the server is asked to cancel the statement, so that it is out
 // of the queue at once, and a grant that came all the same is released. If the server does

@@ -32,10 +32,7 @@ type session struct {
 	ending sync.Mutex // held while what is left is ended
 }
 
-var (
-	_ coord.Describer = (*session)(nil)
-	_ coord.Queuer    = (*session)(nil)
-)
+var _ coord.Describer = (*session)(nil)
 
 // Info implements coord.DriverSession.
 func (s *session) Info() coord.SessionInfo { return coord.SessionInfo{Caps: s.caps} }

@@ -94,6 +94,26 @@ func must(t testing.TB, s coord.DriverSession, c coord.Claim) coord.Grant {
 	return g
 }
 
+// won is what became of a claim that waits.
+type won struct {
+	grant coord.Grant
+	ok    bool
+	err   error
+}
+
+// wait begins a claim that waits, and returns when the server has one more row of the key.
+func wait(t testing.TB, s coord.DriverSession, look *pgx.Conn, c coord.Claim) <-chan won {
+	t.Helper()
+	c.Wait = coord.Forever
+	before, outcome := rowsOf(t, look, c.Name), make(chan won, 1)
+	go func() { // the end of its session ends it
+		g, ok, err := s.Acquire(context.Background(), c)
+		outcome <- won{g, ok, err}
+	}()
+	eventually(t, "it waits", func() bool { return rowsOf(t, look, c.Name) > before })
+	return outcome
+}
+
 // sql is a connection of the superuser beside the driver's.
 func sql(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
