@@ -37,10 +37,10 @@ func NewLink(ctx context.Context) *Link {
 	l.close = sync.OnceFunc(func() { close(l.closing) })
 	l.joined = sync.OnceValue(func() <-chan struct{} {
 		joined := make(chan struct{})
-		go func() { // Close waits for it
+		spawn.Go(l.ctx, nil, func() { // Close waits for it
 			l.wg.Wait()
 			close(joined)
-		}()
+		})
 		return joined
 	})
 	return l
@@ -64,7 +64,7 @@ func (l *Link) Answered() { spawn.Wake(l.alive) }
 
 // Send hands a change to Next and blocks until it is taken, also when the link ended meanwhile:
 // who sends it will compare what he finds next with it. At zero becomes now. Its error is the
-// cause of the link's end, and says that Close was called.
+// cause of the link's end, and reports that Close was called.
 func (l *Link) Send(c Change) error {
 	if c.At.IsZero() {
 		c.At = Wall()
