@@ -173,7 +173,8 @@ func (m *model) exported(msg exportedMsg) {
 // quitKeeping quits, and has what is shown left behind as text.
 func (m *model) quitKeeping() tea.Cmd {
 	lines := m.picture().Lines
-	return m.acting.Keep(lines[:max(len(lines)-1, 0)]) // the hints would be about keys of another program
+	m.acting.Kept = lines[:max(len(lines)-1, 0)] // the hints would be about keys of another program
+	return m.acting.Quit()
 }
 
 // aborting is the command that does what ctrl-\ does to a program whose terminal is not raw.

@@ -149,12 +149,6 @@ func (a *Acting) Press(act func()) {
 // Answer brings what the operator said to where it was asked.
 func (a *Acting) Answer(msg DoneMsg) { msg.then(msg.err) }
 
-// Keep quits, and has lines left behind as text.
-func (a *Acting) Keep(lines []string) tea.Cmd {
-	a.Kept = lines
-	return a.Quit()
-}
-
 // Later returns what is to be carried out at the end of an update.
 func (a *Acting) Later() []tea.Cmd {
 	cmds := a.pending

@@ -97,14 +97,6 @@ func TimeOfDay(t, now time.Time) string {
 	return t.Format("Jan 2 15:04")
 }
 
-// AgoWord says to which instant an age is counted.
-func AgoWord(stale bool) string {
-	if stale {
-		return "before that"
-	}
-	return "ago"
-}
-
 // Roughly is the sign of an instant that lies between two looks, was there before the
 // first, cannot have been earlier, or is the owner's word.
 func (th *Theme) Roughly(s sources.Stamp) string {

@@ -101,7 +101,11 @@ func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 	}
 	asOf := asOf(sc, row, v)
 	if !o.Renewed.At.IsZero() {
-		say(sc.Theme.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+paint.AgoWord(v.Status == sources.StatusStale))
+		ago := " ago"
+		if v.Status == sources.StatusStale {
+			ago = " before that"
+		}
+		say(sc.Theme.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+ago)
 	}
 	if every := o.RenewEvery(); every > 0 {
 		say(sc.Theme.Dim, "usually every "+format.Precise(every))
