@@ -114,7 +114,11 @@ func Run(ctx context.Context, o Options) error {
 		}
 		return err == nil
 	}
-	p := tea.NewProgram(&terminal.Recovering{Model: m, Try: try}, t.Options(programCtx, o.Width, o.Height)...)
+	recovering := &terminal.Recovering{Model: m, Try: try}
+	p := tea.NewProgram(recovering, t.Options(programCtx, o.Width, o.Height)...)
+	frames := terminal.FramesOf(pumpCtx, p)
+	defer frames.Close()
+	recovering.Drawn = frames.Drawn
 	var beside sync.WaitGroup // joined below
 	pastReader{m}.askIn(pumpCtx)
 	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, &beside), dialog.DoIn(pumpCtx)

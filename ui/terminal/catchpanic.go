@@ -6,7 +6,8 @@ import tea "charm.land/bubbletea/v2"
 // print their stack over the screen.
 type Recovering struct {
 	tea.Model
-	Try func(f func()) (whole bool) // calls f; false: it panicked, which ends the program
+	Try   func(f func()) (whole bool) // calls f; false: it panicked, which ends the program
+	Drawn func()                      // called for each frame; nil: nothing is
 }
 
 // Update is the model's.
@@ -16,6 +17,14 @@ func (r *Recovering) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return frozen{r.View()}, nil
 	}
 	return r, r.tried(cmd)
+}
+
+// View is the model's.
+func (r *Recovering) View() tea.View {
+	if r.Drawn != nil {
+		defer r.Drawn()
+	}
+	return r.Model.View()
 }
 
 // tried is a command in whose place nothing comes if it panics.

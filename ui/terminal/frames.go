@@ -1,0 +1,85 @@
+package terminal
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/spawn"
+)
+
+// Bubble Tea writes a new frame, if there is one, when its ticker ticks: 60 times a second, also
+// where nothing happens for hours. restAfter is how long after the last frame it ticks slower,
+// every restPause; the next frame brings back its pace.
+const (
+	restAfter = 100 * time.Millisecond
+	restPause = 250 * time.Millisecond
+)
+
+// Frames slows that ticker down. There is no option for it, so it is taken from a field of the
+// program; where that is not found the ticker keeps its pace. It is safe for concurrent use.
+type Frames struct {
+	ctx     context.Context
+	program *tea.Program
+
+	mu      sync.Mutex
+	ticker  *time.Ticker // nil: not known yet
+	rest    *time.Timer  // nil: there was no frame yet, or Close was called
+	drawn   time.Time    // when the last frame was made
+	resting bool
+}
+
+// FramesOf returns those of a program that was not started yet. ctx is told of a panic, see spawn.With.
+func FramesOf(ctx context.Context, p *tea.Program) *Frames { return &Frames{ctx: ctx, program: p} }
+
+// Drawn notes that a frame was made. The program calls it, in the goroutine of its Run.
+func (f *Frames) Drawn() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ticker == nil {
+		if f.ticker = tickerOf(f.program); f.ticker == nil {
+			return
+		}
+		f.rest = spawn.After(f.ctx, restAfter, f.slowDown) // Close stops it
+	}
+	if f.drawn = time.Now(); f.resting {
+		f.resting = false
+		f.ticker.Reset(framePause)
+		f.rest.Reset(restAfter)
+	}
+}
+
+// slowDown lets the ticker rest, if there was no frame for restAfter.
+func (f *Frames) slowDown() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if left := restAfter - time.Since(f.drawn); left > 0 {
+		f.rest.Reset(left)
+		return
+	}
+	f.resting = true
+	f.ticker.Reset(restPause)
+}
+
+// Close ends it, when the program has ended.
+func (f *Frames) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.rest != nil {
+		f.rest.Stop()
+		f.ticker.Stop()
+	}
+}
+
+// tickerOf is the ticker of a program that runs; nil: it has none yet, or another version keeps it
+// elsewhere.
+func tickerOf(p *tea.Program) *time.Ticker {
+	field := reflect.ValueOf(p).Elem().FieldByName("ticker")
+	if !field.IsValid() || field.Type() != reflect.TypeFor[*time.Ticker]() {
+		return nil
+	}
+	return *(**time.Ticker)(field.Addr().UnsafePointer())
+}
