@@ -20,10 +20,10 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall quick test race truth lint bench fuzz golden shots deps clean
+.PHONY: help demo build install uninstall quick test race truth lint bench bench-idle fuzz golden shots deps clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## start private servers and candidates and watch them on the board
 	@sh .ci/deps $(SERVERS) || echo "going on without what is missing" >&2
@@ -73,6 +73,9 @@ lint: ## formatting, vet (linux and darwin), staticcheck, import directions
 
 bench: deps ## measure the numbers of the README (some minutes)
 	$(GO) test -run '^$$' -bench . -timeout 30m -benchtime $(BENCHTIME) ./sources ./sources/redissource ./sources/pgsource ./sources/ydbsource ./coord/pgcoord ./coord/ydbcoord ./ui/... ./internal/app
+
+bench-idle: deps build ## measure what an idle board costs, beside htop if there is one and OTHER=a build named coordtop... (half an hour)
+	COORDTOP_BENCH_IDLE="$(CURDIR)/$(BIN) $(OTHER) $$(command -v htop)" $(GO) test -run '^$$' -bench BenchmarkIdle -benchtime 1x -count 3 -timeout 60m ./internal/app
 
 fuzz: ## draw a million nonces, then run every fuzz test for FUZZTIME (default 20s each)
 	COORDTOP_TEST_NONCES=1000000 $(GO) test -count=1 -run Nonce ./internal/legible ./sources/redissource/lockformat
