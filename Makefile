@@ -71,7 +71,7 @@ lint: ## formatting, vet (linux and darwin), staticcheck, import directions
 	$(GO) tool staticcheck ./...
 	$(GO) test -count=1 ./internal/lint
 
-bench: deps ## measure the numbers of the README (some minutes)
+bench: deps ## measure the numbers of internal/measured.md (some minutes)
 	$(GO) test -run '^$$' -bench . -timeout 30m -benchtime $(BENCHTIME) ./sources ./sources/redissource ./sources/pgsource ./sources/ydbsource ./coord/pgcoord ./coord/ydbcoord ./ui/... ./internal/app
 
 bench-idle: deps build ## measure what an idle board costs, beside htop if there is one and OTHER=a build named coordtop... (half an hour)
@@ -87,7 +87,7 @@ fuzz: ## draw a million nonces, then run every fuzz test for FUZZTIME (default 2
 golden: ## write the golden files anew; review the diff
 	$(GO) test ./ui ./internal/headless -update
 
-shots: build ## draw the README's pictures anew from the running demo (some minutes)
+shots: build ## draw the pictures anew from the running demo (some minutes)
 	$(GO) test -count=1 -run TestThePicturesOfTheReadmeAreDrawn ./internal/shots -program $(CURDIR)/$(BIN)
 
 deps: ## install what the demo and the tests need: as root, or with DEPS=install, or ask

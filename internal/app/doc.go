@@ -29,7 +29,7 @@
 // what is held is given back before one sentence says so; the log has the stack. Only the
 // sources contain their own: one that has a defect is down, and the others go on.
 //
-// The exit codes are in exitcode.go; the README says what each means.
+// The exit codes are in exitcode.go; internal/help/exit-codes.md has what each means.
 //
 // # Backends
 //

@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/operate"
 )
 
-// Exit codes, as the README lists them.
+// Exit codes, as the topic exit-codes lists them.
 const (
 	exitOK       = 0
 	exitError    = 1

@@ -228,7 +228,7 @@ func TestThePicturesAreSoundAndSayNothingOfWhereTheyWereDrawn(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d pictures, %v", len(files), err)
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	gallery, err := os.ReadFile(filepath.Join("..", "help", "pictures.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,8 +246,8 @@ func TestThePicturesAreSoundAndSayNothingOfWhereTheyWereDrawn(t *testing.T) {
 		if !machine.Match(text) {
 			t.Errorf("%s names no machine of the demo", file)
 		}
-		if !bytes.Contains(readme, fmt.Appendf(nil, "internal/shots/%s", file)) {
-			t.Errorf("the README does not show %s", file)
+		if !bytes.Contains(gallery, fmt.Appendf(nil, "../shots/%s", file)) {
+			t.Errorf("internal/help/pictures.md does not show %s", file)
 		}
 	}
 }

@@ -77,19 +77,18 @@ func TestRefusedRightIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestTheRightsOfTheReadmeAreAllThatIsAskedFor takes the user that the README makes.
-func TestTheRightsOfTheReadmeAreAllThatIsAskedFor(t *testing.T) {
+// TestTheRightsOfTheTopicAreAllThatIsAskedFor takes the user that it makes.
+func TestTheRightsOfTheTopicAreAllThatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../internal/help/rights.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile("`ACL SETUSER watcher on >PASSWORD ~app:\\* ([^`]*)`").FindSubmatch(text)
+	line := regexp.MustCompile(`ACL SETUSER watcher on >PASSWORD ~app:\* (.*)`).FindSubmatch(text)
 	if line == nil {
-		t.Fatal("the README makes no user")
+		t.Fatal("the topic makes no user")
 	}
-	rights := strings.ReplaceAll(string(line[1]), `\|`, "|")
-	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~app:* ~other:* " + rights}}, held)
+	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~app:* ~other:* " + string(line[1])}}, held)
 	list := append(leaders(), Selection{Pattern: "other:leader:*"})
 	watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret"), Selections: list, Resync: 50 * time.Millisecond}).synced()
 	r.mode(modeTracking)
