@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coordtop/internal/app/backends"
-	"coordtop/internal/config"
 	"coordtop/internal/headless"
+	"coordtop/internal/help"
 )
 
 // manCommand prints the manual page. It is our own and not fang's, which leaves out what
@@ -44,24 +43,15 @@ func manual(root *cobra.Command) string {
 	m.macro("SH", "COMMANDS")
 	for _, c := range all[1:] {
 		m.macro("SS", synopsis(c))
-		long, _, _ := strings.Cut(c.Long, strings.TrimSpace(headless.JSONHelp(headless.Rules))) // it has a section of its own
-		m.text(cmp.Or(long, c.Short))
+		m.text(ownHelp(c))
 		m.options(c)
 	}
-	m.macro("SH", "JSON")
-	m.document(headless.JSONHelp(""))
-	m.macro("SH", "EXIT STATUS")
-	for code, text := range exitMeanings() {
-		m.term(fmt.Sprint(code), text)
+	for _, t := range help.Topics() {
+		m.topic(t)
+		if t.Name == "json" {
+			m.document(headless.JSONHelp(""))
+		}
 	}
-	m.macro("SH", "ENVIRONMENT")
-	m.variables()
-	m.term(config.EnvPath, "The config file, instead of the usual one.")
-	m.term("NO_COLOR", "Of any value: no colours.")
-	m.macro("SH", "FILES")
-	m.term("$XDG_CONFIG_HOME/coordtop/config.yaml", "The config file (~/.config/coordtop/config.yaml). coordtop config example explains every key.")
-	m.term("$XDG_STATE_HOME/coordtop/ydb-names/", "Names of YDB semaphores that were seen, a file for each coordination node; names: off on a source keeps none.")
-	m.term("$XDG_STATE_HOME/coordtop/"+auditName, "Who did what through coordtop (~/.local/state/coordtop/"+auditName+").")
 	m.macro("SH", "EXAMPLES")
 	for _, c := range all {
 		if c.Example != "" {
@@ -71,18 +61,51 @@ func manual(root *cobra.Command) string {
 	return m.String()
 }
 
-// variables are those that name servers.
-func (m *page) variables() {
-	var names []string
-	var with []string
-	for _, b := range backends.All() {
-		for _, v := range b.Variables {
-			if names = append(names, v.Name); v.With != "" {
-				with = append(with, "with "+v.Name+" "+v.With)
+// topic writes a topic of the help: its title is that of a section.
+func (m *page) topic(t help.Topic) {
+	var code string
+	for i, b := range t.Blocks() {
+		text := roffCode(b.Cells[0])
+		if code != "" && b.Kind != help.Code {
+			m.literal(code)
+			code = ""
+		}
+		switch b.Kind {
+		case help.Heading:
+			if i > 0 {
+				m.macro("SS", strings.ReplaceAll(b.Under, "`", ""))
+				break
 			}
+			name := strings.ToUpper(t.Name)
+			m.macro("SH", cmp.Or(map[string]string{"EXIT-CODES": "EXIT STATUS"}[name], name)) // as man pages call it
+		case help.Item:
+			m.macro("IP", "-", "2")
+			m.WriteString(text + "\n")
+		case help.Row:
+			m.macro("TP")
+			m.WriteString(text + "\n" + roffCode(b.Rest()) + "\n")
+		case help.Code:
+			code += b.Cells[0] + "\n"
+		default:
+			m.macro("PP")
+			m.WriteString(text + "\n")
 		}
 	}
-	m.term(strings.Join(names, ", "), "What to watch where neither a URL nor a config file says it; "+strings.Join(with, ", ")+".")
+	if code != "" {
+		m.literal(code)
+	}
+}
+
+// roffCode is a text whose code is bold.
+func roffCode(text string) string {
+	var out strings.Builder
+	for i, part := range strings.Split(roffText(text), "`") {
+		if i > 0 {
+			out.WriteString(map[bool]string{true: `\fB`, false: `\fR`}[i%2 == 1])
+		}
+		out.WriteString(part)
+	}
+	return out.String()
 }
 
 // commandsOf are root and all commands below it that do something and that people are told of.

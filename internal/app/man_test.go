@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"coordtop/internal/help"
 )
 
 func TestTheManualTellsOfEveryCommandFlagFieldAndCode(t *testing.T) {
@@ -24,7 +26,12 @@ func TestTheManualTellsOfEveryCommandFlagFieldAndCode(t *testing.T) {
 		}
 	}
 	for code, text := range exitMeanings() {
-		if want := fmt.Sprintf("\\fB%d\\fR\n%s\n", code, text); !strings.Contains(page, want) {
+		if want := fmt.Sprintf(".TP\n%d\n%s", code, text); !strings.Contains(page, want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+	for _, name := range append([]string{"EXIT STATUS"}, help.Names()...) {
+		if want := fmt.Sprintf(".SH \"%s\"\n", strings.ToUpper(name)); name != "exit-codes" && !strings.Contains(page, want) {
 			t.Errorf("lacks %q", want)
 		}
 	}

@@ -52,21 +52,6 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	return usagef("%s takes one file at most, %d were given; see %s --help", cmd.Name(), len(args), cmd.CommandPath())
 }
 
-// helpCommand is cobra's, but fails for an unknown command.
-func helpCommand(run runner) *cobra.Command {
-	return &cobra.Command{
-		Use: "help [command]", Short: "Show the help of a command, as --help behind it does",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			found, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return usagef("there is no such command: coordtop --help lists them")
-			}
-			found.InitDefaultHelpFlag()
-			return found.Help()
-		}),
-	}
-}
-
 // helpOnly is what a command does that only has others below it. Without it cobra prints
 // the help for a misspelt one too, and calls that a success.
 func helpOnly(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -63,7 +63,7 @@ func (p *program) execute(ctx context.Context) error {
 		completion.Short = "Print what completes commands, flags and sources in a shell"
 		completion.Long = completion.Short + ".\n\n`make install` puts it where the shell looks; by hand: source <(coordtop completion bash)"
 	}
-	root.SetHelpCommand(helpCommand(p.run))
+	root.SetHelpCommand(p.helpCommand(root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", flagError(cmd, p.env.Args, err), cmd.CommandPath())
 	})
@@ -134,7 +134,8 @@ func (p *program) root() *cobra.Command {
 		Short: "top for coordination state",
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
 			"What to watch comes from the URLs, else from the config file, else from " + variables + ". " + urls + "\n\n" +
-			"Exit codes: " + exitList() + "; 128 + n ended by signal n, with stacks, or by a second signal.",
+			"Exit codes: " + exitList() + "; 128 + n ended by signal n, with stacks, or by a second signal.\n\n" +
+			"`coordtop help` lists the topics of the reference, coordtop help -k WORD searches them.",
 		Example: "coordtop redis://localhost:6379/0\n" +
 			"coordtop 'rediss://ops@leases:6380/0?election=app:leader:*'\n" +
 			"coordtop 'postgres://ops@ledger/ledger?locks=4242'\n" +

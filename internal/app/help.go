@@ -1,0 +1,187 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"coordtop/internal/address"
+	"coordtop/internal/headless"
+	"coordtop/internal/help"
+)
+
+// helpCommand shows the help of a command and the topics of package help.
+func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
+	var search bool
+	cmd := &cobra.Command{
+		Use: "help [TOPIC | COMMAND | -k WORD ...]", Short: "Show a topic, or the help of a command; -k searches all",
+		Long: "Without an argument it lists topics and commands. On a terminal the text goes through $PAGER, or less;\n" +
+			"in a pipe it is Markdown. -k prints every part of the topics, and of what commands say of themselves,\n" +
+			"that has all the words.\n\nExit code 1: nothing has all the words; 2: no such topic or command.",
+		Example:   "coordtop help rights\ncoordtop help get\ncoordtop help -k redisson",
+		ValidArgs: known(root),
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			w := p.helpWriter()
+			var found []help.Block
+			switch {
+			case search:
+				words := strings.Fields(strings.ToLower(strings.Join(args, " ")))
+				if len(words) == 0 {
+					return usagef("-k takes words to search for, as in coordtop help -k redisson")
+				}
+				for _, t := range searched(root, p.env.Example) {
+					found = append(found, t.Search(words)...)
+				}
+				if len(found) == 0 {
+					return errors.New("nothing in the help has all these words: try fewer or shorter ones; coordtop help lists all topics")
+				}
+			case len(args) == 0:
+				found = contents(root)
+			default:
+				if err := w.show(root, args); err != nil {
+					return err
+				}
+			}
+			return p.page(cmd.Context(), w.text.String()+help.Screen(found, w.width, w.strong))
+		}),
+	}
+	cmd.Flags().BoolVarP(&search, "search", "k", false, "search all topics and commands for the words")
+	return cmd
+}
+
+// topics are those of package help; that of the JSON ends with every field.
+func topics() []help.Topic {
+	all := help.Topics()
+	all[slices.Index(help.Names(), "json")].Text += "\n## Every field\n\n" + indented(headless.JSONHelp(""))
+	return all
+}
+
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
+}
+
+// known are the names of topics and commands.
+func known(root *cobra.Command) []string {
+	names := help.Names()
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// contents lists what there is help for.
+func contents(root *cobra.Command) []help.Block {
+	list := []help.Block{{Kind: help.Heading, Cells: []string{"Commands"}}}
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			list = append(list, help.Block{Kind: help.Row, Cells: []string{c.Name(), c.Short}})
+		}
+	}
+	list = append(list, help.Block{Kind: help.Heading, Cells: []string{"Topics"}})
+	for _, t := range help.Topics() {
+		list = append(list, help.Block{Kind: help.Row, Cells: []string{t.Name, t.Title}})
+	}
+	return append(list, help.Block{Kind: help.Text, Cells: []string{"`coordtop help NAME` shows one of them, `coordtop help -k WORD` searches all."}})
+}
+
+// searched are all topics, what commands say of themselves, and the example of a config file: each named by
+// the command that shows it.
+func searched(root *cobra.Command, config string) []help.Topic {
+	all := topics()
+	for i := range all {
+		all[i].Name = "coordtop help " + all[i].Name
+	}
+	for _, c := range commandsOf(root) {
+		text := strings.ReplaceAll(ownHelp(c), "\n    ", "\n") + "\n"
+		c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) { text += "\n- `--" + f.Name + "` " + f.Usage + "\n" })
+		all = append(all, help.Topic{Name: c.CommandPath() + " --help", Text: text})
+	}
+	return append(all, help.Topic{Name: "coordtop config example", Text: indented(config)})
+}
+
+// ownHelp is what a command says of itself, without what all say of the JSON.
+func ownHelp(c *cobra.Command) string {
+	long, _, _ := strings.Cut(c.Long, strings.TrimSpace(headless.JSONHelp(headless.Rules)))
+	return cmp.Or(long, c.Short)
+}
+
+// helpWriter collects a text for the pager, or for a pipe. What writes to it finds the terminal behind it.
+type helpWriter struct {
+	*os.File // nil: none, or that of a test
+	text     strings.Builder
+	markdown bool // for a pipe
+	width    int
+	strong   func(string) string // for a terminal that can
+}
+
+// Write collects.
+func (w *helpWriter) Write(b []byte) (int, error) { return w.text.Write(b) }
+
+// WriteString collects too.
+func (w *helpWriter) WriteString(s string) (int, error) { return w.text.WriteString(s) }
+
+func (p *program) helpWriter() *helpWriter {
+	w := &helpWriter{width: 100, markdown: !p.env.Terminal()}
+	if w.markdown {
+		return w
+	}
+	w.File, _ = p.env.Stdout.(*os.File)
+	if columns, _, err := term.GetSize(w.Fd()); err == nil && columns > 0 {
+		w.width = min(w.width, columns)
+	}
+	if name, _ := p.env.Lookup("TERM"); name != "dumb" {
+		w.strong = func(text string) string { return lipgloss.NewStyle().Bold(true).Render(text) }
+	}
+	return w
+}
+
+// show writes the help of a command, and what a topic says of it, or a topic.
+func (w *helpWriter) show(root *cobra.Command, args []string) error {
+	name := args[len(args)-1]
+	topic, isTopic := help.OfCommand(name)
+	if i := slices.Index(help.Names(), name); i >= 0 && len(args) == 1 {
+		topic, isTopic = topics()[i], true
+	}
+	found, rest, err := root.Find(args)
+	switch isCommand := err == nil && len(rest) == 0; {
+	case isCommand:
+		found.SetOut(w)
+		found.InitDefaultHelpFlag()
+		if err := found.Help(); err != nil || !isTopic {
+			return err
+		}
+		topic.Text += fmt.Sprintf("\n`coordtop help %s` has more.\n", topic.Name)
+	case !isTopic || len(args) > 1:
+		return usagef("there is no such command or topic%s: coordtop help lists them, coordtop help -k WORD searches them", meant(name, known(root)))
+	}
+	if w.markdown {
+		w.text.WriteString(topic.Text)
+	} else {
+		w.text.WriteString(help.Screen(topic.Blocks(), w.width, w.strong))
+	}
+	return nil
+}
+
+// meant asks whether one of the names was meant that are nearly the one that was typed, or begin so.
+func meant(typed string, names []string) string {
+	near := address.Near(typed, names...)
+	for _, name := range names {
+		if near == "" && len(typed) > 2 && strings.HasPrefix(name, strings.ToLower(typed)) {
+			near = name
+		}
+	}
+	if near == "" {
+		return ""
+	}
+	return " (did you mean " + near + "?)"
+}
