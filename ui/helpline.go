@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/ui/keys"
@@ -27,12 +29,17 @@ func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 
 // runHelp runs the line under the cursor, on the screen that the help was opened from.
 func (m *model) runHelp() tea.Cmd {
-	b, ok := screen.HelpBinding(&m.Scene, m.line.input.Value(), m.HelpAt)
-	if !ok {
+	line := screen.HelpLineAt(&m.Scene, m.line.input.Value(), m.HelpAt)
+	b := line.Binding
+	if line.Topic == "" && b.Intent == "" {
 		m.Say("a sign is not carried out: the lines with keys are")
 		return nil
 	}
 	m.line.leave()
+	if line.Topic != "" {
+		m.openTopic(line)
+		return nil
+	}
 	if b.Intent == keys.Help {
 		m.leave()
 		return nil
@@ -49,6 +56,13 @@ func (m *model) runHelp() tea.Cmd {
 	}
 	m.leave()
 	return m.do(b.Intent)
+}
+
+// openTopic shows a topic of the reference, with the cursor on a line of it.
+func (m *model) openTopic(line screen.HelpLine) {
+	m.Topic, m.Scroll = line.Topic, 0
+	all := screen.HelpLines(&m.Scene, "")
+	m.HelpAt = max(1, slices.IndexFunc(all, func(l screen.HelpLine) bool { return l.Text == line.Text }))
 }
 
 // run runs the line that is typed, or the one of the help under the cursor.

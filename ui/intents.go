@@ -101,7 +101,7 @@ func (m *model) help() {
 		return
 	}
 	m.open(screen.Help)
-	m.HelpAt = 1
+	m.HelpAt, m.Topic = 1, ""
 }
 
 // keepRow has the cursor stay on its row when all rows are shown again: the next key must not

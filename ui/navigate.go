@@ -28,8 +28,13 @@ func (m *model) show(v screen.View) {
 	}
 }
 
-// leave goes back to where the view was opened; a screen goes back to the list.
+// leave goes back to where the view was opened; a screen goes back to the list, an open topic to the
+// list of them.
 func (m *model) leave() {
+	if m.Shown == screen.Help && m.Topic != "" {
+		m.Topic, m.HelpAt, m.Scroll = "", 1, 0
+		return
+	}
 	m.Scroll, m.Shown = 0, screen.Locks
 	if n := len(m.Trail); n > 0 {
 		m.Shown, m.Trail = m.Trail[n-1], m.Trail[:n-1]

@@ -57,7 +57,7 @@ func lineBindings() []Binding {
 		{CampaignBy, InCommand, []string{":campaign NAME"}, "", "open the box that campaigns for the row of that name"},
 		{UTC, InCommand, []string{":utc"}, "", "times in UTC or in the local zone"},
 		{Theme, InCommand, []string{":theme NAME"}, "", "auto, dark or light"},
-		{Run, InCommand | InHelp | InHelpText, []string{"enter"}, "run", "run the line; letters typed in this help look for words"},
+		{Run, InCommand | InHelp | InHelpText, []string{"enter"}, "run", "run the line, open the topic; letters typed in this help look for words"},
 		{GiveUp, InCommand | InHelpText, []string{"esc"}, "leave", "leave the line"},
 		{Earlier, InCommand, []string{"up"}, "", "the command before"},
 		{Later, InCommand, []string{"down"}, "", "the command after"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coordtop/internal/format"
+	"coordtop/internal/help"
 	"coordtop/internal/verdict"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -14,11 +15,12 @@ import (
 
 // HelpLine is a line of the help. One of the key table can be run.
 type HelpLine struct {
-	Title string       // of a section: then there is no more
-	keys  paint.Part   // or a sign
-	Text  string       // what it does or means
-	ID    string       // of the intent, where it is named first
-	b     keys.Binding // its intent is "" for signs
+	Title   string       // of a section: then there is no more
+	Keys    paint.Part   // or a sign, or the name of a topic; "": the text takes the whole line
+	Text    string       // what it does or means
+	ID      string       // of the intent, where it is named first
+	Binding keys.Binding // its intent is "" for signs
+	Topic   string       // of the reference that it is a line of
 }
 
 // section is a part of the help.
@@ -43,10 +45,13 @@ func sections() []section {
 
 // HelpLines are the key table and what the signs mean, as far as all the words typed
 // are in them. The signs stand first, then what works on the screen that the help was opened
-// from.
+// from, last the topics: what they say only if words are typed. An open topic stands alone.
 func HelpLines(sc *Scene, text string) []HelpLine {
 	var lines []HelpLine
 	words := strings.Fields(strings.ToLower(text))
+	if t, ok := help.Find(sc.Topic); ok {
+		return topicLines(sc, t, words)
+	}
 	add := func(title string, list []HelpLine) {
 		list = slices.DeleteFunc(list, func(l HelpLine) bool { return !l.holds(words) })
 		if len(list) > 0 {
@@ -60,12 +65,39 @@ func HelpLines(sc *Scene, text string) []HelpLine {
 	}
 	var signs []HelpLine
 	for _, s := range helpSigns(sc) {
-		signs = append(signs, HelpLine{keys: s[0], Text: s[1].Text})
+		signs = append(signs, HelpLine{Keys: s[0], Text: s[1].Text})
 	}
-	add("SIGNS", signs)
+	add("SIGNS (type to search them, all keys and the topics)", signs)
 	seen := shown{}
 	for _, s := range parts {
 		add(s.title, s.lines(sc.Keys, seen))
+	}
+	var list []HelpLine
+	for _, t := range help.Topics() {
+		list = append(list, HelpLine{Keys: paint.Plain(t.Name), Text: t.Title, Topic: t.Name})
+	}
+	add("TOPICS", list)
+	for _, t := range help.Topics() {
+		if len(words) > 0 {
+			t.Text, _, _ = strings.Cut(t.Text, "\n## All keys\n") // they stand above
+			lines = append(lines, topicLines(sc, t, words)...)
+		}
+	}
+	return lines
+}
+
+// topicLines are the parts of a topic that hold all the words, below their headings.
+func topicLines(sc *Scene, t help.Topic, words []string) []HelpLine {
+	var lines []HelpLine
+	plain := func(text string) string { return text }
+	for _, b := range t.Search(words) {
+		if b.Kind == help.Heading {
+			lines = append(lines, HelpLine{Title: "TOPIC " + b.Cells[0]})
+			continue
+		}
+		for _, line := range b.Lines(min(sc.Layout.Width-4, 100), plain) {
+			lines = append(lines, HelpLine{Text: line, Topic: t.Name})
+		}
 	}
 	return lines
 }
@@ -79,7 +111,7 @@ func BoolInt(b bool) int {
 }
 
 func (l *HelpLine) holds(words []string) bool {
-	text := strings.ToLower(l.keys.Text + " " + l.Text + " " + string(l.b.Intent))
+	text := strings.ToLower(l.Keys.Text + " " + l.Text + " " + string(l.Binding.Intent))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
@@ -100,15 +132,15 @@ func (s section) lines(table []keys.Binding, seen shown) []HelpLine {
 		if b.Context&s.context == 0 || (b.Context&keys.InScreens == keys.InScreens) != (s.context == keys.InScreens) {
 			continue
 		}
-		if i := slices.IndexFunc(lines, func(l HelpLine) bool { return l.b.Intent == b.Intent }); i >= 0 {
-			lines[i].keys.Text += " " + strings.Join(b.Keys, " ")
+		if i := slices.IndexFunc(lines, func(l HelpLine) bool { return l.Binding.Intent == b.Intent }); i >= 0 {
+			lines[i].Keys.Text += " " + strings.Join(b.Keys, " ")
 			continue
 		}
-		lines = append(lines, HelpLine{keys: paint.Part{Text: strings.Join(b.Keys, " ")}, Text: b.Help, b: b})
+		lines = append(lines, HelpLine{Keys: paint.Part{Text: strings.Join(b.Keys, " ")}, Text: b.Help, Binding: b})
 	}
-	lines = slices.DeleteFunc(lines, func(l HelpLine) bool { return !seen.first(string(l.b.Intent) + ": " + l.Text + l.keys.Text) })
+	lines = slices.DeleteFunc(lines, func(l HelpLine) bool { return !seen.first(string(l.Binding.Intent) + ": " + l.Text + l.Keys.Text) })
 	for i := range lines {
-		if id := string(lines[i].b.Intent); seen.first(id) {
+		if id := string(lines[i].Binding.Intent); seen.first(id) {
 			lines[i].ID = id
 		}
 	}
@@ -158,7 +190,10 @@ func helpScreen(sc *Scene) Frame {
 
 // Cells is how many cells a line of the help takes without its intent.
 func (l *HelpLine) Cells() int {
-	return 3 + max(helpKeys, format.Width(l.keys.Text)) + format.Width(l.Text)
+	if l.Keys.Text == "" {
+		return 2 + format.Width(l.Text)
+	}
+	return 3 + max(helpKeys, format.Width(l.Keys.Text)) + format.Width(l.Text)
 }
 
 func drawHelpLine(th *paint.Theme, h HelpLine, w int, selected bool) string {
@@ -166,11 +201,14 @@ func drawHelpLine(th *paint.Theme, h HelpLine, w int, selected bool) string {
 	if h.Title != "" {
 		return l.Skip(1).Put(th.Heading, h.Title).Done()
 	}
-	st := h.keys.Style
-	if h.b.Intent != "" {
+	st := h.Keys.Style
+	if h.Binding.Intent != "" || h.Topic != "" {
 		st = th.Strong
 	}
-	l.Cursor(selected).Skip(1).Cell(st, h.keys.Text, max(helpKeys, format.Width(h.keys.Text))).Skip(1).Put("", h.Text)
+	if l.Cursor(selected).Skip(1); h.Keys.Text != "" {
+		l.Cell(st, h.Keys.Text, max(helpKeys, format.Width(h.Keys.Text))).Skip(1)
+	}
+	l.Put("", h.Text)
 	if l.X+2+len(h.ID) < w {
 		l.Put(th.Dim, "  "+h.ID)
 	}
@@ -194,14 +232,12 @@ func MoveHelp(sc *Scene, text string, at int, i keys.Intent) int {
 	return at
 }
 
-// HelpBinding is the row of the table on the line of the help under the cursor; false: there
-// is none.
-func HelpBinding(sc *Scene, text string, at int) (keys.Binding, bool) {
-	all := HelpLines(sc, text)
-	if at >= len(all) || all[at].b.Intent == "" {
-		return keys.Binding{}, false
+// HelpLineAt is the line of the help under the cursor; an empty one where there is none.
+func HelpLineAt(sc *Scene, text string, at int) HelpLine {
+	if all := HelpLines(sc, text); at < len(all) {
+		return all[at]
 	}
-	return all[at].b, true
+	return HelpLine{}
 }
 
 // helpSigns explains what is drawn.

@@ -70,6 +70,7 @@ type Scene struct {
 	Menu       keys.Context // of one key, as InSort; 0: none is open
 	Scroll     int          // first line of a view that is only read
 	HelpAt     int          // the cursor of the help
+	Topic      string       // of the reference that is open in the help; "": none
 
 	Message string
 	Command Typed // a command or words for the help
