@@ -28,7 +28,6 @@ type Frames struct {
 	mu      sync.Mutex
 	ticker  *time.Ticker // nil: not known yet
 	rest    *time.Timer  // nil: there was no frame yet, or Close was called
-	drawn   time.Time    // when the last frame was made
 	resting bool
 }
 
@@ -45,21 +44,16 @@ func (f *Frames) Drawn() {
 		}
 		f.rest = spawn.After(f.ctx, restAfter, f.slowDown) // Close stops it
 	}
-	if f.drawn = time.Now(); f.resting {
+	if f.rest.Reset(restAfter); f.resting {
 		f.resting = false
 		f.ticker.Reset(framePause)
-		f.rest.Reset(restAfter)
 	}
 }
 
-// slowDown lets the ticker rest, if there was no frame for restAfter.
+// slowDown lets the ticker rest: there was no frame for restAfter.
 func (f *Frames) slowDown() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if left := restAfter - time.Since(f.drawn); left > 0 {
-		f.rest.Reset(left)
-		return
-	}
 	f.resting = true
 	f.ticker.Reset(restPause)
 }
