@@ -33,7 +33,6 @@ func (s OnScreen) In(space string) (visible []string, selected string) {
 // are safe for concurrent use.
 type Hints struct {
 	screen    atomic.Pointer[OnScreen]
-	focused   atomic.Pointer[time.Time]
 	refreshes atomic.Uint64
 
 	mu      sync.Mutex
@@ -42,18 +41,8 @@ type Hints struct {
 
 // Focus implements Focuser.
 func (h *Hints) Focus(visible []Ref, selected Ref) {
-	now := time.Now()
 	h.screen.Store(&OnScreen{visible, selected})
-	h.focused.Store(&now)
 	h.wake()
-}
-
-// Focused is when Focus was last called; zero: never.
-func (h *Hints) Focused() time.Time {
-	if at := h.focused.Load(); at != nil {
-		return *at
-	}
-	return time.Time{}
 }
 
 // Refresh implements Refresher.

@@ -3,6 +3,7 @@ package redissource
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"coordtop/sources"
@@ -103,9 +104,26 @@ func (p pulse) pause(quiet bool, longest time.Duration) time.Duration {
 	return min(max(usual, 2*p.trips.Shortest()), longest)
 }
 
+// focusHints are Hints that know when somebody last moved on the screen.
+type focusHints struct {
+	sources.Hints
+	focused atomic.Pointer[time.Time] // nil: never
+}
+
+// Focus implements sources.Focuser.
+func (h *focusHints) Focus(visible []sources.Ref, selected sources.Ref) {
+	now := time.Now()
+	h.focused.Store(&now)
+	h.Hints.Focus(visible, selected)
+}
+
 // quiet reports whether nothing was pushed for Options.Quiet, and nobody moved on the screen.
 func (l *link) quiet(p pulse, now time.Time) bool {
-	return now.Sub(sources.Later(l.began, sources.Later(p.pushed, l.hints.Focused()))) >= l.o.Quiet
+	last := sources.Later(l.began, p.pushed)
+	if at := l.hints.focused.Load(); at != nil {
+		last = sources.Later(last, *at)
+	}
+	return now.Sub(last) >= l.o.Quiet
 }
 
 // pingDue reports whether a ping is of use. While one waits for its answer another is sent

@@ -26,7 +26,7 @@ type link struct {
 	o             *Options
 	selected      *selection
 	dialer        *dialer
-	hints         *sources.Hints // of the source
+	hints         *focusHints // of the source
 	began         time.Time
 	reads         *connection
 	conn          *redis.Conn // on reads
@@ -68,7 +68,7 @@ func (l *link) Next(ctx context.Context) (sources.Change, error) {
 }
 
 func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *link {
-	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), hints: new(sources.Hints), began: time.Now()}
+	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), hints: new(focusHints), began: time.Now()}
 }
 
 func (l *link) login(ctx context.Context) error {

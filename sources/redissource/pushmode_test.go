@@ -144,7 +144,7 @@ func TestAtMostTwoConnectionsNamedForWhatTheyAre(t *testing.T) {
 func TestPolledKeyOnScreenIsLookedAtMoreOften(t *testing.T) {
 	t.Parallel()
 	o := Options{Selections: []Selection{{Pattern: "app:leader:x"}, {Pattern: "app:leader:y"}}, PollMin: time.Millisecond}
-	w := &watcher{link: &link{o: &o, selected: compile(o.Selections), hints: &sources.Hints{}}, keys: map[string]*key{}, space: "0"}
+	w := &watcher{link: &link{o: &o, selected: compile(o.Selections), hints: &focusHints{}}, keys: map[string]*key{}, space: "0"}
 	for _, name := range []string{"app:leader:x", "app:leader:y"} {
 		w.admit(newKey(name, rule{exact: true}))
 	}

@@ -21,7 +21,7 @@ type Source struct {
 	before   server          // of the last link: for the watcher of the next
 
 	sources.Connector
-	sources.Hints
+	focusHints
 }
 
 var (
@@ -51,7 +51,7 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.hints = &s.Hints
+	l.hints = &s.focusHints
 	w := &watcher{link: l, keys: s.keys, before: &s.before}
 	l.Start(w.run)
 	return l, nil

@@ -16,7 +16,7 @@ func still(t *testing.T) *watcher {
 	t.Helper()
 	o := Options{Name: "src", Selections: []Selection{{Pattern: "app:*"}}, Client: rediscoord.ClientOptions{}}.withDefaults()
 	return &watcher{
-		link: &link{o: &o, selected: compile(o.Selections), inbox: newInbox(), hints: &sources.Hints{}, push: &pushConn{mode: modeTracking, prefixes: []string{"app:"}}}, space: "0", keys: map[string]*key{}, capacity: newCapacity(compile(o.Selections), nil),
+		link: &link{o: &o, selected: compile(o.Selections), inbox: newInbox(), hints: &focusHints{}, push: &pushConn{mode: modeTracking, prefixes: []string{"app:"}}}, space: "0", keys: map[string]*key{}, capacity: newCapacity(compile(o.Selections), nil),
 		before: &server{}, complete: true, listed: ms(-5000),
 	}
 }
