@@ -65,6 +65,8 @@ type History struct {
 	Keep time.Duration `yaml:"keep"` // how long; 0: the program's choice
 	Full time.Duration `yaml:"full"` // of renewals, too; 0: the program's choice
 	Size int64         `yaml:"size"` // bytes at most; 0: the program's choice
+
+	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it
 }
 
 // Secret is what proves who we are to the source: the password, or the access token.

@@ -11,11 +11,11 @@ import (
 
 func TestWhatIsRecordedIsConfigured(t *testing.T) {
 	t.Parallel()
-	c, err := written(t, "history: {file: h.db, keep: 2d, full: 1h, size: 2GB}\n")
+	c, err := written(t, "history: {file: h.db, group_reads: true, keep: 2d, full: 1h, size: 2GB}\n")
 	if c.History.File != "" {
 		c.History.File = filepath.Base(c.History.File) // it begins at the config file
 	}
-	if want := (History{File: "h.db", Keep: 48 * time.Hour, Full: time.Hour, Size: 2 << 30}); err != nil || c.History != want {
+	if want := (History{File: "h.db", GroupReads: true, Keep: 48 * time.Hour, Full: time.Hour, Size: 2 << 30}); err != nil || c.History != want {
 		t.Errorf("%+v, %v, want %+v", c.History, err, want)
 	}
 	if c, err := written(t, "history: {off: true, size: 500MB}\n"); err != nil || !c.History.Off || c.History.Size != 500<<20 {
@@ -27,6 +27,7 @@ func TestWhatIsRecordedIsConfigured(t *testing.T) {
 		"{size: 2GBMB}":          "must be a size",
 		"{keep: 30}":             "must be a length of time",
 		"{keep: 1h, full: 2h}":   "must not be longer than keep",
+		"{group_reads: true}":    "needs history.file",
 		"{off: yes please}":      "must be true or false",
 		"{records: everything }": "history",
 	} {

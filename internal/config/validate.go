@@ -55,6 +55,9 @@ func (v *validator) config(f *file) Config {
 	if c.History.File = v.file(f.History.File); f.History.Keep > 0 && f.History.Full > f.History.Keep {
 		v.wrong("history.full", "must not be longer than keep")
 	}
+	if f.History.GroupReads && f.History.File == "" {
+		v.wrong("history.group_reads", "needs history.file: nobody else gets into the usual folder")
+	}
 	return c
 }
 

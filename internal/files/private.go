@@ -41,6 +41,11 @@ func PrivateFolder(path string) (folder *os.File, made bool, err error) {
 // writing and with further flags of the system. It follows no link and does not wait for the
 // other end of a pipe; the file must be a plain one and ours. The caller must close it.
 func OpenPrivate(folder *os.File, name string, flags int) (*os.File, error) {
+	return OpenOurs(folder, name, flags, 0o600)
+}
+
+// OpenOurs is OpenPrivate of a file with another mode, which lets others read.
+func OpenOurs(folder *os.File, name string, flags int, mode os.FileMode) (*os.File, error) {
 	path := filepath.Join(folder.Name(), name)
 	fd, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
 	switch {
@@ -57,7 +62,7 @@ func OpenPrivate(folder *os.File, name string, flags int) (*os.File, error) {
 		err = fmt.Errorf("%s is no file (%v): remove it", path, info.Mode().Type())
 	}
 	if err == nil {
-		err = private(f, 0o600)
+		err = private(f, mode)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -77,7 +82,7 @@ func checkParent(path string) error {
 	return nil
 }
 
-// private makes sure that f is ours, and that nobody else may read or write it.
+// private makes sure that f is ours, and that others may do no more to it, and no less, than mode says.
 func private(f *os.File, mode os.FileMode) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -86,7 +91,7 @@ func private(f *os.File, mode os.FileMode) error {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s belongs to somebody else (user id %d): set XDG_STATE_HOME to a folder of your own", f.Name(), s.Uid)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&0o077 != mode&0o077 {
 		return f.Chmod(mode)
 	}
 	return nil

@@ -2,7 +2,8 @@
 //
 // # The file
 //
-// The file has the mode 0600, and so has what SQLite puts beside it. It is in WAL mode, so
+// The file has the mode 0600, and so has what SQLite puts beside it; with [Options].Group 0640, and
+// the WAL stays when nobody writes, so that members of its group can read it at any time. It is in WAL mode, so
 // that any number of readers never wait for the writer nor it for them. On a network file
 // system, and where SQLite refuses a WAL, it keeps a rollback journal instead
 // and [Writer.Note] says so: a reader and the writer then wait for each other for some

@@ -18,8 +18,11 @@ func lockName(path string) string { return path + ".lock" }
 
 // lock takes the lock of the recording at path in folder, which ends with the file that is returned or with
 // the process. The error wraps history.ErrBusy where another has it.
-func lock(folder *os.File, path string) (*os.File, error) {
-	f, err := files.OpenPrivate(folder, filepath.Base(lockName(path)), 0)
+func lock(folder *os.File, path string, mode os.FileMode) (*os.File, error) {
+	f, err := files.OpenOurs(folder, filepath.Base(lockName(path)), 0, mode)
+	if errors.Is(err, os.ErrPermission) && recorded(path) { // by somebody who lets us read only
+		err = fmt.Errorf("%s: %w", path, history.ErrBusy)
+	}
 	if err != nil {
 		return nil, err
 	}

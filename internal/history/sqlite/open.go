@@ -110,13 +110,30 @@ func headerOf(path string) (header, error) {
 }
 
 // create makes an empty file in folder where there is none, so that SQLite gives what it puts
-// beside the file the same mode.
-func create(folder *os.File, path string) error {
-	f, err := files.OpenPrivate(folder, filepath.Base(path), 0)
-	if err != nil {
-		return err
+// beside the file the same mode. What an earlier run left there gets it too.
+func create(folder *os.File, path string, mode os.FileMode) error {
+	for _, end := range append(besides(), "") {
+		if _, err := os.Lstat(path + end); end != "" && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		f, err := files.OpenOurs(folder, filepath.Base(path+end), 0, mode)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return f.Close()
+	return nil
+}
+
+// keepWAL lets the WAL and its index stay when nobody has the file open: who may not write to the folder
+// could not read a file in WAL mode without them.
+func keepWAL(conn *sql.Conn) error {
+	return conn.Raw(func(c any) error {
+		_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
+		return err
+	})
 }
 
 // open opens the file for writing, in WAL mode if possible; note says where it is not.

@@ -21,6 +21,7 @@ type Options struct {
 	Path   string
 	Ours   bool // the path is our own choice: its folder is made private, and what is no recording there is a damaged one
 	Alone  bool // the file is to be sent to somebody: it has no WAL
+	Group  bool // members of the file's group may read it
 	Limits Limits
 
 	remote bool // as on a network file system; for tests
@@ -63,7 +64,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	locked, err := lock(folder, o.Path)
+	locked, err := lock(folder, o.Path, o.mode())
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +85,14 @@ func (o Options) folder() (*os.File, error) {
 	return folder, err
 }
 
+// mode is that of the file and of what is beside it.
+func (o Options) mode() os.FileMode {
+	if o.Group {
+		return 0o640
+	}
+	return 0o600
+}
+
 // Note says what is unusual about the file, in a sentence; "": nothing is.
 func (w *Writer) Note() string { return w.note }
 
@@ -92,7 +101,7 @@ func (w *Writer) Before() time.Time { return at(w.before) }
 
 // open opens the file and begins the run. A file that is damaged it puts aside.
 func (w *Writer) open(ctx context.Context, folder *os.File, head header) error {
-	err := create(folder, w.o.Path)
+	err := create(folder, w.o.Path, w.o.mode())
 	if err != nil {
 		return err
 	}
@@ -104,7 +113,7 @@ func (w *Writer) open(ctx context.Context, folder *os.File, head header) error {
 	}
 	note, err := setAside(w.o.Path, time.Now())
 	if err == nil {
-		err = create(folder, w.o.Path)
+		err = create(folder, w.o.Path, w.o.mode())
 	}
 	if err == nil {
 		err = w.begin(ctx)
@@ -125,7 +134,10 @@ func (w *Writer) begin(ctx context.Context) error {
 		w.note = note
 	}
 	w.prepared, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}
-	if w.conn, err = db.Conn(ctx); err != nil {
+	if w.conn, err = db.Conn(ctx); err == nil && w.o.Group {
+		err = keepWAL(w.conn)
+	}
+	if err != nil {
 		return errors.Join(err, w.shut())
 	}
 	began := w.run.From.UnixNano()
