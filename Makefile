@@ -14,6 +14,12 @@ TRUTHFLAGS ?=
 DEPS      ?=
 export DEPS
 
+# Every build but those with the race detector is static, and leaves out the traces of gRPC, which keep the
+# linker from dropping what nobody calls: a quarter of the program.
+CGO_ENABLED ?= 0
+GOFLAGS     := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -tags=grpcnotrace)
+export CGO_ENABLED GOFLAGS
+
 # What the demo and the tests need beside Go: commands, any of which will do, and the
 # Debian package that has them.
 SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
@@ -23,23 +29,24 @@ TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 .PHONY: help demo build install uninstall quick test race truth lint bench bench-idle fuzz golden shots deps clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## start private servers and candidates and watch them on the board
 	@sh .ci/deps $(SERVERS) || echo "going on without what is missing" >&2
 	@$(BIN) demo
 
-build: ## build bin/coordtop, stripped; the version is stamped from git
-	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) .
+build: ## build bin/coordtop, static and stripped; the version is stamped from git
+	@GO="$(GO)" sh .ci/build $(BIN)
 
 install: build ## install coordtop, its manual page and completions under PREFIX (default /usr/local)
-	install -D -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/coordtop
-	@set -e; put() { $(BIN) $$1 >bin/put; install -D -m 0644 bin/put "$(DESTDIR)$(PREFIX)/share/$$2"; rm bin/put; echo "$(DESTDIR)$(PREFIX)/share/$$2"; }; \
-		put man man/man1/coordtop.1; \
-		put 'completion bash' bash-completion/completions/coordtop; \
-		put 'completion zsh' zsh/site-functions/_coordtop; \
-		put 'completion fish' fish/vendor_completions.d/coordtop.fish
+	@set -e; umask 022; \
+	put() { to="$(DESTDIR)$(PREFIX)/$$2"; mkdir -p "$${to%/*}"; cp "$$3" "$$to.new"; chmod "$$1" "$$to.new"; mv -f "$$to.new" "$$to"; echo "$$to"; }; \
+	made() { $(BIN) $$2 >bin/put; put 0644 "share/$$1" bin/put; rm bin/put; }; \
+	put 0755 bin/coordtop $(BIN); \
+	made man/man1/coordtop.1 man; \
+	made bash-completion/completions/coordtop 'completion bash'; \
+	made zsh/site-functions/_coordtop 'completion zsh'; \
+	made fish/vendor_completions.d/coordtop.fish 'completion fish'
 
 uninstall: ## remove what install put under PREFIX
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/coordtop share/man/man1/coordtop.1 share/bash-completion/completions/coordtop \

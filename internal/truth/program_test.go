@@ -34,7 +34,9 @@ func (b *built) programPath(t testing.TB) string {
 	b.once.Do(func() {
 		if b.dir, b.err = os.MkdirTemp("", "coordtop-truth"); b.err == nil {
 			b.path = filepath.Join(b.dir, "coordtop")
-			b.out, b.err = exec.Command("go", "build", "-o", b.path, "coordtop").CombinedOutput()
+			build := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", b.path, "coordtop")
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+			b.out, b.err = build.CombinedOutput()
 		}
 	})
 	if b.err != nil {
