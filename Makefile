@@ -14,6 +14,11 @@ TRUTHFLAGS ?=
 DEPS      ?=
 export DEPS
 
+# Only the person who publishes a release can know these.
+MAINTAINER ?= unset
+LICENSE    ?= unset
+HOMEPAGE   ?=
+
 # Every build but those with the race detector is static, and leaves out the traces of gRPC, which keep the
 # linker from dropping what nobody calls: a quarter of the program.
 CGO_ENABLED ?= 0
@@ -26,7 +31,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall quick test race truth lint bench bench-idle fuzz golden shots deps clean
+.PHONY: help demo build install uninstall quick test race truth lint bench bench-idle fuzz golden shots release release-test deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,8 +102,14 @@ golden: ## write the golden files anew; review the diff
 shots: build ## draw the pictures anew from the running demo (some minutes)
 	$(GO) test -count=1 -run TestThePicturesOfTheReadmeAreDrawn ./internal/shots -program $(CURDIR)/$(BIN)
 
+release: ## build programs, archives, deb, rpm, image, SBOM, changelog and checksums into dist/ (MAINTAINER='Ana <ana@example>' LICENSE=... HOMEPAGE=...)
+	@cd .ci/release && GOFLAGS= $(GO) run . -maintainer "$(MAINTAINER)" -license "$(LICENSE)" -homepage "$(HOMEPAGE)"
+
+release-test: ## release the last commit twice, compare, install the deb in a clean root, look into the image (as root, some minutes)
+	@GO="$(GO)" bash .ci/release/test
+
 deps: ## install what the demo and the tests need: as root, or with DEPS=install, or ask
 	@sh .ci/deps $(SERVERS) $(TOOLS)
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist
