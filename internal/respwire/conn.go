@@ -26,9 +26,6 @@ type Conn interface {
 	// Stream reports whether the server does nothing but push on this connection from now on: each
 	// message counts by itself.
 	Stream()
-	// Pushes reports whether the server pushes between its answers from now on: a push counts by
-	// itself, the answers to what was written together count together.
-	Pushes()
 }
 
 // New returns c with its replies bounded. addr is how the server is called in errors.
@@ -58,14 +55,10 @@ type bounded struct {
 	rest   []byte      // what was scanned and not passed on yet
 	asked  atomic.Bool // the client wrote since the last Read
 	stream atomic.Bool
-	pushes atomic.Bool
 }
 
 // Stream implements Conn.
 func (c *bounded) Stream() { c.stream.Store(true) }
-
-// Pushes implements Conn.
-func (c *bounded) Pushes() { c.pushes.Store(true) }
 
 // Read implements net.Conn. It returns no byte of what breaks a limit.
 func (c *bounded) Read(p []byte) (int, error) {
@@ -81,7 +74,6 @@ func (c *bounded) Read(p []byte) (int, error) {
 		if c.scan.stream = c.stream.Load(); c.asked.Swap(false) || c.scan.stream {
 			c.scan.asked()
 		}
-		c.scan.pushes = c.pushes.Load()
 		good, wrong := c.scan.scan(p[:n])
 		if wrong != "" {
 			c.wrong, err = &Error{Addr: c.addr, What: wrong}, nil

@@ -172,13 +172,7 @@ func TestAnAnswerEndsWithTheNextWrite(t *testing.T) {
 	if got, err := io.ReadAll(c); err != nil || len(got) != 20*len(reply) {
 		t.Errorf("of a stream of messages %d bytes came through: %v", len(got), err)
 	}
-	push := ">1\r\n" + reply
-	c = New(&played{pieces: [][]byte{[]byte(strings.Repeat(push, 10)), []byte(reply), []byte(strings.Repeat(push, 10)), []byte(reply), []byte(reply)}}, "h:1", l)
-	c.Pushes()
 	var wrong *Error
-	if got, err := io.ReadAll(c); !errors.As(err, &wrong) || len(got) != 20*len(push)+2*len(reply) {
-		t.Errorf("of pushes between three answers, which are too many, %d bytes came through: %v", len(got), err)
-	}
 	c = New(&played{pieces: [][]byte{[]byte("*9\r\n"), []byte(reply), []byte(reply), []byte(reply)}}, "h:1", l)
 	c.Stream()
 	if _, err := io.ReadAll(c); !errors.As(err, &wrong) {

@@ -13,7 +13,7 @@
 //   - A reply, and all that is answered between two writes of the client, has at most
 //     Limits.Bytes bytes, announced ones included, and Limits.Values values: elements of
 //     arrays, sets and pushes, keys and values of maps and attributes. On a connection on
-//     which the server pushes ([Conn.Stream], [Conn.Pushes]) each message counts by itself,
+//     which the server pushes ([Conn.Stream]) each message counts by itself,
 //     because the client drops it before it reads the next.
 //   - Values are nested at most Limits.Depth deep.
 //   - A line (a simple string, an error, a number) has at most Limits.Line bytes.

@@ -33,8 +33,6 @@ type scanner struct {
 	payload int    // bytes still to come of a string, its end included
 	open    []int  // values still to come of each aggregate that is open, the outermost first
 	stream  bool   // the server does nothing but push: each message counts by itself
-	pushes  bool   // a push counts by itself
-	isPush  bool   // the current reply is one
 	held    bool   // line was not passed on yet
 	skip    int    // elements of a list that are not passed on
 
@@ -221,7 +219,6 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 	if kind == '%' || kind == '|' {
 		size *= 2
 	}
-	s.isPush = s.isPush || kind == '>' && len(s.open) == 0
 	if wrong := s.count(0, max(size, 0)); wrong != "" {
 		return wrong
 	}
@@ -270,11 +267,7 @@ func (s *scanner) complete() {
 		}
 		s.open = s.open[:i]
 	}
-	if s.isPush && s.pushes {
-		s.answer.bytes -= s.reply.bytes
-		s.answer.values -= s.reply.values
-	}
-	s.reply, s.isPush = tally{}, false
+	s.reply = tally{}
 }
 
 // length reads the number of a header; -1 stands for nil.

@@ -38,10 +38,10 @@ func BenchmarkChangeToEvent(b *testing.B) {
 		}
 		r.changes(b, Options{Selections: leaders()}, "app:leader:%d")
 	})
-	b.Run("no common prefix, not redirected", func(b *testing.B) {
+	b.Run("no common prefix", func(b *testing.B) {
 		r := serve(b, localserver.RedisOptions{})
 		r.scatter(1000)
-		r.changes(b, Options{Selections: scattered(), Client: r.notRedirected()}, "svc%d:leader:x")
+		r.changes(b, Options{Selections: scattered()}, "svc%d:leader:x")
 	})
 }
 
@@ -99,11 +99,6 @@ func BenchmarkIdleLoad(b *testing.B) {
 		r := serve(b, localserver.RedisOptions{})
 		r.scatter(1000)
 		r.idle(b, Options{Selections: scattered()})
-	})
-	b.Run("no common prefix, not redirected", func(b *testing.B) {
-		r := serve(b, localserver.RedisOptions{})
-		r.scatter(1000)
-		r.idle(b, Options{Selections: scattered(), Client: r.notRedirected()})
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/coord/rediscoord"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
@@ -23,17 +22,6 @@ func scattered() []Selection {
 func (r *rig) scatter(n int) {
 	r.t.Helper()
 	r.do("EVAL", `for i=0,ARGV[1]-1 do redis.call('SET','svc'..i..':leader:x',ARGV[2],'PX',600000) end`, 0, n, uuidA)
-}
-
-// refuseRedirect has the server refuse, through the proxy, to redirect what is tracked.
-func refuseRedirect(proxy *localserver.Proxy) { proxy.Replace("redirect", "nowhere!") }
-
-// notRedirected says how to reach the server through such a proxy.
-func (r *rig) notRedirected() rediscoord.ClientOptions {
-	r.t.Helper()
-	proxy := localserver.ProxyForTest(r.t, r.server.Addr())
-	refuseRedirect(proxy)
-	return client(proxy.Addr(), "", "")
 }
 
 // reads is how often a value was read.
@@ -54,34 +42,22 @@ func TestKeysWithoutACommonPrefixArePushed(t *testing.T) {
 	tests := []struct {
 		name     string
 		protocol int
-		user     string // "": the default one
-		proxied  bool   // by one that has the server refuse REDIRECT
-		beside   []Selection
 		mode     string
-		conns    int
 	}{
-		{name: "RESP3", mode: "tracking and polling", conns: 2},
-		{name: "RESP2", protocol: 2, mode: "tracking RESP2 and polling", conns: 2},
-		{name: "RESP3, not redirected", proxied: true, mode: "tracking and polling", conns: 1},
-		{name: "RESP3, not redirected, beside keys with a prefix", proxied: true, beside: leaders(), mode: "tracking and polling", conns: 2},
-		{name: "RESP3, no right to the connection's id", user: "eve", mode: "tracking and polling", conns: 1},
+		{name: "RESP3", mode: "tracking and polling"},
+		{name: "RESP2", protocol: 2, mode: "tracking RESP2 and polling"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~* +@all -client|id"}})
+			r := serve(t, localserver.RedisOptions{})
 			r.scatter(20)
-			c := client(r.server.Addr(), tt.user, "")
-			if c.Protocol = tt.protocol; tt.user != "" {
-				c.Password = "secret"
-			}
-			if tt.proxied {
-				c.Addrs = r.notRedirected().Addrs
-			}
-			watch(t, r, Options{Client: c, Selections: append(scattered(), tt.beside...), PollMin: time.Hour, PollMax: time.Hour, Resync: time.Hour}).synced()
+			c := client(r.server.Addr(), "", "")
+			c.Protocol = tt.protocol
+			watch(t, r, Options{Client: c, Selections: scattered(), PollMin: time.Hour, PollMax: time.Hour, Resync: time.Hour}).synced()
 			r.mode(tt.mode)
-			if n := strings.Count(r.do("CLIENT", "LIST").(string), "name="+clientName+" "); n != tt.conns {
-				t.Errorf("%d connections, not %d", n, tt.conns)
+			if n := strings.Count(r.do("CLIENT", "LIST").(string), "name="+clientName+" "); n != 2 {
+				t.Errorf("%d connections, not 2", n)
 			}
 			r.Drain()
 			for i := range 3 { // each read has the next change pushed
@@ -108,6 +84,28 @@ func TestKeysWithoutACommonPrefixArePushed(t *testing.T) {
 					t.Errorf("flushed: %+v", e)
 				}
 			}
+		})
+	}
+}
+
+// TestKeysThatAreNotRedirectedArePolled has a server behind a proxy that refuses REDIRECT, alone and
+// beside keys with a prefix, which go on being pushed.
+func TestKeysThatAreNotRedirectedArePolled(t *testing.T) {
+	t.Parallel()
+	for mode, beside := range map[string][]Selection{"polling": nil, "tracking and polling": leaders()} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{})
+			r.scatter(5)
+			proxy := localserver.ProxyForTest(t, r.server.Addr())
+			proxy.Replace("redirect", "nowhere!")
+			watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: append(scattered(), beside...), PollMin: 20 * time.Millisecond, PollMax: 100 * time.Millisecond, Resync: time.Hour}).synced()
+			if about := r.mode(mode); !strings.Contains(strings.Join(about.Warnings, ";"), "one by one is refused") {
+				t.Errorf("warnings %q", about.Warnings)
+			}
+			r.Drain()
+			r.do("SET", "svc1:leader:x", uuidB, "PX", "600000")
+			r.Expect(sources.EventOwnerChanged, "svc1:leader:x")
 		})
 	}
 }

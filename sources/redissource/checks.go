@@ -67,7 +67,10 @@ func (w *watcher) checkPush(ctx context.Context) error {
 	if why == "" {
 		return nil
 	}
-	kind := w.push.kind()
+	kind := modeTracking // whatever the protocol
+	if w.push.mode == modeEvents {
+		kind = modeEvents
+	}
 	if w.checks.broken == nil {
 		w.checks.broken = make(map[string]string)
 	}
@@ -101,7 +104,7 @@ func (c *checks) proof(l *link) string {
 	for _, s := range c.suspects {
 		switch {
 		case !s.k.pushed || s.k.noticed.After(s.foundAt) || l.inbox.has(s.k.name):
-		case l.heartbeatOf(s.k).now().confirmed.After(s.foundAt):
+		case l.heartbeat.now().confirmed.After(s.foundAt):
 			found = "a look found a change that was not pushed"
 		default:
 			kept = append(kept, s)

@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -90,7 +91,7 @@ func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	case owned && !(s.tracks(s.k) && s.lastedUntilOver()):
 		return from, false
 	case s.pushed():
-		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.heartbeatOf(s.k).now().tolerance())
+		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.heartbeat.now().tolerance())
 	}
 	from = sources.Later(s.old.sent, s.unpushedUntil(s.k))
 	return from, owned && from.Before(s.old.ends.after)
@@ -105,7 +106,7 @@ func (s *sight) when() span {
 		in.after = sources.Later(in.after, s.old.proved)
 	case s.old.sent.IsZero() && s.starting:
 	case s.pushed():
-		tolerance := s.heartbeatOf(s.k).now().tolerance()
+		tolerance := s.heartbeat.now().tolerance()
 		in = s.leaseOver(told(in, s.r, s.n, tolerance), tolerance)
 	case s.old.sent.IsZero():
 		in.after = s.listed
@@ -158,10 +159,7 @@ type finding struct {
 // changes groups findings by when they happened, the earliest first.
 func changes(list []finding) []sources.Change {
 	slices.SortStableFunc(list, func(a, b finding) int {
-		if c := a.when.at.Compare(b.when.at); c != 0 {
-			return c
-		}
-		return a.when.after.Compare(b.when.after)
+		return cmp.Or(a.when.at.Compare(b.when.at), a.when.after.Compare(b.when.after))
 	})
 	var out []sources.Change
 	for _, f := range list {

@@ -27,9 +27,7 @@
 // Keys of a pattern whose variable part comes first have no prefix. Where keyspace events do
 // not help, each of them is tracked by itself: the read connection redirects its tracking to
 // the push connection, and a read behind CLIENT CACHING YES has the next change pushed. Where the
-// server does not redirect, these changes are pushed on the read connection, if it speaks RESP3: it
-// is pinged every 20 ms then, because what is pushed on it is read together with an answer. New keys
-// are found by polling. The server's table of such keys is bounded, and one that is full forgets
+// server does not redirect they are polled. New keys are found by polling. The server's table of such keys is bounded, and one that is full forgets
 // keys, which is pushed as if they had changed: a key with more than ten pushes a second without a
 // change is polled until the next connect, and so are the keys with such pushes beyond the tenth key
 // in one second. Whatever is polled although it could be tracked, a warning says why, and
@@ -92,8 +90,7 @@
 //
 // A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;
 // client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
-// __redis__:invalidate; for keys without a prefix also client|caching, and client|id, without which
-// they are pushed on the read connection); or config|get, psubscribe and the very patterns
+// __redis__:invalidate; for keys without a prefix also client|caching and client|id); or config|get, psubscribe and the very patterns
 // __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
 // locks that are kept in hashes, zcard and zrange for those in sorted sets, hrandfield where names
 // say nothing; lrange, llen, hget and pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize,

@@ -161,7 +161,7 @@ func (l *link) tracks(k *key) bool { return k.byKey || l.push.tracks(k.name) }
 // unpushedUntil is up to when it is proved that no change of k was pushed; zero: since the
 // last look.
 func (l *link) unpushedUntil(k *key) time.Time {
-	confirmed := l.heartbeatOf(k).now().confirmed // before the inbox is looked at
+	confirmed := l.heartbeat.now().confirmed // before the inbox is looked at
 	if l.inbox.has(k.name) {
 		return time.Time{}
 	}
@@ -169,16 +169,10 @@ func (l *link) unpushedUntil(k *key) time.Time {
 }
 
 // pingAt is when the read connection is to be pinged: it proves that the server lives where
-// there is no other, and servers close connections that they hear nothing from. What is pushed
-// on it is received with the next answer.
+// there is no other, and servers close connections that they hear nothing from.
 func (l *link) pingAt() time.Time {
-	switch {
-	case l.push == nil:
+	if l.push == nil {
 		return l.answered.Add(time.Second)
-	case l.push.onReads:
-		p := l.readHeartbeat.now()
-		pause := p.pause(l.quiet(p, time.Now()), l.pingLimit()) // a quarter of it is left for waiting
-		return sources.Later(l.readHeartbeat.now().confirmed.Add(pause), l.answered.Add(pause/4))
 	}
 	return l.answered.Add(10 * time.Second)
 }
@@ -205,18 +199,10 @@ func (l *link) readAnswered(sent time.Time) {
 	}
 }
 
-// heartbeatOf is that of the connection on which changes of k are pushed.
-func (l *link) heartbeatOf(k *key) *heartbeat {
-	if k.byKey && l.push != nil && l.push.onReads {
-		return &l.readHeartbeat
-	}
-	return &l.heartbeat
-}
-
 // provePushes pings the push connection at once, to prove that no push about a lease that is
 // over is on its way, unless some pings wait for their answers.
 func (l *link) provePushes(ctx context.Context, now time.Time) error {
-	if l.push == nil || l.push.connection == nil || !l.heartbeat.now().pingDue(now, patience) {
+	if l.push == nil || !l.heartbeat.now().pingDue(now, patience) {
 		return nil
 	}
 	return l.ping(ctx, l.push)

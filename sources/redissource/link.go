@@ -77,11 +77,6 @@ func (l *link) login(ctx context.Context) error {
 		return err
 	}
 	l.closeAtEnd(l.reads)
-	if l.o.Client.Protocol != 2 {
-		if err := l.receivePushes(l.reads, &l.readHeartbeat); err != nil {
-			return err
-		}
-	}
 	stop := spawn.OnDone(ctx, l.reads.close)
 	defer stop()
 	l.conn = l.reads.client.Conn()
@@ -151,9 +146,6 @@ func (l *link) closeAtEnd(c interface{ close() }) {
 
 // adopt makes c the link's push connection.
 func (l *link) adopt(c *pushConn) {
-	if c.connection == nil {
-		return
-	}
 	l.closeAtEnd(c)
 	l.Start(func() error { return l.listen(l.Context(), c) })
 	l.Start(func() error { return l.beat(l.Context(), c) })

@@ -8,26 +8,19 @@ import (
 	"coordtop/sources"
 )
 
-// pushWays are the connections on which the change of a key can be pushed.
-var pushWays = map[string]struct {
-	keys    []Selection
-	prepare func(*localserver.Proxy)
-}{
-	"on the push connection": {leaders(), func(*localserver.Proxy) {}},
-	"on the read connection": {scattered(), refuseRedirect},
-}
+// pushWays are the ways in which the change of a key can be pushed.
+var pushWays = map[string][]Selection{"by its prefix": leaders(), "by itself": scattered()}
 
 // throughProxy watches the lock that is held through a proxy, in each of pushWays.
 func throughProxy(t *testing.T, o Options, test func(t *testing.T, r *rig, proxy *localserver.Proxy)) {
 	t.Parallel()
-	for name, way := range pushWays {
+	for name, keys := range pushWays {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := serve(t, localserver.RedisOptions{}, held)
 			proxy := localserver.ProxyForTest(t, r.server.Addr())
-			way.prepare(proxy)
 			o := o
-			o.Client, o.Selections = client(proxy.Addr(), "", ""), way.keys
+			o.Client, o.Selections = client(proxy.Addr(), "", ""), keys
 			watch(t, r, o).synced()
 			test(t, r, proxy)
 		})

@@ -23,10 +23,9 @@ import (
 // pushConn is a connection on which the server pushes names of keys.
 type pushConn struct {
 	mode       string
-	id         int64       // as the server counts connections; 0: it does not say
-	byKey      bool        // keys that are read by the read connection are tracked too
-	onReads    bool        // and their changes are pushed there
-	connection *connection // nil: nothing but such keys is tracked, and there is no connection but that
+	id         int64 // as the server counts connections; 0: it does not say
+	byKey      bool  // keys that are read by the read connection are tracked too
+	connection *connection
 	sub        *redis.PubSub
 	prefixes   []string // of tracking
 	patterns   []string // of keyspace events
@@ -57,14 +56,6 @@ const (
 	modePolling   = "polling"
 )
 
-// kind is what the mode is of, whatever the protocol.
-func (c *pushConn) kind() string {
-	if c.mode == modeTracking2 {
-		return modeTracking
-	}
-	return c.mode
-}
-
 // invalidations is where RESP2 tracking publishes.
 const invalidations = "__redis__:invalidate"
 
@@ -85,16 +76,6 @@ func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 		}
 		return trackPrefixes(ctx, c, redis.ClientTrackingOptions{Prefixes: p.prefixes})
 	})
-}
-
-// receivePushes has what the server pushes over RESP3 on ln, which p is the heartbeat of, come
-// into the inbox.
-func (l *link) receivePushes(ln *connection, p *heartbeat) error {
-	err := ln.client.RegisterPushNotificationHandler("invalidate", handler(func(message []any) { l.pushed(message, p) }), false)
-	if err != nil {
-		return fmt.Errorf("listening for pushes: %w", err)
-	}
-	return nil
 }
 
 // track2 asks for tracking over RESP2, redirected to the connection itself: another one
@@ -152,8 +133,8 @@ func (l *link) startPushes(ctx context.Context, c *pushConn, protocol int, ready
 
 func (l *link) greet(ctx context.Context, c *pushConn, channels []string) (err error) {
 	if len(channels) == 0 {
-		if err := l.receivePushes(c.connection, &l.heartbeat); err != nil {
-			return err
+		if err := c.connection.client.RegisterPushNotificationHandler("invalidate", handler(l.pushed), false); err != nil {
+			return fmt.Errorf("listening for pushes: %w", err)
 		}
 	}
 	// The first command logs in, so its round trip says nothing about the link. It comes
@@ -198,9 +179,6 @@ func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error 
 
 // close ends the connection: listen returns.
 func (c *pushConn) close() {
-	if c.connection == nil {
-		return
-	}
 	c.connection.close()
 	_ = c.sub.Close() // it has nothing left to say to a closed connection
 }
@@ -258,9 +236,9 @@ func (l *link) received(m any) {
 	}
 }
 
-// pushed takes a push of RESP3 on the connection that p is the heartbeat of.
-func (l *link) pushed(message []any, p *heartbeat) {
-	n := p.notice(time.Now())
+// pushed takes a push of RESP3.
+func (l *link) pushed(message []any) {
+	n := l.heartbeat.notice(time.Now())
 	if len(message) < 2 {
 		return
 	}

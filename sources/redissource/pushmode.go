@@ -42,30 +42,24 @@ func (l *link) negotiatePush(ctx context.Context, p pushPlan, broken map[string]
 		return nil, reasons, nil
 	}
 	c, reason, err := l.track(ctx, p)
-	if err != nil || c == nil && len(p.prefixes) > 0 {
+	if err != nil || c == nil {
 		return nil, append(reasons, reason), err
 	}
-	onReads, reason, err := l.trackKeys(ctx, c)
-	if c != nil && (err != nil || len(p.prefixes) == 0 && (onReads || reason != "")) { // it would push nothing
+	if reason, err = l.trackKeys(ctx, c); err == nil && reason == "" {
+		c.byKey = true
+		return c, reasons, nil
+	}
+	if err != nil || len(p.prefixes) == 0 { // it would push nothing
 		l.leave(c)
 		c = nil
 	}
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case reason != "":
-		return c, append(reasons, reason), nil
-	case c == nil:
-		c = &pushConn{mode: modeTracking}
-	}
-	c.byKey, c.onReads = true, onReads
-	return c, reasons, nil
+	return c, append(reasons, reason), err
 }
 
 // track tries both kinds of tracking. The reason is the server's to the first.
 func (l *link) track(ctx context.Context, p pushPlan) (c *pushConn, reason string, err error) {
-	if l.refusals().Refused("client|caching") != nil && len(p.prefixes) == 0 {
-		return nil, "", nil
+	if err := l.refusals().Refused("client|caching"); err != nil && len(p.prefixes) == 0 {
+		return nil, refusedByKey(err), nil
 	}
 	kinds := []func(context.Context, pushPlan) (*pushConn, error){l.track3, l.track2}
 	if l.o.Client.Protocol == 2 {

@@ -41,7 +41,7 @@ func TestPushModeIsTheBestThatIsGranted(t *testing.T) {
 		{name: "the variable part comes first", select_: first, mode: "tracking and polling", warned: "variable part comes first"},
 		{name: "the least rights for tracking keys one by one", rights: readingRights + " +client|tracking +client|id +client|caching", select_: first, mode: "tracking and polling", warned: "for new keys"},
 		{name: "no right to track keys one by one", rights: readingRights + " +client|tracking +client|id", select_: first, mode: "polling", warned: "one by one is refused"},
-		{name: "no right to the connection's id", rights: readingRights + " +client|tracking +client|caching", select_: first, mode: "tracking and polling", warned: "for new keys"},
+		{name: "no right to the connection's id", rights: readingRights + " +client|tracking +client|caching", select_: first, mode: "polling", warned: "client|id"},
 		{name: "no right to the connection's id over RESP2", protocol: 2, rights: readingRights + " +client|tracking +client|caching", select_: first, mode: "polling", warned: "client|id"},
 		{name: "the variable part comes first, with events", config: []string{events}, select_: first, mode: "keyspace events"},
 		{name: "some can be tracked", select_: append(first, keys...), mode: "tracking and polling", warned: "variable part comes first"},

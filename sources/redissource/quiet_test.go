@@ -43,13 +43,12 @@ func TestItIsQuietWhenNothingIsPushedAndNobodyMoves(t *testing.T) {
 // all the time.
 func TestAQuietServerIsPingedLessOftenAndItsChangesStayTrue(t *testing.T) {
 	t.Parallel()
-	for name, way := range pushWays {
+	for name, keys := range pushWays {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := serve(t, localserver.RedisOptions{}, held)
 			proxy := localserver.ProxyForTest(t, r.server.Addr())
-			way.prepare(proxy)
-			watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: way.keys, Quiet: time.Nanosecond}).synced()
+			watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: keys, Quiet: time.Nanosecond}).synced()
 			pinged := r.calls("ping")
 			r.do("BLPOP", "nothing", "2")
 			if n := r.calls("ping") - pinged; n > 25 {

@@ -9,43 +9,25 @@ import (
 	"coordtop/coord/rediscoord"
 )
 
-// trackKeys has the server push the next change of each key that the read connection reads
-// behind CLIENT CACHING YES: on c or, where there is none or the server does not redirect to
-// it, on the read connection itself. reason says why it does neither.
-func (l *link) trackKeys(ctx context.Context, c *pushConn) (onReads bool, reason string, err error) {
-	reason = "tracking keys one by one needs RESP3, or the right +client|id"
-	if c != nil && c.id != 0 {
-		if err := l.trackReads(ctx, c.id); err == nil || fatal(err) {
-			return false, "", err
-		} else if reason = refusedByKey(err); redis.IsPermissionError(err) {
-			return false, reason, nil
-		}
+// trackKeys has the server push on c the next change of each key that the read connection reads
+// behind CLIENT CACHING YES. reason says why it does not.
+func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err error) {
+	if c.id == 0 {
+		return "tracking keys one by one needs the right +client|id", nil
 	}
-	if l.o.Client.Protocol == 2 || l.conn.Hello(ctx, 3, "", "", "").Err() != nil {
-		return false, reason, nil
-	}
-	l.reads.net.Pushes()
-	if err := l.trackReads(ctx, 0); fatal(err) {
-		return false, "", err
-	} else if err != nil {
-		return false, refusedByKey(err), nil
-	}
-	return true, "", nil
-}
-
-func refusedByKey(err error) string { return "tracking keys one by one is refused: " + err.Error() }
-
-// trackReads has what the read connection reads tracked, and pushed on the connection that
-// the server counts as id; 0: on the read connection.
-func (l *link) trackReads(ctx context.Context, id int64) error {
-	_, err := rediscoord.Once(l.refusals(), "client|caching", func() (any, error) {
-		if err := l.conn.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: id, OptIn: true}).Err(); err != nil {
+	_, err = rediscoord.Once(l.refusals(), "client|caching", func() (any, error) {
+		if err := l.conn.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: c.id, OptIn: true}).Err(); err != nil {
 			return nil, err
 		}
 		return l.conn.Do(ctx, "CLIENT", "CACHING", "YES").Result()
 	})
-	return err
+	if err == nil || fatal(err) {
+		return "", err
+	}
+	return refusedByKey(err), nil
 }
+
+func refusedByKey(err error) string { return "tracking keys one by one is refused: " + err.Error() }
 
 // keyTracking knows what comes of tracking keys one by one.
 type keyTracking struct {
