@@ -53,7 +53,7 @@ func (g *guessing) lockOf(name string) (lock string, byValue bool) {
 
 // crowd is what keys are counted by of which too many would be kept, and how many may be.
 func crowd(name string, lease time.Duration) (by string, most int) {
-	if by = firstParts(name, 1); lease > longestLease || lockformat.NamesSecret(name) {
+	if by = firstPart(name); lease > longestLease || lockformat.NamesSecret(name) {
 		return "session " + by, mostSessions
 	}
 	return by, mostAlike
@@ -88,7 +88,7 @@ func (g *guessing) tooManyAlike(name string, rule rule, r *reading) bool {
 // mayBeLock reports whether to read a key whose name says nothing: not if others that begin as it
 // does were refused, or are secrets of which enough are kept.
 func (g *guessing) mayBeLock(name string) bool {
-	first := firstParts(name, 1)
+	first := firstPart(name)
 	if lockformat.NamesSecret(name) && g.alike["session "+first] >= mostSessions {
 		g.leftOut++
 		return false
@@ -103,6 +103,6 @@ func (g *guessing) deny(name string) {
 		g.denied = make(map[string]bool)
 	}
 	if len(g.denied) < mostRemembered {
-		g.denied[firstParts(name, 1)] = true
+		g.denied[firstPart(name)] = true
 	}
 }

@@ -202,46 +202,29 @@ func prefixes(from []string) (list []string, ok bool) {
 	if len(from) == 0 || slices.Contains(from, "") {
 		return nil, false
 	}
-	list = withoutCovered(slices.Clone(from))
-	if len(list) <= mostPrefixes {
-		return list, true
+	names := withoutCovered(slices.Clone(from))
+	if len(names) <= mostPrefixes {
+		return names, true
 	}
-	stems := branches(list, 1)
-	if len(stems) > mostPrefixes {
-		return nil, false
-	}
-	for i := 0; i < len(stems); {
-		finer := branches(stems[i].names, stems[i].parts+1)
-		if len(stems)-1+len(finer) > mostPrefixes || stems[i].names[0] == stems[i].prefix { // with nothing behind it
+	list = []string{""}
+	for i := 0; i < len(list); {
+		var finer []string
+		for _, name := range names {
+			if rest, ok := strings.CutPrefix(name, list[i]); ok {
+				finer = append(finer, list[i]+firstPart(rest))
+			}
+		}
+		finer = slices.Compact(finer)
+		if len(list)-1+len(finer) > mostPrefixes || finer[0] == list[i] { // with nothing behind it
 			i++
 			continue
 		}
-		stems = slices.Replace(stems, i, i+1, finer...)
+		list = slices.Replace(list, i, i+1, finer...)
 	}
-	list = list[:0]
-	for _, s := range stems {
-		list = append(list, s.prefix)
+	if list[0] == "" {
+		return nil, false
 	}
-	return withoutCovered(list), true
-}
-
-// stem is a prefix of so many parts that some names have in common.
-type stem struct {
-	prefix string
-	parts  int
-	names  []string
-}
-
-// branches groups sorted names by their first n parts.
-func branches(names []string, n int) (list []stem) {
-	for _, name := range names {
-		p := firstParts(name, n)
-		if last := len(list) - 1; last < 0 || list[last].prefix != p {
-			list = append(list, stem{prefix: p, parts: n})
-		}
-		list[len(list)-1].names = append(list[len(list)-1].names, name)
-	}
-	return list
+	return list, true
 }
 
 // withoutCovered sorts and drops what has another of the list as its prefix.
@@ -256,15 +239,10 @@ func withoutCovered(list []string) []string {
 	return kept
 }
 
-// firstParts cuts name behind its n-th separator; one with fewer is left whole.
-func firstParts(name string, n int) string {
-	for i := range len(name) {
-		if strings.IndexByte(lockformat.Separators, name[i]) < 0 {
-			continue
-		}
-		if n--; n == 0 {
-			return name[:i+1]
-		}
+// firstPart is a name up to its first separator; one without is left whole.
+func firstPart(name string) string {
+	if i := strings.IndexAny(name, lockformat.Separators); i >= 0 {
+		return name[:i+1]
 	}
 	return name
 }
