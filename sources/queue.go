@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"coordtop/internal/format"
 )
 
 // waiters compares two whole queues. One that is cut, or only a number, names nobody.
@@ -153,16 +155,13 @@ func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Wa
 	case len(next) == 0:
 		return ""
 	}
-	who := name(&next[0])
-	for i := 1; i < min(len(next), nextNamed); i++ {
-		before := ", "
-		if i == len(next)-1 {
-			before = " and "
-		}
-		who += before + name(&next[i])
+	names := make([]string, len(next))
+	for i := range next {
+		names[i] = name(&next[i])
 	}
-	if more := len(next) - nextNamed; more > 0 {
-		who += fmt.Sprintf(" and %d more", more)
+	who := format.Series(names, " and ")
+	if len(names) > nextNamed {
+		who = format.Some(names, nextNamed)
 	}
 	switch sure := q.How != Inferred; {
 	case sure && len(next) == 1:

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coordtop/internal/config"
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
 )
@@ -50,7 +49,7 @@ func (c choice) String() string { return *c.to }
 
 func (c choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
-		return errors.New("write " + config.Series(c.words, " or "))
+		return errors.New("write " + format.Series(c.words, " or "))
 	}
 	*c.to = s
 	return nil

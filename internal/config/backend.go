@@ -3,9 +3,9 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"coordtop/internal/address"
+	"coordtop/internal/format"
 )
 
 // Backend is what a config must know of one kind of server.
@@ -105,15 +105,7 @@ func (all Backends) with(t Trait) string {
 			titles = append(titles, all[i].Title)
 		}
 	}
-	return Series(titles, " and ")
-}
-
-// Series joins words by commas, and the last by another word.
-func Series(words []string, last string) string {
-	if n := len(words) - 1; n > 0 {
-		return strings.Join(words[:n], ", ") + last + words[n]
-	}
-	return strings.Join(words, "")
+	return format.Series(titles, " and ")
 }
 
 // Schemes are those of the URLs that this build watches, for people.
@@ -126,7 +118,7 @@ func (all Backends) Schemes() string {
 			}
 		}
 	}
-	return Series(list, " or ")
+	return format.Series(list, " or ")
 }
 
 func (all Backends) unknownScheme(scheme string) error {

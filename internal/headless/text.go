@@ -209,14 +209,10 @@ func textDoubt(r *sources.Row) string {
 // textOwners names up to three owners.
 func textOwners(owners []sources.Owner) string {
 	var names []string
-	for i := range min(len(owners), 3) {
+	for i := range owners {
 		names = append(names, format.Label(owners[i].Label, maxText))
 	}
-	text := strings.Join(names, ", ")
-	if more := len(owners) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return format.Some(names, 3)
 }
 
 // age writes how long ago a stamp is, with a mark where it is only a bound, lies between two

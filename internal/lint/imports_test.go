@@ -97,7 +97,7 @@ func directions() []direction {
 		{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/localserver", "internal/spawn", "internal/emulator/*"}},
 		{"internal/app", []string{"coord", "sources", "ui", "ui/keys", "internal/*", "internal/history/*", "internal/app/backends"}},
 		{"internal/app/backends", []string{
-			"coord", "coord/*coord", "sources", "sources/*source", "internal/action", "internal/address", "internal/certs", "internal/config", "internal/files", "internal/glob", "internal/operate",
+			"coord", "coord/*coord", "sources", "sources/*source", "internal/action", "internal/address", "internal/certs", "internal/config", "internal/files", "internal/format", "internal/glob", "internal/operate",
 		}},
 	}
 }

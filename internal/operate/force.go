@@ -176,27 +176,19 @@ func fallsWith(s *sources.State, row *sources.Row, w *sources.Owner) []string {
 	}
 	var lines []string
 	if len(owned) > 0 {
-		text := "Its session ends, so these fall too: " + someOf(owned)
+		text := "Its session ends, so these fall too: " + format.Some(owned, 5)
 		if waiters > 0 {
 			text += fmt.Sprintf(" (%d wait for them)", waiters)
 		}
 		lines = append(lines, text+".")
 	}
 	if len(awaited) > 0 {
-		lines = append(lines, "It stops waiting for "+someOf(awaited)+".")
+		lines = append(lines, "It stops waiting for "+format.Some(awaited, 5)+".")
 	}
 	return lines
 }
 
 func rowText(row *sources.Row) string { return clean(strings.TrimSpace(row.Alias + " " + row.Name)) }
-
-// someOf names the first five of a list.
-func someOf(names []string) string {
-	if more := len(names) - 5; more > 0 {
-		return strings.Join(names[:5], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(names, ", ")
-}
 
 // retakenWithin is how long a mutex for which nobody waits is watched after a force-release:
 // its old owner may take it again.

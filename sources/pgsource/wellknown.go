@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -54,11 +55,7 @@ func aliasText(known []program, hinted func(hint string) bool) string {
 	for i, k := range fit {
 		names[i] = k.name
 	}
-	last := len(names) - 1
-	if last == 0 {
-		return "likely " + names[0]
-	}
-	return "likely " + strings.Join(names[:last], ", ") + " or " + names[last]
+	return "likely " + format.Series(names, " or ")
 }
 
 // hinted reports whether what is known of a lock's sessions contains a word. The name of the

@@ -100,6 +100,9 @@ func (k *KnownNames) Add(ctx context.Context, node string, names []string) error
 	return err
 }
 
+// knownShown is how many of them a sentence names.
+const knownShown = 10
+
 // knownText lists the names that are remembered of the node; "": none is.
 func (s *nodeState) knownText(ctx context.Context) string {
 	if s.o.Known == nil {
@@ -109,16 +112,8 @@ func (s *nodeState) knownText(ctx context.Context) string {
 	if len(names) == 0 {
 		return ""
 	}
-	text, shown := "", 0
-	for ; shown < len(names) && len(text) < 250; shown++ {
-		text += ", " + format.Clean(names[shown], 100)
+	for i := range names {
+		names[i] = format.Clean(names[i], 100)
 	}
-	if more := len(names) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	noun := "names"
-	if len(names) == 1 {
-		noun = "name"
-	}
-	return fmt.Sprintf("%d %s known from before: %s", len(names), noun, text[2:])
+	return "names known from before: " + format.Some(names, knownShown)
 }

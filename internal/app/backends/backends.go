@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coordtop/internal/config"
+	"coordtop/internal/format"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 )
@@ -87,11 +88,11 @@ func Help() (variables, urls string) {
 			own = append(own, "$"+v.Name)
 		}
 		if len(own) > 0 {
-			names = append(names, config.Series(own, " or "))
+			names = append(names, format.Series(own, " or "))
 		}
 		lines = append(lines, fmt.Sprintf("A URL of %s selects with %s.", b.Title, b.Docs.Help))
 	}
-	return config.Series(names, ", and "), strings.Join(lines, " ")
+	return format.Series(names, ", and "), strings.Join(lines, " ")
 }
 
 // Select says what to add to the URL of a source of a type where nothing was found.

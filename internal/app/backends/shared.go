@@ -10,6 +10,7 @@ import (
 	"coordtop/internal/address"
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
+	"coordtop/internal/format"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -36,7 +37,7 @@ func connectionParameter[O any](t *config.Target, key, value string, parse func(
 		return err
 	}
 	if _, err := parse(t.Scheme + "://host?" + key + "=" + value); errors.Is(err, address.ErrParameter) {
-		return fmt.Errorf("%w; to select there are %s", errors.Unwrap(err), config.Series(ours, " and "))
+		return fmt.Errorf("%w; to select there are %s", errors.Unwrap(err), format.Series(ours, " and "))
 	}
 	return nil
 }

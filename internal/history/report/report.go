@@ -214,10 +214,7 @@ func ownersOf(terms []sources.Term) string {
 			names = append(names, name)
 		}
 	}
-	if n := len(names) - ownersNamed; n > 0 {
-		names = append(names[:ownersNamed], fmt.Sprintf("%d more", n))
-	}
-	return strings.Join(names, ", ")
+	return format.Some(names, ownersNamed)
 }
 
 // gapTable is a line for each time without an owner: of elections, or of mutexes, which may be free.
