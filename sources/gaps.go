@@ -20,15 +20,11 @@ func (r *Row) Lane(s *State) lane.Lane {
 }
 
 // Gaps sums up the times of the last `within` in which nobody owned the row, the one that
-// still lasts included. It knows MaxTerms terms at most, and of semaphores none: see
-// GapStats.Since. s is the State that the row is from.
+// still lasts included. It knows MaxTerms terms at most, and of semaphores none. s is the State that the
+// row is from.
 func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
 	l := r.Lane(s)
-	stats := l.Stats(lane.Span{From: now.Add(-within), To: now})
-	if len(r.Terms) == MaxTerms {
-		stats.Since = Later(stats.Since, r.Terms[0].Start.At)
-	}
-	return stats
+	return l.Stats(lane.Span{From: now.Add(-within), To: now})
 }
 
 // gapBefore is how long nobody owned the row before it was taken in (after, at], up to then without a

@@ -72,11 +72,15 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	known := lane.Lane{Terms: l.Terms, Dark: l.Dark}
 	if o.Gaps {
 		for _, g := range l.Gaps(o.Span) {
-			lines = append(lines, past{lane: l, from: g.Start.At, term: -1, gap: g.Gap})
+			lines = append(lines, past{lane: l, from: g.Start.At, term: -1, gap: g})
 		}
 	} else {
 		for i := range l.Terms {
-			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), held: known.Length(i, o.Span.To), gap: l.GapBefore(i)})
+			p := past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), held: known.Length(i, o.Span.To)}
+			if i > 0 && !l.Leveled() {
+				p.gap = known.GapAfter(i-1, p.from)
+			}
+			lines = append(lines, p)
 		}
 	}
 	for _, d := range l.Dark {
@@ -114,7 +118,8 @@ func (p *past) text(o HistoryOptions) []string {
 		if p.held != (sources.Interval{}) {
 			held = p.held.Short()
 		}
-		if t.End.How == sources.Unknown && p.lane.Observed(o.Span.To.Add(-1), o.Span.To) > 0 {
+		known := lane.Lane{Dark: p.lane.Dark}
+		if t.End.How == sources.Unknown && known.Observed(lane.Span{From: o.Span.To.Add(-1), To: o.Span.To}) > 0 {
 			end = "it lasts"
 		}
 		if p.gap.Sum.Max > 0 {

@@ -20,13 +20,19 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	led, lane := historytest.Leaders(), &lanes[0]
-	if len(lane.Terms) != len(led) {
-		t.Fatalf("there are %d terms, want %d: %+v", len(lane.Terms), len(led), lane.Terms)
+	led, l := historytest.Leaders(), &lanes[0]
+	if len(l.Terms) != len(led) {
+		t.Fatalf("there are %d terms, want %d: %+v", len(l.Terms), len(led), l.Terms)
+	}
+	before := func(i int) (g lane.Gap) {
+		if known := (lane.Lane{Terms: l.Terms, Dark: l.Dark}); i > 0 {
+			g = known.GapAfter(i-1, l.Terms[i].Start.At)
+		}
+		return g
 	}
 	seen := 0
 	for i := range led {
-		g := lane.GapBefore(i)
+		g := before(i)
 		ok := g.Seen
 		var want time.Duration
 		if i > 0 {
@@ -39,12 +45,12 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 			t.Errorf("before term %d there is %+v, want %v", i, g, want)
 		}
 	}
-	if gaps := lane.Gaps(span); len(gaps) != seen { // the recorder stopped while the last one led
+	if gaps := l.Gaps(span); len(gaps) != seen { // the recorder stopped while the last one led
 		t.Errorf("there are %d gaps, want %d: %+v", len(gaps), seen, gaps)
 	}
-	lane.Dark = append(lane.Dark, sources.Dark{From: at(10*time.Minute + 3*time.Second), To: at(10*time.Minute + 3500*time.Millisecond)})
-	slices.SortFunc(lane.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
-	if g := lane.GapBefore(3); g.Sum != (sources.Interval{Min: 1001 * time.Millisecond, Max: 1501 * time.Millisecond}) {
+	l.Dark = append(l.Dark, sources.Dark{From: at(10*time.Minute + 3*time.Second), To: at(10*time.Minute + 3500*time.Millisecond)})
+	slices.SortFunc(l.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
+	if g := before(3); g.Sum != (sources.Interval{Min: 1001 * time.Millisecond, Max: 1501 * time.Millisecond}) {
 		t.Errorf("with half a second unobserved it is %v", g.Sum)
 	}
 }

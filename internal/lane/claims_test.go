@@ -40,12 +40,23 @@ func (s *story) claims(from, to int) claims {
 
 // gap is where one lies in a world.
 func (c *claims) gap(cells []state, g *Gap) (from, to int) {
-	_, from = run(cells, c.story.spans[g.Term][1])
+	i := c.story.term(g)
+	_, from = run(cells, c.story.spans[i][1])
 	to = c.story.now
-	if g.Term+1 < len(c.story.spans) {
-		to, _ = run(cells, c.story.spans[g.Term+1][0])
+	if i+1 < len(c.story.spans) {
+		to, _ = run(cells, c.story.spans[i+1][0])
 	}
 	return from, to
+}
+
+// term is the index of the one that a gap follows.
+func (s *story) term(g *Gap) int {
+	for i := range s.lane.Terms {
+		if &s.lane.Terms[i] == g.Before {
+			return i
+		}
+	}
+	panic("a gap behind no term")
 }
 
 // check compares the claims with a world.
@@ -58,7 +69,7 @@ func (c *claims) check(t *rapid.T, cells []state, lawless bool) {
 	}
 	for i := range c.gaps {
 		g := &c.gaps[i]
-		if after := s.lane.GapAfter(g.Term, tick(s.now)); after.Unbroken != g.Unbroken || after.Sum != g.Sum || after.Seen != g.Seen || after.Last != g.Last {
+		if after := s.lane.GapAfter(s.term(g), tick(s.now)); after.Unbroken != g.Unbroken || after.Sum != g.Sum || after.Seen != g.Seen || after.Last != g.Last {
 			t.Fatalf("the gap %+v is %+v behind its term", g, after)
 		}
 		from, to := c.gap(cells, g)

@@ -9,13 +9,13 @@ import (
 // Gap is the time without an owner between two consecutive terms, or behind the last one. The lengths are
 // of its part in the span that was asked for.
 type Gap struct {
-	Term       int   // the index of the one that it follows
-	Start, End Stamp // of all of it; End zero: it lasts
-	Unbroken   Interval
-	Sum        Interval      // of its pieces
-	Last       time.Duration // of the piece that was seen up to its end: nobody took it unseen since
-	Seen       bool          // a look showed that nobody owned it; else there may have been no gap
-	Lasts      bool          // it was seen up to the end of the span
+	Before, After *Term // After nil: there is none yet
+	Start, End    Stamp // of all of it; End zero: it lasts
+	Unbroken      Interval
+	Sum           Interval      // of its pieces
+	Last          time.Duration // of the piece that was seen up to its end: nobody took it unseen since
+	Seen          bool          // a look showed that nobody owned it; else there may have been no gap
+	Lasts         bool          // it was seen up to the end of the span
 
 	head, tail time.Duration // of the pieces at the beginning of the span, and at its end
 }
@@ -35,13 +35,12 @@ func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 		first, last := l.within(s)
 		dark := l.unobserved()
 		for i := max(first-1, 0); i < last; i++ {
-			end, next := &l.Terms[i], l.next(i)
+			end := &l.Terms[i]
 			if end.End.How == Unknown {
 				return
 			}
 			dark = dropOver(dark, end.End.Earliest())
-			g := gapBetween(end, next, s, dark)
-			if g.Term = i; g.Sum.Max > 0 && !yield(g) {
+			if g := l.gapAfter(i, s, dark); g.Sum.Max > 0 && !yield(g) {
 				return
 			}
 		}
@@ -51,8 +50,16 @@ func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 // GapAfter is the one behind a term, up to now where it lasts; the zero Gap where the term has no end.
 func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 	if t := &l.Terms[i]; t.End.How != Unknown {
-		g = gapBetween(t, l.next(i), Span{From: t.End.Earliest(), To: now}, l.unobserved())
-		g.Term = i
+		g = l.gapAfter(i, Span{From: t.End.Earliest(), To: now}, l.unobserved())
+	}
+	return g
+}
+
+// gapAfter is the one behind a term that has an end.
+func (l *Lane) gapAfter(i int, s Span, dark []Dark) Gap {
+	g := gapBetween(&l.Terms[i], l.next(i), s, dark)
+	if g.Before = &l.Terms[i]; i+1 < len(l.Terms) {
+		g.After = &l.Terms[i+1]
 	}
 	return g
 }
@@ -144,14 +151,13 @@ type GapStats struct {
 	Sum      Interval // Max also counts what may have passed unseen
 	P50, P95 Interval // of the counted gaps, each unbroken
 	Longest  Interval
-	Since    time.Time // what lies before was forgotten; not after the start of the asked time if nothing was
 }
 
 // Stats sums up the gaps of a span. The true percentile lies between that of the lower and that of the
 // upper bounds, because each true length lies between its own.
 func (l *Lane) Stats(s Span) GapStats {
 	sum := l.Sum(s, s.To)
-	stats := GapStats{Count: sum.Gaps, Sum: sum.Nobody, Longest: sum.Longest, Since: s.From}
+	stats := GapStats{Count: sum.Gaps, Sum: sum.Nobody, Longest: sum.Longest}
 	if stats.Count == 0 {
 		return stats
 	}

@@ -102,7 +102,8 @@ func TestAClockThatIsPutBackBetweenTwoRunsLosesNothing(t *testing.T) {
 		if err = errors.Join(err, copied.Close()); err != nil || len(again) != 1 || len(again[0].Terms) != len(said) {
 			t.Errorf("of what was exported: %+v, %v; want %d terms", again, err, len(said))
 		}
-		if seen := lanes[0].Observed(began.Add(-30*time.Minute), began.Add(70*time.Minute)); seen != 50*time.Minute {
+		known := lanes[0].Known()
+		if seen := known.Observed(history.Span{From: began.Add(-30 * time.Minute), To: began.Add(70 * time.Minute)}); seen != 50*time.Minute {
 			t.Errorf("%v were observed: %v", seen, lanes[0].Dark)
 		}
 		if err := store.Close(); err != nil {

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"coordtop/internal/format"
@@ -28,9 +27,8 @@ func (p *picture) lane(i int) {
 	l := &p.lanes[i]
 	top := head + i*laneHigh
 	middle := top + laneHigh/2
-	hidden := p.unobserved(l)
 	fmt.Fprintf(p, `<g><title>%s</title><text x="%d" y="%d">%s</text>`, escaped(l.Ref.Source+"/"+p.inSource(l.Ref)), margin, middle+4, escaped(p.labels[i]))
-	for _, d := range hidden {
+	for _, d := range l.Dark {
 		x, to := p.x(d.From), p.x(p.Span.To)
 		if !d.To.IsZero() {
 			to = p.x(d.To)
@@ -40,16 +38,16 @@ func (p *picture) lane(i int) {
 		}
 	}
 	if l.Leveled() {
-		p.levels(l, hidden, top)
+		p.levels(l, top)
 	} else {
-		p.terms(l, hidden, top)
-		p.gaps(l, hidden, top)
+		p.terms(l, top)
+		p.gaps(l, top)
 	}
 	p.WriteString("</g>\n")
 }
 
 // levels draws how many permits of a semaphore were taken. Its terms overlap.
-func (p *picture) levels(l *history.Lane, hidden []sources.Dark, top int) {
+func (p *picture) levels(l *history.Lane, top int) {
 	most := uint64(1)
 	for _, level := range l.Levels {
 		most = max(most, level.High)
@@ -60,7 +58,7 @@ func (p *picture) levels(l *history.Lane, hidden []sources.Dark, top int) {
 			until = l.Levels[i+1].At
 		}
 		high := max(float64(barHigh)*float64(level.High)/float64(most), 1)
-		for from, to := range p.observed(level.At, until, hidden) {
+		for from, to := range p.observed(level.At, until, l.Dark) {
 			x := p.x(from)
 			fmt.Fprintf(p, `<rect class="level" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%d taken</title></rect>`,
 				x, float64(top+(laneHigh+barHigh)/2)-high, max(p.x(to)-x, 1), high, level.High)
@@ -70,7 +68,7 @@ func (p *picture) levels(l *history.Lane, hidden []sources.Dark, top int) {
 }
 
 // terms draws the terms, in the parts of them that were observed.
-func (p *picture) terms(l *history.Lane, hidden []sources.Dark, top int) {
+func (p *picture) terms(l *history.Lane, top int) {
 	drawn := 0.0
 	for i := range l.Terms {
 		t := &l.Terms[i]
@@ -79,7 +77,7 @@ func (p *picture) terms(l *history.Lane, hidden []sources.Dark, top int) {
 			until = t.End.At
 		}
 		var wide, left float64 // of the widest part
-		for from, to := range p.observed(t.Start.At, until, hidden) {
+		for from, to := range p.observed(t.Start.At, until, l.Dark) {
 			x, end := p.x(from), p.x(to)
 			if end-drawn < 0.5 {
 				continue // too many for the width
@@ -107,12 +105,12 @@ func (p *picture) terms(l *history.Lane, hidden []sources.Dark, top int) {
 // mark is the sign for a gap, or for an observed part of it.
 type mark struct {
 	from, to float64
-	gap      *history.Gap
+	gap      *lane.Gap
 	narrow   bool
 }
 
 // gaps draws the times without an owner.
-func (p *picture) gaps(l *history.Lane, hidden []sources.Dark, top int) {
+func (p *picture) gaps(l *history.Lane, top int) {
 	var marks []mark
 	gaps := l.Gaps(p.Span)
 	for i := range gaps {
@@ -121,7 +119,7 @@ func (p *picture) gaps(l *history.Lane, hidden []sources.Dark, top int) {
 		if g.After != nil {
 			end = g.End.At
 		}
-		for from, to := range p.observed(g.Start.At, end, hidden) {
+		for from, to := range p.observed(g.Start.At, end, l.Dark) {
 			m := mark{from: p.x(from), to: p.x(to), gap: g}
 			if m.narrow = m.to-m.from < gapWide; m.narrow {
 				m.from = max(m.to-gapWide, p.left) // the run behind it keeps its letter
@@ -164,14 +162,7 @@ func (p *picture) marks(side []mark, top int) {
 	draw(`fill="url(#many)"`, side[0].from, side[len(side)-1].to, fmt.Sprintf("%d times nobody, %s in all", n, sum.Short()))
 }
 
-// unobserved are the stretches in which a lane was not, those of the recording too.
-func (r *Report) unobserved(l *history.Lane) []sources.Dark {
-	all := slices.Concat(r.unrecorded(), l.Dark)
-	slices.SortFunc(all, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
-	return all
-}
-
 // observed yields the pieces of a stretch, in the span, that were observed.
-func (r *Report) observed(from, to time.Time, hidden []sources.Dark) iter.Seq2[time.Time, time.Time] {
-	return lane.Observed(sources.Later(from, r.Span.From), sources.Earlier(to, r.Span.To), hidden)
+func (r *Report) observed(from, to time.Time, dark []sources.Dark) iter.Seq2[time.Time, time.Time] {
+	return lane.Observed(sources.Later(from, r.Span.From), sources.Earlier(to, r.Span.To), dark)
 }

@@ -220,7 +220,7 @@ func ownersOf(terms []sources.Term) string {
 // gapTable is a line for each time without an owner: of elections, or of mutexes, which may be free.
 func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 	type row struct {
-		history.Gap
+		lane.Gap
 		ref sources.Ref
 	}
 	var all []row
