@@ -32,18 +32,11 @@ func (j *Judge) Peers(row *sources.Row) (slots []int32) {
 }
 
 func (j *Judge) agreement(row *sources.Row) (a agreement) {
-	for i := len(j.agree); i < len(j.State.Scopes); i++ {
-		at := slices.IndexFunc(j.State.Sources, func(s sources.SourceStatus) bool { return s.Name == j.State.Scopes[i].Source })
-		if a = (agreement{}); at >= 0 {
-			s := &j.State.Sources[at]
-			a = agreement{s.Agree, s.Type == "postgres" || s.Type == "ydb"}
-		}
-		j.agree = append(j.agree, a)
+	if i := slices.IndexFunc(j.State.Sources, func(s sources.SourceStatus) bool { return s.Name == row.Source }); i >= 0 {
+		s := &j.State.Sources[i]
+		a = agreement{s.Agree, s.Type == "postgres" || s.Type == "ydb"}
 	}
-	if row.Scope >= len(j.agree) {
-		return agreement{}
-	}
-	return j.agree[row.Scope]
+	return a
 }
 
 // rivalOf is a peer of a row whose owner is another one, where both own it alone; nil: there is none.

@@ -58,8 +58,6 @@ type Judge struct {
 	State *sources.State
 	Names sources.Names // of all its rows, to find what is owned elsewhere too; nil: nothing is
 
-	agree []agreement // by scope
-
 	row   *sources.Row // that is judged, as are the rest
 	v     Verdict
 	asked time.Time
