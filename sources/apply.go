@@ -185,19 +185,14 @@ func (m *model) set(b *batch, p *Primitive) {
 		if read(row.Primitive) && !read(p) {
 			return // an old snapshot is better than none
 		}
-		l = b.lookAt(row, p.Ref)
-		l.ours = m.expectedEnds(p.Ref)
-		before = m.base(slot, &l)
-		l.queued = m.queued[slot]
+		l, before = m.lookAgain(b, slot)
 	} else {
 		l = b.lookAt(nil, p.Ref)
 		slot = m.occupy(b.scope, p.Ref)
 	}
 	after := l.complete(before, p)
-	m.events = l.diff(m.events[:0], before, after)
+	m.tell(b, &l, slot, before, after)
 	row := m.draft(slot)
-	row.completeEvents(&l, m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
-	m.emit(b, m.events)
 	row.update(&l, m.events, before, after)
 	for _, who := range l.proved {
 		m.proved = append(m.proved, Event{Kind: EventRenewed, Ref: p.Ref, Owner: who})
@@ -237,14 +232,26 @@ func (m *model) base(slot int, l *look) *Primitive {
 	return base
 }
 
-// emit hands events to the subscribers.
-func (m *model) emit(b *batch, events []Event) {
-	if len(events) == 0 {
+// lookAgain is what the Change tells of a row that is known, and what that is compared with.
+func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
+	row := m.rows[slot]
+	l = b.lookAt(row, row.Ref)
+	l.ours, l.queued = m.expectedEnds(row.Ref), m.queued[slot]
+	before = m.base(slot, &l)
+	return l, before
+}
+
+// tell hands the events of a look at a row, m.events, to the subscribers.
+func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
+	m.events = l.diff(m.events[:0], before, after)
+	if len(m.events) == 0 {
 		return
 	}
-	m.useExpectations(events)
-	m.commit(events...)
-	if b.urgency != urgent && m.changesWatched(events) {
+	row := m.rows[slot]
+	row.completeEvents(l, m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
+	m.useExpectations(m.events)
+	m.commit(m.events...)
+	if b.urgency != urgent && m.changesWatched(m.events) {
 		b.urgency = urgent
 	}
 }
@@ -272,14 +279,8 @@ func (m *model) commit(events ...Event) {
 
 // gone takes a row away, telling the end of its owners.
 func (m *model) gone(b *batch, slot int) {
-	row := m.rows[slot]
-	l := b.lookAt(row, row.Ref)
-	l.ours = m.expectedEnds(row.Ref)
-	before := m.base(slot, &l)
-	l.queued = m.queued[slot]
-	m.events = l.diff(m.events[:0], before, nil)
-	row.completeEvents(&l, m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
-	m.emit(b, m.events)
+	l, before := m.lookAgain(b, slot)
+	m.tell(b, &l, slot, before, nil)
 	m.vacate(slot)
 }
 
