@@ -21,7 +21,6 @@ type server struct {
 	started  int64          // Unix µs of its clock
 	children childProcesses // changes where its sessions were ended by a crash of one of them
 	system   string         // the cluster's identifier; "": we may not see it
-	timeline string         // "": we may not see it
 	capacity capacity
 	pooler   pgwire.Pooler
 	blocking bool          // pg_blocking_pids may be called
@@ -58,7 +57,6 @@ const serverSQL = `select pg_catalog.current_database(),
  (extract(epoch from pg_catalog.pg_postmaster_start_time()) * 1000000)::bigint,
  current_setting('max_locks_per_transaction'), current_setting('max_connections'), current_setting('max_prepared_transactions'),
  pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'execute'),
- pg_catalog.has_function_privilege('pg_catalog.pg_control_checkpoint()', 'execute'),
  pg_catalog.has_function_privilege('pg_catalog.pg_blocking_pids(integer)', 'execute'),
  (select backend_start::text from pg_catalog.pg_stat_activity where backend_type = 'checkpointer'),
  (select stats_reset::text from pg_catalog.pg_stat_archiver)`
@@ -75,31 +73,19 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	}
 	n := numbers{}
 	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
-	s.standby, s.started, s.blocking = row.Text(3) == "t", n.read(row.Text(4)), row.Text(10) == "t"
-	s.children = childProcesses{checkpointer: row.Text(11), statistics: row.Text(12)}
+	s.standby, s.started, s.blocking = row.Text(3) == "t", n.read(row.Text(4)), row.Text(9) == "t"
+	s.children = childProcesses{checkpointer: row.Text(10), statistics: row.Text(11)}
 	s.capacity = capacity{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
 	if n.err != nil {
 		return s, fmt.Errorf("%s: %w", doing, n.err)
 	}
+	if row.Text(8) != "t" { // what a right refuses would stand in its log at each connection
+		return s, nil
+	}
 	start = time.Now()
-	if err = askIfAllowed(ctx, conn, row.Text(8), "select system_identifier::text from pg_catalog.pg_control_system()", &s.system); err != nil {
-		return s, pgwire.Because(ctx, doing, err)
-	}
-	if row.Text(8) == "t" {
-		s.trip = time.Since(start)
-	}
-	return s, pgwire.Because(ctx, doing, askIfAllowed(ctx, conn, row.Text(9), "select timeline_id::text from pg_catalog.pg_control_checkpoint()", &s.timeline))
-}
-
-// askIfAllowed asks only what we may know by the server's answer: what a right refuses would
-// stand in its log at each connection.
-func askIfAllowed(ctx context.Context, conn *pgwire.Conn, allowed, sql string, to *string) error {
-	if allowed != "t" {
-		return nil
-	}
-	row, err := conn.One(ctx, sql)
-	*to = row.Text(0)
-	return err
+	row, err = conn.One(ctx, "select system_identifier::text from pg_catalog.pg_control_system()")
+	s.system, s.trip = row.Text(0), time.Since(start)
+	return s, pgwire.Because(ctx, doing, err)
 }
 
 // numbers reads several numbers and keeps the first error.
