@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,9 @@ type OnScreen struct {
 	Visible  []Ref // the selected one may be among them
 	Selected Ref   // zero: none
 }
+
+// Shows reports whether a row is on screen.
+func (s OnScreen) Shows(ref Ref) bool { return ref == s.Selected || slices.Contains(s.Visible, ref) }
 
 // In are the names of those in one Space; selected "": none.
 func (s OnScreen) In(space string) (visible []string, selected string) {

@@ -81,7 +81,7 @@ func (r *rig) benchOurs(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		table, _ = table.compare(n, focus{})
+		table, _ = table.compare(n, sources.OnScreen{})
 		spare, last = last, n
 	}
 	look() // the first tells everything

@@ -13,7 +13,7 @@ import (
 type lookDiff struct {
 	before, after *lockTable // after is being made
 	s             *snapshot
-	focus         focus
+	focus         sources.OnScreen
 	entries       []entry // by ident
 	pids          map[uint32]bool
 
@@ -57,13 +57,13 @@ const (
 
 // compare returns the table after a look, and what the look changed. It changes none of its
 // arguments, but notes the names of databases in the rows of s.
-func (t *lockTable) compare(s *snapshot, f focus) (*lockTable, lookResult) {
+func (t *lockTable) compare(s *snapshot, f sources.OnScreen) (*lockTable, lookResult) {
 	after := *t
 	after.looks++
 	after.sent, after.got, after.answered, after.fresh = s.sent, s.got, s.clock.server, false
 	after.sessions = t.sessionsAfter(s, after.looks)
 	after.nameDatabases(s)
-	after.order = t.orderOf(t.shownAs(f.selected))
+	after.order = t.orderOf(t.shownAs(f.Selected))
 	d := &lookDiff{before: t, after: &after, s: s, focus: f, pids: map[uint32]bool{}}
 	d.enter()
 	d.count()
@@ -263,7 +263,7 @@ func (d *lookDiff) differs(e *entry) bool {
 		return true
 	}
 	changed := func(s *session) bool {
-		return s != nil && (s.whoLook > e.published || s.doesLook > e.published && (since >= doingsEvery || d.focus.visible[e.shown.Ref]))
+		return s != nil && (s.whoLook > e.published || s.doesLook > e.published && (since >= doingsEvery || d.focus.Shows(e.shown.Ref)))
 	}
 	for i := range e.now {
 		s := d.after.sessions[e.now[i].pid]

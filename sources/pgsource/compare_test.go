@@ -18,7 +18,7 @@ type bench struct {
 	*lockTable
 	t     *testing.T
 	now   time.Time
-	focus focus
+	focus sources.OnScreen
 
 	evicted map[evictedKey]eviction // announced before the next look
 }
@@ -245,7 +245,7 @@ func TestLookThatShowsTheSameTellsNothing(t *testing.T) {
 	if n := b.look(rows(), a); len(n.changes) != 0 {
 		t.Errorf("what sessions do is not told at each look: %+v", n)
 	}
-	b.focus.visible = map[sources.Ref]bool{{Source: "src", Space: "db", Name: "8"}: true}
+	b.focus.Visible = []sources.Ref{{Source: "src", Space: "db", Name: "8"}}
 	if n := b.look(rows(), a); len(published(n)) != 1 || attr(published(n)["8"].Owners[0].Attrs, "query") != "select 1" || n.moved {
 		t.Errorf("it is where it is on screen: %+v", n)
 	}

@@ -18,7 +18,7 @@ type watcher struct {
 	calls *callTimes
 	hints *sources.Hints // of the source
 	pace  pace
-	focus focus
+	focus sources.OnScreen
 
 	last   *snapshot     // nil: this connection has not looked yet
 	spare  *snapshot     // whose memory can be used again
@@ -26,21 +26,6 @@ type watcher struct {
 	about  sources.About // as last published
 	served uint64        // refreshes of hints
 	rights time.Time     // when those of our role were asked for
-}
-
-// focus is what is on screen.
-type focus struct {
-	visible  map[sources.Ref]bool
-	selected sources.Ref // one of ours; the zero Ref: none is
-}
-
-// newFocus makes a selected lock visible, too.
-func newFocus(s sources.OnScreen) focus {
-	f := focus{visible: make(map[sources.Ref]bool, len(s.Visible)+1), selected: s.Selected}
-	for _, r := range append(s.Visible[:len(s.Visible):len(s.Visible)], s.Selected) {
-		f.visible[r] = true
-	}
-	return f
 }
 
 // run watches until the connection ends, which is the only way it returns.
@@ -109,7 +94,7 @@ func (w *watcher) askOrder(ctx context.Context) ([]wait, map[uint32]blocking, er
 // orderDue lists the waiters of the selected queue to be asked for now, and reports whether
 // one of them was not asked for yet.
 func (w *watcher) orderDue() (some []wait, unknown bool) {
-	l := w.table.shownAs(w.focus.selected)
+	l := w.table.shownAs(w.focus.Selected)
 	if l == nil || !w.server.blocking {
 		return nil, false
 	}
@@ -157,7 +142,7 @@ func (w *watcher) wait(ctx context.Context) error {
 	for {
 		now := time.Now()
 		changed := w.hints.Changed()
-		w.focus = newFocus(w.hints.OnScreen())
+		w.focus = w.hints.OnScreen()
 		if w.hints.Refreshed(&w.served) {
 			return nil
 		}
@@ -180,4 +165,4 @@ func (w *watcher) wait(ctx context.Context) error {
 	}
 }
 
-func (w *watcher) eager() bool { return w.focus.selected.Name != "" || w.table.waiters > 0 }
+func (w *watcher) eager() bool { return w.focus.Selected.Name != "" || w.table.waiters > 0 }

@@ -35,30 +35,21 @@ type pace struct {
 	cursor           int // in the background
 }
 
-// onScreen is what of a node is on screen.
-type onScreen struct {
-	visible  []string
-	selected string // "": none
-}
-
-// names are those on screen, what is selected (or "") first.
-func (s onScreen) names() []string { return append([]string{s.selected}, s.visible...) }
-
 // ask is what is to be asked now, and when to call again.
 type ask struct {
 	add, look []string // to be watched from now on; to be looked at
 	next      time.Duration
 }
 
-// begin puts everything into the backlog, what is on screen before the rest. Where it is
+// begin puts everything into the backlog, what is on screen, see node.onScreen, before the rest. Where it is
 // not the first time, many programs like this one may have lost the same service, and each
 // waits for a moment of its own.
-func (p *pace) begin(b *nodeState, screen onScreen, now time.Time) {
+func (p *pace) begin(b *nodeState, screen []string, now time.Time) {
 	p.pollMin, p.pollMax = b.o.PollMin, b.o.PollMax
 	p.backlog = slices.Clone(b.names)
 	rand.Shuffle(len(p.backlog), func(i, j int) { p.backlog[i], p.backlog[j] = p.backlog[j], p.backlog[i] })
 	rank := map[*entry]int{}
-	for i, name := range slices.Backward(screen.names()) {
+	for i, name := range slices.Backward(screen) {
 		rank[b.byName[name]] = i - len(b.names)
 	}
 	slices.SortStableFunc(p.backlog, func(x, y *entry) int { return rank[x] - rank[y] })
@@ -71,7 +62,7 @@ func (p *pace) begin(b *nodeState, screen onScreen, now time.Time) {
 }
 
 // due says what to ask at now.
-func (p *pace) due(b *nodeState, screen onScreen, refresh bool, now time.Time) ask {
+func (p *pace) due(b *nodeState, screen []string, refresh bool, now time.Time) ask {
 	a := ask{next: idleTurn}
 	if refresh {
 		p.hurry(b, screen)
@@ -121,14 +112,14 @@ func (p *pace) helping(now time.Time) []string {
 
 // hurry makes what is on screen, and what does not exist, due at once; all of it where
 // nothing is on screen.
-func (p *pace) hurry(b *nodeState, screen onScreen) {
-	bare := screen.selected == "" && len(screen.visible) == 0
+func (p *pace) hurry(b *nodeState, screen []string) {
+	bare := len(screen) == 1 && screen[0] == ""
 	for _, e := range b.names {
 		if bare || e.absent || e.denied {
 			e.looked = time.Time{}
 		}
 	}
-	for _, name := range screen.names() {
+	for _, name := range screen {
 		if e := b.byName[name]; e != nil {
 			e.looked = time.Time{}
 		}
@@ -137,7 +128,7 @@ func (p *pace) hurry(b *nodeState, screen onScreen) {
 
 // choose finds what to look at now: what is selected, then what is visible and was not
 // looked at for longest, then the background in turn. soonest is when to ask again.
-func (p *pace) choose(b *nodeState, screen onScreen, now time.Time) (e *entry, soonest time.Duration) {
+func (p *pace) choose(b *nodeState, screen []string, now time.Time) (e *entry, soonest time.Duration) {
 	soonest = idleTurn
 	if p.looks%fairShare == fairShare-1 {
 		if e := p.background(b, now); e != nil {
@@ -145,7 +136,7 @@ func (p *pace) choose(b *nodeState, screen onScreen, now time.Time) (e *entry, s
 		}
 	}
 	every := p.pollMin
-	for i, name := range screen.names() {
+	for i, name := range screen {
 		if i > 0 {
 			every = max(visibleEvery, p.pollMin)
 		}

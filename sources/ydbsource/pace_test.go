@@ -309,8 +309,8 @@ func TestResyncsOfManyProgramsAreSpread(t *testing.T) {
 	now := time.Now()
 	for range 10 {
 		var p pace
-		p.begin(b, onScreen{}, now)
-		first := p.due(b, onScreen{}, false, now)
+		p.begin(b, []string{""}, now)
+		first := p.due(b, []string{""}, false, now)
 		if len(first.add) > 0 || first.next > resyncDelay || first.next <= 0 {
 			t.Errorf("%d at once, the next after %v", len(first.add), first.next)
 		}
@@ -330,7 +330,7 @@ func TestWhatIsNotOnScreenGetsItsShareOfTheLooks(t *testing.T) {
 		b.names, b.byName[name] = append(b.names, e), e
 	}
 	p := pace{pollMin: 500 * time.Millisecond, pollMax: 5 * time.Second}
-	screen := onScreen{visible: many(100), selected: many(1)[0]}
+	screen := append(many(1), many(100)...)
 	counts := map[bool]int{}
 	for range 60 * 20 {
 		now = now.Add(lookEvery)

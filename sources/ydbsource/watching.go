@@ -91,9 +91,10 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 	}
 }
 
-func (n *node) onScreen() onScreen {
+// onScreen are the names that are on screen, what is selected first; "": nothing of the node is.
+func (n *node) onScreen() []string {
 	visible, selected := n.link.source.OnScreen().In(n.state.path)
-	return onScreen{visible, selected}
+	return append([]string{selected}, visible...)
 }
 
 // askDue asks what is due, and says when to be called again.
