@@ -10,6 +10,9 @@ type activity struct {
 	losses  perMinute
 }
 
+// noActivity is what was counted of a row without any. Nobody changes it.
+var noActivity activity
+
 // perMinute has the count of each Unix minute at its remainder; at most 255 each.
 type perMinute [60]uint8
 

@@ -80,15 +80,14 @@ func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 // who is told of a panic, see spawn.With; its end is not that of the Hub.
 func NewHub(ctx context.Context, o HubOptions) *Hub {
 	o.Thresholds = cmp.Or(o.Thresholds, DefaultThresholds())
-	if o.Clock == nil {
-		o.Clock = SystemClock()
-	}
+	o.Clock = cmp.Or(o.Clock, SystemClock())
 	if o.Resume != nil && o.Resume.resume != nil { // it ended before it had any source
 		o.Resume = o.Resume.resume
 	}
 	h := newHub(o)
 	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // nobody else has h yet
-	h.tidied, h.pace = h.model.start.Mono-tick, newPace(h.model.start.Mono)
+	now := h.model.start.Mono
+	h.tidied, h.pace = now-tick, pace{busy: now - publishEvery, rushed: now - urgentEvery} // it was quiet up to now
 	spawn.Go(ctx, &h.joined, func() {
 		if err := spawn.Call(ctx, h.publisher); err != nil {
 			h.broken <- err

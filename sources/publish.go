@@ -26,7 +26,7 @@ const (
 
 // pace decides when the next state is due. After a quiet time a change is published at
 // once (the leading edge); those that follow wait for the end of the step, where the
-// last of them is always published (the trailing edge).
+// last of them is always published (the trailing edge). Its times are those of Instant.Mono.
 type pace struct {
 	busy   time.Duration // the last publish that was not calm
 	rushed time.Duration // the last urgent one
@@ -34,12 +34,6 @@ type pace struct {
 	waits  bool          // there is something to publish
 	hot    bool          // the one that is due is more than calm
 	rush   bool          // and urgent
-}
-
-// newPace returns the pace of a Hub that has been quiet up to now. All its times are those
-// of Instant.Mono.
-func newPace(now time.Duration) pace {
-	return pace{busy: now - publishEvery, rushed: now - urgentEvery}
 }
 
 // touch takes in one more change and returns when the state is due.

@@ -1,6 +1,9 @@
 package sources
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A push counts as told at its instant where it is proved to have arrived within Promptness of
 // what it tells. From a server that is farther away it may take three round trips, up to promptest.
@@ -24,13 +27,10 @@ func (r *RoundTrips) Add(trip time.Duration) {
 
 // Shortest is what the connection takes when nothing holds it up. 0: none was measured.
 func (r *RoundTrips) Shortest() time.Duration {
-	shortest := time.Duration(0)
-	for _, trip := range r.trips {
-		if trip > 0 && (shortest == 0 || trip < shortest) {
-			shortest = trip
-		}
+	if r.added == 0 {
+		return 0
 	}
-	return shortest
+	return slices.Min(r.trips[:min(r.added, len(r.trips))])
 }
 
 // Tolerance is how long a prompt connection may take for a push and the read that follows it.

@@ -226,12 +226,9 @@ func (r *Row) count(e *Event) {
 	if !change && !e.Loss {
 		return
 	}
-	next := new(activity)
-	if r.activity != nil {
-		*next = *r.activity
-	}
+	next := *cmp.Or(r.activity, &noActivity)
 	next.add(e.At, change, e.Loss)
-	r.activity = next
+	r.activity = &next
 }
 
 // changesKept is how far back changes and losses are counted.
@@ -240,19 +237,15 @@ const changesKept = time.Hour
 // Changes counts the changes of owner of the last `within`, to the minute, an hour at
 // most.
 func (r *Row) Changes(now time.Time, within time.Duration) int {
-	if r.activity == nil {
-		return 0
-	}
-	return r.activity.changes.since(r.activity.minute, now, within)
+	a := cmp.Or(r.activity, &noActivity)
+	return a.changes.since(a.minute, now, within)
 }
 
 // Losses counts the owners of the last `within` that were lost, to the minute, an hour at
 // most: see Thresholds.
 func (r *Row) Losses(now time.Time, within time.Duration) int {
-	if r.activity == nil {
-		return 0
-	}
-	return r.activity.losses.since(r.activity.minute, now, within)
+	a := cmp.Or(r.activity, &noActivity)
+	return a.losses.since(a.minute, now, within)
 }
 
 // LowestLeaseAt is the lowest remainder of the running term's lease that was seen up to now, also

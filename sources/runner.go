@@ -92,10 +92,7 @@ type runner struct {
 
 func newRunner(h *Hub, f *hubSource, s Spec) *runner {
 	s.Connect = cmp.Or(max(s.Connect, 0), connectLimit)
-	log := s.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(s.Logger, slog.New(slog.DiscardHandler))
 	return &runner{hub: h, source: f, spec: s, log: log.With("source", s.Name)}
 }
 

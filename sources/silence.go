@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -10,10 +11,7 @@ const silenceLimit = 3 * time.Second
 
 // silenceAfter is the limit for a scope that is looked at every sampling (0: pushed).
 func silenceAfter(lowest, sampling time.Duration) time.Duration {
-	if lowest <= 0 {
-		lowest = silenceLimit
-	}
-	return max(lowest, sampling*5/2)
+	return max(cmp.Or(max(lowest, 0), silenceLimit), sampling*5/2)
 }
 
 // longestSilence is the longest silence limit of the source's scopes.

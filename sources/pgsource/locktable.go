@@ -42,16 +42,8 @@ type lockTable struct {
 
 // compare orders identities.
 func (id *ident) compare(other *ident) int {
-	switch x, y := &id.key, &other.key; {
-	case id.space != other.space:
-		return cmp.Compare(id.space, other.space)
-	case x.Class != y.Class:
-		return cmp.Compare(x.Class, y.Class)
-	case x.Object != y.Object:
-		return cmp.Compare(x.Object, y.Object)
-	default:
-		return cmp.Compare(x.Sub, y.Sub)
-	}
+	x, y := &id.key, &other.key
+	return cmp.Or(cmp.Compare(id.space, other.space), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Object, y.Object), cmp.Compare(x.Sub, y.Sub))
 }
 
 // connected is the table at the beginning of a connection. Another incarnation shares no

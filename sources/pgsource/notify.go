@@ -2,6 +2,7 @@ package pgsource
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,13 +41,8 @@ const (
 )
 
 func newNotifications(channels []string) *notifications {
-	list := []string{pgcoord.Channel}
-	for _, c := range channels {
-		if c != pgcoord.Channel {
-			list = append(list, c)
-		}
-	}
-	return &notifications{channels: list, wake: make(chan struct{}, 1), evicted: map[evictedKey]eviction{}}
+	others := slices.DeleteFunc(slices.Clone(channels), func(c string) bool { return c == pgcoord.Channel })
+	return &notifications{channels: append([]string{pgcoord.Channel}, others...), wake: make(chan struct{}, 1), evicted: map[evictedKey]eviction{}}
 }
 
 func (n *notifications) wakeUp() { spawn.Wake(n.wake) }

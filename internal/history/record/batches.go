@@ -40,7 +40,8 @@ const behind = 10 * time.Second
 
 // newBatcher begins at an instant; the run before it wrote up to stored.
 func newBatcher(hub *sources.Hub, store Output, o sources.EncoderOptions, began, stored time.Time) *batcher {
-	return &batcher{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored.Add(-behind)), flushed: began}
+	return &batcher{hub: hub, store: store, encoder: sources.NewEncoder(o), flushed: began,
+		derived: derived{began: began, stored: stored.Add(-behind), state: &sources.State{}}}
 }
 
 // flush writes all up to now. take returns the Inputs since the last call, and how

@@ -17,10 +17,6 @@ type derived struct {
 	scopes map[[2]string][]sources.Dark
 }
 
-func newDerived(began, stored time.Time) derived {
-	return derived{began: began, stored: stored, state: &sources.State{}, scopes: map[[2]string][]sources.Dark{}}
-}
-
 // piece is how much a Batch holds of what follows from the Inputs: where 100,000 rows are new, no
 // copy of all is made.
 const piece = 4096

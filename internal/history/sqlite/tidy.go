@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -14,16 +15,7 @@ type Limits struct {
 
 // withDefaults returns l with its defaults.
 func (l Limits) withDefaults() Limits {
-	if l.Keep <= 0 {
-		l.Keep = 30 * 24 * time.Hour
-	}
-	if l.Full <= 0 {
-		l.Full = 6 * time.Hour
-	}
-	if l.Size <= 0 {
-		l.Size = 1 << 30
-	}
-	return l
+	return Limits{Full: cmp.Or(max(l.Full, 0), 6*time.Hour), Keep: cmp.Or(max(l.Keep, 0), 30*24*time.Hour), Size: cmp.Or(max(l.Size, 0), 1<<30)}
 }
 
 // batch is how many rows of a table are dropped in one step.
