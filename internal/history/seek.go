@@ -45,24 +45,13 @@ type seeker struct {
 	hole     Span
 }
 
-// Renewals are told again from so long before an instant on, as strips show at most, unless that
-// takes so many more Inputs: then they fill what a screen keeps of them anyway.
-const (
-	renewalsBefore = 31 * time.Minute
-	renewalInputs  = 20_000
-)
-
-// begun returns a Cursor, and the Piece that it begins with.
-func begun(ctx context.Context, log Log, run int64, at time.Time) (c Cursor, first Piece, err error) {
-	if c, err = log.Cursor(ctx, run, at); err == nil {
-		first, err = c.Next(ctx)
-	}
-	return c, first, err
-}
-
-// open goes to where a Cursor of the Log begins; to an earlier keyframe for the renewals before t.
+// open goes to where a Cursor of the Log begins.
 func (r *seeker) open(ctx context.Context, run int64, t time.Time) error {
-	c, p, err := begun(ctx, r.log, run, t)
+	c, err := r.log.Cursor(ctx, run, t)
+	if err != nil {
+		return err
+	}
+	p, err := c.Next(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,15 +62,6 @@ func (r *seeker) open(ctx context.Context, run int64, t time.Time) error {
 	i := numbered(runs, p.Run)
 	if i < 0 {
 		return ErrNothing
-	}
-	if k := p.Keyframe; k.Seq() > 0 && k.At().Wall.After(t.Add(-renewalsBefore)) {
-		earlier, from, err := begun(ctx, r.log, p.Run, t.Add(-renewalsBefore))
-		if err != nil {
-			return err
-		}
-		if !from.Thin && k.Seq()-from.Keyframe.Seq() <= renewalInputs {
-			c, p = earlier, from
-		}
 	}
 	*r = seeker{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t, run: p.Run, runBegan: runs[i].From, queue: p.Inputs, thin: p.Thin}
 	return r.begin(ctx, p.Keyframe)
