@@ -2,6 +2,7 @@ package redissource
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"coordtop/sources"
@@ -139,6 +140,7 @@ func (w *watcher) learn(s *sight) {
 		w.admit(k)
 	}
 	w.denials.some = w.denials.some || r.shape == denied
+	w.refused = w.refused || r.shape == denied || strings.HasPrefix(s.p.Note, noTableRight)
 	if r.shape == denied && !k.denied && s.old.shown != nil && !s.old.stale {
 		w.resyncSoon() // others may be refused too
 	}

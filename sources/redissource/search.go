@@ -209,10 +209,13 @@ func partOf(part redis.Cmder) *lockformat.Content {
 // partial says what the listing leaves out, for sources.About.
 func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 	denied := 0
-	for _, k := range w.keys {
-		if !k.rule.guessed && (k.denied || k.shown != nil && strings.HasPrefix(k.shown.Note, noTableRight)) {
-			denied++
+	if w.refused {
+		for _, k := range w.keys {
+			if !k.rule.guessed && (k.denied || k.shown != nil && strings.HasPrefix(k.shown.Note, noTableRight)) {
+				denied++
+			}
 		}
+		w.refused = denied > 0
 	}
 	switch {
 	case w.noScan:

@@ -52,7 +52,7 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 		return nil, err
 	}
 	l.hints = &s.focusHints
-	w := &watcher{link: l, keys: s.keys, before: &s.before}
+	w := &watcher{link: l, keys: s.keys, before: &s.before, refused: true}
 	l.Start(w.run)
 	return l, nil
 }

@@ -23,6 +23,7 @@ type watcher struct {
 	ends     deadlines
 	sweep    *sweep // running; nil: none
 	denials  denials
+	refused  bool // some key may be one that may not be read
 	checks   checks
 	again    bool // a sweep is due when the running one is over
 	capacity capacity
