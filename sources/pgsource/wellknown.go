@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"coordtop/coord/pgcoord"
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
@@ -23,10 +24,15 @@ func (t *lockTable) alias(l *lock) (string, sources.Known) {
 	if name, ok := t.names[l.key]; ok {
 		return name, sources.Told
 	}
-	if l.rule != nil && l.rule.named { // it has its name; the number is what the server shows
+	text := ""
+	switch {
+	case l.rule != nil && l.rule.named: // it has its name; the number is what the server shows
 		return "key " + l.key.String(), sources.Told
+	case len(l.programs) == 0:
+		text = spelled(l.key)
+	default:
+		text = aliasText(l.programs, func(hint string) bool { return t.hinted(l, hint) })
 	}
-	text := aliasText(l.programs, func(hint string) bool { return t.hinted(l, hint) })
 	if text == "" {
 		return "", sources.Unknown
 	}
@@ -85,4 +91,54 @@ func hasWord(text, word string) bool {
 		}
 		from = i + 1
 	}
+}
+
+// spelled shows the text that a key is made of, if it is: the bytes of the number, or a
+// name of at most nine characters as DistributedLock (.NET) packs it into two.
+func spelled(k pgcoord.Key) string {
+	if n, ok := k.Bigint(); ok {
+		text := make([]byte, 0, 8)
+		for shift := 56; shift >= 0; shift -= 8 {
+			if c := byte(uint64(n) >> shift); c != 0 || len(text) > 0 {
+				text = append(text, c)
+			}
+		}
+		if len(text) >= 4 && legible(text) {
+			return `ASCII "` + string(text) + `"`
+		}
+		return ""
+	}
+	if _, _, ok := k.Pair(); !ok {
+		return ""
+	}
+	if text := unpack7(uint64(k.Class)<<32 | uint64(k.Object)); len(text) >= 2 && legible(text) {
+		return `likely DistributedLock "` + string(text) + `"`
+	}
+	return ""
+}
+
+// unpack7 reads characters of 7 bits, then a 0, then ones (madelson/DistributedLock,
+// src/DistributedLock.Postgres/PostgresAdvisoryLockKey.cs). It returns nil for other keys.
+func unpack7(key uint64) []byte {
+	length := 9
+	for length > 0 && key&0x7f == 0x7f {
+		length--
+		key >>= 7
+	}
+	if key&1 != 0 {
+		return nil
+	}
+	key >>= 1
+	text := make([]byte, length)
+	for i := length - 1; i >= 0; i-- {
+		text[i] = byte(key & 0x7f)
+		key >>= 7
+	}
+	return text
+}
+
+func legible(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:/", c) >= 0)
+	})
 }

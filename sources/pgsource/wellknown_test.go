@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"strings"
 	"testing"
 
 	"coordtop/coord/pgcoord"
@@ -58,6 +59,45 @@ func TestWellKnownKeysAreShownAsText(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s in %s, hint %q: %q, want %q", c.key, c.database, c.hint, got, c.want)
+		}
+	}
+}
+
+func TestKeyThatSpellsTextShowsIt(t *testing.T) {
+	t.Parallel()
+	packed := func(text string) pgcoord.Key {
+		var n uint64
+		for _, c := range []byte(text) {
+			n = n<<7 | uint64(c)
+		}
+		n <<= 1
+		for range 9 - len(text) {
+			n = n<<7 | 0x7f
+		}
+		return pgcoord.Key{Class: uint32(n >> 32), Object: uint32(n), Sub: 2}
+	}
+	for _, c := range []struct {
+		key  pgcoord.Key
+		want string
+	}{
+		{pgcoord.BigintKey(0x6c6564676572), `ASCII "ledger"`},
+		{pgcoord.BigintKey(0x6c65), ""},
+		{pgcoord.BigintKey(0x6c650067), ""},
+		{pgcoord.BigintKey(-1), ""},
+		{packed("ab"), `likely DistributedLock "ab"`},
+		{packed("compactor"), `likely DistributedLock "compactor"`},
+		{packed("a\x1b]0;x"), ""},
+		{pgcoord.PairKey(17, 4), ""},
+		{pgcoord.Key{Class: 1, Object: 2, Sub: 9}, ""},
+	} {
+		if got := spelled(c.key); got != c.want {
+			t.Errorf("%v: %q, want %q", c.key, got, c.want)
+		}
+	}
+	for _, text := range []string{strings.Repeat("x", 9), "x", ""} {
+		k := packed(text)
+		if got := unpack7(uint64(k.Class)<<32 | uint64(k.Object)); string(got) != text {
+			t.Errorf("%q comes back as %q", text, got)
 		}
 	}
 }
