@@ -139,6 +139,11 @@ func TestADemoRemovesTheFoldersOfOneThatWasKilledAndNoOthers(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 	}
+	defer func() {
+		if t.Failed() {
+			_ = filepath.WalkDir(temp, func(path string, _ os.DirEntry, _ error) error { t.Log(path); return nil })
+		}
+	}()
 	eventually(t, "all folders are gone", func() bool {
 		found, err := os.ReadDir(temp)
 		return err == nil && len(found) == 0
