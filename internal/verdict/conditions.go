@@ -63,7 +63,7 @@ var conditions = [faults]condition{
 	Late: {
 		name: "late", chip: "renewing late", grade: "worth a look",
 		when: "the lease is not renewed in time: less than a third of it is left, or less than half of it and the last renewal is two and a half times as long " +
-			"ago as *this owner* usually takes (known after its 3rd renewal)",
+			"ago as this owner usually takes (known after its 3rd renewal)",
 		judge: func(j *Judge) Severity {
 			return grade(Warn, j.v.Last == sources.StatusLedLate || j.v.Last == sources.StatusHeldSilent)
 		},
