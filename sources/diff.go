@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -74,6 +75,11 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	}
 	l.restarts = restarted(before, after)
 	switch {
+	case l.madeUp(before, after):
+		if ownersKnown(before) {
+			events = append(events, l.ownerUnknown(before, after))
+		}
+		return l.waitersPresent(l.present(events, after), after)
 	case ownersKnown(after) && ownersKnown(before):
 		events = l.owners(events, before, after)
 	case ownersKnown(after):
@@ -117,6 +123,42 @@ func (l *look) ownerUnknown(before, after *Primitive) Event {
 		e.Last = before.Owners[0].ref()
 	}
 	return e
+}
+
+// madeUp reports whether a session of before may be one of after that has another ID there, behind
+// darkness: where a server hides what tells two of its sessions apart, the source that found one made
+// that up, and wrote it behind a ~, where others have an @.
+func (l *look) madeUp(before, after *Primitive) bool {
+	if !l.darkened() || !read(before) {
+		return false
+	}
+	number := func(session string) (n string, made bool) {
+		if i := strings.IndexAny(session, "@~"); i > 0 {
+			return session[:i], session[i] == '~'
+		}
+		return session, false
+	}
+	for _, was := range sessions(before) {
+		for _, is := range sessions(after) {
+			a, oneMade := number(was)
+			b, otherMade := number(is)
+			if was != is && a == b && (oneMade || otherMade) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sessions are those of the owners and of the waiters that are listed.
+func sessions(p *Primitive) (list []string) {
+	for i := range p.Owners {
+		list = append(list, p.Owners[i].Session)
+	}
+	for i := range p.Queue.Waiters {
+		list = append(list, p.Queue.Waiters[i].Session)
+	}
+	return list
 }
 
 // restarted reports whether another server told after than before, which lost what was owned: then

@@ -217,3 +217,43 @@ func TestATermEndsAtARestartOnlyWhereItCannotHaveOutlivedIt(t *testing.T) {
 		})
 	}
 }
+
+// TestASessionWhoseIDIsMadeUpIsNoOtherBehindDarkness has one process of a Postgres that tells its
+// start to one role and hides it from another: who reads it then may not say that somebody else
+// owns the lock, nor that one waiter left and another came.
+func TestASessionWhoseIDIsMadeUpIsNoOtherBehindDarkness(t *testing.T) {
+	t.Parallel()
+	of := func(owner, waiter string) *sources.Primitive {
+		p := election("app", sources.Owner{ID: owner, Session: owner})
+		p.Kind = sources.KindMutex
+		p.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: waiter, Session: waiter}}}
+		return p
+	}
+	for name, c := range map[string]struct {
+		owner, waiter string
+		changes       bool
+	}{
+		"hidden":                  {"13282~10:29:57", "13290~10:29:57", false},
+		"hidden of the waiter":    {"13282@08:00:00", "13290~10:29:57", false},
+		"a session that is other": {"14000~10:29:57", "14001~10:29:57", true},
+		"a start that is other":   {"13282@09:00:00", "13290@08:00:00", true},
+	} {
+		inWorld(t, func(w *world) {
+			w.start()
+			w.list(of("13282@08:00:00", "13290@08:00:00"))
+			time.Sleep(time.Second)
+			events := w.hub.Subscribe(w.hub.State().LastSeq)
+			defer events.Close()
+			w.dark(10*time.Second, of(c.owner, c.waiter))
+			changed := false
+			for list, _ := events.Events(0); len(list) > 0; list, _ = events.Events(0) {
+				for _, e := range list {
+					changed = changed || e.Kind.EndsOwner() || e.Kind == sources.EventAcquired || e.Kind == sources.EventOwnerChanged || e.Kind == sources.EventWaiterLeft
+				}
+			}
+			if since := w.row("app").Owners[0].Since; changed != c.changes || !changed && since.How != sources.AtLeast && since.How != sources.Unknown {
+				t.Errorf("%s: a change is told: %v, since %+v", name, changed, since)
+			}
+		})
+	}
+}

@@ -108,7 +108,7 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 		return after
 	}
 	was := finder{look: l}
-	found := l.found(before)
+	found := l.found(before) || l.madeUp(before, after)
 	if read(before) {
 		l.restarts, was.owners = restarted(before, after), before.Owners
 	}
