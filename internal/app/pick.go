@@ -86,7 +86,7 @@ func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, spa
 	s := c.Sources[0]
 	prepared, _ := st.prepared(s, c) // what is wrong with it is said when it is made
 	if len(s.Watch) != 1 || ofKind && s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
-		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
+		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore= (Postgres: locks=), without a pattern")
 	}
 	return c, "", prepared.Space, nil
 }
