@@ -92,7 +92,7 @@ func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String(
 //	redis+sentinel://[user[:password]@]host[:26379],host.../master[/db]
 //	redis+cluster://[user[:password]@]host[:6379],host...
 //
-// and the same with rediss for TLS. Parameters: db, master, client_name, protocol,
+// and the same with rediss for TLS, and with valkey and valkeys. Parameters: db, master, client_name, protocol,
 // dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
 // ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
 // address.ErrParameter. User and password are percent-decoded. No error repeats anything of the URL
@@ -129,6 +129,7 @@ func parseURL(raw string) (ClientOptions, error) {
 
 func (o *ClientOptions) setScheme(scheme string) error {
 	base, topology, several := strings.Cut(strings.ToLower(scheme), "+")
+	base = strings.Replace(base, "valkey", "redis", 1) // it speaks the same, and rediss is valkeys
 	o.Topology = Topology(topology)
 	if several != slices.Contains([]Topology{Sentinel, Cluster}, o.Topology) || base != "redis" && base != "rediss" {
 		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")

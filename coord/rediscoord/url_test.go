@@ -23,6 +23,8 @@ func TestParseURLReadsEveryForm(t *testing.T) {
 		"redis://u@h":              {Addrs: []string{"h:6379"}, User: "u"},
 		"redis://:p%40%2F%3a:@h/1": {Addrs: []string{"h:6379"}, Password: "p@/::", DB: 1},
 		"redis://u:a@b@h":          {Addrs: []string{"h:6379"}, User: "u", Password: "a@b"},
+		"valkey://h/2":             {Addrs: []string{"h:6379"}, DB: 2},
+		"VALKEYS://h:1":            {Addrs: []string{"h:1"}, TLS: &certs.Files{}},
 		"rediss://h?ca=/a%20b&cert=c&key=k&server_name=s": {Addrs: []string{"h:6379"},
 			TLS: &certs.Files{CA: "/a b", Cert: "c", Key: "k", ServerName: "s"}},
 		"redis+sentinel://a,b:1/main/2": {Topology: rediscoord.Sentinel, Addrs: []string{"a:26379", "b:1"}, Master: "main", DB: 2},

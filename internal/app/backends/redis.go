@@ -28,6 +28,7 @@ func redis() Backend {
 			Type: "redis", Title: "Redis",
 			Schemes: []config.Scheme{
 				{Name: "redis", Port: port, Shown: "redis://", Plain: "rediss"}, {Name: "rediss", Port: port, Shown: "rediss:// (TLS)"},
+				{Name: "valkey", Port: port, Shown: "valkey://", Plain: "valkeys"}, {Name: "valkeys", Port: port, Shown: "valkeys:// (TLS)"},
 				{Name: "redis+sentinel", Port: port, Shown: "redis+sentinel://", Plain: "rediss+sentinel", Primary: true}, {Name: "rediss+sentinel", Port: port, Primary: true},
 				{Name: "redis+cluster", Port: port, Plain: "rediss+cluster"}, {Name: "rediss+cluster", Port: port},
 			},
