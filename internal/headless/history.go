@@ -126,7 +126,7 @@ func (p *past) text(o HistoryOptions) []string {
 			gap = p.gap.Short()
 		}
 		if endSeen(t) {
-			cause = t.Cause.String()
+			cause = t.Why()
 		}
 		if p.by != "" {
 			cause = sources.CauseEvicted.String() + " by " + format.Clean(p.by, maxText)

@@ -88,3 +88,11 @@ func Changes(list []Term, from time.Time) (n int) {
 	}
 	return n
 }
+
+// Why says why it ended, and that this is inferred where it is.
+func (t *Term) Why() string {
+	if t.Cause != CauseUnknown && t.How == Inferred {
+		return t.Cause.String() + ", inferred"
+	}
+	return t.Cause.String()
+}
