@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -60,7 +61,11 @@ func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 			before := localserver.PeakMemory(t, l.cmd.Process.Pid)
 			lying.Store(true)
 			if strings.Contains(what, "names") {
-				l.keys("r").await("there are more keys than one")
+				l.keys("r")
+				for rows := 10_000; what == "names of a pattern" && rows < 100_000; rows += 10_000 { // each may take as long as any other wait
+					l.until(fmt.Sprintf("shows %d rows", rows), func(screen string) bool { return mostRows(screen) >= rows })
+				}
+				l.await("there are more keys than one")
 			} else {
 				l.await(liar.Addr()+" sent ", "next try in")
 			}
@@ -100,6 +105,18 @@ func TestAFloodBesideALeaseCostsItsOwnSource(t *testing.T) {
 	l.keys("q").keys("q").await("We hold 1 lease").keys("r")
 	l.ended(exitOK)
 }
+
+// mostRows is the largest number of primitives that a screen tells of a source.
+func mostRows(screen string) (most int) {
+	for _, told := range primitives.FindAllStringSubmatch(screen, -1) {
+		if n, err := strconv.Atoi(strings.ReplaceAll(told[1], ",", "")); err == nil {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+var primitives = regexp.MustCompile(`([0-9,]+) primitive`)
 
 // mostNamesCost is what 100,000 keys may cost, which are kept of a pattern that somebody named, and
 // recorded: the first record of all of them at once takes some 180 MB of it, and what is known of grants and looks some 80.
