@@ -36,9 +36,8 @@ TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build ## start private servers and candidates and watch them on the board
-	@sh .ci/deps $(SERVERS) || echo "going on without what is missing" >&2
-	@$(BIN) demo
+demo: ## start private servers and candidates and watch them on the board
+	@GO="$(GO)" sh .ci/demo $(BIN) $(SERVERS)
 
 build: ## build bin/coordtop, static and stripped; the version is stamped from git
 	@GO="$(GO)" sh .ci/build $(BIN)

@@ -59,8 +59,13 @@ func (st *settings) source(s config.Source, c config.Config) (sources.Source, er
 		return nil, err
 	}
 	source := &configured{
-		secret: func(ctx context.Context) (string, error) { return s.Secret().Resolve(ctx, st.lookup) },
-		open:   prepared.Open,
+		secret: func(ctx context.Context) (string, error) {
+			if waits := st.waits[s.Name]; waits != nil && waits() != nil {
+				return "", waits()
+			}
+			return s.Secret().Resolve(ctx, st.lookup)
+		},
+		open: prepared.Open,
 	}
 	if len(s.Secret().Command) > 0 {
 		source.rarely = commandRest

@@ -27,6 +27,8 @@ type demoOptions struct {
 	noUI  bool
 	ports [4]int // of demoServers
 	seed  uint64
+
+	installing string // the log of who installs servers meanwhile
 }
 
 // demoServers are the servers of the demo, as their flags name them.
@@ -60,6 +62,8 @@ func (p *program) demoCommands() []*cobra.Command {
 		cmd.Flags().IntVar(&o.ports[i], s.flag, 0, s.usage+" (default: any free port)")
 	}
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
+	cmd.Flags().StringVar(&o.installing, "installing", "", "wait for the servers that this log says are being installed")
+	_ = cmd.Flags().MarkHidden("installing") // it is there
 	o.board.flags(cmd)
 	return []*cobra.Command{cmd, p.demoCandidateCommand()}
 }
@@ -86,7 +90,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		p.logger().Warn("folders of a demo that was killed are left", "err", err)
 	}
 	world, err := demo.Start(ctx, demo.Options{
-		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Seed: cmp.Or(o.seed, uint64(time.Now().UnixNano())), Log: p.logger(),
+		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Installing: o.installing, Seed: cmp.Or(o.seed, uint64(time.Now().UnixNano())), Log: p.logger(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the demo: %w", err)
@@ -112,6 +116,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 // showDemo points the ordinary board at the demo's servers.
 func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boardOptions) error {
 	c := config.Config{}
+	p.settings.waits = map[string]func() error{}
 	for _, e := range endpoints {
 		if e.Err != nil {
 			p.absent = append(p.absent, sources.Spec{Name: e.Name, Type: e.Name, Address: "not started", Source: unavailable{e.Err}, Logger: p.logger()})
@@ -123,6 +128,9 @@ func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boa
 		}
 		one.Sources[0].Name = e.Name
 		c.Sources = append(c.Sources, one.Sources...)
+		if e.Waits != nil {
+			p.settings.waits[e.Name] = e.Waits
+		}
 		if e.Names != nil {
 			c.Names = map[string]map[string]string{e.Name: e.Names}
 		}

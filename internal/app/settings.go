@@ -24,6 +24,8 @@ type settings struct {
 	demoState string // folder of the demo's recording, which goes with it; "": this is no demo
 	logger    func() *slog.Logger
 	lasts     bool // the command watches, where others look once
+
+	waits map[string]func() error // of sources of the demo that are being installed: why they are not there yet
 }
 
 // load reads a config file and checks what only the board knows: its keys. The error is a usage error: a

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/localserver"
 	"coordtop/internal/spawn"
 )
 
@@ -22,6 +23,7 @@ type Options struct {
 	YDBPort      int          // 0: any free port
 	DflockdPort  int          // 0: any free port
 	PostgresBin  string       // folder of Postgres' programs; "": where systems install them
+	Installing   string       // the log of who installs what is missing, see [Installed]; "": nobody does
 	Seed         uint64       // of all random pauses; the same seed gives the same pauses
 	Log          *slog.Logger // never nil
 }
@@ -35,6 +37,8 @@ type Endpoint struct {
 	// One is left out on purpose.
 	Names map[string]string
 	Err   error // why it is not there, with what to do; URL and View are then ""
+	// Waits says why a server that is being installed is not there yet; nil: it is, or was from the start.
+	Waits func() error
 }
 
 // Demo is a running demo.
@@ -42,9 +46,12 @@ type Demo struct {
 	options   Options
 	servers   []server // nil where it could not be started; in the order of endpoints
 	endpoints []Endpoint
-	members   []*member
+	pending   []*pending // nil where nothing is waited for
 	stop      context.CancelFunc
 	running   sync.WaitGroup
+
+	mu      sync.Mutex
+	members []*member
 }
 
 // Start brings up the servers, side by side, and the candidates. It starts goroutines,
@@ -54,7 +61,7 @@ type Demo struct {
 func Start(ctx context.Context, o Options) (*Demo, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	all := backends(o)
-	d := &Demo{options: o, servers: make([]server, len(all)), endpoints: make([]Endpoint, len(all)), stop: stop}
+	d := &Demo{options: o, servers: make([]server, len(all)), endpoints: make([]Endpoint, len(all)), pending: make([]*pending, len(all)), stop: stop}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	var starting sync.WaitGroup
@@ -72,6 +79,8 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	for i, s := range d.servers { // not earlier: they would delay the servers that are still starting
 		if s != nil {
 			d.startCandidates(life, s.URL(), all[i].contests, o.Seed+uint64(i)*seedsApart)
+		} else if p := d.pending[i]; p != nil {
+			spawn.Go(life, &d.running, func() { d.await(life, i, all[i], p) })
 		}
 	}
 	return d, nil
@@ -80,18 +89,35 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 // bringUp starts one server and fills in its endpoint.
 func (d *Demo) bringUp(ctx context.Context, i int, b backend) error {
 	d.endpoints[i].Name = b.name
-	s, err := b.start(ctx)
-	if err != nil {
-		d.endpoints[i].Err = err
-		return err
+	s, err := b.start(ctx, b.port)
+	if err == nil {
+		d.servers[i] = s
+		d.show(i, b, s.URL())
+		return nil
 	}
-	d.servers[i] = s
+	if d.options.Installing != "" && b.url != nil && errors.Is(err, localserver.ErrMissing) {
+		p := &pending{port: b.port}
+		if p.port == 0 {
+			p.port, err = localserver.FreePort()
+		}
+		if p.port != 0 {
+			p.say(fmt.Errorf("%s is being installed: see %s", b.name, d.options.Installing))
+			d.pending[i], d.endpoints[i].Waits = p, p.waits
+			d.show(i, b, b.url(p.port))
+			return nil
+		}
+	}
+	d.endpoints[i].Err = err
+	return err
+}
+
+// show fills in the endpoint of a server at url.
+func (d *Demo) show(i int, b backend, url string) {
 	join := "?"
-	if strings.Contains(s.URL(), "?") {
+	if strings.Contains(url, "?") {
 		join = "&"
 	}
-	d.endpoints[i].URL, d.endpoints[i].View, d.endpoints[i].Names = s.URL(), s.URL()+join+b.query, b.names
-	return nil
+	d.endpoints[i].URL, d.endpoints[i].View, d.endpoints[i].Names = url, url+join+b.query, b.names
 }
 
 // The ids of the processes that lead begin at firstID; idsApart is more than the starts of one
@@ -107,6 +133,8 @@ const seedsApart = 1000
 // startCandidates starts the processes and, for each contest that asks for it, the
 // one who replaces.
 func (d *Demo) startCandidates(ctx context.Context, url string, contests []contest, seed uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, contest := range contests {
 		var members []*member
 		for _, name := range contest.names {

@@ -147,7 +147,10 @@ var ErrNoCandidate = errors.New("no candidate of this demo, so its process is no
 // this demo started can be meant. It does not wait for the end.
 func (d *Demo) Crash(label, id string) error {
 	who, _, _ := strings.Cut(label, " ") // what follows is what it does, or what the server adds
-	for _, c := range d.members {
+	d.mu.Lock()
+	members := d.members
+	d.mu.Unlock()
+	for _, c := range members {
 		if c.killIfNamed(who, id) {
 			return nil
 		}

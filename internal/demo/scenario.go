@@ -114,31 +114,36 @@ type backend struct {
 	contests []contest
 	query    string // of a URL that shows exactly the contests
 	names    map[string]string
-	start    func(ctx context.Context) (server, error) // the server is nothing to look at with an error
+	start    func(ctx context.Context, port int) (server, error) // the server is nothing to look at with an error
+	url      func(port int) string                               // of a server that is not started yet; nil: it is always there
 }
 
 func backends(o Options) []backend {
 	return []backend{
 		{
 			name: "redis", port: o.RedisPort, contests: redisContests(), query: redisQuery,
-			start: func(ctx context.Context) (server, error) {
-				return localserver.StartRedis(ctx, localserver.RedisOptions{Port: o.RedisPort})
+			start: func(ctx context.Context, port int) (server, error) {
+				return localserver.StartRedis(ctx, localserver.RedisOptions{Port: port})
 			},
+			url: func(port int) string { return fmt.Sprintf("redis://127.0.0.1:%d/0", port) },
 		},
 		{
 			name: "postgres", port: o.PostgresPort, contests: postgresContests(), query: postgresQuery,
 			names: map[string]string{compactorKey: "ledger/compactor"},
-			start: func(ctx context.Context) (server, error) {
-				return localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: o.PostgresPort, Bin: o.PostgresBin})
+			start: func(ctx context.Context, port int) (server, error) {
+				return localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: port, Bin: o.PostgresBin})
+			},
+			url: func(port int) string {
+				return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
 			},
 		},
 		{
 			name: "ydb", port: o.YDBPort, contests: ydbContests(), query: ydbQuery,
-			start: func(ctx context.Context) (server, error) { return startYDB(ctx, o.YDBPort) },
+			start: startYDB,
 		},
 		{
 			name: "dflockd", port: o.DflockdPort, contests: dflockdContests(), query: dflockdQuery,
-			start: func(ctx context.Context) (server, error) { return startDflockd(ctx, o.DflockdPort) },
+			start: startDflockd,
 		},
 	}
 }

@@ -13,9 +13,9 @@ import (
 // loopback is the only address that servers of ours listen on.
 const loopback = "127.0.0.1"
 
-// freePort returns a port that was free a moment ago. Another program may take it before
+// FreePort returns a port that was free a moment ago. Another program may take it before
 // the server does: see portTaken.
-func freePort() (int, error) {
+func FreePort() (int, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
 		return 0, fmt.Errorf("looking for a free port: %w", err)

@@ -79,7 +79,7 @@ func (s *server) startLocked(ctx context.Context, port int) error {
 	}
 	var err error
 	for range portTries {
-		if s.port, err = freePort(); err != nil {
+		if s.port, err = FreePort(); err != nil {
 			return err
 		}
 		if err = s.runLocked(ctx); !errors.Is(err, syscall.EADDRINUSE) {
