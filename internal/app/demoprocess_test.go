@@ -65,8 +65,8 @@ func (d *demoRun) running(t *testing.T) map[string]int {
 		if _, err := fmt.Sscan(line, &pid, &parent); err != nil {
 			t.Fatalf("reading %q: %v", line, err)
 		}
-		_, rest, found := strings.Cut(line, " --name ")
-		if name, _, _ := strings.Cut(rest, " "); found && parent == d.cmd.Process.Pid {
+		_, rest, found := strings.Cut(line, `{"Name":"`)
+		if name, _, _ := strings.Cut(rest, `"`); found && parent == d.cmd.Process.Pid {
 			pids[name] = pid
 		}
 	}
