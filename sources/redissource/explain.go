@@ -45,6 +45,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	var liar *respwire.Error
 	var noRead *noReadError
 	var master *rediscoord.MasterError
+	var sentinel *sentinelError
 	var said redis.Error
 	if errors.As(err, &master) {
 		c.Where = master.Addr
@@ -61,6 +62,12 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	case errors.As(err, &liar):
 		c.Where = liar.Addr // of the master, where Sentinels were asked for it
 		return c.Problem(sources.Lies, err, liar.What)
+	case errors.As(err, &sentinel):
+		scheme := "redis"
+		if c.TLS {
+			scheme = "rediss"
+		}
+		return sources.Final(err, "%s is a Sentinel, which has no keys: write %s+sentinel://%s/%s", c.Where, scheme, c.Where, cmp.Or(format.Clean(sentinel.master, 100), "MASTER"))
 	case errors.Is(err, errTwoServers):
 		return sources.Passing(err, "%s leads to more than one server: give the address of one", c.Where)
 	case asked && errors.Is(err, redis.Nil):

@@ -79,9 +79,21 @@ func askRole(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) 
 		return "master", nil
 	case "slave":
 		return "replica", nil
+	case "sentinel":
+		e := new(sentinelError)
+		if names, _ := reply[len(reply)-1].([]any); len(names) > 0 {
+			e.master, _ = names[0].(string)
+		}
+		return "", e
 	}
 	return "", nil
 }
+
+// sentinelError reports that the server is a Sentinel, and names a master that it watches; "": none.
+type sentinelError struct{ master string }
+
+// Error implements error.
+func (e *sentinelError) Error() string { return "a Sentinel" }
 
 // fatal reports whether err is more than a refusal of one command.
 func fatal(err error) bool {
