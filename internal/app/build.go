@@ -42,7 +42,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 // host is what the program gives to a backend.
 func (st *settings) host() backends.Host {
 	h := backends.Host{Lookup: st.lookup, Logger: st.logger, Lasts: st.lasts}
-	if st.demoState == "" { // of the demo's servers nothing is worth remembering
+	if st.demoState == "" && !st.forgets { // of the demo's servers nothing is worth remembering
 		h.State = st.stateFolder()
 	}
 	return h

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"coordtop/internal/config"
+	"coordtop/internal/failure"
 	"coordtop/internal/foreground"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
@@ -41,7 +42,7 @@ func exitMeanings() []string {
 		exitCannot:   "not possible, the message says why",
 		exitReadOnly: "the source is read_only",
 		exitLost:     "the lease was lost",
-		exitFailed:   "get found what --fail-on names",
+		exitFailed:   "get found what --fail-on names, or doctor a server that cannot be used",
 	}
 }
 
@@ -70,12 +71,12 @@ func exitCode(err error) int {
 		return exitOK // whoever read our output had enough of it
 	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
 		return exitUsage
-	case errors.Is(err, headless.ErrFailed):
+	case errors.Is(err, headless.ErrFailed), errors.Is(err, errUnusable):
 		return exitFailed
 	case errors.Is(err, headless.ErrNotInTime):
 		return exitTimeout
 	case errors.Is(err, headless.ErrNoAnswer), errors.Is(err, headless.ErrCredentials), errors.Is(err, headless.ErrRefused),
-		errors.Is(err, foreground.ErrRefused):
+		errors.Is(err, foreground.ErrRefused), errors.Is(err, errDenied):
 		return exitNoAnswer
 	case errors.Is(err, headless.ErrNotFound):
 		return exitNotFound
@@ -110,7 +111,7 @@ func (p *program) report(ctx context.Context, err error) int {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	if errors.Is(err, headless.ErrFailed) { // a line for each finding
+	if failure.IsAny(err, headless.ErrFailed, errUnusable, errDenied) { // a line for each finding
 		text = strings.ReplaceAll(text, "\n", "\ncoordtop: ")
 	}
 	fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)

@@ -22,13 +22,16 @@ func (p *program) observe(ctx context.Context, c config.Config, body func(ctx co
 
 // observeWith is observe with options of the Hub, but for what c says.
 func (p *program) observeWith(ctx context.Context, c config.Config, o sources.HubOptions, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
-	logger := p.logger()
-	specs, err := p.specs(c, logger)
+	specs, err := p.specs(c, p.logger())
 	if err != nil {
 		return err
 	}
-	specs = append(specs, p.absent...)
 	o.Thresholds = c.Thresholds
+	return p.observeSpecs(ctx, append(specs, p.absent...), o, body)
+}
+
+// observeSpecs is observeWith for sources that are made already.
+func (p *program) observeSpecs(ctx context.Context, specs []sources.Spec, o sources.HubOptions, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
 	hub := sources.NewHub(ctx, o)
 	defer hub.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -37,12 +40,12 @@ func (p *program) observeWith(ctx context.Context, c config.Config, o sources.Hu
 	w.run(ctx, func() error {
 		err := sources.Run(ctx, hub, specs)
 		if errors.Is(err, sources.ErrStillRunning) { // the command has done its work: nobody can do anything about it
-			logger.Warn("The sources did not end with the command", "error", err)
+			p.logger().Warn("The sources did not end with the command", "error", err)
 			return nil
 		}
 		return err
 	})
-	err = spawn.Call(ctx, func() error { return body(ctx, hub, w) })
+	err := spawn.Call(ctx, func() error { return body(ctx, hub, w) })
 	cancel(nil)
 	beside := w.wait()
 	if beside != nil && errors.Is(err, context.Cause(ctx)) {

@@ -149,7 +149,7 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
 	root.ValidArgsFunction = p.settings.completeSources
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
-	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), manCommand(p.run), versionCommand(p.run))
+	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.doctorCommand(), p.configCommand(), manCommand(p.run), versionCommand(p.run))
 	root.AddCommand(p.demoCommands()...)
 	return root
 }

@@ -24,6 +24,7 @@ type settings struct {
 	demoState string // folder of the demo's recording, which goes with it; "": this is no demo
 	logger    func() *slog.Logger
 	lasts     bool // the command watches, where others look once
+	forgets   bool // nothing that a source finds out is kept
 
 	waits map[string]func() error // of sources of the demo that are being installed: why they are not there yet
 }

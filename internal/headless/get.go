@@ -76,6 +76,11 @@ func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetO
 	return nil
 }
 
+// Settle waits until no source has more to tell, or for the timeout.
+func Settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.State, error) {
+	return settle(ctx, feed, timeout, nil)
+}
+
 // settle waits until no source has more to tell that was asked for, or for the timeout.
 func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string) (*sources.State, error) {
 	sub := feed.Subscribe(0)

@@ -35,13 +35,13 @@ const (
 	enough   = 16                     // bytes of an answer
 )
 
-// sslRequest is the first message of a Postgres client that would like TLS: S or N answers it.
-var sslRequest = []byte{0, 0, 0, 8, 4, 210, 22, 47}
+// SSLRequest is the first message of a Postgres client that would like TLS: S or N answers it.
+var SSLRequest = []byte{0, 0, 0, 8, 4, 210, 22, 47}
 
 // Server asks what listens at addr (host:port), without TLS. A Postgres would log the question
 // for the others, so its own comes first. It blocks for at most a second.
 func Server(ctx context.Context, addr string) Product {
-	if answer := ask(ctx, addr, sslRequest); len(answer) == 1 && (answer[0] == 'S' || answer[0] == 'N') {
+	if answer := ask(ctx, addr, SSLRequest); len(answer) == 1 && (answer[0] == 'S' || answer[0] == 'N') {
 		return Postgres
 	} else if p := spoken(answer); p != Unknown {
 		return p

@@ -72,6 +72,7 @@ func directions() []direction {
 		{"internal/backoff", nil},
 		{"internal/certs", []string{"internal/files", "internal/format"}},
 		{"internal/dflockwire", []string{"internal/failure", "internal/spawn"}},
+		{"internal/doctor", []string{"sources", "internal/format"}},
 		{"internal/failure", nil},
 		{"internal/files", []string{"internal/format", "internal/spawn"}},
 		{"internal/format", nil},

@@ -54,23 +54,32 @@ func (w *watcher) full() int {
 	return int(uint64(w.table.rows) * 100 / w.server.capacity.entries())
 }
 
+// hides is the warning about a role that does not see the sessions of others.
+func (s *server) hides() string {
+	return fmt.Sprintf("the role %s does not see what sessions of other roles do, where from and since when: grant pg_monitor to it", format.Clean(s.user, 63))
+}
+
+// between is the warning about a pooler; "": there is none.
+func (s *server) between() string {
+	switch s.pooler {
+	case pgwire.Lent:
+		return "a pooler in transaction or statement mode stands between: it is polled, no notification arrives, and owners may be the pooler's own sessions: " +
+			"name the server's own address"
+	case pgwire.Session:
+		return "a pooler stands between: sessions that came through it show its address as their client's"
+	}
+	return ""
+}
+
 func (w *watcher) warnings() []string {
 	list := slices.Clone(w.notes)
-	for _, text := range []string{w.Note(), w.NAT()} {
+	for _, text := range []string{w.Note(), w.NAT(), w.server.between()} {
 		if text != "" {
 			list = append(list, text)
 		}
 	}
 	if w.table.hidden {
-		list = append(list, fmt.Sprintf("the role %s does not see what sessions of other roles do, where from and since when: grant pg_monitor to it",
-			format.Clean(w.server.user, 63)))
-	}
-	switch w.server.pooler {
-	case pgwire.Lent:
-		list = append(list, "a pooler in transaction or statement mode stands between: it is polled, no notification arrives, and owners may be the pooler's own sessions: "+
-			"name the server's own address")
-	case pgwire.Session:
-		list = append(list, "a pooler stands between: sessions that came through it show its address as their client's")
+		list = append(list, w.server.hides())
 	}
 	if w.server.standby {
 		list = append(list, "this is a standby: advisory locks are each server's own, and those of the primary are not seen here")

@@ -28,6 +28,7 @@ type Source struct {
 
 var (
 	_ sources.Source    = (*Source)(nil)
+	_ sources.Examiner  = (*Source)(nil)
 	_ sources.Focuser   = (*Source)(nil)
 	_ sources.Refresher = (*Source)(nil)
 )

@@ -71,7 +71,19 @@ func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *l
 	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), hints: new(focusHints), began: time.Now()}
 }
 
+// login enters, and refuses a user who can read nothing.
 func (l *link) login(ctx context.Context) error {
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	stop := spawn.OnDone(ctx, l.reads.close)
+	defer stop()
+	_, err := l.mayRead(ctx)
+	return err
+}
+
+// enter makes the read connection, logs in and asks who the server is.
+func (l *link) enter(ctx context.Context) error {
 	var err error
 	if l.reads, err = l.dialer.open(ctx, l.o.Client.Protocol, nil); err != nil {
 		return err
@@ -84,7 +96,7 @@ func (l *link) login(ctx context.Context) error {
 		return err
 	}
 	l.server.addr = l.dialer.server.String()
-	return l.mayRead(ctx)
+	return nil
 }
 
 // refusals is what the user was refused, on this link or on an earlier one.
@@ -95,22 +107,22 @@ const mostSampled = 100
 
 // mayRead refuses a user who can find nothing, because patterns need a scan, or is seen to have no
 // right to read. That some keys may not be read says nothing of the others; that a command may not
-// be used does, and so do all keys, where they are few. Where they are many their notes say it.
-func (l *link) mayRead(ctx context.Context) error {
+// be used does, and so do all keys, where they are few. Where they are many their notes say it. key is
+// one that may be read and is no table, or with an error the first that was tried; "": there is none.
+func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	names, cursor := slices.Collect(maps.Keys(l.selected.exact)), uint64(len(l.selected.globs))
 	if len(names) == 0 {
-		var err error
 		if names, cursor, err = l.conn.Scan(ctx, 0, l.selected.scanPattern(), scanCount).Result(); redis.IsPermissionError(err) {
-			return fmt.Errorf("%w: %w", errNoScan, err)
+			return "", fmt.Errorf("%w: %w", errNoScan, err)
 		} else if err != nil {
-			return err
+			return "", err
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { _, ok := l.selected.find(name); return !ok })
 	}
 	sampled := names[:min(len(names), mostSampled)]
 	all := cursor == 0 && len(sampled) == len(names) && !l.selected.guess
 	if len(sampled) == 0 {
-		return nil
+		return "", nil
 	}
 	questions := make([]question, len(sampled))
 	for i, name := range sampled {
@@ -118,21 +130,24 @@ func (l *link) mayRead(ctx context.Context) error {
 	}
 	readings, err := fetch(ctx, l.conn, l.refusals(), questions)
 	if err != nil {
-		return err
+		return "", err
 	}
 	lacks := allRights
 	for _, r := range readings {
 		if r == nil || r.shape != denied {
-			return nil
+			if i := slices.IndexFunc(readings, func(r *reading) bool { return r != nil && (r.shape == text || r.shape == missing) }); i >= 0 {
+				key = names[i]
+			}
+			return key, nil
 		}
 		if r.lacks != allRights {
 			lacks = r.lacks
 		}
 	}
 	if all || lacks != allRights {
-		return &noReadError{lacks}
+		return names[0], &noReadError{lacks}
 	}
-	return nil
+	return "", nil
 }
 
 // closeAtEnd closes c when the link ends, which wakes whoever reads from it.

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"coordtop/internal/app/backends"
+	"coordtop/internal/backoff"
+	"coordtop/internal/config"
+	"coordtop/internal/doctor"
+	"coordtop/internal/format"
+	"coordtop/internal/headless"
+	"coordtop/internal/spawn"
+	"coordtop/sources"
+)
+
+// What an examination ends with; its lines say why.
+var (
+	errUnusable = errors.New("cannot be reached, or not be used")
+	errDenied   = errors.New("refuses our user, or a right that is needed")
+)
+
+func (p *program) doctorCommand() *cobra.Command {
+	var o output
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "doctor [URL | SOURCE ...]",
+		Short: "Find out why a server cannot be watched, or what is missing on the board",
+		Long: "Examines the URLs, else the sources of the config file, else those of the environment, and prints a line\n" +
+			"for each check, then what is missing on the board because of them, and how to get it. It writes nothing.\n\n" +
+			"Exit code 0: all can be watched, perhaps with warnings; 3: a server refuses our user, or a right without\n" +
+			"which nothing is shown; 10, which goes before 3: a server cannot be reached or used.",
+		Example: "coordtop doctor 'rediss://ops@leases:6380/0?keys=app:lock:*'\ncoordtop doctor ledger -o json",
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			if timeout == 0 {
+				return usagef("--timeout must be longer than nothing, as 5s")
+			}
+			p.writeNothing()
+			c, _, nothing := p.settings.pick(args, false)
+			if nothing != nil && !errors.Is(nothing, errNothing) {
+				return nothing
+			}
+			list, err := p.examine(cmd.Context(), c, timeout)
+			if err != nil {
+				return err
+			}
+			verdict := verdictOf(list)
+			list = append(list, doctor.Report{Name: "paths", Checks: p.settings.paths(c)})
+			if o == "json" {
+				return errors.Join(doctor.JSON(p.env.Stdout, list), nothing, verdict)
+			}
+			return errors.Join(doctor.Text(p.env.Stdout, list, p.colored()), nothing, verdict)
+		}),
+	}
+	o.flag(cmd)
+	cmd.ValidArgsFunction = p.settings.completeSources
+	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "wait so long for a server to let us in, and twice as long for each other step")
+	return cmd
+}
+
+// writeNothing keeps the log, and what sources remember, from being written.
+func (p *program) writeNothing() {
+	p.logging.Lock()
+	defer p.logging.Unlock()
+	p.logTo, p.settings.forgets = slog.New(slog.DiscardHandler), true
+	backends.LogTo(p.logTo)
+}
+
+// colored reports whether text may have colours.
+func (p *program) colored() bool {
+	_, plain := p.env.Lookup("NO_COLOR")
+	term, _ := p.env.Lookup("TERM")
+	return p.env.Terminal() && !plain && term != "dumb"
+}
+
+// verdictOf is an error for each source that cannot be used.
+func verdictOf(list []doctor.Report) error {
+	var bad []error
+	for _, r := range list {
+		if why := map[sources.Grade]error{sources.CheckRefused: errDenied, sources.CheckFailed: errUnusable}[doctor.Worst(r.Checks)]; why != nil {
+			bad = append(bad, fmt.Errorf("%s %w", r.Name, why))
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// examine watches the sources until all is listed or has failed, and then examines each.
+func (p *program) examine(ctx context.Context, c config.Config, timeout time.Duration) ([]doctor.Report, error) {
+	specs, err := p.specs(c, p.logger())
+	if err != nil || len(specs) == 0 {
+		return nil, err
+	}
+	for i := range specs {
+		specs[i].Connect = timeout
+	}
+	var s *sources.State
+	err = p.observeSpecs(ctx, specs, sources.HubOptions{}, func(ctx context.Context, hub *sources.Hub, _ *watched) (err error) {
+		if _, err = headless.Settle(ctx, headless.Over(hub), 2*timeout); err == nil {
+			err = backoff.Sleep(ctx, time.Second/2) // how changes come may be known a little later
+		}
+		s = hub.State()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
+	defer cancel()
+	list := make([]doctor.Report, len(specs))
+	var examining sync.WaitGroup
+	for i, of := range s.Sources {
+		if of.Err == nil && of.Health == sources.HealthConnecting {
+			of.Err = fmt.Errorf("no answer in %v: give it longer with --timeout", 2*timeout)
+		}
+		r := &list[i]
+		r.Name, r.Address = format.Clean(of.Name, 100), format.Clean(of.Address, 300)
+		source, _ := specs[i].Source.(*configured)
+		if source == nil || source.inner.Load() == nil { // its password or its files cannot be read
+			r.Checks = []sources.Check{{Name: "options", Grade: sources.CheckFailed, Text: format.Clean(fmt.Sprint(of.Err), 600)}}
+		} else if x, ok := (*source.inner.Load()).(sources.Examiner); ok {
+			spawn.Go(ctx, &examining, func() { r.Checks = doctor.Examine(ctx, x, s, of) })
+		}
+	}
+	examining.Wait()
+	return list, nil
+}
+
+// paths says which files and folders are used.
+func (st *settings) paths(c config.Config) (list []sources.Check) {
+	state := st.stateFolder()
+	below := func(name string) string {
+		if state == "" {
+			return ""
+		}
+		return filepath.Join(state, name)
+	}
+	path, _ := st.locate()
+	for _, used := range [][2]string{{"config", path}, {"state", state}, {"recording", st.historyPlace(c).Path}, {"audit", below(auditName)}, {"log", below(logName)}, {"cache", ""}} {
+		check := sources.Check{Name: used[0], Text: cmp.Or(format.Clean(used[1], 300), "none")}
+		there := used[1]
+		for _, err := os.Stat(there); errors.Is(err, fs.ErrNotExist) && there != ""; _, err = os.Stat(there) {
+			there = filepath.Dir(there)
+		}
+		if there != used[1] {
+			check.Text += ", not there yet"
+		}
+		if used[0] != "config" && there != "" && unix.Access(there, unix.W_OK) != nil {
+			check.Grade, check.Text = sources.CheckWarned, check.Text+": cannot be written: set XDG_STATE_HOME to a folder of your own"
+		}
+		list = append(list, check)
+	}
+	return list
+}

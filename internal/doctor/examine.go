@@ -1,0 +1,138 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Report is what was found out of one source, or of the paths that are used.
+type Report struct {
+	Name    string          `json:"name"`
+	Address string          `json:"address,omitempty"`
+	Checks  []sources.Check `json:"checks"`
+}
+
+// Worst is the worst grade of a list.
+func Worst(list []sources.Check) (worst sources.Grade) {
+	for _, c := range list {
+		worst = max(worst, c.Grade)
+	}
+	return worst
+}
+
+// Examine examines a source that is not connected any more. s is what was seen of all sources while it
+// was, and of is the status of this one, with an Err if it could not be watched.
+func Examine(ctx context.Context, x sources.Examiner, s *sources.State, of sources.SourceStatus) (list []sources.Check) {
+	endpoints, err := x.Endpoints()
+	if err != nil {
+		return []sources.Check{check("TLS", sources.CheckFailed, err.Error())}
+	}
+	live := slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return c.Source == of.Name && c.Health == sources.HealthLive })
+	for _, e := range endpoints {
+		steps, failed := reach(ctx, e)
+		list = append(list, steps...)
+		if last := &list[len(list)-1]; failed && of.Err != nil && !live {
+			*last = check(last.Name, sources.CheckFailed, of.Err.Error())
+			return list
+		}
+	}
+	refused, login := errors.Is(of.Err, sources.ErrRefused), errors.Is(of.Err, sources.ErrCredentials)
+	var found []sources.Check
+	if of.Err == nil || live || refused && !login {
+		found, err = x.Examine(ctx)
+		list = append(list, found...)
+	}
+	name, grade, why := "answer", sources.GradeOf(err), cmp.Or(of.Err, err)
+	switch {
+	case login:
+		name, grade = "login", sources.CheckRefused
+	case refused && (len(found) > 0 || grade == sources.CheckRefused): // it let us in
+		name, grade = "watch", sources.CheckRefused
+	}
+	if why != nil && !(live && Worst(found) > sources.CheckWarned) { // else it says so of one of its servers
+		list = append(list, check(name, grade, why.Error()))
+	}
+	return append(list, seen(s, of.Name, list)...)
+}
+
+// check cleans what a server may have said.
+func check(name string, grade sources.Grade, text string) sources.Check {
+	return sources.Check{Name: name, Grade: grade, Text: format.Clean(strings.TrimSpace(text), 600)}
+}
+
+// seen is what the scopes of a source tell of themselves, but for warnings that stand in known.
+func seen(s *sources.State, source string, known []sources.Check) (list []sources.Check) {
+	for _, c := range s.Scopes {
+		if c.Source != source || c.Health == sources.HealthConnecting {
+			continue
+		}
+		add := func(name string, grade sources.Grade, text string) {
+			what, _, _ := strings.Cut(text, ":") // behind that ports may differ
+			if twice := func(other sources.Check) bool { return strings.HasPrefix(other.Text, what) }; name != "note" || !slices.ContainsFunc(known, twice) {
+				list = append(list, check(name, grade, strings.TrimPrefix(c.Name+": ", ": ")+text))
+			}
+		}
+		how := "pushed: " + c.About.Mode
+		if c.About.Sampling > 0 {
+			how = c.About.Mode + ", a look every " + format.Precise(c.About.Sampling)
+		}
+		add("changes", sources.CheckPassed, how)
+		if c.About.Version != "" {
+			add("version", sources.CheckPassed, c.About.Version+" "+c.About.Role)
+		}
+		if c.About.RoundTrip > 0 {
+			add("latency", sources.CheckPassed, format.Precise(c.About.RoundTrip))
+		}
+		for _, text := range c.About.Warnings {
+			add("note", sources.CheckWarned, text)
+		}
+		if grade := sources.CheckWarned; !c.Whole() {
+			if c.About.Partial == sources.Refused {
+				grade = sources.CheckRefused
+			}
+			add("listing", grade, cmp.Or(c.About.LeftOut, "not whole in time: give it longer with --timeout"))
+		}
+	}
+	return list
+}
+
+// Text prints reports for people. colored: to a terminal that has colours.
+func Text(out io.Writer, list []Report, colored bool) error {
+	var b, lost strings.Builder
+	for _, r := range list {
+		fmt.Fprintln(&b, strings.TrimSpace(r.Name+" "+r.Address))
+		lost.Reset()
+		for _, c := range r.Checks {
+			word := fmt.Sprintf("%-4s", c.Grade)
+			if colored {
+				word = [...]string{"\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[31m"}[c.Grade] + word + "\x1b[m"
+			}
+			fmt.Fprintf(&b, "  %s %-9s %s\n", word, c.Name, c.Text)
+			if c.Lost != "" {
+				fmt.Fprintf(&lost, "    %s\n", strings.TrimSuffix(c.Lost+"\n      to get it: "+c.Fix, "\n      to get it: "))
+			}
+		}
+		if lost.Len() > 0 {
+			b.WriteString("  missing on the board:\n" + lost.String())
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// JSON prints reports as one object.
+func JSON(out io.Writer, list []Report) error {
+	text, err := format.JSON(map[string]any{"v": 1, "reports": list}, func(rune) bool { return false })
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
+}

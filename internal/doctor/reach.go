@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// reach finds out how far an address can be reached. Where that fails, the last check is about it: a
+// warning, as another address may do.
+func reach(ctx context.Context, e sources.Endpoint) (list []sources.Check, failed bool) {
+	step := func(name, text string, err error) bool {
+		c := check(name, sources.CheckPassed, text)
+		if err != nil {
+			c = check(name, sources.CheckWarned, err.Error())
+		}
+		list = append(list, c)
+		return err == nil
+	}
+	network, host := "unix", ""
+	if !strings.HasPrefix(e.Address, "/") {
+		network = "tcp"
+		host, _, _ = net.SplitHostPort(e.Address) // it was put together by a parser of URLs
+		found, err := net.DefaultResolver.LookupHost(ctx, host)
+		if !step("name", host+" is "+strings.Join(found, ", "), err) {
+			return list, true
+		}
+	}
+	began := time.Now()
+	conn, err := new(net.Dialer).DialContext(ctx, network, e.Address)
+	if !step("connect", e.Address+" in "+format.Precise(time.Since(began)), err) {
+		return list, true
+	}
+	defer conn.Close()
+	text, err := secure(ctx, conn, e, host)
+	return list, !step("TLS", text, err)
+}
+
+// secure begins TLS, and returns what was agreed on.
+func secure(ctx context.Context, conn net.Conn, e sources.Endpoint, host string) (text string, err error) {
+	if e.TLS == nil {
+		return "none: plain text", nil
+	}
+	if end, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(end) // it fails where the connection is closed, as what follows does
+	}
+	if e.Hello != nil {
+		answer := make([]byte, 1)
+		if _, err = conn.Write(e.Hello); err == nil {
+			_, err = conn.Read(answer)
+		}
+		switch {
+		case err != nil:
+			return "", err
+		case answer[0] != 'S' && e.Optional:
+			return "the server has none, and it is not required: plain text", nil
+		case answer[0] != 'S':
+			return "", errors.New("the server has none")
+		}
+	}
+	config := e.TLS.Clone()
+	if config.ServerName == "" {
+		config.ServerName = host
+	}
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return "", err
+	}
+	state := secured.ConnectionState()
+	return tls.VersionName(state.Version) + ", " + subject(state.PeerCertificates[0]), nil
+}
+
+// subject says for whom a certificate is, and until when.
+func subject(cert *x509.Certificate) string {
+	names := slices.Clone(cert.DNSNames)
+	for _, ip := range cert.IPAddresses {
+		names = append(names, ip.String())
+	}
+	return fmt.Sprintf("a certificate for %s until %s (%s)", strings.Join(names, ", "), cert.NotAfter.UTC().Format(time.DateOnly), format.Age(time.Until(cert.NotAfter)))
+}

@@ -1,0 +1,193 @@
+package redissource
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/format"
+	"coordtop/internal/glob"
+	"coordtop/sources"
+)
+
+// Endpoints is sources.Examiner: the server, or the Sentinels.
+func (s *Source) Endpoints() ([]sources.Endpoint, error) {
+	options, _, err := rediscoord.NewServer(s.o.Client)
+	if err != nil {
+		return nil, err
+	}
+	return sources.Endpoints(options.TLSConfig, s.o.Client.Addrs...), nil
+}
+
+// Examine is sources.Examiner. A command that the user may not use makes an entry in the ACL LOG.
+func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) {
+	d, err := newDialer(s.o.Client)
+	if err != nil {
+		return nil, err
+	}
+	e := &examination{link: newLink(ctx, &s.o, s.selected, d), user: format.Clean(cmp.Or(s.o.Client.User, "default"), 100)}
+	defer e.Close()
+	if err = e.enter(ctx); err == nil {
+		e.add("login", sources.CheckPassed, "as "+e.user)
+		err = e.run(ctx)
+	}
+	return e.list, s.Explain(e.ofMaster(err), true)
+}
+
+// examination finds out what a user may do. The errors of its methods mean that the connection is over.
+type examination struct {
+	*link
+	user string
+	key  string // what is tried
+	real bool   // it exists, and it may be read or it is known that none may
+	fix  string // how the right to it is given
+	list []sources.Check
+}
+
+func (e *examination) add(name string, grade sources.Grade, text string) {
+	e.list = append(e.list, sources.Check{Name: name, Grade: grade, Text: text})
+}
+
+// unused is a name that no key has: what is asked of it reads nobody's data.
+const unused = "coordtop-doctor"
+
+// right is a group of commands that something needs. A | parts a command of two words, and KEY stands
+// for a key.
+type right struct {
+	commands string
+	grade    sources.Grade // where one is refused
+	lost     string
+	needed   bool
+}
+
+func (s *selection) rights() []right {
+	patterns, wildcards := s.guess || len(s.globs) > 0, s.guess || !s.pushPlan(nil).all
+	return []right{
+		{"ping", sources.CheckRefused, "everything", true},
+		{"scan 0 COUNT 1", sources.CheckRefused, "keys that are not named one by one", patterns},
+		{"pttl KEY, strlen KEY, getrange KEY 0 0", sources.CheckRefused, "all owners", true},
+		{"client|tracking ON BCAST PREFIX " + unused, sources.CheckWarned, "changes at their instant: keys are polled, unless keyspace events tell them", true},
+		{"client|id, client|caching YES", sources.CheckWarned, "pushes of keys whose pattern begins with a wildcard", wildcards},
+		{"type KEY, hlen KEY, hgetall KEY, object|encoding KEY", sources.CheckWarned, "locks that are kept in hashes, as those of Redisson", true},
+		{"zcard KEY, zrange KEY 0 0", sources.CheckWarned, "locks and semaphores that are kept in sorted sets", true},
+		{"lrange KEY 0 0, llen KEY, hget KEY x, pubsub|numsub " + unused, sources.CheckWarned, "who waits, fences and free permits, where a library tells them", true},
+		{"info server, role", sources.CheckWarned, "version, latency, clock, restarts and whether this is a replica", true},
+		{"dbsize", sources.CheckWarned, "how many keys there are", s.guess},
+		{"client|setname " + clientName + ", client|no-touch ON", sources.CheckWarned, "our name in CLIENT LIST, and reading that does not count as use", true},
+		{"client|info", sources.CheckWarned, "whether a proxy or NAT stands between", true},
+	}
+}
+
+func (e *examination) run(ctx context.Context) (err error) {
+	e.key, err = e.mayRead(ctx)
+	noRead, denied := errors.AsType[*noReadError](err)
+	if err != nil && !denied && !errors.Is(err, errNoScan) {
+		return err
+	}
+	if e.real = e.key != ""; !e.real {
+		prefix, _ := glob.Pattern(e.selected.scanPattern()).Literal()
+		e.key = prefix + unused
+	}
+	if denied && noRead.lacks == allRights {
+		e.fix = " %R~" + e.key
+	}
+	for _, r := range e.selected.rights() {
+		if err := e.try(ctx, r); err != nil {
+			return err
+		}
+	}
+	if err := e.events(ctx); err != nil {
+		return err
+	}
+	return e.server(ctx)
+}
+
+// try sends the commands of a right.
+func (e *examination) try(ctx context.Context, r right) error {
+	if !r.needed {
+		return nil
+	}
+	c := sources.Check{Name: "right"}
+	var missing []string
+	for command := range strings.SplitSeq(r.commands, ", ") {
+		words := strings.Fields(command)
+		var args []any
+		for _, word := range slices.Concat(strings.Split(words[0], "|"), words[1:]) {
+			if word == "KEY" {
+				word = e.key
+			}
+			args = append(args, word)
+		}
+		_, err := rediscoord.Once(e.refusals(), words[0], func() (any, error) { return e.conn.Do(ctx, args...).Result() })
+		switch c.Text += "+" + words[0] + " "; {
+		case redis.IsPermissionError(err):
+			missing = append(missing, "+"+words[0])
+		case fatal(err):
+			return err
+		}
+	}
+	if c.Text = strings.TrimSpace(c.Text); len(missing) > 0 {
+		c.Grade, c.Lost, c.Text = r.grade, r.lost, strings.Join(missing, " ")
+		c.Fix = "ACL SETUSER " + format.ShellWord(e.user) + " " + c.Text
+		if c.Text += " missing"; strings.Contains(r.commands, "KEY") {
+			c.Text, c.Fix = c.Text+", as tried on "+format.Clean(e.key, 200), c.Fix+format.Clean(e.fix, 200)
+			if !e.real && len(missing) == strings.Count(r.commands, "KEY") {
+				c.Grade = sources.CheckWarned // it may be only this name that is denied
+			}
+		}
+	}
+	e.list = append(e.list, c)
+	return nil
+}
+
+// events tries keyspace events, which are used where tracking is refused.
+func (e *examination) events(ctx context.Context) error {
+	patterns := e.selected.pushPlan(nil).patterns
+	if len(patterns) == 0 {
+		patterns = []string{unused}
+	}
+	c, why, err := e.tryEvents(ctx, patterns)
+	switch {
+	case err != nil:
+		return err
+	case c != nil:
+		c.close()
+		e.add("events", sources.CheckPassed, "keyspace events can be subscribed to")
+	case e.refusals().Refused("client|tracking") != nil:
+		e.add("events", sources.CheckWarned, why)
+	default:
+		e.add("events", sources.CheckPassed, "not used, and needed only where tracking does not do: "+why)
+	}
+	return nil
+}
+
+// server compares clocks, and what the server and we call our end.
+func (e *examination) server(ctx context.Context) error {
+	sent := time.Now()
+	info, err := e.info("server")
+	if micros, bad := strconv.ParseInt(info["server_time_usec"], 10, 64); bad == nil {
+		e.list = append(e.list, sources.CheckClock(time.UnixMicro(micros), sent, time.Now()))
+	}
+	if err != nil || e.refusals().Refused("client|info") != nil {
+		return err
+	}
+	client, err := e.conn.ClientInfo(ctx).Result()
+	switch ours := e.reads.net.LocalAddr(); {
+	case fatal(err):
+		return err
+	case err != nil || ours.Network() != "tcp": // before 6.2, or a Unix socket
+	case client.Addr != ours.String():
+		e.add("between", sources.CheckWarned, fmt.Sprintf("a proxy or NAT stands between: the server sees us at %s, our end is %v", format.Clean(client.Addr, 100), ours))
+	default:
+		e.add("between", sources.CheckPassed, "nothing changes our address on the way")
+	}
+	return nil
+}
