@@ -98,7 +98,6 @@ func WhileConnecting(ctx context.Context, addr string, want Product, strange fun
 		return Unknown, connect(ctx)
 	}
 	connecting, callOff := context.WithCancel(ctx)
-	spawn.OnDone(ctx, callOff)
 	asking, stopAsking := context.WithCancel(ctx)
 	defer stopAsking()
 	over, asked := make(chan struct{}), false
