@@ -66,7 +66,7 @@ func TestConfirmIsPacedHoweverOftenItIsCalled(t *testing.T) {
 				if got < 18 || got > 60 { // 18 come without Confirm
 					t.Errorf("%d renewals in a minute", got)
 				}
-				time.Sleep(3*ttl + time.Second) // when no renewal is due
+				time.Sleep(3 * ttl)
 				synctest.Wait()
 				first = d.renewals.Load()
 				l.Confirm()

@@ -108,7 +108,7 @@ func (k *keeper) keep() error {
 		case a := <-r.answers:
 			r.handle(a)
 		case <-k.renewNow:
-			r.urged = true
+			r.urge()
 		case <-timer.C:
 			if k.check() == nil {
 				r.act()

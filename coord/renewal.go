@@ -19,8 +19,7 @@ type renewal struct {
 	backoff *backoff.Backoff
 	rest    time.Duration // no request before this long after rested
 	rested  instant
-	urged   bool    // Confirm was called: a request is to be sent before it is due
-	urgedAt instant // sending of the last one that was
+	pacing  // of the requests that Confirm asks for
 }
 
 type answer struct {
@@ -30,7 +29,8 @@ type answer struct {
 }
 
 func newRenewal(k *keeper) *renewal {
-	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(k.trust.valid).Start()}
+	valid := k.trust.valid
+	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(valid).Start(), pacing: newPacing(valid)}
 }
 
 // renewPolicy paces the tries within one window: quick at first, as most failures
@@ -59,7 +59,7 @@ func (r *renewal) lateIn(t trust, now instant) time.Duration { return t.valid/8 
 func (r *renewal) dueIn(t trust, now instant) time.Duration {
 	due := t.due(now)
 	if r.urged {
-		due = min(due, t.valid/8-now.since(r.urgedAt))
+		due = min(due, r.left(now))
 	}
 	return max(due, r.rest-now.since(r.rested))
 }
@@ -81,9 +81,7 @@ func (r *renewal) act() {
 // not answer.
 func (r *renewal) start(t trust, before instant) {
 	r.running, r.late, r.sent = true, false, before
-	if r.urged {
-		r.urged, r.urgedAt = false, before
-	}
+	r.pacing.sent(before)
 	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))
 	spawn.Go(r.k.ctx, &r.k.asking, func() { // joined by run
 		defer cancel()
