@@ -2,6 +2,7 @@ package sources
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 
 	"coordtop/internal/spawn"
@@ -16,7 +17,8 @@ type InputBuffer struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	inputs []Input
+	chunks [][]Input // so that adding one never copies the others
+	count  int
 	bytes  int
 	lost   uint64
 }
@@ -25,8 +27,10 @@ type InputBuffer struct {
 const (
 	defaultInputs     = 64_000
 	defaultInputBytes = 64 << 20
-	usualInputs       = 4096 // room for as many as the last time, up to so many, is made at once
 )
+
+// chunkInputs is how many Inputs are allocated at once.
+const chunkInputs = 32
 
 // NewInputBuffer returns an InputBuffer for HubOptions.Recorder, of one Hub. It keeps so many Inputs
 // at most (0: 64,000), of about so many bytes (0: 64 MB); a single larger one is kept where
@@ -47,10 +51,11 @@ func (r *InputBuffer) Wake() <-chan struct{} { return r.wake }
 // be changed.
 func (r *InputBuffer) Take() (inputs []Input, lost uint64) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	inputs, lost = r.inputs, r.lost
-	r.inputs, r.bytes, r.lost = make([]Input, 0, min(len(inputs), usualInputs)), 0, 0
-	return inputs, lost
+	chunks := r.chunks
+	lost = r.lost
+	r.chunks, r.count, r.bytes, r.lost = nil, 0, 0, 0
+	r.mu.Unlock()
+	return slices.Concat(chunks...), lost
 }
 
 // add keeps a copy of in, or counts it as lost. The Hub calls it under its lock.
@@ -58,13 +63,19 @@ func (r *InputBuffer) add(in *Input) {
 	cost := in.cost()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lost > 0 || len(r.inputs) >= r.mostInputs || len(r.inputs) > 0 && r.bytes+cost > r.mostBytes {
+	if r.lost > 0 || r.count >= r.mostInputs || r.count > 0 && r.bytes+cost > r.mostBytes {
 		r.lost++
 		return
 	}
-	r.inputs = append(r.inputs, *in)
+	last := len(r.chunks) - 1
+	if last < 0 || len(r.chunks[last]) == chunkInputs {
+		r.chunks = append(r.chunks, make([]Input, 0, chunkInputs))
+		last++
+	}
+	r.chunks[last] = append(r.chunks[last], *in)
+	r.count++
 	r.bytes += cost
-	if len(r.inputs) == 1 {
+	if r.count == 1 {
 		spawn.Wake(r.wake)
 	}
 }
