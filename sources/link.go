@@ -83,15 +83,17 @@ func (l *Link) Send(c Change) error {
 func (l *Link) Next(ctx context.Context) (Change, error) {
 	t := time.NewTimer(time.Second)
 	defer t.Stop()
-	ended, joined := l.ctx.Done(), (<-chan struct{})(nil)
+	ended, alive, joined := l.ctx.Done(), l.alive, (<-chan struct{})(nil)
 	if l.ctx.Err() != nil {
-		ended, joined = nil, l.joined()
+		ended, alive, joined = nil, nil, l.joined()
 	}
 	select {
 	case c := <-l.out:
-		c.Alive = []string{""} // its only scope
+		if joined == nil { // else the server may have been silent since
+			c.Alive = []string{""} // its only scope
+		}
 		return c, nil
-	case <-l.alive:
+	case <-alive:
 		return Change{Alive: []string{""}, At: Wall()}, nil
 	case <-joined:
 		return Change{}, context.Cause(l.ctx)

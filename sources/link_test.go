@@ -62,7 +62,7 @@ func TestWhatWasFoundBeforeTheEndIsTold(t *testing.T) {
 		l.Start(func() error { return boom })
 		synctest.Wait() // the link has ended
 		for _, want := range []string{"first", "second"} {
-			if c, err := l.Next(t.Context()); err != nil || c.Scope != want {
+			if c, err := l.Next(t.Context()); err != nil || c.Scope != want || len(c.Alive) > 0 {
 				t.Errorf("%+v, %v, want %s", c, err, want)
 			}
 		}
