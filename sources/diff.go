@@ -3,6 +3,7 @@ package sources
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,38 +126,43 @@ func (l *look) ownerUnknown(before, after *Primitive) Event {
 	return e
 }
 
-// madeUp reports whether a session of before may be one of after that has another ID there, behind
-// darkness: where a server hides what tells two of its sessions apart, the source that found one made
-// that up, and wrote it behind a ~, where others have an @.
+// madeUp reports whether an owner or waiter of before may be one of after under another ID, behind
+// darkness. A source whose server hides what tells two sessions apart makes a part of the ID up, and
+// writes it behind a ~; a part that the server told stands behind an @.
 func (l *look) madeUp(before, after *Primitive) bool {
-	if !l.darkened() || !read(before) {
+	if !l.darkened() || !read(before) || !slices.ContainsFunc(append(sessions(before), sessions(after)...), isMadeUp) {
 		return false
 	}
-	number := func(session string) (n string, made bool) {
+	number := func(session string) string {
 		if i := strings.IndexAny(session, "@~"); i > 0 {
-			return session[:i], session[i] == '~'
+			return session[:i]
 		}
-		return session, false
+		return session
 	}
-	for _, was := range sessions(before) {
-		for _, is := range sessions(after) {
-			a, oneMade := number(was)
-			b, otherMade := number(is)
-			if was != is && a == b && (oneMade || otherMade) {
-				return true
-			}
-		}
+	was := map[string]string{}
+	for _, session := range sessions(before) {
+		was[number(session)] = session
 	}
-	return false
+	return slices.ContainsFunc(sessions(after), func(is string) bool {
+		session, known := was[number(is)]
+		return known && session != is && (isMadeUp(session) || isMadeUp(is))
+	})
 }
 
-// sessions are those of the owners and of the waiters that are listed.
+// isMadeUp reports whether a part of the ID of a session is made up.
+func isMadeUp(session string) bool { return strings.Contains(session, "~") }
+
+// sessions are those of the owners and of the waiters that are listed, where they are told.
 func sessions(p *Primitive) (list []string) {
 	for i := range p.Owners {
-		list = append(list, p.Owners[i].Session)
+		if session := p.Owners[i].Session; session != "" {
+			list = append(list, session)
+		}
 	}
 	for i := range p.Queue.Waiters {
-		list = append(list, p.Queue.Waiters[i].Session)
+		if session := p.Queue.Waiters[i].Session; session != "" {
+			list = append(list, session)
+		}
 	}
 	return list
 }
