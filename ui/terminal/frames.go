@@ -29,6 +29,7 @@ type Frames struct {
 	ticker  *time.Ticker // nil: not known yet
 	rest    *time.Timer  // nil: there was no frame yet, or Close was called
 	resting bool
+	late    bool // slowDown was called already, and waits for mu: a frame was made before it
 }
 
 // FramesOf returns those of a program that was not started yet. ctx is told of a panic, see spawn.With.
@@ -44,16 +45,23 @@ func (f *Frames) Drawn() {
 		}
 		f.rest = spawn.After(f.ctx, restAfter, f.slowDown) // Close stops it
 	}
-	if f.rest.Reset(restAfter); f.resting {
+	if !f.rest.Reset(restAfter) && !f.resting {
+		f.late = true
+	}
+	if f.resting {
 		f.resting = false
 		f.ticker.Reset(framePause)
 	}
 }
 
-// slowDown lets the ticker rest: there was no frame for restAfter.
+// slowDown lets the ticker rest. It does nothing if a frame was made since it was called.
 func (f *Frames) slowDown() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.late {
+		f.late = false
+		return
+	}
 	f.resting = true
 	f.ticker.Reset(restPause)
 }

@@ -40,6 +40,13 @@ func TestTheTickerRestsWhileThereIsNoFrame(t *testing.T) {
 		if n := ticks(framePause + time.Millisecond); n != 1 {
 			t.Errorf("%d ticks after a frame that came at rest", n)
 		}
+		f.rest.Stop() // as if it had called slowDown, which waits while a frame is made
+		f.Drawn()
+		f.Drawn()
+		f.slowDown()
+		if n := ticks(restAfter - time.Millisecond); n < 5 {
+			t.Errorf("%d ticks after a frame that was made just in time", n)
+		}
 	})
 }
 
