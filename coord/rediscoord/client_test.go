@@ -3,10 +3,6 @@ package rediscoord_test
 import (
 	"context"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -81,21 +77,8 @@ func TestProtocolIsWhatWasAskedFor(t *testing.T) {
 
 func TestSentinelLeadsToTheMaster(t *testing.T) {
 	t.Parallel()
-	localserver.NeedsServer(t)
-	server, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "redis-sentinel") // the name makes it one
-	if err := os.Symlink(server, program); err != nil {
-		t.Fatal(err)
-	}
 	b := setup(t, localserver.RedisOptions{})
-	host, port, _ := net.SplitHostPort(b.server.Addr())
-	sentinel := localserver.RedisForTest(t, localserver.RedisOptions{
-		Program: program,
-		Config:  []string{fmt.Sprintf("sentinel monitor main %s %s 1", host, port)},
-	})
+	sentinel := localserver.RedisForTest(t, localserver.RedisOptions{Master: b.server.Addr()})
 	url := "redis+sentinel://" + sentinel.Addr() + "/main/2"
 	g := b.must(b.open(options(t, url), brisk, time.Minute), election("k", nil))
 	b.renew(g)

@@ -3,9 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,22 +48,6 @@ func has(t *testing.T, lines []string, want ...string) {
 	}
 }
 
-// sentinelOf is a Sentinel that watches a server under the name main.
-func sentinelOf(t *testing.T, s *localserver.Redis) *localserver.Redis {
-	t.Helper()
-	localserver.NeedsServer(t)
-	server, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "redis-sentinel") // the name makes it one
-	if err := os.Symlink(server, program); err != nil {
-		t.Fatal(err)
-	}
-	host, port, _ := net.SplitHostPort(s.Addr())
-	return localserver.RedisForTest(t, localserver.RedisOptions{Program: program, Config: []string{fmt.Sprintf("sentinel monitor main %s %s 1", host, port)}})
-}
-
 func TestDoctorSaysInOneLineWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	redis := localserver.RedisForTest(t, localserver.RedisOptions{Password: marker, Users: []string{
@@ -75,11 +57,12 @@ func TestDoctorSaysInOneLineWhatIsWrong(t *testing.T) {
 	sealed := localserver.RedisForTest(t, localserver.RedisOptions{TLS: true})
 	postgres := localserver.PostgresForTest(t, localserver.PostgresOptions{Password: marker, Setup: []string{"create role ann login password '" + marker + "'"}})
 	open := localserver.RedisForTest(t, localserver.RedisOptions{})
-	sentinel := sentinelOf(t, open)
+	sentinel := localserver.RedisForTest(t, localserver.RedisOptions{Master: open.Addr()})
 	ydb := ydbForTest(t, ydbtest.Options{Users: map[string]ydbtest.User{"blind": {Password: marker, Deny: ydbtest.Read | ydbtest.Write | ydbtest.Erase}}})
 	locks, _ := dflockd(t, dflocktest.Options{Secret: marker})
 	alive, _ := dflockd(t, dflocktest.Options{})
 	closed, silent := localserver.RefusingForTest(t), deaf(t)
+	withTLS := strings.Replace(postgres.URLFor("ann", marker, "postgres"), "sslmode=disable", "sslmode=require", 1)
 	for _, c := range []struct {
 		name, url string
 		code      int
@@ -103,7 +86,7 @@ func TestDoctorSaysInOneLineWhatIsWrong(t *testing.T) {
 		{"TLS with a wrong name", "rediss://" + sealed.Addr() + "?server_name=other.example&ca=" + sealed.TLSFiles().CA, exitFailed,
 			"fail TLS the certificate of " + sealed.Addr() + " is not accepted: x509: certificate is valid for ", []string{"ok connect "}},
 		{"TLS with an unknown authority", "rediss://" + sealed.Addr(), exitFailed, "fail TLS the certificate of " + sealed.Addr() + " is signed by an authority that is not trusted", nil},
-		{"TLS where there is none", strings.Replace(postgres.URLFor("ann", marker, "postgres"), "sslmode=disable", "sslmode=require", 1), exitFailed, "fail TLS the server at " + postgres.Addr() + " breaks off TLS", nil},
+		{"TLS of a server without TLS", withTLS, exitFailed, "fail TLS the server at " + postgres.Addr() + " breaks off TLS", nil},
 		{"a Sentinel for a Redis", "redis://" + sentinel.Addr(), exitFailed, "fail answer " + sentinel.Addr() + " is a Sentinel, which has no keys: write redis+sentinel://" + sentinel.Addr() + "/main", nil},
 		{"a server that never answers", "redis://:" + marker + "@" + silent, exitFailed, "fail answer no answer from " + silent + ": check host and port", []string{"ok connect " + silent}},
 		{"a Postgres that never answers", "postgres://ann:" + marker + "@" + silent + "/db?sslmode=disable", exitFailed, "fail answer no answer from " + silent, nil},
@@ -139,7 +122,7 @@ func TestDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 			"ok TLS none", "ok login as default", "ok right +ping", "ok right +scan", "ok right +pttl +strlen +getrange", "ok right +client|tracking",
 			"ok events ", "ok right +type +hlen +hgetall +object|encoding", "ok clock ", "ok between ", "ok changes pushed: tracking", "ok version ", "ok latency ",
 		}},
-		"redis by its Sentinel": {"redis+sentinel://" + sentinelOf(t, redis).Addr() + "/main/0?keys=app:lock:*", []string{"ok login as default", "ok changes pushed: tracking"}},
+		"redis by its Sentinel": {"redis+sentinel://" + localserver.RedisForTest(t, localserver.RedisOptions{Master: redis.Addr()}).Addr() + "/main/0?keys=app:lock:*", []string{"ok login as default", "ok changes pushed: tracking"}},
 		"redis with TLS":        {"rediss://" + sealed.Addr() + "?keys=app:lock:*&ca=" + sealed.TLSFiles().CA, []string{"ok TLS TLS 1.3, a certificate for "}},
 		"postgres": {postgres.URL(), []string{
 			"ok TLS TLS 1.3, a certificate for ", "ok login as postgres, database postgres", "ok right sessions of other roles", "ok right pg_terminate_backend", "ok right pg_locks",

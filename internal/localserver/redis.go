@@ -33,6 +33,9 @@ type RedisOptions struct {
 	// Keep writes every change to Dir before it is answered, so that a Restart finds the
 	// data again, also after Kill. False: a restarted server is empty.
 	Keep bool
+	// Master makes a Sentinel of it, which watches the server at this address (host:port) under the
+	// name main, and has a replica follow it after half a second of silence. "": it is no Sentinel.
+	Master string
 	// Program is the server's program. "": redis-server, else valkey-server, from PATH.
 	Program string
 }
@@ -85,7 +88,13 @@ func (r *Redis) configureLocked() error {
 	return nil
 }
 
-func (r *Redis) command() []string { return []string{r.program, r.file("redis.conf")} }
+func (r *Redis) command() []string {
+	command := []string{r.program, r.file("redis.conf")}
+	if r.options.Master != "" {
+		command = append(command, "--sentinel")
+	}
+	return command
+}
 
 // readyLocked reports whether the server answers PING. Its pid file shows that the port is its
 // own and not that of a stranger who was faster.

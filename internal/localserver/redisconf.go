@@ -69,6 +69,14 @@ func redisConf(r *Redis) []byte {
 	for _, rule := range r.options.Users {
 		line("user", rule)
 	}
+	if r.options.Master != "" {
+		host, master, _ := net.SplitHostPort(r.options.Master)
+		line("sentinel resolve-hostnames yes")
+		line("sentinel announce-hostnames yes")
+		line("sentinel monitor main", host, master, "1")
+		line("sentinel down-after-milliseconds main 500")
+		line("sentinel failover-timeout main 5000")
+	}
 	for _, extra := range r.options.Config {
 		line(extra)
 	}

@@ -2,8 +2,6 @@ package redissource
 
 import (
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,14 +16,7 @@ import (
 // sentinel starts a Sentinel that watches a master under the name main.
 func sentinel(t *testing.T, master string) *localserver.Redis {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "sentinel")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec \"$(command -v redis-server || command -v valkey-server)\" \"$1\" --sentinel\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	host, port, _ := strings.Cut(master, ":")
-	return localserver.RedisForTest(t, localserver.RedisOptions{Program: program, Config: []string{"sentinel resolve-hostnames yes", "sentinel announce-hostnames yes",
-		"sentinel monitor main " + host + " " + port + " 1", "sentinel down-after-milliseconds main 500", "sentinel failover-timeout main 5000",
-	}})
+	return localserver.RedisForTest(t, localserver.RedisOptions{Master: master})
 }
 
 func TestSentinelLeadsToTheMasterAndToTheNext(t *testing.T) {
