@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Kind is what a block is.
@@ -26,14 +27,16 @@ type Block struct {
 	Head  []string // of a row: what stands above its cells
 }
 
+// links finds links; it is compiled when it is first needed.
+var links = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })
+
 // Blocks takes the Markdown apart.
 func (t Topic) Blocks() []Block {
 	var all []Block
 	var under string
 	var head []string // of the table that is read
 	open := false     // the last block goes on in the next line
-	links := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-	for line := range strings.Lines(links.ReplaceAllString(t.Text, "$1")) {
+	for line := range strings.Lines(links().ReplaceAllString(t.Text, "$1")) {
 		text := strings.TrimSpace(line)
 		marker, rest, _ := strings.Cut(text, " ")
 		b := Block{Text, under, []string{text}, nil}

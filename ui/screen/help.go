@@ -245,7 +245,7 @@ func helpSigns(sc *Scene) [][2]paint.Part {
 	th, limits := &sc.Theme, &sc.State.Thresholds
 	bars := strings.Repeat
 	return [][2]paint.Part{
-		{th.Bad.Text(th.Marks[verdict.Bad]), paint.Plain("needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson))},
+		{th.Bad.Text(th.Marks[verdict.Bad]), paint.Plain("needs a person: a leader was lost, or there is none for " + format.Precise(limits.NoLeader) + "; two owners; a wait of " + format.Precise(limits.WaitPerson))},
 		{th.Warn.Text(th.Marks[verdict.Warn]), paint.Plain("worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait))},
 		{th.Dim.Text(th.Marks[verdict.Well]), paint.Plain("owned: normal life")},
 		{th.Dim.Text(th.Marks[verdict.Free]), paint.Plain("free, or between two owners: normal life")},
