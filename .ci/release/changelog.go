@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// changelog writes what changed since the last tag, or ever where there is none, by the part of the tree that
-// the subjects of the commits begin with.
+// changelog lists the commits since the last tag, or all of them if there is no tag. They are grouped by the
+// folder that their subjects begin with.
 func (r *release) changelog() error {
 	span, since := "HEAD", ""
 	if tag, err := r.git("describe", "--tags", "--abbrev=0", "HEAD^"); err == nil {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// user is who the program is in the image, by number: nothing else is there.
+// The program runs in the image as this user, who is not root. It is a number, as the image has no list of users.
 const user, userID = "65532:65532", 65532
 
 // image writes an OCI layout with an image for each Linux target: the program, certificates, a place for its state.

@@ -14,7 +14,7 @@ import (
 
 const name = "coordtop"
 
-// release is what is being built, and from what.
+// release is one build of all packages: where it reads, where it writes, and what it says of itself.
 type release struct {
 	root string // of the clone
 	out  string
@@ -114,7 +114,7 @@ func (r *release) git(args ...string) (string, error) {
 	return output(exec.Command("git", append([]string{"-C", r.root}, args...)...))
 }
 
-// output is what a command prints, without the end of its last line.
+// output runs a command and returns what it printed, without the last line break.
 func output(cmd *exec.Cmd) (string, error) {
 	var wrong strings.Builder
 	if cmd.Stderr == nil {

@@ -96,13 +96,13 @@ func (d *Driver) check(f facts) error {
 	return fmt.Errorf("%w: %w (name the primary, or all hosts)", coord.ErrRefused, reason)
 }
 
-// lockName is a name and its key, or the statement by which the server computes that.
+// lockName is the name of a lock with its key. If sql is not empty, the server has to compute the key by it.
 type lockName struct {
 	name, sql string
 	key       Key
 }
 
-// key is what a claim's name stands for.
+// key returns the key of a name, or how to compute it. An error says that there can be no such lock.
 func (o Options) key(name string) (lockName, error) {
 	k, named, err := ParseKey(name)
 	switch {
@@ -117,7 +117,7 @@ func (o Options) key(name string) (lockName, error) {
 	return lockName{name, sql, k}, nil
 }
 
-// of is the key, which the server at conn may have to compute.
+// of returns the key, and asks the server for it if needed.
 func (n lockName) of(ctx context.Context, conn *pgwire.Conn) (Key, error) {
 	if n.sql == "" {
 		return n.key, nil

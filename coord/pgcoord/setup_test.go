@@ -94,7 +94,7 @@ func must(t testing.TB, s coord.DriverSession, c coord.Claim) coord.Grant {
 	return g
 }
 
-// won is what became of a claim that waits.
+// won is the result of a claim that waited: a grant, or why there is none.
 type won struct {
 	grant coord.Grant
 	ok    bool

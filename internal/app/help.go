@@ -109,7 +109,7 @@ func searched(root *cobra.Command, config string) []help.Topic {
 	return append(all, help.Topic{Name: "coordtop config example", Text: indented(config)})
 }
 
-// ownHelp is what a command says of itself, without what all say of the JSON.
+// ownHelp is the long help of a command, without the rules of the JSON that several commands repeat.
 func ownHelp(c *cobra.Command) string {
 	long, _, _ := strings.Cut(c.Long, strings.TrimSpace(headless.JSONHelp(headless.Rules)))
 	return cmp.Or(long, c.Short)

@@ -65,7 +65,7 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// used is what the kernel says of a process since its start.
+// used is how much of the machine a process has used since its start, as the kernel counts it.
 type used struct {
 	wakeups int     // how often a thread of it waited and went on
 	cpu     float64 // seconds

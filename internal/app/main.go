@@ -46,16 +46,16 @@ type Environment struct {
 	wrapSource func(sources.Source) sources.Source
 }
 
-// garbage is how much memory may wait for the collector, in percent of what is in use, unless GOGC
-// says so: half of what Go takes. A board is open for days, and most of what it knows stays.
-const garbage = 50
+// gcPercent is the GOGC that is used if the environment sets none. Go's own is 100. With 50 the program
+// takes less memory, and the collector runs more often.
+const gcPercent = 50
 
 // OS returns the Environment of this process. A write to a closed pipe is an error from
 // here on and not the end of the process.
 func OS(example string) Environment {
 	signal.Ignore(syscall.SIGPIPE)
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) {
 		// For a shell that completes a line the library writes to os.Stderr what it does not

@@ -11,9 +11,9 @@ import (
 	"coordtop/sources"
 )
 
-// mostKeys is how many keys of all servers of a source are watched: some 5 kB each in the whole
-// program where all are renewed all the time, with what the collector leaves lying. A server has 1,024 at most unless its --max-locks
-// says otherwise.
+// mostKeys is how many keys of all servers of a source are watched. Each takes some 5 kB in the whole
+// program if all are renewed all the time, garbage included. A server has 1,024 at most, unless its
+// --max-locks says otherwise.
 const mostKeys = 40_000
 
 // table is what is known of the keys of one server. It compares listings, and has neither a

@@ -7,8 +7,9 @@
 // coordtop-watch. Neither reconnects by itself: whatever breaks one of them ends both, Next returns
 // the error, and the next Connect starts with a Gap, because Redis replays nothing. The push
 // connection is always being read. It is pinged every 20 ms, or two round trips where that is more,
-// because only an answered ping proves how old a push can be; every 200 ms after 30 s in which
-// nothing was pushed and nobody moved on the screen, and while one is not answered, once a second. A closed connection is noticed at once, a silent one after Options.Silence.
+// because only an answered ping proves how old a push can be. After 30 s in which nothing was pushed
+// and nobody moved on the screen it is pinged every 200 ms, and while a ping is not answered once a
+// second. A closed connection is noticed at once, a silent one after Options.Silence.
 //
 // A source keeps at most 100,000 keys that a person named, by patterns too, and 12,000 that are
 // guessed, fewer with long names and values: 22 MB of these. A warning says so where there are
@@ -27,11 +28,11 @@
 // Keys of a pattern whose variable part comes first have no prefix. Where keyspace events do
 // not help, each of them is tracked by itself: the read connection redirects its tracking to
 // the push connection, and a read behind CLIENT CACHING YES has the next change pushed. Where the
-// server does not redirect they are polled. New keys are found by polling. The server's table of such keys is bounded, and one that is full forgets
-// keys, which is pushed as if they had changed: a key with more than ten pushes a second without a
-// change is polled until the next connect, and so are the keys with such pushes beyond the tenth key
-// in one second. Whatever is polled although it could be tracked, a warning says why, and
-// About.Sampling is the pause between two looks.
+// server does not redirect they are polled. New keys are found by polling. The server's table of
+// such keys is bounded, and one that is full forgets keys, which is pushed as if they had changed:
+// a key with more than ten pushes a second without a change is polled until the next connect, and
+// so are the keys with such pushes beyond the tenth key in one second. Whatever is polled although
+// it could be tracked, a warning says why, and About.Sampling is the pause between two looks.
 //
 // A mode is left until the next connect where it is proven not to tell everything: keyspace
 // events as soon as they are configured otherwise, which is asked each second, and any mode
@@ -88,13 +89,14 @@
 //
 // # Rights
 //
-// A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;
-// client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
-// __redis__:invalidate; for keys without a prefix also client|caching and client|id); or config|get, psubscribe and the very patterns
-// __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
+// A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns; client|tracking
+// for pushes (over RESP2 also client|id, subscribe and the channel __redis__:invalidate; for keys
+// without a prefix also client|caching and client|id); or config|get, psubscribe and the very
+// patterns __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
 // locks that are kept in hashes, zcard and zrange for those in sorted sets, hrandfield where names
-// say nothing; lrange, llen, hget and pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize,
-// client|setname, client|no-touch) is done without where it is refused.
+// say nothing; lrange, llen, hget and pubsub|numsub for what stands beside them. Whatever else is
+// asked for (role, info, dbsize, client|setname, client|no-touch) is done without where it is
+// refused.
 //
 // A few keys are read while logging in: a user who lacks one of pttl, strlen and getrange is
 // refused with its name. Where one is taken away later, the notes of the keys name it.
