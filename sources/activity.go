@@ -10,7 +10,7 @@ type activity struct {
 	losses  perMinute
 }
 
-// noActivity is what was counted of a row without any. Nobody changes it.
+// noActivity stands for the counts of a row that has none. It must not be changed.
 var noActivity activity
 
 // perMinute has the count of each Unix minute at its remainder; at most 255 each.

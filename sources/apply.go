@@ -232,7 +232,7 @@ func (m *model) base(slot int, l *look) *Primitive {
 	return base
 }
 
-// lookAgain is what the Change tells of a row that is known, and what that is compared with.
+// lookAgain prepares a look at a known row, and returns what the row was before.
 func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
 	row := m.rows[slot]
 	l = b.lookAt(row, row.Ref)

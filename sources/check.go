@@ -28,7 +28,7 @@ type Endpoint struct {
 	Optional bool        // where the server has no TLS, it goes on in plain text
 }
 
-// Endpoints are those of one source that differ in their addresses only.
+// Endpoints makes an Endpoint of each address, all with the same TLS.
 func Endpoints(config *tls.Config, addresses ...string) (list []Endpoint) {
 	for _, address := range addresses {
 		list = append(list, Endpoint{Address: address, TLS: config})
@@ -36,7 +36,7 @@ func Endpoints(config *tls.Config, addresses ...string) (list []Endpoint) {
 	return list
 }
 
-// Grade is how a Check came out.
+// Grade is the result of a Check.
 type Grade uint8
 
 // The grades, from good to bad.

@@ -152,7 +152,7 @@ func (l *look) madeUp(before, after *Primitive) bool {
 // isMadeUp reports whether a part of the ID of a session is made up.
 func isMadeUp(session string) bool { return strings.Contains(session, "~") }
 
-// sessions are those of the owners and of the waiters that are listed, where they are told.
+// sessions lists the sessions of all owners and listed waiters, as far as they are told.
 func sessions(p *Primitive) (list []string) {
 	for i := range p.Owners {
 		if session := p.Owners[i].Session; session != "" {

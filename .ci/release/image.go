@@ -110,7 +110,8 @@ func (r *release) imageOf(t target) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// certificates are those of the authorities that Mozilla trusts without conditions, which a file cannot say.
+// certificates are the root certificates that Mozilla trusts without further conditions: a file of certificates
+// cannot express a condition.
 func certificates() ([]byte, error) {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {

@@ -57,7 +57,7 @@ func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// topics are those of package help; that of the JSON ends with every field.
+// topics returns the topics of package help, and adds the list of all fields to that of the JSON.
 func topics() []help.Topic {
 	all := help.Topics()
 	all[slices.Index(help.Names(), "json")].Text += "\n## Every field\n\n" + indented(headless.JSONHelp(""))
@@ -94,8 +94,8 @@ func contents(root *cobra.Command) []help.Block {
 	return append(list, help.Block{Kind: help.Text, Cells: []string{"`coordtop help NAME` shows one of them, `coordtop help -k WORD` searches all."}})
 }
 
-// searched are all topics, what commands say of themselves, and the example of a config file: each named by
-// the command that shows it.
+// searched returns everything that help -k searches: topics, the help of commands, and the example of a config
+// file. Each is named by the command that shows it.
 func searched(root *cobra.Command, config string) []help.Topic {
 	all := topics()
 	for i := range all {

@@ -13,7 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-// Report is what was found out of one source, or of the paths that are used.
+// Report has the checks of one source, or of the paths that are used.
 type Report struct {
 	Name    string          `json:"name"`
 	Address string          `json:"address,omitempty"`
@@ -68,7 +68,7 @@ func check(name string, grade sources.Grade, text string) sources.Check {
 	return sources.Check{Name: name, Grade: grade, Text: format.Clean(strings.TrimSpace(text), 600)}
 }
 
-// seen is what the scopes of a source tell of themselves, but for warnings that stand in known.
+// seen turns what the scopes of a source told into checks. Warnings that known has already are left out.
 func seen(s *sources.State, source string, known []sources.Check) (list []sources.Check) {
 	for _, c := range s.Scopes {
 		if c.Source != source || c.Health == sources.HealthConnecting {

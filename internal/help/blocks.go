@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Kind is what a block is.
+// Kind says which of these a block is.
 type Kind uint8
 
 // The kinds of blocks.
@@ -19,7 +19,8 @@ const (
 	Code // one line
 )
 
-// Block is what a topic is made of. Code within a text stands between backticks.
+// Block is one part of a topic: a heading, a paragraph, a list item, a table row or a line of code. Code
+// within a text stands between backticks.
 type Block struct {
 	Kind  Kind
 	Under string   // the heading above it, or itself; of the title what is behind its colon
@@ -70,7 +71,7 @@ func (t Topic) Blocks() []Block {
 	return all
 }
 
-// cells are those of a line of a table.
+// cells splits a line of a table into its cells.
 func cells(line string) []string {
 	line = strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), `\|`, "\x00")
 	list := strings.Split(line, "|")

@@ -16,7 +16,7 @@ type Topic struct {
 	Text  string // Markdown
 }
 
-// Names are those of all topics, in the order in which they are listed.
+// Names lists the topics by name, in the order in which people see them.
 func Names() []string {
 	return []string{
 		"urls", "rights", "environment", "board", "timeline", "filters", "problems", "json", "exit-codes",
@@ -24,7 +24,7 @@ func Names() []string {
 	}
 }
 
-// Topics are all of them.
+// Topics reads all topics.
 func Topics() []Topic {
 	var all []Topic
 	for _, name := range Names() {

@@ -6,11 +6,11 @@ import (
 	"coordtop/internal/format"
 )
 
-// beside is how many columns the first cell of a row may take if the others stand beside it.
+// beside is the widest first cell of a row that the other cells can still stand beside, in columns.
 const beside = 18
 
-// Screen is what a terminal of so many columns shows of blocks. strong shows headings and code; nil leaves
-// the backticks around code.
+// Screen writes blocks for a terminal of so many columns. strong makes headings and code stand out; if it is
+// nil, code keeps its backticks.
 func Screen(blocks []Block, width int, strong func(string) string) string {
 	var out strings.Builder
 	for i, b := range blocks {
@@ -52,7 +52,7 @@ func (b *Block) Lines(width int, strong func(string) string) []string {
 	return wrap("", text, 0, width)
 }
 
-// Rest is what a row says of its first cell: of several cells each with what stands above it.
+// Rest joins the cells behind the first one. If there are several, each gets the head of its column.
 func (b *Block) Rest() string {
 	var cells []string
 	for i, cell := range b.Cells[1:] {

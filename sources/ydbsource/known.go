@@ -100,7 +100,7 @@ func (k *KnownNames) Add(ctx context.Context, node string, names []string) error
 	return err
 }
 
-// knownShown is how many of them a sentence names.
+// knownShown is the most names that a sentence lists.
 const knownShown = 10
 
 // knownText lists the names that are remembered of the node; "": none is.

@@ -178,7 +178,7 @@ func (b *box) lock(a *Acting) []paint.Part {
 	return append(parts, a.Theme.Dim.Text("   "+t.Kind.String()))
 }
 
-// aliasOf is what people call a row, behind its name.
+// aliasOf returns the alias of a row, to stand behind its name.
 func aliasOf(a *Acting, row *sources.Row) []paint.Part {
 	if row == nil || screen.AliasOf(a.Scene, row) == "" {
 		return nil

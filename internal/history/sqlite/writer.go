@@ -85,7 +85,7 @@ func (o Options) folder() (*os.File, error) {
 	return folder, err
 }
 
-// mode is that of the file and of what is beside it.
+// mode is the file mode of the recording and of the files beside it.
 func (o Options) mode() os.FileMode {
 	if o.Group {
 		return 0o640
