@@ -102,7 +102,7 @@ type lockName struct {
 	key       Key
 }
 
-// key returns the key of a name, or how to compute it. An error says that there can be no such lock.
+// key returns the key of a name, or how to compute it. It reports an error where there can be no such lock.
 func (o Options) key(name string) (lockName, error) {
 	k, named, err := ParseKey(name)
 	switch {
