@@ -50,7 +50,7 @@ func (l *look) every(from, to time.Time) time.Duration {
 	}
 	every := l.of.Every(from, to)
 	pause := l.at.Sub(l.after)
-	if (every > 0 || l.unproved && pause > Promptness) && !l.after.IsZero() && !wentDark(l.after, l.at, l.of.Dark) {
+	if (every > 0 || l.unproved && pause > Promptness) && !l.after.IsZero() && !l.darkened() {
 		every = max(every, pause)
 	}
 	return every

@@ -132,7 +132,7 @@ func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 		}
 		from = Earlier(r.Nobody.Earliest(), r.Terms[n-1].End.Earliest()) // it may have been made anew since
 	}
-	if !wentDark(from, e.At, dark) && l.every(from, e.At) == 0 {
+	if !l.darkened() && !wentDark(from, e.At, dark) && l.every(from, e.At) == 0 {
 		e.Last = e.LastSeen
 	}
 }
