@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -34,7 +35,7 @@ func setup(t testing.TB, server localserver.RedisOptions, o Options, prepare ...
 func serve(t testing.TB, o localserver.RedisOptions, prepare ...[]any) *rig {
 	t.Helper()
 	r := &rig{t: t, ctx: t.Context(), server: localserver.RedisForTest(t, o)}
-	r.writer = redis.NewClient(&redis.Options{Addr: r.server.Addr(), Password: o.Password, MaxRetries: -1, DisableIdentity: true, PoolSize: 4})
+	r.writer = redis.NewClient(&redis.Options{Addr: r.server.Addr(), Password: o.Password, MaxRetries: -1, DisableIdentity: true, PoolSize: 4, ReadTimeout: time.Minute})
 	t.Cleanup(func() { _ = r.writer.Close() })
 	for _, command := range prepare {
 		r.do(command...)

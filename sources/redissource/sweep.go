@@ -115,7 +115,7 @@ func (s *sweep) advance(ctx context.Context, w *watcher) error {
 		locks, err := w.peek(ctx, s.nameless[:n])
 		s.nameless, s.pending = s.nameless[n:], locks
 		return err
-	case s.scanning && (s.first && s.scanned >= w.o.unspread || time.Since(s.started) >= w.o.Resync):
+	case s.scanning && s.scanned > 0 && (s.first && s.scanned >= w.o.unspread || time.Since(s.started) >= w.o.Resync):
 		s.scanning, s.cut = false, true // the next one goes on there
 	}
 	if s.scanning {
