@@ -106,43 +106,6 @@ func TestATakingInTheDarkTellsNothingOfWhoCameBefore(t *testing.T) {
 	})
 }
 
-// TestWhatWasReadBeforeADarknessAndToldInItDoesNotShortenIt hands over, as a Link does at its end, a look
-// that is younger than the last answer.
-func TestWhatWasReadBeforeADarknessAndToldInItDoesNotShortenIt(t *testing.T) {
-	t.Parallel()
-	free := func() *sources.Primitive { return election("app") }
-	owned := func(id string, fence uint64) func() *sources.Primitive {
-		return func() *sources.Primitive {
-			p := election("app", bound(id))
-			p.Owners[0].Fence = fence
-			return p
-		}
-	}
-	for what, c := range map[string]struct{ late, next func() *sources.Primitive }{
-		"owned before and behind": {owned("a", 1), owned("a", 3)}, // b may have been 2
-		"free before":             {free, owned("b", 3)},
-	} {
-		inWorld(t, func(w *world) {
-			w.start()
-			w.script.Silence(true)
-			w.list(owned("a", 1)())
-			time.Sleep(20 * time.Millisecond)
-			read, late := time.Now(), c.late()
-			time.Sleep(10 * time.Second)
-			w.wantStatus("app", sources.StatusStale)
-			w.script.OnConnect(func() []sources.Change { return nil })
-			w.tell(sources.Change{At: read, Set: []*sources.Primitive{late}})
-			w.script.Fail(errors.New("reset"))
-			synctest.Wait()
-			time.Sleep(time.Second)
-			w.tell(sources.Change{Relists: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{c.next()}})
-			if e := w.last(sources.EventAcquired); e.Last != (sources.OwnerRef{}) || e.LastSeen.ID != "a" {
-				t.Errorf("%s: told after %q, last seen %q: another may have led in the dark", what, e.Last.ID, e.LastSeen.ID)
-			}
-		})
-	}
-}
-
 func TestTheFirstListingIsNoDarkness(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

@@ -289,20 +289,6 @@ func TestLossThatNobodyPushesIsFoundByTheResync(t *testing.T) {
 	r.Expect(sources.EventAcquired, "app:leader:x")
 }
 
-// TestEachSweepReadsAPageOfNames has sweeps that are late before their first step, as on a machine that stalls.
-func TestEachSweepReadsAPageOfNames(t *testing.T) {
-	t.Parallel()
-	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: 1}, held)
-	for {
-		switch e := r.Next(); e.Kind {
-		case sources.EventPresent:
-			return
-		case sources.EventSynced:
-			t.Fatal("it is listed, and the key is not among it")
-		}
-	}
-}
-
 // TestResyncFindsWhateverWasNotPushed has two databases change their places, which no server
 // pushes. Some keys differ between them, each in its own way; those that do not are asked for
 // less.

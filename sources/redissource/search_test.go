@@ -190,3 +190,17 @@ func TestSessionsAreKnownByTheirNames(t *testing.T) {
 		}
 	}
 }
+
+// TestEachSweepReadsAPageOfNames has sweeps that are late before their first step, as on a machine that stalls.
+func TestEachSweepReadsAPageOfNames(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: 1}, held)
+	for {
+		switch e := r.Next(); e.Kind {
+		case sources.EventPresent:
+			return
+		case sources.EventSynced:
+			t.Fatal("it is listed, and the key is not among it")
+		}
+	}
+}
