@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +17,7 @@ import (
 	"coordtop/internal/failure"
 	"coordtop/internal/format"
 	"coordtop/internal/identify"
+	"coordtop/internal/lazy"
 	"coordtop/internal/mask"
 )
 
@@ -159,11 +159,11 @@ func HungUp(err error) bool {
 func (c *Contact) complete(text, said string) string {
 	where, said := tidy(c.Where, longestWhere), tidy(c.mask(said), longestSaid)
 	user, database := "our user", "by the name that is given"
-	named := plainName.MatchString(c.User)
+	named := plainName().MatchString(c.User)
 	if named {
 		user = c.User
 	}
-	if plainName.MatchString(c.Database) {
+	if plainName().MatchString(c.Database) {
 		database = c.Database
 	}
 	when := func(so bool, text string) string {
@@ -187,14 +187,14 @@ const shortestSecret = 3
 // plainName is what only a name looks like, or a number or a path of names. A user or a
 // database that looks otherwise may be a password, or a part of one, in the wrong place of a
 // URL: it is not repeated.
-var plainName = regexp.MustCompile(`^(/?[a-z]{1,12}([/._-][a-z]{1,12}){0,5}|[0-9]{1,5})$`)
+var plainName = lazy.Regexp(`^(/?[a-z]{1,12}([/._-][a-z]{1,12}){0,5}|[0-9]{1,5})$`)
 
 // mask takes our secrets out of a text of somebody else, in the forms that a URL has too, and
 // what may be one.
 func (c *Contact) mask(text string) string {
 	secrets := slices.Clone(c.Secrets)
 	for _, name := range []string{c.User, strings.TrimPrefix(c.Database, "/")} {
-		if !plainName.MatchString(name) {
+		if !plainName().MatchString(name) {
 			secrets = append(secrets, name)
 		}
 	}

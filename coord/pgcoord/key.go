@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"coordtop/internal/lazy"
 )
 
 // ErrKey is wrapped when a text is no key.
@@ -62,14 +63,14 @@ func (k Key) String() string {
 }
 
 // keyText matches what Key.String writes: one number, two, or the three of an extension's key.
-var keyText = regexp.MustCompile(`^(?:(-?\d+)|(-?\d+):(-?\d+)|(\d+):(\d+)/(\d+))$`)
+var keyText = lazy.Regexp(`^(?:(-?\d+)|(-?\d+):(-?\d+)|(\d+):(\d+)/(\d+))$`)
 
 // ParseKey reads what String writes. named is true when the
 // text is not made of numbers: then it is a name, whose key a Scheme reports. A text that is
 // made of numbers and is out of their range, and an empty one, is an error that wraps
 // ErrKey.
 func ParseKey(text string) (k Key, named bool, err error) {
-	m := keyText.FindStringSubmatch(text)
+	m := keyText().FindStringSubmatch(text)
 	switch {
 	case text == "":
 		return Key{}, false, fmt.Errorf("%w: it is empty", ErrKey)

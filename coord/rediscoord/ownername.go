@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"coordtop/internal/lazy"
 	"coordtop/internal/legible"
 	"coordtop/internal/mask"
 )
@@ -27,10 +28,10 @@ const longestShown = 256
 
 var (
 	// uuidData is LeaderService's value, and ours: a UUID, with one space and data or alone.
-	uuidData = regexp.MustCompile(`(?s)^(` + legible.UUID + `)(?: (.*))?$`)
+	uuidData = lazy.Regexp(`(?s)^(` + legible.UUID + `)(?: (.*))?$`)
 	// shedLock is ShedLock's value: when the lock was taken, the host, and a UUID
 	// (lukas-krecan/ShedLock, providers/redis, InternalRedisLockProvider).
-	shedLock = regexp.MustCompile(`^ADDED:[0-9TZ:.+-]{10,40}@([^@:\s]+):(` + legible.UUID + `)$`)
+	shedLock = lazy.Regexp(`^ADDED:[0-9TZ:.+-]{10,40}@([^@:\s]+):(` + legible.UUID + `)$`)
 )
 
 const (
@@ -41,12 +42,12 @@ const (
 
 // rewritten is what programs write anew into their value at each renewal: a time, and a number
 // that is named as a time or as a count. Any other number can be what tells two owners apart.
-var rewritten = regexp.MustCompile(`\b(?:` + moment +
+var rewritten = lazy.Regexp(`\b(?:` + moment +
 	`|(?:` + snakeNames + `|` + camelNames + `)"?\s*[:=]\s*"?(?:` + moment + `|\d+(?:\.\d+)?))`)
 
 // numberedUUID is a UUID, or as many bits in hex, with a number: of one job (BullMQ), or of the
 // renewal.
-var numberedUUID = regexp.MustCompile(`^(` + legible.UUID + `|[0-9a-f]{32})[:/.#|-]\d+$`)
+var numberedUUID = lazy.Regexp(`^(` + legible.UUID + `|[0-9a-f]{32})[:/.#|-]\d+$`)
 
 // shortestName is the length in bytes of the shortest part of a value that can be a name.
 const shortestName = 3
@@ -54,14 +55,14 @@ const shortestName = 3
 // ownerPart is the part of a value that identifies its owner: the part that renewals by one
 // owner leave as it is. If that would be nothing, it is the whole value.
 func ownerPart(raw []byte) []byte {
-	if m := numberedUUID.FindSubmatch(raw); m != nil {
+	if m := numberedUUID().FindSubmatch(raw); m != nil {
 		return m[1]
 	}
 	head := raw[:min(len(raw), mostSearched)]
-	if !mayHoldTime(head) || !rewritten.Match(head) {
+	if !mayHoldTime(head) || !rewritten().Match(head) {
 		return raw
 	}
-	rest := bytes.Trim(append(rewritten.ReplaceAll(head, nil), raw[len(head):]...), " :;,|/@#_-")
+	rest := bytes.Trim(append(rewritten().ReplaceAll(head, nil), raw[len(head):]...), " :;,|/@#_-")
 	if len(rest) < shortestName || !bytes.ContainsFunc(rest, unicode.IsLetter) {
 		return raw
 	}
@@ -98,14 +99,14 @@ func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	part := ownerPart(raw)
 	v := Value{Opaque: true, ID: ShortID(part)}
 	v.Label = v.ID
-	if m := uuidData.FindSubmatch(raw); m != nil {
+	if m := uuidData().FindSubmatch(raw); m != nil {
 		v.Data, v.ID = m[2], ShortID(m[1])
 		v.Label = v.ID
 		word, _, _ := strings.Cut(mask.Text(string(v.Data[:min(len(v.Data), longestLook)])), " ")
 		if printable(word) {
 			v.Label = word
 		}
-	} else if m := shedLock.FindSubmatch(raw); m != nil {
+	} else if m := shedLock().FindSubmatch(raw); m != nil {
 		v.ID = ShortID(m[2])
 		v.Label = v.ID
 		if host := string(m[1]); legible.Name(host) {

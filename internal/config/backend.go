@@ -131,7 +131,7 @@ func (all Backends) unknownScheme(scheme string) error {
 	if near := address.Near(scheme, known...); near != "" {
 		return fmt.Errorf("unknown scheme %q: did you mean %s://?", scheme, near)
 	}
-	if schemeWord.MatchString(scheme) {
+	if schemeWord().MatchString(scheme) {
 		return fmt.Errorf("unknown scheme %q: write %s", scheme, all.Schemes())
 	}
 	return fmt.Errorf("unknown scheme: write %s", all.Schemes())

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
-	"regexp"
 	"strings"
 
 	"coordtop/internal/files"
 	"coordtop/internal/format"
+	"coordtop/internal/lazy"
 )
 
 // maxSecret bounds what is read of a secret file or of a command's output.
@@ -74,7 +74,7 @@ func (s Secret) Resolve(ctx context.Context, env Lookup) (string, error) {
 
 // blame puts the key of the config before an error that does not name it.
 func (s Secret) blame(err error) error {
-	if s.Env != "" && variableName.MatchString(s.Env) {
+	if s.Env != "" && variableName().MatchString(s.Env) {
 		return err
 	}
 	return fmt.Errorf("%v: %w", s, err)
@@ -99,11 +99,11 @@ func (s Secret) Check(ctx context.Context, env Lookup) error {
 
 // variableName is what only the name of a variable looks like: words in capitals. Other
 // names are possible, and not repeated where there is no such variable.
-var variableName = regexp.MustCompile(`^[A-Z]{1,12}(_([A-Z]{1,12}|[0-9]{1,3}))*$`)
+var variableName = lazy.Regexp(`^[A-Z]{1,12}(_([A-Z]{1,12}|[0-9]{1,3}))*$`)
 
 func (s Secret) variable(env Lookup) (string, error) {
 	v, ok := env(s.Env)
-	switch named := variableName.MatchString(s.Env); {
+	switch named := variableName().MatchString(s.Env); {
 	case v != "":
 		return v, nil
 	case ok && named:

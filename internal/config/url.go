@@ -3,10 +3,10 @@ package config
 import (
 	"fmt"
 	"net"
-	"regexp"
 	"strings"
 
 	"coordtop/internal/address"
+	"coordtop/internal/lazy"
 )
 
 // Target is a source's URL taken apart.
@@ -78,7 +78,7 @@ func (t *Target) hosts(b *Backend, port string) error {
 		if err != nil {
 			return err
 		}
-		if name, _, err := net.SplitHostPort(full); err != nil || !hostName.MatchString(name) && !strings.HasPrefix(host, "[") {
+		if name, _, err := net.SplitHostPort(full); err != nil || !hostName().MatchString(name) && !strings.HasPrefix(host, "[") {
 			return fmt.Errorf("a bad host: it has letters, digits, dots and dashes; write it as host:%s", port)
 		}
 	}
@@ -97,10 +97,10 @@ func FewHosts(hosts string) error {
 }
 
 // hostName is what a host looks like; of Postgres it may be the folder of a socket.
-var hostName = regexp.MustCompile(`^([\pL\pN._-]+|%2[Ff][\pL\pN._%-]*)$`)
+var hostName = lazy.Regexp(`^([\pL\pN._-]+|%2[Ff][\pL\pN._%-]*)$`)
 
 // schemeWord is what a scheme looks like that is repeated in an error.
-var schemeWord = regexp.MustCompile(`^[a-z]{2,10}(\+[a-z]{2,10})?$`)
+var schemeWord = lazy.Regexp(`^[a-z]{2,10}(\+[a-z]{2,10})?$`)
 
 // someHost refuses a list of hosts in which one is missing.
 func (t *Target) someHost(b *Backend) error {

@@ -1,10 +1,10 @@
 package help
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"coordtop/internal/lazy"
 )
 
 // Kind says which of these a block is.
@@ -29,7 +29,7 @@ type Block struct {
 }
 
 // links finds links; it is compiled when it is first needed.
-var links = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })
+var links = lazy.Regexp(`\[([^\]]*)\]\([^)]*\)`)
 
 // Blocks takes the Markdown apart.
 func (t Topic) Blocks() []Block {

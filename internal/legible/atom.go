@@ -180,7 +180,7 @@ func part(text string) (atoms []atom, ok bool) {
 			word := slices.ContainsFunc(list, func(a atom) bool { return a.named })
 			if i > 0 && i == len(texts)-1 && named && !word && cutOff(t) {
 				list, ok = []atom{{size: len(t), cut: true}}, true
-				if podTail.MatchString(t) {
+				if podTail().MatchString(t) {
 					list[0].cost = -bitsOfPod
 				}
 			}

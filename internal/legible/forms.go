@@ -2,11 +2,12 @@ package legible
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"coordtop/internal/lazy"
 )
 
 // formsOf returns how many atoms at the end of a label are random but of a form that clouds
@@ -14,17 +15,17 @@ import (
 func formsOf(label string, texts []string) int {
 	n := len(texts)
 	switch {
-	case n >= 3 && len(texts[n-1]) == podSigns && podEnd.MatchString(label) && podHash(texts[n-2]):
+	case n >= 3 && len(texts[n-1]) == podSigns && podEnd().MatchString(label) && podHash(texts[n-2]):
 		return 2
-	case n >= 3 && jobEnd.MatchString(label) && strings.ContainsFunc(texts[n-1], unicode.IsLetter), n >= 3 && revisionEnd.MatchString(label):
+	case n >= 3 && jobEnd().MatchString(label) && strings.ContainsFunc(texts[n-1], unicode.IsLetter), n >= 3 && revisionEnd().MatchString(label):
 		return 2
-	case n >= 3 && versionEnd.MatchString(label) && plainWords(texts[:n-2]):
+	case n >= 3 && versionEnd().MatchString(label) && plainWords(texts[:n-2]):
 		return 2
-	case n >= 4 && texts[0] == "gke" && nodeEnd.MatchString(label) && (strings.Contains(label, "-pool-") || strings.ContainsFunc(texts[n-1], beyondHex)):
+	case n >= 4 && texts[0] == "gke" && nodeEnd().MatchString(label) && (strings.Contains(label, "-pool-") || strings.ContainsFunc(texts[n-1], beyondHex)):
 		return nodeForms
-	case n == 4 && texts[0] == "aks" && scaleSetEnd.MatchString(label):
+	case n == 4 && texts[0] == "aks" && scaleSetEnd().MatchString(label):
 		return 4
-	case n == 2 && windows.MatchString(label):
+	case n == 2 && windows().MatchString(label):
 		return 2
 	}
 	return 0
@@ -33,20 +34,20 @@ func formsOf(label string, texts []string) int {
 var (
 	// A pod of a Deployment: what kube-controller-manager makes of the template's checksum,
 	// then five signs (k8s.io/apimachinery, pkg/util/rand/rand.go: String, SafeEncodeString).
-	podEnd = regexp.MustCompile(`-[456789bcdf]{8,10}-[bcdfghjklmnpqrstvwxz2456789]*[gh-z][bcdfghjklmnpqrstvwxz2456789]*$`)
+	podEnd = lazy.Regexp(`-[456789bcdf]{8,10}-[bcdfghjklmnpqrstvwxz2456789]*[gh-z][bcdfghjklmnpqrstvwxz2456789]*$`)
 	// A pod of a CronJob: the minute since 1970 for which it was due, then five signs. A
 	// nonce in groups of digits has no letters.
-	jobEnd = regexp.MustCompile(`^[a-z].*-(?:2[7-9]|3[0-3])\d{6}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+	jobEnd = lazy.Regexp(`^[a-z].*-(?:2[7-9]|3[0-3])\d{6}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 	// A revision of Cloud Run and Knative: a serial number, then three letters.
-	revisionEnd = regexp.MustCompile(`^[a-z].*-00\d{3}-[a-z]{3}$`)
+	revisionEnd = lazy.Regexp(`^[a-z].*-00\d{3}-[a-z]{3}$`)
 	// A pod of a StatefulSet with a version in its name: its ordinal.
-	versionEnd = regexp.MustCompile(`(?i)^[a-z].*[-_]v(?:0|[1-9]\d{0,2})[-_](?:0|[1-9]\d{0,2})$`)
+	versionEnd = lazy.Regexp(`(?i)^[a-z].*[-_]v(?:0|[1-9]\d{0,2})[-_](?:0|[1-9]\d{0,2})$`)
 	// A node of GKE: the checksum of its group, then four signs.
-	nodeEnd = regexp.MustCompile(`-[0-9a-f]{8}-[0-9a-z]{4}$`)
+	nodeEnd = lazy.Regexp(`-[0-9a-f]{8}-[0-9a-z]{4}$`)
 	// A node of AKS: the number of its group, then its number in base 36.
-	scaleSetEnd = regexp.MustCompile(`-\d{8}-vmss[0-9a-z]{6}$`)
+	scaleSetEnd = lazy.Regexp(`-\d{8}-vmss[0-9a-z]{6}$`)
 	// The name that Windows gives to a machine, as on EC2.
-	windows = regexp.MustCompile(`^(?:(?:DESKTOP|LAPTOP|EC2AMAZ)-[0-9A-Z]{7,8}|WIN-[0-9A-Z]{11})$`)
+	windows = lazy.Regexp(`^(?:(?:DESKTOP|LAPTOP|EC2AMAZ)-[0-9A-Z]{7,8}|WIN-[0-9A-Z]{11})$`)
 )
 
 // plainWords reports whether each of texts is a word, alone or with a number behind it.
@@ -61,7 +62,7 @@ func plainWords(texts []string) bool {
 const nodeForms = 3
 
 // podTail is what tells the pods of a DaemonSet apart.
-var podTail = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+var podTail = lazy.Regexp(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func beyondHex(r rune) bool { return r > 'f' }
 
@@ -85,13 +86,13 @@ func podHash(s string) bool {
 type place struct{ first, end int }
 
 // region is one of AWS, of Google Cloud or of what calls its regions alike, with a zone or none.
-var region = regexp.MustCompile(`(?:^|[-._])((?:us-gov|[a-z]{2}|europe|asia|africa|australia|northamerica|southamerica)-(?:north|south|east|west|central|northeast|northwest|southeast|southwest)-?[1-9]\d?(?:-?[a-f])?)(?:$|[-._])`)
+var region = lazy.Regexp(`(?:^|[-._])((?:us-gov|[a-z]{2}|europe|asia|africa|australia|northamerica|southamerica)-(?:north|south|east|west|central|northeast|northwest|southeast|southwest)-?[1-9]\d?(?:-?[a-f])?)(?:$|[-._])`)
 
 // placesOf finds regions and the addresses of IPv4 in a part: those with dots, and those with
 // dashes behind ip or ec2, as AWS names its machines.
 func placesOf(text string) []place {
 	var list []place
-	if m := region.FindStringSubmatchIndex(text); m != nil && strings.Contains(text, "-") {
+	if m := region().FindStringSubmatchIndex(text); m != nil && strings.Contains(text, "-") {
 		first := separators(text[:m[2]])
 		list = append(list, place{first, first + separators(text[m[2]:m[3]]) + 1})
 	}

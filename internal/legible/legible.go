@@ -2,10 +2,11 @@ package legible
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"coordtop/internal/lazy"
 )
 
 // longest is the length in bytes up to which a value is searched for a name.
@@ -74,7 +75,7 @@ const (
 
 // uuid is a UUID of any version. It is a nonce wherever it stands, so it ends what is
 // before and behind it.
-var uuid = regexp.MustCompile(`(?:urn:uuid:)?` + UUID)
+var uuid = lazy.Regexp(`(?:urn:uuid:)?` + UUID)
 
 // UUID is what a UUID looks like, as a regular expression.
 const UUID = `[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`
@@ -82,7 +83,7 @@ const UUID = `[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`
 // besideNonces returns the texts between those that are surely nonces.
 func besideNonces(text string) []string {
 	var list []string
-	for _, piece := range uuid.Split(text, -1) {
+	for _, piece := range uuid().Split(text, -1) {
 		from := 0
 		for at := 0; at < len(piece); {
 			n := strings.IndexAny(piece[at:], strong+dividing)
@@ -122,12 +123,12 @@ func random(s string) bool {
 // bytes in base64url.
 const shortNonce = 22
 
-var base64URL = regexp.MustCompile(`^[A-Za-z0-9_-]{22}`)
+var base64URL = lazy.Regexp(`^[A-Za-z0-9_-]{22}`)
 
 // behindNonce returns the metadata that stands directly behind a nonce of 22 characters, if
 // that nonce is random by its cases and the metadata is surely a name.
 func behindNonce(text string) string {
-	if len(text) <= shortNonce || !base64URL.MatchString(text) {
+	if len(text) <= shortNonce || !base64URL().MatchString(text) {
 		return ""
 	}
 	head, rest := text[:shortNonce], text[shortNonce:]

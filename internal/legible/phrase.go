@@ -1,9 +1,10 @@
 package legible
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"coordtop/internal/lazy"
 )
 
 // fewPlain is from how many words on a text may be a passphrase, if none of them is usual in
@@ -21,22 +22,22 @@ var (
 
 var (
 	// ends are the signs between what is looked at by itself.
-	ends = regexp.MustCompile(`[:@/,;|#"={}]+`)
+	ends = lazy.Regexp(`[:@/,;|#"={}]+`)
 	// phraseLike are words with separators between them, and a number behind them or none.
-	phraseLike = regexp.MustCompile(`^[-._ ]*\pL+(?:[-._ ]+\pL+)*[-._ ]?\d{0,4}[-._ ]*$`)
+	phraseLike = lazy.Regexp(`^[-._ ]*\pL+(?:[-._ ]+\pL+)*[-._ ]?\d{0,4}[-._ ]*$`)
 	// wordLike is one of the words, by its capital too. What is shorter is an abbreviation.
-	wordLike = regexp.MustCompile(`\p{Lu}\p{Ll}{2,}|\p{Ll}{3,}|\p{Lu}{3,}`)
+	wordLike = lazy.Regexp(`\p{Lu}\p{Ll}{2,}|\p{Ll}{3,}|\p{Lu}{3,}`)
 )
 
 // phrases returns what of a text may be a passphrase: words that nothing makes a name. Many
 // names of programs are two such words, hardly one is three.
 func phrases(text string) (list []string) {
-	for _, s := range ends.Split(text, -1) {
-		if !phraseLike.MatchString(s) {
+	for _, s := range ends().Split(text, -1) {
+		if !phraseLike().MatchString(s) {
 			continue
 		}
 		plain, both, usual := 0, 0, false
-		for _, w := range wordLike.FindAllString(s, -1) {
+		for _, w := range wordLike().FindAllString(s, -1) {
 			w = strings.ToLower(w)
 			_, often := words().often[w]
 			switch {

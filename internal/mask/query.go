@@ -1,8 +1,9 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
+
+	"coordtop/internal/lazy"
 )
 
 // Query returns a statement of SQL, as Postgres reads it, without its literals ('..', E'..',
@@ -13,7 +14,7 @@ func Query(sql string) string {
 	for q.at < len(sql) {
 		q.token()
 	}
-	return forms.ReplaceAllString(logins(addresses(q.out.String())), Sign)
+	return forms().ReplaceAllString(logins(addresses(q.out.String())), Sign)
 }
 
 // query goes through a statement token by token, as Postgres's scan.l does.
@@ -38,7 +39,7 @@ func (q *query) token() {
 	case c == '"':
 		n := name(rest)
 		q.keep(n)
-		if proof.MatchString(rest[:n]) {
+		if proof().MatchString(rest[:n]) {
 			q.statementEnd()
 		}
 	case isLetter(c):
@@ -68,8 +69,8 @@ func (q *query) hide(sign string, n int) {
 // proof is a word after which nothing of the statement is shown, and key one after which the
 // next number is not.
 var (
-	proof = regexp.MustCompile(`(?i)passw(?:or[dt]|d)|passphrase|pwd|secret|credential`)
-	key   = regexp.MustCompile(`(?i)token|api_?key|access_?key|private_?key|\bpin\b`)
+	proof = lazy.Regexp(`(?i)passw(?:or[dt]|d)|passphrase|pwd|secret|credential`)
+	key   = lazy.Regexp(`(?i)token|api_?key|access_?key|private_?key|\bpin\b`)
 )
 
 // word keeps a name or key word. A lone e before a quote makes backslashes count in it.
@@ -84,22 +85,22 @@ func (q *query) word(rest string) {
 		return
 	}
 	q.keep(n)
-	q.number = key.MatchString(rest[:n])
+	q.number = key().MatchString(rest[:n])
 	if q.number {
 		q.setting()
 	}
-	if proof.MatchString(rest[:n]) {
+	if proof().MatchString(rest[:n]) {
 		q.statementEnd()
 	}
 }
 
 // assigned is what stands between a setting and its value, which needs no quotes where it
 // looks like a name.
-var assigned = regexp.MustCompile(`(?i)^\s*(?:=|to\s)\s*([a-z_\x80-\x{10ffff}][a-z0-9_$\x80-\x{10ffff}]*)`)
+var assigned = lazy.Regexp(`(?i)^\s*(?:=|to\s)\s*([a-z_\x80-\x{10ffff}][a-z0-9_$\x80-\x{10ffff}]*)`)
 
 // setting hides the value of a setting whose name is a key, if it is a word.
 func (q *query) setting() {
-	m := assigned.FindStringSubmatchIndex(q.in[q.at:])
+	m := assigned().FindStringSubmatchIndex(q.in[q.at:])
 	if m == nil {
 		return
 	}
@@ -121,11 +122,11 @@ func (q *query) statementEnd() {
 	q.hide(" ?", end)
 }
 
-var tag = regexp.MustCompile(`^\$(?:[A-Za-z_\x80-\x{10ffff}][A-Za-z0-9_\x80-\x{10ffff}]*)?\$`)
+var tag = lazy.Regexp(`^\$(?:[A-Za-z_\x80-\x{10ffff}][A-Za-z0-9_\x80-\x{10ffff}]*)?\$`)
 
 // dollar hides a literal in dollar quotes; a parameter such as $1 stays.
 func (q *query) dollar(rest string) {
-	open := tag.FindString(rest)
+	open := tag().FindString(rest)
 	if open == "" {
 		if len(rest) > 1 && isLetter(rest[1]) && strings.IndexByte(rest[1:], '$') < 0 {
 			q.hide("?", len(rest)) // a tag that was cut

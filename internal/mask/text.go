@@ -1,9 +1,10 @@
 package mask
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"coordtop/internal/lazy"
 )
 
 // Sign stands where a secret was.
@@ -20,7 +21,7 @@ func Text(s string) string {
 	}
 	s = logins(addresses(s))
 	if containsAny(s, forming) {
-		s = forms.ReplaceAllString(s, Sign)
+		s = forms().ReplaceAllString(s, Sign)
 	}
 	return values(s)
 }
@@ -33,13 +34,13 @@ func containsAny(s string, list []string) bool {
 const shortest = 4
 
 // address finds a URL. A password may hold any sign but a blank or a double quote.
-var address = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"]+`)
+var address = lazy.Regexp(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"]+`)
 
 func addresses(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
 	}
-	return address.ReplaceAllStringFunc(s, func(url string) string {
+	return address().ReplaceAllStringFunc(s, func(url string) string {
 		scheme, rest, _ := strings.Cut(url, "://")
 		return scheme + "://" + withoutLogin(rest)
 	})
@@ -62,7 +63,7 @@ func withoutLogin(rest string) string {
 	}
 	from := 0
 	for host := range strings.SplitSeq(rest[:end], ",") {
-		if !hostPort.MatchString(host) {
+		if !hostPort().MatchString(host) {
 			name, _, _ := strings.Cut(host, ":")
 			return rest[:from+len(name)] + ":" + Sign
 		}
@@ -71,22 +72,22 @@ func withoutLogin(rest string) string {
 	return rest
 }
 
-var hostPort = regexp.MustCompile(`^(?:\[[^\]]*\]|[^:\[]*)(?::\d*)?$`)
+var hostPort = lazy.Regexp(`^(?:\[[^\]]*\]|[^:\[]*)(?::\d*)?$`)
 
 // login finds user:password@host without a scheme.
-var login = regexp.MustCompile(`[^\s:@/"'=,]+:[^\s@"]+@[^\s@]`)
+var login = lazy.Regexp(`[^\s:@/"'=,]+:[^\s@"]+@[^\s@]`)
 
 // pid is what stands before the @ where no password does: a process or a thread.
-var pid = regexp.MustCompile(`^\d{1,7}$`)
+var pid = lazy.Regexp(`^\d{1,7}$`)
 
 func logins(s string) string {
 	if strings.IndexByte(s, '@') < 0 {
 		return s
 	}
-	return login.ReplaceAllStringFunc(s, func(text string) string {
+	return login().ReplaceAllStringFunc(s, func(text string) string {
 		user, rest, _ := strings.Cut(text, ":")
 		password, host, _ := strings.Cut(rest, "@")
-		if pid.MatchString(password) || strings.HasPrefix(password, "//") {
+		if pid().MatchString(password) || strings.HasPrefix(password, "//") {
 			return text
 		}
 		return user + ":" + Sign + "@" + host
@@ -95,12 +96,12 @@ func logins(s string) string {
 
 // announced finds a key that announces a secret: a word in it, then = : := => or >,
 // with quotes around the key or none.
-var announced = regexp.MustCompile(`(?i)(?:[a-z0-9_.-]*(?:passw(?:or[dt]|d)|passphrase|mot_?de_?passe|pwd|secret|token|jwt|hmac|signature|credential|authorization|cookie|(?:api|access|private|account|encryption|signing|master)[_-]?key)[a-z0-9_.-]*` +
+var announced = lazy.Regexp(`(?i)(?:[a-z0-9_.-]*(?:passw(?:or[dt]|d)|passphrase|mot_?de_?passe|pwd|secret|token|jwt|hmac|signature|credential|authorization|cookie|(?:api|access|private|account|encryption|signing|master)[_-]?key)[a-z0-9_.-]*` +
 	`|[a-z0-9_.-]*(?:pass|auth|pw)|(?:[a-z0-9.-]*[_.-]|\b)(?:bearer|sig|otp|pin))` +
 	`(\\*["'])?\s*(?:=>|:=|[=:>])\s*|\b(?:password|passwd|pwd|bearer)["']?\s+(?:is\s+)?`)
 
 // scheme of a login in a header: the secret follows it.
-var loginScheme = regexp.MustCompile(`(?i)^(?:basic|bearer|digest|negotiate|token|apikey)\s+`)
+var loginScheme = lazy.Regexp(`(?i)^(?:basic|bearer|digest|negotiate|token|apikey)\s+`)
 
 // values masks what follows each key that announces a secret. A key may stand in the value
 // of another.
@@ -108,7 +109,7 @@ func values(s string) string {
 	if !containsAny(strings.ToLower(s), announcing) {
 		return s
 	}
-	keys := announced.FindAllStringSubmatchIndex(s, -1)
+	keys := announced().FindAllStringSubmatchIndex(s, -1)
 	if keys == nil {
 		return s
 	}
@@ -116,7 +117,7 @@ func values(s string) string {
 	shown := 0 // up to here s is written or masked
 	for _, at := range keys {
 		from, quotedKey := at[1], at[2] >= 0
-		from += len(loginScheme.FindString(s[from:]))
+		from += len(loginScheme().FindString(s[from:]))
 		rest := s[from:]
 		if from < shown && strings.IndexAny(rest, `\"'`) != 0 {
 			continue // it ends where the value does that it is in
@@ -151,7 +152,7 @@ func value(s string, quotedKey bool) (opened, end int) {
 	case quotedKey && (rest[0] == '{' || rest[0] == '['):
 		return 0, len(s)
 	}
-	if block.MatchString(s) {
+	if block().MatchString(s) {
 		return 0, len(s)
 	}
 	ends := " \t\r\n\v\f"
@@ -167,7 +168,7 @@ func value(s string, quotedKey bool) (opened, end int) {
 }
 
 // block opens a text of several lines in YAML.
-var block = regexp.MustCompile(`^[|>][-+0-9]*[ \t]*\r?\n`)
+var block = lazy.Regexp(`^[|>][-+0-9]*[ \t]*\r?\n`)
 
 // quoted is the length of a text up to its closing quote, which bears as many backslashes
 // as the opening one. A doubled single quote is one of the text.
@@ -198,6 +199,6 @@ var (
 )
 
 // forms are secrets that are known by what they look like.
-var forms = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|$)` +
+var forms = lazy.Regexp(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|$)` +
 	`|\beyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)*` +
 	`|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk-|sk_live_|rk_live_|AKIA|ASIA|AIza|ya29\.|t1\.)[A-Za-z0-9_.-]{8,}`)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"coordtop/internal/lazy"
 )
 
 const (
@@ -90,7 +91,7 @@ func refusedParameter(err error) bool {
 
 // plainName matches the name of a setting only. Other text may be a part of a password with a ?
 // or a &.
-var plainName = regexp.MustCompile(`^[a-z]{1,12}([._][a-z]{1,12})*$`)
+var plainName = lazy.Regexp(`^[a-z]{1,12}([._][a-z]{1,12})*$`)
 
 // connect logs in.
 func connect(ctx context.Context, o Options) (*Conn, error) {
@@ -101,7 +102,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	config := o.Config.Copy()
 	var note string
 	if o.Known.refuses.Load() {
-		names := slices.DeleteFunc(slices.Sorted(maps.Keys(config.RuntimeParams)), func(name string) bool { return !plainName.MatchString(name) })
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(config.RuntimeParams)), func(name string) bool { return !plainName().MatchString(name) })
 		note = fmt.Sprintf("the server or a pooler refuses a parameter of the address, so it is ignored: %s", Line(strings.Join(names, ", ")))
 		clear(config.RuntimeParams)
 	}

@@ -1,13 +1,13 @@
 package pgsource
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/lazy"
 	"coordtop/sources"
 )
 
@@ -31,11 +31,11 @@ func traceOf(a *activity) trace {
 }
 
 // tryCall finds the numbers in a query that tries, where they are written in it.
-var tryCall = regexp.MustCompile(`pg_try_advisory_(?:xact_)?lock(?:_shared)?\s*\(\s*(-?\d+)(?:\s*::\s*\w+)?\s*(?:,\s*(-?\d+)(?:\s*::\s*\w+)?\s*)?\)`)
+var tryCall = lazy.Regexp(`pg_try_advisory_(?:xact_)?lock(?:_shared)?\s*\(\s*(-?\d+)(?:\s*::\s*\w+)?\s*(?:,\s*(-?\d+)(?:\s*::\s*\w+)?\s*)?\)`)
 
 // triedKey reads the key that a query tries for.
 func triedKey(query string) (pgcoord.Key, bool) {
-	m := tryCall.FindStringSubmatch(query)
+	m := tryCall().FindStringSubmatch(query)
 	if m == nil {
 		return pgcoord.Key{}, false
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/files"
 	"coordtop/internal/format"
+	"coordtop/internal/lazy"
 	"coordtop/sources"
 )
 
@@ -21,7 +21,7 @@ import (
 const mostNames = 100_000
 
 // numbers is a range of numbers in a name, as {0..9}.
-var numbers = regexp.MustCompile(`\{(\d{1,9})\.\.(\d{1,9})\}`)
+var numbers = lazy.Regexp(`\{(\d{1,9})\.\.(\d{1,9})\}`)
 
 // expand returns the names that a pattern stands for: each {0..9} is every number in turn, with as
 // many digits as the first one has. Other braces are part of the name. \* is a star.
@@ -32,7 +32,7 @@ func expand(pattern string) ([]string, error) {
 	}
 	names := []string{strings.ReplaceAll(pattern, `\*`, "*")}
 	for {
-		all := numbers.FindAllStringSubmatchIndex(names[0], -1)
+		all := numbers().FindAllStringSubmatchIndex(names[0], -1)
 		if len(all) == 0 {
 			break
 		}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"coordtop/internal/config"
+	"coordtop/internal/lazy"
 )
 
 // postgresParameter reads lists of locks and of channels. The server refuses the rest.
@@ -32,7 +32,7 @@ func postgresParameter(t *config.Target, key, value string) (ours bool, err erro
 }
 
 // setting is what the name of a setting of Postgres looks like.
-var setting = regexp.MustCompile(`^[A-Za-z_]{1,40}([.][A-Za-z_]{1,40})?$`)
+var setting = lazy.Regexp(`^[A-Za-z_]{1,40}([.][A-Za-z_]{1,40})?$`)
 
 func postgresSetting(key, value string) error {
 	ours := []string{"locks", "keys", "election", "mutex", "channels"}
@@ -42,7 +42,7 @@ func postgresSetting(key, value string) error {
 	switch modes := []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}; {
 	case key == "node":
 		return errors.New("node= is for YDB: write locks=, election= or mutex=")
-	case !setting.MatchString(key):
+	case !setting().MatchString(key):
 		return fmt.Errorf("no setting of Postgres has such a name: write ? and & in a password as %%3F and %%26; to select there are %s=", strings.Join(ours, "=, "))
 	case key == "sslmode" && !slices.Contains(modes, value):
 		return fmt.Errorf("sslmode= takes %s", strings.Join(modes, ", "))

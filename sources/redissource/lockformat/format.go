@@ -66,11 +66,11 @@ type name struct {
 	part   string // at the start, or behind a separator
 	ends   string
 
-	pattern *regexp.Regexp // nil: any
+	pattern func() *regexp.Regexp // nil: any
 }
 
 func (n name) match(s string) bool {
-	return (n.pattern == nil || n.pattern.MatchString(s)) && strings.HasPrefix(s, n.begins) && strings.HasSuffix(s, n.ends) && partAt(s, n.part) >= 0
+	return (n.pattern == nil || n.pattern().MatchString(s)) && strings.HasPrefix(s, n.begins) && strings.HasSuffix(s, n.ends) && partAt(s, n.part) >= 0
 }
 
 // partAt is where part begins in s: at the start or behind a separator; -1: nowhere.

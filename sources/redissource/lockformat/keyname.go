@@ -1,11 +1,11 @@
 package lockformat
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"coordtop/internal/lazy"
 	"coordtop/internal/legible"
 	"coordtop/sources"
 )
@@ -96,7 +96,7 @@ func ByName(key string) (lock string, ok bool) {
 		return lock, true
 	}
 	if at := partAt(key, "uniquejobs:"); at >= 0 {
-		if m := uniqueJob.FindStringSubmatch(key[at:]); m != nil {
+		if m := uniqueJob().FindStringSubmatch(key[at:]); m != nil {
 			return key[:at] + m[1] + uniqueLocked, true
 		}
 		return "", true
@@ -134,7 +134,7 @@ func redissonLock(key string) (lock string, ok bool) {
 	if strings.HasPrefix(key, "redisson_unlock_latch:") {
 		return "", true
 	}
-	if m := readerTTL.FindStringSubmatch(key); m != nil {
+	if m := readerTTL().FindStringSubmatch(key); m != nil {
 		return untagged(m[1]), true
 	}
 	if IsPermits(key) {
@@ -184,8 +184,8 @@ const (
 )
 
 var (
-	readerTTL = regexp.MustCompile(`^(.*):` + legible.UUID + `:\d+` + redissonReader + `\d+$`)
-	uniqueJob = regexp.MustCompile(`^(uniquejobs:[0-9a-f]{16,64}(?::RUN)?)(?::LOCKED|:QUEUED|:PRIMED|:INFO)?$`)
+	readerTTL = lazy.Regexp(`^(.*):` + legible.UUID + `:\d+` + redissonReader + `\d+$`)
+	uniqueJob = lazy.Regexp(`^(uniquejobs:[0-9a-f]{16,64}(?::RUN)?)(?::LOCKED|:QUEUED|:PRIMED|:INFO)?$`)
 )
 
 // tagged is how Redisson writes a lock's name into that of a companion.

@@ -1,9 +1,8 @@
 package lockformat
 
 import (
-	"regexp"
-
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/lazy"
 	"coordtop/sources"
 )
 
@@ -122,9 +121,9 @@ var table = []Format{
 
 var (
 	// versioned is how Django's cache names a key: a prefix that is mostly empty, a version, the key.
-	versioned = regexp.MustCompile(`^[^:]*:\d{1,4}:.`)
+	versioned = lazy.Regexp(`^[^:]*:\d{1,4}:.`)
 	// cached is how Laravel's cache names a key: the slug of the application, _cache_ or -cache-, the key.
-	cached = regexp.MustCompile(`[0-9a-z][_-]cache[_-]:?.`)
+	cached = lazy.Regexp(`[0-9a-z][_-]cache[_-]:?.`)
 	// registered is how Spring names a key: its registry, the key.
-	registered = regexp.MustCompile(`:.`)
+	registered = lazy.Regexp(`:.`)
 )

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/lazy"
 	"coordtop/internal/legible"
 	"coordtop/sources"
 )
@@ -144,7 +145,7 @@ func (l *Lock) readJob(c *Content, beside []Content, o Options) {
 // redissonField is how Redisson names an owner in a lock's hash: its client's UUID, the
 // thread, and :write in a read-write lock for the writer. Whoever sends it counts as the
 // owner, so the UUID is treated as a nonce.
-var redissonField = regexp.MustCompile(`^(` + legible.UUID + `):(\d+)(:write)?$`)
+var redissonField = lazy.Regexp(`^(` + legible.UUID + `):(\d+)(:write)?$`)
 
 // longestThread is how many digits of a thread's number are shown; a longer one could be drawn
 // by lot.
@@ -153,7 +154,7 @@ const longestThread = 7
 // redissonOwner names the owner of a field; id is "" for what is none. Its client is no session:
 // where that ends, its locks stay.
 func redissonOwner(field string, patterns []*regexp.Regexp) (id, label string) {
-	match := redissonField.FindStringSubmatch(field)
+	match := redissonField().FindStringSubmatch(field)
 	if match == nil {
 		return "", ""
 	}
@@ -312,7 +313,7 @@ func (l *Lock) readMembers(c *Content, _ []Content, _ Options) {
 			continue
 		}
 		owner := m.Text
-		if uuids.MatchString(owner) {
+		if uuids().MatchString(owner) {
 			owner = owner[:uuidLen]
 		}
 		permits[owner]++

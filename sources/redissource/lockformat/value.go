@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"coordtop/internal/lazy"
 	"coordtop/internal/legible"
 )
 
@@ -36,21 +37,21 @@ const (
 )
 
 var (
-	uuids = regexp.MustCompile(`^` + legible.UUID + `(?s:(:\d+)?(:write)?|(_\d+)| .*)$`)
+	uuids = lazy.Regexp(`^` + legible.UUID + `(?s:(:\d+)?(:write)?|(_\d+)| .*)$`)
 	texts = []struct {
 		size    int // in bytes; 0: any
-		pattern *regexp.Regexp
+		pattern func() *regexp.Regexp
 		form    form
 	}{
-		{32, regexp.MustCompile(`^[0-9a-f]{32}$`), isHex},
-		{24, regexp.MustCompile(`^[0-9A-Za-z+/]{21}[AQgw]==$`), isBase64},
-		{44, regexp.MustCompile(`^[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=$`), isBase64Long},
-		{24, regexp.MustCompile(`^[0-9a-f]{24}$`), isJobID},
-		{16, regexp.MustCompile(`^[0-9A-Za-z]{16}$`), isRandom16},
-		{24, regexp.MustCompile(`^s:16:"[0-9A-Za-z]{16}";$`), isSerialized16},
-		{0, regexp.MustCompile(`^ADDED:[^@]+@.+$`), isShedLock},
-		{0, regexp.MustCompile(`^[0-9A-Za-z_-]{21}[AQgw]`), isBase64URL},
-		{22, regexp.MustCompile(`^[0-9A-Za-z]{22}$`), isRandom22},
+		{32, lazy.Regexp(`^[0-9a-f]{32}$`), isHex},
+		{24, lazy.Regexp(`^[0-9A-Za-z+/]{21}[AQgw]==$`), isBase64},
+		{44, lazy.Regexp(`^[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=$`), isBase64Long},
+		{24, lazy.Regexp(`^[0-9a-f]{24}$`), isJobID},
+		{16, lazy.Regexp(`^[0-9A-Za-z]{16}$`), isRandom16},
+		{24, lazy.Regexp(`^s:16:"[0-9A-Za-z]{16}";$`), isSerialized16},
+		{0, lazy.Regexp(`^ADDED:[^@]+@.+$`), isShedLock},
+		{0, lazy.Regexp(`^[0-9A-Za-z_-]{21}[AQgw]`), isBase64URL},
+		{22, lazy.Regexp(`^[0-9A-Za-z]{22}$`), isRandom22},
 	}
 )
 
@@ -66,7 +67,7 @@ func formOf(c *Content) form {
 }
 
 func formOfText(text []byte) form {
-	if m := uuids.FindSubmatch(text); m != nil {
+	if m := uuids().FindSubmatch(text); m != nil {
 		switch {
 		case len(m[3]) > 0:
 			return isUUIDPermit
@@ -83,7 +84,7 @@ func formOfText(text []byte) form {
 		return isNumber
 	}
 	for _, t := range texts {
-		if t.size != 0 && t.size != len(text) || !t.pattern.Match(text) {
+		if t.size != 0 && t.size != len(text) || !t.pattern().Match(text) {
 			continue
 		}
 		switch {
@@ -145,10 +146,10 @@ func IsNumberOrTime(value []byte) bool {
 // a truth value, also as PHP writes it, or nothing.
 func NamesNobody(value []byte) bool {
 	value = bytes.Trim(value, `"`)
-	return IsNumberOrTime(value) || len(value) <= longestNumber && truths.Match(value)
+	return IsNumberOrTime(value) || len(value) <= longestNumber && truths().Match(value)
 }
 
-var truths = regexp.MustCompile(`(?i)^(|true|false|yes|no|on|ok|y|t|locked|lock|taken|held|null|nil|none|undefined|[ibd]:[0-9.]{1,20};)$`)
+var truths = lazy.Regexp(`(?i)^(|true|false|yes|no|on|ok|y|t|locked|lock|taken|held|null|nil|none|undefined|[ibd]:[0-9.]{1,20};)$`)
 
 // clock is a time in milliseconds since 1970 as it is shown. It is of another machine's clock.
 func clock(millis float64) string {

@@ -1,0 +1,3 @@
+// Package lazy makes what is costly to make when it is first needed, so that a command that does not need it
+// starts at once.
+package lazy
