@@ -35,6 +35,13 @@ func callRules() []rule {
 			},
 		},
 		{
+			name: "regular expressions are compiled when they are needed", check: compileLate,
+			breaks: []map[string]string{{"a/a.go": "package a\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n"}},
+			keeps: map[string]string{
+				"a/a_test.go": "package a\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n", "internal/lazy/a.go": "package lazy\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n",
+			},
+		},
+		{
 			name: "a context comes first", check: contextFirst,
 			breaks: []map[string]string{
 				{"a/a.go": "package a\nimport \"context\"\nfunc f(n int, ctx context.Context) {}\n"},
@@ -88,6 +95,20 @@ func sourcesTakeTheTime(files []file) []string {
 		}
 		for _, c := range f.calls("time", "Now", "Since", "Until") {
 			wrong = append(wrong, fmt.Sprintf("%s calls time.%s: a replay would read another time; ask the Hub's Clock", f.at(c), c.Sel.Name))
+		}
+	}
+	return wrong
+}
+
+// compileLate keeps the start of the program short.
+func compileLate(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		if f.test || f.dir == "internal/lazy" {
+			continue
+		}
+		for _, c := range f.calls("regexp", "MustCompile") {
+			wrong = append(wrong, f.at(c)+" compiles an expression at the start: lazy.Regexp does it when it is needed")
 		}
 	}
 	return wrong
