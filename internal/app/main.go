@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -46,16 +47,23 @@ type Environment struct {
 	wrapSource func(sources.Source) sources.Source
 }
 
-// gcPercent is the GOGC that is used if the environment sets none. Go's own is 100. With 50 the program
-// takes less memory, and the collector runs more often.
-const gcPercent = 50
+// What is used if the environment sets no GOGC. Go's own is 100, at which the collector runs first with 4 MB.
+const (
+	firstGCPercent = 400 // a command that soon ends never collects
+	gcPercent      = 50  // from the first collection on: the program takes less memory, and the collector runs more often
+)
+
+func collectLate() {
+	debug.SetGCPercent(firstGCPercent)
+	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, gcPercent)
+}
 
 // OS returns the Environment of this process. A write to a closed pipe is an error from
 // here on and not the end of the process.
 func OS(example string) Environment {
 	signal.Ignore(syscall.SIGPIPE)
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		collectLate()
 	}
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) {
 		// For a shell that completes a line the library writes to os.Stderr what it does not

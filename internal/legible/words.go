@@ -33,7 +33,7 @@ const (
 )
 
 var words = sync.OnceValue(func() *dictionary {
-	d := &dictionary{known: map[string]bool{}, mixed: map[string]bool{}, often: map[string]float64{}}
+	d := &dictionary{known: make(map[string]bool, len(wordList)/7), mixed: map[string]bool{}, often: map[string]float64{}}
 	var count, pairs, often [longestPair + 1]float64
 	for w := range listed(frequentList) {
 		if _, again := d.often[w]; !again {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -125,19 +126,24 @@ func checkObjects(ctx context.Context, db *sql.DB, has int) error {
 		}
 		return nil
 	}
-	ours, err := connect(":memory:", "", 1)
-	if err != nil {
-		return err
+	if has == 0 || shapeOf(found) != shapes[has-1] {
+		return history.ErrForeign
 	}
-	_, err = ours.ExecContext(ctx, strings.Join(schema[:has], ""))
-	var expected []string
-	if err == nil {
-		expected, err = objects(ctx, ours)
-	}
-	if err == nil && !slices.Equal(found, expected) {
-		err = history.ErrForeign
-	}
-	return errors.Join(err, ours.Close())
+	return nil
+}
+
+// shapes[n] is what shapeOf tells of the objects of a file of version n+1.
+var shapes = [version]string{
+	"60b12f16008ddead2bdaceb11a0de205577791013602c69a319e45bb0f55907a",
+	"8ee1bdc2a7d1818c4cc2fead2bab912042ba14ef6299ab1072482af271901fa3",
+	"ec316c9685baffd2a6b8ae88e07e4c40fb7a5dd6b32a40c541620922fdeab8da",
+	"30ef00fed8d4d063ed02a86c9593a56aa32e6cd35d6ce70e1af7365716f639ca",
+	"9796936ad2cb35257244e49c59289a5b0cefc24096c2d69d957029cadc3bc48f",
+}
+
+// shapeOf is the SHA-256 of what objects returns.
+func shapeOf(objects []string) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(objects, "\n"))))
 }
 
 // objects returns the statements that made what is in a file, but for the indexes and statistics that SQLite keeps
