@@ -107,12 +107,13 @@ type world struct {
 	exit           func(code int)
 	example        string
 	wrapDriver     func(coord.Driver) coord.Driver
+	fits           func(out io.Writer, args []string) io.Writer // see fitsSchema
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	return &world{
-		home: t.TempDir(), vars: map[string]string{}, stdout: newStream(), stderr: newStream(), example: "example\n",
+		home: t.TempDir(), vars: map[string]string{}, stdout: newStream(), stderr: newStream(), example: "example\n", fits: fitsSchema(t),
 		exit: func(int) { panic("a command did not come back") },
 	}
 }
@@ -128,7 +129,7 @@ func (w *world) mainTo(ctx context.Context, stdout io.Writer, args ...string) in
 		vars[k] = v
 	}
 	return Main(Environment{
-		Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: w.stderr, Example: w.example, wrapDriver: w.wrapDriver, Record: w.record,
+		Args: args, Stdin: strings.NewReader(""), Stdout: w.fits(stdout, args), Stderr: w.stderr, Example: w.example, wrapDriver: w.wrapDriver, Record: w.record,
 		Lookup:   func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Environ:  []string{"TERM=xterm"},
 		Terminal: func() bool { return w.tty },

@@ -70,6 +70,7 @@ func (p *program) getCommand() *cobra.Command {
 	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
 	completeFlag(cmd, "fail-on", headless.Faults()...)
 	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	p.schemaFlag(cmd, headless.OfGet)
 	return cmd
 }
 
@@ -96,6 +97,7 @@ func (p *program) watchCommand() *cobra.Command {
 	}
 	o.flag(cmd)
 	cmd.ValidArgsFunction = p.settings.completeSources
+	p.schemaFlag(cmd, headless.OfWatch)
 	return cmd
 }
 

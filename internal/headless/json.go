@@ -89,7 +89,7 @@ func kind(k sources.Kind) *string {
 
 type aliasJSON struct {
 	Text  string `json:"text"`
-	Known string `json:"known"`
+	Known string `json:"known" is:"known"`
 }
 
 func aliasOf(s string, how sources.Known) *aliasJSON {

@@ -11,8 +11,8 @@ import (
 )
 
 type getJSON struct {
-	V          int             `json:"v"`
-	At         *string         `json:"at"`
+	V          int             `json:"v" is:"version"`
+	At         *string         `json:"at" is:"time"`
 	Sources    []sourceJSON    `json:"sources"`
 	Primitives []primitiveJSON `json:"primitives"`
 }
@@ -20,7 +20,7 @@ type getJSON struct {
 type sourceJSON struct {
 	Name       string      `json:"name"`
 	Type       string      `json:"type"`
-	Health     string      `json:"health"`
+	Health     string      `json:"health" is:"health"`
 	Mode       *string     `json:"mode"`
 	Error      *string     `json:"error"`
 	AgeMS      *int64      `json:"age_ms"`
@@ -31,7 +31,7 @@ type sourceJSON struct {
 
 type scopeJSON struct {
 	Name       string            `json:"name"`
-	Health     string            `json:"health"`
+	Health     string            `json:"health" is:"health"`
 	Synced     bool              `json:"synced"`
 	Mode       *string           `json:"mode"`
 	AgeMS      *int64            `json:"age_ms"`
@@ -44,7 +44,7 @@ type scopeJSON struct {
 type primitiveJSON struct {
 	Source      string       `json:"source"`
 	Namespace   *string      `json:"namespace"`
-	Kind        *string      `json:"kind"`
+	Kind        *string      `json:"kind" is:"kind"`
 	Guess       bool         `json:"guess,omitempty"`
 	Name        string       `json:"name"`
 	NameB64     string       `json:"name_b64,omitempty"`
@@ -55,32 +55,32 @@ type primitiveJSON struct {
 	Ephemeral   bool         `json:"ephemeral"`
 	Data        *blobJSON    `json:"data"`
 	Fresh       bool         `json:"fresh"`
-	State       string       `json:"state"`
+	State       string       `json:"state" is:"state"`
 	Note        string       `json:"note,omitempty"`
 	Owners      *[]ownerJSON `json:"owners"`
-	OwnersKnown string       `json:"owners_known"`
+	OwnersKnown string       `json:"owners_known" is:"known"`
 
-	FreeSince      *string    `json:"free_since"`
-	FreeSinceKnown string     `json:"free_since_known"`
-	FreeSinceAfter *string    `json:"free_since_after"`
+	FreeSince      *string    `json:"free_since" is:"time"`
+	FreeSinceKnown string     `json:"free_since_known" is:"known"`
+	FreeSinceAfter *string    `json:"free_since_after" is:"time"`
 	Before         []termJSON `json:"before"`
 
 	Queue queueJSON `json:"queue"`
 
 	Candidates      *[]waiterJSON `json:"candidates"`
-	CandidatesKnown string        `json:"candidates_known"`
+	CandidatesKnown string        `json:"candidates_known" is:"known"`
 
 	Problems []problemJSON `json:"problems"`
 	Actions  []actionJSON  `json:"actions,omitempty"`
 }
 
 type problemJSON struct {
-	Fault      string  `json:"fault"`
-	Severity   string  `json:"severity"`
+	Fault      string  `json:"fault" is:"fault"`
+	Severity   string  `json:"severity" is:"severity"`
 	Sentence   string  `json:"sentence"`
-	Since      *string `json:"since"`
-	SinceKnown string  `json:"since_known"`
-	SinceAfter *string `json:"since_after"`
+	Since      *string `json:"since" is:"time"`
+	SinceKnown string  `json:"since_known" is:"known"`
+	SinceAfter *string `json:"since_after" is:"time"`
 }
 
 func problemsOf(list []verdict.Problem) []problemJSON {
@@ -120,13 +120,13 @@ type ownerJSON struct {
 	ID         string            `json:"id"`
 	Label      string            `json:"label"`
 	Session    *string           `json:"session"`
-	Mode       string            `json:"mode"`
+	Mode       string            `json:"mode" is:"mode"`
 	Permits    int64             `json:"permits"`
-	Fence      *string           `json:"fence"`
-	Since      *string           `json:"since"`
-	SinceKnown string            `json:"since_known"`
-	SinceAfter *string           `json:"since_after"`
-	Expires    *string           `json:"expires"`
+	Fence      *string           `json:"fence" is:"number"`
+	Since      *string           `json:"since" is:"time"`
+	SinceKnown string            `json:"since_known" is:"known"`
+	SinceAfter *string           `json:"since_after" is:"time"`
+	Expires    *string           `json:"expires" is:"time"`
 	LeaseMS    *int64            `json:"lease_ms"`
 	Data       *blobJSON         `json:"data"`
 	Attrs      map[string]string `json:"attrs"`
@@ -135,9 +135,9 @@ type ownerJSON struct {
 }
 
 type queueJSON struct {
-	Known   string        `json:"known"`
+	Known   string        `json:"known" is:"known"`
 	Len     *int          `json:"len"`
-	At      *string       `json:"at"`
+	At      *string       `json:"at" is:"time"`
 	Waiters *[]waiterJSON `json:"waiters"`
 }
 
@@ -145,13 +145,13 @@ type waiterJSON struct {
 	ID         string            `json:"id"`
 	Label      string            `json:"label"`
 	Session    *string           `json:"session"`
-	Mode       string            `json:"mode"`
+	Mode       string            `json:"mode" is:"mode"`
 	Permits    int64             `json:"permits"`
-	Order      *string           `json:"order"`
+	Order      *string           `json:"order" is:"number"`
 	Turn       *int              `json:"turn"`
-	Since      *string           `json:"since"`
-	SinceKnown string            `json:"since_known"`
-	SinceAfter *string           `json:"since_after"`
+	Since      *string           `json:"since" is:"time"`
+	SinceKnown string            `json:"since_known" is:"known"`
+	SinceAfter *string           `json:"since_after" is:"time"`
 	TimeoutMS  *int64            `json:"timeout_ms"`
 	Data       *blobJSON         `json:"data"`
 	Attrs      map[string]string `json:"attrs"`

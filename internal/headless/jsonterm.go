@@ -6,15 +6,15 @@ import "coordtop/sources"
 type termJSON struct {
 	ID         string      `json:"id"`
 	Label      string      `json:"label"`
-	Fence      *string     `json:"fence"`
-	Since      *string     `json:"since"`
-	SinceKnown string      `json:"since_known"`
-	SinceAfter *string     `json:"since_after"`
-	Until      *string     `json:"until"`
-	UntilAfter *string     `json:"until_after"`
+	Fence      *string     `json:"fence" is:"number"`
+	Since      *string     `json:"since" is:"time"`
+	SinceKnown string      `json:"since_known" is:"known"`
+	SinceAfter *string     `json:"since_after" is:"time"`
+	Until      *string     `json:"until" is:"time"`
+	UntilAfter *string     `json:"until_after" is:"time"`
 	HeldMS     *lengthJSON `json:"held_ms"`
-	Cause      string      `json:"cause"`
-	CauseKnown string      `json:"cause_known"`
+	Cause      string      `json:"cause" is:"cause"`
+	CauseKnown string      `json:"cause_known" is:"known"`
 }
 
 // termsOf are the terms that are over, the newest first.

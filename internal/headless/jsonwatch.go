@@ -7,15 +7,15 @@ import (
 )
 
 type eventJSON struct {
-	V         int           `json:"v"`
+	V         int           `json:"v" is:"version"`
 	Seq       uint64        `json:"seq"`
-	At        *string       `json:"at"`
-	After     *string       `json:"after"`
-	Event     string        `json:"event"`
+	At        *string       `json:"at" is:"time"`
+	After     *string       `json:"after" is:"time"`
+	Event     string        `json:"event" is:"event"`
 	Source    *string       `json:"source"`
 	Scope     *string       `json:"scope"`
 	Namespace *string       `json:"namespace"`
-	Kind      *string       `json:"kind"`
+	Kind      *string       `json:"kind" is:"kind"`
 	Name      *string       `json:"name"`
 	NameB64   string        `json:"name_b64,omitempty"`
 	Alias     *aliasJSON    `json:"alias"`
@@ -23,8 +23,8 @@ type eventJSON struct {
 	Previous  *ownerRefJSON `json:"previous"`
 	Last      *ownerRefJSON `json:"last"`
 	LastSeen  *ownerRefJSON `json:"last_seen"`
-	Cause     *string       `json:"cause"`
-	Known     string        `json:"known"`
+	Cause     *string       `json:"cause" is:"cause"`
+	Known     string        `json:"known" is:"known"`
 	GapMS     *intervalJSON `json:"gap_ms"`
 	HeldMS    *lengthJSON   `json:"held_ms"`
 	Counts    *countsJSON   `json:"counts,omitempty"`
@@ -35,7 +35,7 @@ type eventJSON struct {
 type ownerRefJSON struct {
 	ID    string  `json:"id"`
 	Label string  `json:"label"`
-	Fence *string `json:"fence"`
+	Fence *string `json:"fence" is:"number"`
 }
 
 // countsJSON are the counts before and after an event; Before nil: it was so when we first looked.

@@ -119,13 +119,16 @@ func (w *watcher) event(e *sources.Event) error {
 	return nil
 }
 
+// eventMissed is the event of a line that tells of events which were not printed.
+const eventMissed = "missed"
+
 // missed tells of events that were dropped before we read them.
 func (w *watcher) missed(n uint64) error {
 	detail := fmt.Sprintf("%d events were dropped before they could be written: the state follows", n)
 	if w.o.Format == JSON {
-		return encode(&w.buf, eventJSON{V: version, At: instant(time.Now()), Event: "missed", Known: sources.Told.String(), Missed: n, Detail: &detail})
+		return encode(&w.buf, eventJSON{V: version, At: instant(time.Now()), Event: eventMissed, Known: sources.Told.String(), Missed: n, Detail: &detail})
 	}
-	fmt.Fprintf(&w.buf, "%s  %-13s  %s\n", time.Now().In(w.o.Zone).Format(clock), "missed", detail)
+	fmt.Fprintf(&w.buf, "%s  %-13s  %s\n", time.Now().In(w.o.Zone).Format(clock), eventMissed, detail)
 	return nil
 }
 
