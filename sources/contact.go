@@ -25,7 +25,7 @@ import (
 // sentences of failures. Everything in it may come from anywhere: it is cleaned and cut.
 type Contact struct {
 	Words
-	Where    string        // host and port, or several
+	Where    string        // host and port, or several, or the path of a socket
 	User     string        // "": the server's default; repeated only where it is plainly a name
 	Database string        // its name or number; as User
 	Secrets  []string      // are never repeated, also where the server repeats them
@@ -171,6 +171,9 @@ func (c *Contact) complete(text, said string) string {
 			return ""
 		}
 		return text
+	}
+	if strings.HasPrefix(where, "/") {
+		text, said = strings.ReplaceAll(text, "host and port", "the path"), strings.ReplaceAll(said, "host and port", "the path")
 	}
 	return strings.NewReplacer(
 		"{where}", where, "{user}", user, "{of user}", when(named, " for "+user), "{database}", database,

@@ -33,7 +33,7 @@ func TestEveryFailureHasOneSentence(t *testing.T) {
 		NoHost:         "there is no host by the name in h:1: check its spelling, or the name server",
 		NoNameServer:   "the name server does not answer for h:1: check the network",
 		NothingListens: "nothing listens at h:1: check host and port, and whether the server runs",
-		NoSocket:       "there is no socket at h:1: check the folder, and whether the server runs",
+		NoSocket:       "there is no socket at h:1: check the path, and whether the server runs",
 		NoRoute:        "there is no route to h:1: check the address and the network",
 		Forbidden:      "this machine does not allow connections to h:1: check the rights of the socket, or the firewall",
 		NoAnswer:       "no answer from h:1: check host and port, and whether an Alien listens there",
@@ -144,6 +144,20 @@ func TestSentencesAreShortCleanAndWithoutSecrets(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestOfASocketThePathIsToBeChecked(t *testing.T) {
+	t.Parallel()
+	c := alien()
+	c.Where = "/run/a.sock"
+	for _, f := range []Failure{NothingListens, NoAnswer, Foreign, Lies} {
+		if text := c.Problem(f, nil, "").Text; !strings.Contains(text, "check the path") || strings.Contains(text, "port") {
+			t.Error(text)
+		}
+	}
+	if text := c.mistaken(nil, "a web server").Error(); text != "/run/a.sock is a web server: check the path" {
+		t.Error(text)
 	}
 }
 

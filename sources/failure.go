@@ -60,7 +60,7 @@ var sentences = [failures]sentence{
 	NoHost:         {text: "there is no host by the name in {where}: check its spelling, or the name server"},
 	NoNameServer:   {text: "the name server does not answer for {where}: check the network"},
 	NothingListens: {text: "nothing listens at {where}: check host and port, and whether the server runs"},
-	NoSocket:       {text: "there is no socket at {where}: check the folder, and whether the server runs"},
+	NoSocket:       {text: "there is no socket at {where}: check the path, and whether the server runs"},
 	NoRoute:        {text: "there is no route to {where}: check the address and the network"},
 	Forbidden:      {text: "this machine does not allow connections to {where}: check the rights of the socket, or the firewall"},
 	NoAnswer:       {text: "no answer from {where}: check host and port, and whether {product} listens there{with TLS}"},

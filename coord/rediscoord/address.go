@@ -31,7 +31,7 @@ const (
 // and logging them shows the address only.
 type ClientOptions struct {
 	Topology Topology
-	// Addrs are host:port: the server, or the Sentinels.
+	// Addrs are host:port: the server, or the Sentinels. The path of a Unix socket is one server.
 	Addrs []string
 	// Master is the master's name at the Sentinels.
 	Master string
@@ -67,6 +67,9 @@ type ClientOptions struct {
 
 // String returns the address without user and password.
 func (o ClientOptions) String() string {
+	if len(o.Addrs) == 1 && address.Network(o.Addrs[0]) == "unix" {
+		return fmt.Sprintf("unix://%s?db=%d", o.Addrs[0], o.DB)
+	}
 	scheme, path := "redis", strconv.Itoa(o.DB)
 	if o.TLS != nil {
 		scheme = "rediss"
@@ -91,8 +94,9 @@ func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String(
 //	redis://[user[:password]@]host[:6379][/db]
 //	redis+sentinel://[user[:password]@]host[:26379],host.../master[/db]
 //	redis+cluster://[user[:password]@]host[:6379],host...
+//	unix://[user[:password]@]/path/of/socket[?db=0]
 //
-// and the same with rediss for TLS, and with valkey and valkeys. Parameters: db, master, client_name, protocol,
+// and the first three with rediss for TLS, and with valkey and valkeys. Parameters: db, master, client_name, protocol,
 // dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
 // ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
 // address.ErrParameter. User and password are percent-decoded. No error repeats anything of the URL
@@ -113,10 +117,7 @@ func parseURL(raw string) (ClientOptions, error) {
 	}
 	o.User, o.Password = u.User, u.Password
 	if err == nil {
-		err = o.setHosts(u.Hosts)
-	}
-	if err == nil {
-		err = o.setPath(strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/"))
+		err = o.setPlace(u)
 	}
 	if err == nil {
 		err = address.Parameters(u.Query, o.setParameter)
@@ -128,11 +129,14 @@ func parseURL(raw string) (ClientOptions, error) {
 }
 
 func (o *ClientOptions) setScheme(scheme string) error {
-	base, topology, several := strings.Cut(strings.ToLower(scheme), "+")
+	if scheme == "unix" {
+		return nil
+	}
+	base, topology, several := strings.Cut(scheme, "+")
 	base = strings.Replace(base, "valkey", "redis", 1) // it speaks the same, and rediss is valkeys
 	o.Topology = Topology(topology)
 	if several != slices.Contains([]Topology{Sentinel, Cluster}, o.Topology) || base != "redis" && base != "rediss" {
-		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
+		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel, redis+cluster or unix")
 	}
 	if base == "rediss" {
 		o.TLS = &certs.Files{}
@@ -147,6 +151,31 @@ func (o *ClientOptions) setHosts(list string) (err error) {
 	}
 	o.Addrs, err = address.Hosts(list, port, "redis://host:6379/0")
 	return err
+}
+
+// setPlace reads the hosts and the path.
+func (o *ClientOptions) setPlace(u address.URL) error {
+	if u.Scheme == "unix" {
+		return o.setSocket(u)
+	}
+	if err := o.setHosts(u.Hosts); err != nil {
+		return err
+	}
+	return o.setPath(strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/"))
+}
+
+// longestSocket is how long the path of a socket may be, in bytes.
+const longestSocket = 107
+
+// setSocket reads the path of a socket. A blank in it is refused, because the server names our connections
+// by the path, in a list with blanks.
+func (o *ClientOptions) setSocket(u address.URL) error {
+	path, err := url.PathUnescape(u.Path)
+	if err != nil || u.Hosts != "" || len(path) < 2 || len(path) > longestSocket || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' }) {
+		return fmt.Errorf("a bad path of a socket: it begins with /, has no blanks and %d bytes at most, as in unix:///run/redis.sock?db=0", longestSocket)
+	}
+	o.Addrs = []string{path}
+	return nil
 }
 
 // setPath reads db, or master, or master/db.

@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"coordtop/internal/address"
 	"coordtop/internal/respwire"
 )
 
@@ -148,7 +151,13 @@ func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr
 		dial = (&tls.Dialer{NetDialer: plain, Config: config}).DialContext
 	}
 	return func(ctx context.Context, addr string) (respwire.Conn, error) {
-		c, err := dial(ctx, "tcp", addr)
+		network := address.Network(addr)
+		c, err := dial(ctx, network, addr)
+		if network == "unix" && errors.Is(err, syscall.ECONNREFUSED) { // as from a socket that nobody listens at
+			if info, no := os.Stat(addr); no == nil && info.Mode()&os.ModeSocket == 0 {
+				err = &net.OpError{Op: "dial", Net: network, Err: errors.New("it is no socket")}
+			}
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -23,8 +23,10 @@ func TestParseURLReadsEveryForm(t *testing.T) {
 		"redis://u@h":              {Addrs: []string{"h:6379"}, User: "u"},
 		"redis://:p%40%2F%3a:@h/1": {Addrs: []string{"h:6379"}, Password: "p@/::", DB: 1},
 		"redis://u:a@b@h":          {Addrs: []string{"h:6379"}, User: "u", Password: "a@b"},
-		"valkey://h/2":             {Addrs: []string{"h:6379"}, DB: 2},
-		"VALKEYS://h:1":            {Addrs: []string{"h:1"}, TLS: &certs.Files{}},
+		"unix:///run/redis.sock":   {Addrs: []string{"/run/redis.sock"}},
+		"UNIX://u:p%40@/run/a%2Bb.sock?db=2&protocol=2": {Addrs: []string{"/run/a+b.sock"}, User: "u", Password: "p@", DB: 2, Protocol: 2},
+		"valkey://h/2":  {Addrs: []string{"h:6379"}, DB: 2},
+		"VALKEYS://h:1": {Addrs: []string{"h:1"}, TLS: &certs.Files{}},
 		"rediss://h?ca=/a%20b&cert=c&key=k&server_name=s": {Addrs: []string{"h:6379"},
 			TLS: &certs.Files{CA: "/a b", Cert: "c", Key: "k", ServerName: "s"}},
 		"redis+sentinel://a,b:1/main/2": {Topology: rediscoord.Sentinel, Addrs: []string{"a:26379", "b:1"}, Master: "main", DB: 2},
@@ -51,6 +53,8 @@ func TestParseURLRefusesWithoutRepeatingSecrets(t *testing.T) {
 		"redis://:hunter2%zz@h", "redis://hunter2%zz@h", "redis://h?db=%zz", "redis://h/hunter2%zz",
 		"redis://u:1/hunter2@h", "redis://u:1?hunter2@h", "redis://u:1#hunter2@h", "redis://u:hunter2 @h", "redis://u:1?hunter2=x@h",
 		"redis://:hunter2@h?nosuch=hunter2", "redis://:hunter2@h?ca=hunter2", "redis://:hunter2@h?protocol=4",
+		"unix://", "unix:///", "unix://hunter2/a.sock", "unix://:hunter2@a.sock", "unix://:hunter2@/a%20b.sock", "unix://:hunter2/x@/a.sock",
+		"unix:///" + strings.Repeat("hunter2", 20), "unix:///a%zz", "unix:///a.sock?db=hunter2", "unix:///a.sock?ca=hunter2", "unix:///a.sock?master=hunter2",
 		"redis://:hunter2@h?protocol=hunter2", "redis://:hunter2@h?read_timeout=hunter2", "redis://:hunter2@h?dial_timeout=-1s",
 	} {
 		o, err := rediscoord.ParseURL(raw)
@@ -69,6 +73,7 @@ func TestClientOptionsAreFormattedWithoutSecrets(t *testing.T) {
 	for raw, want := range map[string]string{
 		"rediss://user:hunter2@h/3":                                        "rediss://h:6379/3",
 		"redis+sentinel://user:hunter2@a,b/main?sentinel_password=hunter2": "redis+sentinel://a:26379,b:26379/main/0",
+		"unix://user:hunter2@/run/a.sock?db=3":                             "unix:///run/a.sock?db=3",
 		"redis+cluster://user:hunter2@a":                                   "redis+cluster://a:6379/0",
 	} {
 		o, err := rediscoord.ParseURL(raw)
@@ -84,7 +89,7 @@ func TestClientOptionsAreFormattedWithoutSecrets(t *testing.T) {
 }
 
 func FuzzParseURL(f *testing.F) {
-	for _, s := range []string{"redis://h", "rediss://u:secret-word@[::1]:1/2?ca=x", "redis+sentinel://a,b/m/1", "redis+cluster://a,b"} {
+	for _, s := range []string{"redis://h", "rediss://u:secret-word@[::1]:1/2?ca=x", "redis+sentinel://a,b/m/1", "redis+cluster://a,b", "unix://u:secret-word@/a.sock?db=1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -101,6 +106,9 @@ func FuzzParseURL(f *testing.F) {
 			return
 		}
 		for _, addr := range o.Addrs {
+			if strings.HasPrefix(addr, "/") {
+				continue
+			}
 			if host, port, err := net.SplitHostPort(addr); err != nil || host == "" || port == "" {
 				t.Errorf("ParseURL(%q) found the address %q: %v", raw, addr, err)
 			}

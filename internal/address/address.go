@@ -49,6 +49,14 @@ func Host(text, usual, example string) (string, error) {
 	return net.JoinHostPort(name, port), nil
 }
 
+// Network is the network of an address: "unix" for the path of a socket, "tcp" for host:port.
+func Network(addr string) string {
+	if strings.HasPrefix(addr, "/") {
+		return "unix"
+	}
+	return "tcp"
+}
+
 // Hosts is Host for each of a list with commas.
 func Hosts(list, usual, example string) (addrs []string, err error) {
 	for text := range strings.SplitSeq(list, ",") {

@@ -182,7 +182,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "no tty", args: []string{"redis://h"}, code: 2, stderr: []string{"no terminal", "coordtop get", "coordtop watch"}},
 		{name: "a typo of a command", args: []string{"wacth"}, code: 2, stderr: []string{`did you mean watch?`}},
 		{name: "neither command nor URL", args: []string{"localhost:6379"}, code: 2, stderr: []string{"argument 1 is neither a command", "its scheme, redis://", "postgres://"}},
-		{name: "a URL without its scheme", args: []string{"get", "localhost:6379"}, code: 2, stderr: []string{"argument 1 is neither a URL nor a name", "its scheme, redis://, rediss:// (TLS), valkey://, valkeys:// (TLS), redis+sentinel://, postgres://, grpc://, grpcs:// (YDB), dflockd:// or dflockds:// (TLS)"}},
+		{name: "a URL without its scheme", args: []string{"get", "localhost:6379"}, code: 2, stderr: []string{"argument 1 is neither a URL nor a name", "its scheme, redis://, rediss:// (TLS), valkey://, valkeys:// (TLS), redis+sentinel://, unix:///PATH (Redis), postgres://, grpc://, grpcs:// (YDB), dflockd:// or dflockds:// (TLS)"}},
 		{name: "a URL without its scheme for watch", args: []string{"watch", "localhost:5432/db"}, code: 2, stderr: []string{"argument 1 is neither a URL nor a name", "its scheme, redis://", "there is no config file"}},
 		{name: "a word for a port", args: []string{"demo", "--redis-port", "abc"}, code: 2, stderr: []string{`--redis-port takes a whole number; see coordtop demo --help`}, not: "strconv"},
 		{name: "a word for a seed", args: []string{"demo", "--seed", "-1"}, code: 2, stderr: []string{`--seed takes a whole number from 0 on; see`}, not: "strconv"},

@@ -41,6 +41,7 @@ type Scheme struct {
 	Clear string // a parameter that turns encryption off; "": none
 	// Primary reports whether the path begins with the name of what is watched: the hosts only know where it is.
 	Primary bool
+	Socket  bool // there is no host: the path is that of a socket of this machine
 }
 
 // Trait is something that only some backends have or take.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,12 +38,15 @@ func (all Backends) nameSources(sources []Source) {
 }
 
 // hostsOf are the hosts of a source without their ports, each once, with commas; "" where it
-// is a local socket. Sentinels are not what is watched: the primary that they name is. Text
+// is the usual local socket; the name of the file of another. Sentinels are not what is watched: the primary that they name is. Text
 // there that is not positively a name may be a password in the wrong place.
 func (all Backends) hostsOf(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	rest, path, _ := strings.Cut(rest, "/")
 	_, known := all.byScheme(scheme)
+	if known.Socket {
+		return path[strings.LastIndexByte(path, '/')+1:]
+	}
 	if primary, _, _ := strings.Cut(path, "/"); known.Primary && legible.Name(primary) {
 		return primary
 	}
@@ -65,7 +69,8 @@ func (all Backends) freeName(s *Source, taken map[string]int) string {
 	_, rest, _ := strings.Cut(all.AddressWithoutLogin(s), "://")
 	host, _, _ := strings.Cut(rest, "/")
 	if host == "" {
-		host, rest = s.Type, s.Type
+		host = cmp.Or(all.hostsOf(s), s.Type)
+		rest = host
 	}
 	name := host
 	for n := 1; taken[name] > 0; n++ {

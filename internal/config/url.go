@@ -38,7 +38,7 @@ func (all Backends) ParseURL(raw string) (Target, error) {
 	}
 	t.Type = b.Type
 	if err == nil {
-		err = t.someHost(b)
+		err = t.someHost(b, known)
 	}
 	if err != nil {
 		return t, err
@@ -50,7 +50,7 @@ func (all Backends) ParseURL(raw string) (Target, error) {
 	if err != nil {
 		return t, err
 	}
-	if err := t.hosts(b, known.Port); err != nil {
+	if err := t.hosts(b, known); err != nil {
 		return t, err
 	}
 	t.Address = t.Scheme + "://" + t.Hosts + t.Path
@@ -63,8 +63,12 @@ func (all Backends) ParseURL(raw string) (Target, error) {
 
 // hosts checks them here, since a source is named by them: the rest of a URL that was cut at the
 // wrong place must not become a name.
-func (t *Target) hosts(b *Backend, port string) error {
-	if b.has(LocalSocket) && t.Hosts == "" {
+func (t *Target) hosts(b *Backend, known Scheme) error {
+	port := known.Port
+	switch {
+	case known.Socket && (t.Hosts != "" || !socketPath().MatchString(t.Path)):
+		return fmt.Errorf("a bad path: write it as %s:///run/redis.sock, other characters than letters, digits and .-_+ as %%XX", t.Scheme)
+	case known.Socket, b.has(LocalSocket) && t.Hosts == "":
 		return nil
 	}
 	if err := FewHosts(t.Hosts); err != nil {
@@ -99,12 +103,15 @@ func FewHosts(hosts string) error {
 // hostName is what a host looks like; of Postgres it may be the folder of a socket.
 var hostName = lazy.Regexp(`^([\pL\pN._-]+|%2[Ff][\pL\pN._%-]*)$`)
 
+// socketPath is what the path of a socket looks like.
+var socketPath = lazy.Regexp(`^(/[\pL\pN._%+-]+)+$`)
+
 // schemeWord is what a scheme looks like that is repeated in an error.
 var schemeWord = lazy.Regexp(`^[a-z]{2,10}(\+[a-z]{2,10})?$`)
 
 // someHost refuses a list of hosts in which one is missing.
-func (t *Target) someHost(b *Backend) error {
-	if b.has(LocalSocket) {
+func (t *Target) someHost(b *Backend, known Scheme) error {
+	if b.has(LocalSocket) || known.Socket {
 		return nil
 	}
 	for host := range strings.SplitSeq(t.Hosts, ",") {

@@ -32,6 +32,10 @@ func TestURLsAreTakenApart(t *testing.T) {
 			Type: "redis", Scheme: "redis+sentinel", Hosts: "h:1,[::1]:2", Path: "/primary/3",
 			URL: "redis+sentinel://h:1,[::1]:2/primary/3", Address: "redis+sentinel://h:1,[::1]:2/primary/3",
 		}},
+		{"unix://me:p%40ss@/run/redis/a%2Bb.sock?db=2&mutex=m", Target{
+			Type: "redis", Scheme: "unix", Path: "/run/redis/a%2Bb.sock", User: "me", HasPassword: true, URL: "unix://me:p%40ss@/run/redis/a%2Bb.sock?db=2",
+			Address: "unix:///run/redis/a%2Bb.sock", Watch: []Watch{{Kind: sources.KindMutex, Pattern: "m"}},
+		}},
 		{"redis://:p@ss@h", Target{Type: "redis", Scheme: "redis", Hosts: "h", HasPassword: true, URL: "redis://:p@ss@h", Address: "redis://h"}},
 		{"redis://h/0?keys=what?", Target{
 			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
@@ -82,6 +86,11 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"redis://:hunter2@/0", "no host in it"},
 		{"redis://a,,b", "no host in it"},
 		{"redis://h/0?keys=", "keys= is empty"},
+		{"unix://", "unix://...: a bad path: write it as unix:///run/redis.sock"},
+		{"unix://:hunter2@run/a.sock", "a bad path: write it as unix:///run/redis.sock"},
+		{"unix:///run/a:hunter2", "a bad path: write it as unix:///run/redis.sock"},
+		{"unix://:hunter2/x@/run/a.sock", "an @ behind the host"},
+		{"unix:///run/a.sock?lock=hunter2", "parameter 1 behind the ?: unknown parameter: of the connection there are db, master, client_name"},
 		{"redis://h/0?keys=%zz", "a bad % in keys="},
 		{"redis://h/0?keys=a b", "a space or a control character"},
 		{"redis://h/0?keys=a\x1b[2J", "a space or a control character"},
@@ -177,6 +186,9 @@ func TestNamesOfSourcesAreAsShortAsTellsThemApart(t *testing.T) {
 		{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster/0", "mymaster"},
 		{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/Xq7vZk2mWp9tRb4n", "127.0.0.1"}, // not positively a name
 		{"postgres://a:1,a:2,b:3/db", "a,b"},
+		{"unix:///run/jobs.sock unix:///run/a/leases.sock?db=1 redis://a", "jobs.sock leases.sock a"},
+		{"unix:///run/b/redis.sock unix:///run/a/redis.sock?db=1", "redis.sock redis.sock #2"},
+		{"unix:///run/a.sock?db=1 unix:///run/a.sock?db=2 postgres:///x", "a.sock a.sock #2 postgres"},
 	} {
 		config, err := backends.Config().FromURLs(strings.Fields(c.urls))
 		if err != nil {

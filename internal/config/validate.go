@@ -268,6 +268,8 @@ func (v *validator) tls(f certs.Files, t Target, path string) certs.Files {
 		v.wrong(path, "cert and key belong together: give both or none")
 	}
 	switch _, known := v.backends.byScheme(t.Scheme); {
+	case known.Socket:
+		v.wrong(path, "a socket of this machine is not encrypted: take it out")
 	case known.Plain != "":
 		v.wrong(path, "the url is not encrypted: write it as %s://", known.Plain)
 	case known.Clear != "" && strings.Contains(t.URL, known.Clear):

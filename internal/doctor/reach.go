@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
@@ -26,9 +27,8 @@ func reach(ctx context.Context, e sources.Endpoint) (list []sources.Check, faile
 		list = append(list, c)
 		return err == nil
 	}
-	network, host := "unix", ""
-	if !strings.HasPrefix(e.Address, "/") {
-		network = "tcp"
+	network, host := address.Network(e.Address), ""
+	if network == "tcp" {
 		host, _, _ = net.SplitHostPort(e.Address) // it was put together by a parser of URLs
 		found, err := net.DefaultResolver.LookupHost(ctx, host)
 		if !step("name", host+" is "+strings.Join(found, ", "), err) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"coordtop/internal/address"
 	"coordtop/internal/spawn"
 )
 
@@ -38,7 +39,7 @@ const (
 // SSLRequest is the first message of a Postgres client that would like TLS: S or N answers it.
 var SSLRequest = []byte{0, 0, 0, 8, 4, 210, 22, 47}
 
-// Server asks what listens at addr (host:port), without TLS. A Postgres would log the question
+// Server asks what listens at addr (host:port, or the path of a socket), without TLS. A Postgres would log the question
 // for the others, so its own comes first. It blocks for at most a second.
 func Server(ctx context.Context, addr string) Product {
 	if answer := ask(ctx, addr, SSLRequest); len(answer) == 1 && (answer[0] == 'S' || answer[0] == 'N') {
@@ -70,7 +71,7 @@ func spoken(answer []byte) Product {
 func ask(ctx context.Context, addr string, question []byte) []byte {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	conn, err := new(net.Dialer).DialContext(ctx, address.Network(addr), addr)
 	if err != nil {
 		return nil
 	}

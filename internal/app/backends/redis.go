@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ func redis() Backend {
 				{Name: "redis", Port: port, Shown: "redis://", Plain: "rediss"}, {Name: "rediss", Port: port, Shown: "rediss:// (TLS)"},
 				{Name: "valkey", Port: port, Shown: "valkey://", Plain: "valkeys"}, {Name: "valkeys", Port: port, Shown: "valkeys:// (TLS)"},
 				{Name: "redis+sentinel", Port: port, Shown: "redis+sentinel://", Plain: "rediss+sentinel", Primary: true}, {Name: "rediss+sentinel", Port: port, Primary: true},
+				{Name: "unix", Port: port, Shown: "unix:///PATH (Redis)", Socket: true},
 				{Name: "redis+cluster", Port: port, Plain: "rediss+cluster"}, {Name: "rediss+cluster", Port: port},
 			},
 			Traits:    []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
@@ -70,7 +72,7 @@ func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.
 func redisSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	client, err := redisClient(s)
 	many, wrong := patterns(s.Watch)
-	p := Prepared{Space: strings.TrimPrefix(urlOf(s).Path, "/"), Many: many, Selects: selecting(s.Watch)}
+	p := Prepared{Space: strconv.Itoa(client.DB), Many: many, Selects: selecting(s.Watch)}
 	p.Check = client.Check
 	p.Open = func(password string) (sources.Source, error) {
 		client := client
@@ -165,5 +167,9 @@ func redisReleased(row *sources.Row, w *sources.Owner) []string {
 func redisRow(s config.Source, r *sources.Row, kind string) (query string, user bool) {
 	client, err := rediscoord.ParseURL(s.URL)
 	sent := err != nil || client.Password != "" || !s.Password.IsZero() // without a password the user is not sent
-	return cmp.Or(kind, "keys") + "=" + escape(glob.Escape(r.Name)), sent
+	query = cmp.Or(kind, "keys") + "=" + escape(glob.Escape(r.Name))
+	if address, _ := rediscoord.ParseURL(s.Address); address.DB != client.DB {
+		query = fmt.Sprintf("db=%d&%s", client.DB, query)
+	}
+	return query, sent
 }

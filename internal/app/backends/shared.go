@@ -36,7 +36,11 @@ func connectionParameter[O any](t *config.Target, key, value string, parse func(
 	if err := config.Misspelt(key, ours...); err != nil {
 		return err
 	}
-	if _, err := parse(t.Scheme + "://host?" + key + "=" + value); errors.Is(err, address.ErrParameter) {
+	host := "host"
+	if t.Hosts == "" { // it is a socket
+		host = t.Path
+	}
+	if _, err := parse(t.Scheme + "://" + host + "?" + key + "=" + value); errors.Is(err, address.ErrParameter) {
 		return fmt.Errorf("%w; to select there are %s", errors.Unwrap(err), format.Series(ours, " and "))
 	}
 	return nil
