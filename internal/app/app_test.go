@@ -31,7 +31,9 @@ func TestMain(m *testing.M) {
 			}
 			return
 		}
-		os.Exit(Main(mined(OS(""), os.Getenv(mine))))
+		env := mined(OS(""), os.Getenv(mine))
+		env.Loopback = loopbackOf(os.Getenv(loopback))
+		os.Exit(Main(env))
 	}
 	ydbcoord.LogTo(slog.New(slog.DiscardHandler)) // before gRPC is used, as it asks
 	runMoreAtOnce()

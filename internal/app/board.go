@@ -42,6 +42,9 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, backends.Config().Schemes())
 	}
 	c, _, err := p.settings.pick(args, false)
+	if errors.Is(err, errNothing) && !o.write { // nobody arms writing for a server that was not named
+		c, err = p.offer(cmd.Context(), err)
+	}
 	if err != nil {
 		return err
 	}

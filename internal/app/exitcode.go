@@ -104,7 +104,7 @@ func (p *program) report(ctx context.Context, err error) int {
 		return abort.exitCode()
 	}
 	code := exitCode(err)
-	if code == exitOK {
+	if code == exitOK || p.said {
 		return code
 	}
 	text := err.Error()

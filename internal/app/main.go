@@ -39,6 +39,9 @@ type Environment struct {
 	Exit func(code int)
 	// Record makes the board record what it shows.
 	Record bool
+	// Loopback returns where a server of this machine is that has the usual port of its kind: by IPv4, and
+	// by IPv6. Nil: none is looked for.
+	Loopback func(port string) [2]string
 	// Example is the text of config.example.yaml.
 	Example string
 
@@ -78,6 +81,7 @@ func OS(example string) Environment {
 		Terminal: func() bool { return term.IsTerminal(os.Stdout.Fd()) },
 		Keyboard: func() bool { return keysFrom(os.Stdin) },
 		Signals:  endOnSignal,
+		Loopback: func(port string) [2]string { return [2]string{"127.0.0.1:" + port, "[::1]:" + port} },
 	}
 }
 

@@ -85,7 +85,7 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 			if r.Target.Alias != "" {
 				names += " or " + format.Clean(r.Target.Alias, 200)
 			}
-			r.Typed = typed(ctx, p.env, names)
+			r.Typed = typed(ctx, p.env, "Type "+names+" to end this ownership: ")
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -101,10 +101,10 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 	})
 }
 
-// typed is the line that a person types on the terminal when asked for one of names; "": none. It
+// typed is the line that a person types on the terminal when asked; "": none. It
 // waits until ctx has ended; the read then ends with the process.
-func typed(ctx context.Context, env Environment, names string) string {
-	fmt.Fprintf(env.Stderr, "Type %s to end this ownership: ", names)
+func typed(ctx context.Context, env Environment, ask string) string {
+	fmt.Fprint(env.Stderr, ask)
 	line, err := spawn.Within(ctx, 0, func() (string, error) { return bufio.NewReader(env.Stdin).ReadString('\n') })
 	if err != nil { // a line without its end confirms nothing
 		fmt.Fprintln(env.Stderr)

@@ -36,6 +36,7 @@ type program struct {
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
 	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
+	said       bool           // result was said already
 	unfinished unfinished
 	onlyReads  atomic.Bool   // the command writes nothing but its output: see readPatience
 	over       chan struct{} // closed when the command has come back and its error is said

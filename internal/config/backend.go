@@ -28,6 +28,7 @@ type Backend struct {
 // Docs describes a backend for people.
 type Docs struct {
 	Example string // a URL to start with, without a password
+	Path    string // of the URL of a server of this machine
 	Select  string // what to add to a URL where nothing was found
 	Help    string // what else a URL selects with, behind "selects with "
 }

@@ -30,7 +30,7 @@ func postgres() Backend {
 			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket},
 			Parameter: postgresParameter, Check: checkPostgres,
 			Docs: config.Docs{
-				Example: "postgres://user@localhost/database", Select: "?locks=4242,17:-4",
+				Example: "postgres://user@localhost/database", Path: "/postgres", Select: "?locks=4242,17:-4",
 				Help: "?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, every advisory lock is shown",
 			},
 			Variables: postgresVariables(),

@@ -41,7 +41,7 @@ func redis() Backend {
 				return err
 			},
 			Docs: config.Docs{
-				Example: "redis://localhost:6379/0", Select: "?keys=app:lock:*",
+				Example: "redis://localhost:6379/0", Path: "/0", Select: "?keys=app:lock:*",
 				Help: "?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN; without that, everything that looks like a lock is shown",
 			},
 			Variables: []config.Variable{{Name: "REDIS_URL"}},

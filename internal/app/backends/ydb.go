@@ -32,7 +32,7 @@ func ydb() Backend {
 				return err
 			},
 			Docs: config.Docs{
-				Example: "grpc://localhost:2136/local", Select: "?node=/local/app&semaphore=NAME (&election=, &mutex=)",
+				Example: "grpc://localhost:2136/local", Path: "/local", Select: "?node=/local/app&semaphore=NAME (&election=, &mutex=)",
 				Help: "?node=PATH and &election=NAME, &mutex=NAME and &semaphore=NAME: it lists no names",
 			},
 			Variables: []config.Variable{{
