@@ -51,7 +51,7 @@ func (p *program) getCommand() *cobra.Command {
 			recording := p.recordingOf(c)
 			defer recording.close()
 			err = p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside)}
+				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside, p.env.Stderr)}
 				if o.format() == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
 					defer p.giveBack(op)

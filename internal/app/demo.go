@@ -89,6 +89,11 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if err := localserver.RemoveDead(); err != nil {
 		p.logger().Warn("folders of a demo that was killed are left", "err", err)
 	}
+	recording, err := localserver.TempFolder("demo")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, recording.Close()) }() // last of all: a recorder that was given up may still write
 	world, err := demo.Start(ctx, demo.Options{
 		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Installing: o.installing, Seed: cmp.Or(o.seed, uint64(time.Now().UnixNano())), Log: p.logger(),
 	})
@@ -103,11 +108,6 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if o.noUI {
 		return serve(ctx, p.env, world.Endpoints())
 	}
-	recording, err := localserver.TempFolder("demo")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, recording.Close()) }()
 	p.settings.demoState = recording.Dir
 	p.crash = func(_ sources.Ref, owner sources.OwnerRef) error { return world.Crash(owner.Label, owner.ID) }
 	return p.showDemo(ctx, world.Endpoints(), o.board)

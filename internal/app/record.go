@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -105,7 +106,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	if r.reader == nil {
 		return sources.HubOptions{}
 	}
-	last := r.lastKnown(ctx)
+	last, _ := r.lastKnown(ctx)
 	if r.began = time.Now(); last != nil {
 		r.known = last.At().Wall
 	}
@@ -113,37 +114,44 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}
 }
 
-// lastKnown is what the last run of these sources knew; nil: none did, or that cannot be read.
-func (r *recording) lastKnown(ctx context.Context) *sources.Keyframe {
+// lastKnown is what the last run of these sources knew; nil: none did, or there is an error.
+func (r *recording) lastKnown(ctx context.Context) (*sources.Keyframe, error) {
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
 	last, err := history.LastKnown(ctx, r.reader, r.sources, r.selects)
-	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, history.ErrNothing) {
+		return last, nil
+	}
+	if err != nil {
 		r.logger.Warn("reading what was recorded", "err", err)
 	}
-	return last
+	return last, err
 }
 
-// recall reads beside what goes on what the last run knew. The result adds that to a state, for which
-// it waits for the reading.
-func (r *recording) recall(ctx context.Context, beside *watched) func(*sources.State) *sources.State {
+// recall reads beside what goes on what the last run knew, and says on diag if that cannot be read. The result
+// waits for it, see headless.GetOptions.
+func (r *recording) recall(ctx context.Context, beside *watched, diag io.Writer) func() (time.Time, func(*sources.State) *sources.State) {
 	if r.reader == nil {
 		return nil
 	}
 	read := make(chan *sources.Keyframe, 1)
 	beside.run(ctx, func() error {
-		read <- r.lastKnown(ctx)
+		last, err := r.lastKnown(ctx)
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintf(diag, "coordtop: what was recorded cannot be read, and what only it knows is missing: %v\n", err)
+		}
+		read <- last
 		return nil
 	})
-	return func(s *sources.State) *sources.State {
+	return func() (time.Time, func(*sources.State) *sources.State) {
 		select {
 		case last := <-read:
 			if last != nil {
-				return last.Recall(s)
+				return last.At().Wall, last.Recall
 			}
 		case <-ctx.Done():
 		}
-		return s
+		return time.Time{}, func(s *sources.State) *sources.State { return s }
 	}
 }
 

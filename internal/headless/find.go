@@ -34,7 +34,7 @@ func Find(
 	if name != "" {
 		names = []string{name}
 	}
-	s, err := settle(ctx, feed, timeout, names)
+	s, err := settle(ctx, feed, timeout, names, time.Time{})
 	if err != nil {
 		return nil, fmt.Errorf("looking: %w", err)
 	}

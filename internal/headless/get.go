@@ -32,8 +32,9 @@ type GetOptions struct {
 	FailOn  verdict.Faults
 	// Select says what to add to the URL of a source of that type where nothing is found. Nil: nothing.
 	Select func(typ string) string
-	// Recall returns the state with what was recorded of its rows before. Nil: nothing was.
-	Recall func(*sources.State) *sources.State
+	// Recall waits until it is read what was recorded of the rows before, and returns up to when that reaches
+	// and what adds it to a state that is not older. Nil: nothing was recorded.
+	Recall func() (recorded time.Time, to func(*sources.State) *sources.State)
 	// Actions says what can be done to a row, and to each of its owners, by force. Nil: it is not printed.
 	Actions func(r *sources.Row) Actions
 }
@@ -49,13 +50,15 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Second
 	}
-	s, err := settle(ctx, feed, o.Timeout, o.Names)
+	recorded, recall := time.Time{}, func(s *sources.State) *sources.State { return s }
+	if o.Recall != nil {
+		recorded, recall = o.Recall()
+	}
+	s, err := settle(ctx, feed, o.Timeout, o.Names, recorded)
 	if err != nil {
 		return fmt.Errorf("looking: %w", err)
 	}
-	if o.Recall != nil {
-		s = o.Recall(s)
-	}
+	s = recall(s)
 	list := rows(s, o.Names)
 	j, now := judge(s), time.Now()
 	if err := printGet(out, diag, j, list, o, now); err != nil {
@@ -78,18 +81,22 @@ func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetO
 
 // Settle waits until no source has more to tell, or for the timeout.
 func Settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.State, error) {
-	return settle(ctx, feed, timeout, nil)
+	return settle(ctx, feed, timeout, nil, time.Time{})
 }
 
-// settle waits until no source has more to tell that was asked for, or for the timeout.
-func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string) (*sources.State, error) {
+// settle waits until no source has more to tell that was asked for, and the state is not from before a time that
+// is not to come, or for the timeout.
+func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string, from time.Time) (*sources.State, error) {
+	if now := time.Now(); from.After(now) {
+		from = now
+	}
 	sub := feed.Subscribe(0)
 	defer sub.Close()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
 		s := feed.State()
-		if len(s.Sources) > 0 && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
+		if len(s.Sources) > 0 && !s.At.Before(from) && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
 			return unsettled(s, src, names)
 		}) {
 			return s, nil

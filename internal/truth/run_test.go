@@ -57,6 +57,7 @@ type trial struct {
 
 func newTrial(t *testing.T, target string) *trial {
 	t.Helper()
+	binary.programPath(t) // to build it can take a minute, in which the first leases would end
 	s := *seed
 	if s == 0 {
 		s = rand.Uint64()

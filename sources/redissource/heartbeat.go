@@ -92,7 +92,7 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 // While it is quiet, quietPause is enough: the first push after that is told in a stretch of so much.
 const (
 	pingPause  = 20 * time.Millisecond
-	quietPause = 200 * time.Millisecond
+	quietPause = time.Second
 )
 
 // pause is the one before the next ping: longest at most.
