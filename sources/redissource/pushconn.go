@@ -285,7 +285,7 @@ func (l *link) pingLimit() time.Duration { return min(time.Second, l.o.Silence/3
 
 // beat pings until the server has been silent for too long or ctx ends.
 func (l *link) beat(ctx context.Context, c *pushConn) error {
-	const checks = 4 // between two pings of a silent server, so that silence is noticed when it is due
+	const checks = 4 // between two pings of a server that is late with an answer, so that silence is noticed when it is due
 	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
@@ -297,16 +297,18 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 		if c.left.Load() {
 			return nil
 		}
-		now := time.Now()
-		if l.heartbeat.now().silence(now) >= l.o.Silence {
+		now, p, longest := time.Now(), l.heartbeat.now(), l.pingLimit()
+		if p.silence(now) >= l.o.Silence {
 			return errSilent
 		}
-		if l.heartbeat.now().pingDue(now, l.pingLimit()) {
+		if p.pingDue(now, longest) {
 			if err := l.ping(ctx, c); err != nil && !c.left.Load() {
 				return err
 			}
 		}
-		p := l.heartbeat.now()
-		t.Reset(p.pause(l.quiet(p, now), l.pingLimit()/checks))
+		if len(p.outstanding) > 0 {
+			longest /= checks
+		}
+		t.Reset(p.pause(l.quiet(p, now), longest))
 	}
 }

@@ -28,7 +28,8 @@ type batcher struct {
 	encoder *sources.Encoder
 	group   group
 	derived derived
-	flushed time.Time // up to when everything was written
+	flushed time.Time     // up to when everything was written
+	lull    time.Duration // how long it is not written that nothing happened
 
 	thin    bool // the Inputs were thinned
 	follows bool // so was what is before the next group, which follows without a hole
@@ -53,6 +54,9 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 		key = r.hub.Keyframe()
 	}
 	inputs, lost := take()
+	if key == nil && len(inputs) == 0 && lost == 0 && state == r.derived.state && now.Sub(r.flushed) < r.lull {
+		return nil
+	}
 	if key != nil && len(inputs) > 0 && inputs[0].Seq == 1 { // the Hub from its beginning, with all events
 		key = &sources.Keyframe{}
 	}

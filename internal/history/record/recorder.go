@@ -41,6 +41,7 @@ type Options struct {
 
 const (
 	every    = 500 * time.Millisecond
+	lull     = 900 * time.Millisecond // of two steps in which nothing happened one is written
 	retry    = 10 * time.Second
 	takeOver = 2 * time.Second // while another process records
 	patience = 2 * time.Second // at the end
@@ -110,6 +111,9 @@ func (r *Recorder) loop(ctx context.Context) {
 		r.step(ctx, r.o.Hub.Now())
 		select {
 		case <-ctx.Done():
+			if r.batcher != nil {
+				r.batcher.lull = 0
+			}
 			r.step(ctx, r.o.Hub.Now())
 			if r.batcher != nil {
 				r.log(r.batcher.store.Close())
@@ -177,6 +181,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 		return false
 	}
 	r.batcher = newBatcher(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
+	r.batcher.lull = lull
 	r.clock.start(store.Before(), now)
 	if r.waited { // what happened up to now was not recorded by us
 		r.batcher.derived.seq = r.o.Hub.State().LastSeq
