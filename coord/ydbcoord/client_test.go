@@ -262,7 +262,7 @@ func TestSessionsLeaveAFrontEndThatSaysNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes 12 s")
 	}
-	const ttl = 16 * time.Second // a quarter of it is one try to attach, which a busy machine must manage
+	const ttl = 24 * time.Second // a quarter of it is one try to attach, which a busy machine must manage
 	b := start(t, ydbtest.Options{AdvertiseAll: true})
 	c := client(t, b.URL(0))
 	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
