@@ -65,8 +65,9 @@ test: deps ## run all tests; says which packages took longest and which cases we
 
 # A process under the race detector sleeps for a second before it exits, for goroutines that go on
 # after main. Ours do not, and the tests start some hundreds of processes.
-# Left out are packages that compute much in one goroutine and share nothing.
-ALONE := /internal/(lane|legible|format|history/report)$$|/lockformat$$
+# Left out are packages that compute much in one goroutine and share nothing, and the comparison with the
+# truth, which looks at a program of its own from outside.
+ALONE := /internal/(lane|legible|format|history/report|truth)$$|/lockformat$$
 race: deps ## run all tests with the race detector
 	@GO="$(GO)" CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $$GORACE" PACKAGES="$$($(GO) list ./... | grep -vE '$(ALONE)')" \
 		sh .ci/test -race -timeout 20m -parallel 4 $(RACEFLAGS)

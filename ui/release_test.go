@@ -167,9 +167,9 @@ var randomKeys = append(strings.Fields("a a x x e j j k tab tab tab shift+tab en
 // many of the keys meet it.
 func TestRandomKeysAndPastesReleaseNothing(t *testing.T) {
 	t.Parallel()
-	presses := 100_000
+	presses := 40_000
 	if raced || testing.Short() {
-		presses = 10_000
+		presses = 4_000
 	}
 	const shares = 4
 	for seed := range uint64(shares) {
