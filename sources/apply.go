@@ -86,6 +86,9 @@ func (m *model) changeRows(b *batch) {
 			m.doubt(slot, u.From, u.To)
 		}
 	}
+	if len(c.Set) > 0 && b.scope.source.rows == 0 {
+		b.urgency = max(b.urgency, soon)
+	}
 	for _, p := range c.Set {
 		m.set(b, p)
 	}

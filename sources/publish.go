@@ -10,6 +10,7 @@ import (
 const (
 	publishEvery = 100 * time.Millisecond // at most ten states a second
 	urgentEvery  = 10 * time.Millisecond  // between two that were too urgent to wait
+	firstWait    = 20 * time.Millisecond  // for the rest of a listing, once its first rows are there
 	calmEvery    = time.Second            // where nothing but proof of life came in
 	tick         = time.Second            // for the clock, ages and what is to be forgotten
 )
@@ -21,6 +22,7 @@ const (
 	idle   urgency = iota // nothing to publish
 	calm                  // only proof of life
 	normal                // anything else
+	soon                  // the first rows of a source
 	urgent                // a change of owner on screen; a source is up or down, or listed for the first time
 )
 
@@ -44,6 +46,9 @@ func (p *pace) touch(now time.Duration, u urgency) time.Duration {
 	case normal:
 		due = max(now, p.busy+publishEvery)
 		p.hot = true
+	case soon:
+		due = now + firstWait
+		p.hot, p.rush = true, true
 	case urgent:
 		due = max(now, p.rushed+urgentEvery)
 		p.hot, p.rush = true, true

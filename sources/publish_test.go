@@ -1,6 +1,7 @@
 package sources_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,24 @@ func TestFirstListingDoesNotWait(t *testing.T) {
 		if w.hub.State().Rev > rev+1 {
 			t.Error("a later listing does not wait for the end of the step")
 		}
+	})
+}
+
+func TestFirstRowsDoNotWaitForALongListing(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.push(sources.Change{Relists: true, Alive: []string{"main"}, About: &sources.About{Mode: "tracking"}}) // the source is up
+		time.Sleep(20 * time.Millisecond)
+		rev := w.hub.State().Rev
+		for i := range 60 {
+			w.push(sources.Change{Set: []*sources.Primitive{election(fmt.Sprint("app", i))}})
+			time.Sleep(time.Millisecond)
+			if got := w.hub.State().Rev; i < 19 && got != rev || i > 20 && got != rev+1 {
+				t.Fatalf("%d states after %d ms, want one after 20 and the next after 100 more", got-rev, i+1)
+			}
+		}
+		w.wantStatus("app0", sources.StatusNoLeader)
 	})
 }
 
