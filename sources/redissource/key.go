@@ -2,6 +2,7 @@ package redissource
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type key struct {
 	name  string
 	rule  rule
 	shown *sources.Primitive // as last handed over; nil: never
+	text  uint64             // reading.text of what shown tells; 0: not known
 	sent  time.Time          // sending of the last look that was answered; zero: never
 	lease time.Duration      // largest remainder seen in this ownership
 	ends  span               // of the lease, narrowed by every look; zero: it has none
@@ -103,6 +105,11 @@ func unreadable(refusals *rediscoord.Refusals, typ string) string {
 
 // primitive is what a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
+	if text := r.text(); text != 0 && text == k.text && k.shown != nil {
+		p := *k.shown
+		p.At, p.Owners = r.got, slices.Clone(p.Owners)
+		return &p
+	}
 	l := k.lock(o, r)
 	p := &sources.Primitive{
 		Ref:  sources.Ref{Source: o.Name, Space: space, Name: k.name},
@@ -163,7 +170,7 @@ func (k *key) update(p *sources.Primitive, r *reading) bool {
 	} else if k.free.IsZero() {
 		k.free = r.got
 	}
-	if !fresh {
+	if k.text = r.text(); !fresh {
 		return false
 	}
 	k.stampOwners(p)
@@ -284,6 +291,23 @@ func (r *reading) content() *lockformat.Content {
 		c.Size = -1
 	}
 	return c
+}
+
+var textSeed = maphash.MakeSeed()
+
+// text tells one content of a string from others; 0: it is no string, or not all that tells of the lock.
+func (r *reading) text() uint64 {
+	if r.shape != text || len(r.beside) > 0 {
+		return 0
+	}
+	var h maphash.Hash
+	h.SetSeed(textSeed)
+	_, _ = h.Write(r.head) // it never fails
+	maphash.WriteComparable(&h, struct {
+		size   int
+		leased bool
+	}{r.size, r.leased()})
+	return max(h.Sum64(), 1)
 }
 
 const noTTL time.Duration = -1

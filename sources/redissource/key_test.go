@@ -1,7 +1,10 @@
 package redissource
 
 import (
+	"math/rand/v2"
+	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -319,5 +322,39 @@ func TestChangesOfOneInstantAreToldTogetherInOrder(t *testing.T) {
 	}
 	if len(got) != 3 || got[0] != "c " || got[1] != "a b " || got[2] != "late " {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestATextThatWasReadBeforeTellsWhatItTold takes the same readings in with one key that remembers the last text
+// and with one that reads each anew.
+func TestATextThatWasReadBeforeTellsWhatItTold(t *testing.T) {
+	t.Parallel()
+	values := []string{uuidA, uuidB, uuidA + ":1", uuidA + " data", "host-1:4711", "host-2:4711 x", "1419000000.25", "2026-11-22T12:00:00Z", "true", "17", "",
+		"\xff\x00", `{"owner":"a","expires":1790000000000}`, "ADDED:2026-11-22T12:00:00.000Z@host-1", strings.Repeat("x", 4096)}
+	lives := []time.Duration{noTTL, 0, time.Second, 30 * time.Second, time.Hour}
+	for _, name := range []string{"app:leader:x", "app:lock:x", "rq:scheduler-lock", "uniquejobs:0123456789abcdef0123", "redisson:x", "job-lock:default:x"} {
+		for seed := range uint64(40) {
+			chance := rand.New(rand.NewPCG(seed, 7))
+			remembers, forgets := newKey(name, rule{guessed: seed%2 == 0}), newKey(name, rule{guessed: seed%2 == 0})
+			for at, same := 0, 0; at < 60_000; at += 1 + chance.IntN(3000) {
+				r := lockReading(at, values[chance.IntN(len(values))], lives[chance.IntN(len(lives))])
+				switch chance.IntN(6) {
+				case 0:
+					r = missingReading(at)
+				case 1:
+					r.size += 10_000
+				case 2, 3:
+					r = lockReading(at, values[same%len(values)], lives[same%len(lives)])
+				default:
+					same = chance.IntN(100)
+				}
+				forgets.text = 0
+				was, wasFresh := see(forgets, r)
+				is, isFresh := see(remembers, r)
+				if wasFresh != isFresh || isFresh && !reflect.DeepEqual(was, is) || !sameFacts(was, is) {
+					t.Fatalf("%s, seed %d, %q for %v: handed over %v, not %v\n%+v\n%+v", name, seed, r.head, r.ttl, isFresh, wasFresh, is, was)
+				}
+			}
+		}
 	}
 }
