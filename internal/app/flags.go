@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -70,6 +71,21 @@ type output string
 // flag adds -o to a command.
 func (o *output) flag(cmd *cobra.Command) {
 	choiceVar(cmd, (*string)(o), "output", "o", "print text or json", "text", "json")
+}
+
+// schemaFlag adds --schema to a command, which then prints what its JSON is like, and does nothing else.
+func (p *program) schemaFlag(cmd *cobra.Command, part headless.Part) {
+	act, print := cmd.RunE, p.run(func(cmd *cobra.Command, _ []string) error {
+		_, err := fmt.Fprint(cmd.OutOrStdout(), headless.Schema(part))
+		return err
+	})
+	only := cmd.Flags().Bool("schema", false, "print the JSON Schema of -o json, and read nothing")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *only {
+			return print(cmd, args)
+		}
+		return act(cmd, args)
+	}
 }
 
 func (o output) format() headless.Format {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -53,13 +52,9 @@ func TestSchemasArePrintedWithoutAServer(t *testing.T) {
 		if code := w.main(t.Context(), args...); code != exitOK || w.stderr.String() != "" {
 			t.Errorf("%q: exit code %d, %s", args, code, w.stderr)
 		}
-		var s headless.Object
-		if err := json.Unmarshal([]byte(w.stdout.String()), &s); err != nil {
-			t.Fatal(err)
-		}
-		schematest.Compile(t, s)
-		if s["$id"] != "coordtop:"+args[0] {
-			t.Errorf("%q prints %v", args, s["$id"])
+		schematest.Compile(t, w.stdout.String())
+		if want := `"$id": "coordtop:` + args[0] + `"`; !strings.Contains(w.stdout.String(), want) {
+			t.Errorf("%q does not print %s", args, want)
 		}
 	}
 }

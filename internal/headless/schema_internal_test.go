@@ -70,7 +70,33 @@ func TestSchemaHasEveryFieldThatIsWritten(t *testing.T) {
 		if err := json.Unmarshal(text, &written); err != nil {
 			t.Fatal(err)
 		}
-		compare(string(part), Schema(part), written)
+		compare(string(part), MakeSchema(part), written)
+	}
+}
+
+func TestEachTagOfAFieldSaysWhatItHolds(t *testing.T) {
+	t.Parallel()
+	tags := 0
+	var walk func(t reflect.Type)
+	walk = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			walk(of.Elem())
+		case reflect.Struct:
+			for i := range of.NumField() {
+				if is, ok := of.Field(i).Tag.Lookup("is"); ok {
+					if tags++; valuesOf(is) == nil {
+						t.Errorf("%s.%s is %q", of, of.Field(i).Name, is)
+					}
+				}
+				walk(of.Field(i).Type)
+			}
+		}
+	}
+	walk(reflect.TypeFor[getJSON]())
+	walk(reflect.TypeFor[eventJSON]())
+	if tags < 30 {
+		t.Errorf("only %d tags", tags)
 	}
 }
 
@@ -81,9 +107,7 @@ func TestSchemaHasEveryWord(t *testing.T) {
 		"known": sources.Ours + 1, "kind": sources.KindSemaphore + 1, "mode": sources.Shared + 1, "health": sources.HealthStale + 1, "state": sources.StatusAbsent + 1,
 		"cause": sources.CauseSession + 1, "event": sources.EventCountChanged + 1, "fault": verdict.Stale + 1, "severity": verdict.Blind + 1,
 	} {
-		s := Object{}
-		narrow(s, is)
-		if list := s["enum"].([]any); len(list) < 2 {
+		if list, _ := valuesOf(is)["enum"].([]any); len(list) < 2 {
 			t.Errorf("%s has the words %q", is, list)
 		}
 		func() {

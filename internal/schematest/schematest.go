@@ -2,7 +2,7 @@ package schematest
 
 import (
 	"bytes"
-	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -11,14 +11,10 @@ import (
 // Schema is a JSON Schema that was read.
 type Schema struct{ compiled *jsonschema.Schema }
 
-// Compile reads a schema in the form in which it is printed. It must name its draft, and no other file.
-func Compile(t testing.TB, schema any) Schema {
+// Compile reads a schema. It must name its draft, and no other file.
+func Compile(t testing.TB, schema string) Schema {
 	t.Helper()
-	printed, err := json.Marshal(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(printed))
+	read, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
