@@ -15,7 +15,7 @@ func (v *validator) token(f *fileSource, t Target, b *Backend, password Secret, 
 	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Token: true}
 	where := v.oneOf(s, path, "token_env", "token_file")
 	if where != "" && b != nil && !b.has(Tokens) {
-		v.wrong(where, "only %s takes this; write %s", v.backends.with(Tokens), strings.Replace(where[len(path)+1:], "token", "password", 1))
+		v.wrong(where, "%s; write %s", v.backends.onlyWith(Tokens), strings.Replace(where[len(path)+1:], "token", "password", 1))
 	}
 	switch user := f.User != "" || t.User != ""; {
 	case where == "":

@@ -74,6 +74,16 @@ type Variable struct {
 
 func (b *Backend) has(t Trait) bool { return b != nil && slices.Contains(b.Traits, t) }
 
+// traitFor returns the trait without which a backend does not take a key of a source, or of an entry of
+// its watch. ok is false: every backend takes it.
+func traitFor(key string) (t Trait, ok bool) {
+	t, ok = map[string]Trait{
+		"legible": Legible, "channels": Channels, "key_scheme": KeyScheme, "token_env": Tokens, "token_file": Tokens, "forget": Forget,
+		"clients_unprotected": Nodes, "allow_recreate": Nodes, "names": Nodes, "node": Nodes, "semaphores_file": Nodes, "semaphore": Semaphores,
+	}[key]
+	return t, ok
+}
+
 // Backends are all that a config can name.
 type Backends []Backend
 
@@ -109,6 +119,9 @@ func (all Backends) with(t Trait) string {
 	}
 	return format.Series(titles, " and ")
 }
+
+// onlyWith says who takes what needs a trait.
+func (all Backends) onlyWith(t Trait) string { return "only " + all.with(t) + " takes this" }
 
 // Schemes are those of the URLs that this build watches, for people.
 func (all Backends) Schemes() string {

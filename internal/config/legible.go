@@ -17,7 +17,7 @@ const (
 
 // legible reads the patterns of what may be shown of a value that may prove ownership.
 func (v *validator) legible(f *fileSource, b *Backend, path string) []*regexp.Regexp {
-	if !v.takes(b, Legible, path+".legible") {
+	if !v.takes(b, path, "legible") {
 		return nil
 	}
 	if len(f.Legible) > maxLegible {

@@ -163,10 +163,10 @@ func (v *validator) source(f *fileSource, path string) Source {
 		v.try(b, path+".url", Source{URL: t.URL, User: f.User, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}, nil)
 	}
 	s.Channels, s.Scheme = v.channels(f, t, b, path), f.KeyScheme
-	v.takes(b, KeyScheme, path+".key_scheme")
+	v.takes(b, path, "key_scheme")
 	v.try(b, path+".key_scheme", Source{Scheme: s.Scheme}, nil)
 	for _, key := range []string{"clients_unprotected", "allow_recreate", "names"} {
-		v.takes(b, Nodes, path+"."+key)
+		v.takes(b, path, key)
 	}
 	if v.wrote(path+".names") && f.Names != "off" {
 		v.wrong(path+".names", "only off is taken here: the names that are seen are not remembered")
@@ -193,13 +193,14 @@ func (v *validator) source(f *fileSource, path string) Source {
 	return s
 }
 
-// takes reports whether the backend takes a key of its source, or is not known. A key that was written in
-// vain is reported.
-func (v *validator) takes(b *Backend, t Trait, path string) bool {
-	if b == nil || b.has(t) || !v.wrote(path) {
+// takes reports whether the backend takes a key of what stands at path, or is not known. A key that was written
+// in vain is reported.
+func (v *validator) takes(b *Backend, path, key string) bool {
+	t, some := traitFor(key)
+	if b == nil || !some || b.has(t) || !v.wrote(path+"."+key) {
 		return true
 	}
-	v.wrong(path, "only %s takes this", v.backends.with(t))
+	v.wrong(path+"."+key, "%s", v.backends.onlyWith(t))
 	return false
 }
 
@@ -222,7 +223,7 @@ func (v *validator) target(f *fileSource, path string) (Target, bool) {
 
 // channels are those of the url, then those of the file.
 func (v *validator) channels(f *fileSource, t Target, b *Backend, path string) []string {
-	if !v.takes(b, Channels, path+".channels") {
+	if !v.takes(b, path, "channels") {
 		return nil
 	}
 	for i, c := range f.Channels {
@@ -293,7 +294,7 @@ func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 		v.try(b, path+".node", Source{Nodes: []string{f.Node}}, nil)
 	}
 	switch {
-	case !v.takes(b, Nodes, path+".node"), !v.takes(b, Nodes, path+".semaphores_file"):
+	case !v.takes(b, path, "node"), !v.takes(b, path, "semaphores_file"):
 	case v.wrote(path+".node") && strings.Trim(f.Node, "/") == "":
 		v.wrong(path+".node", "is empty: write the path of a coordination node, as /local/app")
 	case len(all) == 0 && f.SemaphoresFile != "":
@@ -308,7 +309,7 @@ func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 	if len(all) != 1 || f.SemaphoresFile != "" {
 		return
 	}
-	if b != nil && !b.has(Semaphores) && f.Semaphore != "" {
+	if b != nil && !b.has(Semaphores) && v.wrote(path+".semaphore") {
 		v.wrong(path+".semaphore", "%v", b.noSemaphores())
 	}
 	w := all[0]
