@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,13 +114,18 @@ const (
 	SHA256LE         Scheme = "sha256le"         // first 8 bytes of sha256, little-endian: django-pglock
 )
 
+// SchemeNames are the names of all schemes.
+func SchemeNames() []string {
+	return []string{string(Hashtextextended), string(Hashtext), string(CRC32), string(SHA256LE)}
+}
+
 // ParseScheme reads a scheme's name; "" is Hashtextextended.
 func ParseScheme(text string) (Scheme, error) {
-	switch s := Scheme(text); s {
-	case "":
+	switch {
+	case text == "":
 		return Hashtextextended, nil
-	case Hashtextextended, Hashtext, CRC32, SHA256LE:
-		return s, nil
+	case slices.Contains(SchemeNames(), text):
+		return Scheme(text), nil
 	}
 	return "", errors.New("no such key scheme: write hashtextextended, hashtext, crc32 or sha256le")
 }

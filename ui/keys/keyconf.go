@@ -69,14 +69,14 @@ func Check(changed map[string][]string) []Problem {
 // noAction reports a name of no action. It is repeated only where it is all but one of an action:
 // else it may be a secret in the wrong place. The actions are listed once.
 func noAction(name string, listed *bool) string {
-	if near := address.Near(name, actionNames()...); near != "" {
+	if near := address.Near(name, ActionNames()...); near != "" {
 		return fmt.Sprintf("no such action as %s: did you mean %s?", name, near)
 	}
 	if *listed {
 		return "no such action"
 	}
 	*listed = true
-	return "no such action; ? on the board lists them: " + strings.Join(actionNames(), ", ")
+	return "no such action; ? on the board lists them: " + strings.Join(ActionNames(), ", ")
 }
 
 // shownKey is a key as a problem calls it. Text that is no key is not repeated: it may be a
@@ -171,8 +171,8 @@ func isAction(i Intent) bool {
 	})
 }
 
-// actionNames are those that can have other keys.
-func actionNames() []string {
+// ActionNames are the actions that can have other keys.
+func ActionNames() []string {
 	var names []string
 	for _, b := range Bindings() {
 		if isAction(b.Intent) && !fixed(b.Intent) {

@@ -54,7 +54,7 @@ func TestTheTableItselfHasNoClash(t *testing.T) {
 	if found := clashes(Bindings()); len(found) > 0 {
 		t.Errorf("found %v", found)
 	}
-	for _, name := range actionNames() {
+	for _, name := range ActionNames() {
 		if wrong := Check(map[string][]string{name: usualKeysOnly(name)}); len(wrong) > 0 {
 			t.Errorf("%s with its own keys: %v", name, wrong)
 		}
