@@ -97,7 +97,7 @@ fuzz: ## draw a million nonces, then run every fuzz test for FUZZTIME (default 2
 		done; done
 
 golden: ## write the golden files anew; review the diff
-	$(GO) test ./ui ./internal/headless -update
+	$(GO) test ./ui ./internal/headless ./internal/config -update
 
 shots: build ## draw the pictures anew from the running demo (some minutes)
 	$(GO) test -count=1 -run TestThePicturesOfTheReadmeAreDrawn ./internal/shots -program $(CURDIR)/$(BIN)

@@ -196,7 +196,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "no time at all", args: []string{"get", "--timeout", "0s", "redis://h"}, code: 2, stderr: []string{"--timeout must be longer"}},
 		{name: "too many arguments", args: []string{"version", "x"}, code: 2, stderr: []string{`coordtop: version takes no argument; see coordtop version --help`}},
 		{name: "a typo below a command", args: []string{"config", "chek"}, code: 2, stderr: []string{`coordtop: config has no command "chek": did you mean check?`}},
-		{name: "no command below a command", args: []string{"config", "x"}, code: 2, stderr: []string{`did you mean check or example?`}},
+		{name: "no command below a command", args: []string{"config", "x"}, code: 2, stderr: []string{`did you mean check, example or schema?`}},
 		{name: "no such shell", args: []string{"completion", "fihs"}, code: 2, stderr: []string{`coordtop: completion has no command "fihs": did you mean fish?`}},
 		{name: "two files", args: []string{"config", "check", "a", "b"}, code: 2, stderr: []string{`takes one file at most, 2 were given`}},
 		{name: "no permit at all", args: []string{"acquire", "--write", "--yes", "--permits", "0", "redis://h?mutex=x"}, code: 2, stderr: []string{"--permits takes a whole number from 1 on"}},

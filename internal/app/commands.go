@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/app/backends"
+	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/internal/verdict"
 	"coordtop/sources"
@@ -102,7 +103,7 @@ func (p *program) watchCommand() *cobra.Command {
 }
 
 func (p *program) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example", Args: none, RunE: p.run(helpOnly)}
+	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example or its schema", Args: none, RunE: p.run(helpOnly)}
 	cmd.AddCommand(&cobra.Command{
 		Use: "check [FILE]", Short: "Print all mistakes in the config file", Args: atMostOne,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.settings.checkConfig(cmd, args) }),
@@ -110,6 +111,16 @@ func (p *program) configCommand() *cobra.Command {
 		Use: "example", Short: "Print a config file with every key explained", Args: none,
 		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), p.env.Example)
+			return err
+		}),
+	}, &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of a config file, for editors", Args: none,
+		Long: "Prints the JSON Schema (draft 2020-12) of a config file. An editor with yaml-language-server checks and completes a\n" +
+			"file by it that begins with the line\n\n  # yaml-language-server: $schema=schema.json\n\n" +
+			"where schema.json is what this prints, beside the file. `coordtop config check` finds more mistakes.",
+		Example: "coordtop config schema > ~/.config/coordtop/schema.json",
+		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), config.Schema())
 			return err
 		}),
 	})

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"coordtop/internal/format"
 )
 
 // The checks of what stands beside the flags. Those of cobra say what is wrong, but not
@@ -28,7 +30,7 @@ func none(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	return usagef("%s has no %s: did you mean %s?", cmd.Name(), word, strings.Join(near, " or "))
+	return usagef("%s has no %s: did you mean %s?", cmd.Name(), word, format.Series(near, " or "))
 }
 
 // one accepts what the command's line of usage names.

@@ -46,7 +46,7 @@ func fitsSchema(t testing.TB) func(out io.Writer, args []string) io.Writer {
 
 func TestSchemasArePrintedWithoutAServer(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"get", "--schema"}, {"watch", "--schema", "-o", "json", "nowhere"}} {
+	for _, args := range [][]string{{"get", "--schema"}, {"watch", "--schema", "-o", "json", "nowhere"}, {"config", "schema"}} {
 		w := newWorld(t)
 		w.fits = func(out io.Writer, _ []string) io.Writer { return out } // it is no line of JSON
 		if code := w.main(t.Context(), args...); code != exitOK || w.stderr.String() != "" {

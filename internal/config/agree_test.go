@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"coordtop/internal/app/backends"
 )
 
 func TestSourcesThatAgreeAreListed(t *testing.T) {
@@ -34,7 +32,7 @@ func TestSourcesThatAgreeAreListed(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := backends.Config().Load(path, noEnv)
+		c, err := load(t, path, noEnv)
 		var got []int
 		for i := range c.Sources {
 			got = append(got, c.Sources[i].Agree)

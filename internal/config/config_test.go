@@ -30,7 +30,7 @@ func env(pairs map[string]string) Lookup {
 
 func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	t.Parallel()
-	c, err := backends.Config().Load(example, noEnv)
+	c, err := load(t, example, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestExampleAlternativesAreValidToo(t *testing.T) {
 			}
 			text = strings.Replace(text, "# "+mark, mark, 1)
 		}
-		if _, err := backends.Config().Parse([]byte(text), example, noEnv); err != nil {
+		if _, err := parse(t, []byte(text), example, noEnv); err != nil {
 			t.Errorf("with %s: %v", alternative, err)
 		}
 	}
@@ -188,7 +188,7 @@ owners:
   - {match: "(", label: l}
   - {label: l}
 `
-	_, err := backends.Config().Parse([]byte(text), "/etc/c.yaml", noEnv)
+	_, err := parse(t, []byte(text), "/etc/c.yaml", noEnv)
 	var p *Problems
 	if !errors.As(err, &p) {
 		t.Fatalf("got %v", err)
@@ -281,7 +281,7 @@ func TestWhatIsNotYAMLIsAProblemWithItsPlace(t *testing.T) {
 		{"sources: [{url: 'redis://u@h', user: v}]", "user: the url names another user"},
 		{"owners: [{match: x}]\nsources: [{url: 'redis://h'}]", "owners[0].label: missing"},
 	} {
-		_, err := backends.Config().Parse([]byte(c.text), "c.yaml", noEnv)
+		_, err := parse(t, []byte(c.text), "c.yaml", noEnv)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
 		}
@@ -290,7 +290,7 @@ func TestWhatIsNotYAMLIsAProblemWithItsPlace(t *testing.T) {
 
 func TestAnchorsAndPlainScalarsAreUnderstood(t *testing.T) {
 	t.Parallel()
-	c, err := backends.Config().Parse([]byte(`title: 42
+	c, err := parse(t, []byte(`title: 42
 sources:
   - url: rediss://a
     tls: &t {ca: ~/ca.pem}
@@ -316,7 +316,7 @@ func TestAShortFileCannotSayTooMuch(t *testing.T) {
 	t.Parallel()
 	text := "sources:\n- &a {url: redis://h, watch: &w [" + strings.Repeat("{keys: x},", 400) + "]}\n" +
 		strings.Repeat("- {url: redis://h, watch: *w}\n", 400)
-	_, err := backends.Config().Parse([]byte(text), "c.yaml", noEnv)
+	_, err := parse(t, []byte(text), "c.yaml", noEnv)
 	if err == nil || !strings.Contains(err.Error(), "too much for a config") {
 		t.Fatalf("got %.200v", err)
 	}
@@ -344,14 +344,14 @@ func TestTheConfigIsLookedForWhereItShouldBe(t *testing.T) {
 func TestAFileThatIsNotThereOrTooLongIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := backends.Config().Load(filepath.Join(dir, "none.yaml"), noEnv); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := load(t, filepath.Join(dir, "none.yaml"), noEnv); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	long := filepath.Join(dir, "long.yaml")
 	if err := os.WriteFile(long, make([]byte, MaxFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backends.Config().Load(long, noEnv); err == nil || !strings.Contains(err.Error(), "longer than 256 kB") {
+	if _, err := load(t, long, noEnv); err == nil || !strings.Contains(err.Error(), "longer than 256 kB") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func TestAConfigOfAnotherSystemIsRead(t *testing.T) {
 		"a mark of UTF-8": UTF8Mark + good, "CRLF": strings.ReplaceAll(good, "\n", "\r\n"), "CR": strings.ReplaceAll(good, "\n", "\r"),
 		"a mark and CRLF": UTF8Mark + strings.ReplaceAll(good, "\n", "\r\n"),
 	} {
-		c, err := backends.Config().Parse([]byte(text), "/c.yaml", noEnv)
+		c, err := parse(t, []byte(text), "/c.yaml", noEnv)
 		if err != nil || len(c.Sources) != 1 || c.Sources[0].Name != "a" {
 			t.Errorf("%s: got %+v, %v", name, c, err)
 		}
@@ -36,7 +36,7 @@ func TestAConfigOfAnotherSystemIsRead(t *testing.T) {
 		"title: a\nsources: \x00": "/c.yaml:2:1: a zero byte", "title: a\n\ntitle: \xff\xfe\n": "/c.yaml:3:1: not UTF-8",
 		"\xff\xfet\x00i\x00t\x00": "a zero byte: a config is text in UTF-8",
 	} {
-		if _, err := backends.Config().Parse([]byte(text), "/c.yaml", noEnv); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse(t, []byte(text), "/c.yaml", noEnv); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
@@ -164,7 +164,7 @@ func TestListsThatCostMemoryAreBounded(t *testing.T) {
 		"sources: [" + strings.Repeat(`{url: "redis://h", legible: [`+strings.Repeat("x, ", 19)+"x]},", 11) + "]": "more than 200 regular expressions",
 		"owners: [" + strings.Repeat("{match: x, label: y}, ", 180) + "]\n" + source:                              "",
 	} {
-		_, err := backends.Config().Parse([]byte(text), "/etc/c.yaml", noEnv)
+		_, err := parse(t, []byte(text), "/etc/c.yaml", noEnv)
 		if want == "" && err != nil || want != "" && (err == nil || strings.Count(err.Error(), want) != 1) {
 			t.Errorf("%.40s: %v, want %q once", text, err, want)
 		}

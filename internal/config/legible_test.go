@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"coordtop/internal/app/backends"
 )
 
 func TestLegiblePatternsAreReadOrRefused(t *testing.T) {
 	t.Parallel()
-	c, err := backends.Config().Parse([]byte(`sources: [{url: "redis://h", legible: ["^[0-9a-f]{12}$", 'by=(\w+)']}]`), "/etc/c.yaml", noEnv)
+	c, err := parse(t, []byte(`sources: [{url: "redis://h", legible: ["^[0-9a-f]{12}$", 'by=(\w+)']}]`), "/etc/c.yaml", noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,12 +23,12 @@ func TestLegiblePatternsAreReadOrRefused(t *testing.T) {
 		fmt.Sprintf("legible: [%s]", strings.Repeat("x", 501)):                  "sources[0].legible[0]: is longer than 500",
 		`legible: ["((((((((x{100}){100}){100}){100}){100}){100}){100}){100}"]`: "sources[0].legible[0]: not a regular expression (RE2): ",
 	} {
-		_, err := backends.Config().Parse([]byte(`sources: [{url: "redis://h", `+text+`}]`), "/etc/c.yaml", noEnv)
+		_, err := parse(t, []byte(`sources: [{url: "redis://h", `+text+`}]`), "/etc/c.yaml", noEnv)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "TOPSECRET") {
 			t.Errorf("%.40s: %v, want %q", text, err, want)
 		}
 	}
-	_, err = backends.Config().Parse([]byte(`sources: [{url: "postgres://h/d", legible: [x]}]`), "/etc/c.yaml", noEnv)
+	_, err = parse(t, []byte(`sources: [{url: "postgres://h/d", legible: [x]}]`), "/etc/c.yaml", noEnv)
 	if err == nil || !strings.Contains(err.Error(), "sources[0].legible: only Redis takes this") {
 		t.Errorf("%v", err)
 	}

@@ -3,8 +3,6 @@ package config_test
 import (
 	"strings"
 	"testing"
-
-	"coordtop/internal/app/backends"
 )
 
 func TestOneMistakeOfASourceHidesNoOther(t *testing.T) {
@@ -33,7 +31,7 @@ owners:
   - {}
 thresholds: {flap_within: 2h, wait: 1h}
 `
-	_, err := backends.Config().Parse([]byte(text), "/etc/c.yaml", noEnv)
+	_, err := parse(t, []byte(text), "/etc/c.yaml", noEnv)
 	if err == nil {
 		t.Fatal("no problem")
 	}

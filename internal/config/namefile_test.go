@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
 )
 
 func TestNamesInFilesAndRememberedNamesAreOfYDB(t *testing.T) {
 	t.Parallel()
-	c, err := backends.Config().Parse([]byte(`sources:
+	c, err := parse(t, []byte(`sources:
   - {url: "grpc://f/local", names: off, watch: [{semaphores_file: n.txt, node: /local/app, expected: true}]}
 `), "/etc/c.yaml", noEnv)
 	if err != nil {
@@ -20,7 +19,7 @@ func TestNamesInFilesAndRememberedNamesAreOfYDB(t *testing.T) {
 	if s := c.Sources[0]; !s.ForgetNames || !slices.Equal(s.NameFiles, []NameFile{{"/etc/n.txt", "/local/app", true}}) {
 		t.Errorf("%+v", s)
 	}
-	_, err = backends.Config().Parse([]byte(`sources:
+	_, err = parse(t, []byte(`sources:
   - {url: "grpc://f/local", names: on, watch: [{semaphores_file: f, node: "/"}, {semaphores_file: f, mutex: x}]}
   - {url: "redis://f", watch: [{semaphores_file: f}, {node: "/"}]}
   - {url: "grpc://g/local", watch: [{semaphore: "job-*"}]}

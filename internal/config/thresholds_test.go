@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
 	"coordtop/sources"
 )
@@ -21,12 +20,12 @@ func written(t *testing.T, thresholds string) (Config, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return backends.Config().Load(path, noEnv)
+	return load(t, path, noEnv)
 }
 
 func TestTheExampleShowsTheThresholdsThatAreInUse(t *testing.T) {
 	t.Parallel()
-	c, err := backends.Config().Load(example, noEnv)
+	c, err := load(t, example, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
