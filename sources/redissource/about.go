@@ -69,7 +69,14 @@ func (w *watcher) warnings(a *sources.About) []string {
 	if w.noScan {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}
-	if (w.selected.guess || a.Partial == sources.Reading) && !w.starting() {
+	switch {
+	case w.starting() && w.selected.guess: // how many it finds is not known yet
+		keys := "keys"
+		if w.total > 0 {
+			keys = "of " + format.Count(int(w.total)) + " keys"
+		}
+		list = append(list, "guessing which "+keys+" are locks: "+howToName)
+	case w.selected.guess || a.Partial == sources.Reading && !w.starting():
 		text := w.searching(time.Now())
 		if w.search.took >= time.Second {
 			text += " (a sweep takes " + format.Age(w.search.took) + ")"

@@ -175,6 +175,22 @@ func TestGuessOnAnEmptyServerFindsTheFirstLock(t *testing.T) {
 	}
 }
 
+func TestGuessSaysAtOnceThatItIsOne(t *testing.T) {
+	t.Parallel()
+	w := still(t)
+	w.selected.guess, w.sweep = true, &sweep{first: true}
+	for total, want := range map[int64]string{0: "guessing which keys are locks: name them with ?keys=", 12_000: "guessing which of 12,000 keys are locks: name them with ?keys="} {
+		w.total = total
+		if got := strings.Join(w.warnings(&sources.About{Partial: sources.Reading}), "|"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	w.selected.guess = false
+	if got := w.warnings(&sources.About{Partial: sources.Reading}); len(got) > 0 {
+		t.Errorf("%q although the keys are named", got)
+	}
+}
+
 func TestGuessIsCutAndSaysSo(t *testing.T) {
 	t.Parallel()
 	w := still(t)

@@ -246,5 +246,7 @@ func (w *watcher) searching(now time.Time) string {
 	} else if progress != "" {
 		text += strings.TrimPrefix(", "+progress, ", sweep")
 	}
-	return text + ": name them with ?keys="
+	return text + ": " + howToName
 }
+
+const howToName = "name them with ?keys="

@@ -83,12 +83,13 @@ func answered(sc *Scene, s *sources.SourceStatus) bool {
 
 // expectation says what a source without rows is doing.
 func expectation(sc *Scene, s *sources.SourceStatus) string {
-	where := paint.Clean(s.Name) + " (" + paint.Clean(s.Type) + " " + paint.Clean(s.Address) + ")"
+	address := " (" + paint.Clean(s.Type) + " " + paint.Clean(s.Address) + ")"
+	where := paint.Clean(s.Name) + address
 	switch {
 	case s.Health == sources.HealthConnecting && s.Err == nil:
 		return "connecting to " + where
 	case s.Health == sources.HealthLive && allSynced(sc, s):
-		return where + " answers: nothing there matches what is watched"
+		return paint.Clean(s.Name) + " answers: nothing there matches what is watched" + address
 	case s.Health == sources.HealthLive:
 		return "reading " + where
 	}
