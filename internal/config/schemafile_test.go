@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"flag"
 	"os"
 	"reflect"
@@ -14,6 +13,7 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
+	"coordtop/internal/schematest"
 	"coordtop/ui/keys"
 )
 
@@ -29,21 +29,15 @@ func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(makeSchema(string(text))); err != nil {
-		t.Fatal(err)
-	}
+	made := schematest.Write(t, makeSchema(string(text)))
 	if *update {
-		if err := os.WriteFile("schema.json", []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile("schema.json", []byte(made), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if Schema() != b.String() {
-		t.Errorf("schema.json differs (make golden rewrites it; review the diff)\n got:\n%s", b.String())
+	if Schema() != made {
+		t.Errorf("schema.json differs (make golden rewrites it; review the diff)\n got:\n%s", made)
 	}
 }
 

@@ -16,23 +16,10 @@ import (
 	"coordtop/internal/schematest"
 )
 
-// indentedJSON is a value as a file holds it.
-func indentedJSON(t *testing.T, v any) string {
-	t.Helper()
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func TestSchemasAreThoseOfTheStructsThatArePrinted(t *testing.T) {
 	t.Parallel()
 	for name, part := range map[string]headless.Part{"get": headless.OfGet, "watch": headless.OfWatch} {
-		made := indentedJSON(t, headless.MakeSchema(part))
+		made := schematest.Write(t, headless.MakeSchema(part))
 		golden(t, "../schema/"+name+".json", []byte(made))
 		if !*update && headless.Schema(part) != made {
 			t.Errorf("%s has another schema in it", name)
@@ -79,7 +66,7 @@ func printed(t *testing.T) map[headless.Part][]any {
 func TestWhatIsPrintedFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	for part, values := range printed(t) {
-		s := schematest.Compile(t, indentedJSON(t, strict(headless.MakeSchema(part))))
+		s := schematest.Compile(t, schematest.Write(t, strict(headless.MakeSchema(part))))
 		for _, v := range values {
 			if err := s.Check(v); err != nil {
 				t.Errorf("%s%v: %v", part, v, err)
