@@ -127,7 +127,7 @@ func ParseScheme(text string) (Scheme, error) {
 	case slices.Contains(SchemeNames(), text):
 		return Scheme(text), nil
 	}
-	return "", errors.New("no such key scheme: write hashtextextended, hashtext, crc32 or sha256le")
+	return "", errors.New("no such key scheme: write one of " + strings.Join(SchemeNames(), ", "))
 }
 
 // Key reports the key of a name, if it can be computed here. Else sql is the statement that

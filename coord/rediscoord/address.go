@@ -164,8 +164,9 @@ func (o *ClientOptions) setPlace(u address.URL) error {
 	return o.setPath(strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/"))
 }
 
-// longestSocket is how long the path of a socket may be, in bytes.
-const longestSocket = 107
+// longestSocket is how long the path of a socket may be, in bytes: sun_path has 104 on macOS and 108 on Linux,
+// with a zero at the end.
+const longestSocket = 103
 
 // setSocket reads the path of a socket. A blank in it is refused, because the server names our connections
 // by the path, in a list with blanks.

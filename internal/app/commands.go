@@ -52,7 +52,7 @@ func (p *program) getCommand() *cobra.Command {
 			recording := p.recordingOf(c)
 			defer recording.close()
 			err = p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside, p.env.Stderr)}
+				options := headless.GetOptions{Format: o.format(), Names: names, Timeout: timeout, FailOn: verdict.Faults(failOn), Select: backends.Select, Recall: recording.recall(ctx, beside, timeout, p.env.Stderr)}
 				if o.format() == headless.JSON {
 					op := p.operator(ctx, c, hub, false)
 					defer p.giveBack(op)
@@ -115,9 +115,10 @@ func (p *program) configCommand() *cobra.Command {
 		}),
 	}, &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of a config file, for editors", Args: none,
-		Long: "Prints the JSON Schema (draft 2020-12) of a config file. An editor with yaml-language-server checks and completes a\n" +
-			"file by it that begins with the line\n\n  # yaml-language-server: $schema=schema.json\n\n" +
-			"where schema.json is what this prints, beside the file. `coordtop config check` finds more mistakes.",
+		Long: "Prints the JSON Schema (draft 2020-12) of a config file. Save it as schema.json beside that file, and make\n" +
+			"this the first line there: an editor with yaml-language-server then checks and completes it.\n\n" +
+			"  # yaml-language-server: $schema=schema.json\n\n" +
+			"`coordtop config check` finds more mistakes.",
 		Example: "coordtop config schema > ~/.config/coordtop/schema.json",
 		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), config.Schema())

@@ -50,12 +50,14 @@ type Environment struct {
 	wrapSource func(sources.Source) sources.Source
 }
 
-// What is used if the environment sets no GOGC. Go's own is 100, at which the collector runs first with 4 MB.
+// The GOGC of this program, unless the environment sets one. Go's own is 100: the first collection at 4 MB.
 const (
-	firstGCPercent = 400 // a command that soon ends never collects
-	gcPercent      = 50  // from the first collection on: the program takes less memory, and the collector runs more often
+	firstGCPercent = 400 // until the first collection, at 16 MB, which a short command never reaches
+	gcPercent      = 50  // after it: less memory for more collections
 )
 
+// collectLate sets GOGC to firstGCPercent, and to gcPercent at the first collection: nothing refers to the object,
+// so its cleanup runs then. It has 64 bytes because tiny objects share a block and may outlive it.
 func collectLate() {
 	debug.SetGCPercent(firstGCPercent)
 	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, gcPercent)

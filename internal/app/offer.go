@@ -18,13 +18,13 @@ import (
 )
 
 // offer asks the person at the terminal which server of this machine to watch, where nothing names one.
-// nothing is the error that says so: it is returned, and not said again, if none is chosen.
-func (p *program) offer(ctx context.Context, nothing error) (config.Config, error) {
+// unnamed is the error that says so. It is printed, and returned if the person chooses none.
+func (p *program) offer(ctx context.Context, unnamed error) (config.Config, error) {
 	urls := p.listening(ctx)
 	if len(urls) == 0 {
-		return config.Config{}, nothing
+		return config.Config{}, unnamed
 	}
-	p.report(ctx, nothing)
+	p.report(ctx, unnamed)
 	fmt.Fprintln(p.env.Stderr, "Or watch what listens on this machine. Nothing was sent to it yet, and watching only reads:")
 	for i, url := range urls {
 		fmt.Fprintf(p.env.Stderr, "  %d) %s\n", i+1, url)
@@ -36,19 +36,21 @@ func (p *program) offer(ctx context.Context, nothing error) (config.Config, erro
 		}
 		if answer == "" || answer == "q" {
 			p.said = true
-			return config.Config{}, nothing
+			return config.Config{}, unnamed
 		}
 	}
 }
 
-// soon bounds a connect to this machine.
-const soon = 200 * time.Millisecond
+const connectWithin = 200 * time.Millisecond // to this machine
 
-// listening are the URLs of what listens on the usual ports of this machine, if there is a person to be
-// asked. It connects, sends nothing, and closes.
+// listening connects to the usual ports of this machine, sends nothing, and returns the URLs of those that
+// accept; none unless standard input, output and error are terminals.
 func (p *program) listening(ctx context.Context) (urls []string) {
+	if p.env.Loopback == nil {
+		return nil
+	}
 	for _, f := range []any{p.env.Stdin, p.env.Stdout, p.env.Stderr} {
-		if file, ok := f.(*os.File); !ok || !term.IsTerminal(file.Fd()) || p.env.Loopback == nil {
+		if file, ok := f.(*os.File); !ok || !term.IsTerminal(file.Fd()) {
 			return nil
 		}
 	}
@@ -59,7 +61,7 @@ func (p *program) listening(ctx context.Context) (urls []string) {
 		scheme := b.Schemes[0]
 		for j, address := range p.env.Loopback(scheme.Port) {
 			spawn.Go(ctx, &connecting, func() {
-				if conn, err := (&net.Dialer{Timeout: soon}).DialContext(ctx, "tcp", address); err == nil {
+				if conn, err := (&net.Dialer{Timeout: connectWithin}).DialContext(ctx, "tcp", address); err == nil {
 					_ = conn.Close() // nothing was written
 					found[i][j] = scheme.Name + "://" + address + b.Docs.Path
 				}

@@ -106,7 +106,10 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	if r.reader == nil {
 		return sources.HubOptions{}
 	}
-	last, _ := r.lastKnown(ctx)
+	last, err := r.lastKnown(ctx, resumeWithin)
+	if err != nil && !noRecording(err) {
+		r.logger.Warn("reading what was recorded", "err", err)
+	}
 	if r.began = time.Now(); last != nil {
 		r.known = last.At().Wall
 	}
@@ -114,44 +117,40 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}
 }
 
-// lastKnown is what the last run of these sources knew; nil: none did, or there is an error.
-func (r *recording) lastKnown(ctx context.Context) (*sources.Keyframe, error) {
-	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
+// lastKnown returns what the last run of these sources knew; see noRecording for its errors.
+func (r *recording) lastKnown(ctx context.Context, within time.Duration) (*sources.Keyframe, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	last, err := history.LastKnown(ctx, r.reader, r.sources, r.selects)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, history.ErrNothing) {
-		return last, nil
-	}
-	if err != nil {
-		r.logger.Warn("reading what was recorded", "err", err)
-	}
-	return last, err
+	return history.LastKnown(ctx, r.reader, r.sources, r.selects)
 }
 
-// recall reads beside what goes on what the last run knew, and says on diag if that cannot be read. The result
-// waits for it, see headless.GetOptions.
-func (r *recording) recall(ctx context.Context, beside *watched, diag io.Writer) func() (time.Time, func(*sources.State) *sources.State) {
+// noRecording reports whether an error only tells that nothing was recorded.
+func noRecording(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, history.ErrNothing)
+}
+
+// recall reads, beside what goes on, what the last run knew, and says on diag if that cannot be read. What it
+// returns waits for it: see headless.GetOptions. timeout is that of the command.
+func (r *recording) recall(ctx context.Context, beside *watched, timeout time.Duration, diag io.Writer) func() *sources.Keyframe {
 	if r.reader == nil {
 		return nil
 	}
 	read := make(chan *sources.Keyframe, 1)
 	beside.run(ctx, func() error {
-		last, err := r.lastKnown(ctx)
-		if err != nil && ctx.Err() == nil {
-			fmt.Fprintf(diag, "coordtop: what was recorded cannot be read, and what only it knows is missing: %v\n", err)
+		last, err := r.lastKnown(ctx, min(timeout, resumeWithin))
+		if err != nil && !noRecording(err) && ctx.Err() == nil {
+			fmt.Fprintf(diag, "coordtop: cannot read the recording, so earlier owners and times are missing: %v\n", err)
 		}
 		read <- last
 		return nil
 	})
-	return func() (time.Time, func(*sources.State) *sources.State) {
+	return func() *sources.Keyframe {
 		select {
 		case last := <-read:
-			if last != nil {
-				return last.At().Wall, last.Recall
-			}
+			return last
 		case <-ctx.Done():
+			return nil
 		}
-		return time.Time{}, func(s *sources.State) *sources.State { return s }
 	}
 }
 

@@ -121,7 +121,7 @@ func (all Backends) with(t Trait) string {
 }
 
 // onlyWith says who takes what needs a trait.
-func (all Backends) onlyWith(t Trait) string { return "only " + all.with(t) + " takes this" }
+func (all Backends) onlyWith(t Trait) string { return "only for " + all.with(t) }
 
 // Schemes are those of the URLs that this build watches, for people.
 func (all Backends) Schemes() string {

@@ -29,7 +29,7 @@ func TestLegiblePatternsAreReadOrRefused(t *testing.T) {
 		}
 	}
 	_, err = parse(t, []byte(`sources: [{url: "postgres://h/d", legible: [x]}]`), "/etc/c.yaml", noEnv)
-	if err == nil || !strings.Contains(err.Error(), "sources[0].legible: only Redis takes this") {
+	if err == nil || !strings.Contains(err.Error(), "sources[0].legible: only for Redis") {
 		t.Errorf("%v", err)
 	}
 }

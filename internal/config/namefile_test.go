@@ -28,8 +28,8 @@ func TestNamesInFilesAndRememberedNamesAreOfYDB(t *testing.T) {
 		"sources[0].names: only off is taken here",
 		"sources[0].watch[0].node: is empty: write the path of a coordination node",
 		"sources[0].watch[1]: must have one of election, mutex, semaphore, keys",
-		"sources[1].watch[0].semaphores_file: only YDB takes this",
-		"sources[1].watch[1].node: only YDB takes this",
+		"sources[1].watch[0].semaphores_file: only for YDB",
+		"sources[1].watch[1].node: only for YDB",
 		"no name is found by a *",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -5,7 +5,7 @@ import _ "embed"
 //go:embed schema.json
 var schema string
 
-// Schema is a JSON Schema of config files, for editors. The tests make it of what Parse decodes, with the
-// comments of the example. It refuses a key or a value that is wrong by itself or for the backend of its
-// source, and leaves to Parse what more must be read to judge it.
+// Schema returns the JSON Schema of a config file. The tests generate it from the structs that Parse decodes and
+// the comments of the example. It refuses an unknown key, and a value that is wrong by itself or for the backend;
+// Parse refuses the rest.
 func Schema() string { return schema }

@@ -210,12 +210,12 @@ func TestSchemaDescribesKeysAsTheExampleDoes(t *testing.T) {
 		"title":                    "The environment: first in the header, so that nobody mistakes one for another.",
 		"names":                    "Names for lock numbers",
 		"sources/names":            "Names that were seen are remembered in the state folder",
-		"sources/password_command": "prints it in one line within 10 s",
+		"sources/password_command": "a command that prints the password in one line within 10 s",
 		"sources/password_env":     "Where the password is. One of these three at most; a file holds no secret. What is named here must",
 		"sources/tls/ca":           "who may have signed",
 		"sources/watch/expected":   "must always have an owner",
 		"sources/watch/election":   "", // what is said of it is about YDB
-		"sources/token_file":       "others must not be able to read it",
+		"sources/token_file":       "a file with the token, which others must not be able to read",
 		"thresholds/full":          "no permit was free",
 		"history/full":             "renewals of leases before that",
 	} {

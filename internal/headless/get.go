@@ -32,9 +32,9 @@ type GetOptions struct {
 	FailOn  verdict.Faults
 	// Select says what to add to the URL of a source of that type where nothing is found. Nil: nothing.
 	Select func(typ string) string
-	// Recall waits until it is read what was recorded of the rows before, and returns up to when that reaches
-	// and what adds it to a state that is not older. Nil: nothing was recorded.
-	Recall func() (recorded time.Time, to func(*sources.State) *sources.State)
+	// Recall waits until the recording was read and returns what it knew last; nil: nothing. A nil Recall:
+	// nothing is recorded.
+	Recall func() *sources.Keyframe
 	// Actions says what can be done to a row, and to each of its owners, by force. Nil: it is not printed.
 	Actions func(r *sources.Row) Actions
 }
@@ -50,15 +50,21 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Second
 	}
-	recorded, recall := time.Time{}, func(s *sources.State) *sources.State { return s }
+	deadline := time.Now().Add(o.Timeout)
+	var last *sources.Keyframe
+	var notBefore time.Time
 	if o.Recall != nil {
-		recorded, recall = o.Recall()
+		if last = o.Recall(); last != nil {
+			notBefore = last.At().Wall
+		}
 	}
-	s, err := settle(ctx, feed, o.Timeout, o.Names, recorded)
+	s, err := settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
 	if err != nil {
 		return fmt.Errorf("looking: %w", err)
 	}
-	s = recall(s)
+	if last != nil {
+		s = last.Recall(s)
+	}
 	list := rows(s, o.Names)
 	j, now := judge(s), time.Now()
 	if err := printGet(out, diag, j, list, o, now); err != nil {
@@ -84,19 +90,17 @@ func Settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.Sta
 	return settle(ctx, feed, timeout, nil, time.Time{})
 }
 
-// settle waits until no source has more to tell that was asked for, and the state is not from before a time that
-// is not to come, or for the timeout.
-func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string, from time.Time) (*sources.State, error) {
-	if now := time.Now(); from.After(now) {
-		from = now
-	}
+// settle waits until the sources have told all that was asked for and the State is not older than notBefore, at
+// most for the timeout. A notBefore in the future, of a clock that was put back, counts as now.
+func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string, notBefore time.Time) (*sources.State, error) {
+	notBefore = sources.Earlier(notBefore, time.Now())
 	sub := feed.Subscribe(0)
 	defer sub.Close()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
 		s := feed.State()
-		if len(s.Sources) > 0 && !s.At.Before(from) && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
+		if len(s.Sources) > 0 && !s.At.Before(notBefore) && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
 			return unsettled(s, src, names)
 		}) {
 			return s, nil

@@ -8,8 +8,8 @@ var getSchema string
 //go:embed schema/watch.json
 var watchSchema string
 
-// Schema is the JSON Schema of what Get prints, or of a line of Watch. Its tests make it of the structs that are
-// printed: the tag "is" of a field says which words, times or numbers it holds.
+// Schema returns the JSON Schema of what Get prints, or of a line of Watch. The tests generate it from the structs
+// that are printed: the tag "is" of a field says which words, times or numbers it holds.
 func Schema(part Part) string {
 	if part == OfWatch {
 		return watchSchema

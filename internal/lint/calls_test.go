@@ -108,7 +108,7 @@ func compileLate(files []file) []string {
 			continue
 		}
 		for _, c := range f.calls("regexp", "MustCompile") {
-			wrong = append(wrong, f.at(c)+" compiles an expression at the start: lazy.Regexp does it when it is needed")
+			wrong = append(wrong, f.at(c)+" compiles an expression at the start, or each time: use lazy.Regexp")
 		}
 	}
 	return wrong

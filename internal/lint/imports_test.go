@@ -86,7 +86,7 @@ func directions() []direction {
 		{"internal/respwire", []string{"internal/format"}},
 		{"internal/spawn", nil},
 		{"internal/pgwire", []string{"internal/failure", "internal/format", "internal/spawn"}},
-		{"internal/schematest", []string{"internal/lazy"}},
+		{"internal/schematest", nil},
 		{"internal/shots", nil},
 		{"internal/truth", nil},
 		{"internal/verdict", []string{"sources", "internal/format"}},

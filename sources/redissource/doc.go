@@ -7,8 +7,9 @@
 // coordtop-watch. Neither reconnects by itself: whatever breaks one of them ends both, Next returns
 // the error, and the next Connect starts with a Gap, because Redis replays nothing. The push
 // connection is always being read. It is pinged every 20 ms, or two round trips where that is more,
-// because only an answered ping proves how old a push can be. After 30 s in which nothing was pushed
-// and nobody moved on the screen it is pinged once a second, as it is while a ping is not answered. A closed connection is noticed at once, a silent one after Options.Silence.
+// because only an answered ping proves how old a push can be. It is sent once a second after 30 s in which
+// nothing was pushed and nobody moved on the screen, and while the last one is not answered. A closed
+// connection is noticed at once, a silent one after Options.Silence.
 //
 // A source keeps at most 100,000 keys that a person named, by patterns too, and 12,000 that are
 // guessed, fewer with long names and values: 22 MB of these. A warning says so where there are

@@ -89,7 +89,7 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 
 // pingPause is the pause between two pings. It bounds how long a push can be late without
 // being found out, so it is below sources.Promptness; a link that is farther away is granted more.
-// While it is quiet, quietPause is enough: the first push after that is told in a stretch of so much.
+// While nothing happens, a ping each quietPause is enough: the first change after that is known to that interval only.
 const (
 	pingPause  = 20 * time.Millisecond
 	quietPause = time.Second

@@ -15,14 +15,14 @@ import (
 
 // key is what is known of one name.
 type key struct {
-	name  string
-	rule  rule
-	shown *sources.Primitive // as last handed over; nil: never
-	text  uint64             // reading.text of what shown tells; 0: not known
-	sent  time.Time          // sending of the last look that was answered; zero: never
-	lease time.Duration      // largest remainder seen in this ownership
-	ends  span               // of the lease, narrowed by every look; zero: it has none
-	free  time.Time          // when it was first seen without an owner; zero: somebody owns it
+	name     string
+	rule     rule
+	shown    *sources.Primitive // as last handed over; nil: never
+	checksum uint64             // of the reading that shown was made from; 0: the next one is interpreted anew
+	sent     time.Time          // sending of the last look that was answered; zero: never
+	lease    time.Duration      // largest remainder seen in this ownership
+	ends     span               // of the lease, narrowed by every look; zero: it has none
+	free     time.Time          // when it was first seen without an owner; zero: somebody owns it
 
 	pushed  bool      // writes to it are pushed
 	byKey   bool      // because it is tracked by itself
@@ -105,7 +105,7 @@ func unreadable(refusals *rediscoord.Refusals, typ string) string {
 
 // primitive is what a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
-	if text := r.text(); text != 0 && text == k.text && k.shown != nil {
+	if sum := r.checksum(); sum != 0 && sum == k.checksum && k.shown != nil { // the same text again, as after most renewals
 		p := *k.shown
 		p.At, p.Owners = r.got, slices.Clone(p.Owners)
 		return &p
@@ -170,7 +170,7 @@ func (k *key) update(p *sources.Primitive, r *reading) bool {
 	} else if k.free.IsZero() {
 		k.free = r.got
 	}
-	if k.text = r.text(); !fresh {
+	if k.checksum = r.checksum(); !fresh {
 		return false
 	}
 	k.stampOwners(p)
@@ -293,15 +293,16 @@ func (r *reading) content() *lockformat.Content {
 	return c
 }
 
-var textSeed = maphash.MakeSeed()
+var checksumSeed = maphash.MakeSeed()
 
-// text tells one content of a string from others; 0: it is no string, or not all that tells of the lock.
-func (r *reading) text() uint64 {
+// checksum is equal for two strings that are shown alike but for their time left. 0: it is no string, or other
+// keys were read too that decide what is shown.
+func (r *reading) checksum() uint64 {
 	if r.shape != text || len(r.beside) > 0 {
 		return 0
 	}
 	var h maphash.Hash
-	h.SetSeed(textSeed)
+	h.SetSeed(checksumSeed)
 	_, _ = h.Write(r.head) // it never fails
 	maphash.WriteComparable(&h, struct {
 		size   int

@@ -348,7 +348,7 @@ func TestATextThatWasReadBeforeTellsWhatItTold(t *testing.T) {
 				default:
 					same = chance.IntN(100)
 				}
-				forgets.text = 0
+				forgets.checksum = 0
 				was, wasFresh := see(forgets, r)
 				is, isFresh := see(remembers, r)
 				if wasFresh != isFresh || isFresh && !reflect.DeepEqual(was, is) || !sameFacts(was, is) {

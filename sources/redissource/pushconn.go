@@ -285,7 +285,7 @@ func (l *link) pingLimit() time.Duration { return min(time.Second, l.o.Silence/3
 
 // beat pings until the server has been silent for too long or ctx ends.
 func (l *link) beat(ctx context.Context, c *pushConn) error {
-	const checks = 4 // between two pings of a server that is late with an answer, so that silence is noticed when it is due
+	const checks = 4 // in longest, while an answer is late: silence is then noticed when it is due
 	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
@@ -306,7 +306,7 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 				return err
 			}
 		}
-		if len(p.outstanding) > 0 {
+		if len(p.outstanding) > 0 { // from before the ping that was just sent
 			longest /= checks
 		}
 		t.Reset(p.pause(l.quiet(p, now), longest))

@@ -29,7 +29,7 @@ type batcher struct {
 	group   group
 	derived derived
 	flushed time.Time     // up to when everything was written
-	lull    time.Duration // how long it is not written that nothing happened
+	idle    time.Duration // while nothing happens, flush writes only after so long; 0: each time
 
 	thin    bool // the Inputs were thinned
 	follows bool // so was what is before the next group, which follows without a hole
@@ -54,7 +54,7 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 		key = r.hub.Keyframe()
 	}
 	inputs, lost := take()
-	if key == nil && len(inputs) == 0 && lost == 0 && state == r.derived.state && now.Sub(r.flushed) < r.lull {
+	if key == nil && len(inputs) == 0 && lost == 0 && state == r.derived.state && now.Sub(r.flushed) < r.idle {
 		return nil
 	}
 	if key != nil && len(inputs) > 0 && inputs[0].Seq == 1 { // the Hub from its beginning, with all events

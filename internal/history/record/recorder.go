@@ -40,12 +40,12 @@ type Options struct {
 }
 
 const (
-	every    = 500 * time.Millisecond
-	lull     = 900 * time.Millisecond // of two steps in which nothing happened one is written
-	retry    = 10 * time.Second
-	takeOver = 2 * time.Second // while another process records
-	patience = 2 * time.Second // at the end
-	tidying  = time.Minute
+	every     = 500 * time.Millisecond
+	idleEvery = 900 * time.Millisecond // while nothing happens: less than two steps, so every second one is written
+	retry     = 10 * time.Second
+	takeOver  = 2 * time.Second // while another process records
+	patience  = 2 * time.Second // at the end
+	tidying   = time.Minute
 )
 
 // Recorder records one Hub.
@@ -112,7 +112,7 @@ func (r *Recorder) loop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			if r.batcher != nil {
-				r.batcher.lull = 0
+				r.batcher.idle = 0 // the last step is written whatever happened
 			}
 			r.step(ctx, r.o.Hub.Now())
 			if r.batcher != nil {
@@ -181,7 +181,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 		return false
 	}
 	r.batcher = newBatcher(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
-	r.batcher.lull = lull
+	r.batcher.idle = idleEvery
 	r.clock.start(store.Before(), now)
 	if r.waited { // what happened up to now was not recorded by us
 		r.batcher.derived.seq = r.o.Hub.State().LastSeq
