@@ -64,9 +64,9 @@ func (c *Contact) Problem(f Failure, err error, said string) *Problem {
 // mistaken is the Problem of an err by a server that is another one than ours.
 func (c *Contact) mistaken(err error, other identify.Product) *Problem {
 	if other.Scheme() == "" {
-		return c.Problem(Other, err, string(other)+": check host and port")
+		return c.Problem(Other, err, string(other)+": check "+c.place())
 	}
-	return c.Problem(Other, err, string(other)+": write "+other.Scheme()+", or check host and port")
+	return c.Problem(Other, err, string(other)+": write "+other.Scheme()+", or check "+c.place())
 }
 
 // Unreached is the Problem of an err by which a server was not reached, or was lost, as far
@@ -155,6 +155,14 @@ func HungUp(err error) bool {
 	return failure.IsAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed)
 }
 
+// place is what to check of an address.
+func (c *Contact) place() string {
+	if strings.HasPrefix(c.Where, "/") {
+		return "the path"
+	}
+	return "host and port"
+}
+
 // complete puts the words into a sentence.
 func (c *Contact) complete(text, said string) string {
 	where, said := tidy(c.Where, longestWhere), tidy(c.mask(said), longestSaid)
@@ -172,11 +180,8 @@ func (c *Contact) complete(text, said string) string {
 		}
 		return text
 	}
-	if strings.HasPrefix(where, "/") {
-		text, said = strings.ReplaceAll(text, "host and port", "the path"), strings.ReplaceAll(said, "host and port", "the path")
-	}
 	return strings.NewReplacer(
-		"{where}", where, "{user}", user, "{of user}", when(named, " for "+user), "{database}", database,
+		"{where}", where, "{place}", c.place(), "{user}", user, "{of user}", when(named, " for "+user), "{database}", database,
 		"{said}", said, "{(said)}", when(said != "", " ("+said+")"), "{for so long}", when(c.Silence > 0, fmt.Sprintf(" for %v", c.Silence)),
 		"{product}", c.Product, "{no TLS}", c.NoTLS, "{only TLS}", c.OnlyTLS,
 		"{with TLS}", when(c.TLS, " and speaks TLS (else "+c.NoTLS+")"), "{want TLS}", when(!c.TLS && c.OnlyTLS != "", "want TLS ("+c.OnlyTLS+"), "),

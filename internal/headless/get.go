@@ -179,7 +179,7 @@ func missing(s *sources.State, names ...string) error {
 		case src.Health == sources.HealthLive:
 			late = append(late, fmt.Errorf("%s %w: give it longer with --timeout", name, ErrIncomplete))
 		default:
-			silent = append(silent, fmt.Errorf("%s %w in time: check host and port of %s, or give it longer with --timeout",
+			silent = append(silent, fmt.Errorf("%s %w in time: check its address, %s, or give it longer with --timeout",
 				name, ErrNoAnswer, format.Clean(src.Address, maxText)))
 		}
 	}

@@ -161,7 +161,7 @@ func TestGetPrintsWhatArrivedWhenTheTimeIsOver(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a did not answer in time: check host and port of redis://a, or give it longer with --timeout"},
+		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a did not answer in time: check its address, redis://a, or give it longer with --timeout"},
 		"still listing":    {func(s *sources.State) { s.Scopes[0].Synced = false }, headless.ErrIncomplete, "--timeout"},
 		"no scope yet":     {func(s *sources.State) { s.Scopes, s.Rows = nil, nil }, headless.ErrIncomplete, "a did not finish"},
 	} {
