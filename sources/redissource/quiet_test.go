@@ -39,6 +39,26 @@ func TestItIsQuietWhenNothingIsPushedAndNobodyMoves(t *testing.T) {
 	}
 }
 
+// TestEachAnswerOfAQuietServerIsTold has answers that come a little sooner than the ping before.
+func TestEachAnswerOfAQuietServerIsTold(t *testing.T) {
+	t.Parallel()
+	var p heartbeat
+	for _, at := range []int{0, 1010, 2000, 2990, 3995} {
+		if !p.tellAlive(ms(at), time.Second) {
+			t.Errorf("the answer after %d ms is not told", at)
+		}
+	}
+	told := 0
+	for i := range 10_000 / 20 { // one that is not quiet
+		if p.tellAlive(ms(10_000+20*i), time.Second) {
+			told++
+		}
+	}
+	if told > 12 {
+		t.Errorf("told %d times in 10 s", told)
+	}
+}
+
 // TestAQuietServerIsPingedLessOftenAndItsChangesStayTrue has a source that finds its server quiet
 // all the time.
 func TestAQuietServerIsPingedLessOftenAndItsChangesStayTrue(t *testing.T) {
