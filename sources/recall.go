@@ -8,7 +8,8 @@ import (
 // Recall returns s with what an earlier run knew at its end of the rows in it: since when they are
 // owned, or free, and who owned them before. It is for one look: nothing else of that run shows, while a
 // Hub that resumes it has all its rows. As there, the same source has the same name, type and address,
-// and nothing is recalled where the clock shows less than at that end. s stays as it is.
+// and nothing is recalled where the clock shows less than at that end, or of a row of which the earlier run knows
+// a younger look. s stays as it is.
 func (k *Keyframe) Recall(s *State) *State {
 	if s.At.Before(k.at.Wall) {
 		return s
@@ -30,7 +31,7 @@ func (k *Keyframe) Recall(s *State) *State {
 		if row != nil {
 			listed[row.Ref] = true
 		}
-		if row != nil && rows[row.Ref] != nil && row.Fresh(s) && ownersKnown(row.Primitive) {
+		if row != nil && rows[row.Ref] != nil && row.Fresh(s) && ownersKnown(row.Primitive) && !rows[row.Ref].At.After(row.At) {
 			was := rows[row.Ref]
 			lost := Earlier(k.scopes[was.Scope].Alive, k.at.Wall)
 			all.Rows[slot] = row.recalling(was, look{after: lost, at: row.At, darkFrom: lost, started: s.Scopes[row.Scope].About.Started})
@@ -43,6 +44,9 @@ func (k *Keyframe) Recall(s *State) *State {
 		scope := slices.IndexFunc(s.Scopes, func(sc Scope) bool { return sc.Source == was.Source && sc.Name == k.scopes[was.Scope].Name })
 		alive := Earlier(k.scopes[was.Scope].Alive, k.at.Wall)
 		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.missedAt(s.At, alive) {
+			continue
+		}
+		if was.At.After(s.Scopes[scope].Alive.Add(-s.Scopes[scope].About.Sampling)) { // it may be younger than our listing
 			continue
 		}
 		l := look{after: alive, at: s.Scopes[scope].Alive}

@@ -161,3 +161,53 @@ func TestWhatShouldBeOwnedIsMissedByANewStart(t *testing.T) {
 		t.Errorf("%d rows where a listing leaves something out: it may have been that", n)
 	}
 }
+
+// TestNothingIsRecalledOfWhatIsNewerThanTheRow has a look that listed at second 0 and is told alive up to second 2; the recorder knows of second 1.
+func TestNothingIsRecalledOfWhatIsNewerThanTheRow(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
+	sec := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	row := func(at float64, name, id string) *sources.Primitive {
+		p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: name}, Kind: sources.KindElection, Limit: 1, ForgetAfter: time.Hour, LimitHow: sources.Told, OwnersHow: sources.Told, At: sec(at)}
+		if id != "" {
+			p.Owners, p.Taken = []sources.Owner{{ID: id, Label: id, NoExpiry: true}}, 1
+		}
+		return p
+	}
+	run := func(began float64, changes ...sources.Change) *sources.Hub {
+		r := sources.NewReplayer(sources.HubOptions{})
+		seq, limits := uint64(0), sources.DefaultThresholds()
+		apply := func(at time.Time, in sources.Input) {
+			seq++
+			in.Seq, in.At = seq, sources.Instant{Wall: at, Mono: at.Sub(sec(-1000))}
+			if err := r.Apply(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		apply(sec(began), sources.Input{Kind: sources.InputStarted, Thresholds: &limits})
+		apply(sec(began), sources.Input{Kind: sources.InputSources, Added: []sources.AddedSource{{Name: "s", Type: "redis", Address: "a"}}})
+		for _, c := range changes {
+			c.Alive = []string{""}
+			apply(c.At, sources.Input{Kind: sources.InputChange, Source: "s", Change: c})
+		}
+		apply(changes[len(changes)-1].At, sources.Input{Kind: sources.InputPublished})
+		return r.Hub()
+	}
+	polled := &sources.About{Mode: "polling", Sampling: 5 * time.Second}
+	end := run(-100,
+		sources.Change{Relists: true, Synced: true, About: polled, At: sec(-100), Set: []*sources.Primitive{row(-100, "changed", "a"), row(-100, "stays", "x")}},
+		sources.Change{At: sec(1), After: sec(-4), Set: []*sources.Primitive{row(1, "changed", "b"), row(1, "new", "c")}},
+	).Keyframe()
+	s := run(0,
+		sources.Change{Relists: true, Synced: true, About: polled, At: sec(0), Set: []*sources.Primitive{row(0, "changed", "a"), row(0, "stays", "x")}},
+		sources.Change{At: sec(2)}, // a ping was answered
+	).State()
+	for _, r := range end.Recall(s).Rows {
+		if r.Name == "changed" && len(r.Terms) > 2 {
+			t.Error("it says that b came before a, and that is the other way round")
+		}
+		if r.Name == "new" {
+			t.Errorf("it says that nobody leads new since %v: c does", r.Nobody.At.Sub(start))
+		}
+	}
+}

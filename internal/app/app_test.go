@@ -287,7 +287,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			name: "config check of Postgres", args: []string{"config", "check"},
 			config: "sources: [{name: a, url: 'postgres://h/x', key_scheme: md5}, {name: b, url: 'postgres://h/x', watch: [{mutex: '1:99999999999'}]}, {name: c, url: 'postgres://h/x', password_env: NONE}]\n" +
 				"names: {c: {month-end: ledger}}", code: 2,
-			stderr: []string{`sources[0].key_scheme: no such key scheme: write hashtextextended, hashtext, crc32 or sha256le`, `sources[1].watch[0].mutex: selecting locks: `,
+			stderr: []string{`sources[0].key_scheme: no such key scheme: write one of hashtextextended, hashtext, crc32, sha256le`, `sources[1].watch[0].mutex: selecting locks: `,
 				"its two numbers as 17:-4", `sources[2].password_env: `, `:2:24: an entry of names: naming locks: a name stands at what is no number of a lock`},
 		},
 	} {

@@ -91,16 +91,20 @@ func Settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.Sta
 }
 
 // settle waits until the sources have told all that was asked for and the State is not older than notBefore, at
-// most for the timeout. A notBefore in the future, of a clock that was put back, counts as now.
+// most for the timeout. No newer State is waited for where no source answers, or notBefore is in the future, as of a
+// clock that was put back.
 func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string, notBefore time.Time) (*sources.State, error) {
-	notBefore = sources.Earlier(notBefore, time.Now())
+	if notBefore.After(time.Now()) {
+		notBefore = time.Time{}
+	}
 	sub := feed.Subscribe(0)
 	defer sub.Close()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
 		s := feed.State()
-		if len(s.Sources) > 0 && !s.At.Before(notBefore) && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
+		old := s.At.Before(notBefore) && slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return src.Health == sources.HealthLive })
+		if len(s.Sources) > 0 && !old && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
 			return unsettled(s, src, names)
 		}) {
 			return s, nil

@@ -2,33 +2,31 @@ package headless_test
 
 import (
 	"bytes"
-	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"coordtop/internal/headless"
 	"coordtop/sources"
-	"coordtop/sources/sourcetest"
 )
 
-// knownNow is what a Hub knows whose source answers now.
-func knownNow(t *testing.T) *sources.Keyframe {
+// knownAt is a recording that reaches up to at.
+func knownAt(t *testing.T, at time.Time) *sources.Keyframe {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	hub, script := sources.NewHub(ctx, sources.HubOptions{}), sourcetest.NewScript("main")
-	defer hub.Close()
-	done := make(chan error, 1)
-	go func() {
-		done <- sources.Run(ctx, hub, []sources.Spec{{Name: "a", Type: "redis", Source: script}})
-	}()
-	script.Push(sources.Change{Scope: "main", Relists: true, Synced: true, Alive: []string{"main"}})
-	synctest.Wait()
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
+	r, limits := sources.NewReplayer(sources.HubOptions{}), sources.DefaultThresholds()
+	for i, in := range []sources.Input{
+		{Kind: sources.InputStarted, Thresholds: &limits},
+		{Kind: sources.InputSources, Added: []sources.AddedSource{{Name: "a", Type: "redis", Address: "redis://a"}}},
+		{Kind: sources.InputChange, Source: "a", Change: sources.Change{At: at, Relists: true, Synced: true, Alive: []string{""}}},
+		{Kind: sources.InputPublished},
+	} {
+		in.Seq, in.At = uint64(i+1), sources.Instant{Wall: at.Round(0), Mono: time.Duration(i)}
+		if err := r.Apply(in); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return hub.Keyframe()
+	return r.Hub().Keyframe()
 }
 
 // TestWhatWasRecordedIsAddedToNoOlderState has a recorder that knows more, when it is read, than the state then.
@@ -42,7 +40,7 @@ func TestWhatWasRecordedIsAddedToNoOlderState(t *testing.T) {
 		}
 		old, began := at(), time.Now()
 		time.Sleep(time.Second)
-		recorded := knownNow(t)
+		recorded := knownAt(t, time.Now())
 		for name, tt := range map[string]struct {
 			recall func() *sources.Keyframe
 			want   time.Duration
@@ -69,4 +67,23 @@ func TestWhatWasRecordedIsAddedToNoOlderState(t *testing.T) {
 			t.Error("the recording is not newer than the state")
 		}
 	})
+}
+
+// TestARefusedSourceIsNotWaitedFor has a recording that is ahead of a State after which none will come.
+func TestARefusedSourceIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"the clock was put back": time.Hour, "a recorder wrote meanwhile": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &sources.State{At: time.Now(), Sources: []sources.SourceStatus{{Name: "a", Type: "redis", Address: "redis://a", Health: sources.HealthConnecting, Err: fmt.Errorf("%w: no", sources.ErrRefused)}}}
+				feed, began := newScript(s), time.Now()
+				time.Sleep(50 * time.Millisecond)
+				var out bytes.Buffer
+				err := headless.Get(t.Context(), feed, &out, &out, headless.GetOptions{Recall: func() *sources.Keyframe { return knownAt(t, time.Now().Add(ahead)) }})
+				if took := time.Since(began); took > time.Second {
+					t.Errorf("printed after %v: %v", took, err)
+				}
+			})
+		})
+	}
 }

@@ -15,8 +15,8 @@ import (
 // where nothing happens for hours. restAfter is how long after the last frame it ticks slower,
 // every restPause; the next frame brings back its pace.
 const (
-	restAfter = 25 * time.Millisecond
-	restPause = time.Second
+	restAfter = 50 * time.Millisecond
+	restPause = 250 * time.Millisecond
 )
 
 // Frames slows that ticker down. There is no option for it, so it is taken from a field of the
