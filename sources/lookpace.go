@@ -50,7 +50,7 @@ func (l *look) every(from, to time.Time) time.Duration {
 	}
 	every := l.of.Every(from, to)
 	pause := l.at.Sub(l.after)
-	if (every > 0 || l.unproved && pause > Promptness) && !l.after.IsZero() && !l.darkened() {
+	if (every > 0 || l.unproved && pause > Promptness) && !l.after.IsZero() && !l.darkened() && !wentDark(l.after, l.at, l.of.Dark) {
 		every = max(every, pause)
 	}
 	return every

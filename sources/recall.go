@@ -46,7 +46,7 @@ func (k *Keyframe) Recall(s *State) *State {
 		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.missedAt(s.At, alive) {
 			continue
 		}
-		if was.At.After(s.Scopes[scope].Alive.Add(-s.Scopes[scope].About.Sampling)) { // it may be younger than our listing
+		if was.At.After(s.Scopes[scope].Since) { // it may be younger than our listing
 			continue
 		}
 		l := look{after: alive, at: s.Scopes[scope].Alive}

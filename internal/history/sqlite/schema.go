@@ -126,7 +126,7 @@ func checkObjects(ctx context.Context, db *sql.DB, has int) error {
 		}
 		return nil
 	}
-	if has == 0 || shapeOf(found) != shapes[has-1] {
+	if has <= 0 || shapeOf(found) != shapes[has-1] {
 		return history.ErrForeign
 	}
 	return nil
