@@ -33,7 +33,7 @@ func (k *Keyframe) Recall(s *State) *State {
 		}
 		if row != nil && rows[row.Ref] != nil && row.Fresh(s) && ownersKnown(row.Primitive) && !rows[row.Ref].At.After(row.At) {
 			was := rows[row.Ref]
-			lost := Earlier(k.scopes[was.Scope].Alive, k.at.Wall)
+			lost := k.believed(was)
 			all.Rows[slot] = row.recalling(was, look{after: lost, at: row.At, darkFrom: lost, started: s.Scopes[row.Scope].About.Started})
 		}
 	}
@@ -42,7 +42,7 @@ func (k *Keyframe) Recall(s *State) *State {
 			continue
 		}
 		scope := slices.IndexFunc(s.Scopes, func(sc Scope) bool { return sc.Source == was.Source && sc.Name == k.scopes[was.Scope].Name })
-		alive := Earlier(k.scopes[was.Scope].Alive, k.at.Wall)
+		alive := k.believed(was)
 		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.missedAt(s.At, alive) {
 			continue
 		}
@@ -141,4 +141,11 @@ func (r *Row) recalling(was *Row, l look) *Row {
 		is.Terms = append(is.Terms, r.Terms...)
 	}
 	return &is
+}
+
+// believed is up to when a row of the earlier run is believed: where it was polled, up to a pause before the last
+// answer.
+func (k *Keyframe) believed(r *Row) time.Time {
+	sc := &k.scopes[r.Scope]
+	return Later(Earlier(sc.Alive, k.at.Wall).Add(-sc.About.Sampling), r.At)
 }

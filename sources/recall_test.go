@@ -162,7 +162,8 @@ func TestWhatShouldBeOwnedIsMissedByANewStart(t *testing.T) {
 	}
 }
 
-// TestNothingIsRecalledOfWhatIsNewerThanTheRow has a look that listed at second 0 and is told alive up to second 2; the recorder knows of second 1.
+// TestNothingIsRecalledOfWhatIsNewerThanTheRow has looks at a polled server of which a recorder knows second 1: one
+// that listed before that and one that listed after.
 func TestNothingIsRecalledOfWhatIsNewerThanTheRow(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
@@ -209,5 +210,16 @@ func TestNothingIsRecalledOfWhatIsNewerThanTheRow(t *testing.T) {
 		if r.Name == "new" {
 			t.Errorf("it says that nobody leads new since %v: c does", r.Nobody.At.Sub(start))
 		}
+	}
+	later := map[string]*sources.Row{}
+	for _, r := range end.Recall(run(3, sources.Change{Relists: true, Synced: true, About: polled, At: sec(3), Set: []*sources.Primitive{row(3, "stays", "y")}}).State()).Rows {
+		later[r.Name] = r
+	}
+	if r := later["new"]; r == nil || len(r.Owners) > 0 || len(r.Terms) != 1 {
+		t.Errorf("new was read a second before it is missed, and is shown as %+v", r)
+	}
+	terms := later["stays"].Terms
+	if from := terms[0].End.After(); from.After(sec(-4)) { // the recorder looked last 5 s before its last answer at the latest
+		t.Errorf("it says that x led until %v after the beginning at least", from.Sub(start))
 	}
 }

@@ -95,3 +95,20 @@ func TestTheLowestLeaseIsTheLowestAtAnyInstant(t *testing.T) {
 		}
 	})
 }
+
+// TestTheDarknessBeforeANewRowIsNotItsPace finds a row behind a darkness that was not there before.
+func TestTheDarknessBeforeANewRowIsNotItsPace(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.tell(sources.Change{Relists: true, Set: []*sources.Primitive{election("app", bound("a"))}, Synced: true, Alive: []string{"main"}, About: &sources.About{Mode: "polling", Sampling: time.Second}})
+		time.Sleep(time.Second)
+		w.beat()
+		w.dark(10*time.Minute, election("app", bound("a")), election("new", bound("b")))
+		time.Sleep(time.Second)
+		w.set(election("new"))
+		if every := w.row("new").Terms[0].Every; every > 2*time.Second {
+			t.Errorf("looks every %v", every)
+		}
+	})
+}

@@ -86,6 +86,18 @@ func TestARecordingOfEachVersionHasTheTablesOfItsVersion(t *testing.T) {
 	}
 }
 
+// TestAVersionThatIsNoneIsRefused has files whose header is damaged, or a stranger's.
+func TestAVersionThatIsNoneIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, user := range []int{-5, -1, -1001, 1000} {
+		o := place(t)
+		changed(t, o, fmt.Sprintf("pragma user_version = %d", user))
+		if _, err := store(t, o).Runs(t.Context()); !errors.Is(err, history.ErrForeign) {
+			t.Errorf("version %d: %v", user, err)
+		}
+	}
+}
+
 // changed makes a recording and changes it as SQL says.
 func changed(t *testing.T, o Options, text string) {
 	t.Helper()
