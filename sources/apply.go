@@ -86,7 +86,7 @@ func (m *model) changeRows(b *batch) {
 			m.doubt(slot, u.From, u.To)
 		}
 	}
-	if len(c.Set) > 0 && b.scope.source.rows == 0 {
+	if len(c.Set) > 0 && !b.scope.listed && b.scope.source.rows == 0 {
 		b.urgency = max(b.urgency, soon)
 	}
 	for _, p := range c.Set {

@@ -251,3 +251,23 @@ func TestClosedHubCanStillBeRead(t *testing.T) {
 		}
 	})
 }
+
+// TestASourceWhoseOnlyRowComesAndGoesIsNotPublishedMoreOften has a row that is made and gone in 10 ms.
+func TestASourceWhoseOnlyRowComesAndGoesIsNotPublishedMoreOften(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.tell(sources.Change{Relists: true, Synced: true, Alive: []string{"main"}})
+		time.Sleep(5 * time.Second)
+		rev := w.hub.State().Rev
+		for range 100 {
+			w.push(sources.Change{Set: []*sources.Primitive{election("app", bound("a"))}})
+			time.Sleep(5 * time.Millisecond)
+			w.push(sources.Change{Gone: []sources.Ref{ref("app")}})
+			time.Sleep(5 * time.Millisecond)
+		}
+		if n := w.hub.State().Rev - rev; n > 12 {
+			t.Errorf("%d states in a second", n)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -153,6 +154,14 @@ func (p *heartbeat) notice(now time.Time) notice {
 	defer p.mu.Unlock()
 	p.known.pushed = now
 	return notice{first: now, last: now, floor: p.known.confirmed}
+}
+
+// notice describes a push that arrives now. The first one after a quiet time brings the pings back at once.
+func (l *link) notice(now time.Time) notice {
+	if l.quiet(l.heartbeat.now(), now) {
+		spawn.Wake(l.stirred)
+	}
+	return l.heartbeat.notice(now)
 }
 
 // tracks reports whether every end of the key is pushed.

@@ -32,10 +32,11 @@ type link struct {
 	conn          *redis.Conn // on reads
 	server        server
 	inbox         *inbox
-	push          *pushConn // nil: nothing is pushed
-	heartbeat     heartbeat // of push
-	readHeartbeat heartbeat // of reads
-	answered      time.Time // when the server last answered on reads
+	stirred       chan struct{} // capacity 1: something was pushed after a quiet time
+	push          *pushConn     // nil: nothing is pushed
+	heartbeat     heartbeat     // of push
+	readHeartbeat heartbeat     // of reads
+	answered      time.Time     // when the server last answered on reads
 }
 
 // dial makes a link whose read connection is logged in. ctx bounds the dialling only. The
@@ -68,7 +69,7 @@ func (l *link) Next(ctx context.Context) (sources.Change, error) {
 }
 
 func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *link {
-	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), hints: new(focusHints), began: time.Now()}
+	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), stirred: make(chan struct{}, 1), hints: new(focusHints), began: time.Now()}
 }
 
 // login enters, and refuses a user who can read nothing.

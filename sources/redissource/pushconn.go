@@ -204,7 +204,7 @@ func (l *link) listen(ctx context.Context, c *pushConn) error {
 		}
 		// The connection lives, so it was one message that the library could not read: over
 		// RESP2 that is the list without keys that a flush sends.
-		l.inbox.flush(l.heartbeat.notice(time.Now()))
+		l.inbox.flush(l.notice(time.Now()))
 	}
 }
 
@@ -226,19 +226,19 @@ func (l *link) received(m any) {
 		}
 	case *redis.Message:
 		if m.Channel == invalidations {
-			l.named(m.PayloadSlice, l.heartbeat.notice(now))
+			l.named(m.PayloadSlice, l.notice(now))
 			return
 		}
 		name, ok := strings.CutPrefix(m.Channel, l.eventPrefix())
 		if _, selected := l.selected.find(name); ok && selected {
-			l.inbox.add(name, l.heartbeat.notice(now), m.Payload)
+			l.inbox.add(name, l.notice(now), m.Payload)
 		}
 	}
 }
 
 // pushed takes a push of RESP3.
 func (l *link) pushed(message []any) {
-	n := l.heartbeat.notice(time.Now())
+	n := l.notice(time.Now())
 	if len(message) < 2 {
 		return
 	}
@@ -293,6 +293,7 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-t.C:
+		case <-l.stirred:
 		}
 		if c.left.Load() {
 			return nil

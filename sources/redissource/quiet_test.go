@@ -39,6 +39,26 @@ func TestItIsQuietWhenNothingIsPushedAndNobodyMoves(t *testing.T) {
 	}
 }
 
+func TestTheFirstPushAfterAQuietTimeBringsThePingsBack(t *testing.T) {
+	t.Parallel()
+	l := newLink(t.Context(), &Options{Quiet: 30 * time.Second}, nil, nil)
+	defer l.Close()
+	l.began = ms(0)
+	for _, c := range []struct {
+		at   int // in s
+		want bool
+	}{{29, false}, {58, false}, {89, true}, {90, false}} {
+		l.notice(ms(1000 * c.at))
+		if got := len(l.stirred) > 0; got != c.want {
+			t.Errorf("a push after %d s: %v", c.at, got)
+		}
+		select {
+		case <-l.stirred:
+		default:
+		}
+	}
+}
+
 // TestEachAnswerOfAQuietServerIsTold has answers that come a little sooner than the ping before.
 func TestEachAnswerOfAQuietServerIsTold(t *testing.T) {
 	t.Parallel()

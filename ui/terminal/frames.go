@@ -14,8 +14,10 @@ import (
 // Bubble Tea writes a new frame, if there is one, when its ticker ticks: 60 times a second, also
 // where nothing happens for hours. restAfter is how long after the last frame it ticks slower,
 // every restPause; the next frame brings back its pace.
+// restAfter is longer than most writes take: a frame that is made during one waits for the next tick, which a rest
+// that begins meanwhile delays to its pause.
 const (
-	restAfter = 50 * time.Millisecond
+	restAfter = 100 * time.Millisecond
 	restPause = 250 * time.Millisecond
 )
 
