@@ -68,7 +68,7 @@ func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 	u := h.model.apply(f, in)
 	if s := h.model.published; s != h.state.Load() {
 		h.state.Store(s)
-		h.model.ring.wake()
+		h.model.ring.wake(h.pace.hot)
 	}
 	if h.recorder != nil {
 		h.recorder.add(in)

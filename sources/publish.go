@@ -95,12 +95,16 @@ func (h *Hub) publishLocked(now Instant) {
 // state makes the next State. The rows are shared with it: from now on a change of one
 // copies it first.
 func (m *model) state() *State {
+	rows := m.published.Rows
+	if !slices.Equal(rows, m.rows) {
+		rows = slices.Clone(m.rows)
+	}
 	s := &State{
 		Thresholds: m.limit,
 		Rev:        m.published.Rev + 1,
 		At:         m.at.Wall,
 		LastSeq:    m.ring.newest(),
-		Rows:       slices.Clone(m.rows),
+		Rows:       rows,
 		Scopes:     make([]Scope, len(m.scopes)),
 		Sources:    make([]SourceStatus, len(m.sources)),
 	}

@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -157,6 +158,48 @@ func TestProofOfLifeAloneIsPublishedOnceASecond(t *testing.T) {
 		}
 		w.push(sources.Change{Set: []*sources.Primitive{election("app")}})
 		w.wantStatus("app", sources.StatusNoLeader) // the state just now was calm: it does not hold up the leading edge
+	})
+}
+
+func TestProofOfLifeAloneWakesNobodyWhoSkipsIt(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		all, news := w.hub.Subscribe(math.MaxUint64), w.hub.Subscribe(math.MaxUint64)
+		news.SkipCalm()
+		woken := func(s *sources.Subscription) bool {
+			time.Sleep(2 * time.Second)
+			select {
+			case <-s.Wake():
+				return true
+			default:
+				return false
+			}
+		}
+		woken(all)
+		woken(news)
+		was := w.hub.State()
+		w.push(sources.Change{Alive: []string{"main"}})
+		if got := woken(all); !got {
+			t.Error("a subscription was not woken for proof of life")
+		}
+		if got := woken(news); got {
+			t.Error("proof of life woke a subscription that skips it")
+		}
+		if now := w.hub.State(); now.Rev == was.Rev || len(now.Rows) == 0 || &now.Rows[0] != &was.Rows[0] {
+			t.Error("the rows were copied for proof of life")
+		}
+		w.push(sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
+		if got := woken(news); !got {
+			t.Error("a new owner woke nobody")
+		}
+		if now := w.hub.State(); &now.Rows[0] == &was.Rows[0] {
+			t.Error("a state that was published has changed")
+		}
+		w.push(sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("other")}})
+		if got := woken(news); !got {
+			t.Error("a new row woke nobody")
+		}
 	})
 }
 

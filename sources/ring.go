@@ -42,7 +42,7 @@ func (r *ring) append(events []Event) {
 		r.boundLocked()
 	}
 	r.expireLocked(events[len(events)-1].Mono)
-	r.wakeLocked()
+	r.wakeLocked(true)
 }
 
 // boundLocked drops the oldest renewal while there are many of them, else the oldest event
@@ -91,16 +91,18 @@ func (r *ring) newest() uint64 {
 	return r.last
 }
 
-// wake wakes the subscribers for a new state.
-func (r *ring) wake() {
+// wake wakes the subscribers for a new state. news: there is more new in it than proof of life.
+func (r *ring) wake(news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wakeLocked()
+	r.wakeLocked(news)
 }
 
-func (r *ring) wakeLocked() {
+func (r *ring) wakeLocked(news bool) {
 	for s := range r.subs {
-		spawn.Wake(s.wake)
+		if news || !s.skipsCalm {
+			spawn.Wake(s.wake)
+		}
 	}
 }
 
@@ -145,16 +147,25 @@ func (r *ring) readLocked(cursor uint64, max int) []Event {
 // Subscription reads events in order and at its own pace. It holds no events itself: one
 // that never reads costs nothing.
 type Subscription struct {
-	ring     *ring
-	wake     chan struct{}
-	cursor   uint64 // number of the last event read or missed
-	reads    bool   // not only its wake-ups are used
-	forgiven uint64 // events that were gone before we asked for all that are kept
+	ring      *ring
+	wake      chan struct{}
+	cursor    uint64 // number of the last event read or missed
+	reads     bool   // not only its wake-ups are used
+	skipsCalm bool   // no wake-ups where only proof of life came in
+	forgiven  uint64 // events that were gone before we asked for all that are kept
 }
 
 // Wake returns the channel that receives after new events or a new state; one wake-up
 // stands for any number of them. It is never closed.
 func (s *Subscription) Wake() <-chan struct{} { return s.wake }
+
+// SkipCalm ends the wake-ups for a state in which nothing is new but that servers answered: for
+// a reader that looks every second anyway.
+func (s *Subscription) SkipCalm() {
+	s.ring.mu.Lock()
+	defer s.ring.mu.Unlock()
+	s.skipsCalm = true
+}
 
 // Events returns at most max events (max <= 0: all), oldest first, and moves
 // the cursor behind them. missed counts the events before the last of them that were

@@ -116,13 +116,13 @@ func Run(ctx context.Context, o Options) error {
 	}
 	recovering := &terminal.Recovering{Model: m, Try: try}
 	p := tea.NewProgram(recovering, t.Options(programCtx, o.Width, o.Height)...)
-	frames := terminal.FramesOf(pumpCtx, p)
+	frames := terminal.FramesOf(pumpCtx, p, t.Writing)
 	defer frames.Close()
 	recovering.Drawn = frames.Drawn
 	var beside sync.WaitGroup // joined below
 	pastReader{m}.askIn(pumpCtx)
 	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, &beside), dialog.DoIn(pumpCtx)
-	pump := pumpOf(o, m.feeds, p.Send)
+	pump := pumpOf(o, m.feeds, p.Send, t.Typed)
 	spawn.Go(pumpCtx, &beside, func() { m.feeds.merge(pumpCtx) })
 	spawn.Go(pumpCtx, &beside, func() {
 		stop(spawn.Call(pumpCtx, func() error { return pump.Run(pumpCtx) }))
@@ -141,8 +141,8 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // pumpOf is the pump of a board's feed and operator.
-func pumpOf(o Options, f *feeds, send func(tea.Msg)) *terminal.Pump {
-	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.shown().State().Rev }, Send: send, Slow: o.slow}
+func pumpOf(o Options, f *feeds, send func(tea.Msg), typed func() time.Time) *terminal.Pump {
+	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.shown().State().Rev }, Send: send, Slow: o.slow, Typed: typed}
 	if o.Operator != nil {
 		p.Acts = o.Operator.Wake()
 	}

@@ -198,6 +198,15 @@ func TestAgesOfStaleRowsStandStill(t *testing.T) {
 	d.showsNot(t, "2m40s")
 }
 
+func TestAKeyShowsTheTimeThatPassedWithoutAMessage(t *testing.T) {
+	t.Parallel()
+	feed := newTestFeed(uitest.State(noon(), uitest.Led("a", "host", noon())))
+	d := drive(feed, Options{Width: 160, Height: 40})
+	feed.now = feed.now.Add(1900 * time.Millisecond)
+	d.press("j")
+	d.shows(t, "12:00:01")
+}
+
 func TestATakeOverAcrossAGapShowsItsRange(t *testing.T) {
 	t.Parallel()
 	p := uitest.Led("a", "host", noon())

@@ -58,6 +58,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return nil, true
 	case terminal.SecondMsg:
 		m.second()
+		m.Still = m.Still && !msg.Whole
 		return nil, true
 	case terminal.ColumnMsg:
 		return nil, m.moveStrips()
@@ -66,6 +67,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.Scene.Arrange(m.w, m.h)
 		return nil, true
 	case tea.KeyPressMsg:
+		m.catchUp()
 		pressed, cmd := m.joiner.Press(msg)
 		return tea.Batch(cmd, m.press(pressed)), true
 	case terminal.JoinTimeout:
@@ -103,6 +105,13 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	return nil, false
 }
 
+// catchUp lets the time pass that no message has told of: in a calm not every second has one.
+func (m *model) catchUp() {
+	if clock, _ := m.time(); clock.Sub(m.Clock) >= time.Second {
+		m.second()
+	}
+}
+
 // resumed has an open dialog decided anew, by what the sources read after the program stood still.
 func (m *model) resumed() {
 	if r, ok := m.feeds.shown().(sources.Refresher); ok && m.acting.Open() {
@@ -123,7 +132,7 @@ func (m *model) second() {
 		return
 	}
 	m.Slow = m.options.slow != nil && m.options.slow()
-	m.Now, m.Still = now, !m.Slow && !m.feeds.replaying()
+	m.Now, m.Still = now, !m.feeds.replaying()
 	if m.Rows.Held && !m.Clock.Before(m.heldUntil) { // the cursor was not used for a while
 		m.Rows.Held = false
 	}

@@ -108,7 +108,11 @@ type feed struct {
 	*sources.Subscription
 }
 
-func newFeed(hub *sources.Hub) *feed { return &feed{hub, hub.Subscribe(0)} }
+func newFeed(hub *sources.Hub) *feed {
+	f := &feed{hub, hub.Subscribe(0)}
+	f.SkipCalm() // the screen looks every second
+	return f
+}
 
 // Close ends the reading; the Hub goes on.
 func (f *feed) Close() { f.Subscription.Close() }

@@ -11,7 +11,7 @@ import (
 const (
 	// decidedFor is how old what stands in a dialog may be when it is confirmed.
 	decidedFor = time.Minute
-	// stepTime without a message means that the program or the machine stood still: one comes each second.
+	// stepTime without a message means that the program or the machine stood still: one comes every second or two.
 	stepTime = 5 * time.Second
 	// suspending is how long the shell may take to stop the program.
 	suspending = 10 * time.Second

@@ -7,11 +7,20 @@ import tea "charm.land/bubbletea/v2"
 type Recovering struct {
 	tea.Model
 	Try   func(f func()) (whole bool) // calls f; false: it panicked, which ends the program
-	Drawn func()                      // called for each frame; nil: nothing is
+	Drawn func()                      // called for each frame that may be another than the last; nil: nothing is
+
+	shown  string // the content of the last frame
+	ticked bool   // the last message only said that time has passed: it changes the content, or nothing
 }
 
 // Update is the model's.
 func (r *Recovering) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg.(type) {
+	case WakeMsg, SecondMsg, ColumnMsg:
+		r.ticked = true
+	default:
+		r.ticked = false
+	}
 	var cmd tea.Cmd
 	if !r.Try(func() { r.Model, cmd = r.Model.Update(msg) }) {
 		return frozen{r.View()}, nil
@@ -21,10 +30,12 @@ func (r *Recovering) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // View is the model's.
 func (r *Recovering) View() tea.View {
-	if r.Drawn != nil {
+	v := r.Model.View()
+	if r.Drawn != nil && (v.Content != r.shown || !r.ticked) {
+		r.shown = v.Content
 		defer r.Drawn()
 	}
-	return r.Model.View()
+	return v
 }
 
 // tried is a command in whose place nothing comes if it panics.

@@ -12,13 +12,11 @@ import (
 )
 
 // Bubble Tea writes a new frame, if there is one, when its ticker ticks: 60 times a second, also
-// where nothing happens for hours. restAfter is how long after the last frame it ticks slower,
-// every restPause; the next frame brings back its pace.
-// restAfter is longer than most writes take: a frame that is made during one waits for the next tick, which a rest
-// that begins meanwhile delays to its pause.
+// where nothing happens for hours. restAfter is how long after the last frame, which is written at the first tick,
+// it ticks slower, every restPause; the next frame brings back its pace.
 const (
-	restAfter = 100 * time.Millisecond
-	restPause = 250 * time.Millisecond
+	restAfter = 40 * time.Millisecond
+	restPause = 500 * time.Millisecond
 )
 
 // Frames slows that ticker down. There is no option for it, so it is taken from a field of the
@@ -26,6 +24,7 @@ const (
 type Frames struct {
 	ctx     context.Context
 	program *tea.Program
+	writing func() bool
 
 	mu      sync.Mutex
 	ticker  *time.Ticker // nil: not known yet
@@ -34,10 +33,13 @@ type Frames struct {
 	late    bool // slowDown was called already, and waits for mu: a frame was made before it
 }
 
-// FramesOf returns those of a program that was not started yet. ctx is told of a panic, see spawn.With.
-func FramesOf(ctx context.Context, p *tea.Program) *Frames { return &Frames{ctx: ctx, program: p} }
+// FramesOf returns those of a program that was not started yet. writing reports whether one of them is being
+// written: the next waits for a tick meanwhile. ctx is told of a panic, see spawn.With.
+func FramesOf(ctx context.Context, p *tea.Program, writing func() bool) *Frames {
+	return &Frames{ctx: ctx, program: p, writing: writing}
+}
 
-// Drawn notes that a frame was made. The program calls it, in the goroutine of its Run.
+// Drawn notes that a frame was made which may be another than the last. The program calls it, in the goroutine of its Run.
 func (f *Frames) Drawn() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,12 +58,17 @@ func (f *Frames) Drawn() {
 	}
 }
 
-// slowDown lets the ticker rest. It does nothing if a frame was made since it was called.
+// slowDown lets the ticker rest. It does nothing if a frame was made since it was called, and is called again later
+// while one is being written.
 func (f *Frames) slowDown() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.late {
 		f.late = false
+		return
+	}
+	if f.writing() {
+		f.rest.Reset(restAfter)
 		return
 	}
 	f.resting = true

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"io"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,8 @@ import (
 func TestTheTickerRestsWhileThereIsNoFrame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := FramesOf(t.Context(), new(tea.Program))
+		var writing atomic.Bool
+		f := FramesOf(t.Context(), new(tea.Program), writing.Load)
 		defer f.Close()
 		f.ticker = time.NewTicker(framePause)
 		f.rest = time.AfterFunc(restAfter, f.slowDown)
@@ -46,6 +48,12 @@ func TestTheTickerRestsWhileThereIsNoFrame(t *testing.T) {
 		f.slowDown()
 		if n := ticks(restAfter - time.Millisecond); n < 1 {
 			t.Errorf("%d ticks after a frame that was made just in time", n)
+		}
+		writing.Store(true) // the next frame waits until this one is out
+		time.Sleep(5 * restAfter)
+		writing.Store(false)
+		if n := ticks(framePause); n != 1 {
+			t.Errorf("%d ticks when a frame was out that took long", n)
 		}
 	})
 }

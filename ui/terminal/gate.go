@@ -36,8 +36,9 @@ type gate struct {
 	own  []byte     // what perform writes: Bubble Tea may reuse its own once Write has returned
 	busy bool       // perform has own
 
-	slow  atomic.Bool // the terminal took longer than slowWrite, and has not been quick since
-	quick int         // writes since then that were not slow; perform's
+	slow    atomic.Bool // the terminal took longer than slowWrite, and has not been quick since
+	writing atomic.Bool // perform is in a write
+	quick   int         // writes since then that were not slow; perform's
 
 	work chan []byte
 	done chan result // capacity 1: after a write that was given up nobody may be there
@@ -67,10 +68,12 @@ func (g *gate) perform(ctx context.Context) {
 	for b := range g.work {
 		late := spawn.After(ctx, slowWrite, func() { g.slow.Store(true) })
 		n := 0
+		g.writing.Store(true)
 		err := spawn.Call(ctx, func() (err error) {
 			n, err = g.File.Write(b)
 			return err
 		})
+		g.writing.Store(false)
 		g.timed(late.Stop())
 		if isGone(err) {
 			g.gone(err)

@@ -145,7 +145,7 @@ func TestATerminalIsRestoredThatWasGivenUpBetweenTwoWrites(t *testing.T) {
 func TestInputThatIsNoTerminalMayEnd(t *testing.T) {
 	t.Parallel()
 	in := strings.NewReader("")
-	if got := watched(in, nil); got != io.Reader(in) {
+	if got := watched(in, nil, nil); got != io.Reader(in) {
 		t.Errorf("it is a %T", got)
 	}
 }

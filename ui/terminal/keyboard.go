@@ -3,6 +3,7 @@ package terminal
 import (
 	"errors"
 	"io"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,6 +33,7 @@ type keyboard struct {
 	gone  func(error)
 	limit *limiter
 	quiet silence
+	typed *atomic.Int64 // when something was last read, in nanoseconds since 1970
 }
 
 func (k keyboard) Read(b []byte) (int, error) {
@@ -42,6 +44,7 @@ func (k keyboard) Read(b []byte) (int, error) {
 		return 0, io.ErrShortBuffer
 	}
 	n, err := k.file.Read(b[:len(b)-room])
+	k.typed.Store(time.Now().UnixNano())
 	if isGone(err) {
 		k.gone(err)
 	}
@@ -49,9 +52,9 @@ func (k keyboard) Read(b []byte) (int, error) {
 }
 
 // watched returns in as a keyboard if it is a terminal. Other input may end.
-func watched(in io.Reader, gone func(error)) io.Reader {
+func watched(in io.Reader, gone func(error), typed *atomic.Int64) io.Reader {
 	if f, ok := in.(file); ok && term.IsTerminal(f.Fd()) {
-		return keyboard{f, gone, &limiter{}, newSilence()}
+		return keyboard{f, gone, &limiter{}, newSilence(), typed}
 	}
 	return in
 }

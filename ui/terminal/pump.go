@@ -11,8 +11,11 @@ import (
 type WakeMsg struct{}
 
 // SecondMsg comes once a second of the clock that is shown, when it turns over: several rows
-// change in one frame. It and the message after it are all that ticks while nothing happens.
-type SecondMsg struct{}
+// change in one frame. It and the message after it are all that ticks while nothing happens, and
+// where neither anything happened nor a key was pressed for calmAfter, it comes each calmStep.
+type SecondMsg struct {
+	Whole bool // no ColumnMsg follows: the strips move in the same frame
+}
 
 // ColumnMsg comes a moment after the message of a second: now the strips may move. In the
 // same frame as the countdowns they would cost many bytes.
@@ -29,6 +32,13 @@ const framePause = 16 * time.Millisecond
 // Bubble Tea, which draws 60 frames a second, to make two of them.
 const columnPause = 50 * time.Millisecond
 
+// calmAfter is after how long without a key and without news seconds come each calmStep: a frame
+// costs some 3 ms of CPU, however little of it is new.
+const (
+	calmAfter = 30 * time.Second
+	calmStep  = 2 * time.Second
+)
+
 // Pump turns wake-ups and the passing of seconds into messages.
 type Pump struct {
 	Wake     func() <-chan struct{} // of what is shown
@@ -37,12 +47,16 @@ type Pump struct {
 	Revision func() uint64 // of the newest state that can be shown
 	Send     func(tea.Msg) // returns when the program has taken the message
 	Slow     func() bool   // reports whether the terminal is slow; nil: it is not
+
+	Typed func() time.Time // when something was last typed, on the clock of this machine; nil: never
+	woken time.Time        // when there was news last
 }
 
 // Run sends messages until ctx ends, then returns nil. While the program is busy it waits
 // in Send, and everything that happens meanwhile is one more wake-up.
 func (p *Pump) Run(ctx context.Context) error {
-	second := time.NewTimer(untilSecond(p.Now()))
+	p.woken = time.Now()
+	second := time.NewTimer(untilTurn(p.Now(), time.Second))
 	defer second.Stop()
 	column := time.NewTimer(columnPause)
 	defer column.Stop()
@@ -52,17 +66,25 @@ func (p *Pump) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-second.C:
-			p.Send(SecondMsg{})
-			second.Reset(untilSecond(p.Now()))
-			column.Reset(columnPause)
+			step, whole := time.Second, p.slow()
+			if p.calm() {
+				step, whole = calmStep, true
+			}
+			p.Send(SecondMsg{whole})
+			second.Reset(untilTurn(p.Now(), step))
+			if !whole {
+				column.Reset(columnPause)
+			}
 			continue
 		case <-column.C:
-			if !p.slow() { // else the second has brought them
+			if !p.slow() { // else the next second brings them
 				p.Send(ColumnMsg{})
 			}
 			continue
 		case <-p.Acts:
+			p.news(second)
 		case <-p.Wake():
+			p.news(second)
 			if p.slow() {
 				continue // the next second brings it
 			}
@@ -80,8 +102,24 @@ func (p *Pump) Run(ctx context.Context) error {
 
 func (p *Pump) slow() bool { return p.Slow != nil && p.Slow() }
 
-// untilSecond is how long it takes until the second of t is over.
-func untilSecond(t time.Time) time.Duration { return time.Second - time.Duration(t.Nanosecond()) }
+// calm reports whether nothing has happened and nothing was typed for a while.
+func (p *Pump) calm() bool {
+	now := time.Now()
+	return now.Sub(p.woken) >= calmAfter && (p.Typed == nil || now.Sub(p.Typed()) >= calmAfter)
+}
+
+// news notes that something happened. In a calm the timer of the second may have more than one to go.
+func (p *Pump) news(second *time.Timer) {
+	if p.calm() {
+		second.Reset(untilTurn(p.Now(), time.Second))
+	}
+	p.woken = time.Now()
+}
+
+// untilTurn is how long it takes until the next whole step after t begins.
+func untilTurn(t time.Time, step time.Duration) time.Duration {
+	return t.Truncate(step).Add(step).Sub(t)
+}
 
 // awaitState waits until the state is another than shown or something has acted, but no
 // longer than events may wait; false: ctx ended.

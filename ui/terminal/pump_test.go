@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -229,6 +230,68 @@ func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
 		}
 		if !slices.Equal(sent, []time.Duration{70 * time.Millisecond}) {
 			t.Errorf("sent at %v", sent)
+		}
+	})
+}
+
+func TestPumpTellsOfEverySecondSecondWhileNothingHappensAndNobodyTypes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		feed, start := ticking(), time.Now()
+		var typed atomic.Int64
+		var mu sync.Mutex
+		var whole, parts []time.Duration // seconds with strips and without
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		p := pumpOf(feed, nil, nil, func(msg tea.Msg) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch msg := msg.(type) {
+			case SecondMsg:
+				if msg.Whole {
+					whole = append(whole, time.Since(start).Round(time.Second))
+				} else {
+					parts = append(parts, time.Since(start).Round(time.Second))
+				}
+			case ColumnMsg:
+				if len(whole) > 0 && time.Since(start).Round(time.Second) == whole[len(whole)-1] {
+					t.Errorf("the strips moved again %v after the start", time.Since(start))
+				}
+			}
+		})
+		p.Typed = func() time.Time { return time.Unix(0, typed.Load()) }
+		go func() { done <- p.Run(ctx) }() // received below
+		seconds := func(d time.Duration) (together, apart int) {
+			synctest.Wait()
+			mu.Lock()
+			whole, parts = nil, nil
+			mu.Unlock()
+			time.Sleep(d)
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			return len(whole), len(parts)
+		}
+		if n, all := seconds(calmAfter - time.Second); n != 0 || all != int(calmAfter/time.Second)-1 {
+			t.Errorf("at first %d of %d seconds were whole", n, n+all)
+		}
+		seconds(3 * time.Second)
+		if n, all := seconds(20 * time.Second); n != 10 || all != 0 {
+			t.Errorf("in a calm of 20 s %d seconds, %d of them whole", n+all, n)
+		}
+		typed.Store(time.Now().UnixNano())
+		if n, all := seconds(20 * time.Second); n != 0 || all < 19 {
+			t.Errorf("in 20 s after a key %d seconds, %d of them whole", n+all, n)
+		}
+		seconds(20 * time.Second)
+		time.Sleep(time.Until(start.Add(time.Since(start).Truncate(calmStep) + calmStep + 50*time.Millisecond)))
+		feed.next()
+		if n, all := seconds(20 * time.Second); n != 0 || all != 20 {
+			t.Errorf("in 20 s after news %d seconds, %d of them whole", n+all, n)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }
