@@ -44,7 +44,7 @@
 //
 // The ring holds the newest 100,000 events of the last 24 hours. Renewals have a queue of
 // their own in it and go first, so that many healthy owners do not push out the one
-// that failed.
+// that failed. An EventPresent goes a minute after every subscriber has read it.
 //
 // # What is known
 //

@@ -85,6 +85,7 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 		o.Resume = o.Resume.resume
 	}
 	h := newHub(o)
+	h.model.ring.lean = true
 	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // nobody else has h yet
 	now := h.model.start.Mono
 	h.tidied, h.pace = now-tick, pace{busy: now - publishEvery, rushed: now - urgentEvery} // it was quiet up to now

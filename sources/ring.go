@@ -8,13 +8,14 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// ring keeps the newest events and numbers them. Renewals have a queue of their own: a
-// thousand healthy leaders must not push the one that failed out of memory. It is safe
+// ring keeps the newest events and numbers them. Renewals have a queue of their own, with what was found to be
+// there already: a thousand healthy leaders must not push the one that failed out of memory. It is safe
 // for concurrent use, and its lock is never held for long, so that reading events
 // never waits for a publish.
 type ring struct {
 	most int
 	age  time.Duration
+	lean bool // an EventPresent goes once it is needless: not in a replay, where nobody may have begun to read
 
 	mu       sync.Mutex
 	last     uint64 // number of the newest event
@@ -34,7 +35,7 @@ func (r *ring) append(events []Event) {
 	for i := range events {
 		r.last++
 		events[i].Seq = r.last
-		if events[i].Kind == EventRenewed {
+		if k := events[i].Kind; k == EventRenewed || k == EventPresent {
 			r.renewals.push(events[i])
 		} else {
 			r.changes.push(events[i])
@@ -58,11 +59,29 @@ func (r *ring) boundLocked() {
 }
 
 func (r *ring) expireLocked(now time.Duration) {
-	for _, l := range []*eventQueue{&r.changes, &r.renewals} {
-		for l.len() > 0 && l.at(0).Mono < now-r.age {
-			l.drop()
+	for r.changes.len() > 0 && r.changes.at(0).Mono < now-r.age {
+		r.changes.drop()
+	}
+	for r.renewals.len() > 0 && (r.renewals.at(0).Mono < now-r.age || r.needlessLocked(r.renewals.at(0), now)) {
+		r.renewals.drop()
+	}
+}
+
+// presentAge is how long it is kept that something was there already: a listing of 100,000 rows would keep 45 MB
+// that the rows tell as well.
+const presentAge = time.Minute
+
+// needlessLocked reports whether e only tells of such a thing, and every subscriber has read it.
+func (r *ring) needlessLocked(e *Event, now time.Duration) bool {
+	if !r.lean || e.Kind != EventPresent || e.Mono >= now-presentAge {
+		return false
+	}
+	for s := range r.subs {
+		if s.cursor < e.Seq {
+			return false
 		}
 	}
+	return true
 }
 
 // expire drops what is too old at now, on the clock of Event.Mono.

@@ -114,6 +114,31 @@ func TestEventsGrowOld(t *testing.T) {
 	}
 }
 
+func TestWhatWasThereAlreadyIsKeptUntilAllHaveReadItAndAMinute(t *testing.T) {
+	t.Parallel()
+	r := newRing(1000, time.Hour)
+	r.lean = true
+	r.append(kinds(3, EventPresent))
+	r.append(kinds(1, EventReleased))
+	one, other := r.subscribe(0), r.subscribe(0)
+	one.Events(0)
+	r.expire(2 * time.Minute)
+	if events, missed := other.Events(0); len(events) != 4 || missed != 0 {
+		t.Errorf("after two minutes the second reads %v and misses %d", seqs(events), missed)
+	}
+	r.expire(time.Minute)
+	if n := r.renewals.len(); n != 3 {
+		t.Errorf("%d are kept in the minute", n)
+	}
+	r.expire(time.Minute + 1)
+	if n, changes := r.renewals.len(), r.changes.len(); n != 0 || changes != 1 {
+		t.Errorf("after it %d are kept, and %d changes", n, changes)
+	}
+	if events, missed := r.subscribe(0).Events(0); len(events) != 1 || missed != 0 {
+		t.Errorf("who comes later reads %v and misses %d", seqs(events), missed)
+	}
+}
+
 func TestDroppedEventsFreeTheirMemory(t *testing.T) {
 	t.Parallel()
 	var l eventQueue

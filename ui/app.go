@@ -122,7 +122,7 @@ func Run(ctx context.Context, o Options) error {
 	var beside sync.WaitGroup // joined below
 	pastReader{m}.askIn(pumpCtx)
 	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, &beside), dialog.DoIn(pumpCtx)
-	pump := pumpOf(o, m.feeds, p.Send, t.Typed)
+	pump := pumpOf(o, m.feeds, p.Send, t.Typed())
 	spawn.Go(pumpCtx, &beside, func() { m.feeds.merge(pumpCtx) })
 	spawn.Go(pumpCtx, &beside, func() {
 		stop(spawn.Call(pumpCtx, func() error { return pump.Run(pumpCtx) }))
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // pumpOf is the pump of a board's feed and operator.
-func pumpOf(o Options, f *feeds, send func(tea.Msg), typed func() time.Time) *terminal.Pump {
+func pumpOf(o Options, f *feeds, send func(tea.Msg), typed <-chan struct{}) *terminal.Pump {
 	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.shown().State().Rev }, Send: send, Slow: o.slow, Typed: typed}
 	if o.Operator != nil {
 		p.Acts = o.Operator.Wake()

@@ -3,11 +3,12 @@ package terminal
 import (
 	"errors"
 	"io"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
+
+	"coordtop/internal/spawn"
 )
 
 // ErrGone is the cause of the end of a program whose terminal went away. A terminal that goes
@@ -33,7 +34,7 @@ type keyboard struct {
 	gone  func(error)
 	limit *limiter
 	quiet silence
-	typed *atomic.Int64 // when something was last read, in nanoseconds since 1970
+	typed chan<- struct{} // capacity 1: something was read
 }
 
 func (k keyboard) Read(b []byte) (int, error) {
@@ -44,7 +45,7 @@ func (k keyboard) Read(b []byte) (int, error) {
 		return 0, io.ErrShortBuffer
 	}
 	n, err := k.file.Read(b[:len(b)-room])
-	k.typed.Store(time.Now().UnixNano())
+	spawn.Wake(k.typed)
 	if isGone(err) {
 		k.gone(err)
 	}
@@ -52,7 +53,7 @@ func (k keyboard) Read(b []byte) (int, error) {
 }
 
 // watched returns in as a keyboard if it is a terminal. Other input may end.
-func watched(in io.Reader, gone func(error), typed *atomic.Int64) io.Reader {
+func watched(in io.Reader, gone func(error), typed chan<- struct{}) io.Reader {
 	if f, ok := in.(file); ok && term.IsTerminal(f.Fd()) {
 		return keyboard{f, gone, &limiter{}, newSilence(), typed}
 	}

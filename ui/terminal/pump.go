@@ -48,16 +48,19 @@ type Pump struct {
 	Send     func(tea.Msg) // returns when the program has taken the message
 	Slow     func() bool   // reports whether the terminal is slow; nil: it is not
 
-	Typed func() time.Time // when something was last typed, on the clock of this machine; nil: never
-	woken time.Time        // when there was news last
+	Typed <-chan struct{} // receives after something was typed; nil: nothing is
+
+	second *time.Timer // to the next SecondMsg
+	calmed *time.Timer // to the beginning of a calm
+	calm   bool        // nothing was typed, and nothing happened, for calmAfter
 }
 
 // Run sends messages until ctx ends, then returns nil. While the program is busy it waits
 // in Send, and everything that happens meanwhile is one more wake-up.
 func (p *Pump) Run(ctx context.Context) error {
-	p.woken = time.Now()
-	second := time.NewTimer(untilTurn(p.Now(), time.Second))
-	defer second.Stop()
+	p.second, p.calmed = time.NewTimer(untilTurn(p.Now(), time.Second)), time.NewTimer(calmAfter)
+	defer p.second.Stop()
+	defer p.calmed.Stop()
 	column := time.NewTimer(columnPause)
 	defer column.Stop()
 	var shown uint64 // revision of the state that was sent last
@@ -65,13 +68,19 @@ func (p *Pump) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-second.C:
+		case <-p.calmed.C:
+			p.calm = true
+			continue
+		case <-p.Typed:
+			p.news()
+			continue
+		case <-p.second.C:
 			step, whole := time.Second, p.slow()
-			if p.calm() {
+			if p.calm {
 				step, whole = calmStep, true
 			}
 			p.Send(SecondMsg{whole})
-			second.Reset(untilTurn(p.Now(), step))
+			p.second.Reset(untilTurn(p.Now(), step))
 			if !whole {
 				column.Reset(columnPause)
 			}
@@ -82,9 +91,9 @@ func (p *Pump) Run(ctx context.Context) error {
 			}
 			continue
 		case <-p.Acts:
-			p.news(second)
+			p.news()
 		case <-p.Wake():
-			p.news(second)
+			p.news()
 			if p.slow() {
 				continue // the next second brings it
 			}
@@ -102,18 +111,13 @@ func (p *Pump) Run(ctx context.Context) error {
 
 func (p *Pump) slow() bool { return p.Slow != nil && p.Slow() }
 
-// calm reports whether nothing has happened and nothing was typed for a while.
-func (p *Pump) calm() bool {
-	now := time.Now()
-	return now.Sub(p.woken) >= calmAfter && (p.Typed == nil || now.Sub(p.Typed()) >= calmAfter)
-}
-
-// news notes that something happened. In a calm the timer of the second may have more than one to go.
-func (p *Pump) news(second *time.Timer) {
-	if p.calm() {
-		second.Reset(untilTurn(p.Now(), time.Second))
+// news ends a calm, in which the next second may be more than one away.
+func (p *Pump) news() {
+	p.calmed.Reset(calmAfter)
+	if p.calm {
+		p.calm = false
+		p.second.Reset(untilTurn(p.Now(), time.Second))
 	}
-	p.woken = time.Now()
 }
 
 // untilTurn is how long it takes until the next whole step after t begins.

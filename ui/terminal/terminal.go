@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -29,15 +28,15 @@ type Terminal struct {
 	size    *sizer                // nil: the output has no size
 	profile *colorprofile.Profile // of its colours
 
-	typed atomic.Int64 // see Typed
+	typed chan struct{} // see Typed
 }
 
 // Open puts a keyboard and a gate between a program and its terminal. input nil is the
 // terminal, output nil standard output. gone is called when the terminal is gone; ctx only
 // says who is told of a panic. The caller must close it.
 func Open(ctx context.Context, input io.Reader, output io.Writer, environ []string, gone func(error)) *Terminal {
-	t := &Terminal{output: output, environ: environ}
-	t.input = watched(input, gone, &t.typed)
+	t := &Terminal{output: output, environ: environ, typed: make(chan struct{}, 1)}
+	t.input = watched(input, gone, t.typed)
 	if t.output == nil {
 		t.output = os.Stdout
 	}
@@ -68,8 +67,8 @@ func (t *Terminal) Size() (width, height int, ok bool) {
 // Slow reports whether the terminal takes long to read a frame.
 func (t *Terminal) Slow() bool { return t.gate != nil && t.gate.slow.Load() }
 
-// Typed is when something was last read from the terminal; 1970: nothing was.
-func (t *Terminal) Typed() time.Time { return time.Unix(0, t.typed.Load()) }
+// Typed receives after something was read from the terminal; one message stands for any number of keys.
+func (t *Terminal) Typed() <-chan struct{} { return t.typed }
 
 // Writing reports whether a frame is being written.
 func (t *Terminal) Writing() bool { return t.gate != nil && t.gate.writing.Load() }

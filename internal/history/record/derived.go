@@ -65,7 +65,7 @@ func (d *derived) flush(b *history.Batch, encoder *sources.Encoder, hub *sources
 
 // gone reports whether a row that was in a slot is not the one that is there now.
 func gone(old, row *sources.Row) bool {
-	return old != nil && (row == nil || row.Ref != old.Ref || row.Gen != old.Gen)
+	return old != row && old != nil && (row == nil || row.Ref != old.Ref || row.Gen != old.Gen)
 }
 
 // vanished adds the rows that are gone: before the others, because one may have come back.
