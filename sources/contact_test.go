@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"coordtop/internal/raced"
 )
 
 // alien is a server of an unknown kind.
@@ -110,7 +112,7 @@ func TestAUserOrADatabaseThatMayBeASecretIsNotRepeated(t *testing.T) {
 func TestSentencesAreShortCleanAndWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	secrets, mega := []string{"hunter2%zz", "päss wörd", "a"}, 1<<20
-	if testing.Short() || raced {
+	if testing.Short() || raced.Enabled {
 		mega = 1 << 14
 	}
 	for name, hostile := range map[string]string{

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 	"coordtop/ui/terminal"
@@ -96,7 +97,7 @@ func (l *leases) second(renew func() []*sources.Primitive) {
 func TestManyLeasesThatAreRenewedAtRandomAreNoProblemAndKeepStill(t *testing.T) {
 	t.Parallel()
 	rows, each := 2_000, 20 // renewals in a tenth of a second: each row every ten seconds, more or less
-	if raced {
+	if raced.Enabled {
 		rows, each = 400, 4
 	}
 	name := func(i int) string { return fmt.Sprintf("app:leader:%05d", i) }

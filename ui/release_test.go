@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/terminal"
@@ -168,7 +169,7 @@ var randomKeys = append(strings.Fields("a a x x e j j k tab tab tab shift+tab en
 func TestRandomKeysAndPastesReleaseNothing(t *testing.T) {
 	t.Parallel()
 	presses := 40_000
-	if raced || testing.Short() {
+	if raced.Enabled || testing.Short() {
 		presses = 4_000
 	}
 	const shares = 4

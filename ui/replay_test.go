@@ -18,6 +18,7 @@ import (
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
 	"coordtop/internal/history/sqlite"
+	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
@@ -108,7 +109,7 @@ const liveWidth, liveHeight = 160, 47
 // that there and back.
 func TestAReplayDrawsTheFramesOfTheLiveBoard(t *testing.T) {
 	t.Parallel()
-	if raced {
+	if raced.Enabled {
 		t.Skip("seven thousand transactions take half a minute then; other tests play recordings with the race detector")
 	}
 	path := filepath.Join(t.TempDir(), "history.db")

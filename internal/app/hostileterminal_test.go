@@ -10,11 +10,12 @@ import (
 	"github.com/creack/pty"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 func TestWhatATerminalSaysCostsLittleMemory(t *testing.T) {
 	t.Parallel()
-	if raced {
+	if raced.Enabled {
 		t.Skip("it measures memory, of which the race detector takes as much as it likes")
 	}
 	if runtime.GOOS != "linux" {

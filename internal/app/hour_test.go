@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
+	"coordtop/internal/raced"
 )
 
 // toldLine is a line of `history -o json`, in milliseconds since noon.
@@ -25,7 +26,7 @@ type toldLine struct {
 // TestTheCommandsTellAScriptedHourToTheMillisecond records two runs into one file and asks the program.
 func TestTheCommandsTellAScriptedHourToTheMillisecond(t *testing.T) {
 	t.Parallel()
-	if raced {
+	if raced.Enabled {
 		t.Skip("seven thousand transactions take half a minute then")
 	}
 	path := filepath.Join(t.TempDir(), "history.db")

@@ -14,6 +14,7 @@ import (
 
 	"coordtop/internal/emulator/liartest"
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 // mostALiarCosts is how much more memory the board may take for a source that lies.
@@ -24,7 +25,7 @@ const mostALiarCosts = 100 << 20
 // named, and the terminal is given back.
 func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 	t.Parallel()
-	if raced {
+	if raced.Enabled {
 		t.Skip("it measures memory, of which the race detector takes as much as it likes")
 	}
 	for what, lie := range map[string]liartest.Answer{
@@ -92,7 +93,7 @@ func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 // pings without end, which is what a YDB speaks. It lies from the start.
 func TestAFloodBesideALeaseCostsItsOwnSource(t *testing.T) {
 	t.Parallel()
-	if raced {
+	if raced.Enabled {
 		t.Skip("it measures memory, of which the race detector takes as much as it likes")
 	}
 	liar := liartest.FramesForTest(t, liartest.Frame(6, 0, 0, make([]byte, 8)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 // TestLocksThatLibrariesTakeAreFoundAndClaimedAgain has the libraries themselves, of npm and of
@@ -18,7 +19,7 @@ import (
 // releases then frees nothing of the new one's.
 func TestLocksThatLibrariesTakeAreFoundAndClaimedAgain(t *testing.T) {
 	t.Parallel()
-	if testing.Short() || raced {
+	if testing.Short() || raced.Enabled {
 		t.Skip("it installs libraries, once in a run of all tests")
 	}
 	for what, tt := range map[string]struct {

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"coordtop/internal/raced"
 )
 
 // markers are passwords that nothing of ours looks like, with all that is special in a URL, in
@@ -169,7 +171,7 @@ func filled(r *rand.Rand, line, marker string) string {
 func TestAPasswordInTheWrongPlaceIsShownNowhere(t *testing.T) {
 	t.Parallel()
 	all, times := ways(), 2*len(markers())
-	if testing.Short() || raced {
+	if testing.Short() || raced.Enabled {
 		times = 1
 	}
 	names := make(chan string)

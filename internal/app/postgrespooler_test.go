@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 // looksEnv makes TestAStrangersLockOutlivesALook look more often with processes of their
@@ -22,7 +23,7 @@ const looksEnv = "COORDTOP_TEST_LOOKS"
 
 // looks is how often each kind of look is tried.
 func looks() int {
-	if raced {
+	if raced.Enabled {
 		return 10
 	}
 	return 100

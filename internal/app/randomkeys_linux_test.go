@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 // escapeKey is esc as terminals send it that keep it apart from the beginning of a sequence.
@@ -35,7 +36,7 @@ func TestRandomKeysOnATerminalSendTheServerNothing(t *testing.T) {
 	presses := 20_000
 	if n, err := strconv.Atoi(os.Getenv("COORDTOP_TEST_KEYS")); err == nil {
 		presses = n
-	} else if raced || testing.Short() {
+	} else if raced.Enabled || testing.Short() {
 		presses = 2_000
 	}
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})

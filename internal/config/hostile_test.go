@@ -17,6 +17,7 @@ import (
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 const good = "sources:\n  - name: a\n    url: redis://h\n"
@@ -82,7 +83,7 @@ func bombs() map[string]string {
 // TestAConfigCannotTakeTheMemory measures each text in a process of its own.
 func TestAConfigCannotTakeTheMemory(t *testing.T) {
 	t.Parallel()
-	if testing.Short() || raced {
+	if testing.Short() || raced.Enabled {
 		t.Skip("it computes for 10 s, and measures memory, of which the race detector takes as much as it likes")
 	}
 	const variable = "COORDTOP_TEST_BOMB"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coordtop/internal/dflockwire"
+	"coordtop/internal/raced"
 )
 
 // liar is a server that answers each request with the lines of a test, for ever.
@@ -52,7 +53,7 @@ func endless(c net.Conn, text string) (err error) {
 }
 
 func TestAnswersWithoutAnEndEndTheConnectionAndTakeNoMemory(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("it measures memory, of which the race detector takes as much as it likes")
 	}
 	const entry = `{"key":"a/key/that/is/rather/long","owner_conn_id":4,"lease_expires_in_s":29.798158245,"waiters":1},`

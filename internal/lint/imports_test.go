@@ -83,6 +83,7 @@ func directions() []direction {
 		{"internal/legible", nil},
 		{"internal/lint", nil},
 		{"internal/mask", nil},
+		{"internal/raced", nil},
 		{"internal/respwire", []string{"internal/format"}},
 		{"internal/spawn", nil},
 		{"internal/pgwire", []string{"internal/failure", "internal/format", "internal/spawn"}},

@@ -17,6 +17,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
+	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )
@@ -83,7 +84,7 @@ func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 	s := sqlite.NewReader(path)
 	defer closed(t, s)
 	times, compared := kills, 0
-	if raced { // each start of the recorder takes half a second then
+	if raced.Enabled { // each start of the recorder takes half a second then
 		times = 10
 	}
 	for n := range times {

@@ -19,6 +19,7 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/record"
 	"coordtop/internal/history/sqlite"
+	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )
@@ -151,7 +152,7 @@ type lived struct {
 func TestWhatIsStoredIsWhatHappened(t *testing.T) {
 	t.Parallel()
 	seeds := []uint64{0, 1, 2, 25, 28, 103} // the last ones found a mistake once
-	if raced {
+	if raced.Enabled {
 		seeds = seeds[:1]
 	}
 	for _, seed := range seeds {

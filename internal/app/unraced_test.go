@@ -1,6 +1,0 @@
-//go:build !race
-
-package app
-
-// raced reports whether the race detector slows the tests down and takes memory of its own.
-const raced = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package recordtest
-
-const raced = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package ui
-
-// raced reports whether the race detector slows the tests down.
-const raced = true
