@@ -2,6 +2,7 @@ package sources
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,9 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 	}
 	if c.ofScope() {
 		b.scope, b.urgency = m.scope(f, c.Scope), normal
+		if c.onlyRows() {
+			b.urgency = calm // until one of them says more
+		}
 		m.about(b.scope, c)
 	}
 	for _, name := range c.Alive { // before the rows, so that they are told by a source that is up
@@ -46,6 +50,11 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 // the servers of other scopes answer.
 func (c *Change) ofScope() bool {
 	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Relists || c.Synced || c.About != nil || c.Down != nil
+}
+
+// onlyRows reports whether c has nothing but rows.
+func (c *Change) onlyRows() bool {
+	return len(c.Set) > 0 && len(c.Gone)+len(c.Unseen)+len(c.Ended)+len(c.Decided) == 0 && !c.Relists && !c.Synced && c.About == nil && c.Down == nil
 }
 
 // about takes in what the Change says of its scope.
@@ -195,6 +204,9 @@ func (m *model) set(b *batch, p *Primitive) {
 	}
 	after := l.complete(before, p)
 	m.tell(b, &l, slot, before, after)
+	if !exists || !m.onlyRenewed(m.rows[slot]) {
+		b.urgency = max(b.urgency, normal)
+	}
 	row := m.draft(slot)
 	row.update(&l, m.events, before, after)
 	for _, who := range l.proved {
@@ -204,6 +216,16 @@ func (m *model) set(b *batch, p *Primitive) {
 	row.Primitive = after
 	row.Scope, row.listing = b.scope.index, b.scope.listing
 	m.remember(slot, &l, before, after)
+}
+
+// onlyRenewed reports whether all that happened to a row, by m.events, is a renewal that came long before anybody would
+// have missed it: of a State without it, the verdict is the same.
+func (m *model) onlyRenewed(row *Row) bool {
+	if len(m.events) == 0 || slices.ContainsFunc(m.events, func(e Event) bool { return e.Kind != EventRenewed }) {
+		return false
+	}
+	late := row.LateAt(m.limit)
+	return late.IsZero() || late.Sub(m.at.Wall) > 2*calmEvery
 }
 
 // remember keeps what the next look at a row must be compared with where this one

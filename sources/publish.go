@@ -11,7 +11,7 @@ const (
 	publishEvery = 100 * time.Millisecond // at most ten states a second
 	urgentEvery  = 10 * time.Millisecond  // between two that were too urgent to wait
 	firstWait    = 20 * time.Millisecond  // for the rest of a listing, once its first rows are there
-	calmEvery    = time.Second            // where nothing but proof of life came in
+	calmEvery    = time.Second            // where nothing came in but proof of life, and renewals in good time
 	tick         = time.Second            // for the clock, ages and what is to be forgotten
 )
 
@@ -20,7 +20,7 @@ type urgency uint8
 
 const (
 	idle   urgency = iota // nothing to publish
-	calm                  // only proof of life
+	calm                  // only proof of life, and renewals in good time
 	normal                // anything else
 	soon                  // the first rows of a source
 	urgent                // a change of owner on screen; a source is up or down, or listed for the first time

@@ -203,6 +203,44 @@ func TestProofOfLifeAloneWakesNobodyWhoSkipsIt(t *testing.T) {
 	})
 }
 
+func TestARenewalInGoodTimeIsPublishedWithinASecondAndALateOneAtOnce(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		led := func() sources.Change {
+			return sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("a", time.Minute))}}
+		}
+		w.quiet()
+		w.push(led())
+		time.Sleep(2 * time.Second)
+		news := w.hub.Subscribe(math.MaxUint64)
+		news.SkipCalm()
+		ends := func() time.Time { return w.hub.State().Rows[0].Owners[0].Expires.At }
+		for range 30 {
+			time.Sleep(1500 * time.Millisecond)
+			was := w.hub.State()
+			w.push(led())
+			if w.hub.State() != was {
+				t.Errorf("a renewal in good time was published at once")
+			}
+			end := ends()
+			time.Sleep(1100 * time.Millisecond)
+			if !ends().After(end) {
+				t.Errorf("a second later no state has the renewal")
+			}
+		}
+		if len(news.Wake()) > 0 {
+			t.Error("renewals in good time woke a subscription that skips them")
+		}
+		time.Sleep(50 * time.Second)
+		w.wantStatus("app", sources.StatusLedLate)
+		w.push(led())
+		w.wantStatus("app", sources.StatusLed)
+		if len(news.Wake()) == 0 {
+			t.Error("a late renewal woke nobody")
+		}
+	})
+}
+
 func TestWakeUpStandsForAnyNumberOfNews(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

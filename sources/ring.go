@@ -32,9 +32,11 @@ func newRing(most int, age time.Duration) *ring {
 func (r *ring) append(events []Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	news := false
 	for i := range events {
 		r.last++
 		events[i].Seq = r.last
+		news = news || events[i].Kind != EventRenewed
 		if k := events[i].Kind; k == EventRenewed || k == EventPresent {
 			r.renewals.push(events[i])
 		} else {
@@ -43,7 +45,7 @@ func (r *ring) append(events []Event) {
 		r.boundLocked()
 	}
 	r.expireLocked(events[len(events)-1].Mono)
-	r.wakeLocked(true)
+	r.wakeLocked(news)
 }
 
 // boundLocked drops the oldest renewal while there are many of them, else the oldest event
@@ -110,7 +112,7 @@ func (r *ring) newest() uint64 {
 	return r.last
 }
 
-// wake wakes the subscribers for a new state. news: there is more new in it than proof of life.
+// wake wakes the subscribers for a new state. news: there is more new in it than proof of life and renewals.
 func (r *ring) wake(news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,7 +172,7 @@ type Subscription struct {
 	wake      chan struct{}
 	cursor    uint64 // number of the last event read or missed
 	reads     bool   // not only its wake-ups are used
-	skipsCalm bool   // no wake-ups where only proof of life came in
+	skipsCalm bool   // no wake-ups where only proof of life and renewals came in
 	forgiven  uint64 // events that were gone before we asked for all that are kept
 }
 
@@ -178,8 +180,8 @@ type Subscription struct {
 // stands for any number of them. It is never closed.
 func (s *Subscription) Wake() <-chan struct{} { return s.wake }
 
-// SkipCalm ends the wake-ups for a state in which nothing is new but that servers answered: for
-// a reader that looks every second anyway.
+// SkipCalm ends the wake-ups for renewals, and for a state in which nothing else is new but that servers
+// answered: for a reader that looks every second anyway.
 func (s *Subscription) SkipCalm() {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()

@@ -142,7 +142,7 @@ func Run(ctx context.Context, o Options) error {
 
 // pumpOf is the pump of a board's feed and operator.
 func pumpOf(o Options, f *feeds, send func(tea.Msg), typed <-chan struct{}) *terminal.Pump {
-	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.shown().State().Rev }, Send: send, Slow: o.slow, Typed: typed}
+	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.shown().State().Rev }, Send: send, Slow: o.slow, Typed: typed, Soon: f.soon.Load}
 	if o.Operator != nil {
 		p.Acts = o.Operator.Wake()
 	}

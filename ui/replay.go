@@ -24,6 +24,7 @@ type feeds struct {
 	live   Feed            // nil: there is only a recording
 	player *history.Player // nil: nothing is recorded
 	past   atomic.Bool     // the recording is shown
+	soon   atomic.Bool     // a verdict changes by itself before long: no second may be left out
 	wake   chan struct{}   // capacity 1: merged from both
 }
 

@@ -141,6 +141,7 @@ func (m *model) second() {
 	if m.Rows.Sweep(m.Now, m.inSight()) {
 		m.Locks.SetKeys(m.Rows.Handles)
 	}
+	m.feeds.soon.Store(!m.Rows.StaysFor(2*terminal.CalmStep + time.Second))
 }
 
 // setFilter replaces what was typed.

@@ -36,6 +36,7 @@ type Index struct {
 	next    int         // where the next sweep goes on
 	origin  time.Time   // what entry.until is counted from
 	swept   time.Duration
+	soonest time.Duration // when a verdict is the next to change by itself, as the last sweep found
 
 	recorded   []*sources.Row // by handle, see AddRecorded
 	recordedAt map[sources.Ref]*sources.Row
@@ -135,7 +136,7 @@ func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 			x.entries[i].until = 0
 		}
 	}
-	x.swept = at
+	x.swept, x.soonest = at, forever
 	all := !x.Filter.Expr.Empty() // it may ask for ages
 	for left, looked := sweepRows, 0; left > 0 && looked < len(x.entries); looked++ {
 		if x.next++; x.next >= len(x.entries) {
@@ -145,9 +146,15 @@ func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 			x.refresh(int32(x.next), e.row, now)
 			left--
 		}
+		if e := &x.entries[x.next]; e.row != nil {
+			x.soonest = min(x.soonest, e.until)
+		}
 	}
 	return x.place()
 }
+
+// StaysFor reports whether no verdict changes by itself for so long after the last Sweep.
+func (x *Index) StaysFor(d time.Duration) bool { return x.soonest-x.swept > d }
 
 // refresh judges one slot, and those of the same lock elsewhere; row nil: it is free.
 func (x *Index) refresh(slot int32, row *sources.Row, now time.Time) {

@@ -85,6 +85,13 @@ func TestIndexIsAlwaysWhatARebuildWouldGive(t *testing.T) {
 			if want := naive(&x, now); !slices.Equal(x.Handles, want) {
 				t.Fatalf("the order is %v, not %v", x.Handles, want)
 			}
+			if d := time.Duration(rapid.IntRange(1, 20).Draw(t, "ahead")) * time.Second; x.StaysFor(d) {
+				var later Index
+				later.Update(st, now.Add(d))
+				if later.ByFault != x.ByFault || later.BySeverity != x.BySeverity {
+					t.Fatalf("%v later the verdicts are %v, not %v", d, later.BySeverity, x.BySeverity)
+				}
+			}
 			rows := 0
 			for _, row := range st.Rows {
 				if row != nil {

@@ -12,7 +12,7 @@ type WakeMsg struct{}
 
 // SecondMsg comes once a second of the clock that is shown, when it turns over: several rows
 // change in one frame. It and the message after it are all that ticks while nothing happens, and
-// where neither anything happened nor a key was pressed for calmAfter, it comes each calmStep.
+// where neither anything happened nor a key was pressed for calmAfter, it comes each CalmStep.
 type SecondMsg struct {
 	Whole bool // no ColumnMsg follows: the strips move in the same frame
 }
@@ -32,11 +32,11 @@ const framePause = 16 * time.Millisecond
 // Bubble Tea, which draws 60 frames a second, to make two of them.
 const columnPause = 50 * time.Millisecond
 
-// calmAfter is after how long without a key and without news seconds come each calmStep: a frame
+// calmAfter is after how long without a key and without news seconds come each CalmStep: a frame
 // costs some 3 ms of CPU, however little of it is new.
 const (
 	calmAfter = 30 * time.Second
-	calmStep  = 2 * time.Second
+	CalmStep  = 2 * time.Second
 )
 
 // Pump turns wake-ups and the passing of seconds into messages.
@@ -49,6 +49,7 @@ type Pump struct {
 	Slow     func() bool   // reports whether the terminal is slow; nil: it is not
 
 	Typed <-chan struct{} // receives after something was typed; nil: nothing is
+	Soon  func() bool     // reports whether a verdict changes by itself within two CalmSteps and a second; nil: none does
 
 	second *time.Timer // to the next SecondMsg
 	calmed *time.Timer // to the beginning of a calm
@@ -76,8 +77,8 @@ func (p *Pump) Run(ctx context.Context) error {
 			continue
 		case <-p.second.C:
 			step, whole := time.Second, p.slow()
-			if p.calm {
-				step, whole = calmStep, true
+			if p.calm && (p.Soon == nil || !p.Soon()) {
+				step, whole = CalmStep, true
 			}
 			p.Send(SecondMsg{whole})
 			p.second.Reset(untilTurn(p.Now(), step))

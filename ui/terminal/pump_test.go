@@ -259,7 +259,8 @@ func TestPumpTellsOfEverySecondSecondWhileNothingHappensAndNobodyTypes(t *testin
 				}
 			}
 		})
-		p.Typed = typed
+		var soon atomic.Bool
+		p.Typed, p.Soon = typed, soon.Load
 		go func() { done <- p.Run(ctx) }() // received below
 		seconds := func(d time.Duration) (together, apart int) {
 			synctest.Wait()
@@ -279,12 +280,19 @@ func TestPumpTellsOfEverySecondSecondWhileNothingHappensAndNobodyTypes(t *testin
 		if n, all := seconds(20 * time.Second); n != 10 || all != 0 {
 			t.Errorf("in a calm of 20 s %d seconds, %d of them whole", n+all, n)
 		}
+		soon.Store(true)
+		seconds(3 * time.Second)
+		if n, all := seconds(20 * time.Second); n != 0 || all != 20 {
+			t.Errorf("in 20 s in which a verdict changes %d seconds, %d of them whole", n+all, n)
+		}
+		soon.Store(false)
+		seconds(2 * time.Second)
 		typed <- struct{}{}
 		if n, all := seconds(20 * time.Second); n != 0 || all < 19 {
 			t.Errorf("in 20 s after a key %d seconds, %d of them whole", n+all, n)
 		}
 		seconds(20 * time.Second)
-		time.Sleep(time.Until(start.Add(time.Since(start).Truncate(calmStep) + calmStep + 50*time.Millisecond)))
+		time.Sleep(time.Until(start.Add(time.Since(start).Truncate(CalmStep) + CalmStep + 50*time.Millisecond)))
 		feed.next()
 		if n, all := seconds(20 * time.Second); n != 0 || all != 20 {
 			t.Errorf("in 20 s after news %d seconds, %d of them whole", n+all, n)
