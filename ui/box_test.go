@@ -115,7 +115,10 @@ func TestTheButtonNeedsTheNameAndTheReason(t *testing.T) {
 	d.press("backspace")
 	d.typed("a")
 	d.showsNot(t, "(needs")
-	d.press("tab", "tab", "enter")
+	d.shows(t, "(tab 2 times goes here)") // Cancel is before it
+	d.press("tab")
+	d.shows(t, "(tab goes here)")
+	d.press("tab", "enter")
 	want := action.Request{Verb: action.Campaign, Reason: "why", Typed: "a"}
 	if got := op.Begun(); len(got) != 1 || got[0].Reason != want.Reason || got[0].Typed != want.Typed {
 		t.Errorf("begun %+v", got)

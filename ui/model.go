@@ -101,7 +101,7 @@ func newModel(o Options) *model {
 	m.acting = dialog.New(&m.Scene, m, m.feeds.latest(), op)
 	m.keys, m.replay.model = keys.NewMap(m.Keys), m
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())
-	m.Title = cmp.Or(m.Title, "coordtop")
+	m.Title = cmp.Or(m.Title, screen.NoTitle)
 	m.Rows.Filter.Find = m.rowOf
 	m.Clock, m.Now = m.time()
 	m.Started = m.Clock

@@ -263,13 +263,13 @@ func TestOurActionIsMarkedOnTheStripBesideTheOwnerThatFollows(t *testing.T) {
 	d.shows(t, "6 lists those of all")
 }
 
-func TestTheMenuNamesAReleaseByOneWord(t *testing.T) {
+func TestTheMenuNamesAReleaseByOneWordAndSaysOfEachVerbThatWritingIsOff(t *testing.T) {
 	t.Parallel()
 	d, op, _ := stuck("host-1")
 	d.disarm(op)
 	d.act("a")
 	d.shows(t, "x  force-release: writing is off")
-	d.shows(t, "acquire: as above")
+	d.shows(t, "acquire: writing is off")
 }
 
 func TestTheMenuDoesNotSayThatNobodyOwnsWhatIsNotKnown(t *testing.T) {

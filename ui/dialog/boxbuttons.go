@@ -35,7 +35,11 @@ func (b *box) buttons(a *Acting, w int) string {
 	case missing != "":
 		l.Put(th.Dim, " ("+missing+")")
 	case b.focus != len(b.fields)+buttonAct:
-		l.Put(th.Dim, " ("+a.Keys.KeyIn(keys.InBox, keys.NextField)+" goes here)")
+		key := a.Keys.KeyIn(keys.InBox, keys.NextField)
+		if n := len(b.fields) + buttonAct - b.focus; n > 1 {
+			key += " " + paint.Count(n, "time")
+		}
+		l.Put(th.Dim, " ("+key+" goes here)")
 	}
 	return l.Done()
 }

@@ -113,11 +113,20 @@ func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 	return append(shown, sc.Theme.Line(w).Put(sc.Theme.Warn, "pgup pgdown").Put(sc.Theme.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
 }
 
+// place is where an action would be done: the source, and the environment if it has a name.
+func (a *Acting) place(source string) []paint.Part {
+	parts := []paint.Part{a.Theme.Warn.Text(paint.Clean(source))}
+	if a.Title != screen.NoTitle {
+		parts = append(parts, paint.Plain(", "), a.Theme.Title.Text(a.Title))
+	}
+	return parts
+}
+
 // facts are what the person decides on: in head the target and its owner as they are, which are
 // never out of sight, then what would happen to it, and what is sent for that.
 func (b *box) facts(a *Acting, w int) (head, lines []string) {
 	th, t := &a.Theme, &b.request.Target
-	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(a.Title)}
+	tail := append([]paint.Part{th.Strong.Text(" in ")}, a.place(t.Ref.Source)...)
 	title := th.Line(w).Put(th.Strong, boxTitle(b.request.Verb)+" ")
 	title.Put(th.Strong, th.FitName(paint.Clean(t.Ref.Name), max(w-title.X-paint.PartsWidth(tail), 8)))
 	title.Parts(tail...)

@@ -201,7 +201,7 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 	var p screen.Picture
 	row := a.live(d.target.Ref)
 	l := a.Theme.Line(w).Put(a.Theme.Strong, a.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Parts(aliasOf(a, row)...).Put(a.Theme.Dim, " in ")
-	p.Add(l.Put(a.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(a.Theme.Dim, ", ").Put(a.Theme.Title, a.Title))
+	p.Add(l.Parts(a.place(d.target.Ref.Source)...))
 	p.Add(a.Theme.Line(w).Put(a.Theme.Dim, "owner ").Parts(ownerOf(a, &d.target, row)...))
 	p.Add(a.Theme.Line(w))
 	for i, it := range d.items {
@@ -222,7 +222,7 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 			name = it.text[:max(strings.IndexAny(it.text, ":,"), 0)]
 		}
 		not := it.not
-		if i > 0 && d.items[i-1].not == not {
+		if i > 0 && d.items[i-1].not == not && not != writingOff {
 			not = "as above"
 		}
 		p.Add(l.Put(st, name).Put(st, ": "+not))

@@ -7,13 +7,16 @@ import (
 	"coordtop/ui/paint"
 )
 
+// NoTitle stands where the environment has no name.
+const NoTitle = "coordtop"
+
 // WindowTitle says which environment this is and how many problems there are, for whoever
 // looks at another window.
 func WindowTitle(sc *Scene) string {
 	if sc.Replay != nil {
 		return "coordtop " + sc.Title + ": replay of " + sc.Now.Format("15:04")
 	}
-	if sc.Title == "coordtop" {
+	if sc.Title == NoTitle {
 		return "coordtop: " + problemsText(sc, fullWidth)
 	}
 	return "coordtop " + sc.Title + ": " + problemsText(sc, fullWidth)
