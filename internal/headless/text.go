@@ -172,7 +172,7 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 	}
 	waiters := "?"
 	if r.Queue.How != sources.Unknown {
-		waiters = strconv.Itoa(r.Queue.Len)
+		waiters = strconv.Itoa(r.Queue.Len) + aside(textWaiters(&r.Queue))
 	}
 	return []string{state, format.Clean(r.Source, maxText), likely(r.Kind.String(), r.Guessed()), name, owner, since, lease, waiters}
 }
@@ -213,6 +213,19 @@ func textOwners(owners []sources.Owner) string {
 		names = append(names, format.Label(owners[i].Label, maxText))
 	}
 	return format.Some(names, 3)
+}
+
+// textWaiters names up to three waiters, in their order; "": none is known by name.
+func textWaiters(q *sources.Queue) string {
+	var names []string
+	for i := range q.Waiters[:min(len(q.Waiters), 3)] {
+		names = append(names, format.Label(q.Waiters[i].Label, maxText/4))
+	}
+	text := strings.Join(names, ", ")
+	if more := q.Len - len(names); more > 0 && text != "" {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // age writes how long ago a stamp is, with a mark where it is only a bound, lies between two
