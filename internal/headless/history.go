@@ -83,7 +83,7 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 			lines = append(lines, p)
 		}
 	}
-	for _, d := range l.Dark {
+	for _, d := range darkOf(l, o.Span) {
 		d.From = sources.Later(d.From, o.Span.From)
 		if !d.To.IsZero() {
 			d.To = sources.Earlier(d.To, o.Span.To)
@@ -92,6 +92,28 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	}
 	slices.SortStableFunc(lines, func(a, b past) int { return a.from.Compare(b.from) })
 	return lines
+}
+
+// darkOf is what was not observed of a lane, with the time before the first look at it: what
+// else was recorded then, as other sources, says nothing about it.
+func darkOf(l *history.Lane, span history.Span) []sources.Dark {
+	first := sources.Dark{From: span.From, To: sources.Earlier(l.Since, span.To)}
+	if !first.From.Before(first.To) || len(l.Terms) > 0 && l.Terms[0].Start.How != sources.AtLeast {
+		return l.Dark
+	}
+	list := []sources.Dark{first}
+	for _, d := range l.Dark {
+		switch at := &list[len(list)-1]; {
+		case d.From.After(at.To):
+			list = append(list, d)
+		case d.To.IsZero():
+			at.To = d.To
+			return list
+		default:
+			at.To = sources.Later(at.To, d.To)
+		}
+	}
+	return list
 }
 
 // text is a line of the table.

@@ -2,6 +2,8 @@ package headless_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -49,6 +51,36 @@ func TestHistoryPrintsTheDocumentedLines(t *testing.T) {
 		}
 		golden(t, c.file, out.Bytes())
 		safe(t, out.String())
+	}
+}
+
+func TestHistorySaysThatNobodyLookedBeforeTheFirstLook(t *testing.T) {
+	t.Parallel()
+	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
+	dark := []sources.Dark{{From: at(0), To: at(10)}, {From: at(20), To: at(50)}, {From: at(60), To: at(70)}}
+	for how, want := range map[sources.Known]string{sources.AtLeast: "0-50 60-70 ", sources.Seen: "0-10 20-50 60-70 "} {
+		lane := history.Lane{Ref: sources.Ref{Source: "leases", Name: "x"}, Kind: sources.KindElection, Since: at(40), Dark: dark,
+			Terms: []sources.Term{{Owner: sources.OwnerRef{ID: "a"}, Start: sources.Stamp{At: at(40), How: how}}}}
+		var out bytes.Buffer
+		if err := headless.History(&out, []history.Lane{lane}, headless.HistoryOptions{Format: headless.JSON, Span: history.Span{From: at(0), To: at(100)}, Zone: time.UTC}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for lines := json.NewDecoder(&out); lines.More(); {
+			var line struct {
+				What       string
+				Start, End time.Time
+			}
+			if err := lines.Decode(&line); err != nil {
+				t.Fatal(err)
+			}
+			if line.What == "unobserved" {
+				got += fmt.Sprintf("%d-%d ", line.Start.Unix(), line.End.Unix())
+			}
+		}
+		if got != want {
+			t.Errorf("%v: %s, not %s", how, got, want)
+		}
 	}
 }
 
