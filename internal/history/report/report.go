@@ -127,6 +127,9 @@ func (r *Report) Markdown(out io.Writer) error {
 	fmt.Fprintf(&b, "# %s, %s to %s\n\n", title, r.at(r.Span.From), r.at(r.Span.To))
 	fmt.Fprintf(&b, "Made by coordtop from its recording. Times are in %s. A length such as \"1.0 s - 2.0 s\" lies between the two: "+
 		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller. Time before the first owner that was seen is no gap; what was not observed behind the last one may be. Of a gap that began before this time only its part in it is counted.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
+	if holes := r.unrecorded(); len(holes) > 0 && holes[0].From.Equal(r.Span.From) {
+		fmt.Fprintf(&b, "\nNothing is recorded of the time before %s: neither the numbers nor the tables say anything about it.\n", r.at(holes[0].To))
+	}
 	r.numbers(&b)
 	if r.Picture != "" {
 		fmt.Fprintf(&b, "\n## Timeline\n\n![Who led when; the tables below have the same in words](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(r.Picture))

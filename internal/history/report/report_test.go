@@ -141,6 +141,22 @@ func TestAReportDoesNotSayThatAllWasRecordedWhereARunLostSome(t *testing.T) {
 	}
 }
 
+func TestAReportSaysFirstThatTheRecordingBeginsLater(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[int64]bool{0: false, 20: true} {
+		r := report.Report{Zone: time.UTC, Span: history.Span{From: time.Unix(0, 0), To: time.Unix(60, 0)}}
+		var b strings.Builder
+		m := made{runs: []history.Run{{ID: 1, Span: history.Span{From: time.Unix(from, 0), To: time.Unix(60, 0)}}}}
+		if err := errors.Join(r.Read(t.Context(), m, []sources.Ref{{}}), r.Markdown(&b)); err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(b.String(), "## Numbers")
+		if got := strings.Contains(head, "Nothing is recorded of the time before 1970-01-01 00:00:20.000"); got != want {
+			t.Errorf("recorded from second %d on: %v\n%s", from, got, head)
+		}
+	}
+}
+
 func TestAReportSaysUpToWhenTheEventsWereRead(t *testing.T) {
 	t.Parallel()
 	const said = "Only the first 20,000 events were read, up to 1970-01-01 00:00:19.999."
