@@ -276,3 +276,38 @@ func TestFewGapsInThePaneAreNotCalledUsual(t *testing.T) {
 		d.shows(t, want)
 	}
 }
+
+func TestThePaneShowsTheOwnerBeforeRightAfterAHandOver(t *testing.T) {
+	t.Parallel()
+	handedOver := func(ago time.Duration) *driver {
+		p := uitest.Led("a", "host-2", noon())
+		at := sources.Stamp{At: noon().Add(-ago), How: sources.Seen}
+		p.Owners[0].Since, p.Owners[0].Attrs = at, []sources.Attr{{Key: "pid", Value: "7"}}
+		p.Queue = sources.Queue{How: sources.Told, Len: 2, Waiters: []sources.Waiter{{ID: "w1", Label: "host-3"}, {ID: "w2", Label: "host-4"}}}
+		st := uitest.State(noon(), p)
+		st.Rows[0].Terms = []sources.Term{
+			{Owner: sources.OwnerRef{ID: "host-1", Label: "host-1"}, Start: sources.Stamp{At: noon().Add(-time.Hour), How: sources.Seen}, End: at, Cause: sources.CauseReleased, How: sources.Told},
+			{Owner: sources.OwnerRef{ID: "host-2", Label: "host-2"}, Start: at},
+		}
+		return drive(newTestFeed(st), Options{Width: 80, Height: 24})
+	}
+	d := handedOver(10 * time.Second)
+	d.shows(t, "BEFORE")
+	d.shows(t, "host-1  11:00:00 to 11:59:50")
+	if d = handedOver(10 * time.Minute); strings.Index(d.text(), "WAITING 2") < 0 || strings.Contains(d.text(), "BEFORE") && strings.Index(d.text(), "BEFORE") < strings.Index(d.text(), "WAITING 2") {
+		t.Errorf("ten minutes later the owner before goes before those that wait:\n%s", d.text())
+	}
+}
+
+func TestTheFirstPageOfAnOpenedRowShowsWhatItsOwnerDoes(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "report", noon())
+	p.Owners[0].Attrs = []sources.Attr{{Key: "client", Value: "10.0.0.7"}, {Key: "query", Value: "vacuum"}}
+	p.Queue = sources.Queue{How: sources.Told, Len: 9}
+	for i := range p.Queue.Len {
+		p.Queue.Waiters = append(p.Queue.Waiters, sources.Waiter{ID: fmt.Sprint(i), Label: fmt.Sprint("w", i), Attrs: []sources.Attr{{Key: "query", Value: "select 1"}}})
+	}
+	d := drive(newTestFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
+	d.press("enter")
+	d.shows(t, "client 10.0.0.7  query vacuum")
+}

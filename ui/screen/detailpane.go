@@ -2,6 +2,7 @@ package screen
 
 import (
 	"strings"
+	"time"
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
@@ -19,11 +20,19 @@ func detailPane(sc *Scene, w, h int) []string {
 		return sc.Theme.Box(nil, w, h)
 	}
 	airy, gap := h >= 9, sc.Theme.Line(w).Done()
-	sections := [][]string{ownerTable(sc, row, v, w, airy), waiterLines(sc, row, v, w, false), actionLines(sc, row, w), ifReleased(sc, row, v, w)}
+	former := formerOwners(sc, row, w)
+	sections := [][]string{ownerTable(sc, row, v, w, airy)}
+	if justChanged(row, sc.Now) {
+		if h < 14 {
+			former = former[:min(len(former), 2)] // the last one, and who waits
+		}
+		sections, former = append(sections, former), nil
+	}
+	sections = append(sections, waiterLines(sc, row, v, w, false), actionLines(sc, row, w), ifReleased(sc, row, v, w))
 	if h >= 14 {
 		sections = append(sections, sawtoothLines(sc, row, v, w))
 	}
-	sections = append(sections, formerOwners(sc, row, w), candidateLines(sc, row, w, false), labelFacts(sc, row, w))
+	sections = append(sections, former, candidateLines(sc, row, w, false), labelFacts(sc, row, w))
 	lines := []string{""}
 	for i, section := range sections {
 		if airy && len(section) > 0 && (i == 0 || len(lines) > 2) {
@@ -36,6 +45,20 @@ func detailPane(sc *Scene, w, h int) []string {
 	}
 	lines[0] = detailTitle(sc, row, v, w, max(len(lines)-h, 0))
 	return sc.Theme.Box(lines, w, h)
+}
+
+// changedLately is how long after a hand-over, or the loss of an owner, the owner before matters
+// more than who waits.
+const changedLately = 30 * time.Second
+
+// justChanged reports whether the last term of a row that ended did so a moment ago.
+func justChanged(row *sources.Row, now time.Time) bool {
+	for i := len(row.Terms) - 1; i >= 0; i-- {
+		if end := row.Terms[i].End.At; !end.IsZero() {
+			return now.Sub(end) < changedLately
+		}
+	}
+	return false
 }
 
 // detailTitle names the row, what it is, where it is, and its state as a word. Of a row

@@ -21,7 +21,7 @@ func detailScreen(sc *Scene, w int) []string {
 	}
 	lines := []string{gap, detailTitle(sc, row, v, w, 0)}
 	for _, section := range [][]string{
-		ownerTable(sc, row, v, w, false), waiterLines(sc, row, v, w, true), actionLines(sc, row, w), candidateLines(sc, row, w, true), ifReleased(sc, row, v, w),
+		ownerTable(sc, row, v, w, true), waiterLines(sc, row, v, w, true), actionLines(sc, row, w), candidateLines(sc, row, w, true), ifReleased(sc, row, v, w),
 		formerOwners(sc, row, w), sawtoothLines(sc, row, v, w), wideStrip(sc, row, w), ownersOverTime(sc, row, w), ownerFacts(sc, row, w), dataSections(sc, row, w),
 		labelFacts(sc, row, w), eventsOfRow(sc, row, w, rowEvents),
 	} {

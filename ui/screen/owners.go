@@ -13,7 +13,7 @@ import (
 )
 
 // ownerTable is the owner table with what is known of each lease, or since when there is
-// nobody. long: with the backend's facts about an owner that is alone.
+// nobody. long: with the first of the backend's facts about an owner that is alone.
 func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool) []string {
 	if row.Note != "" {
 		return []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Warn, paint.Clean(row.Note)).Done()}
@@ -39,7 +39,7 @@ func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool
 	return lines
 }
 
-// paneFacts is how many lines of a backend's facts the pane shows.
+// paneFacts is how many lines of a backend's facts stand under an owner.
 const paneFacts = 3
 
 func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v verdict.Verdict, o *sources.Owner) {
