@@ -14,6 +14,7 @@ import (
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
 	"coordtop/internal/history/sqlite"
+	"coordtop/internal/raced"
 	"coordtop/ui/uitest"
 )
 
@@ -21,6 +22,9 @@ import (
 // and after it was thinned.
 func TestTheBannerSaysThatRenewalsAreNotRecorded(t *testing.T) {
 	t.Parallel()
+	if raced.Enabled {
+		t.Skip("the recording is thinned with the race detector in the tests of package sqlite")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "history.db")
 		historytest.Recorded(t, &recordtest.Recorder{Path: path}, nil, nil)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"
@@ -179,6 +180,9 @@ func TestANoteStandsBelowTheLanes(t *testing.T) {
 
 func TestAFollowingTimelineCostsFewBytes(t *testing.T) {
 	t.Parallel()
+	if raced.Enabled {
+		t.Skip("it draws five hundred frames in one goroutine and counts bytes")
+	}
 	for _, c := range []struct {
 		window   string
 		changing int // one in so many lanes changes all the time, the others do not

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 
+	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -77,6 +78,9 @@ func renewing(rows int) (d *driver, second func()) {
 
 func TestAMinuteOfRenewalsCostsFewBytes(t *testing.T) {
 	t.Parallel()
+	if raced.Enabled {
+		t.Skip("it draws a hundred frames in one goroutine and counts bytes")
+	}
 	d, second := renewing(100)
 	w := newWire(160, 48)
 	w.frame(t, d)

@@ -46,7 +46,7 @@ func directions() []direction {
 		{"coord/*coord", []string{"coord", "coord/internal/lifetime", "internal/address", "internal/backoff", "internal/certs", "internal/dflockwire", "internal/failure", "internal/legible", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
 		{"sources", []string{"sources/internal/pack", "internal/backoff", "internal/failure", "internal/format", "internal/identify", "internal/lane", "internal/mask", "internal/spawn"}},
 		{"sources/internal/pack", nil},
-		{"sources/sourcetest", []string{"sources", "internal/backoff"}},
+		{"sources/sourcetest", []string{"sources", "internal/backoff", "internal/raced"}},
 		{"sources/redissource/lockformat", []string{"sources", "coord/rediscoord", "internal/legible"}},
 		{"sources/*source", []string{"sources", "sources/redissource/lockformat", "coord/*coord", "internal/backoff", "internal/dflockwire", "internal/files", "internal/format", "internal/glob", "internal/identify", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
 		{"ui", []string{"ui/*", "sources", "internal/verdict", "internal/action", "internal/address", "internal/format", "internal/history", "internal/lane", "internal/spawn"}},

@@ -16,6 +16,7 @@ import (
 
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/raced"
 	"coordtop/sources"
 )
 
@@ -89,6 +90,14 @@ func (r *rig) counted(o Options) *tally {
 	return c
 }
 
+// numerous is how many semaphores make a large node.
+func numerous() int {
+	if raced.Enabled {
+		return 1000
+	}
+	return 5000
+}
+
 func many(n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprintf("sem-%04d", i))
@@ -99,13 +108,13 @@ func many(n int) (names []string) {
 func TestQuietNodeCostsNoMoreThanTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names := many(5000)
+		names := many(numerous())
 		r := serve(t, ydbtest.Options{InMemory: true}, names...)
 		s := r.person()
 		for _, name := range names[:300] {
 			r.lead(s, name, "a")
 		}
-		c := r.counted(Options{Selections: elections(append(names, many(5040)[5000:]...)...)})
+		c := r.counted(Options{Selections: elections(append(names, many(numerous() + 40)[numerous():]...)...)})
 		r.synced()
 		time.Sleep(5 * time.Second)
 		for _, screen := range []bool{false, true} {
@@ -152,7 +161,7 @@ func TestFewSemaphoresThatNobodyOwnsAreAskedForAtTheSlowestPace(t *testing.T) {
 func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names := many(5000)
+		names := many(numerous())
 		r := serve(t, ydbtest.Options{InMemory: true}, names...)
 		c := r.counted(Options{Selections: elections(names...)})
 		r.synced()
@@ -165,7 +174,7 @@ func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 		took := time.Since(lost)
 		all, _, most := c.since(lost)
 		t.Logf("%d describes, at most %d in a second, all back after %v", all, most, took)
-		if took > 15*time.Second || most > 600 || all > 5000+20*16+resyncBurst {
+		if took > 15*time.Second || most > 600 || all > len(names)+20*16+resyncBurst {
 			t.Errorf("%d describes, at most %d in a second, all back after %v", all, most, took)
 		}
 		armed := 0
@@ -182,7 +191,7 @@ func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 func TestWhatIsOnScreenIsReadFirstAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names := many(5000)
+		names := many(numerous())
 		r := serve(t, ydbtest.Options{InMemory: true}, names...)
 		c := r.counted(Options{Selections: elections(names...)})
 		r.synced()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/internal/history"
+	"coordtop/internal/raced"
 	"coordtop/sources"
 )
 
@@ -34,9 +35,13 @@ func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 		}
 	}
 	slices.SortFunc(all, func(x, y history.Event) int { return x.Compare(&y) })
+	questions := 50
+	if raced.Enabled {
+		questions = 10
+	}
 	compare := func(version string) {
 		s := store(t, o)
-		for n := range 50 {
+		for n := range questions {
 			var of history.EventFilter
 			for range r.IntN(4) {
 				of.Kinds = append(of.Kinds, sources.EventKind(r.IntN(int(sources.EventCountChanged)+1)))
