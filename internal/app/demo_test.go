@@ -21,6 +21,7 @@ import (
 	"coordtop/internal/demo"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 // demoRun is a demo without a screen, in a process of its own.
@@ -200,6 +201,9 @@ func (d *demoRun) printsWhereItsServersAre(t *testing.T) {
 
 func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourItsPorts(t *testing.T) {
 	t.Parallel()
+	if raced.Enabled {
+		t.Skip("it starts a hundred processes and kills them from outside; other tests run demos with the race detector")
+	}
 	killed, neighbour := startDemo(t, "--seed", "1"), startDemo(t, "--seed", "1")
 	owners, others, third := killed.owners(t), killed.processes(t), killed.clients(t)
 	if err := killed.cmd.Process.Kill(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/raced"
 )
 
 // liar passes the messages of a Postgres on, until the client has asked its nth question:
@@ -192,8 +193,12 @@ func TestALyingPostgresCostsItsOwnSourceAnError(t *testing.T) {
 	usual := localserver.PeakMemory(t, honest.cmd.Process.Pid)
 	honest.signals(syscall.SIGINT)
 	honest.ends(0)
+	instead := []int{0, 1, 9}
+	if raced.Enabled { // three processes start for each
+		instead = instead[1:2]
+	}
 	for what, lie := range liesOfPostgres() {
-		for _, after := range []int{0, 1, 9} {
+		for _, after := range instead {
 			t.Run(fmt.Sprintf("%s instead of answer %d", what, after), func(t *testing.T) {
 				t.Parallel()
 				l := lies(t, p.Addr(), after, lie)
