@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -19,6 +20,11 @@ const childEnv = "COORDTOP_LOCALSERVER_CHILD"
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(beParent())
+	}
+	if programs := os.Getenv("COORDTOP_TEST_PROGRAMS"); programs != "" { // clusters are made here, not copied
+		if err := os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH"), programs+":")); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }
