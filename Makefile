@@ -69,7 +69,7 @@ test: deps ## run all tests; says which packages took longest and which cases we
 # truth, which looks at a program of its own from outside.
 ALONE := /internal/(lane|legible|format|history/report|truth)$$|/lockformat$$
 race: deps ## run all tests with the race detector
-	@GO="$(GO)" CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $$GORACE" PACKAGES="$$($(GO) list ./... | grep -vE '$(ALONE)')" \
+	@GO="$(GO)" CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $$GORACE" PACKAGES="./internal/app $$($(GO) list ./... | grep -vE '$(ALONE)')" \
 		sh .ci/test -race -timeout 20m -parallel 4 $(RACEFLAGS)
 
 truth: deps build ## compare what watch prints with 2,000 random changes on each backend, over cut connections (some minutes; TRUTHFLAGS='-seed 7')
