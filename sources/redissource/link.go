@@ -125,18 +125,17 @@ func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	if len(sampled) == 0 {
 		return "", nil
 	}
-	questions := make([]question, len(sampled))
-	for i, name := range sampled {
-		questions[i].name = name
+	if readings, err := l.sample(ctx, sampled[:1]); err != nil || legibleAt(readings) == 0 { // as mostly
+		return sampled[0], err
 	}
-	readings, err := fetch(ctx, l.conn, l.refusals(), questions)
+	readings, err := l.sample(ctx, sampled)
 	if err != nil {
 		return "", err
 	}
 	lacks := allRights
 	for _, r := range readings {
 		if r == nil || r.shape != denied {
-			if i := slices.IndexFunc(readings, func(r *reading) bool { return r != nil && (r.shape == text || r.shape == missing) }); i >= 0 {
+			if i := legibleAt(readings); i >= 0 {
 				key = names[i]
 			}
 			return key, nil
@@ -149,6 +148,20 @@ func (l *link) mayRead(ctx context.Context) (key string, err error) {
 		return names[0], &noReadError{lacks}
 	}
 	return "", nil
+}
+
+// sample reads some keys.
+func (l *link) sample(ctx context.Context, names []string) ([]*reading, error) {
+	questions := make([]question, len(names))
+	for i, name := range names {
+		questions[i].name = name
+	}
+	return fetch(ctx, l.conn, l.refusals(), questions)
+}
+
+// legibleAt is the place of the first reading of a key that may be read and is no table; -1: there is none.
+func legibleAt(readings []*reading) int {
+	return slices.IndexFunc(readings, func(r *reading) bool { return r != nil && (r.shape == text || r.shape == missing) })
 }
 
 // closeAtEnd closes c when the link ends, which wakes whoever reads from it.
