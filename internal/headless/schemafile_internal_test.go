@@ -21,6 +21,7 @@ func MakeSchema(part Part) Object {
 		command, printed = "watch", reflect.TypeFor[eventJSON]()
 	}
 	s := schemaOf(printed)
+	describe(s, part)
 	s["$schema"], s["$id"] = "https://json-schema.org/draft/2020-12/schema", "coordtop:"+command
 	s["title"], s["description"] = "coordtop "+command+" -o json", "`coordtop "+command+" --help` says what each field means."
 	return s
