@@ -23,8 +23,8 @@ func detailPane(sc *Scene, w, h int) []string {
 	former := formerOwners(sc, row, w)
 	sections := [][]string{ownerTable(sc, row, v, w, airy)}
 	if justChanged(row, sc.Now) {
-		if h < 14 {
-			former = former[:min(len(former), 2)] // the last one, and who waits
+		if h < 14 { // who waits needs room too
+			former = formerOwner(sc, row, w)
 		}
 		sections, former = append(sections, former), nil
 	}
@@ -132,6 +132,23 @@ func causeOf(sc *Scene, row *sources.Row, t *sources.Term) string {
 // formerTerms is how many terms before the running one are listed.
 const formerTerms = 3
 
+// formerLine adds a term that ended to a line.
+func formerLine(sc *Scene, row *sources.Row, t *sources.Term, l *paint.Line) string {
+	l.Put(sc.Theme.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
+	l.Put(sc.Theme.Dim, sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)).Skip(2)
+	return l.Put("", sc.Theme.TermLength(t)).Skip(2).Put(sc.Theme.Dim, causeOf(sc, row, t)).Done()
+}
+
+// formerOwner is the last one in a line.
+func formerOwner(sc *Scene, row *sources.Row, w int) []string {
+	for i := len(row.Terms) - 1; i >= 0; i-- {
+		if t := &row.Terms[i]; !t.End.At.IsZero() {
+			return []string{formerLine(sc, row, t, sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE").Skip(2))}
+		}
+	}
+	return nil
+}
+
 // formerOwners lists who owned it before and why they do not any more.
 func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 	var lines []string
@@ -140,10 +157,7 @@ func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 		if t.End.At.IsZero() {
 			continue
 		}
-		l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
-		l.Put(sc.Theme.Dim, sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)).Skip(2)
-		l.Put("", sc.Theme.TermLength(t)).Skip(2).Put(sc.Theme.Dim, causeOf(sc, row, t))
-		lines = append(lines, l.Done())
+		lines = append(lines, formerLine(sc, row, t, sc.Theme.Line(w).Skip(2)))
 	}
 	if len(lines) == 0 {
 		return nil
