@@ -33,8 +33,9 @@ func (p *program) replayCommand() *cobra.Command {
 		Use: "replay [FILE]", Short: "Show what was recorded, on the same screens", Args: atMostOne,
 		Long: "Shows the state as it was, and nothing can be done to it. space plays and stops, . and , go to the next event\n" +
 			"and to the one before, > and < change the speed, :at 12:31 goes to a time. FILE is what `coordtop record --export`\n" +
-			"wrote; without it what this machine recorded. It begins at --at, else where FILE begins, or 15 minutes before the end of\n" +
-			"what this machine recorded, and says from when to when there is a recording: an --at outside of that goes to its end or beginning. In the board itself :at goes back, 0 to now.",
+			"wrote; without it what this machine recorded. It begins at --at, else where FILE begins, or 15\n" +
+			"minutes before the end of what this machine recorded, and says from when to when there is a recording: an --at\n" +
+			"outside of that goes to its end or beginning. In the board itself :at goes back, 0 to now.",
 		Example: "coordtop replay --at 03:12\ncoordtop replay outage.coordtop --speed 10",
 		RunE:    p.run(func(cmd *cobra.Command, args []string) error { return p.replay(cmd.Context(), args, o) }),
 	}
