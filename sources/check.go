@@ -74,7 +74,7 @@ func GradeOf(err error) Grade {
 func CheckClock(server, sent, got time.Time) Check {
 	within := got.Sub(sent) / 2
 	ahead := server.Sub(sent.Add(within))
-	c := Check{Name: "clock", Text: "the server's differs from ours by less than " + format.Precise(ahead.Abs()+within)}
+	c := Check{Name: "clock", Text: "the server's differs from ours by less than " + format.Precise(max(ahead.Abs()+within, 100*time.Microsecond))}
 	if ahead.Abs() > within+time.Second {
 		c.Grade, c.Text = CheckWarned, "the server's is behind ours by "
 		if ahead > 0 {

@@ -47,7 +47,7 @@ func TestEveryFailureHasOneSentence(t *testing.T) {
 		OnlyTLS:        "the server at h:1 speaks only TLS: write as://",
 		TLSFailed:      "the server at h:1 breaks off TLS: it may want a certificate of ours (cert), or speak no TLS (write a://) (so it says)",
 		Untrusted:      "the certificate of h:1 is signed by an authority that is not trusted: name it with ca",
-		BadCertificate: "the certificate of h:1 is not accepted: so it says",
+		BadCertificate: "the certificate of h:1 is not accepted: check the name in the URL, and until when it is valid (so it says)",
 		Unopened:       "cannot connect to h:1: so it says",
 		Silent:         "no answer from h:1 for 3s",
 		Closed:         "h:1 closed the connection",

@@ -72,7 +72,7 @@ var sentences = [failures]sentence{
 	OnlyTLS:        {text: server + "speaks only TLS: {only TLS}", refused: true},
 	TLSFailed:      {text: server + "breaks off TLS: it may want a certificate of ours ({certificate}), or speak no TLS ({no TLS}){(said)}"},
 	Untrusted:      {text: "the certificate of {where} is signed by an authority that is not trusted: name it with {authority}", refused: true},
-	BadCertificate: {text: "the certificate of {where} is not accepted: {said}", refused: true},
+	BadCertificate: {text: "the certificate of {where} is not accepted: check the name in the URL, and until when it is valid{(said)}", refused: true},
 	Unopened:       {text: "cannot connect to {where}: {said}"},
 
 	Silent:  {text: "no answer from {where}{for so long}"},

@@ -25,10 +25,10 @@ import (
 	"coordtop/sources"
 )
 
-// What an examination ends with; its lines say why.
+// What an examination ends with, and why.
 var (
-	errUnusable = errors.New("cannot be reached, or not be used")
-	errDenied   = errors.New("refuses our user, or a right that is needed")
+	errUnusable = errors.New("cannot be used")
+	errDenied   = errors.New("refuses us")
 )
 
 func (p *program) doctorCommand() *cobra.Command {
@@ -88,9 +88,18 @@ func (p *program) colored() bool {
 func verdictOf(list []doctor.Report) error {
 	var bad []error
 	for _, r := range list {
-		if why := map[sources.Grade]error{sources.CheckRefused: errDenied, sources.CheckFailed: errUnusable}[doctor.Worst(r.Checks)]; why != nil {
-			bad = append(bad, fmt.Errorf("%s %w", r.Name, why))
+		worst := doctor.Worst(r.Checks)
+		why := map[sources.Grade]error{sources.CheckRefused: errDenied, sources.CheckFailed: errUnusable}[worst]
+		if why == nil {
+			continue
 		}
+		text := ""
+		for _, c := range r.Checks { // the last one says what to do
+			if c.Grade == worst {
+				text = c.Text
+			}
+		}
+		bad = append(bad, fmt.Errorf("%s %w: %s", r.Name, why, text))
 	}
 	return errors.Join(bad...)
 }

@@ -84,7 +84,7 @@ func TestDoctorSaysInOneLineWhatIsWrong(t *testing.T) {
 			[]string{"to get it: ACL SETUSER alien +pttl +strlen +getrange %R~app:lock:a"}},
 		{"no right to the node of YDB", "grpc://blind:" + marker + "@" + ydb.Endpoint(0) + "/local?node=" + ydbNode + "&semaphore=quota", exitNoAnswer, "fail watch no right to use the coordination node " + ydbNode + ": grant select_row on it", []string{"ok login blind"}},
 		{"TLS with a wrong name", "rediss://" + sealed.Addr() + "?server_name=other.example&ca=" + sealed.TLSFiles().CA, exitFailed,
-			"fail TLS the certificate of " + sealed.Addr() + " is not accepted: x509: certificate is valid for ", []string{"ok connect "}},
+			"fail TLS the certificate of " + sealed.Addr() + " is not accepted: check the name in the URL, and until when it is valid (x509: certificate is valid for ", []string{"ok connect "}},
 		{"TLS with an unknown authority", "rediss://" + sealed.Addr(), exitFailed, "fail TLS the certificate of " + sealed.Addr() + " is signed by an authority that is not trusted", nil},
 		{"TLS of a server without TLS", withTLS, exitFailed, "fail TLS the server at " + postgres.Addr() + " breaks off TLS", nil},
 		{"a Sentinel for a Redis", "redis://" + sentinel.Addr(), exitFailed, "fail answer " + sentinel.Addr() + " is a Sentinel, which has no keys: write redis+sentinel://" + sentinel.Addr() + "/main", nil},
@@ -221,7 +221,7 @@ func TestDoctorExaminesTheSourcesOfTheConfig(t *testing.T) {
 			t.Errorf("%s ends with %+v, want %s", got.Sources[i].Name, last, want)
 		}
 	}
-	if said := w.stderr.String(); !strings.Contains(said, "coordtop: bad refuses our user") || !strings.Contains(said, "coordtop: gone cannot be reached") {
+	if said := w.stderr.String(); !strings.Contains(said, "coordtop: bad refuses us: the server at "+redis.Addr()+" wants a password") || !strings.Contains(said, "coordtop: gone cannot be used: nothing listens at "+closed) {
 		t.Errorf("it said %q", said)
 	}
 	has(t, examined(t, write(), exitOK, "good"), "good redis://"+redis.Addr(), "ok login as default")

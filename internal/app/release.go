@@ -153,7 +153,7 @@ func ownerToEnd(op *operate.Operator, row *sources.Row, guard string) (*sources.
 	case len(now) > 0 && guard == "":
 		return nil, usagef("--if-owner is missing: say whose ownership is to end, now %s", strings.Join(now, ", "))
 	case len(now) > 0:
-		return nil, fmt.Errorf("%w: no owner has this guard now: %s", operate.ErrChanged, strings.Join(now, ", "))
+		return nil, fmt.Errorf("%w: no owner has the guard of --if-owner; owned now by %s", operate.ErrChanged, strings.Join(now, ", "))
 	case len(nots) > 0:
 		return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, nots[0])
 	case guard != "" && row.OwnersHow != sources.Unknown:

@@ -90,7 +90,7 @@ func TestReleaseEndsWhatAnotherOwnsAndTellsTheResult(t *testing.T) {
 				"without --write --yes": {guard, nil, exitUsage, "add --write --yes to mean it"},
 				"without --yes":         {guard, []string{"--write"}, exitUsage, "add --write --yes to mean it"},
 				"without an owner":      {"", confirmed, exitUsage, "--if-owner is missing: say whose ownership is to end, now " + guard},
-				"of another owner":      {guard + "0", confirmed, exitChanged, "no owner has this guard now: " + guard},
+				"of another owner":      {guard + "0", confirmed, exitChanged, "no owner has the guard of --if-owner; owned now by " + guard},
 			} {
 				w := newWorld(t)
 				if code, line := releases(t, w, url, c.guard, c.more...); code != c.code || !strings.Contains(w.stderr.String(), c.says) || line.Result != "" || !owned() {

@@ -31,7 +31,11 @@ func reach(ctx context.Context, e sources.Endpoint) (list []sources.Check, faile
 	if network == "tcp" {
 		host, _, _ = net.SplitHostPort(e.Address) // it was put together by a parser of URLs
 		found, err := net.DefaultResolver.LookupHost(ctx, host)
-		if !step("name", host+" is "+strings.Join(found, ", "), err) {
+		text := host + " is " + strings.Join(found, ", ")
+		if slices.Equal(found, []string{host}) {
+			text = host + " is an address"
+		}
+		if !step("name", text, err) {
 			return list, true
 		}
 	}

@@ -164,7 +164,7 @@ func (e *examination) events(ctx context.Context) error {
 	case e.refusals().Refused("client|tracking") != nil:
 		e.add("events", sources.CheckWarned, why)
 	default:
-		e.add("events", sources.CheckPassed, "not used, and needed only where tracking does not do: "+why)
+		e.add("events", sources.CheckPassed, "not needed while tracking works: "+why)
 	}
 	return nil
 }
