@@ -149,7 +149,7 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	s.types("\x1b")
 	s.hides("filter billing")
 	s.types("X") // this one dies now, and is late with its lease for a while
-	s.shows(`(?s)renewing late.*◌ *demo:leader:billing`)
+	s.shows(`(?s)renewing late.*▲◌ *demo:leader:billing`)
 	looks := []struct {
 		name    string
 		palette palette
