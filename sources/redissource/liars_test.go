@@ -11,6 +11,7 @@ import (
 
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/emulator/liartest"
+	"coordtop/internal/raced"
 	"coordtop/sources"
 )
 
@@ -139,8 +140,8 @@ func TestPushesBetweenTwoPingsMayBeMany(t *testing.T) {
 // TestEndlessListingIsCut scans a server that makes up names for ever, and reads them.
 func TestEndlessListingIsCut(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it computes for 10 s")
+	if testing.Short() || raced.Enabled {
+		t.Skip("it computes for 10 s, and twelve times as long with the race detector")
 	}
 	var made atomic.Int64
 	liar := liartest.RedisForTest(t, liartest.About("scan", func(w io.Writer, _ []string) error {
