@@ -204,7 +204,7 @@ func (m *model) set(b *batch, p *Primitive) {
 	}
 	after := l.complete(before, p)
 	m.tell(b, &l, slot, before, after)
-	if !exists || !m.onlyRenewed(m.rows[slot]) {
+	if !exists || !m.onlyRenewed(b.scope, m.rows[slot], after) {
 		b.urgency = max(b.urgency, normal)
 	}
 	row := m.draft(slot)
@@ -218,14 +218,17 @@ func (m *model) set(b *batch, p *Primitive) {
 	m.remember(slot, &l, before, after)
 }
 
-// onlyRenewed reports whether all that happened to a row, by m.events, is a renewal that came long before anybody would
-// have missed it: of a State without it, the verdict is the same.
-func (m *model) onlyRenewed(row *Row) bool {
+// onlyRenewed reports whether all that a look shows of a row, by m.events too, is a renewal that came long before
+// anybody would have missed it: a State without it says the same, but for the lease.
+func (m *model) onlyRenewed(sc *scope, row *Row, after *Primitive) bool {
 	if len(m.events) == 0 || slices.ContainsFunc(m.events, func(e Event) bool { return e.Kind != EventRenewed }) {
 		return false
 	}
+	if row.Scope != sc.index || row.listing != sc.listing { // it was stale
+		return false
+	}
 	late := row.LateAt(m.limit)
-	return late.IsZero() || late.Sub(m.at.Wall) > 2*calmEvery
+	return (late.IsZero() || late.Sub(m.at.Wall) > 2*calmEvery) && sameLook(row.Primitive, after)
 }
 
 // remember keeps what the next look at a row must be compared with where this one
