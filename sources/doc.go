@@ -38,7 +38,7 @@
 // States are for looking at: immutable, and sparse. After a quiet time a change is
 // published at once, then at most ten times a second, and the last change is always
 // published. Where there is nothing but renewals that nobody would have missed yet, and proof of
-// life, one state a second tells of them. A change of owner in a row on screen ([Hub.Focus]), a source that goes up
+// life, one state a second tells of them, or one that is asked for by [Hub.Publish]. A change of owner in a row on screen ([Hub.Focus]), a source that goes up
 // or down, and the first listing of a scope do not wait. State.LastSeq names the last
 // event that a state contains, so a snapshot and a subscription fit together without a
 // seam.

@@ -56,3 +56,25 @@ func TestARowThatIsReadAgainIsBelievedAtOnce(t *testing.T) {
 		w.wantStatus("app", sources.StatusLed)
 	})
 }
+
+func TestARenewalThatWaitsIsPublishedForWhoLooksNow(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		led := func() sources.Change {
+			return sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("a", time.Minute))}}
+		}
+		w.quiet()
+		w.push(led())
+		time.Sleep(5 * time.Second)
+		w.push(led())
+		was := w.hub.State()
+		w.hub.Publish()
+		is := w.hub.State()
+		if is == was || !is.Rows[0].Owners[0].Expires.At.After(was.Rows[0].Owners[0].Expires.At) {
+			t.Error("the state has no renewal")
+		}
+		if w.hub.Publish(); w.hub.State() != is {
+			t.Error("a state is published where nothing waits")
+		}
+	})
+}

@@ -86,6 +86,15 @@ func (h *Hub) changedLocked(now Instant, u urgency) {
 	}
 }
 
+// Publish publishes now what waits for the end of a step, for a reader that looks at this moment.
+func (h *Hub) Publish() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.pace.waits {
+		h.publishLocked(h.clock.Now())
+	}
+}
+
 // publishLocked publishes all that was taken in.
 func (h *Hub) publishLocked(now Instant) {
 	h.enterLocked(nil, &Input{Kind: InputPublished, At: now})

@@ -167,3 +167,23 @@ func TestALeaderThatStopsRenewingStandsFirstBeforeItsLeaseIsOver(t *testing.T) {
 		}
 	})
 }
+
+// TestNoAgeOfALeaseCountsARenewalOutThatCame has one that is renewed each 200 ms, the last time 100 ms before a frame.
+func TestNoAgeOfALeaseCountsARenewalOutThatCame(t *testing.T) {
+	t.Parallel()
+	const lease = 10 * time.Second
+	led := func() []*sources.Primitive { return []*sources.Primitive{elected("app", lease)} }
+	inCalm(t, led, func(l *leases) {
+		l.sub.SkipCalm()
+		l.board.press("enter")
+		for range 10 {
+			for range 5 {
+				l.push(led())
+				time.Sleep(100 * time.Millisecond)
+			}
+			l.board.send(terminal.SecondMsg{})
+			l.board.shows(t, "renewed 100 ms ago")
+			l.board.shows(t, "never below 9.7 s")
+		}
+	})
+}

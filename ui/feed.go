@@ -11,8 +11,8 @@ import (
 // may block.
 //
 // A Feed may also have the methods of sources.Focuser, which is told which rows are on
-// screen whenever that changes, and of sources.Refresher, which is called when the
-// person asks for a new look.
+// screen whenever that changes, of sources.Refresher, which is called when the
+// person asks for a new look, and of Publisher.
 type Feed interface {
 	// State returns the latest state, never nil. It is not changed afterwards.
 	State() *sources.State
@@ -26,3 +26,7 @@ type Feed interface {
 	// Row returns the row of ref in s, a State of this feed; nil: there is none in it.
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 }
+
+// Publisher is a Feed that may hold something back for a second. Publish lets its State have it: once a second ages
+// and what is left of leases are drawn, and would be those of before the last renewals.
+type Publisher interface{ Publish() }

@@ -136,6 +136,9 @@ func (m *model) second() {
 	if m.Rows.Held && !m.Clock.Before(m.heldUntil) { // the cursor was not used for a while
 		m.Rows.Held = false
 	}
+	if p, ok := m.feeds.shown().(Publisher); ok {
+		p.Publish()
+	}
 	m.receive()
 	m.Events.Second()
 	if m.Rows.Sweep(m.Now, m.inSight()) {
