@@ -295,7 +295,7 @@ func TestThePaneShowsTheOwnerBeforeRightAfterAHandOver(t *testing.T) {
 	d.shows(t, "BEFORE")
 	d.shows(t, "host-1  11:00:00 to 11:59:50")
 	d.shows(t, "WAITING 2")
-	if d = handedOver(10 * time.Minute); strings.Index(d.text(), "WAITING 2") < 0 || strings.Contains(d.text(), "BEFORE") && strings.Index(d.text(), "BEFORE") < strings.Index(d.text(), "WAITING 2") {
+	if d = handedOver(10 * time.Minute); !strings.Contains(d.text(), "WAITING 2") || strings.Contains(d.text(), "BEFORE") && strings.Index(d.text(), "BEFORE") < strings.Index(d.text(), "WAITING 2") {
 		t.Errorf("ten minutes later the owner before goes before those that wait:\n%s", d.text())
 	}
 }

@@ -69,7 +69,7 @@ func TestDoctorSaysInOneLineWhatIsWrong(t *testing.T) {
 		fail      string
 		more      []string
 	}{
-		{"a wrong port", "redis://:" + marker + "@" + closed, exitFailed, "fail connect nothing listens at " + closed + ": check host and port", []string{"ok name 127.0.0.1 is 127.0.0.1"}},
+		{"a wrong port", "redis://:" + marker + "@" + closed, exitFailed, "fail connect nothing listens at " + closed + ": check host and port", []string{"ok name 127.0.0.1 is an address"}},
 		{"a wrong port of Postgres", "postgres://ann:" + marker + "@" + closed + "/db", exitFailed, "fail connect nothing listens at " + closed, nil},
 		{"a wrong port of YDB", "grpc://" + closed + "/local", exitFailed, "fail connect nothing listens at " + closed, nil},
 		{"a wrong port of dflockd", "dflockd://" + closed, exitFailed, "fail connect nothing listens at " + closed, nil},
