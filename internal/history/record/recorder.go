@@ -55,12 +55,13 @@ type Recorder struct {
 	active atomic.Bool
 
 	// The rest belongs to the goroutine of Run.
-	batcher *batcher      // nil: there is none
-	waited  bool          // it could not be begun at once
-	next    time.Duration // when to try again, and
-	tidy    time.Duration // to tidy again: on the monotonic clock, which nobody puts back
-	clock   steadyClock   // by which what is too old is dropped
-	failed  time.Time     // since when it cannot be written; zero: it can
+	batcher *batcher              // nil: there is none
+	unread  *sources.Subscription // holds the events in the Hub's memory that are not written; nil: none does yet
+	waited  bool                  // it could not be begun at once
+	next    time.Duration         // when to try again, and
+	tidy    time.Duration         // to tidy again: on the monotonic clock, which nobody puts back
+	clock   steadyClock           // by which what is too old is dropped
+	failed  time.Time             // since when it cannot be written; zero: it can
 }
 
 // New returns a Recorder, which does nothing before Run.
@@ -118,6 +119,9 @@ func (r *Recorder) loop(ctx context.Context) {
 			if r.batcher != nil {
 				r.log(r.batcher.store.Close())
 			}
+			if r.unread != nil {
+				r.unread.Close()
+			}
 			return
 		case <-ticker.C:
 		}
@@ -143,6 +147,7 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		r.broken(err, now)
 		return
 	}
+	r.hold()
 	r.active.Store(true)
 	age := r.clock.at(now)
 	if !r.failed.IsZero() {
@@ -160,6 +165,15 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		} else {
 			r.log(err)
 		}
+	}
+}
+
+// hold keeps what happens from now on in the Hub's memory until it is written: see sources.EventPresent, which goes
+// once everybody has read it.
+func (r *Recorder) hold() {
+	was := r.unread
+	if r.unread = r.o.Hub.Subscribe(r.batcher.derived.seq); was != nil {
+		was.Close()
 	}
 }
 
@@ -186,6 +200,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 	if r.waited { // what happened up to now was not recorded by us
 		r.batcher.derived.seq = r.o.Hub.State().LastSeq
 	}
+	r.hold()
 	r.failed = time.Time{}
 	r.say(store.Note(), false)
 	if note := store.Note(); note != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,5 +72,32 @@ func TestARowThatVanishesWithItsOwnerHasTheEndOfItsTerm(t *testing.T) {
 			}
 		}
 		synctest.Wait()
+	})
+}
+
+func TestWhatWasThereAlreadyIsWrittenAlsoAfterALongWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		_, hub, stop := recorded(t, d)
+		time.Sleep(time.Second)
+		d.fails(nil, syscall.ENOSPC)
+		hub.AddEvent(sources.Event{Kind: sources.EventPresent, Ref: sources.Ref{Source: "s", Name: "n"}})
+		time.Sleep(3 * time.Minute)
+		d.written()
+		d.fails(nil, nil)
+		time.Sleep(2 * retry)
+		var got int
+		for _, b := range d.written() {
+			for i := range b.Events {
+				if b.Events[i].Kind == sources.EventPresent {
+					got++
+				}
+			}
+		}
+		if got != 1 {
+			t.Errorf("%d events tell of what was there", got)
+		}
+		stop()
 	})
 }
