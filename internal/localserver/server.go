@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -119,7 +120,7 @@ func (s *server) awaitLocked(ctx context.Context) error {
 	for {
 		select {
 		case <-s.proc.done:
-			if portTaken(s.port) {
+			if portTaken(s.port) || strings.Contains(logTail(s.log()), "ddress already in use") {
 				return fmt.Errorf("listening on %s: %w", address(s.port), syscall.EADDRINUSE)
 			}
 			return fmt.Errorf("%w: %s", errExited, logTail(s.log()))

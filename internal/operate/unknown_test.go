@@ -68,7 +68,7 @@ func TestAClaimThatMayStillWinIsNeverMissed(t *testing.T) {
 		sub := r.hub.Subscribe(r.hub.State().LastSeq)
 		q := r.ask(verb, mutex)
 		if verb == action.Acquire {
-			q.Wait = 50 * time.Millisecond
+			q.Wait = 2 * time.Second // longer than it takes to send something
 		}
 		id := r.do(q)
 		r.wait(kept)
@@ -88,7 +88,7 @@ func TestAClaimIsMissedOnceNothingOfItCanArrive(t *testing.T) {
 	t.Parallel()
 	r, kept, release := held(t, true)
 	q := r.ask(action.Acquire, mutex)
-	q.Wait = 50 * time.Millisecond
+	q.Wait = 2 * time.Second // longer than it takes to send something
 	id := r.do(q)
 	r.wait(kept)
 	r.reaches(id, action.Missed)
