@@ -344,7 +344,7 @@ func humps(s string) (cost float64, word, ok bool) {
 			}
 		}
 		hump := strings.ToLower(s[from:to])
-		if len(hump) > longestPair || len(hump) < shortestHump || !d.known.has(hump) {
+		if len(hump) > longestPair || len(hump) < shortestHump || !d.known[hump] {
 			return 0, false, false
 		}
 		cost += kindPair + d.one[len(hump)]

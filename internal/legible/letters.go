@@ -24,7 +24,7 @@ var letterModel = sync.OnceValue(func() *letters {
 	var one [27][alphabet]float64
 	var two [27][27][alphabet]float64
 	total := 0.0
-	for w := range words().known.all() {
+	for w := range words().known {
 		if len(w) < shortestSpoken || words().mixed[w] {
 			continue
 		}

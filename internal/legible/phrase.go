@@ -58,8 +58,8 @@ func phrases(text string) (list []string) {
 
 // joined returns 2 if w is two words of the list that are written as one, else 1.
 func (d *dictionary) joined(w string) int {
-	for i := shortestJoined; i+shortestJoined <= len(w) && !d.known.has(w); i++ {
-		if d.known.has(w[:i]) && d.known.has(w[i:]) {
+	for i := shortestJoined; i+shortestJoined <= len(w) && !d.known[w]; i++ {
+		if d.known[w[:i]] && d.known[w[i:]] {
 			return 2
 		}
 	}

@@ -19,7 +19,7 @@ const longestPair = 20
 
 // dictionary is the list of words with the bits that it takes to name one of a length.
 type dictionary struct {
-	known *wordSet
+	known map[string]bool
 	mixed map[string]bool          // those of them with digits
 	often map[string]float64       // the most frequent words, with their bits
 	one   [longestPair + 1]float64 // of the words of that length
@@ -33,11 +33,9 @@ const (
 )
 
 var words = sync.OnceValue(func() *dictionary {
-	text := frequentList + "\n" + wordList
-	d := &dictionary{known: newWordSet(text, len(text)/7), mixed: map[string]bool{}, often: map[string]float64{}}
+	d := &dictionary{known: make(map[string]bool, len(wordList)/7), mixed: map[string]bool{}, often: map[string]float64{}}
 	var count, pairs, often [longestPair + 1]float64
-	for begin, end := range listed(frequentList) {
-		w := frequentList[begin:end]
+	for w := range listed(frequentList) {
 		if _, again := d.often[w]; !again {
 			d.often[w] = 0
 			often[len(w)]++
@@ -46,15 +44,18 @@ var words = sync.OnceValue(func() *dictionary {
 	for w := range d.often {
 		d.often[w] = math.Log2(often[len(w)])
 	}
-	for begin, end := range listed(text) {
-		if !d.known.add(begin, end) {
-			continue
+	for _, list := range []string{frequentList, wordList} {
+		for w := range listed(list) {
+			if d.known[w] {
+				continue
+			}
+			d.known[w] = true
+			if strings.ContainsAny(w, "0123456789") {
+				d.mixed[w] = true
+				continue
+			}
+			count[len(w)]++
 		}
-		if w := text[begin:end]; strings.IndexFunc(w, func(r rune) bool { return isDigit(byte(r)) }) >= 0 {
-			d.mixed[w] = true
-			continue
-		}
-		count[end-begin]++
 	}
 	for a := shortestHalf; a <= longestPair; a++ {
 		for b := max(shortestHalf, shortestPair-a); a+b <= longestPair; b++ {
@@ -67,34 +68,20 @@ var words = sync.OnceValue(func() *dictionary {
 	return d
 })
 
-// listed yields where the words of a list begin and end.
-func listed(list string) iter.Seq2[int, int] {
-	return func(yield func(begin, end int) bool) {
-		for at := 0; at < len(list); {
-			switch {
-			case list[at] == '#' && (at == 0 || list[at-1] == '\n'):
-				at = lineEnd(list, at)
-			case list[at] <= ' ':
-				at++
-			default:
-				begin := at
-				for at < len(list) && list[at] > ' ' {
-					at++
-				}
-				if !yield(begin, at) {
+// listed yields the words of a list.
+func listed(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(list) {
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			for w := range strings.FieldsSeq(line) {
+				if !yield(w) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// lineEnd is where the line of at ends.
-func lineEnd(list string, at int) int {
-	if n := strings.IndexByte(list[at:], '\n'); n >= 0 {
-		return at + n
-	}
-	return len(list)
 }
 
 // bits is what it costs to name a word, or a word with an s behind it.
@@ -105,9 +92,9 @@ func (d *dictionary) bits(w string) (float64, bool) {
 		return 0, false
 	case frequent:
 		return kindWord + often, true
-	case d.known.has(w):
+	case d.known[w]:
 		return kindWord + d.one[n], true
-	case n > shortestSpoken && w[n-1] == 's' && d.known.has(w[:n-1]):
+	case n > shortestSpoken && w[n-1] == 's' && d.known[w[:n-1]]:
 		return kindPlural + d.one[n-1], true
 	}
 	return 0, false
@@ -117,7 +104,7 @@ func (d *dictionary) bits(w string) (float64, bool) {
 // login of a person or the name of a daemon has it.
 func (d *dictionary) initial(s string) (float64, bool) {
 	n := len(s)
-	if n < shortestPair || n > longestPair || !d.known.has(s[1:]) && !d.known.has(s[:n-1]) {
+	if n < shortestPair || n > longestPair || !d.known[s[1:]] && !d.known[s[:n-1]] {
 		return 0, false
 	}
 	return kindInitial + bitsOfLetter + d.one[n-1], true
@@ -129,7 +116,7 @@ func (d *dictionary) pair(s string) bool {
 		return false
 	}
 	for i := shortestHalf; i+shortestHalf <= len(s); i++ {
-		if d.known.has(s[:i]) && d.known.has(s[i:]) {
+		if d.known[s[:i]] && d.known[s[i:]] {
 			return true
 		}
 	}
@@ -148,7 +135,7 @@ func (d *dictionary) halves(text string) (split bool, ahead, behind float64) {
 		return true, max(0, d.half(s[:first])), max(0, d.half(s[last:]))
 	}
 	for i := shortestHalf; i+shortestHalf <= len(s) && len(s) <= longestPair; i++ {
-		if d.known.has(s[:i]) && d.known.has(s[i:]) {
+		if d.known[s[:i]] && d.known[s[i:]] {
 			a, b := d.half(s[:i]), d.half(s[i:])
 			if !split || min(a, b) < min(ahead, behind) {
 				split, ahead, behind = true, a, b
