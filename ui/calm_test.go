@@ -187,3 +187,26 @@ func TestNoAgeOfALeaseCountsARenewalOutThatCame(t *testing.T) {
 		}
 	})
 }
+
+func TestNoSecondIsLeftOutBeforeAVerdictChanges(t *testing.T) {
+	t.Parallel()
+	led := func() []*sources.Primitive { return []*sources.Primitive{elected("app", time.Minute)} }
+	inCalm(t, led, func(l *leases) {
+		announced := 0 // seconds in a row in which it was said that none may be left out
+		for s := range 60 {
+			l.quiet()
+			if l.board.Rows.ProblemRows() > 0 {
+				if s < 10 || announced < int(terminal.CalmStep/time.Second) {
+					t.Errorf("the verdict changed after %d s, and was announced %d s before", s, announced)
+				}
+				return
+			}
+			if announced++; !l.board.feeds.soon.Load() {
+				announced = 0
+			} else if s < 10 {
+				t.Errorf("a change is announced after %d s", s)
+			}
+		}
+		t.Error("no verdict changed")
+	})
+}
