@@ -56,7 +56,8 @@ type Recorder struct {
 
 	// The rest belongs to the goroutine of Run.
 	batcher *batcher              // nil: there is none
-	unread  *sources.Subscription // holds the events in the Hub's memory that are not written; nil: none does yet
+	unread  *sources.Subscription // never read, see hold; nil: nothing was recorded yet
+	held    uint64                // number of the last event before it
 	waited  bool                  // it could not be begun at once
 	next    time.Duration         // when to try again, and
 	tidy    time.Duration         // to tidy again: on the monotonic clock, which nobody puts back
@@ -168,11 +169,14 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	}
 }
 
-// hold keeps what happens from now on in the Hub's memory until it is written: see sources.EventPresent, which goes
-// once everybody has read it.
+// hold keeps the Hub from dropping events that are not written yet: it keeps what a subscription has not read.
 func (r *Recorder) hold() {
+	written := r.batcher.derived.seq
+	if r.unread != nil && r.held == written {
+		return
+	}
 	was := r.unread
-	if r.unread = r.o.Hub.Subscribe(r.batcher.derived.seq); was != nil {
+	if r.unread, r.held = r.o.Hub.Subscribe(written), written; was != nil {
 		was.Close()
 	}
 }
