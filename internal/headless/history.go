@@ -83,7 +83,7 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 			lines = append(lines, p)
 		}
 	}
-	for _, d := range darkOf(l, o.Span) {
+	for _, d := range notObserved(l, o.Span) {
 		d.From = sources.Later(d.From, o.Span.From)
 		if !d.To.IsZero() {
 			d.To = sources.Earlier(d.To, o.Span.To)
@@ -94,26 +94,21 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	return lines
 }
 
-// darkOf is what was not observed of a lane, with the time before the first look at it: what
-// else was recorded then, as other sources, says nothing about it.
-func darkOf(l *history.Lane, span history.Span) []sources.Dark {
+// notObserved are the times in span in which a lane was not observed, that before the first look at it too: a run
+// that recorded other sources then knows nothing about this one.
+func notObserved(l *history.Lane, span history.Span) []sources.Dark {
 	first := sources.Dark{From: span.From, To: sources.Earlier(l.Since, span.To)}
 	if !first.From.Before(first.To) || len(l.Terms) > 0 && l.Terms[0].Start.How != sources.AtLeast {
 		return l.Dark
 	}
-	list := []sources.Dark{first}
-	for _, d := range l.Dark {
-		switch at := &list[len(list)-1]; {
-		case d.From.After(at.To):
-			list = append(list, d)
-		case d.To.IsZero():
-			at.To = d.To
-			return list
-		default:
-			at.To = sources.Later(at.To, d.To)
+	rest := l.Dark
+	for ; len(rest) > 0 && !rest[0].From.After(first.To); rest = rest[1:] { // they are one stretch
+		if rest[0].To.IsZero() {
+			return []sources.Dark{{From: first.From}}
 		}
+		first.To = sources.Later(first.To, rest[0].To)
 	}
-	return list
+	return append([]sources.Dark{first}, rest...)
 }
 
 // text is a line of the table.

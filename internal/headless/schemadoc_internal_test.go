@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// said is what the documentation says of the fields at a path, as primitives.owners.since.
+// said is the text of the documentation about one field, or several: primitives.owners.since.
 type said struct {
 	paths []string
 	text  string

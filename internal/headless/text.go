@@ -221,11 +221,10 @@ func textWaiters(q *sources.Queue) string {
 	for i := range q.Waiters[:min(len(q.Waiters), 3)] {
 		names = append(names, format.Label(q.Waiters[i].Label, maxText/4))
 	}
-	text := strings.Join(names, ", ")
-	if more := q.Len - len(names); more > 0 && text != "" {
-		text += fmt.Sprintf(" and %d more", more)
+	if len(names) == 0 {
+		return ""
 	}
-	return text
+	return format.SomeOf(names, 3, q.Len)
 }
 
 // age writes how long ago a stamp is, with a mark where it is only a bound, lies between two
