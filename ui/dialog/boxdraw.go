@@ -113,7 +113,7 @@ func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 	return append(shown, sc.Theme.Line(w).Put(sc.Theme.Warn, "pgup pgdown").Put(sc.Theme.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
 }
 
-// place is where an action would be done: the source, and the environment if it has a name.
+// place names the source of a target, and the environment if it has a name.
 func (a *Acting) place(source string) []paint.Part {
 	parts := []paint.Part{a.Theme.Warn.Text(paint.Clean(source))}
 	if a.Title != screen.NoTitle {

@@ -22,9 +22,9 @@ func detailPane(sc *Scene, w, h int) []string {
 	airy, gap := h >= 9, sc.Theme.Line(w).Done()
 	former := formerOwners(sc, row, w)
 	sections := [][]string{ownerTable(sc, row, v, w, airy)}
-	if justChanged(row, sc.Now) {
+	if last := lastEnded(row); last != nil && sc.Now.Sub(last.End.At) < recentEnd {
 		if h < 14 { // who waits needs room too
-			former = formerOwner(sc, row, w)
+			former = []string{formerLine(sc, row, last, sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE").Skip(2))}
 		}
 		sections, former = append(sections, former), nil
 	}
@@ -47,18 +47,17 @@ func detailPane(sc *Scene, w, h int) []string {
 	return sc.Theme.Box(lines, w, h)
 }
 
-// changedLately is how long after a hand-over, or the loss of an owner, the owner before matters
-// more than who waits.
-const changedLately = 30 * time.Second
+// recentEnd is how long ago an ownership may have ended so that its owner stands above those who wait.
+const recentEnd = 30 * time.Second
 
-// justChanged reports whether the last term of a row that ended did so a moment ago.
-func justChanged(row *sources.Row, now time.Time) bool {
+// lastEnded is the last term of a row that has ended; nil: there is none.
+func lastEnded(row *sources.Row) *sources.Term {
 	for i := len(row.Terms) - 1; i >= 0; i-- {
-		if end := row.Terms[i].End.At; !end.IsZero() {
-			return now.Sub(end) < changedLately
+		if t := &row.Terms[i]; !t.End.At.IsZero() {
+			return t
 		}
 	}
-	return false
+	return nil
 }
 
 // detailTitle names the row, what it is, where it is, and its state as a word. Of a row
@@ -137,16 +136,6 @@ func formerLine(sc *Scene, row *sources.Row, t *sources.Term, l *paint.Line) str
 	l.Put(sc.Theme.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
 	l.Put(sc.Theme.Dim, sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)).Skip(2)
 	return l.Put("", sc.Theme.TermLength(t)).Skip(2).Put(sc.Theme.Dim, causeOf(sc, row, t)).Done()
-}
-
-// formerOwner is the last one in a line.
-func formerOwner(sc *Scene, row *sources.Row, w int) []string {
-	for i := len(row.Terms) - 1; i >= 0; i-- {
-		if t := &row.Terms[i]; !t.End.At.IsZero() {
-			return []string{formerLine(sc, row, t, sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE").Skip(2))}
-		}
-	}
-	return nil
 }
 
 // formerOwners lists who owned it before and why they do not any more.
