@@ -24,8 +24,8 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 	}
 	if c.ofScope() {
 		b.scope, b.urgency = m.scope(f, c.Scope), normal
-		if c.onlyRows() {
-			b.urgency = calm // until one of them says more
+		if !c.besideRows() && len(c.Ended)+len(c.Decided) == 0 {
+			b.urgency = calm // until one of the rows says more
 		}
 		m.about(b.scope, c)
 	}
@@ -49,12 +49,12 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 // ofScope reports whether c has news of its own Scope. A Change without any only proves that
 // the servers of other scopes answer.
 func (c *Change) ofScope() bool {
-	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Relists || c.Synced || c.About != nil || c.Down != nil
+	return len(c.Set) > 0 || c.besideRows()
 }
 
-// onlyRows reports whether c has nothing but rows.
-func (c *Change) onlyRows() bool {
-	return len(c.Set) > 0 && len(c.Gone)+len(c.Unseen)+len(c.Ended)+len(c.Decided) == 0 && !c.Relists && !c.Synced && c.About == nil && c.Down == nil
+// besideRows reports whether c has other news of its Scope than the rows in Set.
+func (c *Change) besideRows() bool {
+	return len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Relists || c.Synced || c.About != nil || c.Down != nil
 }
 
 // about takes in what the Change says of its scope.

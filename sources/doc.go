@@ -37,15 +37,16 @@
 //
 // States are for looking at: immutable, and sparse. After a quiet time a change is
 // published at once, then at most ten times a second, and the last change is always
-// published. Where there is nothing but renewals that nobody would have missed yet, and proof of
-// life, one state a second tells of them, or one that is asked for by [Hub.Publish]. A change of owner in a row on screen ([Hub.Focus]), a source that goes up
-// or down, and the first listing of a scope do not wait. State.LastSeq names the last
-// event that a state contains, so a snapshot and a subscription fit together without a
-// seam.
+// published. A change of owner in a row on screen ([Hub.Focus]), a source that goes up
+// or down, and the first listing of a scope do not wait. Proof of life, and renewals long
+// before they are due, wait for up to a second, or until [Hub.Publish] is called.
+// State.LastSeq names the last event that a state contains, so a snapshot and a
+// subscription fit together without a seam.
 //
 // The ring holds the newest 100,000 events of the last 24 hours. Renewals have a queue of
 // their own in it and go first, so that many healthy owners do not push out the one
-// that failed. An EventPresent goes a minute after every subscriber has read it.
+// that failed. An EventPresent is dropped when it is a minute old and every subscriber has
+// read it.
 //
 // # What is known
 //

@@ -22,7 +22,7 @@ func TestARenewalHoldsNothingElseUp(t *testing.T) {
 			t.Parallel()
 			inWorld(t, func(w *world) {
 				w.quiet()
-				w.push(sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("a", time.Minute))}})
+				w.push(renewedNow())
 				time.Sleep(5 * time.Second)
 				news := w.hub.Subscribe(w.hub.State().LastSeq)
 				news.SkipCalm()
@@ -60,13 +60,10 @@ func TestARowThatIsReadAgainIsBelievedAtOnce(t *testing.T) {
 func TestARenewalThatWaitsIsPublishedForWhoLooksNow(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {
-		led := func() sources.Change {
-			return sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("a", time.Minute))}}
-		}
 		w.quiet()
-		w.push(led())
+		w.push(renewedNow())
 		time.Sleep(5 * time.Second)
-		w.push(led())
+		w.push(renewedNow())
 		was := w.hub.State()
 		w.hub.Publish()
 		is := w.hub.State()

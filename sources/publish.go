@@ -86,7 +86,8 @@ func (h *Hub) changedLocked(now Instant, u urgency) {
 	}
 }
 
-// Publish publishes now what waits for the end of a step, for a reader that looks at this moment.
+// Publish makes State tell all that was taken in up to now. Nothing is published if nothing waits.
+// It is safe for concurrent use.
 func (h *Hub) Publish() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -203,14 +203,16 @@ func TestProofOfLifeAloneWakesNobodyWhoSkipsIt(t *testing.T) {
 	})
 }
 
+// renewedNow is a Change in which the leader of app has just renewed a lease of a minute.
+func renewedNow() sources.Change {
+	return sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("a", time.Minute))}}
+}
+
 func TestARenewalInGoodTimeIsPublishedWithinASecondAndALateOneAtOnce(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {
-		led := func() sources.Change {
-			return sources.Change{Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("a", time.Minute))}}
-		}
 		w.quiet()
-		w.push(led())
+		w.push(renewedNow())
 		time.Sleep(2 * time.Second)
 		news := w.hub.Subscribe(math.MaxUint64)
 		news.SkipCalm()
@@ -218,7 +220,7 @@ func TestARenewalInGoodTimeIsPublishedWithinASecondAndALateOneAtOnce(t *testing.
 		for range 30 {
 			time.Sleep(1500 * time.Millisecond)
 			was := w.hub.State()
-			w.push(led())
+			w.push(renewedNow())
 			if w.hub.State() != was {
 				t.Errorf("a renewal in good time was published at once")
 			}
@@ -233,7 +235,7 @@ func TestARenewalInGoodTimeIsPublishedWithinASecondAndALateOneAtOnce(t *testing.
 		}
 		time.Sleep(50 * time.Second)
 		w.wantStatus("app", sources.StatusLedLate)
-		w.push(led())
+		w.push(renewedNow())
 		w.wantStatus("app", sources.StatusLed)
 		if len(news.Wake()) == 0 {
 			t.Error("a late renewal woke nobody")

@@ -8,14 +8,14 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// ring keeps the newest events and numbers them. Renewals have a queue of their own, with what was found to be
-// there already: a thousand healthy leaders must not push the one that failed out of memory. It is safe
+// ring keeps the newest events and numbers them. Those of the kinds EventRenewed and EventPresent have a queue of
+// their own: a thousand healthy leaders must not push the one that failed out of memory. It is safe
 // for concurrent use, and its lock is never held for long, so that reading events
 // never waits for a publish.
 type ring struct {
 	most int
 	age  time.Duration
-	lean bool // an EventPresent goes once it is needless: not in a replay, where nobody may have begun to read
+	lean bool // an EventPresent is dropped once it was read, see needlessLocked; in a replay nobody may have begun to read
 
 	mu       sync.Mutex
 	last     uint64 // number of the newest event
@@ -69,11 +69,11 @@ func (r *ring) expireLocked(now time.Duration) {
 	}
 }
 
-// presentAge is how long it is kept that something was there already: a listing of 100,000 rows would keep 45 MB
-// that the rows tell as well.
+// presentAge is how long an EventPresent is kept at least. 100,000 of them take 45 MB, and say nothing that the rows
+// do not.
 const presentAge = time.Minute
 
-// needlessLocked reports whether e only tells of such a thing, and every subscriber has read it.
+// needlessLocked reports whether e is an EventPresent of that age which every subscriber has read.
 func (r *ring) needlessLocked(e *Event, now time.Duration) bool {
 	if !r.lean || e.Kind != EventPresent || e.Mono >= now-presentAge {
 		return false

@@ -57,11 +57,11 @@ func (p *Primitive) thin() *Primitive {
 // moves with each renewal. It compares each field, so that a new one is never taken
 // for a part of the lease.
 func (r *Row) sameButLease(s *Row) bool {
-	if r.Primitive == nil {
+	if r.Primitive == nil || !sameLook(r.Primitive, s.Primitive) {
 		return false
 	}
-	a, b, p, q := *r, *s, *r.Primitive.thin(), *s.Primitive.thin()
-	a.Primitive, b.Primitive, p.At, a.Rev, a.LowestLease = &p, &q, q.At, b.Rev, b.LowestLease
+	a, b := *r, *s
+	a.Primitive, b.Primitive, a.Rev, a.LowestLease = nil, nil, b.Rev, b.LowestLease
 	return reflect.DeepEqual(&a, &b)
 }
 

@@ -125,17 +125,17 @@ func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	if len(sampled) == 0 {
 		return "", nil
 	}
-	if readings, err := l.sample(ctx, sampled[:1]); err != nil || legibleAt(readings) == 0 { // as mostly
+	if readings, err := l.readKeys(ctx, sampled[:1]); err != nil || firstReadable(readings) == 0 { // so it mostly is
 		return sampled[0], err
 	}
-	readings, err := l.sample(ctx, sampled)
+	readings, err := l.readKeys(ctx, sampled)
 	if err != nil {
 		return "", err
 	}
 	lacks := allRights
 	for _, r := range readings {
 		if r == nil || r.shape != denied {
-			if i := legibleAt(readings); i >= 0 {
+			if i := firstReadable(readings); i >= 0 {
 				key = names[i]
 			}
 			return key, nil
@@ -150,8 +150,8 @@ func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	return "", nil
 }
 
-// sample reads some keys.
-func (l *link) sample(ctx context.Context, names []string) ([]*reading, error) {
+// readKeys reads keys by their names.
+func (l *link) readKeys(ctx context.Context, names []string) ([]*reading, error) {
 	questions := make([]question, len(names))
 	for i, name := range names {
 		questions[i].name = name
@@ -159,8 +159,8 @@ func (l *link) sample(ctx context.Context, names []string) ([]*reading, error) {
 	return fetch(ctx, l.conn, l.refusals(), questions)
 }
 
-// legibleAt is the place of the first reading of a key that may be read and is no table; -1: there is none.
-func legibleAt(readings []*reading) int {
+// firstReadable is the index of the first key that may be read and is no table; -1: there is none.
+func firstReadable(readings []*reading) int {
 	return slices.IndexFunc(readings, func(r *reading) bool { return r != nil && (r.shape == text || r.shape == missing) })
 }
 

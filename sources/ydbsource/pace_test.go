@@ -90,7 +90,7 @@ func (r *rig) counted(o Options) *tally {
 	return c
 }
 
-// numerous is how many semaphores make a large node.
+// numerous is the number of semaphores in the node of a test about large nodes.
 func numerous() int {
 	if raced.Enabled {
 		return 1000
