@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-//go:embed *.md
+//go:embed [^p]*.md problems.md
 var files embed.FS
 
 // Topic is one page of the reference, or a part of it.

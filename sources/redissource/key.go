@@ -241,7 +241,7 @@ func sameFacts(a, b *sources.Primitive) bool {
 		sameQueues(&a.Queue, &b.Queue) &&
 		slices.EqualFunc(a.Owners, b.Owners, func(x, y sources.Owner) bool {
 			return x.ID == y.ID && x.Label == y.Label && x.Guard == y.Guard && x.Mode == y.Mode && x.Fence == y.Fence && x.Permits == y.Permits &&
-				x.Data.Sum == y.Data.Sum && x.Data.Len == y.Data.Len && slices.Equal(x.Attrs, y.Attrs)
+				x.Data == y.Data && slices.Equal(x.Attrs, y.Attrs)
 		})
 }
 

@@ -254,16 +254,14 @@ func (e *entry) record(read ydbcoord.SemaphoreState) {
 // sameFacts reports whether two looks show the same owners and data.
 func sameFacts(a, b *sources.Primitive) bool {
 	return a.Limit == b.Limit && a.Taken == b.Taken && a.Ephemeral == b.Ephemeral && a.Note == b.Note && a.OwnersHow == b.OwnersHow &&
-		sameBlob(a.Data, b.Data) && a.Incarnation == b.Incarnation &&
+		a.Data == b.Data && a.Incarnation == b.Incarnation &&
 		slices.EqualFunc(a.Owners, b.Owners, func(x, y sources.Owner) bool {
-			return x.Guard == y.Guard && x.Permits == y.Permits && sameBlob(x.Data, y.Data)
+			return x.Guard == y.Guard && x.Permits == y.Permits && x.Data == y.Data
 		})
 }
 
-func sameBlob(a, b sources.Blob) bool { return a.Sum == b.Sum && a.Len == b.Len }
-
 func sameQueue(a, b sources.Queue) bool {
 	return slices.EqualFunc(a.Waiters, b.Waiters, func(x, y sources.Waiter) bool {
-		return x.Guard == y.Guard && x.Permits == y.Permits && sameBlob(x.Data, y.Data)
+		return x.Guard == y.Guard && x.Permits == y.Permits && x.Data == y.Data
 	})
 }
