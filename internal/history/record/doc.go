@@ -22,5 +22,6 @@
 // What could not be written is tried again after ten seconds, with a new group. What follows from
 // the Inputs is written then as far as the Hub still has it: events that it has dropped by
 // then are a stretch in which nothing was observed, for all; the terms of a row that are
-// not kept any more, for that row.
+// not kept any more, for that row. A file that is not where it was any more (history.ErrMoved) is followed by
+// another one at once.
 package record

@@ -18,7 +18,8 @@ import (
 // Output is where a recording is kept. One goroutine uses it; each call writes all or nothing, and is
 // not interrupted. An error that wraps syscall.ENOSPC or fs.ErrPermission can pass.
 type Output interface {
-	// Write stores what happened since the last call.
+	// Write stores what happened since the last call. An error that wraps history.ErrMoved tells that it went to a file
+	// that is not where it was any more: another one can be begun at once.
 	Write(b *history.Batch) error
 
 	// Tidy drops what is too old or too much, in one step of some milliseconds; done reports
@@ -56,9 +57,10 @@ type Recorder struct {
 
 	// The rest belongs to the goroutine of Run.
 	batcher *batcher              // nil: there is none
-	unread  *sources.Subscription // never read, see hold; nil: nothing was recorded yet
+	unread  *sources.Subscription // never read, see hold; nil: nothing was recorded yet, or another process did since
 	held    uint64                // number of the last event before it
 	waited  bool                  // it could not be begun at once
+	moved   string                // what is said of a file that was moved; "": none was
 	next    time.Duration         // when to try again, and
 	tidy    time.Duration         // to tidy again: on the monotonic clock, which nobody puts back
 	clock   steadyClock           // by which what is too old is dropped
@@ -154,7 +156,7 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	if !r.failed.IsZero() {
 		r.o.Logger.Info("recording again", "since", r.failed)
 		r.failed = time.Time{}
-		r.say(r.batcher.store.Note(), false)
+		r.say(r.note(), false)
 	}
 	if now.Mono >= r.tidy {
 		done, err := r.batcher.store.Tidy(age)
@@ -185,10 +187,18 @@ func (r *Recorder) hold() {
 func (r *Recorder) broken(err error, now sources.Instant) {
 	if r.batcher.group.open = false; !errors.Is(err, syscall.ENOSPC) {
 		r.log(r.batcher.store.Close())
-		r.batcher, r.waited = nil, true
+		r.batcher = nil
+	}
+	if errors.Is(err, history.ErrMoved) {
+		r.log(err)
+		r.moved = "the recording was renamed, replaced or removed at " + now.Wall.Format(time.TimeOnly) + ": it goes on in a new file"
+		return
 	}
 	r.fail(err, now)
 }
+
+// note is what is unusual about the recording, in a sentence.
+func (r *Recorder) note() string { return cmp.Or(r.batcher.store.Note(), r.moved) }
 
 // begin opens the store.
 func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
@@ -201,13 +211,16 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 	r.batcher = newBatcher(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
 	r.batcher.idle = idleEvery
 	r.clock.start(store.Before(), now)
-	if r.waited { // what happened up to now was not recorded by us
+	switch {
+	case r.unread != nil:
+		r.batcher.derived.seq = r.held
+	case r.waited: // what happened up to now was not recorded by us
 		r.batcher.derived.seq = r.o.Hub.State().LastSeq
 	}
 	r.hold()
 	r.failed = time.Time{}
-	r.say(store.Note(), false)
-	if note := store.Note(); note != "" {
+	r.say(r.note(), false)
+	if note := r.note(); note != "" {
 		r.o.Logger.Warn("recording", "note", note)
 	}
 	return true
@@ -217,6 +230,10 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 func (r *Recorder) fail(err error, now sources.Instant) {
 	if errors.Is(err, history.ErrBusy) {
 		r.next = now.Mono + takeOver
+		if r.unread != nil {
+			r.unread.Close()
+			r.unread = nil
+		}
 		r.say("not recorded here: "+err.Error(), false)
 		return
 	}

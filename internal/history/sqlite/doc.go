@@ -20,6 +20,12 @@
 // renamed to NAME.broken-DATE, and a new one begun. Begin checks all pages of a file of at most 64 MB; of a
 // larger one a damaged page is noticed when it is used.
 //
+// Before each Write the device and the inode of the file, of its WAL and of the WAL's index are compared with those that were
+// opened. Where one was renamed, replaced or removed, the Writer puts what is in the WAL into the file, wherever that is
+// now, and Write returns history.ErrMoved. SQLite joins a WAL to whatever file has its name: so the lock file
+// says which file the WAL belongs to, a [Reader] refuses to join it to another, and Begin sets such a WAL aside, as
+// NAME-wal.stray-DATE. What is written over a file in place keeps its inode, and is not noticed.
+//
 // # The tables
 //
 //   - run: one process that recorded. Between its last and the next began nobody recorded.

@@ -205,9 +205,12 @@ func journal(ctx context.Context, db *sql.DB, local, newFile bool) (note string,
 	return "recorded without a WAL, because the file system is not local or cannot have one: set history.file to a local disk", err
 }
 
+// asideTime is how the name of a file that was set aside says when.
+const asideTime = "20060102T150405"
+
 // setAside renames a damaged file, and what belongs to it, so that a new one can be begun.
 func setAside(path string, now time.Time) (note string, err error) {
-	to := path + ".broken-" + now.UTC().Format("20060102T150405")
+	to := path + ".broken-" + now.UTC().Format(asideTime)
 	if err := os.Rename(path, to); err != nil {
 		return "", err
 	}

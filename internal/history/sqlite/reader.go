@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -60,6 +61,9 @@ func (r *Reader) open(ctx context.Context) (db *sql.DB, has int, err error) {
 	}
 	if !file.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s: %w", r.path, history.ErrForeign)
+	}
+	if identityOf(r.path).strays(claimed(r.path)) {
+		return nil, 0, fmt.Errorf("%s: another file was here while it was recorded, and %s belongs to that: it is put right by the next coordtop record, or move it away", r.path, filepath.Base(r.path)+"-wal")
 	}
 	head, err := headerOf(r.path)
 	if err != nil {

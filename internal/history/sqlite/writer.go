@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,6 +35,7 @@ type Writer struct {
 	db       *sql.DB   // nil: it must be opened again
 	conn     *sql.Conn // its only connection
 	note     string
+	files    identity // when it was opened
 	run      history.Run
 	prepared map[string]*sql.Stmt
 
@@ -101,10 +103,14 @@ func (w *Writer) Before() time.Time { return at(w.before) }
 
 // open opens the file and begins the run. A file that is damaged it puts aside.
 func (w *Writer) open(ctx context.Context, folder *os.File, head header) error {
-	err := create(folder, w.o.Path, w.o.mode())
+	stray, err := setStrayAside(w.o.Path, time.Now())
+	if err == nil {
+		err = create(folder, w.o.Path, w.o.mode())
+	}
 	if err != nil {
 		return err
 	}
+	defer func() { w.note = cmp.Or(stray, w.note) }()
 	if err = history.ErrDamaged; head.empty || head.sqlite {
 		err = w.begin(ctx)
 	}
@@ -154,13 +160,33 @@ func (w *Writer) begin(ctx context.Context) error {
 	if err == nil {
 		err = w.gather()
 	}
+	if w.files = identityOf(w.o.Path); err == nil {
+		err = w.files.write(w.locked)
+	}
 	if err != nil {
 		err = errors.Join(err, w.shut())
 	}
 	return err
 }
 
-// Write stores b: see record.Output. After an error that wraps history.ErrDamaged, or
+// leave ends the use of a file that does not stand at its path any more. What is in its WAL is put into it, as far as
+// readers let it, and nothing at the path is touched that is not ours.
+func (w *Writer) leave() error {
+	err := keepWAL(w.conn)
+	if err == nil {
+		_, err = w.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
+	}
+	err = errors.Join(err, w.shut())
+	is := identityOf(w.o.Path)
+	for i, end := range []string{"-wal", "-shm"} {
+		if was := w.files[i+1]; was != nil && is[i+1] != nil && os.SameFile(was, is[i+1]) {
+			err = errors.Join(err, os.Remove(w.o.Path+end))
+		}
+	}
+	return err
+}
+
+// Write stores b: see record.Output. After an error that wraps history.ErrDamaged, history.ErrMoved or
 // fs.ErrClosed, the recording must be closed and begun again.
 func (w *Writer) Write(b *history.Batch) error {
 	if w.db == nil {
@@ -168,6 +194,9 @@ func (w *Writer) Write(b *history.Batch) error {
 	}
 	if w.group.id == 0 && b.Keyframe == nil {
 		return errors.New("a recording begins with a keyframe")
+	}
+	if !w.files.stands(identityOf(w.o.Path)) {
+		return errors.Join(fmt.Errorf("%s: %w", w.o.Path, history.ErrMoved), w.leave())
 	}
 	if err := w.enough(); err != nil {
 		return err

@@ -1,0 +1,62 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// details are those of the events in batches.
+func details(t *testing.T, batches []*history.Batch) string {
+	t.Helper()
+	var list []string
+	for _, b := range batches {
+		for _, e := range b.Events {
+			list = append(list, e.Detail)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// TestWhatHappensWhileAFileIsMovedOrDamagedIsWrittenOnce: of what one Write did not take all is in the next file, and
+// what the last file has is not written again.
+func TestWhatHappensWhileAFileIsMovedOrDamagedIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	tests := map[error]struct {
+		within time.Duration
+		text   string
+	}{
+		fmt.Errorf("history.db: %w", history.ErrMoved):   {2 * every, "the recording was renamed, replaced or removed at 00:00:01: it goes on in a new file"},
+		fmt.Errorf("history.db: %w", history.ErrDamaged): {retry + every, ""},
+	}
+	for err, test := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			d := &disk{}
+			r, hub, stop := recorded(t, d)
+			happens := func(what string) {
+				hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: what})
+			}
+			happens("before")
+			time.Sleep(time.Second + every/2)
+			if got := details(t, d.written()); got != "before" {
+				t.Fatalf("written: %q", got)
+			}
+			d.fails(nil, err)
+			happens("untaken")
+			time.Sleep(every)
+			d.fails(nil, nil)
+			happens("meanwhile")
+			time.Sleep(test.within)
+			b := d.written()
+			if got := details(t, b); got != "untaken meanwhile" || b[0].Keyframe == nil || text(r) != test.text {
+				t.Errorf("%v: written %q, says %q", err, got, text(r))
+			}
+			stop()
+		})
+	}
+}

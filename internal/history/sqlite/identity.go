@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// identity is what stands at the path of a recording and beside it: the file, its WAL, and the index of the WAL;
+// nil: nothing does.
+type identity [3]os.FileInfo
+
+func identityOf(path string) (is identity) {
+	for i, end := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(path + end); err == nil {
+			is[i] = info
+		}
+	}
+	return is
+}
+
+// stands reports whether all that was there is there now.
+func (was identity) stands(is identity) bool {
+	for i, info := range was {
+		if info != nil && (is[i] == nil || !os.SameFile(info, is[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasLog reports whether something is in the WAL.
+func (is identity) hasLog() bool { return is[1] != nil && is[1].Size() > 0 }
+
+// claim is what the lock file of a recording says of a WAL and of the file that it belongs to, by device and inode.
+// A WAL does not say so itself, and SQLite joins it to whatever file has its name.
+func (is identity) claim() string {
+	if is[0] == nil || is[1] == nil {
+		return ""
+	}
+	return fmt.Sprintf("log %s\nof %s\n", inode(is[1]), inode(is[0]))
+}
+
+func inode(info os.FileInfo) string {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "unknown"
+	}
+	return fmt.Sprintf("%d:%d", s.Dev, s.Ino)
+}
+
+// strays reports whether the WAL belongs to another file, which was at the path before, by the claim of the one who wrote it.
+// Where files were copied with their lock file, the claim is about others.
+func (is identity) strays(claim string) bool {
+	var log, of string
+	if n, _ := fmt.Sscanf(claim, "log %s\nof %s", &log, &of); n < 2 || !is.hasLog() || log != inode(is[1]) {
+		return false
+	}
+	return is[0] == nil || of != inode(is[0])
+}
+
+// claimed is the claim in the lock file of a recording; "": there is none.
+func claimed(path string) string {
+	f, err := os.OpenFile(lockName(path), os.O_RDONLY|unix.O_NONBLOCK, 0) // it may be a pipe
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text := make([]byte, 200)
+	n, _ := io.ReadFull(f, text)
+	return string(text[:n])
+}
+
+// write puts the claim into a lock file.
+func (is identity) write(locked *os.File) error {
+	text := is.claim()
+	_, err := locked.WriteAt([]byte(text), 0)
+	return errors.Join(err, locked.Truncate(int64(len(text))))
+}
+
+// setStrayAside renames a WAL that belongs to another file, so that none that is opened here is joined with it.
+func setStrayAside(path string, now time.Time) (note string, err error) {
+	if !identityOf(path).strays(claimed(path)) {
+		return "", nil
+	}
+	to := path + "-wal.stray-" + now.UTC().Format(asideTime)
+	if err := os.Rename(path+"-wal", to); err != nil {
+		return "", err
+	}
+	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return "what another file said last lay beside the recording: it was renamed to " + to, nil
+}
