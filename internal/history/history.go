@@ -16,7 +16,7 @@ var (
 	ErrDamaged = errors.New("it is damaged")
 	ErrForeign = errors.New("it is not a recording of coordtop")
 	ErrNothing = errors.New("nothing is recorded for this time")
-	ErrMoved   = errors.New("the file was renamed, replaced or removed while it was recorded")
+	ErrMoved   = errors.New("it was renamed, replaced or removed; the recording goes on in another file")
 	ErrBusy    = errors.New("another coordtop records into it")
 	ErrThinned = errors.New("this part of it was thinned or dropped while it was read: try again")
 )

@@ -31,7 +31,7 @@ func TestWhatHappensWhileAFileIsMovedOrDamagedIsWrittenOnce(t *testing.T) {
 		within time.Duration
 		text   string
 	}{
-		fmt.Errorf("history.db: %w", history.ErrMoved):   {2 * every, "the recording was renamed, replaced or removed at 00:00:01: it goes on in a new file"},
+		fmt.Errorf("history.db: %w", history.ErrMoved):   {2 * every, "history.db: it was renamed, replaced or removed; the recording goes on in another file (00:00:01)"},
 		fmt.Errorf("history.db: %w", history.ErrDamaged): {retry + every, ""},
 	}
 	for err, test := range tests {

@@ -41,8 +41,8 @@ type Options struct {
 }
 
 const (
-	every     = 500 * time.Millisecond
-	idleEvery = 900 * time.Millisecond // while nothing happens: less than two steps, so every second one is written
+	every     = 300 * time.Millisecond // well below the half second that a recorder may lose that is killed
+	idleEvery = 800 * time.Millisecond // while nothing happens: less than three steps, so every third one is written
 	retry     = 10 * time.Second
 	takeOver  = 2 * time.Second // while another process records
 	patience  = 2 * time.Second // at the end
@@ -191,7 +191,7 @@ func (r *Recorder) broken(err error, now sources.Instant) {
 	}
 	if errors.Is(err, history.ErrMoved) {
 		r.log(err)
-		r.moved = "the recording was renamed, replaced or removed at " + now.Wall.Format(time.TimeOnly) + ": it goes on in a new file"
+		r.moved = fmt.Sprintf("%v (%s)", err, now.Wall.Format(time.TimeOnly))
 		return
 	}
 	r.fail(err, now)

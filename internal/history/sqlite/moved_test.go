@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,5 +154,45 @@ func TestACopyWithAllThatIsBesideIsRead(t *testing.T) {
 	}
 	if got := recordedNames(t, filepath.Join(to, filepath.Base(o.Path))); got != "old" {
 		t.Errorf("%q is read of the copy", got)
+	}
+}
+
+// TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting spoils the terms of a recording, which Begin does not read.
+func TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting(t *testing.T) {
+	o := place(t)
+	w := begun(t, o, 0)
+	var lanes []history.LaneChange
+	for n := range 2000 {
+		lanes = append(lanes, history.LaneChange{Ref: ref(fmt.Sprint(n)), At: after(0), Terms: []sources.Term{term(fmt.Sprint("owner", n), time.Second, time.Minute)}})
+	}
+	write(t, w, batchOf(0, time.Minute, lanes...))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(o.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(b, []byte("owner1000")) / 4096 * 4096
+	copy(b[at:], bytes.Repeat([]byte{0x5a}, 4096))
+	overwrite(t, o.Path, b)
+	w = begun(t, o, time.Hour)
+	if w.Note() != "" {
+		t.Fatalf("Begin has read it: %s", w.Note())
+	}
+	err = nil
+	for began := time.Now(); err == nil && time.Since(began) < time.Minute; {
+		err = w.Write(batchOf(time.Hour, time.Hour))
+	}
+	if !errors.Is(err, history.ErrMoved) || !strings.Contains(fmt.Sprint(err), "it was renamed to "+o.Path+".broken-") {
+		t.Fatalf("the error is %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = begun(t, o, time.Hour)
+	write(t, w, batchOf(time.Hour, 2*time.Hour))
+	if runs, err := store(t, o).Runs(t.Context()); err != nil || len(runs) != 1 {
+		t.Errorf("%+v %v: want a new recording", runs, err)
 	}
 }

@@ -146,9 +146,6 @@ func open(ctx context.Context, path string, local bool) (db *sql.DB, note string
 		err = history.ErrNewer
 	}
 	if err == nil {
-		err = checkPages(ctx, db)
-	}
-	if err == nil {
 		note, err = journal(ctx, db, local, has == 0)
 	}
 	if err == nil {
@@ -158,23 +155,6 @@ func open(ctx context.Context, path string, local bool) (db *sql.DB, note string
 		return nil, "", errors.Join(explained(path, err), db.Close())
 	}
 	return db, note, nil
-}
-
-// checked is up to how many bytes a file is read whole before it is written to, in some tenths of a second.
-const checked = 64 << 20
-
-// checkPages fails with history.ErrDamaged where a page is not what it should be. Of a large file that is noticed
-// when the page is used.
-func checkPages(ctx context.Context, db *sql.DB) error {
-	var size int64
-	if err := db.QueryRowContext(ctx, "select page_count * page_size from pragma_page_count, pragma_page_size").Scan(&size); err != nil || size > checked {
-		return err
-	}
-	var said string
-	if err := db.QueryRowContext(ctx, "pragma quick_check(1)").Scan(&said); err != nil || said == "ok" {
-		return err
-	}
-	return fmt.Errorf("%w: %s", history.ErrDamaged, said)
 }
 
 // journal chooses how the file survives a crash. SQLite gives no error where there can be no

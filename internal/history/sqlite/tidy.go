@@ -3,7 +3,10 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
+
+	"coordtop/internal/history"
 )
 
 // Limits bound what is kept. Zero fields take the defaults.
@@ -42,6 +45,9 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 			break
 		}
 		did, err = step()
+	}
+	if errors.Is(err, history.ErrDamaged) {
+		err = w.putAside(err)
 	}
 	return !did, err
 }

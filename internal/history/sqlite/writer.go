@@ -35,7 +35,8 @@ type Writer struct {
 	db       *sql.DB   // nil: it must be opened again
 	conn     *sql.Conn // its only connection
 	note     string
-	files    identity // when it was opened
+	files    identity  // when it was opened
+	check    *checking // nil: the file is not open
 	run      history.Run
 	prepared map[string]*sql.Stmt
 
@@ -164,9 +165,10 @@ func (w *Writer) begin(ctx context.Context) error {
 		err = w.files.write(w.locked)
 	}
 	if err != nil {
-		err = errors.Join(err, w.shut())
+		return errors.Join(err, w.shut())
 	}
-	return err
+	w.check = check(ctx, w.o.Path)
+	return nil
 }
 
 // leave ends the use of a file that does not stand at its path any more. What is in its WAL is put into it, as far as
@@ -186,8 +188,8 @@ func (w *Writer) leave() error {
 	return err
 }
 
-// Write stores b: see record.Output. After an error that wraps history.ErrDamaged, history.ErrMoved or
-// fs.ErrClosed, the recording must be closed and begun again.
+// Write stores b: see record.Output. After an error that wraps history.ErrMoved, which a damaged file that was set
+// aside does too, or fs.ErrClosed, the recording must be closed and begun again.
 func (w *Writer) Write(b *history.Batch) error {
 	if w.db == nil {
 		return fs.ErrClosed
@@ -197,6 +199,9 @@ func (w *Writer) Write(b *history.Batch) error {
 	}
 	if !w.files.stands(identityOf(w.o.Path)) {
 		return errors.Join(fmt.Errorf("%s: %w", w.o.Path, history.ErrMoved), w.leave())
+	}
+	if err := w.check.damage(); err != nil {
+		return w.putAside(err)
 	}
 	if err := w.enough(); err != nil {
 		return err
@@ -209,7 +214,7 @@ func (w *Writer) Write(b *history.Batch) error {
 		return t.err
 	})
 	if errors.Is(err, history.ErrDamaged) {
-		return errors.Join(err, w.shut())
+		return w.putAside(err)
 	}
 	if err == nil {
 		w.group = g
@@ -263,6 +268,10 @@ func (w *Writer) Close() error {
 func (w *Writer) shut() error {
 	if w.db == nil {
 		return nil
+	}
+	if w.check != nil {
+		w.check.end()
+		w.check = nil
 	}
 	all := w.statements()
 	err := all.close()

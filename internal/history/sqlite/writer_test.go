@@ -186,7 +186,7 @@ func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
 		{"damaged at our own place", func(t *testing.T, path string) { overwrite(t, path, damagedOfOthers()) }, false, nil, nil, "was damaged"},
 		{"damaged, and none of ours as far as can be read", func(t *testing.T, path string) { overwrite(t, path, damagedOfOthers()) }, true, history.ErrForeign, history.ErrDamaged, ""},
 		{"damaged behind its first page", func(t *testing.T, path string) { garble(t, path, math.MaxInt) }, true, nil, nil, "was damaged"},
-		{"one page is damaged, which no begin reads", func(t *testing.T, path string) { garble(t, path, 1) }, true, nil, nil, "was damaged"},
+		{"damaged in its last page", func(t *testing.T, path string) { garble(t, path, 1) }, true, nil, nil, "was damaged"},
 		{"read-only", func(t *testing.T, path string) { protect(t, path) }, false, os.ErrPermission, nil, ""},
 	}
 	for _, tt := range tests {
