@@ -57,6 +57,10 @@
 // through is a write that gives the key a life shorter by no more than the reading took: the old
 // owner is shown with its end, until the push of that write or the next poll puts it right.
 //
+// It is read at once. Only while the last hundred that were read were all of renewals do pushes wait up to 10 ms for others: a
+// thousand leases that are renewed every second are a hundred round trips then, and a change among them is still told
+// at its instant.
+//
 // A sweep that reads again what would have been pushed asks for PTTL and GETRANGE only. A key
 // that differs then, or fills those 4,096 bytes, is read as above.
 //

@@ -152,6 +152,7 @@ func (w *watcher) publish(s *sight) (f finding, ok bool) {
 	if from, ok := s.unseen(w.sampling()); ok {
 		w.unseen = append(w.unseen, sources.Unseen{Ref: k.shown.Ref, From: from, To: s.r.got})
 	}
+	w.gathering.saw(s.old.shown != nil && sameFacts(s.old.shown, s.p))
 	fresh := k.update(s.p, s.r)
 	w.schedule(k, s.r)
 	if !fresh {

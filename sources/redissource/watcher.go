@@ -32,6 +32,7 @@ type watcher struct {
 	load     load
 
 	evictions evictions
+	gathering gathering
 	swaps     swaps
 	poll      poller
 	unseen    []sources.Unseen // to be told
@@ -222,7 +223,12 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 		}
 		w.resyncSoon()
 	}
-	names, notices := w.inbox.take(burstChunk, w.focused())
+	var names []string
+	var notices []notice
+	if !w.gathering.until().After(now) {
+		names, notices = w.inbox.take(burstChunk, w.focused())
+		w.gathering.read(now, len(names))
+	}
 	for i, name := range names {
 		if lock, _ := w.guess.lockOf(name); w.selected.guess && lock != "" {
 			names[i] = lock
@@ -264,7 +270,11 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 		next = w.sweep.rest
 	}
 	until := now.Add(time.Second)
-	for _, t := range []time.Time{next, w.ends.next(), w.pollNext(), w.checks.due, w.pingAt()} {
+	pushed, gathered := w.inbox.wake, time.Time{}
+	if until := w.gathering.until(); until.After(now) && !w.inbox.oldest().IsZero() {
+		pushed, gathered = nil, until
+	}
+	for _, t := range []time.Time{next, w.ends.next(), w.pollNext(), w.checks.due, w.pingAt(), gathered} {
 		if !t.IsZero() {
 			until = sources.Earlier(until, t)
 		}
@@ -274,7 +284,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	select {
 	case <-t.C:
 		return w.describe()
-	case <-w.inbox.wake:
+	case <-pushed:
 	case <-changed:
 	case <-ctx.Done():
 	}

@@ -1,0 +1,78 @@
+package redissource
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+func TestPushesAreGatheredOnlyWhileAllAreOfRenewals(t *testing.T) {
+	t.Parallel()
+	var g gathering
+	now := time.Now()
+	waits := func() bool { return g.until().After(now) }
+	saw := func(n int, renewal bool) {
+		for range n {
+			g.read(now, 1)
+			g.saw(renewal)
+		}
+	}
+	if saw(gatherAfter-1, true); waits() {
+		t.Error("it waits before there were enough")
+	}
+	if saw(1, true); !waits() || g.until().Sub(now) != gatherFor {
+		t.Errorf("it waits until %v", g.until().Sub(now))
+	}
+	if g.read(now.Add(time.Hour), 0); g.until().Sub(now) != gatherFor {
+		t.Error("a reading of nothing counts")
+	}
+	if saw(1, false); waits() {
+		t.Error("it waits though something else was seen")
+	}
+	saw(gatherAfter, true)
+	if now = now.Add(gatherFor); waits() {
+		t.Error("a push waits though nothing was read for long")
+	}
+}
+
+// TestAChangeAmongManyRenewalsIsToldAsOneAmongFew has an owner change while pushes are gathered.
+func TestAChangeAmongManyRenewalsIsToldAsOneAmongFew(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{})
+	key := func(n int) string { return fmt.Sprintf("app:leader:%d", n%20) }
+	for n := range 20 {
+		r.do("SET", key(n), uuidA, "PX", "60000")
+	}
+	watch(t, r, Options{Selections: leaders()}).synced()
+	for round := range 3 {
+		r.Drain()
+		for n := range 10 * gatherAfter {
+			if _, err := r.writer.Pipelined(r.ctx, func(p redis.Pipeliner) error {
+				p.PExpire(r.ctx, key(n), time.Minute+time.Duration(n)*time.Second)
+				if n == 9*gatherAfter {
+					p.Set(r.ctx, "app:leader:0", fmt.Sprint("host-", round, ":1"), time.Hour)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for {
+			e := r.Next()
+			if e.Kind == sources.EventOwnerChanged {
+				if e.Owner.ID != fmt.Sprint("host-", round, ":1") || !noticed(e) {
+					t.Errorf("%+v", e)
+				}
+				break
+			}
+			if e.Kind != sources.EventRenewed && e.Kind != sources.EventLeaseChanged {
+				t.Fatalf("%+v", e)
+			}
+		}
+	}
+}
