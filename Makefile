@@ -31,7 +31,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall quick test race truth lint bench bench-idle fuzz golden shots release release-test deps clean
+.PHONY: help demo build install uninstall quick test race truth kills lint bench bench-idle fuzz golden shots release release-test deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ truth: deps build ## compare what watch prints with 2,000 random changes on each
 
 # What is built only elsewhere is some hundred lines: they, and all that uses them, are checked as the
 # compiler does, without translating all that they import. Memory is spent to save time.
+kills: deps ## kill a recorder 100 times on a recording of 0, 20 and 200 MB, and look at what is missing (half an hour)
+	COORDTOP_TEST_KILLS=100 COORDTOP_TEST_KILL_SIZES="0 20 200" $(GO) test -count=1 -v -timeout 60m -run TestARecorderKilledAtAny ./internal/app
+
 lint: export GOGC = 400
 lint: ## formatting, vet, types on darwin, staticcheck, import directions
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }

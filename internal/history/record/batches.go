@@ -90,12 +90,30 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 		b.Seq[0] = key.Seq()
 	}
 	r.group.open = r.group.open && lost == 0
-	err := r.derived.flush(b, r.encoder, r.hub, state, sources.Earlier(r.flushed, b.Span.From), r.store.Write)
-	if err != nil {
+	since := sources.Earlier(r.flushed, b.Span.From)
+	written, took := now, time.Now()
+	err := r.derived.flush(b, r.encoder, r.hub, state, since, r.store.Write, func() (err error) {
+		if time.Since(took) >= every {
+			took = time.Now()
+			written, err = r.meanwhile(written, take)
+		}
 		return err
+	})
+	if err == nil {
+		r.flushed = written
 	}
-	r.flushed = now
-	return nil
+	return err
+}
+
+// meanwhile writes the Inputs that came since an instant, and returns up to when there are none left.
+func (r *batcher) meanwhile(since time.Time, take func() ([]sources.Input, uint64)) (until time.Time, err error) {
+	inputs, lost := take()
+	b := r.batch(inputs, r.hub.Now().Wall)
+	b.Span.From = since
+	if r.group.open = r.group.open && lost == 0; b.Count > 0 {
+		err = r.store.Write(b)
+	}
+	return b.Span.To, err
 }
 
 // batch encodes inputs for the open group, which ends with those that do not follow it.

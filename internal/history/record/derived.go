@@ -17,28 +17,39 @@ type derived struct {
 	scopes map[[2]string][]sources.Dark
 }
 
-// piece is how much a Batch holds of what follows from the Inputs: where 100,000 rows are new, no
-// copy of all is made.
-const piece = 4096
+// piece is how many terms, events and so on a Batch holds of what follows from the Inputs: where 100,000 rows are new, no
+// copy of all is made, and Inputs are written in between. It takes some tens of milliseconds.
+const piece = 512
 
 // pieces writes Batches of one span.
 type pieces struct {
 	*history.Batch // the one that is not written yet
+	terms          int // in its Lanes
 	write          func(*history.Batch) error
+	between        func() error // called after each but the last
 	err            error
 }
 
 // end writes the Batch if it has so much in it, and begins another.
 func (p *pieces) end(least int) {
-	if p.err == nil && len(p.Lanes)+len(p.Dark)+len(p.Events) >= least {
-		p.err = p.write(p.Batch)
-		p.Batch = &history.Batch{Span: p.Span}
+	if p.err != nil || p.terms+len(p.Lanes)+len(p.Dark)+len(p.Events) < least {
+		return
 	}
+	if p.err = p.write(p.Batch); p.err == nil && least > 0 {
+		p.err = p.between()
+	}
+	p.Batch, p.terms = &history.Batch{Span: p.Span}, 0
 }
 
-// flush writes b with what is new, and where that is much, more Batches of its span.
-func (d *derived) flush(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time, write func(*history.Batch) error) error {
-	p := &pieces{Batch: b, write: write}
+// lane adds what is new of a row.
+func (p *pieces) lane(c history.LaneChange) {
+	p.Lanes = append(p.Lanes, c)
+	p.terms += len(c.Terms) + len(c.Levels)
+}
+
+// flush writes b with what is new, and where that is much, more Batches of its span, between which it calls between.
+func (d *derived) flush(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time, write func(*history.Batch) error, between func() error) error {
+	p := &pieces{Batch: b, write: write, between: between}
 	d.vanished(p, hub, state)
 	for slot, row := range state.Rows {
 		var old *sources.Row
@@ -94,7 +105,7 @@ func (d *derived) vanished(p *pieces, hub *sources.Hub, state *sources.State) {
 				}
 			}
 		}
-		p.Lanes = append(p.Lanes, c)
+		p.lane(c)
 		p.end(piece)
 	}
 }
@@ -153,7 +164,7 @@ func (d *derived) row(p *pieces, state *sources.State, row, old *sources.Row, si
 		p.Dark = append(p.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: dark})
 	}
 	if old == nil || old.Kind != row.Kind || len(c.Terms) > 0 || len(c.Levels) > 0 || scopeOf(d.state, old) != c.Scope {
-		p.Lanes = append(p.Lanes, c)
+		p.lane(c)
 	}
 }
 

@@ -61,7 +61,7 @@ func flushed(t *testing.T, r *batcher, state *sources.State, since time.Time) (a
 	err := r.derived.flush(&history.Batch{}, r.encoder, r.hub, state, since, func(b *history.Batch) error {
 		all = append(all, b)
 		return nil
-	})
+	}, func() error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestManyNewRowsAreWrittenInPieces(t *testing.T) {
 				return syscall.ENOSPC
 			}
 			return nil
-		})
+		}, func() error { return nil })
 		if !slices.Equal(sizes, c.want) || (err != nil) != (c.full > 0) {
 			t.Errorf("batches of %v lanes, %v; want %v", sizes, err, c.want)
 		}

@@ -14,8 +14,9 @@
 // least), after an hour, and behind every hole, which a failed write leaves as well. Where all Inputs of
 // the Hub are there, the first one is that of a Hub to which nothing has happened.
 //
-// Terms and events of many rows are written in pieces: 100,000 new rows are never copied at once. If
-// one piece fails, all of them are written again.
+// Terms and events of many rows are written in pieces: 100,000 new rows are never copied at once, and between two of
+// them the Inputs that came meanwhile are written, so that a replay has them whatever happens. If one piece fails, all of
+// them are written again. What a recorder that was killed had not written of terms the next one writes.
 //
 // # Failures
 //
