@@ -68,6 +68,14 @@ func (e *Encoder) Input(dst []byte, in *Input) []byte {
 	return e.Rest()
 }
 
+// Disguised returns what stands for a text: see EncoderOptions.
+func (e *Encoder) Disguised(s string) string {
+	if e.disguises == nil {
+		return s
+	}
+	return e.disguise(s)
+}
+
 // Event returns what may be recorded of an event: its Detail is left out where that is data of
 // a source whose data is.
 func (e *Encoder) Event(v Event) Event {

@@ -2,7 +2,6 @@ package action
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,35 +50,42 @@ func (e *AuditEntry) Event() (out sources.Event, ok bool) {
 	if e.Alias != "" {
 		out.AliasHow = sources.Told
 	}
-	result := e.Result
+	account := Account{Verb: e.Action, Who: e.Who, Reason: e.Reason, Result: e.Result}
 	switch {
 	case e.Action == NoteAction:
 		out.Kind, out.Detail = sources.EventNote, e.Detail
 		return out, true
 	case e.Action == "arm" || e.Action == "disarm":
 		return out, false
-	case result == "":
-		out.Detail = fmt.Sprintf("%s by %s: %s", e.Action, e.User(), e.Unfinished())
+	case e.Result == "":
+		account.Result = e.Unfinished()
+		out.Detail = account.String()
 		return out, true
 	}
+	seen := e.Result == Seen.String()
 	if e.Action == Release.String() || e.Action == Crash.String() {
 		out.Previous = e.Before
-		if result == Seen.String() {
+		if seen {
 			out.Cause = sources.CauseEvicted
 		}
 	}
-	took := ""
-	if d := e.Ended.Sub(e.At); d >= time.Second {
+	took, answered := "", ""
+	if d := e.Ended.Sub(e.At); d > 0 {
 		took = " after " + format.Precise(d)
 	}
-	if result == Seen.String() {
-		result, took = result+took, ""
+	if e.Took > 0 {
+		answered = ", answered after " + format.Precise(e.Took)
 	}
-	out.Detail = fmt.Sprintf("%s by %s: %s", e.Action, e.User(), result)
+	if seen {
+		account.More = took + answered
+	}
 	if e.Detail != "" {
-		out.Detail += ": " + e.Detail
+		account.More += ": " + e.Detail
 	}
-	out.Detail += took
+	if !seen {
+		account.More += took
+	}
+	out.Detail = account.String()
 	return out, true
 }
 
@@ -90,21 +96,6 @@ const (
 	lostAction = "lost"
 	noEnd      = "no end is written"
 )
-
-// Words takes the Detail of an event of an action apart: what was done, by whom, and how it went,
-// without what was seen. All but user are words of ours. ok is false for any other text.
-func Words(detail string) (verb, user, result string, ok bool) {
-	verb, rest, _ := strings.Cut(detail, " by ")
-	user, rest, _ = strings.Cut(rest, ": ")
-	for _, result := range []string{Seen.String(), Unseen.String(), Missed.String(), Failed.String(), Dropped.String(), Unknown.String(), StillWaiting, noEnd} {
-		after, found := strings.CutPrefix(rest, result)
-		if found && (after == "" || strings.ContainsAny(after[:1], ": ,")) {
-			ok = verb == lostAction || slices.ContainsFunc(Verbs(), func(d Doing) bool { return d.Verb.String() == verb })
-			return verb, user, result, ok
-		}
-	}
-	return "", "", "", false
-}
 
 // User is who did it, without the host.
 func (e *AuditEntry) User() string {

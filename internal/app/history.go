@@ -263,11 +263,6 @@ func (p *program) acted() []sources.Event {
 		if !ok || e.Kind == sources.EventNote && list[i].Recording != recording {
 			continue
 		}
-		e.Detail += " (" + list[i].Who
-		if list[i].Reason != "" {
-			e.Detail += ": " + list[i].Reason
-		}
-		e.Detail += ")"
 		events = append(events, e)
 	}
 	return events

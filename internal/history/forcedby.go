@@ -2,21 +2,25 @@ package history
 
 import (
 	"context"
-	"strings"
+	"fmt"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 )
 
-// ForcedBy returns the name of the person who ended a term of ref by force. It looks in acts, the
+// ForcedBy says who ended a term of ref by force, and why if that was said. It looks in acts, the
 // events of actions. "": no such action is known.
 func ForcedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
 	for i := range acts {
 		a := &acts[i]
-		who, release := strings.CutPrefix(a.Detail, "release by ")
-		if release && a.Ref == ref && sources.Forced(t, a) {
-			who, _, _ = strings.Cut(who, ":")
-			return who
+		account, ok := action.AccountOf(a.Detail)
+		if !ok || account.Verb != action.Release.String() || a.Ref != ref || !sources.Forced(t, a) {
+			continue
 		}
+		if account.Reason != "" {
+			return fmt.Sprintf("%s (%q)", account.Who, account.Reason)
+		}
+		return account.Who
 	}
 	return ""
 }

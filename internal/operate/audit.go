@@ -67,6 +67,18 @@ type Actor struct {
 	SSH        string // the client's address; "": at the machine itself
 }
 
+// String is user@host, and from where over ssh.
+func (a Actor) String() string {
+	who := a.User
+	if a.Host != "" {
+		who += "@" + a.Host
+	}
+	if a.SSH != "" {
+		who += " from " + a.SSH
+	}
+	return who
+}
+
 // AuditLog appends Records to a file that several coordtops may share. It is safe for
 // concurrent use.
 type AuditLog struct {

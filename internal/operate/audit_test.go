@@ -63,12 +63,18 @@ func TestEachActionHasALineBeforeAndOneAfter(t *testing.T) {
 	r.until("the Hub was told", func(*sources.State) bool {
 		events, _ := sub.Events(0)
 		for _, e := range events {
-			if e.Kind == sources.EventAction && e.How == sources.Ours && e.Ref.Name == election && strings.Contains(e.Detail, "campaign by ana: done") {
+			if e.Kind == sources.EventAction && e.How == sources.Ours && e.Ref.Name == election && campaignSucceeded(e.Detail) {
 				return true
 			}
 		}
 		return false
 	})
+}
+
+// campaignSucceeded reports whether a sentence is that of a campaign that was seen to lead, and says in how much time.
+func campaignSucceeded(detail string) bool {
+	a, ok := action.AccountOf(detail)
+	return ok && a.Verb == "campaign" && strings.HasPrefix(a.Who, "ana@desk") && a.Result == "done" && strings.HasPrefix(a.More, " after ") && strings.HasSuffix(a.More, ": we lead")
 }
 
 func TestHostileTextsStayInTheirLineOfTheAudit(t *testing.T) {

@@ -85,11 +85,8 @@ func processOf(r *Record) int {
 
 // entry is what the first line of an action tells, or its only one.
 func (r *Record) entry() action.AuditEntry {
-	p := action.AuditEntry{ID: r.ID, At: r.At, Written: r.At, Who: r.User + "@" + r.Host, Action: r.Action, Kind: r.Kind, Before: owner(r.OwnerBefore, r.LabelBefore, r.FenceBefore),
+	p := action.AuditEntry{ID: r.ID, At: r.At, Written: r.At, Who: Actor{r.User, r.Host, r.SSH}.String(), Action: r.Action, Kind: r.Kind, Before: owner(r.OwnerBefore, r.LabelBefore, r.FenceBefore),
 		Ref: sources.Ref{Source: r.Source, Space: r.Space, Name: r.Name}, Address: r.Address, Alias: r.Alias, Reason: r.Reason, Call: r.Call, Detail: r.Detail, Recording: r.Recording}
-	if r.SSH != "" {
-		p.Who += " from " + r.SSH
-	}
 	if !r.About.IsZero() {
 		p.At = r.About
 	}

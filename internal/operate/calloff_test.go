@@ -82,7 +82,7 @@ func TestWaitingClaimsEndWithWritingAndNeverWinAfterwards(t *testing.T) {
 					}
 					return told != ""
 				})
-				if !strings.Contains(told, "campaign by ana: called off: "+says) {
+				if !strings.Contains(told, ": called off: "+says) {
 					t.Errorf("the event says %q", told)
 				}
 				lines := a.audit()

@@ -16,7 +16,7 @@ func TestWhatOtherCoordtopsDidIsToldOnceAtTheTimeOfItsSending(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	synctest.Test(t, func(t *testing.T) {
-		board, other := operate.NewAuditLog(path, operate.Actor{User: "bo"}), operate.NewAuditLog(path, operate.Actor{User: "ana"})
+		board, other := operate.NewAuditLog(path, operate.Actor{User: "bo"}), operate.NewAuditLog(path, operate.Actor{User: "ana", Host: "desk"})
 		write := func(l *operate.AuditLog, r operate.Record) {
 			t.Helper()
 			if err := l.Write(t.Context(), r); err != nil {
@@ -24,7 +24,7 @@ func TestWhatOtherCoordtopsDidIsToldOnceAtTheTimeOfItsSending(t *testing.T) {
 			}
 		}
 		release := func(id, stage, result string) operate.Record {
-			r := operate.Record{ID: id, Stage: stage, Action: "release", Source: "leases", Kind: "mutex", Name: "job", OwnerBefore: "o", LabelBefore: "host-1"}
+			r := operate.Record{ID: id, Stage: stage, Action: "release", Source: "leases", Kind: "mutex", Name: "job", OwnerBefore: "o", LabelBefore: "host-1", Reason: "stuck"}
 			if stage == operate.After {
 				r.Result, r.Detail, r.OwnerAfter = result, "released by force", "p"
 			}
@@ -60,7 +60,7 @@ func TestWhatOtherCoordtopsDidIsToldOnceAtTheTimeOfItsSending(t *testing.T) {
 		}
 		want := sources.Event{Kind: sources.EventAction, RefKind: sources.KindMutex, Cause: sources.CauseEvicted, How: sources.Ours, At: sent.UTC(),
 			Ref: sources.Ref{Source: "leases", Name: "job"}, Owner: sources.OwnerRef{ID: "p"}, Previous: sources.OwnerRef{ID: "o", Label: "host-1"},
-			Detail: "release by ana: done after 27 s: released by force"}
+			Detail: "release by ana@desk (\"stuck\"): done after 27 s: released by force"}
 		if n := got[0]; n.Kind != sources.EventNote || n.Detail != "deploy 7" || !n.At.Equal(about) {
 			t.Errorf("the note is %+v", n)
 		}
@@ -72,7 +72,7 @@ func TestWhatOtherCoordtopsDidIsToldOnceAtTheTimeOfItsSending(t *testing.T) {
 		write(other, release("3", operate.After, "failed"))
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if len(got) != 3 || got[2].Cause != sources.CauseUnknown || got[2].Detail != "release by ana: failed: released by force after 5.0 s" {
+		if len(got) != 3 || got[2].Cause != sources.CauseUnknown || got[2].Detail != "release by ana@desk (\"stuck\"): failed: released by force after 5.0 s" {
 			t.Errorf("told: %+v", got[2:])
 		}
 		cancel()

@@ -75,7 +75,8 @@ func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 
 // tell tells the Hub of an action by its two lines.
 func (o *Operator) tell(before, after Record) {
-	before.User = o.options.Audit.actor.User
+	actor := &o.options.Audit.actor
+	before.User, before.Host, before.SSH = actor.User, actor.Host, actor.SSH
 	entry := before.entry()
 	after.addEnd(&entry)
 	if e, ok := entry.Event(); ok {

@@ -163,7 +163,7 @@ func (n *run) note(text string) {
 	target := n.Request.Target
 	n.op.view.AddEvent(sources.Event{
 		Kind: sources.EventAction, RefKind: target.Kind, How: sources.Ours, Ref: target.Ref,
-		Detail: fmt.Sprintf("%s by %s: %s", n.Request.Verb, n.op.options.Audit.actor.User, text),
+		Detail: action.Account{Verb: n.Request.Verb.String(), Who: n.op.options.Audit.actor.String(), Reason: n.Request.Reason, Result: text}.String(),
 	})
 }
 

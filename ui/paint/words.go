@@ -18,8 +18,6 @@ func (th *Theme) Cause(c sources.Cause, how sources.Known) string {
 	switch {
 	case text == "":
 		return "cause unknown"
-	case c == sources.CauseEvicted && how == sources.Ours:
-		return "evicted by us"
 	case how == sources.Inferred:
 		return th.About + text
 	}

@@ -110,7 +110,7 @@ func knownAs(how sources.Known) string {
 	case sources.Inferred:
 		return "its cause is inferred, not told"
 	case sources.Ours:
-		return "done by us"
+		return "done with coordtop"
 	}
 	return how.String()
 }

@@ -70,20 +70,19 @@ func (m *disguise) inputs(list []sources.Input) (out []sources.Input, err error)
 		return list, nil
 	}
 	var b []byte
-	words := map[uint64][2]string{} // of actions, around who did it
+	accounts := map[uint64]string{} // of actions
 	for _, in := range list {
 		if in.Note != nil && in.Note.Kind == sources.EventAction {
-			if verb, user, result, ok := action.Words(in.Note.Detail); ok {
-				note := *in.Note
-				note.Detail, in.Note = user, &note
-				words[in.Seq] = [2]string{verb + " by ", ": " + result}
+			if a, ok := action.AccountOf(in.Note.Detail); ok {
+				a.Who, a.Reason, a.More = m.encoder.Disguised(a.Who), m.encoder.Disguised(a.Reason), ""
+				accounts[in.Seq] = a.String()
 			}
 		}
 		b = m.encoder.Input(b, &in)
 	}
 	err = m.decoder.Inputs(b, func(in *sources.Input) bool {
-		if around, is := words[in.Seq]; is {
-			in.Note.Detail = around[0] + in.Note.Detail + around[1]
+		if account, is := accounts[in.Seq]; is {
+			in.Note.Detail = account
 		}
 		out = append(out, *in)
 		return true

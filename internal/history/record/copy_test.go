@@ -96,8 +96,8 @@ func TestAnExportHoldsNoNameWhereItIsMasked(t *testing.T) {
 func TestAMaskedActionSaysWhatWasDoneAndHowItWent(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	entry := func(verb, result, detail string) sources.Event {
-		e := action.AuditEntry{At: began, Ended: began.Add(3 * time.Second), Who: "alice@host-1", Action: verb, Result: result, Detail: detail}
+	entry := func(verb, reason, result, detail string) sources.Event {
+		e := action.AuditEntry{At: began, Ended: began.Add(3 * time.Second), Who: "alice@host-1", Reason: reason, Action: verb, Result: result, Detail: detail}
 		event, _ := e.Event()
 		return event
 	}
@@ -110,11 +110,12 @@ func TestAMaskedActionSaysWhatWasDoneAndHowItWent(t *testing.T) {
 		event sources.Event
 		want  string
 	}{
-		{entry("release", "done", "host-1 owned it"), "release by " + hidden + ": done"},
-		{entry("acquire", "failed", "NOAUTH secret"), "acquire by " + hidden + ": failed"},
-		{entry("campaign", "", ""), "campaign by " + hidden + ": no end is written"},
-		{entry("lost", "failed", "host-1"), "lost by " + hidden + ": failed"},
-		{entry("note", "", "release by alice: done"), hidden},
+		{entry("release", "", "done", "host-1 owned it"), "release by " + hidden + ": done"},
+		{entry("release", `host-1 "hangs": done`, "done", "host-1 owned it"), "release by " + hidden + ` \("` + hidden + `"\): done`},
+		{entry("acquire", "", "failed", "NOAUTH secret"), "acquire by " + hidden + ": failed"},
+		{entry("campaign", "", "", ""), "campaign by " + hidden + ": no end is written"},
+		{entry("lost", "", "failed", "host-1"), "lost by " + hidden + ": failed"},
+		{entry("note", "", "", "release by alice: done"), hidden},
 		{sources.Event{Kind: sources.EventAction, Detail: "acquire by alice: still waiting: host-1 is there"}, "acquire by " + hidden + ": still waiting"},
 		{sources.Event{Kind: sources.EventAction, Detail: "billing by alice: done"}, hidden},
 		{sources.Event{Kind: sources.EventAction, Detail: "release by alice: donezo"}, hidden},

@@ -18,25 +18,40 @@ type derived struct {
 }
 
 // piece is how many terms, events and so on a Batch holds of what follows from the Inputs: where 100,000 rows are new, no
-// copy of all is made, and Inputs are written in between. It takes some tens of milliseconds.
-const piece = 512
+// copy of all is made, and Inputs are written in between. It takes some tens of milliseconds. With a keyframe it is less, as
+// nothing can be replayed before that is written.
+const (
+	piece      = 512
+	firstPiece = 64
+)
 
 // pieces writes Batches of one span.
 type pieces struct {
-	*history.Batch // the one that is not written yet
+	*history.Batch     // the one that is not written yet
 	terms          int // in its Lanes
 	write          func(*history.Batch) error
 	between        func() error // called after each but the last
 	err            error
 }
 
-// end writes the Batch if it has so much in it, and begins another.
-func (p *pieces) end(least int) {
-	if p.err != nil || p.terms+len(p.Lanes)+len(p.Dark)+len(p.Events) < least {
+// full writes the Batch if there is enough in it, and begins another.
+func (p *pieces) full() {
+	most := piece
+	if p.Keyframe != nil {
+		most = firstPiece
+	}
+	if p.terms+len(p.Lanes)+len(p.Dark)+len(p.Events) < most {
 		return
 	}
-	if p.err = p.write(p.Batch); p.err == nil && least > 0 {
+	if p.end(); p.err == nil {
 		p.err = p.between()
+	}
+}
+
+// end writes the Batch, and begins another.
+func (p *pieces) end() {
+	if p.err == nil {
+		p.err = p.write(p.Batch)
 	}
 	p.Batch, p.terms = &history.Batch{Span: p.Span}, 0
 }
@@ -63,11 +78,11 @@ func (d *derived) flush(b *history.Batch, encoder *sources.Encoder, hub *sources
 			old = nil
 		}
 		d.row(p, state, row, old, since)
-		p.end(piece)
+		p.full()
 	}
 	scopes := d.darkness(p.Batch, state)
 	seq := d.events(p, encoder, hub, state, since)
-	if p.end(0); p.err != nil {
+	if p.end(); p.err != nil {
 		return p.err
 	}
 	d.state, d.scopes, d.seq = state, scopes, seq
@@ -106,7 +121,7 @@ func (d *derived) vanished(p *pieces, hub *sources.Hub, state *sources.State) {
 			}
 		}
 		p.lane(c)
-		p.end(piece)
+		p.full()
 	}
 }
 
@@ -212,7 +227,7 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 func (d *derived) events(p *pieces, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (seq uint64) {
 	sub := hub.Subscribe(d.seq)
 	defer sub.Close()
-	for seq = d.seq; p.err == nil; p.end(piece) {
+	for seq = d.seq; p.err == nil; p.full() {
 		all, missed := sub.Events(piece)
 		if missed > 0 {
 			p.Lost = append(p.Lost, history.Span{From: since, To: state.At})

@@ -75,13 +75,13 @@ func TestManyNewRowsAreWrittenInPieces(t *testing.T) {
 	began := time.Now()
 	r := newBatcher(hub, &disk{}, sources.EncoderOptions{}, began, time.Time{})
 	state := &sources.State{Scopes: []sources.Scope{{Source: "s"}}}
-	for i := range 3*piece - 1 {
+	for i := range firstPiece + 3*piece - 1 {
 		state.Rows = append(state.Rows, &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: strconv.Itoa(i)}}})
 	}
 	for _, c := range []struct {
 		full int // the disk, at this one
 		want []int
-	}{{2, []int{piece, piece}}, {0, []int{piece, piece, piece - 1}}} { // what was not written to its end is written again
+	}{{2, []int{firstPiece, piece}}, {0, []int{firstPiece, piece, piece, piece - 1}}} { // what was not written to its end is written again
 		var sizes []int
 		b := &history.Batch{Keyframe: []byte{}, Span: history.Span{From: began}}
 		err := r.derived.flush(b, r.encoder, hub, state, began, func(b *history.Batch) error {

@@ -22,8 +22,8 @@ type Report struct {
 	Zone    *time.Location
 	Picture string // where the timeline is, as Markdown refers to it; "": nowhere
 
-	// Actions are those of an audit, which has also what nobody recorded. A recorded one whose
-	// Detail one of them begins with is the same.
+	// Actions are those of an audit, which has also what nobody recorded. A recorded one of the same instant and
+	// primitive is the same.
 	Actions []sources.Event
 
 	lanes   []history.Lane
@@ -82,12 +82,13 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		}
 	}
 	r.acts = append(r.acts, r.Actions...)
+	events = slices.DeleteFunc(events, func(e history.Event) bool { return r.audited(&e.Event) })
 	for i := range r.Actions {
 		events = append(events, history.Event{Event: r.Actions[i]})
 	}
 	slices.SortStableFunc(events, func(x, y history.Event) int { return x.At.Compare(y.At) })
 	for i := range events {
-		if e := &events[i].Event; !r.audited(e) && !e.At.Before(r.Span.From) && e.At.Before(r.Span.To) && (refs == nil || concerns(e, refs)) {
+		if e := &events[i].Event; !e.At.Before(r.Span.From) && e.At.Before(r.Span.To) && (refs == nil || concerns(e, refs)) {
 			r.events = append(r.events, *e)
 		}
 	}
@@ -97,7 +98,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 // audited reports whether e was recorded, and one of the Actions too.
 func (r *Report) audited(e *sources.Event) bool {
 	return slices.ContainsFunc(r.Actions, func(a sources.Event) bool {
-		return a.Kind == e.Kind && a.At.Equal(e.At) && a.Detail != e.Detail && strings.HasPrefix(a.Detail, e.Detail)
+		return a.Kind == e.Kind && a.At.Equal(e.At) && a.Ref.Name == e.Ref.Name
 	})
 }
 

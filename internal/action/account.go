@@ -1,0 +1,56 @@
+package action
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Account is the sentence about an action, as the Detail of its event has it: who did what, why, and how it went. A
+// recording and a report have it whole.
+type Account struct {
+	Verb   string // "lost" for a lease that ended by itself
+	Who    string // user@host, and the address from where over ssh; of an earlier version the user alone
+	Reason string // "": none was given
+	Result string // a phase, as "done", or words of ours in the place of one
+	More   string // what stands behind the result: when, and what was seen; it has the sign before it
+}
+
+// String is the sentence.
+func (a Account) String() string {
+	who := plain.Replace(a.Who)
+	if a.Reason != "" {
+		who += " (" + strconv.Quote(a.Reason) + ")"
+	}
+	return a.Verb + " by " + who + ": " + a.Result + a.More
+}
+
+// plain takes out of a name what stands behind it in an Account.
+var plain = strings.NewReplacer(": ", ":", " (", "(")
+
+// AccountOf takes the sentence about an action apart. ok is false for any other text.
+func AccountOf(detail string) (a Account, ok bool) {
+	verb, rest, _ := strings.Cut(detail, " by ")
+	a.Verb = verb
+	if who, behind, found := strings.Cut(rest, ` ("`); found && !strings.Contains(who, ": ") {
+		quoted, err := strconv.QuotedPrefix(`"` + behind)
+		if err != nil {
+			return a, false
+		}
+		a.Reason, _ = strconv.Unquote(quoted) // it is quoted
+		a.Who, rest = who, strings.TrimPrefix(behind[len(quoted)-1:], ")")
+		if rest, found = strings.CutPrefix(rest, ": "); !found {
+			return a, false
+		}
+	} else {
+		a.Who, rest, _ = strings.Cut(rest, ": ")
+	}
+	known := verb == lostAction || slices.ContainsFunc(Verbs(), func(d Doing) bool { return d.Verb.String() == verb })
+	for _, result := range []string{Seen.String(), Unseen.String(), Missed.String(), Failed.String(), Dropped.String(), Unknown.String(), StillWaiting, noEnd} {
+		if more, is := strings.CutPrefix(rest, result); is && (more == "" || strings.ContainsAny(more[:1], ": ,")) {
+			a.Result, a.More = result, more
+			return a, known
+		}
+	}
+	return a, false
+}
