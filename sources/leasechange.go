@@ -10,6 +10,9 @@ import (
 // its own: that belongs to the taking.
 const justTaken = time.Second
 
+// EndRemoved begins the Detail of an EventLeaseChanged of a lease that has no end any more.
+const EndRemoved = "it has no end any more"
+
 // leaseChanged tells that the lease of an owner that goes on owning it changed otherwise than
 // by a renewal: it ends sooner, has no end any more, or has one now. ok is false if it did not.
 func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Event, ok bool) {
@@ -21,7 +24,7 @@ func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Even
 	case decided != nil:
 		before, detail = decided.LeaseLeft, decided.Detail
 	case leaseKnown(old) && o.NoExpiry:
-		detail = "it has no end any more; it had " + was + " left"
+		detail = EndRemoved + "; it had " + was + " left"
 	case old.NoExpiry && leaseKnown(o) && (o.Since.How == AtLeast || l.at.Sub(o.Since.At) > justTaken):
 		detail = "it ends in " + left + "; it had no end"
 	case leaseKnown(old) && leaseKnown(o) && cut(old, o) > cutDoubt(o, l.at.Sub(read)):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/config"
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
@@ -95,7 +96,7 @@ func bounds(runs []history.Run, now time.Time) history.Span {
 }
 
 // ask reads a stretch of a recording. names choose primitives; none: refs is nil.
-func (p *program) ask(ctx context.Context, s stretch, names []string, answer func(r *sqlite.Reader, title string, span history.Span, refs []sources.Ref) error) error {
+func (p *program) ask(ctx context.Context, s stretch, names []string, answer func(r *sqlite.Reader, c config.Config, span history.Span, refs []sources.Ref) error) error {
 	var file []string
 	now := time.Now()
 	if s.file != "" {
@@ -117,7 +118,7 @@ func (p *program) ask(ctx context.Context, s stretch, names []string, answer fun
 		refs, err = named(ctx, store, span, names)
 	}
 	if err == nil {
-		err = answer(store, c.Title, span, refs)
+		err = answer(store, c, span, refs)
 	}
 	return errors.Join(err, store.Close())
 }
@@ -178,7 +179,7 @@ func (p *program) historyCommand() *cobra.Command {
 		Example: "coordtop history leases/app:leader:billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)
-			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, _ string, span history.Span, refs []sources.Ref) error {
+			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, _ config.Config, span history.Span, refs []sources.Ref) error {
 				lanes, err := r.Lanes(cmd.Context(), refs, span)
 				if err != nil {
 					return unread(err)
@@ -214,14 +215,15 @@ func (p *program) reportCommand() *cobra.Command {
 	var svg string
 	cmd := &cobra.Command{
 		Use: "report [SOURCE[/NAME] ...]", Short: "Write a piece of a post-mortem from what was recorded",
-		Long: "Prints Markdown: numbers, the times without an owner, apart those in which a mutex was free, who waited longest,\n" +
-			"actions and notes, sources that did not answer, and what was not recorded; without names of all that changed.\n" +
-			"Actions are those of the audit too, without --file. With --svg the timeline is drawn too, and the Markdown shows it.",
+		Long: "Prints Markdown: in plain words what went wrong, then all of that, the worst first; numbers, the times without an\n" +
+			"owner, locks that only took turns, who waited longest, actions and notes, sources that did not answer, and what was\n" +
+			"not recorded; without names of all that changed or was in trouble. Actions are those of the audit too, without\n" +
+			"--file. With --svg the timeline is drawn too, and the Markdown shows it.",
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)
-			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, title string, span history.Span, refs []sources.Ref) error {
-				text := reports.Report{Title: title, Span: span, Zone: time.Local}
+			return p.ask(cmd.Context(), s, args, func(r *sqlite.Reader, c config.Config, span history.Span, refs []sources.Ref) error {
+				text := reports.Report{Title: c.Title, Span: span, Zone: time.Local, Thresholds: c.Thresholds}
 				if s.file == "" { // an audit says nothing of what others recorded
 					text.Actions = p.acted()
 				}

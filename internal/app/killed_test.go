@@ -194,7 +194,7 @@ func (l *turns) compare(t *testing.T, what string, terms map[string][]sources.Te
 	late := time.Duration(0)
 	for n := range turnKeys {
 		key := turnKey(n)
-		happened, recorded := l.of(key, time.Time{}, killed.Add(time.Second)), terms[key]
+		happened, recorded := l.of(key, time.Time{}, time.Now()), terms[key]
 		at := -1
 		for _, term := range recorded {
 			i := slices.IndexFunc(happened, func(h taken) bool { return h.owner == term.Owner.ID })

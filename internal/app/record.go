@@ -275,7 +275,7 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if _, err := os.Lstat(o.export); err == nil {
 		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
 	}
-	return p.ask(ctx, o.stretch, nil, func(r *sqlite.Reader, _ string, span history.Span, _ []sources.Ref) error {
+	return p.ask(ctx, o.stretch, nil, func(r *sqlite.Reader, _ config.Config, span history.Span, _ []sources.Ref) error {
 		return p.exportTo(ctx, o, r, span)
 	})
 }

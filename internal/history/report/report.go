@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/internal/history/trouble"
 	"coordtop/internal/lane"
 	"coordtop/sources"
 )
@@ -26,13 +27,16 @@ type Report struct {
 	// primitive is the same.
 	Actions []sources.Event
 
+	Thresholds sources.Thresholds // from when on something is trouble; zero: the default ones
+
 	lanes   []history.Lane
-	names   sources.Names // the lanes by name
+	trouble []trouble.Trouble // the worst first
+	names   sources.Names     // the lanes by name
 	aliases map[sources.Ref]history.Alias
 	events  []sources.Event
 	acts    []sources.Event
-	waits   []wait    // the longest first
-	upTo    time.Time // the events behind it were not read; zero: all were
+	waits   []trouble.Trouble // the longest first
+	upTo    time.Time         // the events behind it were not read; zero: all were
 	runs    []history.Run
 }
 
@@ -51,14 +55,14 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	if r.lanes, err = reader.Lanes(ctx, refs, r.Span); err != nil {
 		return err
 	}
-	if err = r.readWaits(ctx, reader, refs); err != nil {
+	if r.acts, err = history.Acts(ctx, reader, r.Span); err != nil {
 		return err
 	}
-	if refs == nil {
-		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool {
-			return len(l.Terms) < 2 && lane.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
-		})
+	r.acts = append(r.acts, r.Actions...)
+	if err = r.readTrouble(ctx, reader, refs); err != nil {
+		return err
 	}
+	r.chooseLanes(refs == nil)
 	r.names = sources.Names{}
 	for i := range r.lanes {
 		r.names.Add(r.lanes[i].Ref.Name, i)
@@ -70,9 +74,6 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	if r.aliases, err = history.Aliases(ctx, reader, shown); err != nil {
 		return err
 	}
-	if r.acts, err = history.Acts(ctx, reader, r.Span); err != nil {
-		return err
-	}
 	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, history.EventFilter{Kinds: []sources.EventKind{
 		sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted, sources.EventSourceDown, sources.EventSourceUp}})
 	if len(events) > mostEvents {
@@ -81,7 +82,6 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 			r.upTo = last
 		}
 	}
-	r.acts = append(r.acts, r.Actions...)
 	events = slices.DeleteFunc(events, func(e history.Event) bool { return r.audited(&e.Event) })
 	for i := range r.Actions {
 		events = append(events, history.Event{Event: r.Actions[i]})
@@ -126,22 +126,24 @@ func (r *Report) Markdown(out io.Writer) error {
 		title += " in " + cell(r.Title)
 	}
 	fmt.Fprintf(&b, "# %s, %s to %s\n\n", title, r.at(r.Span.From), r.at(r.Span.To))
-	fmt.Fprintf(&b, "Made by coordtop from its recording. Times are in %s. A length such as \"1.0 s - 2.0 s\" lies between the two: "+
-		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller. Time before the first owner that was seen is no gap; what was not observed behind the last one may be. Of a gap that began before this time only its part in it is counted.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
+	r.summary(&b)
 	if holes := r.unrecorded(); len(holes) > 0 && holes[0].From.Equal(r.Span.From) {
 		fmt.Fprintf(&b, "\nNothing is recorded of the time before %s: neither the numbers nor the tables say anything about it.\n", r.at(holes[0].To))
 	}
-	r.numbers(&b)
+	r.troubleTable(&b)
 	if r.Picture != "" {
 		fmt.Fprintf(&b, "\n## Timeline\n\n![Who led when; the tables below have the same in words](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(r.Picture))
 	}
-	r.gapTable(&b, "Times without an owner", true)
-	r.gapTable(&b, "Times in which a mutex was free", false)
+	r.numbers(&b)
+	r.gapTable(&b)
+	r.turns(&b)
 	r.waitTable(&b)
 	r.eventTable(&b, "Actions, notes and what changed the clock or a server", "None is recorded. Actions and notes are those of the coordtops that run as the user who "+
 		"recorded, on the same machine: what others did is not known.", listed)
 	r.eventTable(&b, "Sources that did not answer", "None is recorded.", r.outages())
 	r.holes(&b)
+	fmt.Fprintf(&b, "\n## How to read this\n\nMade by coordtop from its recording. Times are in %s. A length such as \"1.0 s - 2.0 s\" lies between the two: "+
+		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller. Time before the first owner that was seen is no gap; what was not observed behind the last one may be. Of a gap that began before this time only its part in it is counted.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -221,15 +223,15 @@ func ownersOf(terms []sources.Term) string {
 	return format.Some(names, ownersNamed)
 }
 
-// gapTable is a line for each time without an owner: of elections, or of mutexes, which may be free.
-func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
+// gapTable is a line for each time without an owner. A mutex may be free.
+func (r *Report) gapTable(b *strings.Builder) {
 	type row struct {
 		lane.Gap
 		ref sources.Ref
 	}
 	var all []row
 	for i := range r.lanes {
-		if led == (r.lanes[i].Kind == sources.KindMutex) {
+		if r.lanes[i].Kind == sources.KindMutex {
 			continue
 		}
 		for _, g := range r.lanes[i].Gaps(r.Span) {
@@ -242,7 +244,7 @@ func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 		all = all[:mostRows]
 	}
 	slices.SortStableFunc(all, func(x, y row) int { return x.Start.At.Compare(y.Start.At) })
-	fmt.Fprintf(b, "\n## %s\n\n", title)
+	b.WriteString("\n## Times without an owner\n\n")
 	if len(all) == 0 {
 		b.WriteString("None was seen.\n")
 		return
@@ -266,6 +268,42 @@ func (r *Report) gapTable(b *strings.Builder, title string, led bool) {
 	}
 	if n > mostRows {
 		fmt.Fprintf(b, "\nThese are the longest of %s.\n", format.Count(n))
+	}
+}
+
+// turns is a line for each mutex that went from hand to hand.
+func (r *Report) turns(b *strings.Builder) {
+	var lines []string
+	for i := range r.lanes {
+		l := &r.lanes[i]
+		t, ok := trouble.TurnsOf(l, r.Span)
+		if !ok {
+			continue
+		}
+		for j := range t.Owners {
+			t.Owners[j] = cell(t.Owners[j])
+		}
+		verb, waited := "take turns", "nobody was seen to wait for a second"
+		if len(t.Owners) == 1 {
+			verb = "takes it again and again"
+		}
+		for _, w := range r.waits {
+			if w.Refs[0] == l.Ref {
+				waited = "the longest wait was " + format.Precise(w.Length.Min)
+				break
+			}
+		}
+		lines = append(lines, fmt.Sprintf("- %s: %s %s, every %s, %s times; %s\n", r.called(l.Ref), format.Some(t.Owners, ownersNamed), verb, format.Precise(t.Every), format.Count(t.Times), waited))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	b.WriteString("\n## Locks that took turns\n\n")
+	for _, line := range lines[:min(len(lines), mostRows)] {
+		b.WriteString(line)
+	}
+	if n := len(lines); n > mostRows {
+		fmt.Fprintf(b, "\nThere are %s more.\n", format.Count(n-mostRows))
 	}
 }
 

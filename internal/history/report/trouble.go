@@ -1,0 +1,159 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/internal/history"
+	"coordtop/internal/history/trouble"
+	"coordtop/internal/lane"
+	"coordtop/sources"
+)
+
+// sourceEvents is how many events of sources are read from before the span: an outage may have begun there.
+const sourceEvents = 200
+
+// readTrouble reads what went wrong with lanes, and who waited longest.
+func (r *Report) readTrouble(ctx context.Context, reader history.EventReader, refs []sources.Ref) error {
+	ofRows, err := reader.Events(ctx, r.Span.From, mostEvents/4, mostEvents, history.EventFilter{Refs: refs, Kinds: []sources.EventKind{
+		sources.EventWaiterJoined, sources.EventWaiterLeft, sources.EventAcquired, sources.EventOwnerChanged, sources.EventLeaseChanged}})
+	if err != nil {
+		return err
+	}
+	ofSources, err := reader.Events(ctx, r.Span.From, sourceEvents, mostEvents, history.EventFilter{Kinds: []sources.EventKind{
+		sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted}})
+	if err != nil {
+		return err
+	}
+	in := trouble.Input{Span: r.Span, Lanes: r.lanes, Runs: r.runs, Acts: r.acts, Thresholds: r.Thresholds}
+	if in.Thresholds == (sources.Thresholds{}) {
+		in.Thresholds = sources.DefaultThresholds()
+	}
+	in.Events = slices.Clone(ofRows)
+	for i := range ofSources {
+		if refs == nil || concerns(&ofSources[i].Event, refs) {
+			in.Events = append(in.Events, ofSources[i])
+		}
+	}
+	slices.SortStableFunc(in.Events, func(x, y history.Event) int { return x.Compare(&y) })
+	r.trouble = trouble.Worst(trouble.Find(&in))
+	for _, w := range trouble.Waits(&in) {
+		if w.Length.Min >= shortWait && len(r.waits) < mostWaits {
+			r.waits = append(r.waits, w)
+		}
+	}
+	return nil
+}
+
+// chooseLanes leaves out what did not change and was right, where nobody was named, and puts first what was in trouble.
+func (r *Report) chooseLanes(all bool) {
+	grave := map[sources.Ref]int{}
+	for i := range r.trouble {
+		for _, ref := range r.trouble[i].Refs {
+			if grave[ref] == 0 {
+				grave[ref] = i - len(r.trouble)
+			}
+		}
+	}
+	if all {
+		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool {
+			return grave[l.Ref] == 0 && len(l.Terms) < 2 && lane.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
+		})
+	}
+	slices.SortStableFunc(r.lanes, func(x, y history.Lane) int { return grave[x.Ref] - grave[y.Ref] })
+}
+
+// words are how names stand in a cell.
+func (r *Report) words() trouble.Words { return trouble.Words{Ref: r.called, Text: cell} }
+
+// summarized is of how much trouble the first paragraph tells.
+const summarized = 3
+
+// summary says in plain words what was worst.
+func (r *Report) summary(b *strings.Builder) {
+	if len(r.trouble) == 0 {
+		b.WriteString("Nothing went wrong in what was recorded: no election was without a leader for a second, nobody lost what they owned against their will, nobody waited for long, and every source answered.\n")
+		return
+	}
+	w := r.words()
+	for i := range r.trouble[:min(len(r.trouble), summarized)] {
+		t := &r.trouble[i]
+		if i > 0 {
+			b.WriteString(" ")
+		}
+		from := "From " + r.clock(t, t.From)
+		switch {
+		case t.From.Before(r.Span.From):
+			from = "Before that, since " + r.clock(t, t.From)
+		case t.To.IsZero() && t.Kind <= trouble.Endless:
+			from = "Since " + r.clock(t, t.From)
+		case t.To.IsZero() || !t.To.After(t.From) || t.Kind == trouble.Lost:
+			from = "At " + r.clock(t, t.From)
+		default:
+			from += " to " + r.clock(t, t.To)
+		}
+		text := from + " " + t.What(w)
+		if why := t.Why(w); why != "" {
+			text += ": " + why
+		}
+		if then := t.Then(w); then != "" {
+			text += "; " + then
+		}
+		b.WriteString(strings.TrimSuffix(text, ".") + ".")
+	}
+	if n := len(r.trouble) - summarized; n > 0 {
+		fmt.Fprintf(b, " %s more stand in the table.", format.Count(n))
+	}
+	b.WriteString("\n")
+}
+
+// clock is a time in a sentence: to the millisecond where what it tells was short, and with the day where that is not the first.
+func (r *Report) clock(t *trouble.Trouble, at time.Time) string {
+	layout := "15:04:05"
+	if !t.To.IsZero() && t.To.Sub(t.From) < time.Minute {
+		layout += ".000"
+	}
+	if at.In(r.Zone).Format(time.DateOnly) != r.Span.From.In(r.Zone).Format(time.DateOnly) {
+		layout = "2006-01-02 " + layout
+	}
+	return at.In(r.Zone).Format(layout)
+}
+
+// troubleTable is a line for each trouble, the worst first.
+func (r *Report) troubleTable(b *strings.Builder) {
+	if len(r.trouble) == 0 {
+		return
+	}
+	w := r.words()
+	b.WriteString("\n## What went wrong\n\nThe worst first.\n\n| from | length | what | why | then |\n|---|--:|---|---|---|\n")
+	for i := range r.trouble[:min(len(r.trouble), mostRows)] {
+		t := &r.trouble[i]
+		from := r.at(t.From)
+		if t.From.Before(r.Span.From) {
+			from = "began before: " + from
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", from, r.length(t), t.What(w), t.Why(w), t.Then(w))
+	}
+	if n := len(r.trouble); n > mostRows {
+		fmt.Fprintf(b, "\nThese are the worst of %s.\n", format.Count(n))
+	}
+}
+
+// length is how long a trouble lasted, for a table.
+func (r *Report) length(t *trouble.Trouble) string {
+	switch {
+	case t.Length.Max > 0 && len(t.Refs) > 1:
+		return "up to " + t.Length.Short()
+	case t.Length.Max > 0:
+		return t.Length.Short()
+	case t.Kind == trouble.Lost || t.Kind == trouble.Restarted:
+		return ""
+	case t.To.IsZero():
+		return format.Precise(r.Span.To.Sub(t.From)) + ", lasts"
+	}
+	return format.Precise(t.To.Sub(t.From))
+}

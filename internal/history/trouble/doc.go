@@ -1,0 +1,21 @@
+// Package trouble finds in a recording what went wrong in a span. `report` begins with it.
+//
+// # What is trouble
+//
+// What the board calls a problem at an instant, package verdict decides from a State. Of a recording there are no States,
+// but terms, gaps and events, so that a day of thousands of primitives is answered at once. Trouble is:
+//
+//   - an election that had no leader for longer than Thresholds.LossGap, or whose leader lost it against its will;
+//   - an owner of anything else that lost it against its will: its lease ran out, it was ended by force, the server
+//     restarted, its session was told to have ended;
+//   - a lease that has no end any more;
+//   - somebody who waited for longer than Thresholds.Wait;
+//   - a source that did not answer for as long as LossGap, and a server that restarted.
+//
+// What several primitives of one source lost within a second, and the same host led, is one Trouble. Where one primitive
+// was lost more often than Thresholds.FlapLosses within Thresholds.FlapWithin, all of that is one.
+//
+// Locks that only take turns are none: [TurnsOf] says it of one in a line.
+//
+// Everything here is pure: it reads no file, no clock, and may be used from several goroutines at once.
+package trouble

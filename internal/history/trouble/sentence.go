@@ -1,0 +1,117 @@
+package trouble
+
+import (
+	"fmt"
+	"strings"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Words say how names are written where a sentence stands.
+type Words struct {
+	Ref  func(sources.Ref) string // a primitive, with its source and alias
+	Text func(string) string      // any other text that others wrote
+}
+
+// namedRefs is how many of several primitives are named.
+const namedRefs = 3
+
+// What says what went wrong, and of what.
+func (t *Trouble) What(w Words) string {
+	var names []string
+	for _, ref := range t.Refs {
+		names = append(names, w.Ref(ref))
+	}
+	where := format.Some(names, namedRefs)
+	owner := w.Text(t.Who.Name())
+	switch t.Kind {
+	case Vacant:
+		if len(t.Refs) > 1 {
+			return fmt.Sprintf("%s elections had no leader (%s)", format.Count(len(t.Refs)), where)
+		}
+		return where + " had no leader"
+	case Flapped:
+		text := fmt.Sprintf("%s was lost %d times, again and again", where, t.Times)
+		if t.Length.Max > 0 {
+			text += ": " + t.Length.Short() + " without an owner in all"
+		}
+		return text
+	case Outage:
+		return t.place(w) + " did not answer"
+	case Restarted:
+		return t.place(w) + " restarted"
+	case Endless:
+		return fmt.Sprintf("the lease of %s on %s has no end any more", owner, where)
+	case Waited:
+		return fmt.Sprintf("%s waited for %s", owner, where)
+	}
+	if len(t.Refs) > 1 {
+		return fmt.Sprintf("%s lost %s locks (%s)", w.Text(HostOf(t.Who)), format.Count(len(t.Refs)), where)
+	}
+	return fmt.Sprintf("%s lost %s", owner, where)
+}
+
+// place is the source, and the scope where it is one.
+func (t *Trouble) place(w Words) string {
+	if t.Scope != "" {
+		return w.Text(t.Source) + " " + w.Text(t.Scope)
+	}
+	return w.Text(t.Source)
+}
+
+// Why says why, as far as that is known.
+func (t *Trouble) Why(w Words) string {
+	if t.Ended == nil {
+		if t.Kind == Waited {
+			return ""
+		}
+		return w.Text(strings.TrimPrefix(t.Detail, sources.EndRemoved+"; "))
+	}
+	who, lease := w.Text(t.Who.Name()), "the lease of %s ran out"
+	if len(t.Refs) > 1 {
+		who, lease = w.Text(HostOf(t.Who)), "the leases of %s all ran out"
+	}
+	text := fmt.Sprintf(map[sources.Cause]string{
+		sources.CauseReleased: "%s gave it up", sources.CauseExpired: lease, sources.CauseDeleted: "it was deleted under %s",
+		sources.CauseEvicted: "%s was ended by force", sources.CauseReplaced: "another owner was written over %s",
+		sources.CauseRestart: "the server restarted under %s", sources.CauseSession: "the session of %s ended",
+		sources.CauseUnknown: "why %s lost it is not known",
+	}[t.Ended.Cause], who)
+	switch {
+	case t.By != "":
+		text = fmt.Sprintf("%s was ended by force by %s", who, w.Text(t.By))
+	case t.Ended.Cause != sources.CauseUnknown && t.Ended.How == sources.Inferred:
+		text += " (inferred)"
+	}
+	if t.Spread > 0 {
+		text += " within " + format.Precise(t.Spread)
+	}
+	if t.Unseen {
+		text += "; it was not observed then"
+	}
+	return text
+}
+
+// Then says what followed.
+func (t *Trouble) Then(w Words) string {
+	next := w.Text(t.Next.Name())
+	if len(t.Refs) > 1 {
+		next = w.Text(HostOf(t.Next))
+	}
+	switch {
+	case t.Kind == Waited:
+		return t.Detail
+	case next != "" && t.Kind == Vacant:
+		return "then " + next + " led"
+	case next != "" && len(t.Refs) > 1:
+		return "then " + next + " owned them"
+	case next != "":
+		return "then " + next + " owned it"
+	case t.Kind == Outage && !t.To.IsZero():
+		return "then it answered again"
+	case t.To.IsZero() && t.Kind <= Endless:
+		return "it lasts"
+	}
+	return ""
+}

@@ -1,0 +1,251 @@
+package trouble
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/internal/lane"
+	"coordtop/sources"
+)
+
+// Kind is what went wrong.
+type Kind uint8
+
+// The kinds, the gravest first.
+const (
+	Vacant    Kind = iota // nobody led
+	Flapped               // it was lost again and again
+	Outage                // a source did not answer
+	Endless               // a lease has no end any more
+	Restarted             // a server restarted
+	Lost                  // its owner lost it against its will, and no more is known to be wrong
+	Waited                // somebody waited for long
+)
+
+// Trouble is one thing that went wrong.
+type Trouble struct {
+	Kind   Kind
+	From   time.Time
+	To     time.Time        // zero: it lasts at the end of the span, or is an instant
+	Length sources.Interval // how long it is known to have lasted; of several the longest. Zero: it has none
+	Times  int              // how often it was lost; of Flapped
+	Source string           // of the primitives, or what did not answer
+	Scope  string           // of an Outage
+	Refs   []sources.Ref    // the primitives; none: it is of the source
+	Who    sources.OwnerRef // who led, owned or waited; of several the first
+	Next   sources.OwnerRef // who took it; of several the first, where one host took all. Zero: nobody did, or several
+	Spread time.Duration    // between the first and the last end of several
+	Ended  *sources.Term    // the term whose end it is; of several the first. Nil: it is about no end
+	By     string           // who ended it by force, and why; "": nobody is known to
+	Detail string           // what an event says of it
+	Unseen bool             // it ended or began while nobody observed it
+}
+
+// Input is what is looked through.
+type Input struct {
+	Span       history.Span
+	Lanes      []history.Lane
+	Events     []history.Event // of Kinds, in order: those before Span tell who waits already
+	Runs       []history.Run
+	Acts       []sources.Event // what people did: see history.Acts
+	Thresholds sources.Thresholds
+}
+
+// Kinds are the kinds of events that Find reads.
+func Kinds() []sources.EventKind {
+	return []sources.EventKind{sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted, sources.EventLeaseChanged,
+		sources.EventWaiterJoined, sources.EventWaiterLeft, sources.EventAcquired, sources.EventOwnerChanged}
+}
+
+// Find returns what went wrong, in order of time.
+func Find(in *Input) []Trouble {
+	var all []Trouble
+	for i := range in.Lanes {
+		all = append(all, in.flapped(in.lost(&in.Lanes[i]))...)
+	}
+	all = append(in.together(all), in.ofSources()...)
+	all = append(all, in.endless()...)
+	for _, w := range Waits(in) {
+		if w.Length.Min >= in.Thresholds.Wait {
+			all = append(all, w)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Trouble) int { return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Kind, b.Kind)) })
+	return all
+}
+
+// Worst orders what Find returned: what lasts first, then the gravest kind, then the longest and the most.
+func Worst(all []Trouble) []Trouble {
+	all = slices.Clone(all)
+	lasts := func(t *Trouble) int {
+		if t.To.IsZero() && t.Kind <= Outage {
+			return 0
+		}
+		return 1
+	}
+	weight := func(t *Trouble) time.Duration { return t.Length.Min * time.Duration(max(len(t.Refs), 1)) }
+	slices.SortStableFunc(all, func(a, b Trouble) int {
+		return cmp.Or(cmp.Compare(lasts(&a), lasts(&b)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(weight(&b), weight(&a)))
+	})
+	return all
+}
+
+// lost are the times at which a primitive was lost.
+func (in *Input) lost(l *history.Lane) (all []Trouble) {
+	gaps := map[int64]lane.Gap{} // by the end of the term before
+	if !l.Leveled() {
+		for _, g := range l.Gaps(in.Span) {
+			gaps[g.Start.At.UnixNano()] = g
+		}
+	}
+	terms := l.Terms
+	if l.Before != nil {
+		terms = slices.Insert(slices.Clone(terms), 0, *l.Before)
+	}
+	for i := range terms {
+		t := &terms[i]
+		if t.End.How == sources.Unknown || t.End.How == sources.Bound || t.End.At.After(in.Span.To) {
+			continue
+		}
+		g, vacant := gaps[t.End.At.UnixNano()]
+		if vacant = vacant && l.Kind != sources.KindMutex && g.Sum.Max > 0; !vacant && t.End.At.Before(in.Span.From) {
+			continue
+		}
+		long := vacant && g.Unbroken.Max >= in.Thresholds.LossGap
+		if !long && !t.Cause.Loss(t.How) {
+			continue
+		}
+		x := Trouble{Kind: Lost, From: t.End.At, Source: l.Ref.Source, Refs: []sources.Ref{l.Ref}, Who: t.Owner, Ended: t,
+			By: history.ForcedBy(l.Ref, t, in.Acts), Unseen: t.End.Within() > sources.Promptness && inDark(l.Dark, t.End)}
+		if i+1 < len(terms) && !l.Leveled() {
+			x.To, x.Next = terms[i+1].Start.At, terms[i+1].Owner
+		}
+		if vacant {
+			x.Kind, x.Length, x.To, x.Unseen = Vacant, g.Unbroken, time.Time{}, x.Unseen || !g.Lasts && g.After == nil
+			if g.After != nil {
+				x.To, x.Next = g.End.At, g.After.Owner
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// inDark reports whether something happened in a stretch in which nothing was observed, also in part.
+func inDark(dark []sources.Dark, at sources.Stamp) bool {
+	return slices.ContainsFunc(dark, func(d sources.Dark) bool {
+		return d.From.Before(at.At) && (d.To.IsZero() || d.To.After(at.Earliest()))
+	})
+}
+
+// flapped makes one of the losses of a primitive that come one after the other.
+func (in *Input) flapped(all []Trouble) []Trouble {
+	most := in.Thresholds.FlapLosses
+	for first := 0; first+most < len(all); first++ {
+		if all[first+most].From.Sub(all[first].From) > in.Thresholds.FlapWithin {
+			continue
+		}
+		last := first + most
+		for last+1 < len(all) && all[last+1].From.Sub(all[last+1-most].From) <= in.Thresholds.FlapWithin {
+			last++
+		}
+		one := all[first]
+		one.Kind, one.Times, one.Next, one.Length = Flapped, last-first+1, sources.OwnerRef{}, sources.Interval{}
+		one.To = all[last].To
+		for i := first; i <= last; i++ {
+			if all[i].Kind == Vacant {
+				one.Length = one.Length.Plus(all[i].Length)
+			}
+			one.By = cmp.Or(one.By, all[i].By)
+		}
+		all = slices.Replace(all, first, last+1, one)
+	}
+	return all
+}
+
+// meanwhile is how close to each other ends are that are one trouble.
+const meanwhile = time.Second
+
+// together makes one of what one host lost of one source at the same time.
+func (in *Input) together(all []Trouble) (joined []Trouble) {
+	slices.SortStableFunc(all, func(a, b Trouble) int { return a.From.Compare(b.From) })
+	for i := range all {
+		t := &all[i]
+		at := -1
+		for j := len(joined) - 1; j >= 0 && at < 0 && t.From.Sub(joined[j].From) <= meanwhile; j-- {
+			if o := &joined[j]; t.Kind != Flapped && o.Kind == t.Kind && o.Source == t.Source && HostOf(o.Who) == HostOf(t.Who) && o.Ended.Cause == t.Ended.Cause {
+				at = j
+			}
+		}
+		if at < 0 {
+			joined = append(joined, *t)
+			continue
+		}
+		o := &joined[at]
+		o.Refs = append(o.Refs, t.Refs...)
+		o.Spread = t.From.Sub(o.From)
+		if t.Length.Min > o.Length.Min {
+			o.Length = t.Length
+		}
+		if HostOf(o.Next) != HostOf(t.Next) {
+			o.Next = sources.OwnerRef{}
+		}
+		if t.To.IsZero() || !o.To.IsZero() && t.To.After(o.To) {
+			o.To = t.To
+		}
+		o.By, o.Unseen = cmp.Or(o.By, t.By), o.Unseen || t.Unseen
+	}
+	return joined
+}
+
+// HostOf is what owners of one host have in common: their name, up to what tells processes apart.
+func HostOf(o sources.OwnerRef) string {
+	name, _, _ := strings.Cut(o.Name(), ":")
+	return name
+}
+
+// ofSources are the outages and the restarts.
+func (in *Input) ofSources() (all []Trouble) {
+	down := map[[2]string]int{} // the outage of a scope, from 1
+	for i := range in.Events {
+		e := &in.Events[i]
+		key := [2]string{e.Ref.Source, e.Scope}
+		at := down[key] - 1
+		switch {
+		case !e.At.Before(in.Span.To):
+		case e.Kind == sources.EventSourceDown && at < 0:
+			all = append(all, Trouble{Kind: Outage, From: e.At, Source: e.Ref.Source, Scope: e.Scope, Detail: e.Detail})
+			down[key] = len(all)
+		case e.Kind == sources.EventSourceUp && at >= 0:
+			all[at].To = e.At
+			delete(down, key)
+		case e.Kind == sources.EventRestarted:
+			all = append(all, Trouble{Kind: Restarted, From: e.At, To: e.At, Source: e.Ref.Source, Scope: e.Scope, Detail: e.Detail})
+		}
+	}
+	return slices.DeleteFunc(all, func(t Trouble) bool {
+		over := !t.To.IsZero()
+		return over && t.To.Before(in.Span.From) || over && t.Kind == Outage && t.To.Sub(t.From) < in.Thresholds.LossGap
+	})
+}
+
+// endless are the leases that lost their end.
+func (in *Input) endless() (all []Trouble) {
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.Kind != sources.EventLeaseChanged || !strings.HasPrefix(e.Detail, sources.EndRemoved) || e.At.Before(in.Span.From) || !e.At.Before(in.Span.To) {
+			continue
+		}
+		t := Trouble{Kind: Endless, From: e.At, Source: e.Ref.Source, Refs: []sources.Ref{e.Ref}, Who: e.Owner, Detail: e.Detail}
+		for j := i + 1; j < len(in.Events) && t.To.IsZero(); j++ {
+			if o := &in.Events[j]; o.Ref == e.Ref && (o.Kind == sources.EventLeaseChanged || o.Kind == sources.EventOwnerChanged || o.Kind == sources.EventAcquired) {
+				t.To = o.At
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}

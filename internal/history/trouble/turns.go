@@ -1,0 +1,42 @@
+package trouble
+
+import (
+	"slices"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Turns says of a lock that it went from hand to hand as it should.
+type Turns struct {
+	Owners []string // by name, the last one first
+	Times  int      // how often it was taken
+	Every  time.Duration
+}
+
+// fewTurns is from how many on a lock is said to take turns.
+const fewTurns = 3
+
+// TurnsOf returns how a mutex was taken again and again. ok is false where that says too little: it was taken a few times, its
+// owners are many, or it is an election or a semaphore.
+func TurnsOf(l *history.Lane, span history.Span) (t Turns, ok bool) {
+	if l.Kind != sources.KindMutex || l.Leveled() {
+		return t, false
+	}
+	var starts []time.Time
+	for i := range slices.Backward(l.Terms) {
+		x := &l.Terms[i]
+		if name := x.Owner.Name(); !slices.Contains(t.Owners, name) {
+			t.Owners = append(t.Owners, name)
+		}
+		if x.Start.Happened() && !x.Start.At.Before(span.From) {
+			starts = append(starts, x.Start.At)
+		}
+	}
+	if t.Times = len(starts); t.Times < fewTurns {
+		return t, false
+	}
+	t.Every = starts[0].Sub(starts[t.Times-1]) / time.Duration(t.Times-1)
+	return t, true
+}

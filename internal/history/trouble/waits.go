@@ -1,0 +1,68 @@
+package trouble
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Waits are the stays in queues that touch the span, the longest first. Next is the waiter itself where it was served in
+// the end; Detail says how it ended.
+func Waits(in *Input) (all []Trouble) {
+	type key struct {
+		ref sources.Ref
+		id  string
+	}
+	waiting, runs := map[key]Trouble{}, map[key]int64{}
+	end := func(k key, w Trouble) {
+		if w.To.After(in.Span.To) {
+			w.To = in.Span.To
+		}
+		w.Length = sources.Interval{Min: w.To.Sub(w.From), Max: w.To.Sub(w.From)}
+		if w.To.After(in.Span.From) {
+			all = append(all, w)
+		}
+		delete(waiting, k)
+	}
+	for i := range in.Events {
+		e := &in.Events[i]
+		k := key{e.Ref, e.Owner.ID}
+		w, known := waiting[k]
+		switch w.To = e.At; {
+		case !e.At.Before(in.Span.To):
+		case e.Kind == sources.EventWaiterJoined:
+			if !known || runs[k] != e.Run {
+				waiting[k], runs[k] = Trouble{Kind: Waited, From: e.At, Source: e.Ref.Source, Refs: []sources.Ref{e.Ref}, Who: e.Owner}, e.Run
+			}
+		case known && e.Kind == sources.EventWaiterLeft:
+			w.Detail = "left"
+			end(k, w)
+		case known && (e.Kind == sources.EventAcquired || e.Kind == sources.EventOwnerChanged):
+			w.Next, w.Detail = e.Owner, "owned it then"
+			end(k, w)
+		}
+	}
+	for k, w := range waiting { // its run may have ended first
+		w.To, w.Detail = in.Span.To, "not seen to end"
+		for _, run := range in.Runs {
+			if run.ID == runs[k] && !run.Live {
+				w.To = sources.Earlier(w.To, run.To)
+			}
+		}
+		end(k, w)
+	}
+	slices.SortFunc(all, func(a, b Trouble) int {
+		return cmp.Or(cmp.Compare(b.Length.Min, a.Length.Min), a.From.Compare(b.From), strings.Compare(a.Refs[0].Name, b.Refs[0].Name), strings.Compare(a.Who.ID, b.Who.ID))
+	})
+	return all
+}
+
+// Under are the terms of a lane that touch a stretch: who owned it while somebody waited.
+func Under(l *history.Lane, of *Trouble) []sources.Term {
+	return slices.DeleteFunc(slices.Clone(l.Terms), func(t sources.Term) bool {
+		return !t.Start.At.Before(of.To) || t.End.How != sources.Unknown && !t.End.At.After(of.From)
+	})
+}
