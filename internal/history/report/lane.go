@@ -5,6 +5,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"coordtop/internal/format"
 	"coordtop/internal/history"
 	"coordtop/internal/lane"
@@ -19,6 +21,7 @@ const (
 	marked      = 4    // of so many narrow gaps side by side each is drawn
 	letters     = 12   // the least width of a run that has its letter
 	namedCells  = 6    // the least room for the name of an owner
+	firstCells  = 24   // the longest name above a bar
 	titledTerms = 1000 // up to so many terms each has its own title
 )
 
@@ -69,7 +72,8 @@ func (p *picture) levels(l *history.Lane, top int) {
 
 // terms draws the terms, in the parts of them that were observed.
 func (p *picture) terms(l *history.Lane, top int) {
-	drawn := 0.0
+	drawn, named := 0.0, 0.0
+	seen := map[uint8]bool{} // hues of owners that were named
 	for i := range l.Terms {
 		t := &l.Terms[i]
 		until := p.Span.To
@@ -92,13 +96,20 @@ func (p *picture) terms(l *history.Lane, top int) {
 				wide, left = end-x, x
 			}
 		}
+		room := int((wide-4)/charWide) - 2
 		if wide >= letters {
 			text := string('A' + rune(t.Hue%26))
-			if room := int((wide-4)/charWide) - 2; room >= namedCells {
+			if room >= namedCells {
 				text += " " + cut(format.Label(t.Owner.Name(), 300), room)
 			}
 			fmt.Fprintf(p, `<text class="in" x="%.1f" y="%d">%s</text>`, left+2, top+laneHigh/2+4, escaped(text))
 		}
+		if room < namedCells && wide > 0 && !seen[t.Hue] && left >= named { // above its first bar, where that is too short for it
+			name := cut(format.Label(t.Owner.Name(), 300), firstCells)
+			fmt.Fprintf(p, `<text class="first" x="%.1f" y="%d">%s</text>`, left, top+6, escaped(name))
+			named = left + float64(ansi.StringWidth(name)+1)*charWide*9/12
+		}
+		seen[t.Hue] = true
 	}
 }
 
@@ -121,6 +132,10 @@ func (p *picture) gaps(l *history.Lane, top int) {
 		}
 		for from, to := range p.observed(g.Start.At, end, l.Dark) {
 			m := mark{from: p.x(from), to: p.x(to), gap: g}
+			if l.Kind == sources.KindMutex {
+				fmt.Fprintf(p, `<rect class="free" x="%.1f" y="%d" width="%.1f" height="4"><title>free since %s, %s</title></rect>`, m.from, top+laneHigh/2-2, max(m.to-m.from, 0), escaped(p.at(g.Start.At)), g.Short())
+				continue
+			}
 			if m.narrow = m.to-m.from < gapWide; m.narrow {
 				m.from = max(m.to-gapWide, p.left) // the run behind it keeps its letter
 				m.to = m.from + gapWide

@@ -167,7 +167,7 @@ func (r *Report) numbers(b *strings.Builder) {
 		return
 	}
 	b.WriteString("| primitive | kind | owners, last one first | changes | gaps | without an owner | longest gap | not observed |\n|---|---|---|--:|--:|--:|--:|--:|\n")
-	lanes := r.longest(mostRows)
+	lanes := r.lanes[:min(len(r.lanes), mostRows)]
 	for i := range lanes {
 		l := &lanes[i]
 		newest := slices.Clone(l.Terms)
@@ -183,30 +183,8 @@ func (r *Report) numbers(b *strings.Builder) {
 			format.Precise(sum.Unseen))
 	}
 	if n := len(r.lanes); n > len(lanes) {
-		fmt.Fprintf(b, "\nThese are those of %s primitives that nobody owned for longest. Name some to see others.\n", format.Count(n))
+		fmt.Fprintf(b, "\nThese are the first of %s primitives: those in the worst trouble, then those that nobody owned for longest. Name some to see others.\n", format.Count(n))
 	}
-}
-
-// longest are the lanes in their order; of more than most those that nobody owned for longest.
-func (r *Report) longest(most int) []history.Lane {
-	if len(r.lanes) <= most {
-		return r.lanes
-	}
-	var order []int
-	free := make([]time.Duration, len(r.lanes))
-	for i := range r.lanes {
-		order = append(order, i)
-		if r.lanes[i].Kind != sources.KindMutex { // that may be free
-			known := r.lanes[i].Known()
-			free[i] = known.Sum(r.Span, r.Span.To).Nobody.Max
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(free[b], free[a]) })
-	var lanes []history.Lane
-	for _, i := range slices.Sorted(slices.Values(order[:most])) {
-		lanes = append(lanes, r.lanes[i])
-	}
-	return lanes
 }
 
 // ownersNamed is how many owners a line of the numbers names.

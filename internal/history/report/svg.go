@@ -22,16 +22,16 @@ const (
 	foot      = 40  // below them, for the legend
 	charWide  = 7.4 // of a text
 	nameCells = 36  // the longest name, left of the lanes
-	mostLanes = 200
+	mostLanes = 40
 	hues      = 8
 )
 
 // shapes, light and dark are the style: a page says which colours it needs.
 const (
-	shapes = `text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}.in{font-weight:bold}.dark{stroke-dasharray:1 4;stroke-width:2}.event{stroke-dasharray:4 3}`
-	light  = `svg{background:#fff}text{fill:#1f2328}.in{fill:#fff}.dim,.level{fill:#6e7781}.dark{stroke:#6e7781}.grid{stroke:#d0d7de}.gap{fill:#cf222e}.event{stroke:#9a6700;fill:#9a6700}` +
+	shapes = `text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}.in{font-weight:bold}.first{font-size:9px}.dark{stroke-dasharray:1 4;stroke-width:2}.event{stroke-dasharray:4 3}`
+	light  = `svg{background:#fff}text{fill:#1f2328}.in{fill:#fff}.dim,.level{fill:#6e7781}.dark{stroke:#6e7781}.grid{stroke:#d0d7de}.gap{fill:#cf222e}.free{fill:#d0d7de}.event{stroke:#9a6700;fill:#9a6700}` +
 		`.o0{fill:#0550ae}.o1{fill:#8250df}.o2{fill:#1b7c83}.o3{fill:#116329}.o4{fill:#3b5bdb}.o5{fill:#a0408f}.o6{fill:#57606a}.o7{fill:#4d6b00}`
-	dark = `svg{background:#0d1117}text{fill:#e6edf3}.in{fill:#0d1117}.dim,.level{fill:#8b949e}.dark{stroke:#8b949e}.grid{stroke:#30363d}.gap{fill:#ff7b72}.event{stroke:#d29922;fill:#d29922}` +
+	dark = `svg{background:#0d1117}text{fill:#e6edf3}.in{fill:#0d1117}.dim,.level{fill:#8b949e}.dark{stroke:#8b949e}.grid{stroke:#30363d}.gap{fill:#ff7b72}.free{fill:#30363d}.event{stroke:#d29922;fill:#d29922}` +
 		`.o0{fill:#79c0ff}.o1{fill:#d2a8ff}.o2{fill:#76e3ea}.o3{fill:#7ee787}.o4{fill:#a5b4fc}.o5{fill:#f0a6e0}.o6{fill:#c9d1d9}.o7{fill:#c0d860}`
 	hatched = `<pattern id="many" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="gap" d="M0 0h2v4h-2z"/></pattern>`
 )
@@ -47,9 +47,10 @@ type picture struct {
 	titled bool // each term says what it is
 }
 
-// SVG draws who owned each primitive. Gaps are drawn last and over the whole height.
+// SVG draws who owned each primitive. Times in which nobody led are drawn last and over the whole height; a mutex that is free is
+// a thin grey line.
 func (r *Report) SVG(out io.Writer) error {
-	p := picture{Report: r, lanes: r.longest(mostLanes)}
+	p := picture{Report: r, lanes: r.lanes[:min(len(r.lanes), mostLanes)]}
 	p.high = head + len(p.lanes)*laneHigh + foot
 	gaps, terms := 0, 0
 	for i := range p.lanes {
@@ -63,7 +64,7 @@ func (r *Report) SVG(out io.Writer) error {
 		title = r.Title + ": " + title
 	}
 	if n := len(r.lanes); n > len(p.lanes) {
-		title += fmt.Sprintf(", %d of %s primitives: those that nobody owned for longest", len(p.lanes), format.Count(n))
+		title += fmt.Sprintf(", the first %d of %s primitives: those in the worst trouble, then those that nobody owned for longest", len(p.lanes), format.Count(n))
 	}
 	fmt.Fprintf(&p, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="t d">`+"\n", width, p.high)
 	fmt.Fprintf(&p, "<title id=\"t\">%s</title>\n<desc id=\"d\">%d primitives, %d terms, %d times without an owner.</desc>\n", escaped(title), len(p.lanes), terms, gaps)
@@ -137,11 +138,12 @@ func (p *picture) axis() {
 func (p *picture) legend() {
 	x, y := float64(margin), p.high-18
 	for _, item := range [][2]string{
-		{`<rect class="o0" x="%.1f" y="%d" width="16" height="10"/>`, "an owner: a letter each"},
-		{`<path class="gap" d="M%.1f %dh16v10h-16z"/>`, "nobody"},
+		{`<rect class="o0" x="%.1f" y="%d" width="16" height="10"/>`, "an owner"},
+		{`<path class="gap" d="M%.1f %dh16v10h-16z"/>`, "nobody leads"},
+		{`<path class="free" d="M%.1f %dm0 3h16v4h-16z"/>`, "free"},
 		{`<rect fill="url(#many)" x="%.1f" y="%d" width="16" height="10"/>`, "many times nobody"},
 		{`<path class="dark" d="M%.1f %dm0 5h16"/>`, "not observed"},
-		{`<rect class="level" x="%.1f" y="%d" width="16" height="10"/>`, "permits (left: the most)"},
+		{`<rect class="level" x="%.1f" y="%d" width="16" height="10"/>`, "permits"},
 		{`<path class="event" d="M%.1f %dm8 0l5 5l-5 5l-5-5z"/>`, "action, note"},
 	} {
 		fmt.Fprintf(p, item[0]+`<text class="dim" x="%.1f" y="%d">%s</text>`+"\n", x, y, x+22, y+10, item[1])

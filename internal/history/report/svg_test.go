@@ -40,12 +40,12 @@ func TestAReportOfMuchIsBounded(t *testing.T) {
 	}
 	lanes = append(lanes, flapping("worst", 5_000, 100*time.Millisecond))
 	text, picture := both(t, made{lanes: lanes})
-	for _, want := range []string{"those of 1,100 primitives that nobody owned for longest", "s/worst | election", "These are the longest of 6,099."} {
+	for _, want := range []string{"These are the first of 1,100 primitives: those in the worst trouble", "s/worst | election", "These are the longest of 6,099."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report does not say %q", want)
 		}
 	}
-	if !strings.Contains(picture, "200 of 1,100 primitives") || !strings.Contains(picture, ">worst<") {
+	if !strings.Contains(picture, "the first 40 of 1,100 primitives") || !strings.Contains(picture, ">worst<") {
 		t.Error("the picture does not say what it leaves out, or leaves out the worst")
 	}
 	if len(text) > 500_000 || len(picture) > 500_000 {
@@ -70,5 +70,20 @@ func TestThePictureNamesWhatIsInIt(t *testing.T) {
 	}
 	if strings.Contains(text, "https://") || strings.Contains(text, "www.") {
 		t.Errorf("the report has a link:\n%s", text)
+	}
+}
+
+func TestAFreeMutexIsGreyAndNamesStandAboveShortBars(t *testing.T) {
+	t.Parallel()
+	job := history.Lane{Ref: sources.Ref{Source: "s", Name: "job"}, Kind: sources.KindMutex, Terms: []sources.Term{
+		term("feed-number-one", 1, 3, sources.Seen, sources.Seen), term("feed-number-two", 20, 22, sources.Seen, sources.Seen), term("feed-number-one", 40, 42, sources.Seen, sources.Seen)}}
+	_, picture := both(t, made{lanes: []history.Lane{job}})
+	if strings.Contains(picture, `<rect class="gap"`) || strings.Count(picture, `<rect class="free"`) != 3 {
+		t.Errorf("a free mutex looks like trouble:\n%s", picture)
+	}
+	for _, name := range []string{"one", "two"} {
+		if n := strings.Count(picture, ">feed-number-"+name+"</text>"); n != 1 {
+			t.Errorf("%s is named %d times:\n%s", name, n, picture)
+		}
 	}
 }

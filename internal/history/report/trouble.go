@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,14 +50,20 @@ func (r *Report) readTrouble(ctx context.Context, reader history.EventReader, re
 	return nil
 }
 
-// chooseLanes leaves out what did not change and was right, where nobody was named, and puts first what was in trouble.
+// foremost is how many primitives of one trouble stand before those of the next.
+const foremost = 3
+
+// chooseLanes leaves out what did not change and was right, where nobody was named, and puts first what was in trouble, then
+// what nobody owned for longest, unless that may be.
 func (r *Report) chooseLanes(all bool) {
-	grave := map[sources.Ref]int{}
-	for i := range r.trouble {
-		for _, ref := range r.trouble[i].Refs {
-			if grave[ref] == 0 {
-				grave[ref] = i - len(r.trouble)
+	grave, free := map[sources.Ref]int{}, map[sources.Ref]time.Duration{}
+	for i, n := 0, len(r.trouble); i < n; i++ {
+		for j, ref := range r.trouble[i].Refs {
+			order := i - n
+			if j < foremost {
+				order -= n
 			}
+			grave[ref] = min(grave[ref], order)
 		}
 	}
 	if all {
@@ -64,7 +71,18 @@ func (r *Report) chooseLanes(all bool) {
 			return grave[l.Ref] == 0 && len(l.Terms) < 2 && lane.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
 		})
 	}
-	slices.SortStableFunc(r.lanes, func(x, y history.Lane) int { return grave[x.Ref] - grave[y.Ref] })
+	for i := range r.lanes {
+		if l := &r.lanes[i]; l.Kind != sources.KindMutex {
+			known := l.Known()
+			free[l.Ref] = known.Sum(r.Span, r.Span.To).Nobody.Max
+		}
+	}
+	slices.SortStableFunc(r.lanes, func(x, y history.Lane) int {
+		if order := grave[x.Ref] - grave[y.Ref]; order != 0 || grave[x.Ref] < 0 {
+			return order
+		}
+		return cmp.Compare(free[y.Ref], free[x.Ref])
+	})
 }
 
 // words are how names stand in a cell.
