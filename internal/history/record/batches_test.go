@@ -58,3 +58,13 @@ func TestInputsAreWrittenWhileMuchElseIs(t *testing.T) {
 		}
 	})
 }
+
+// TestWhereNothingComesMeanwhileNoClockIsAsked: the Hub of a recording that is copied has none.
+func TestWhereNothingComesMeanwhileNoClockIsAsked(t *testing.T) {
+	t.Parallel()
+	since := time.Now()
+	r := newBatcher(nil, &disk{}, sources.EncoderOptions{}, since, time.Time{})
+	if until, err := r.meanwhile(since, func() ([]sources.Input, uint64) { return nil, 0 }); err != nil || until != since {
+		t.Errorf("%v %v", until, err)
+	}
+}

@@ -73,7 +73,7 @@ func (p *picture) levels(l *history.Lane, top int) {
 // terms draws the terms, in the parts of them that were observed.
 func (p *picture) terms(l *history.Lane, top int) {
 	drawn, named := 0.0, 0.0
-	seen := map[uint8]bool{} // hues of owners that were named
+	seen := map[string]bool{} // owners
 	for i := range l.Terms {
 		t := &l.Terms[i]
 		until := p.Span.To
@@ -104,12 +104,12 @@ func (p *picture) terms(l *history.Lane, top int) {
 			}
 			fmt.Fprintf(p, `<text class="in" x="%.1f" y="%d">%s</text>`, left+2, top+laneHigh/2+4, escaped(text))
 		}
-		if room < namedCells && wide > 0 && !seen[t.Hue] && left >= named { // above its first bar, where that is too short for it
+		if room < namedCells && wide > 0 && !seen[t.Owner.Name()] && left >= named { // above its first bar, where that is too short for it
 			name := cut(format.Label(t.Owner.Name(), 300), firstCells)
 			fmt.Fprintf(p, `<text class="first" x="%.1f" y="%d">%s</text>`, left, top+6, escaped(name))
 			named = left + float64(ansi.StringWidth(name)+1)*charWide*9/12
 		}
-		seen[t.Hue] = true
+		seen[t.Owner.Name()] = true
 	}
 }
 
