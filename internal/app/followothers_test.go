@@ -88,7 +88,7 @@ func TestWhatPeopleDoIsRecordedByTheCoordtopThatRecords(t *testing.T) {
 		released("seen")
 		noted("n1", "deploy 7", filepath.Join(folder, historyName))
 		noted("n2", "of another recording", "elsewhere")
-		reports(1, "| release by ", "deploy 7", "released by force by ")
+		reports(1, "| release by ", "deploy 7", "\\(\"seen\"\\) |")
 		if got := asked("history"); !strings.Contains(got, "evicted by ") {
 			t.Errorf("the history has no cause:\n%s", got)
 		}

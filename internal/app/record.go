@@ -281,7 +281,7 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 }
 
 // exportTo writes a stretch of a recording to a new file.
-func (p *program) exportTo(ctx context.Context, o recordOptions, from history.Log, span history.Span) (err error) {
+func (p *program) exportTo(ctx context.Context, o recordOptions, from *sqlite.Reader, span history.Span) (err error) {
 	// What is half done has another name, and its folder is ours.
 	folder, err := os.MkdirTemp(filepath.Dir(o.export), ".coordtop-export-")
 	if err != nil {
@@ -289,12 +289,18 @@ func (p *program) exportTo(ctx context.Context, o recordOptions, from history.Lo
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	part := filepath.Join(folder, filepath.Base(o.export))
-	err = record.Copy(ctx, from, span, o.mask, func(r history.Run) (record.Output, error) {
-		if o.mask {
-			r.Host, r.PID, r.Title, r.TitleColor = "masked", 0, "", ""
-		}
-		return sqlite.Begin(context.WithoutCancel(ctx), sqlite.Options{Path: part, Alone: true}, r)
-	})
+	err = sqlite.ErrOtherVersion
+	if !o.mask && o.until == "" {
+		err = from.Extract(ctx, part, span)
+	}
+	if errors.Is(err, sqlite.ErrOtherVersion) {
+		err = record.Copy(ctx, from, span, o.mask, func(r history.Run) (record.Output, error) {
+			if o.mask {
+				r.Host, r.PID, r.Title, r.TitleColor = "masked", 0, "", ""
+			}
+			return sqlite.Begin(context.WithoutCancel(ctx), sqlite.Options{Path: part, Alone: true}, r)
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("exporting the recording: %w", err)
 	}

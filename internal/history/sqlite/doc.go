@@ -26,6 +26,8 @@
 // says which file the WAL belongs to, a [Reader] refuses to join it to another, and Begin sets such a WAL aside, as
 // NAME-wal.stray-DATE. What is written over a file in place keeps its inode, and is not noticed.
 //
+// [Reader.Extract] copies what there is from an instant on into another file, without an Input being read.
+//
 // # The tables
 //
 //   - run: one process that recorded. Between its last and the next began nobody recorded.

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"coordtop/internal/history"
+)
+
+// ErrOtherVersion reports that a recording has the tables of another version.
+var ErrOtherVersion = errors.New("its tables are those of another version")
+
+// Extract copies what is recorded from an instant on to a new file, table by table, in a second for some hundred MB. Groups
+// are copied whole: the first may begin earlier, where no run does any more. Its error wraps ErrOtherVersion where the
+// tables differ, and history.ErrNothing where nothing is recorded from then on.
+func (r *Reader) Extract(ctx context.Context, to string, span history.Span) error {
+	_, has, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	if has != version {
+		return fmt.Errorf("%s: %w", r.path, ErrOtherVersion)
+	}
+	w, err := Begin(ctx, Options{Path: to, Alone: true}, history.Run{Span: span})
+	if err != nil {
+		return err
+	}
+	err = explained(to, w.extract(ctx, r.path, span))
+	return errors.Join(err, w.Close())
+}
+
+// extract fills a file that is new. What is in it is complete when it is closed, or it is no use.
+func (w *Writer) extract(ctx context.Context, from string, span history.Span) error {
+	exec := func(text string, args ...any) (err error) {
+		_, err = w.conn.ExecContext(ctx, text, args...)
+		return err
+	}
+	old := (&url.URL{Scheme: "file", OmitHost: true, Path: from, RawQuery: "mode=ro"}).String()
+	err := exec("pragma synchronous = off; pragma journal_mode = off")
+	if err == nil {
+		err = exec("attach database ? as old", old)
+	}
+	if err != nil {
+		return err
+	}
+	err = exec("begin immediate")
+	for _, text := range []string{
+		"delete from run",
+		"insert into run select id, host, pid, version, max(began, ?1), min(last, ?2), min(coalesce(ended, last), ?2), title, color from old.run where last >= ?1 and began < ?2",
+		"update kept set since = max(?1, (select since from old.kept))",
+		"insert into lane select * from old.lane where since < ?2 and (gone is null or gone >= ?1)",
+		"insert into scope select * from old.scope",
+		"insert into placed select * from old.placed where lane in (select id from lane)",
+		"insert into term select * from old.term o where start < ?2 and lane in (select id from lane) and (until >= ?1 or until is null and run in (select id from run) or " +
+			"start >= (select max(start) from old.term where lane = o.lane and start <= ?1))",
+		"insert into level select * from old.level o where at < ?2 and lane in (select id from lane) and at >= coalesce((select max(at) from old.level where lane = o.lane and at <= ?1), ?1)",
+		"insert into dark select * from old.dark where start < ?2 and (until is null or until >= ?1)",
+		"insert into lost select * from old.lost where start < ?2 and until >= ?1",
+		"insert into event select * from old.event where at >= ?1 and at < ?2",
+		"insert into gop select * from old.gop where start < ?2 and until >= ?1",
+		"insert into chunk select * from old.chunk where gop in (select id from gop)",
+		"insert into tail select * from old.tail where gop in (select id from gop)",
+	} {
+		if err == nil {
+			err = exec(text, span.From.UnixNano(), span.To.UnixNano())
+		}
+	}
+	if err == nil {
+		err = exec("commit")
+	}
+	var groups int
+	if err == nil {
+		err = w.conn.QueryRowContext(ctx, "select count(*) from gop").Scan(&groups)
+	}
+	if err == nil && groups == 0 {
+		err = history.ErrNothing
+	}
+	return err
+}
