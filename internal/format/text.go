@@ -134,7 +134,14 @@ func UTF8(b []byte) (s string, exact bool) {
 }
 
 // Width is the number of terminal cells that s takes. s may carry styles.
-func Width(s string) int { return ansi.StringWidth(s) }
+func Width(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s) // as nearly all are
+}
 
 // Fit returns s cut or padded on the right to exactly width cells; a cut is marked
 // with an ellipsis. s must be clean but may carry styles. Width 0 or less gives "".
@@ -142,10 +149,10 @@ func Fit(s string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	w := ansi.StringWidth(s)
+	w := Width(s)
 	if w > width {
 		s = ansi.Truncate(s, width, "…")
-		w = ansi.StringWidth(s)
+		w = Width(s)
 	}
 	return s + strings.Repeat(" ", max(width-w, 0))
 }
