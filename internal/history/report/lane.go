@@ -5,8 +5,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"coordtop/internal/format"
 	"coordtop/internal/history"
 	"coordtop/internal/lane"
@@ -107,7 +105,7 @@ func (p *picture) terms(l *history.Lane, top int) {
 		if room < namedCells && wide > 0 && !seen[t.Owner.Name()] && left >= named { // above its first bar, where that is too short for it
 			name := cut(format.Label(t.Owner.Name(), 300), firstCells)
 			fmt.Fprintf(p, `<text class="first" x="%.1f" y="%d">%s</text>`, left, top+6, escaped(name))
-			named = left + float64(ansi.StringWidth(name)+1)*charWide*9/12
+			named = left + float64(format.Width(name)+1)*charWide*9/12
 		}
 		seen[t.Owner.Name()] = true
 	}

@@ -91,7 +91,7 @@ func (p *picture) name() {
 		}
 		name = cut(format.Label(name, 300), nameCells)
 		p.labels = append(p.labels, name)
-		cells = max(cells, ansi.StringWidth(name))
+		cells = max(cells, format.Width(name))
 	}
 	p.left = 2*margin + charWide*float64(cells)
 }
@@ -154,7 +154,7 @@ func (p *picture) legend() {
 // cut takes the middle out of a clean text of more than n cells: the ends of a long name tell it
 // from its neighbours.
 func cut(s string, n int) string {
-	w := ansi.StringWidth(s)
+	w := format.Width(s)
 	if w <= n {
 		return s
 	}
