@@ -36,6 +36,7 @@ type Options struct {
 	NoColor    bool            // no colours; also where NO_COLOR is set to anything
 
 	Greeting string // what the footer says first; "": nothing
+	Trouble  bool   // the Trouble screen is shown first
 
 	Theme string // "dark" or "light"; "" and "auto": what the terminal says its background is
 

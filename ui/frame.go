@@ -58,6 +58,9 @@ func (m *model) stage() {
 	if m.Shown == screen.Detail {
 		pastReader{m}.joinLanes()
 	}
+	if m.Shown == screen.Trouble {
+		m.Trouble.List.SetHeight(screen.TroubleRows(m.Layout.Body()))
+	}
 	if m.Shown == screen.Audit {
 		m.listAudit()
 		m.AuditList.SetHeight(screen.AuditRows(m.Layout.Body()))

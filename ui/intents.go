@@ -70,6 +70,8 @@ func (m *model) move(i keys.Intent) {
 		moveIn(&m.EventList, i)
 	case screen.Audit:
 		moveIn(&m.AuditList, i)
+	case screen.Trouble:
+		moveIn(&m.Trouble.List, i)
 	case screen.Help:
 		m.HelpAt = screen.MoveHelp(&m.Scene, m.line.input.Value(), m.HelpAt, i)
 	default:
@@ -84,6 +86,10 @@ func moveIn[K comparable](l *cursor.List[K], i keys.Intent) {
 
 // openRow shows all there is to know about the row under the cursor.
 func (m *model) openRow() {
+	if m.Shown == screen.Trouble {
+		m.goToTrouble()
+		return
+	}
 	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.pickAuditEntry() {
 		return
 	}

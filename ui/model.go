@@ -56,6 +56,11 @@ type model struct {
 		list    []action.AuditEntry // the newest first
 	}
 
+	troubleRead struct {
+		at      time.Time // when it was looked what went wrong; zero: that is to be done
+		running bool
+	}
+
 	frame    tea.View  // what View returns: drawn by Update
 	tabTitle heldTitle // the title of the window
 }
@@ -105,6 +110,9 @@ func newModel(o Options) *model {
 	m.Rows.Filter.Find = m.rowOf
 	m.Clock, m.Now = m.time()
 	m.Started = m.Clock
+	if o.Trouble {
+		m.open(screen.Trouble)
+	}
 	if o.Greeting != "" {
 		m.SayFor(longMessage, paint.Clean(o.Greeting))
 	} else if o.Demo && !m.feeds.replaying() {

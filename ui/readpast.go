@@ -49,6 +49,7 @@ type jump struct {
 // asked is what the board wants of the recording.
 type asked struct {
 	read    func(pastMsg) pastMsg // nil: there is no recording
+	context context.Context       // of what is read; nil: there is no recording
 	running bool
 	rest    time.Time // after a failure nothing is asked until then
 	jump    *jump     // nil: no change is looked for
@@ -115,7 +116,7 @@ type pastReader struct{ *model }
 // askIn has the recording asked in a context.
 func (m pastReader) askIn(ctx context.Context) {
 	if h := m.options.History; h != nil {
-		m.Time.Reads = true
+		m.Time.Reads, m.asked.context = true, ctx
 		m.asked.read = func(msg pastMsg) pastMsg { return msg.read(ctx, h) }
 	}
 }

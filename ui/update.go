@@ -28,6 +28,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if reading := m.readAudit(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
+	if reading := m.readTrouble(); reading != nil {
+		cmd = tea.Batch(reading, cmd)
+	}
 	if changed {
 		m.draw()
 	}
@@ -74,6 +77,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return m.press(m.joiner.Timeout(msg)), true
 	case auditMsg:
 		m.haveAudit(msg)
+		return nil, true
+	case troubleMsg:
+		m.haveTrouble(msg)
 		return nil, true
 	case pastMsg:
 		pastReader{m}.havePast(msg)

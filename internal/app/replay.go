@@ -76,7 +76,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 		player.Play(true)
 	}
 	defer p.unfinished.begin()()
-	return p.runBoard(ctx, ctx, c, o.boardOptions, ui.Options{Player: player, History: store, Greeting: said})
+	return p.runBoard(ctx, ctx, c, o.boardOptions, ui.Options{Player: player, History: store, Greeting: said, Trouble: o.at == "" && o.speed == 0})
 }
 
 // speeds are the values of --speed, for people.

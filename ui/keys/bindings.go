@@ -33,6 +33,7 @@ const (
 	Locks    Intent = "locks"
 	Events   Intent = "events"
 	Audit    Intent = "audit"
+	Trouble  Intent = "trouble"
 	Sources  Intent = "sources"
 	Caps     Intent = "caps"
 	Pause    Intent = "pause"
@@ -132,10 +133,11 @@ const (
 	InKeep     // whether to quit and leave the screen as text
 	InAudit    // what was done through this program and others
 	InTimeline // lanes
+	InTrouble  // what went wrong
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
 	InReplay   // on any screen that shows the past: these come before the screen's own
-	InScreens  = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline
+	InScreens  = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline | InTrouble
 	InViews    = InScreens | InHelp // letters that are no keys in the help look for words
 	inRow      = InLocks | InDetail | InTimeline
 	inLogs     = InEvents | InAudit | InTimeline // lists for which the filter of the list holds
@@ -190,10 +192,12 @@ func boardBindings() []Binding {
 		{Timeline, InScreens, []string{"3", "t"}, "", "Timeline: who owned what and when, a lane for each row of the list"},
 		{Events, InScreens, []string{"5", ":events"}, "", "Events: what happened, newest first"},
 		{Audit, InScreens, []string{"6", ":audit"}, "", "Audit: what was done through coordtop, by whom and why"},
+		{Trouble, InScreens, []string{"7", ":trouble"}, "", "Trouble: what went wrong in the last hour, or in a recording"},
 		{Sources, InScreens, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
 		{Caps, InSources, []string{"c"}, "caps", "what can be done with each source, and what counts as a write"},
 		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
 		{Open, InLocks | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
+		{Open, InTrouble, []string{"enter"}, "go there", "go to that instant, with the cursor on that row"},
 		{Problems, InLocks, []string{"!"}, "problems", "only problems, or all rows"},
 		{Kind, InLocks | inLogs, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{Sort, InLocks, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
@@ -204,7 +208,7 @@ func boardBindings() []Binding {
 		{Crash, InLocks | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
 		{Pause, InScreens, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
 		{Refresh, inRow | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
-		{Back, InDetail | InHelp | InSources | InCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
+		{Back, InDetail | InHelp | InSources | InCaps | InTrouble, []string{"esc", "q"}, "back", "back to where this was opened"},
 		{Back, inLogs, []string{"q"}, "back", "back to the list"},
 		{Up, InViews, []string{"k", "up"}, "", "one line up"},
 		{Down, InViews, []string{"j", "down"}, "", "one line down"},

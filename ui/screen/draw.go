@@ -60,7 +60,7 @@ func scrolling(draw func(sc *Scene, w int) []string) func(*Scene) Frame {
 // locksScreen is the list and what stands around it.
 func locksScreen(sc *Scene) Frame {
 	l := sc.Layout
-	lines := troubleLines(sc, l.Width, l.Trouble)
+	lines := sourceTroubleLines(sc, l.Width, l.Trouble)
 	if l.rules > 0 {
 		lines = append(lines, sc.Theme.Line(l.Width).Rule().Done())
 	}

@@ -61,6 +61,8 @@ type Scene struct {
 	AuditError   string              // why it cannot be read; "": it can
 	AuditList    cursor.List[string] // the actions that the Audit screen lists, by ID
 
+	Trouble TroubleState // what the Trouble screen shows
+
 	Time TimelineState // what the Timeline screen shows
 
 	Shown      View
@@ -106,7 +108,7 @@ func NameOf(sc *Scene, ref sources.Ref) string { return paint.Clean(sc.Rows.Show
 
 // Arrange computes the boxes for the size and what there is to show.
 func (sc *Scene) Arrange(w, h int) {
-	sc.Layout = measure(w, h, sc.Rows.Total, len(troubles(sc)), BoolInt(sc.Replay != nil))
+	sc.Layout = measure(w, h, sc.Rows.Total, len(sourceTroubles(sc)), BoolInt(sc.Replay != nil))
 	sc.longest.measure(sc)
 	sc.columns = fitColumns(sc.Layout.Width, sc.longest).shaped(sc.Shape)
 	sc.Locks.SetHeight(sc.Layout.List)

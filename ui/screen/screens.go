@@ -17,6 +17,7 @@ const (
 	Sources
 	Detail
 	Caps
+	Trouble
 	Help
 	viewCount
 )
@@ -41,6 +42,7 @@ func viewTable() [viewCount]viewEntry {
 		Sources:  {name: "Sources", opens: keys.Sources, context: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
 		Detail:   {context: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
 		Caps:     {opens: keys.Caps, context: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
+		Trouble:  {opens: keys.Trouble, context: keys.InTrouble, help: "TROUBLE", draw: troubleScreen},
 		Help:     {opens: keys.Help, context: keys.InHelp, draw: helpScreen},
 	}
 }

@@ -37,7 +37,8 @@ type Report struct {
 	acts    []sources.Event
 	waits   []trouble.Trouble // the longest first
 	upTo    time.Time         // the events behind it were not read; zero: all were
-	runs    []history.Run
+
+	unrecorded []sources.Dark // when nobody recorded
 }
 
 // Of how much a report tells: the events that are read, and the rows of a table.
@@ -49,16 +50,6 @@ const (
 // Read reads what is to be told of refs; nil: of all that changed, or that nobody owned for a
 // while.
 func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources.Ref) (err error) {
-	if r.runs, err = reader.Runs(ctx); err != nil {
-		return err
-	}
-	if r.lanes, err = reader.Lanes(ctx, refs, r.Span); err != nil {
-		return err
-	}
-	if r.acts, err = history.Acts(ctx, reader, r.Span); err != nil {
-		return err
-	}
-	r.acts = append(r.acts, r.Actions...)
 	if err = r.readTrouble(ctx, reader, refs); err != nil {
 		return err
 	}
@@ -127,7 +118,7 @@ func (r *Report) Markdown(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "# %s, %s to %s\n\n", title, r.at(r.Span.From), r.at(r.Span.To))
 	r.summary(&b)
-	if holes := r.unrecorded(); len(holes) > 0 && holes[0].From.Equal(r.Span.From) {
+	if holes := r.unrecorded; len(holes) > 0 && holes[0].From.Equal(r.Span.From) {
 		fmt.Fprintf(&b, "\nNothing is recorded of the time before %s: neither the numbers nor the tables say anything about it.\n", r.at(holes[0].To))
 	}
 	r.troubleTable(&b)
@@ -311,26 +302,9 @@ func (r *Report) eventTable(b *strings.Builder, title, nothing string, wanted fu
 	}
 }
 
-// unrecorded are the stretches in which no run recorded. What a run could not write or observe is
-// in the Dark of the lanes.
-func (r *Report) unrecorded() []sources.Dark {
-	var holes []sources.Dark
-	from := r.Span.From
-	for _, run := range r.runs {
-		if run.From.After(from) && from.Before(r.Span.To) {
-			holes = append(holes, sources.Dark{From: from, To: sources.Earlier(run.From, r.Span.To)})
-		}
-		from = sources.Later(from, run.To)
-	}
-	if r.Span.To.Sub(from) > time.Second { // what is being recorded is a moment behind
-		holes = append(holes, sources.Dark{From: from, To: r.Span.To})
-	}
-	return holes
-}
-
 func (r *Report) holes(b *strings.Builder) {
 	b.WriteString("\n## Not recorded\n\n")
-	holes := r.unrecorded()
+	holes := r.unrecorded
 	if len(holes) == 0 {
 		b.WriteString("A coordtop ran all of the time. The numbers say what it could not observe or write.\n")
 		return

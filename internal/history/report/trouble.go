@@ -15,32 +15,16 @@ import (
 	"coordtop/sources"
 )
 
-// sourceEvents is how many events of sources are read from before the span: an outage may have begun there.
-const sourceEvents = 200
-
-// readTrouble reads what went wrong with lanes, and who waited longest.
-func (r *Report) readTrouble(ctx context.Context, reader history.EventReader, refs []sources.Ref) error {
-	ofRows, err := reader.Events(ctx, r.Span.From, mostEvents/4, mostEvents, history.EventFilter{Refs: refs, Kinds: []sources.EventKind{
-		sources.EventWaiterJoined, sources.EventWaiterLeft, sources.EventAcquired, sources.EventOwnerChanged, sources.EventLeaseChanged}})
+// readTrouble reads the lanes, what went wrong with them, and who waited longest.
+func (r *Report) readTrouble(ctx context.Context, reader history.Reader, refs []sources.Ref) error {
+	in, err := trouble.Read(ctx, reader, refs, r.Span, r.Actions)
 	if err != nil {
 		return err
 	}
-	ofSources, err := reader.Events(ctx, r.Span.From, sourceEvents, mostEvents, history.EventFilter{Kinds: []sources.EventKind{
-		sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted}})
-	if err != nil {
-		return err
+	if r.Thresholds != (sources.Thresholds{}) {
+		in.Thresholds = r.Thresholds
 	}
-	in := trouble.Input{Span: r.Span, Lanes: r.lanes, Runs: r.runs, Acts: r.acts, Thresholds: r.Thresholds}
-	if in.Thresholds == (sources.Thresholds{}) {
-		in.Thresholds = sources.DefaultThresholds()
-	}
-	in.Events = slices.Clone(ofRows)
-	for i := range ofSources {
-		if refs == nil || concerns(&ofSources[i].Event, refs) {
-			in.Events = append(in.Events, ofSources[i])
-		}
-	}
-	slices.SortStableFunc(in.Events, func(x, y history.Event) int { return x.Compare(&y) })
+	r.lanes, r.acts, r.unrecorded = in.Lanes, in.Acts, in.Unrecorded()
 	r.trouble = trouble.Worst(trouble.Find(&in))
 	for _, w := range trouble.Waits(&in) {
 		if w.Length.Min >= shortWait && len(r.waits) < mostWaits {

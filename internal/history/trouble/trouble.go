@@ -44,20 +44,14 @@ type Trouble struct {
 	Unseen bool             // it ended or began while nobody observed it
 }
 
-// Input is what is looked through.
+// Input is what is looked through: see Read.
 type Input struct {
 	Span       history.Span
 	Lanes      []history.Lane
-	Events     []history.Event // of Kinds, in order: those before Span tell who waits already
+	Events     []history.Event // in order; those before Span tell who waits already, and what is down
 	Runs       []history.Run
 	Acts       []sources.Event // what people did: see history.Acts
 	Thresholds sources.Thresholds
-}
-
-// Kinds are the kinds of events that Find reads.
-func Kinds() []sources.EventKind {
-	return []sources.EventKind{sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted, sources.EventLeaseChanged,
-		sources.EventWaiterJoined, sources.EventWaiterLeft, sources.EventAcquired, sources.EventOwnerChanged}
 }
 
 // Find returns what went wrong, in order of time.

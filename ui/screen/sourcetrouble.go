@@ -9,8 +9,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// trouble is one thing to know about a source, in a line of its own.
-type trouble struct {
+// sourceTrouble is one thing to know about a source, in a line of its own.
+type sourceTrouble struct {
 	source string
 	state  string
 	text   string
@@ -19,14 +19,14 @@ type trouble struct {
 	st     paint.Style // where loud
 }
 
-// troubles lists the sources that do not answer, with the error and the next try, then
+// sourceTroubles lists the sources that do not answer, with the error and the next try, then
 // what sources warn of.
-func troubles(sc *Scene) []trouble {
-	var loud, quiet []trouble
+func sourceTroubles(sc *Scene) []sourceTrouble {
+	var loud, quiet []sourceTrouble
 	for i := range sc.State.Sources {
 		s := &sc.State.Sources[i]
 		if h := sourceHealth(sc, s); h.loud {
-			loud = append(loud, trouble{source: h.name, state: h.text, text: why(s), retry: retryText(sc, s), loud: true, st: h.st})
+			loud = append(loud, sourceTrouble{source: h.name, state: h.text, text: why(s), retry: retryText(sc, s), loud: true, st: h.st})
 		}
 	}
 	for i := range sc.State.Scopes {
@@ -36,7 +36,7 @@ func troubles(sc *Scene) []trouble {
 			if c.Name != "" {
 				name += " " + paint.Clean(c.Name)
 			}
-			quiet = append(quiet, trouble{source: name, text: paint.Clean(w)})
+			quiet = append(quiet, sourceTrouble{source: name, text: paint.Clean(w)})
 		}
 	}
 	return append(loud, quiet...)
@@ -62,20 +62,20 @@ func retryText(sc *Scene, s *sources.SourceStatus) string {
 	}
 }
 
-// troubleLines draws h lines of trouble; when there is more, the last one says how
+// sourceTroubleLines draws h lines of trouble; when there is more, the last one says how
 // much.
-func troubleLines(sc *Scene, w, h int) []string {
+func sourceTroubleLines(sc *Scene, w, h int) []string {
 	if h < 1 {
 		return nil
 	}
-	all, more := troubles(sc), 0
+	all, more := sourceTroubles(sc), 0
 	if len(all) > h {
 		more = len(all) - h + 1
 		all = all[:h-1]
 	}
 	lines := make([]string, 0, h)
 	for _, t := range all {
-		lines = append(lines, troubleLine(sc, t, w))
+		lines = append(lines, sourceTroubleLine(sc, t, w))
 	}
 	if more > 0 {
 		lines = append(lines, sc.Theme.Line(w).Skip(3).Put(sc.Theme.Dim, format.Count(more)+" more about sources").Done())
@@ -83,7 +83,7 @@ func troubleLines(sc *Scene, w, h int) []string {
 	return sc.Theme.Box(lines, w, h)
 }
 
-func troubleLine(sc *Scene, t trouble, w int) string {
+func sourceTroubleLine(sc *Scene, t sourceTrouble, w int) string {
 	l := sc.Theme.Line(w).Skip(1)
 	if !t.loud {
 		return l.Put(sc.Theme.Warn, sc.Theme.Marks[verdict.Warn]).Skip(1).Put("", t.source).Skip(2).Put(sc.Theme.Dim, t.text).Done()

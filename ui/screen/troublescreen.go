@@ -1,0 +1,159 @@
+package screen
+
+import (
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/internal/history"
+	"coordtop/internal/history/trouble"
+	"coordtop/sources"
+	"coordtop/ui/cursor"
+	"coordtop/ui/paint"
+)
+
+// TroubleState is what the Trouble screen shows.
+type TroubleState struct {
+	Read       bool   // something was read
+	Error      string // why it cannot be read; "": it can
+	Span       history.Span
+	Found      []trouble.Trouble // in order of time
+	Unrecorded []sources.Dark
+	List       cursor.List[int] // places in Found
+}
+
+// Selected is the trouble under the cursor; nil: there is none.
+func (s *TroubleState) Selected() *trouble.Trouble {
+	if i, ok := s.List.Selected(); ok && i < len(s.Found) {
+		return &s.Found[i]
+	}
+	return nil
+}
+
+// troubleReadout is how many lines the trouble under the cursor takes in full.
+const troubleReadout = 7
+
+// TroubleRows is how many troubles are listed in h lines.
+func TroubleRows(h int) int { return listedRows(h, troubleReadout) }
+
+// troubleScreen lists what went wrong in a recording, in order of time, with the one under the cursor in full below.
+func troubleScreen(sc *Scene) Frame {
+	s, w := &sc.Trouble, sc.Layout.Width
+	selected, _ := s.List.Selected()
+	shown := s.List.Visible()
+	list := logList{title: "WHAT WENT WRONG", text: troubleSpan(sc), warn: unrecordedText(s), pos: s.List.Pos(), count: s.List.Len(),
+		empty: noTrouble(sc), lines: len(shown), height: TroubleRows(sc.Layout.Body()), readout: troubleInFull(sc, s.Selected(), w)}
+	words := troubleWords(sc)
+	return list.draw(sc, func(i int, l *paint.Line) {
+		t := &s.Found[shown[i]]
+		l.Cursor(shown[i] == selected).Cell(sc.Theme.Dim, instantCell(sc, t.From, ""), eventTime).Skip(1)
+		l.Right(troubleStyle(sc, t), troubleLength(t, s.Span), lengthCells).Skip(2)
+		parts := []paint.Part{paint.Plain(t.What(words))}
+		if why := t.Why(words); why != "" {
+			parts = append(parts, sc.Theme.Dim.Text(": "+why))
+		}
+		if then := t.Then(words); then != "" {
+			parts = append(parts, sc.Theme.Dim.Text("; "+then))
+		}
+		putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
+	})
+}
+
+// lengthCells is the room of a length in the list.
+const lengthCells = 9
+
+// troubleWords are how names stand on the screen.
+func troubleWords(sc *Scene) trouble.Words {
+	return trouble.Words{Ref: func(ref sources.Ref) string { return NameOf(sc, ref) }, Text: paint.CleanLabel}
+}
+
+func troubleStyle(sc *Scene, t *trouble.Trouble) paint.Style {
+	switch {
+	case t.Kind <= trouble.Outage:
+		return sc.Theme.Bad
+	case t.Kind == trouble.Waited:
+		return sc.Theme.Warn
+	}
+	return ""
+}
+
+// troubleLength is how long it lasted, in a word.
+func troubleLength(t *trouble.Trouble, span history.Span) string {
+	switch {
+	case t.Length.Max > 0 && t.Length.Min == t.Length.Max:
+		return format.Precise(t.Length.Min)
+	case t.Length.Max > 0:
+		return "~" + format.Precise(t.Length.Max)
+	case t.Kind == trouble.Lost || t.Kind == trouble.Restarted:
+		return ""
+	case t.To.IsZero():
+		return "≥" + format.Precise(span.To.Sub(t.From))
+	}
+	return format.Precise(t.To.Sub(t.From))
+}
+
+func troubleSpan(sc *Scene) string {
+	s := &sc.Trouble
+	if !s.Read {
+		return ""
+	}
+	layout := time.DateTime
+	if s.Span.To.Sub(s.Span.From) <= 12*time.Hour {
+		layout = time.TimeOnly
+	}
+	in := sc.Now.Location()
+	return s.Span.From.In(in).Format(time.DateTime) + " to " + s.Span.To.In(in).Format(layout+" MST")
+}
+
+func unrecordedText(s *TroubleState) string {
+	var sum time.Duration
+	for _, d := range s.Unrecorded {
+		sum += d.To.Sub(d.From)
+	}
+	if sum == 0 {
+		return ""
+	}
+	return "not recorded for " + format.Precise(sum)
+}
+
+// noTrouble stands where nothing is listed.
+func noTrouble(sc *Scene) string {
+	switch s := &sc.Trouble; {
+	case !sc.Time.Reads:
+		return "nothing is recorded here"
+	case s.Error != "":
+		return "the recording cannot be read: " + s.Error
+	case !s.Read:
+		return "reading the recording..."
+	}
+	return "Nothing went wrong in what was recorded."
+}
+
+// troubleInFull is all there is to say of a trouble.
+func troubleInFull(sc *Scene, t *trouble.Trouble, w int) []string {
+	if t == nil {
+		return nil
+	}
+	words, in := troubleWords(sc), sc.Now.Location()
+	var lines []string
+	say := func(name, text string) {
+		if text != "" {
+			lines = append(lines, readoutLine(sc, w, name, sc.Theme.FitParts([]paint.Part{paint.Plain(text)}, w-10)...))
+		}
+	}
+	say("WHAT", t.What(words))
+	say("WHY", t.Why(words))
+	say("THEN", t.Then(words))
+	const layout = "2006-01-02 15:04:05.000"
+	when := t.From.In(in).Format(layout)
+	if t.To.After(t.From) {
+		when += " to " + t.To.In(in).Format(layout)
+	}
+	say("WHEN", when)
+	var names []string
+	for _, ref := range t.Refs {
+		names = append(names, paint.Clean(ref.Source)+"/"+NameOf(sc, ref))
+	}
+	say("WHERE", strings.Join(names, ", "))
+	return lines
+}

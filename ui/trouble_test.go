@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/internal/history/historytest"
+	"coordtop/internal/history/recordtest"
+	"coordtop/ui/uitest"
+)
+
+// TestAReplayOpensOnWhatWentWrong looks through the recorded hour and goes where it says.
+func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	log := hour(t)
+	reader, _ := recordtest.File(t, log)
+	p := history.NewPlayer(t.Context(), log, log)
+	defer p.Close()
+	arrives := func(want time.Time) {
+		t.Helper()
+		for began := time.Now(); p.Position().Moving || !p.Position().At.Equal(want); time.Sleep(time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("it is at %+v, not at %v", p.Position(), want)
+			}
+		}
+	}
+	p.Seek(at(5 * time.Minute))
+	arrives(at(5 * time.Minute))
+	m := board(Options{Player: p, History: reader, Width: 160, Height: 48, Trouble: true})
+	d := &driver{model: m}
+	m.troubleRead.at, m.troubleRead.running = time.Time{}, false // what the first Update asked for is lost here
+	read := m.readTrouble()
+	if read == nil || m.readTrouble() != nil {
+		t.Fatal("it is not read, or twice at a time")
+	}
+	m.draw()
+	d.shows(t, "reading the recording...")
+	m.Update(read())
+	for _, want := range []string{
+		"WHAT WENT WRONG", "not recorded for 90 s", "1 of ",
+		"300 ms  billing/cron had no leader: the lease of host-1 ran out; then host-2 led",
+		" s  leases did not answer: no answer for 3s; then it answered again",
+		"7.0 s  billing/cron had no leader: the lease of host-2 ran out; then host-3 led",
+	} {
+		d.shows(t, want)
+	}
+	if m.readTrouble() != nil {
+		t.Error("a file is read again")
+	}
+	for t0 := m.Trouble.Selected(); !strings.HasPrefix(t0.Who.Name(), "host-2"); t0 = m.Trouble.Selected() {
+		d.press("j")
+	}
+	d.shows(t, "WHERE   leases/billing/cron")
+	d.press("enter")
+	arrives(at(51*time.Minute + 30*time.Second + published))
+	second(m)
+	d.shows(t, "no leader")
+	if row, _ := m.Selected(); row == nil || row.Ref != historytest.Billing() {
+		t.Errorf("the cursor is on %+v", row)
+	}
+}
+
+func TestABoardWithoutARecordingSaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := drive(newTestFeed(uitest.State(noon())), Options{Width: 80, Height: 24})
+		d.press("7")
+		d.shows(t, "nothing is recorded here")
+	})
+}
