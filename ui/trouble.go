@@ -31,7 +31,7 @@ type troubleMsg struct {
 // readTrouble is the command that looks what went wrong, when it is time for that; nil: it is not.
 func (m *model) readTrouble() tea.Cmd {
 	r := &m.troubleRead
-	if m.Shown != screen.Trouble || m.asked.context == nil {
+	if m.Shown != screen.Trouble || m.asked.context == nil || m.State == nil {
 		return nil
 	}
 	if r.running || !r.at.IsZero() && (m.OnlyPast || m.Clock.Sub(r.at).Abs() < troubleEvery) {

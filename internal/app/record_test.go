@@ -223,3 +223,28 @@ func TestGetMissesAnElectionThatOnlyTheRecordingKnows(t *testing.T) {
 	config("other:*")
 	missed("with another pattern", 0)
 }
+
+func TestRecordSaysThatItsFileWasMovedAndGoesOn(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	set(t, writer(t, server.Addr()), "job", "host-1", time.Hour)
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- w.main(ctx, "record", "redis://"+server.Addr()+"/0?mutex=job") }() // received below
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into "+w.home) })
+	path := filepath.Join(w.home, ".local", "state", "coordtop", historyName)
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "it was renamed, replaced or removed; the recording goes on in another file") })
+	for look := newWorld(t); !strings.Contains(look.stdout.String(), "host-1"); {
+		look.home = w.home
+		look.main(t.Context(), "history")
+	}
+	cancel()
+	if code := <-done; code != 0 {
+		t.Errorf("exit code %d: %s", code, w.stderr)
+	}
+}

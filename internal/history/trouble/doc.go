@@ -1,4 +1,4 @@
-// Package trouble finds in a recording what went wrong in a span. `report` begins with it.
+// Package trouble finds in a recording what went wrong in a span. `report` begins with it, and a replay opens on it.
 //
 // # What is trouble
 //
@@ -12,10 +12,10 @@
 //   - somebody who waited for longer than Thresholds.Wait;
 //   - a source that did not answer for as long as LossGap, and a server that restarted.
 //
-// What several primitives of one source lost within a second, and the same host led, is one Trouble. Where one primitive
-// was lost more often than Thresholds.FlapLosses within Thresholds.FlapWithin, all of that is one.
+// What one host lost of one source within a second is one Trouble, and so is what a restart of the server took from all.
+// Where one primitive was lost more often than Thresholds.FlapLosses within Thresholds.FlapWithin, all of that is one.
 //
 // Locks that only take turns are none: [TurnsOf] says it of one in a line.
 //
-// Everything here is pure: it reads no file, no clock, and may be used from several goroutines at once.
+// All but [Read] is pure: it reads no file and no clock, and may be used from several goroutines at once.
 package trouble

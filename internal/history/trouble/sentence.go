@@ -46,6 +46,9 @@ func (t *Trouble) What(w Words) string {
 	case Waited:
 		return fmt.Sprintf("%s waited for %s", owner, where)
 	}
+	if owner == "" {
+		return fmt.Sprintf("%s locks were lost (%s)", format.Count(len(t.Refs)), where)
+	}
 	if len(t.Refs) > 1 {
 		return fmt.Sprintf("%s lost %s locks (%s)", w.Text(HostOf(t.Who)), format.Count(len(t.Refs)), where)
 	}
@@ -79,6 +82,8 @@ func (t *Trouble) Why(w Words) string {
 		sources.CauseUnknown: "why %s lost it is not known",
 	}[t.Ended.Cause], who)
 	switch {
+	case who == "":
+		text = "the server restarted"
 	case t.By != "":
 		text = fmt.Sprintf("%s was ended by force by %s", who, w.Text(t.By))
 	case t.Ended.Cause != sources.CauseUnknown && t.Ended.How == sources.Inferred:

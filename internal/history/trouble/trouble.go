@@ -35,7 +35,7 @@ type Trouble struct {
 	Source string           // of the primitives, or what did not answer
 	Scope  string           // of an Outage
 	Refs   []sources.Ref    // the primitives; none: it is of the source
-	Who    sources.OwnerRef // who led, owned or waited; of several the first
+	Who    sources.OwnerRef // who led, owned or waited; of several the first, zero where they were of several hosts
 	Next   sources.OwnerRef // who took it; of several the first, where one host took all. Zero: nobody did, or several
 	Spread time.Duration    // between the first and the last end of several
 	Ended  *sources.Term    // the term whose end it is; of several the first. Nil: it is about no end
@@ -163,19 +163,28 @@ func (in *Input) flapped(all []Trouble) []Trouble {
 // meanwhile is how close to each other ends are that are one trouble.
 const meanwhile = time.Second
 
-// together makes one of what one host lost of one source at the same time.
+// alike is what those have in common that are one trouble.
+type alike struct {
+	kind   Kind
+	source string
+	host   string // "": of all, where the server took it from them
+	cause  sources.Cause
+}
+
+// together makes one of what one host lost of one source at the same time, or all hosts by a restart of the server.
 func (in *Input) together(all []Trouble) (joined []Trouble) {
 	slices.SortStableFunc(all, func(a, b Trouble) int { return a.From.Compare(b.From) })
+	last := map[alike]int{} // the place in joined, from 1
 	for i := range all {
 		t := &all[i]
-		at := -1
-		for j := len(joined) - 1; j >= 0 && at < 0 && t.From.Sub(joined[j].From) <= meanwhile; j-- {
-			if o := &joined[j]; t.Kind != Flapped && o.Kind == t.Kind && o.Source == t.Source && HostOf(o.Who) == HostOf(t.Who) && o.Ended.Cause == t.Ended.Cause {
-				at = j
-			}
+		key := alike{t.Kind, t.Source, HostOf(t.Who), t.Ended.Cause}
+		if key.cause == sources.CauseRestart {
+			key.host = ""
 		}
-		if at < 0 {
+		at := last[key] - 1
+		if at < 0 || t.Kind == Flapped || t.From.Sub(joined[at].From) > meanwhile {
 			joined = append(joined, *t)
+			last[key] = len(joined)
 			continue
 		}
 		o := &joined[at]
@@ -186,6 +195,9 @@ func (in *Input) together(all []Trouble) (joined []Trouble) {
 		}
 		if HostOf(o.Next) != HostOf(t.Next) {
 			o.Next = sources.OwnerRef{}
+		}
+		if HostOf(o.Who) != HostOf(t.Who) {
+			o.Who = sources.OwnerRef{}
 		}
 		if t.To.IsZero() || !o.To.IsZero() && t.To.After(o.To) {
 			o.To = t.To

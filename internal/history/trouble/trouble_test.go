@@ -68,9 +68,12 @@ func TestTroubleIsFound(t *testing.T) {
 		acts   []sources.Event
 		want   string
 	}{
-		"ten leaders of one host at once":      {lanes: many(func(i int) string { return fmt.Sprint("host-22:", i) }, 0.0004), want: "100 10 elections had no leader (s/e0, s/e1, s/e2 and 7 more) | the leases of host-22 all ran out within 3.6 ms | then other led"},
-		"ten of two hosts":                     {lanes: many(func(i int) string { return fmt.Sprintf("h%d:%d", i%2, i) }, 0.0004), want: "100 5 elections had no leader (s/e0, s/e2, s/e4 and 2 more) | the leases of h0 all ran out within 3.2 ms | then other led\n100 5 elections had no leader (s/e1, s/e3, s/e5 and 2 more) | the leases of h1 all ran out within 3.2 ms | then other led"},
-		"two, a while apart":                   {lanes: many(func(i int) string { return "h:1" }, 5)[:2], want: "100 s/e0 had no leader | the lease of h:1 ran out | then other:1 led\n105 s/e1 had no leader | the lease of h:1 ran out | then other:1 led"},
+		"ten leaders of one host at once": {lanes: many(func(i int) string { return fmt.Sprint("host-22:", i) }, 0.0004), want: "100 10 elections had no leader (s/e0, s/e1, s/e2 and 7 more) | the leases of host-22 all ran out within 3.6 ms | then other led"},
+		"ten of two hosts":                {lanes: many(func(i int) string { return fmt.Sprintf("h%d:%d", i%2, i) }, 0.0004), want: "100 5 elections had no leader (s/e0, s/e2, s/e4 and 2 more) | the leases of h0 all ran out within 3.2 ms | then other led\n100 5 elections had no leader (s/e1, s/e3, s/e5 and 2 more) | the leases of h1 all ran out within 3.2 ms | then other led"},
+		"two, a while apart":              {lanes: many(func(i int) string { return "h:1" }, 5)[:2], want: "100 s/e0 had no leader | the lease of h:1 ran out | then other:1 led\n105 s/e1 had no leader | the lease of h:1 ran out | then other:1 led"},
+		"a restart takes all from all": {lanes: []history.Lane{led("a", term("x:1", 1, 100, sources.CauseRestart), term("y", 103, 0, 0)), led("b", term("z:1", 1, 100, sources.CauseRestart), term("y", 103, 0, 0)),
+			lock("c", term("x:1", 1, 100, sources.CauseRestart)), lock("d", term("z:1", 1, 100, sources.CauseRestart))},
+			want: "100 2 elections had no leader (s/a, s/b) | the server restarted | then y led\n100 2 locks were lost (s/c, s/d) | the server restarted | "},
 		"nobody leads at the end":              {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseSession))}, want: "100 s/a had no leader | the session of x ended | it lasts"},
 		"a leader that resigns":                {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseReleased), term("y", 100.5, 0, 0))}},
 		"a leader that resigns, and nobody":    {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseReleased), term("y", 103, 0, 0))}, want: "100 s/a had no leader | x gave it up | then y led"},
