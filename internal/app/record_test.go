@@ -238,7 +238,9 @@ func TestRecordSaysThatItsFileWasMovedAndGoesOn(t *testing.T) {
 	if err := os.Rename(path, path+".old"); err != nil {
 		t.Fatal(err)
 	}
-	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "it was renamed, replaced or removed; the recording goes on in another file") })
+	w.stderr.await(t, func(s string) bool {
+		return strings.Contains(s, "it was renamed, replaced or removed; the recording goes on in another file")
+	})
 	for look := newWorld(t); !strings.Contains(look.stdout.String(), "host-1"); {
 		look.home = w.home
 		look.main(t.Context(), "history")

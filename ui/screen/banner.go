@@ -30,6 +30,10 @@ func drawBanner(sc *Scene, w int) string {
 	}
 	say(" " + sc.Keys.KeyOf(keys.Play) + " play/stop ")
 	say(sc.Keys.KeyOf(keys.PreviousEvent) + " " + sc.Keys.KeyOf(keys.NextEvent) + " event ")
+	if sc.OnlyPast {
+		say(sc.Keys.KeyOf(keys.Present) + " end ")
+		say(sc.Keys.KeyOf(keys.Trouble) + " what went wrong ")
+	}
 	say(sc.Keys.KeyOf(keys.Slower) + " " + sc.Keys.KeyOf(keys.Faster) + " speed ")
 	say(" " + sc.Keys.KeyOf(keys.At) + "  nothing can be done here")
 	return l.Put(th.Notice, fmt.Sprintf("%*s", max(w-l.X, 0), "")).Done()

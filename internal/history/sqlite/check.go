@@ -15,7 +15,7 @@ import (
 // checked is up to how many bytes a file is read whole when somebody begins to write to it, in some tenths of a second.
 const checked = 64 << 20
 
-// checking reads a file whole beside its Writer, who records meanwhile.
+// checking reads a file in WAL mode whole beside its Writer, who records meanwhile.
 type checking struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -57,7 +57,9 @@ func (c *checking) end() {
 
 // checkPages fails with history.ErrDamaged where a page is not what it should be. Of a large file that is noticed
 // when the page is used.
-func checkPages(ctx context.Context, db *sql.DB) error {
+func checkPages(ctx context.Context, db interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}) error {
 	var size int64
 	if err := db.QueryRowContext(ctx, "select page_count * page_size from pragma_page_count, pragma_page_size").Scan(&size); err != nil || size > checked {
 		return err

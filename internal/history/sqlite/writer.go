@@ -36,7 +36,7 @@ type Writer struct {
 	conn     *sql.Conn // its only connection
 	note     string
 	files    identity  // when it was opened
-	check    *checking // nil: the file is not open
+	check    *checking // nil: nothing is looked for
 	run      history.Run
 	prepared map[string]*sql.Stmt
 
@@ -167,6 +167,12 @@ func (w *Writer) begin(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, w.shut())
 	}
+	if w.files[1] == nil { // a reader and the writer would wait for each other
+		if err := explained(w.o.Path, checkPages(ctx, w.conn)); err != nil {
+			return errors.Join(err, w.shut())
+		}
+		return nil
+	}
 	w.check = check(ctx, w.o.Path)
 	return nil
 }
@@ -200,8 +206,10 @@ func (w *Writer) Write(b *history.Batch) error {
 	if !w.files.stands(identityOf(w.o.Path)) {
 		return errors.Join(fmt.Errorf("%s: %w", w.o.Path, history.ErrMoved), w.leave())
 	}
-	if err := w.check.damage(); err != nil {
-		return w.putAside(err)
+	if w.check != nil {
+		if err := w.check.damage(); err != nil {
+			return w.putAside(err)
+		}
 	}
 	if err := w.enough(); err != nil {
 		return err
