@@ -34,6 +34,7 @@ type recording struct {
 	inputs  *sources.InputBuffer
 	known   time.Time // up to when an earlier run recorded these sources; zero: none did
 	began   time.Time
+	forgot  string         // what is said where that could not be read; "": it could
 	reader  *sqlite.Reader // of the place; nil: nothing is recorded
 	*record.Recorder
 }
@@ -109,6 +110,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	last, err := r.lastKnown(ctx, resumeWithin)
 	if err != nil && !noRecording(err) {
 		r.logger.Warn("reading what was recorded", "err", err)
+		r.forgot = fmt.Sprintf("what was recorded cannot be read, so earlier owners and times are missing: %v", err)
 	}
 	if r.began = time.Now(); last != nil {
 		r.known = last.At().Wall
@@ -159,7 +161,7 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 	if r.reader == nil {
 		return
 	}
-	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Begin: func(ctx context.Context) (record.Output, error) {
+	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Note: r.forgot, Begin: func(ctx context.Context) (record.Output, error) {
 		host, _ := os.Hostname() // without a name the number of the process is left
 		now := time.Now()
 		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version(), Title: r.config.Title, TitleColor: r.config.Color})

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -59,4 +60,25 @@ func TestWhatHappensWhileAFileIsMovedOrDamagedIsWrittenOnce(t *testing.T) {
 			stop()
 		})
 	}
+}
+
+func TestWhatIsUnusualFromTheStartIsSaid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hub := sources.NewHub(t.Context(), sources.HubOptions{})
+		defer hub.Close()
+		d := &disk{}
+		r := New(Options{Hub: hub, Inputs: sources.NewInputBuffer(0, 0), Note: "the past is missing", Begin: func(context.Context) (Output, error) { return d.begin() }})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }() // received below
+		time.Sleep(time.Second)
+		if got := text(r); got != "the past is missing" {
+			t.Errorf("it says %q", got)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }

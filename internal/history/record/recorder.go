@@ -38,6 +38,7 @@ type Options struct {
 	Begin       func(ctx context.Context) (Output, error)
 	WithoutData func(source string) bool // see sources.EncoderOptions
 	Logger      *slog.Logger             // nil: nothing is logged
+	Note        string                   // what is unusual from the start on, in a sentence; "": nothing is
 }
 
 const (
@@ -198,7 +199,7 @@ func (r *Recorder) broken(err error, now sources.Instant) {
 }
 
 // note is what is unusual about the recording, in a sentence.
-func (r *Recorder) note() string { return cmp.Or(r.batcher.store.Note(), r.moved) }
+func (r *Recorder) note() string { return cmp.Or(r.batcher.store.Note(), r.moved, r.o.Note) }
 
 // begin opens the store.
 func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
