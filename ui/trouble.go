@@ -38,22 +38,16 @@ func (m *model) readTrouble() tea.Cmd {
 		return nil
 	}
 	r.running, r.at = true, m.Clock
-	h, ctx, all, now, limits := m.options.History, m.asked.context, m.OnlyPast, m.Now, m.State.Thresholds
+	h, ctx, all, now, clock, limits := m.options.History, m.asked.context, m.OnlyPast, m.Now, m.Clock, m.State.Thresholds
 	return func() tea.Msg {
 		span := history.Span{From: now.Add(-troubleSpan), To: now}
 		if runs, err := h.Runs(ctx); all && err == nil && len(runs) > 0 {
-			span = history.Span{From: runs[0].From, To: runs[0].To}
-			for _, run := range runs {
-				span.To = sources.Later(span.To, run.To)
-			}
+			span = history.Bounds(runs, clock)
 			span.From = sources.Later(span.From, span.To.Add(-troubleOfAll))
 		}
-		in, err := trouble.Read(ctx, h, nil, span, nil)
+		in, err := trouble.Read(ctx, h, nil, span, nil, limits)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrNothing) {
 			err = nil
-		}
-		if limits != (sources.Thresholds{}) {
-			in.Thresholds = limits
 		}
 		return troubleMsg{in, trouble.Find(&in), err}
 	}

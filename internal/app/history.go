@@ -43,7 +43,7 @@ func (s *stretch) fileFlag(cmd *cobra.Command) {
 
 // span is the stretch of what runs recorded.
 func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, err error) {
-	recorded := bounds(runs, now)
+	recorded := history.Bounds(runs, now)
 	if s.file != "" {
 		now = recorded.To.Add(1).Local()
 	}
@@ -81,18 +81,6 @@ func instantOf(flag, text string, now time.Time) (time.Time, error) {
 		return t, usagef("%s is no time: write %s", flag, format.InstantForms)
 	}
 	return t, nil
-}
-
-// bounds are the begin and the end of what runs recorded, one at least.
-func bounds(runs []history.Run, now time.Time) history.Span {
-	all := runs[0].Span
-	for _, run := range runs {
-		if run.Live {
-			run.To = now // it writes a moment later
-		}
-		all.To = sources.Later(all.To, run.To)
-	}
-	return all
 }
 
 // ask reads a stretch of a recording. names choose primitives; none: refs is nil.

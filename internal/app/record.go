@@ -314,6 +314,6 @@ func (p *program) exportTo(ctx context.Context, o recordOptions, from *sqlite.Re
 	if err := os.Rename(part, o.export); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.env.Stderr, "coordtop: wrote %s: what was recorded %s\n", o.export, fromTo(bounds(runs, time.Now())))
+	fmt.Fprintf(p.env.Stderr, "coordtop: wrote %s: what was recorded %s\n", o.export, fromTo(history.Bounds(runs, time.Now())))
 	return nil
 }

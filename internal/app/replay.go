@@ -164,7 +164,7 @@ func beginning(ctx context.Context, log history.Log, text string, file bool) (fr
 	if err != nil {
 		return from, "", err
 	}
-	recorded := bounds(runs, time.Now())
+	recorded := history.Bounds(runs, time.Now())
 	where := "15 minutes before its end"
 	switch from = recorded.To.Add(-lastMinutes); {
 	case text != "":

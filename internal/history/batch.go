@@ -6,7 +6,7 @@ import (
 	"coordtop/sources"
 )
 
-// Batch is what a recorder writes at a time, three or four times a second.
+// Batch is one write of a recorder: what happened since the write before, some 300 ms ago.
 type Batch struct {
 	Keyframe []byte    // begins a group, encoded; nil: the group of the last Batch goes on
 	Inputs   []byte    // encoded, those of Seq first to last

@@ -37,6 +37,18 @@ type Run struct {
 	Live       bool // it records now
 }
 
+// Bounds are the begin and the end of what runs recorded, one at least.
+func Bounds(runs []Run, now time.Time) Span {
+	all := runs[0].Span
+	for _, run := range runs {
+		if run.Live {
+			run.To = now // it writes a moment later
+		}
+		all.To = sources.Later(all.To, run.To)
+	}
+	return all
+}
+
 // Reader answers questions about a recording. Its methods are safe for concurrent use, read
 // from the disk, and end when ctx does; none keeps a transaction open after it has returned.
 // Times are on the wall clock of the recorder.

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"strings"
 	"time"
 
 	"coordtop/internal/format"
@@ -47,7 +46,7 @@ func troubleScreen(sc *Scene) Frame {
 	return list.draw(sc, func(i int, l *paint.Line) {
 		t := &s.Found[shown[i]]
 		l.Cursor(shown[i] == selected).Cell(sc.Theme.Dim, instantCell(sc, t.From, ""), eventTime).Skip(1)
-		l.Right(troubleStyle(sc, t), troubleLength(t, s.Span), lengthCells).Skip(2)
+		l.Right(troubleStyle(sc, t), t.Lasted(s.Span.To), lengthCells).Skip(2)
 		parts := []paint.Part{paint.Plain(t.What(words))}
 		if why := t.Why(words); why != "" {
 			parts = append(parts, sc.Theme.Dim.Text(": "+why))
@@ -60,7 +59,7 @@ func troubleScreen(sc *Scene) Frame {
 }
 
 // lengthCells is the room of a length in the list.
-const lengthCells = 9
+const lengthCells = 13
 
 // troubleWords are how names stand on the screen.
 func troubleWords(sc *Scene) trouble.Words {
@@ -75,21 +74,6 @@ func troubleStyle(sc *Scene, t *trouble.Trouble) paint.Style {
 		return sc.Theme.Warn
 	}
 	return ""
-}
-
-// troubleLength is how long it lasted, in a word.
-func troubleLength(t *trouble.Trouble, span history.Span) string {
-	switch {
-	case t.Length.Max > 0 && t.Length.Min == t.Length.Max:
-		return format.Precise(t.Length.Min)
-	case t.Length.Max > 0:
-		return "~" + format.Precise(t.Length.Max)
-	case t.Kind == trouble.Lost || t.Kind == trouble.Restarted:
-		return ""
-	case t.To.IsZero():
-		return "≥" + format.Precise(span.To.Sub(t.From))
-	}
-	return format.Precise(t.To.Sub(t.From))
 }
 
 func troubleSpan(sc *Scene) string {
@@ -129,6 +113,9 @@ func noTrouble(sc *Scene) string {
 	return "Nothing went wrong in what was recorded."
 }
 
+// namedInFull is how many primitives of one trouble are named: more than a wide line has room for.
+const namedInFull = 20
+
 // troubleInFull is all there is to say of a trouble.
 func troubleInFull(sc *Scene, t *trouble.Trouble, w int) []string {
 	if t == nil {
@@ -150,10 +137,7 @@ func troubleInFull(sc *Scene, t *trouble.Trouble, w int) []string {
 		when += " to " + t.To.In(in).Format(layout)
 	}
 	say("WHEN", when)
-	var names []string
-	for _, ref := range t.Refs {
-		names = append(names, paint.Clean(ref.Source)+"/"+NameOf(sc, ref))
-	}
-	say("WHERE", strings.Join(names, ", "))
+	words.Ref = func(ref sources.Ref) string { return paint.Clean(ref.Source) + "/" + NameOf(sc, ref) }
+	say("WHERE", t.Where(words, namedInFull))
 	return lines
 }

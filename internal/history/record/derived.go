@@ -17,12 +17,11 @@ type derived struct {
 	scopes map[[2]string][]sources.Dark
 }
 
-// piece is how many terms, events and so on a Batch holds of what follows from the Inputs: where 100,000 rows are new, no
-// copy of all is made, and Inputs are written in between. It takes some tens of milliseconds. With a keyframe it is less, as
-// nothing can be replayed before that is written.
+// The most terms, levels, events and dark stretches in one Batch. Of 100,000 new rows many Batches are written, so that no
+// copy of all is made, and Inputs are written between them. One takes some tens of milliseconds.
 const (
 	piece      = 512
-	firstPiece = 64
+	firstPiece = 64 // beside a keyframe: nothing can be replayed before that is written
 )
 
 // pieces writes Batches of one span.

@@ -57,7 +57,7 @@ type Recorder struct {
 	active atomic.Bool
 
 	// The rest belongs to the goroutine of Run.
-	batcher *batcher              // nil: there is none
+	batcher *batcher              // nil: the recording is not open
 	unread  *sources.Subscription // never read, see hold; nil: nothing was recorded yet, or another process did since
 	held    uint64                // number of the last event before it
 	waited  bool                  // it could not be begun at once
@@ -198,7 +198,7 @@ func (r *Recorder) broken(err error, now sources.Instant) {
 	r.fail(err, now)
 }
 
-// note is what is unusual about the recording, in a sentence.
+// note is the sentence about what is unusual that the screen shows while all is recorded; "": nothing is.
 func (r *Recorder) note() string { return cmp.Or(r.batcher.store.Note(), r.moved, r.o.Note) }
 
 // begin opens the store.

@@ -17,12 +17,9 @@ import (
 
 // readTrouble reads the lanes, what went wrong with them, and who waited longest.
 func (r *Report) readTrouble(ctx context.Context, reader history.Reader, refs []sources.Ref) error {
-	in, err := trouble.Read(ctx, reader, refs, r.Span, r.Actions)
+	in, err := trouble.Read(ctx, reader, refs, r.Span, r.Actions, r.Thresholds)
 	if err != nil {
 		return err
-	}
-	if r.Thresholds != (sources.Thresholds{}) {
-		in.Thresholds = r.Thresholds
 	}
 	r.lanes, r.acts, r.unrecorded = in.Lanes, in.Acts, in.Unrecorded()
 	r.trouble = trouble.Worst(trouble.Find(&in))
@@ -34,7 +31,7 @@ func (r *Report) readTrouble(ctx context.Context, reader history.Reader, refs []
 	return nil
 }
 
-// foremost is how many primitives of one trouble stand before those of the next.
+// foremost primitives of each trouble come first in the tables; what more a large one has comes behind those of all.
 const foremost = 3
 
 // chooseLanes leaves out what did not change and was right, where nobody was named, and puts first what was in trouble, then
@@ -69,7 +66,7 @@ func (r *Report) chooseLanes(all bool) {
 	})
 }
 
-// words are how names stand in a cell.
+// words writes names as the cells of a table have them.
 func (r *Report) words() trouble.Words { return trouble.Words{Ref: r.called, Text: cell} }
 
 // summarized is of how much trouble the first paragraph tells.
@@ -138,24 +135,9 @@ func (r *Report) troubleTable(b *strings.Builder) {
 		if t.From.Before(r.Span.From) {
 			from = "began before: " + from
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", from, r.length(t), t.What(w), t.Why(w), t.Then(w))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", from, t.Lasted(r.Span.To), t.What(w), t.Why(w), t.Then(w))
 	}
 	if n := len(r.trouble); n > mostRows {
 		fmt.Fprintf(b, "\nThese are the worst of %s.\n", format.Count(n))
 	}
-}
-
-// length is how long a trouble lasted, for a table.
-func (r *Report) length(t *trouble.Trouble) string {
-	switch {
-	case t.Length.Max > 0 && len(t.Refs) > 1:
-		return "up to " + t.Length.Short()
-	case t.Length.Max > 0:
-		return t.Length.Short()
-	case t.Kind == trouble.Lost || t.Kind == trouble.Restarted:
-		return ""
-	case t.To.IsZero():
-		return format.Precise(r.Span.To.Sub(t.From)) + ", lasts"
-	}
-	return format.Precise(t.To.Sub(t.From))
 }

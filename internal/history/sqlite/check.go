@@ -39,7 +39,7 @@ func check(ctx context.Context, path string) *checking {
 	return c
 }
 
-// damage is what was found by now; nil: nothing.
+// damage returns the error about a damaged page, if one was found by now. It does not wait.
 func (c *checking) damage() error {
 	select {
 	case err := <-c.found:

@@ -28,6 +28,7 @@ func (r *Reader) Extract(ctx context.Context, to string, span history.Span) erro
 		return err
 	}
 	err = explained(to, w.extract(ctx, r.path, span))
+	w.run.ID = 0 // the file has the runs that it was copied from, and none of ours to end
 	return errors.Join(err, w.Close())
 }
 

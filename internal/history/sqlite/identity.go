@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is what stands at the path of a recording and beside it: the file, its WAL, and the index of the WAL;
-// nil: nothing does.
+// identity tells the files of a recording from others that get their names: the file itself, its WAL, and the index of the
+// WAL. nil: there is no such file.
 type identity [3]os.FileInfo
 
 func identityOf(path string) (is identity) {
@@ -37,8 +37,8 @@ func (was identity) stands(is identity) bool {
 // hasLog reports whether something is in the WAL.
 func (is identity) hasLog() bool { return is[1] != nil && is[1].Size() > 0 }
 
-// claim is what the lock file of a recording says of a WAL and of the file that it belongs to, by device and inode.
-// A WAL does not say so itself, and SQLite joins it to whatever file has its name.
+// claim is the text of the lock file: device and inode of the WAL, and of the recording that it belongs to. A WAL does not
+// say so itself, and SQLite joins it to whatever file has its name.
 func (is identity) claim() string {
 	if is[0] == nil || is[1] == nil {
 		return ""

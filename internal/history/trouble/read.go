@@ -1,6 +1,7 @@
 package trouble
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -9,8 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// LiveLag is how far what is being recorded is behind.
-const LiveLag = time.Second
+// liveLag is how far the recording of now is behind at most.
+const liveLag = time.Second
 
 // How many events are read: from before the span, where an outage or a wait may have begun, and of it.
 const (
@@ -19,9 +20,10 @@ const (
 	mostEvents   = 20_000
 )
 
-// Read reads what Find looks through: of refs, nil: of all. acts are actions that the recording does not have.
-func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span history.Span, acts []sources.Event) (in Input, err error) {
-	in = Input{Span: span, Thresholds: sources.DefaultThresholds()}
+// Read reads what Find looks through: of refs, nil: of all. acts are actions that the recording does not have. Zero limits: the
+// default ones.
+func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span history.Span, acts []sources.Event, limits sources.Thresholds) (in Input, err error) {
+	in = Input{Span: span, Thresholds: cmp.Or(limits, sources.DefaultThresholds())}
 	if in.Runs, err = reader.Runs(ctx); err != nil {
 		return in, err
 	}
@@ -60,7 +62,7 @@ func (in *Input) Unrecorded() (holes []sources.Dark) {
 		}
 		from = sources.Later(from, run.To)
 	}
-	if in.Span.To.Sub(from) > LiveLag {
+	if in.Span.To.Sub(from) > liveLag {
 		holes = append(holes, sources.Dark{From: from, To: in.Span.To})
 	}
 	return holes

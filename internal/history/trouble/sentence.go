@@ -3,6 +3,7 @@ package trouble
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
@@ -19,11 +20,7 @@ const namedRefs = 3
 
 // What says what went wrong, and of what.
 func (t *Trouble) What(w Words) string {
-	var names []string
-	for _, ref := range t.Refs {
-		names = append(names, w.Ref(ref))
-	}
-	where := format.Some(names, namedRefs)
+	where := t.Where(w, namedRefs)
 	owner := w.Text(t.Who.Name())
 	switch t.Kind {
 	case Vacant:
@@ -53,6 +50,30 @@ func (t *Trouble) What(w Words) string {
 		return fmt.Sprintf("%s lost %s locks (%s)", w.Text(HostOf(t.Who)), format.Count(len(t.Refs)), where)
 	}
 	return fmt.Sprintf("%s lost %s", owner, where)
+}
+
+// Where names so many of the primitives at most, and says how many more there are.
+func (t *Trouble) Where(w Words, most int) string {
+	var names []string
+	for _, ref := range t.Refs[:min(len(t.Refs), most)] {
+		names = append(names, w.Ref(ref))
+	}
+	return format.SomeOf(names, most, len(t.Refs))
+}
+
+// Lasted says for a table how long it lasted, up to now where it still does; "": it has no length.
+func (t *Trouble) Lasted(now time.Time) string {
+	switch {
+	case t.Length.Max > 0 && len(t.Refs) > 1: // the longest of them
+		return "≤ " + format.Precise(t.Length.Max)
+	case t.Length.Max > 0:
+		return t.Length.Short()
+	case t.Kind == Lost || t.Kind == Restarted:
+		return ""
+	case t.To.IsZero():
+		return "≥ " + format.Precise(now.Sub(t.From))
+	}
+	return format.Precise(t.To.Sub(t.From))
 }
 
 // place is the source, and the scope where it is one.
