@@ -9,7 +9,7 @@
 //   - an owner of anything else that lost it against its will: its lease ran out, it was ended by force, the server
 //     restarted, its session was told to have ended;
 //   - a lease that has no end any more;
-//   - somebody who waited for longer than Thresholds.Wait;
+//   - somebody who waited for longer than Thresholds.Wait for anything but an election;
 //   - a source that did not answer for as long as LossGap, and a server that restarted.
 //
 // What one host lost of one source within a second is one Trouble, and so is what a restart of the server took from all.

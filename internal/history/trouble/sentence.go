@@ -41,6 +41,9 @@ func (t *Trouble) What(w Words) string {
 	case Endless:
 		return fmt.Sprintf("the lease of %s on %s has no end any more", owner, where)
 	case Waited:
+		if t.Times > 1 {
+			owner += fmt.Sprintf(" and %d more", t.Times-1)
+		}
 		return fmt.Sprintf("%s waited for %s", owner, where)
 	}
 	if owner == "" {
@@ -88,7 +91,7 @@ func (t *Trouble) place(w Words) string {
 func (t *Trouble) Why(w Words) string {
 	if t.Ended == nil {
 		if t.Kind == Waited {
-			return ""
+			return t.held(w)
 		}
 		return w.Text(strings.TrimPrefix(t.Detail, sources.EndRemoved+"; "))
 	}
@@ -117,6 +120,18 @@ func (t *Trouble) Why(w Words) string {
 		text += "; it was not observed then"
 	}
 	return text
+}
+
+// held says who owned it while somebody waited.
+func (t *Trouble) held(w Words) string {
+	var names []string
+	for _, o := range t.Under {
+		names = append(names, w.Text(o.Name()))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return format.Some(names, namedRefs) + " owned it meanwhile"
 }
 
 // Then says what followed.

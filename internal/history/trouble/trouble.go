@@ -29,19 +29,20 @@ const (
 type Trouble struct {
 	Kind   Kind
 	From   time.Time
-	To     time.Time        // zero: it lasts at the end of the span, or is an instant
-	Length sources.Interval // how long it is known to have lasted; of several the longest. Zero: it has none
-	Times  int              // how often it was lost; of Flapped
-	Source string           // of the primitives, or what did not answer
-	Scope  string           // of an Outage
-	Refs   []sources.Ref    // the primitives; none: it is of the source
-	Who    sources.OwnerRef // who led, owned or waited; of several the first, zero where they were of several hosts
-	Next   sources.OwnerRef // who took it; of several the first, where one host took all. Zero: nobody did, or several
-	Spread time.Duration    // between the first and the last end of several
-	Ended  *sources.Term    // the term whose end it is; of several the first. Nil: it is about no end
-	By     string           // who ended it by force, and why; "": nobody is known to
-	Detail string           // what an event says of it
-	Unseen bool             // it ended or began while nobody observed it
+	To     time.Time          // zero: it lasts at the end of the span, or is an instant
+	Length sources.Interval   // how long it is known to have lasted; of several the longest. Zero: it has none
+	Times  int                // how often it was lost, of Flapped; how many waited at the same time, of Waited
+	Source string             // of the primitives, or what did not answer
+	Scope  string             // of an Outage
+	Refs   []sources.Ref      // the primitives; none: it is of the source
+	Who    sources.OwnerRef   // who led, owned or waited; of several the first, zero where they were of several hosts
+	Next   sources.OwnerRef   // who took it; of several the first, where one host took all. Zero: nobody did, or several
+	Spread time.Duration      // between the first and the last end of several
+	Ended  *sources.Term      // the term whose end it is; of several the first. Nil: it is about no end
+	By     string             // who ended it by force, and why; "": nobody is known to
+	Under  []sources.OwnerRef // who owned it while somebody waited, the last one first
+	Detail string             // what an event says of it
+	Unseen bool               // it ended or began while nobody observed it
 }
 
 // Input is what is looked through: see Read.
@@ -62,11 +63,7 @@ func Find(in *Input) []Trouble {
 	}
 	all = append(in.together(all), in.ofSources()...)
 	all = append(all, in.endless()...)
-	for _, w := range Waits(in) {
-		if w.Length.Min >= in.Thresholds.Wait {
-			all = append(all, w)
-		}
-	}
+	all = append(all, in.longWaits()...)
 	slices.SortStableFunc(all, func(a, b Trouble) int { return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Kind, b.Kind)) })
 	return all
 }

@@ -60,6 +60,35 @@ func Waits(in *Input) (all []Trouble) {
 	return all
 }
 
+// longWaits are the waits that are trouble: candidates of an election wait as long as it takes. Of those that waited for one
+// primitive at the same time the longest stands for all.
+func (in *Input) longWaits() (all []Trouble) {
+	lanes, last := map[sources.Ref]*history.Lane{}, map[sources.Ref]int{} // the place of the last one in all, from 1
+	for i := range in.Lanes {
+		lanes[in.Lanes[i].Ref] = &in.Lanes[i]
+	}
+	for _, w := range Waits(in) {
+		l, ref := lanes[w.Refs[0]], w.Refs[0]
+		if w.Length.Min < in.Thresholds.Wait || l != nil && l.Kind == sources.KindElection {
+			continue
+		}
+		if at := last[ref] - 1; at >= 0 && w.From.Before(all[at].To) && all[at].From.Before(w.To) {
+			all[at].Times++
+			continue
+		}
+		if w.Times = 1; l != nil {
+			for _, t := range slices.Backward(Under(l, &w)) {
+				if !slices.ContainsFunc(w.Under, func(o sources.OwnerRef) bool { return o.Name() == t.Owner.Name() }) {
+					w.Under = append(w.Under, t.Owner)
+				}
+			}
+		}
+		all = append(all, w)
+		last[ref] = len(all)
+	}
+	return all
+}
+
 // Under are the terms of a lane that touch a stretch: who owned it while somebody waited.
 func Under(l *history.Lane, of *Trouble) []sources.Term {
 	return slices.DeleteFunc(slices.Clone(l.Terms), func(t sources.Term) bool {
