@@ -31,7 +31,7 @@ func (t *Trouble) What(w Words) string {
 	case Flapped:
 		text := fmt.Sprintf("%s was lost %d times, again and again", where, t.Times)
 		if t.Length.Max > 0 {
-			text += ": " + t.Length.Short() + " without an owner in all"
+			text += ": without an owner for " + t.Length.Bounds() + " in all" + t.Length.Looks()
 		}
 		return text
 	case Outage:
@@ -141,9 +141,9 @@ func (t *Trouble) Then(w Words) string {
 		next = w.Text(HostOf(t.Next))
 	}
 	switch {
-	case t.Kind == Waited:
+	case t.Kind == Waited && next == "":
 		return t.Detail
-	case next != "" && t.Kind == Vacant:
+	case next != "" && (t.Kind == Vacant || t.Kind == Flapped && t.Length.Max > 0):
 		return "then " + next + " led"
 	case next != "" && len(t.Refs) > 1:
 		return "then " + next + " owned them"

@@ -36,7 +36,7 @@ type Trouble struct {
 	Scope  string             // of an Outage
 	Refs   []sources.Ref      // the primitives; none: it is of the source
 	Who    sources.OwnerRef   // who led, owned or waited; of several the first, zero where they were of several hosts
-	Next   sources.OwnerRef   // who took it; of several the first, where one host took all. Zero: nobody did, or several
+	Next   sources.OwnerRef   // who took it, of Flapped in the end; of several the first, where one host took all. Zero: nobody did, or several
 	Spread time.Duration      // between the first and the last end of several
 	Ended  *sources.Term      // the term whose end it is; of several the first. Nil: it is about no end
 	By     string             // who ended it by force, and why; "": nobody is known to
@@ -144,8 +144,8 @@ func (in *Input) flapped(all []Trouble) []Trouble {
 			last++
 		}
 		one := all[first]
-		one.Kind, one.Times, one.Next, one.Length = Flapped, last-first+1, sources.OwnerRef{}, sources.Interval{}
-		one.To = all[last].To
+		one.Kind, one.Times, one.Length = Flapped, last-first+1, sources.Interval{}
+		one.To, one.Next = all[last].To, all[last].Next
 		for i := first; i <= last; i++ {
 			if all[i].Kind == Vacant {
 				one.Length = one.Length.Plus(all[i].Length)
@@ -220,7 +220,7 @@ func (in *Input) ofSources() (all []Trouble) {
 		switch {
 		case !e.At.Before(in.Span.To):
 		case e.Kind == sources.EventSourceDown && at < 0:
-			all = append(all, Trouble{Kind: Outage, From: e.At, Source: e.Ref.Source, Scope: e.Scope, Detail: e.Detail})
+			all = append(all, Trouble{Kind: Outage, From: in.earliest(e), Source: e.Ref.Source, Scope: e.Scope, Detail: e.Detail})
 			down[key] = len(all)
 		case e.Kind == sources.EventSourceUp && at >= 0:
 			all[at].To = e.At
@@ -233,6 +233,19 @@ func (in *Input) ofSources() (all []Trouble) {
 		over := !t.To.IsZero()
 		return over && t.To.Before(in.Span.From) || over && t.Kind == Outage && t.To.Sub(t.From) < in.Thresholds.LossGap
 	})
+}
+
+// earliest is when an event happened at the earliest, while its run recorded.
+func (in *Input) earliest(e *history.Event) time.Time {
+	if e.After.IsZero() {
+		return e.At
+	}
+	for i := range in.Runs {
+		if in.Runs[i].ID == e.Run {
+			return sources.Later(e.After, in.Runs[i].From)
+		}
+	}
+	return e.After
 }
 
 // endless are the leases that lost their end.

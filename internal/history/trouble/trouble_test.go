@@ -81,12 +81,13 @@ func TestTroubleIsFound(t *testing.T) {
 		"a mutex that ran out":              {lanes: []history.Lane{lock("a", term("x", 1, 100, sources.CauseExpired), term("y", 200, 0, 0))}, want: "100 x lost s/a | the lease of x ran out | then y owned it"},
 		"a mutex that is free":              {lanes: []history.Lane{lock("a", term("x", 1, 100, sources.CauseReleased), term("y", 200, 0, 0))}},
 		"lost in darkness":                  {lanes: []history.Lane{dark}, want: "300 s/a had no leader | why x lost it is not known; it was not observed then | then y led"},
-		"it flaps":                          {lanes: []history.Lane{flapping(5)}, want: "50 s/a was lost 5 times, again and again: 55 s without an owner in all | the lease of x0 ran out | "},
+		"it flaps":                          {lanes: []history.Lane{flapping(5)}, want: "50 s/a was lost 5 times, again and again: without an owner for 55 s in all | the lease of x0 ran out | then y led"},
 		"it is lost as often as it may be":  {lanes: []history.Lane{flapping(2)}, want: "50 s/a had no leader | the lease of x0 ran out | then x1 led\n110 s/a had no leader | the lease of x1 ran out | then y led"},
 		"an outage that began before":       {events: []history.Event{event(-50, sources.EventSourceDown, "", "", "refused"), event(50, sources.EventSourceUp, "", "", "")}, want: "-50 s did not answer | refused | then it answered again"},
 		"an outage that lasts":              {events: []history.Event{event(50, sources.EventSourceDown, "", "", "refused"), event(60, sources.EventSourceDown, "", "", "timeout")}, want: "50 s did not answer | refused | it lasts"},
 		"an outage before":                  {events: []history.Event{event(-50, sources.EventSourceDown, "", "", "refused"), event(-40, sources.EventSourceUp, "", "", "")}},
 		"a hiccup":                          {events: []history.Event{event(50, sources.EventSourceDown, "", "", "refused"), event(50.5, sources.EventSourceUp, "", "", "")}},
+		"an outage that is noticed late":    {events: []history.Event{{Run: 1, Event: sources.Event{At: at(53), After: at(50), Kind: sources.EventSourceDown, Ref: ref(""), Detail: "no answer for 3s"}}, event(60, sources.EventSourceUp, "", "", "")}, want: "50 s did not answer | no answer for 3s | then it answered again"},
 		"a restart":                         {events: []history.Event{event(50, sources.EventRestarted, "", "", "with another run id")}, want: "50 s restarted | with another run id | "},
 		"an end that is removed":            {events: []history.Event{event(50, sources.EventLeaseChanged, "a", "x", sources.EndRemoved+"; it had 3 s left")}, want: "50 the lease of x on s/a has no end any more | it had 3 s left | it lasts"},
 		"an end that is nearer":             {events: []history.Event{event(50, sources.EventLeaseChanged, "a", "x", "it ends in 3 s; it had 5 s left")}},
@@ -96,7 +97,9 @@ func TestTroubleIsFound(t *testing.T) {
 		"two wait one after the other": {lanes: []history.Lane{lock("a", term("x", 1, 60, sources.CauseReleased), term("y", 60, 0, 0))}, events: []history.Event{event(10, sources.EventWaiterJoined, "a", "w", ""), event(60, sources.EventWaiterLeft, "a", "w", ""), event(70, sources.EventWaiterJoined, "a", "v", ""), event(170, sources.EventWaiterLeft, "a", "v", "")},
 			want: "10 w waited for s/a | x owned it meanwhile | left\n70 v waited for s/a | y owned it meanwhile | left"},
 		"a candidate waits":                    {lanes: []history.Lane{led("a", term("x", 1, 0, 0))}, events: []history.Event{event(10, sources.EventWaiterJoined, "a", "w", "")}},
-		"a wait that is served, and one short": {events: []history.Event{event(10, sources.EventWaiterJoined, "a", "w", ""), event(15, sources.EventWaiterJoined, "a", "v", ""), event(40, sources.EventAcquired, "a", "w", ""), event(44, sources.EventWaiterLeft, "a", "v", "")}, want: "10 w waited for s/a |  | owned it then"},
+		"a wait that is served, and one short": {events: []history.Event{event(10, sources.EventWaiterJoined, "a", "w", ""), event(15, sources.EventWaiterJoined, "a", "v", ""), event(40, sources.EventAcquired, "a", "w", ""), event(44, sources.EventWaiterLeft, "a", "v", "")}, want: "10 w and 1 more waited for s/a |  | then w owned it"},
+		"one waits for long, others one after the other": {events: []history.Event{event(10, sources.EventWaiterJoined, "a", "w", ""), event(11, sources.EventWaiterJoined, "a", "v", ""), event(15, sources.EventWaiterLeft, "a", "v", ""),
+			event(15, sources.EventWaiterJoined, "a", "u", ""), event(45, sources.EventWaiterLeft, "a", "w", ""), event(45, sources.EventWaiterJoined, "a", "t", ""), event(46, sources.EventWaiterLeft, "a", "u", ""), event(47, sources.EventWaiterLeft, "a", "t", "")}, want: "10 w and 1 more waited for s/a |  | left"},
 	}
 	w := trouble.Words{Ref: func(r sources.Ref) string { return r.Source + "/" + r.Name }, Text: func(s string) string { return s }}
 	for name, test := range tests {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"coordtop/internal/history"
 	"coordtop/sources"
@@ -61,22 +62,22 @@ func Waits(in *Input) (all []Trouble) {
 }
 
 // longWaits are the waits that are trouble: candidates of an election wait as long as it takes. Of those that waited for one
-// primitive at the same time the longest stands for all.
+// primitive at the same time the longest stands for all. Times counts those, too, that gave up soon.
 func (in *Input) longWaits() (all []Trouble) {
 	lanes, last := map[sources.Ref]*history.Lane{}, map[sources.Ref]int{} // the place of the last one in all, from 1
 	for i := range in.Lanes {
 		lanes[in.Lanes[i].Ref] = &in.Lanes[i]
 	}
-	for _, w := range Waits(in) {
+	waits := Waits(in)
+	for _, w := range waits {
 		l, ref := lanes[w.Refs[0]], w.Refs[0]
 		if w.Length.Min < in.Thresholds.Wait || l != nil && l.Kind == sources.KindElection {
 			continue
 		}
 		if at := last[ref] - 1; at >= 0 && w.From.Before(all[at].To) && all[at].From.Before(w.To) {
-			all[at].Times++
 			continue
 		}
-		if w.Times = 1; l != nil {
+		if w.Times = mostAtOnce(waits, &w); l != nil {
 			for _, t := range slices.Backward(Under(l, &w)) {
 				if !slices.ContainsFunc(w.Under, func(o sources.OwnerRef) bool { return o.Name() == t.Owner.Name() }) {
 					w.Under = append(w.Under, t.Owner)
@@ -87,6 +88,28 @@ func (in *Input) longWaits() (all []Trouble) {
 		last[ref] = len(all)
 	}
 	return all
+}
+
+// mostAtOnce is how many waited for the primitive at the same time, at most, while w did.
+func mostAtOnce(waits []Trouble, w *Trouble) (most int) {
+	type step struct {
+		at time.Time
+		n  int
+	}
+	var steps []step
+	for i := range waits {
+		if x := &waits[i]; x.Refs[0] == w.Refs[0] && x.From.Before(w.To) && w.From.Before(x.To) {
+			steps = append(steps, step{x.From, 1}, step{x.To, -1})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.n, b.n)) })
+	n := 0
+	for _, s := range steps {
+		if n += s.n; s.at.Before(w.To) {
+			most = max(most, n)
+		}
+	}
+	return most
 }
 
 // Under are the terms of a lane that touch a stretch: who owned it while somebody waited.
