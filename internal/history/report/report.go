@@ -240,13 +240,19 @@ func (r *Report) gapTable(b *strings.Builder) {
 	}
 }
 
-// turns is a line for each mutex that went from hand to hand.
+// turns is a line for each mutex that went from hand to hand without trouble.
 func (r *Report) turns(b *strings.Builder) {
 	var lines []string
+	troubled := map[sources.Ref]bool{}
+	for i := range r.trouble {
+		for _, ref := range r.trouble[i].Refs {
+			troubled[ref] = true
+		}
+	}
 	for i := range r.lanes {
 		l := &r.lanes[i]
 		t, ok := trouble.TurnsOf(l, r.Span)
-		if !ok {
+		if !ok || troubled[l.Ref] {
 			continue
 		}
 		for j := range t.Owners {
