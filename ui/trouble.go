@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,6 +28,7 @@ const (
 type troubleMsg struct {
 	in    trouble.Input
 	found []trouble.Trouble
+	names map[sources.Ref]string
 	err   error
 }
 
@@ -46,11 +50,34 @@ func (m *model) readTrouble() tea.Cmd {
 			span.From = sources.Later(span.From, span.To.Add(-troubleOfAll))
 		}
 		in, err := trouble.Read(ctx, h, nil, span, nil, limits)
+		found := trouble.Find(&in)
+		var names map[sources.Ref]string
+		if err == nil {
+			names, err = namesIn(ctx, h, in.Lanes, found)
+		}
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrNothing) {
 			err = nil
 		}
-		return troubleMsg{in, trouble.Find(&in), err}
+		return troubleMsg{in, found, names, err}
 	}
+}
+
+// namesIn is what the primitives in trouble are called among all that is recorded, which need not be shown now.
+func namesIn(ctx context.Context, h history.EventReader, lanes []history.Lane, found []trouble.Trouble) (map[sources.Ref]string, error) {
+	all, names := sources.Names{}, map[sources.Ref]string{}
+	for i := range lanes {
+		all.Add(lanes[i].Ref.Name, i)
+	}
+	for i := range found {
+		for _, ref := range found[i].Refs {
+			names[ref] = all.Shown(ref, func(lane int32) sources.Ref { return lanes[lane].Ref })
+		}
+	}
+	aliases, err := history.Aliases(ctx, h, slices.Collect(maps.Keys(names)))
+	for ref, alias := range aliases {
+		names[ref] = alias.Text + " " + names[ref]
+	}
+	return names, err
 }
 
 // haveTrouble takes what was found.
@@ -61,7 +88,7 @@ func (m *model) haveTrouble(msg troubleMsg) {
 		s.Error = paint.Clean(msg.err.Error())
 		return
 	}
-	s.Span, s.Found, s.Unrecorded = msg.in.Span, msg.found, msg.in.Unrecorded()
+	s.Span, s.Found, s.Names, s.Unrecorded = msg.in.Span, msg.found, msg.names, msg.in.Unrecorded()
 	places := make([]int, len(s.Found))
 	for i := range places {
 		places[i] = i

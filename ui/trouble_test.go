@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,8 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
+	"coordtop/internal/history/trouble"
+	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
 
@@ -42,7 +45,7 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	for _, want := range []string{
 		"WHAT WENT WRONG", "not recorded for 90 s", "1 of ",
 		"300 ms  billing/cron had no leader: the lease of host-1 ran out; then host-2 led",
-		" s  leases did not answer: no answer for 3s; then it answered again",
+		"s  leases did not answer: no answer for 3s; then it answered again",
 		"7.0 s  billing/cron had no leader: the lease of host-2 ran out; then host-3 led",
 	} {
 		d.shows(t, want)
@@ -53,7 +56,7 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	for t0 := m.Trouble.Selected(); !strings.HasPrefix(t0.Who.Name(), "host-2"); t0 = m.Trouble.Selected() {
 		d.press("j")
 	}
-	d.shows(t, "WHERE   leases/billing/cron")
+	d.shows(t, "WHERE   leases/0/billing/cron")
 	d.press("enter")
 	arrives(at(51*time.Minute + 30*time.Second + published))
 	second(m)
@@ -70,4 +73,20 @@ func TestABoardWithoutARecordingSaysSo(t *testing.T) {
 		d.press("7")
 		d.shows(t, "nothing is recorded here")
 	})
+}
+
+// aliased is a recording in which each primitive was called compactor last.
+type aliased struct{}
+
+func (aliased) Events(context.Context, time.Time, int, int, history.EventFilter) ([]history.Event, error) {
+	return []history.Event{{Event: sources.Event{Alias: "compactor", AliasHow: sources.Told}}}, nil
+}
+
+func TestWhatWentWrongIsNamedAsItIsKnownInTheWholeRecording(t *testing.T) {
+	t.Parallel()
+	number, name, twin := sources.Ref{Source: "ledger", Name: "4242"}, sources.Ref{Source: "eu", Name: "app:x"}, sources.Ref{Source: "us", Name: "app:x"}
+	names, err := namesIn(t.Context(), aliased{}, []history.Lane{{Ref: number}, {Ref: name}, {Ref: twin}}, []trouble.Trouble{{Refs: []sources.Ref{number, name}}})
+	if err != nil || names[number] != "compactor 4242" || names[name] != "eu/app:x" || len(names) != 2 {
+		t.Errorf("%v %v", names, err)
+	}
 }

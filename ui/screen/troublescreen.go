@@ -16,7 +16,8 @@ type TroubleState struct {
 	Read       bool   // something was read
 	Error      string // why it cannot be read; "": it can
 	Span       history.Span
-	Found      []trouble.Trouble // in order of time
+	Found      []trouble.Trouble      // in order of time
+	Names      map[sources.Ref]string // what the primitives of Found are called; others as in the list
 	Unrecorded []sources.Dark
 	List       cursor.List[int] // places in Found
 }
@@ -63,7 +64,12 @@ const lengthCells = 13
 
 // troubleWords are how names stand on the screen.
 func troubleWords(sc *Scene) trouble.Words {
-	return trouble.Words{Ref: func(ref sources.Ref) string { return NameOf(sc, ref) }, Text: paint.CleanLabel}
+	return trouble.Words{Text: paint.CleanLabel, Ref: func(ref sources.Ref) string {
+		if name := sc.Trouble.Names[ref]; name != "" {
+			return paint.Clean(name)
+		}
+		return NameOf(sc, ref)
+	}}
 }
 
 func troubleStyle(sc *Scene, t *trouble.Trouble) paint.Style {
@@ -137,7 +143,7 @@ func troubleInFull(sc *Scene, t *trouble.Trouble, w int) []string {
 		when += " to " + t.To.In(in).Format(layout)
 	}
 	say("WHEN", when)
-	words.Ref = func(ref sources.Ref) string { return paint.Clean(ref.Source) + "/" + NameOf(sc, ref) }
+	words.Ref = func(ref sources.Ref) string { return paint.Clean(ref.FullName()) }
 	say("WHERE", t.Where(words, namedInFull))
 	return lines
 }
