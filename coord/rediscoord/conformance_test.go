@@ -1,6 +1,7 @@
 package rediscoord_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -102,6 +103,7 @@ func options(t testing.TB, url string) rediscoord.ClientOptions {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.DialTimeout, o.ReadTimeout = cmp.Or(o.DialTimeout, patience), cmp.Or(o.ReadTimeout, patience)
 	return o
 }
 

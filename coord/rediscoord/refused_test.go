@@ -130,7 +130,7 @@ func TestOpenIsRefusedWhereTryingAgainIsUseless(t *testing.T) {
 		b.clean(err)
 	}
 	for name, url := range map[string]string{
-		"TLS towards plain": "rediss://:hunter2@" + plain, // a plain server waits for more
+		"TLS towards plain": "rediss://:hunter2@" + plain + "?dial_timeout=100ms", // a plain server waits for more
 		"plain towards TLS": "redis://:hunter2@" + encrypted,
 		"nobody listens":    "redis://:hunter2@127.0.0.1:1",
 	} {
