@@ -13,8 +13,10 @@ func (p *Proxy) Cut() {
 	p.Reset()
 }
 
-// Reset resets every link once; new ones are served.
+// Reset resets every link once, all at the same instant: what a server does because it lost one of them
+// reaches nobody over another. New ones are served.
 func (p *Proxy) Reset() {
+	p.Freeze()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for l := range p.links {

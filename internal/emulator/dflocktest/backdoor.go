@@ -191,8 +191,13 @@ func (s *Server) faultFor(command string) fault {
 func (s *Server) Hang(on bool) { s.wire.Hold(on) }
 
 // Cut closes every connection on the way: new ones are accepted, and the server notices as
-// it notices that clients hang up.
-func (s *Server) Cut() { s.wire.Cut() }
+// it notices that clients hang up. It notices none before all are closed, else what one owned could be
+// granted over another.
+func (s *Server) Cut() {
+	s.turns.Lock()
+	defer s.turns.Unlock()
+	s.wire.Cut()
+}
 
 // Refuse cuts every connection and, until it is called with false, every new one as soon as it
 // is made.
