@@ -49,6 +49,7 @@ type live struct {
 	hub    *sources.Hub
 	clock  *settable
 	events *sources.Subscription
+	unread []sources.Event
 
 	server *localserver.Redis
 	redis  *redis.Client
@@ -140,18 +141,19 @@ func (l *live) must(err error) {
 func (l *live) await(kind sources.EventKind, name string, from ...string) {
 	l.t.Helper()
 	from = slices.Clone(from)
-	l.awaits(fmt.Sprintf("%v of %q from all of %q", kind, name, from), func(events []sources.Event) bool {
-		for _, e := range events {
-			if e.Kind == kind && e.Ref.Name == name {
+	l.awaits(fmt.Sprintf("%v of %q from all of %q", kind, name, from), func() bool {
+		for len(from) > 0 && len(l.unread) > 0 {
+			if e := l.unread[0]; e.Kind == kind && e.Ref.Name == name {
 				from = slices.DeleteFunc(from, func(source string) bool { return source == e.Ref.Source })
 			}
+			l.unread = l.unread[1:]
 		}
 		return len(from) == 0
 	})
 }
 
-// awaits calls ok with the new events whenever there are some, or a new state.
-func (l *live) awaits(what string, ok func([]sources.Event) bool) {
+// awaits calls ok whenever there are new events, or there is a new state.
+func (l *live) awaits(what string, ok func() bool) {
 	l.t.Helper()
 	limit := time.NewTimer(sourcetest.Patience)
 	defer limit.Stop()
@@ -160,7 +162,8 @@ func (l *live) awaits(what string, ok func([]sources.Event) bool) {
 		if missed > 0 {
 			l.t.Fatalf("%d events were missed", missed)
 		}
-		if ok(events) {
+		l.unread = append(l.unread, events...)
+		if ok() {
 			return
 		}
 		select {
@@ -174,12 +177,17 @@ func (l *live) awaits(what string, ok func([]sources.Event) bool) {
 // sleepsLong makes Redis silent for two hours: longer than a key without an owner is kept.
 func (l *live) sleepsLong() {
 	l.t.Helper()
+	brief := sources.Ref{Source: "redis", Space: "0", Name: "app:brief"}
+	row := func() *sources.Row { return l.hub.Row(l.hub.State(), brief) }
+	l.must(l.redis.Set(l.t.Context(), brief.Name, "host-0:11", time.Minute).Err()) // in a turn it may be gone before it is seen
+	l.awaits("app:brief to be owned", func() bool { return row() != nil && len(row().Owners) == 1 })
+	l.must(l.redis.PExpire(l.t.Context(), brief.Name, time.Millisecond).Err())
+	l.awaits("app:brief to be free", func() bool { return len(row().Owners) == 0 })
 	l.must(l.server.Freeze())
 	l.clock.passed.Add(int64(2 * time.Hour))
 	l.await(sources.EventSourceDown, "", "redis")
 	l.must(l.server.Thaw())
-	brief := sources.Ref{Source: "redis", Space: "0", Name: "app:brief"}
-	l.awaits("app:brief to be forgotten", func([]sources.Event) bool { return l.hub.Row(l.hub.State(), brief) == nil })
+	l.awaits("app:brief to be forgotten", func() bool { return row() == nil })
 }
 
 // takeTurns takes and releases something on each server, and waits until that was seen.
