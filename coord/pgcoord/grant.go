@@ -59,10 +59,10 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	}
 	l.expireAt(asked.Add(l.facts.window))
 	l.whenEnded(func(err error) {
-		g.End(err)
-		if l.orphaned() && !g.gone.Swap(true) {
+		if l.orphaned() && !g.gone.Swap(true) { // before the end is seen: who then closes the session ends this too
 			s.leaveBehind(leftover{facts: l.facts, owned: true})
 		}
+		g.End(err)
 	})
 	l.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		if g.Err() == nil {
