@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -59,7 +58,7 @@ func connect(t *testing.T, o Options) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, errors.New("no answer within 5s"))
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
 	err = s.Connect(ctx)
 	if closing := s.Close(); closing != nil {

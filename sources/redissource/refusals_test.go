@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -14,10 +15,12 @@ import (
 	"coordtop/sources"
 )
 
-// connect tries once, until the listing is complete, and returns the error.
+// connect tries once, until the listing is complete, and returns the error. DialTimeout is how long each answer
+// may take.
 func connect(t *testing.T, c rediscoord.ClientOptions, list ...Selection) error {
 	t.Helper()
-	s := New(Options{Name: "src", Client: c, Selections: list, Silence: 2 * time.Second})
+	c.DialTimeout = cmp.Or(c.DialTimeout, testLimit)
+	s := New(Options{Name: "src", Client: c, Selections: list, Silence: c.DialTimeout})
 	defer func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -53,6 +56,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 	encrypt := func(ca string) func(*rediscoord.ClientOptions) {
 		return func(c *rediscoord.ClientOptions) { c.TLS = &certs.Files{CA: ca} }
 	}
+	brief := func(c *rediscoord.ClientOptions) { c.DialTimeout = time.Second } // no answer comes
 	one := leaders()
 	tests := []struct {
 		name    string
@@ -73,9 +77,9 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		{"no such host", client("no-such-host.invalid:6379", "", ""), one, false, "there is no host by the name in no-such-host.invalid:6379"},
 		{"no Redis", client(speak(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), "", ""), one, true, "is a web server: check host and port"},
 		{"hangs up", client(speak(t, ""), "", ""), one, false, "closes the connection at once"},
-		{"silent", client(silent(t), "", ""), one, false, "no answer from"},
+		{"silent", with(client(silent(t), "", ""), brief), one, false, "no answer from"},
 		{"TLS is wanted", client(tlsOnly.Addr(), "", ""), one, false, "want TLS (write rediss://)"},
-		{"TLS is not spoken", with(client(open.server.Addr(), "", ""), encrypt("")), one, false, "listens there and speaks TLS"},
+		{"TLS is not spoken", with(with(client(open.server.Addr(), "", ""), encrypt("")), brief), one, false, "listens there and speaks TLS"},
 		{"something else than TLS", with(client(speak(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), "", ""), encrypt("")), one, true, "speaks no TLS"},
 		{"authority not trusted", with(client(tlsOnly.Addr(), "", ""), encrypt("")), one, true, "an authority that is not trusted"},
 		{"certificate of ours is wanted", with(client(certOnly.Addr(), "", ""), encrypt(certOnly.TLSFiles().CA)), one, false, "a certificate of ours"},

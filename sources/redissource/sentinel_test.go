@@ -61,6 +61,7 @@ func TestADeadMasterIsNamedAndNotTheSentinels(t *testing.T) {
 					t.Fatal(err)
 				}
 				e := r.Event(sources.EventSourceDown, "")
+				c.DialTimeout = time.Second // of a frozen one no answer comes
 				err := connect(t, c, leaders()...)
 				for _, text := range []string{e.Detail, err.Error()} {
 					if !strings.Contains(text, `the master "main" at `) || !strings.Contains(text, ":"+port) || !strings.Contains(text, "a failover is awaited") || strings.Contains(text, s.Addr()) {
