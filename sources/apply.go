@@ -312,13 +312,13 @@ func (m *model) gone(b *batch, slot int) {
 	m.vacate(slot)
 }
 
-// synced ends a listing: what was not in it is gone, or is missed.
+// synced ends a listing: what was not in it is gone, or is free.
 func (m *model) synced(b *batch) {
 	sc := b.scope
 	for slot, row := range m.rows {
 		switch {
 		case row == nil || row.Scope != sc.index || row.listing == sc.listing:
-		case sc.About.Partial == Whole && row.missedAt(b.change.At, sc.lost):
+		case sc.About.Partial == Whole && row.freeAt(b.change.At, sc.lost):
 			m.set(b, row.vacated(b.change.At))
 		default:
 			m.gone(b, slot)

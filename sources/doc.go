@@ -13,9 +13,8 @@
 //     The events get their numbers, go into the ring and wake the subscribers.
 //  3. The row's terms, gaps and counters are brought up to date from these events.
 //  4. The row is replaced, or freed where the primitive is gone.
-//  5. With Synced, every row of the scope that was not Set since Relists is gone. An election or an
-//     expected primitive that exists only while it is owned stays, with nobody owning it, for its
-//     ForgetAfter: whoever starts only now must see that it is missed.
+//  5. With Synced, every row of the scope that was not Set since Relists is gone. One that exists only
+//     while it is owned stays, with nobody owning it, for its ForgetAfter: it was freed in the dark.
 //  6. A [State] is published, at once or at the end of the step.
 //
 // Before the lock a Change is completed: its times lose their monotonic readings, owners get

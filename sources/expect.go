@@ -41,11 +41,10 @@ func (m *model) expect(e *Expected) {
 // ForcedWithin is how long after the sending a forced end is seen at most.
 const ForcedWithin = 15 * time.Second
 
-// Forced reports whether an action on the row of an ended term ended it by force.
+// Forced reports whether an action on the row of an ended term ended it by force: it may have ended then.
 func Forced(t *Term, action *Event) bool {
-	after := t.End.At.Sub(action.At)
-	return action.Kind == EventAction && action.Cause == CauseEvicted && action.Previous.ID == t.Owner.ID &&
-		!action.At.Before(t.Start.At) && after >= 0 && after <= ForcedWithin
+	return action.Kind == EventAction && action.Cause == CauseEvicted && action.Previous.ID == t.Owner.ID && t.End.How != Unknown &&
+		!action.At.Before(t.Start.At) && (!action.At.After(t.End.At) || t.End.How == Bound) && !t.End.Earliest().After(action.At.Add(ForcedWithin))
 }
 
 // expectation is an end that we bring about, and how long that counts.

@@ -44,3 +44,47 @@ func TestATermKeepsThatItWasEndedByForceThoughThatIsToldLater(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWasEndedByForceInTheDarkEndedThen looks again 40 s after an owner was ended by force: nobody owns it, or
+// another one does.
+func TestWhatWasEndedByForceInTheDarkEndedThen(t *testing.T) {
+	t.Parallel()
+	for name, found := range map[string][]sources.Owner{"free": nil, "owned by another": {bound("b")}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, func(w *world) {
+				w.start()
+				lock := func(owners ...sources.Owner) *sources.Primitive {
+					p := election("lock", owners...)
+					p.Kind, p.ForgetAfter = sources.KindMutex, time.Hour
+					return p
+				}
+				w.list(lock(bound("a")))
+				time.Sleep(10 * time.Second)
+				w.beat()
+				lost := time.Now()
+				if found == nil {
+					w.dark(40 * time.Second)
+				} else {
+					w.dark(40*time.Second, lock(found...))
+				}
+				if got := w.row("lock"); got.Terms[0].Cause != sources.CauseUnknown || !got.Terms[0].End.Earliest().Equal(lost) {
+					t.Errorf("before that is told it ended as %+v", got.Terms[0])
+				}
+				sent := lost.Add(5 * time.Second)
+				w.hub.AddEvent(sources.Event{Kind: sources.EventAction, How: sources.Ours, At: sent, Ref: ref("lock"), Cause: sources.CauseEvicted, Previous: sources.OwnerRef{ID: "a"}, Detail: "release by ana: done"})
+				w.settle()
+				row := w.row("lock")
+				if term := row.Terms[0]; term.Cause != sources.CauseEvicted || !term.End.Earliest().Equal(sent) || !term.End.At.Equal(sent.Add(sources.ForcedWithin)) {
+					t.Errorf("it ended as %+v", term)
+				}
+				if found == nil && row.Nobody != row.Terms[0].End {
+					t.Errorf("it is free since %+v", row.Nobody)
+				}
+				if found != nil && row.Terms[1].Start.Earliest().Before(sent) {
+					t.Errorf("the next one owned it since %+v", row.Terms[1].Start)
+				}
+			})
+		})
+	}
+}

@@ -210,14 +210,22 @@ func (m *model) note(e Event) {
 	}
 }
 
-// forced gives the term of a row that an action ended by force its cause: another coordtop did it, and its
-// audit was read only after the end was seen.
+// forced gives the term of a row that an action ended by force its cause, and its end where nobody looked then: another
+// coordtop did it, and its audit was read only after the end was seen.
 func (m *model) forced(slot int, action *Event) {
 	for i := len(m.rows[slot].Terms) - 1; i >= 0; i-- {
 		if Forced(&m.rows[slot].Terms[i], action) && m.rows[slot].Terms[i].Cause != CauseEvicted {
 			row := m.draft(slot)
 			row.Terms = slices.Clone(row.Terms)
-			row.Terms[i].Cause, row.Terms[i].How = CauseEvicted, Told
+			t := &row.Terms[i]
+			t.Cause, t.How = CauseEvicted, Told
+			end := StampBetween(Later(t.End.Earliest(), action.At), Earlier(t.End.At, action.At.Add(ForcedWithin)), t.End.How)
+			if row.Nobody == t.End {
+				row.Nobody = end
+			}
+			if t.End = end; i+1 < len(row.Terms) {
+				row.Terms[i+1].Start = notBefore(row.Terms[i+1].Start, end)
+			}
 			return
 		}
 	}

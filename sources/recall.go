@@ -38,12 +38,12 @@ func (k *Keyframe) Recall(s *State) *State {
 		}
 	}
 	for _, was := range k.rows {
-		if was == nil || rows[was.Ref] != was || listed[was.Ref] {
+		if was == nil || rows[was.Ref] != was || listed[was.Ref] || was.Kind != KindElection && !was.Expected {
 			continue
 		}
 		scope := slices.IndexFunc(s.Scopes, func(sc Scope) bool { return sc.Source == was.Source && sc.Name == k.scopes[was.Scope].Name })
 		alive := k.believed(was)
-		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.missedAt(s.At, alive) {
+		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.freeAt(s.At, alive) {
 			continue
 		}
 		if was.At.After(s.Scopes[scope].Since) { // it may be younger than our listing
@@ -91,16 +91,17 @@ func (k *Keyframe) With(of *SourceStatus, from *Keyframe, selected func(*Primiti
 	return &both
 }
 
-// mayBeMissed reports whether a row exists only while it is owned, and should be owned.
-func (r *Row) mayBeMissed() bool {
-	return r.ForgetAfter > 0 && (r.Kind == KindElection || r.Expected) && read(r.Primitive) && ownersKnown(r.Primitive)
+// mayBeFree reports whether a row exists only while it is owned, and it is known who owned it: what a whole listing
+// has nothing of is free.
+func (r *Row) mayBeFree() bool {
+	return r.ForgetAfter > 0 && read(r.Primitive) && (ownersKnown(r.Primitive) || counted(r.Primitive))
 }
 
-// missedAt reports whether a row stays though a whole listing has nothing of it: it may be missed, and was
+// freeAt reports whether a row stays though a whole listing has nothing of it: it may be free, and was
 // known to be owned or free up to lost, less than its ForgetAfter ago. Whoever watches from now on must
 // see that nobody owns it.
-func (r *Row) missedAt(now, lost time.Time) bool {
-	if !r.mayBeMissed() {
+func (r *Row) freeAt(now, lost time.Time) bool {
+	if !r.mayBeFree() {
 		return false
 	}
 	if r.Nobody.How != Unknown {
@@ -113,7 +114,10 @@ func (r *Row) missedAt(now, lost time.Time) bool {
 func (r *Row) vacated(now time.Time) *Primitive {
 	is := *r.Primitive
 	is.Owners, is.Taken, is.Queue.Waiters, is.Queue.Len, is.Candidates = nil, 0, nil, 0, nil
-	is.Data, is.OwnersHow, is.At = Blob{}, Told, now
+	is.Data, is.At = Blob{}, now
+	if ownersKnown(r.Primitive) {
+		is.OwnersHow = Told
+	}
 	return &is
 }
 

@@ -80,9 +80,9 @@ func TestOneLookRecallsWhatARunBeforeItKnew(t *testing.T) {
 	}
 }
 
-// TestWhatShouldBeOwnedIsMissedByANewStart ends a run in minute 5, and begins another in minute 10 whose
-// server lists nothing of what that one knew: a Hub that resumes it, and one look that recalls it.
-func TestWhatShouldBeOwnedIsMissedByANewStart(t *testing.T) {
+// TestWhatANewStartDoesNotFindIsFree ends a run in minute 5, and begins another in minute 10 whose server lists nothing
+// of what that one knew: a Hub that resumes it, and one look that recalls what should be owned.
+func TestWhatANewStartDoesNotFindIsFree(t *testing.T) {
 	t.Parallel()
 	minute := func(m float64) time.Time {
 		return time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC).Add(time.Duration(m * float64(time.Minute)))
@@ -134,7 +134,12 @@ func TestWhatShouldBeOwnedIsMissedByANewStart(t *testing.T) {
 				rows[r.Name] = r
 			}
 		}
-		for _, name := range []string{"lock", "exists by itself", "forgotten", "owned, forgotten"} {
+		if lock := rows["lock"]; (lock != nil) != (how == "resumed") {
+			t.Errorf("%s: the lock is %v", how, lock)
+		} else if lock != nil && (len(lock.Owners) > 0 || !lock.Nobody.At.Equal(minute(10)) || lock.Terms[0].End != lock.Nobody) {
+			t.Errorf("%s: the lock is %v, free since %+v, after %+v", how, lock.Owners, lock.Nobody, lock.Terms)
+		}
+		for _, name := range []string{"exists by itself", "forgotten", "owned, forgotten"} {
 			if rows[name] != nil {
 				t.Errorf("%s: %s is a row", how, name)
 			}

@@ -33,8 +33,8 @@ func (r *runner) apply(ctx context.Context, c Change) {
 	}
 }
 
-// unlisted are the rows that are gone with the listing that c ends; those that may be missed the end of
-// the listing decides on.
+// unlisted are the rows that are gone with the listing that c ends; of those that may be free the end of
+// the listing decides.
 func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
 	set := make(map[Ref]struct{}, len(c.Set))
 	for _, p := range c.Set {
@@ -46,7 +46,7 @@ func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
 		if row == nil || h.model.scopes[row.Scope] != f.scopes[c.Scope] || row.listing == f.scopes[c.Scope].listing && !c.Relists {
 			continue
 		}
-		if _, ok := set[row.Ref]; !ok && !row.mayBeMissed() {
+		if _, ok := set[row.Ref]; !ok && !row.mayBeFree() {
 			refs = append(refs, row.Ref)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/app/backends"
+	"coordtop/internal/backoff"
 	"coordtop/internal/history"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -27,6 +28,7 @@ func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sour
 		since = time.Now()
 	}
 	beside.run(ctx, func() error {
+		r.awaitListings(ctx, hub)
 		return log.Follow(ctx, since, func(a *action.AuditEntry, e *sources.Event) bool {
 			if e.Kind == sources.EventNote && a.Recording != r.place.Path {
 				return false
@@ -40,6 +42,22 @@ func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sour
 		}, hub.AddEvent)
 	})
 }
+
+// listedWithin bounds how long what others did before the start waits for the first listings.
+const listedWithin = 10 * time.Second
+
+// awaitListings waits until each source was listed, if an earlier run knew it: what ended while nobody looked has ended
+// then, and an action can be its cause.
+func (r *recording) awaitListings(ctx context.Context, hub *sources.Hub) {
+	for !r.known.IsZero() && time.Since(r.began) < listedWithin && backoff.Sleep(ctx, followStep) == nil {
+		if s := hub.State(); len(s.Scopes) > 0 && !slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return !c.Synced }) {
+			return
+		}
+	}
+}
+
+// followStep is how often it is looked whether all is listed.
+const followStep = 100 * time.Millisecond
 
 // sourceOf is the name here of the source that somebody acted on: another config, or a URL, may give
 // its server another name. "": it is not watched.

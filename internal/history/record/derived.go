@@ -207,6 +207,13 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 		}
 	case &was[0] == &list[0] && n == len(list):
 		return nil, lost
+	case n == len(list) && was[0].Start == list[0].Start: // an action was told late that ended an earlier one
+		for i := range list {
+			if list[i] != was[i] {
+				changed = append(changed, list[i])
+			}
+		}
+		return changed, lost
 	default:
 		last := was[n-1]
 		from, _ = slices.BinarySearchFunc(list, last, func(t, last sources.Term) int { return t.Start.At.Compare(last.Start.At) })
