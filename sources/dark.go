@@ -121,3 +121,36 @@ func (r *Row) RecordedSince(s *State) time.Time {
 	}
 	return since
 }
+
+// Darkened returns the State as it is drawn by somebody who knows what came later: since says from when on a scope, or one
+// row, was not observed at that time; zero: it was, or that is not known. What s knows itself stays.
+func (s *State) Darkened(since func(c *Scope, row *Row) time.Time) *State {
+	out := *s
+	out.Scopes, out.Sources, out.Rows = slices.Clone(s.Scopes), slices.Clone(s.Sources), slices.Clone(s.Rows)
+	for i := range out.Scopes {
+		c := &out.Scopes[i]
+		from := since(c, nil)
+		if from.IsZero() || c.Health != HealthLive || c.Since.IsZero() || lasts(c.Dark) {
+			continue
+		}
+		c.Health, c.Dark = HealthStale, withDark(c.Dark, from)
+		if at := slices.IndexFunc(out.Sources, func(f SourceStatus) bool { return f.Name == c.Source }); at >= 0 {
+			out.Sources[at].Health = HealthStale
+		}
+	}
+	for i, row := range out.Rows {
+		if row == nil || !row.Fresh(&out) || lasts(row.unknown.stretches()) {
+			continue
+		}
+		if from := since(&out.Scopes[row.Scope], row); !from.IsZero() {
+			dark := *row
+			dark.listing--
+			dark.unknown = &darkList{withDark(row.unknown.stretches(), from)}
+			out.Rows[i] = &dark
+		}
+	}
+	return &out
+}
+
+// lasts reports whether the last stretch of a list has no end yet.
+func lasts(list []Dark) bool { return len(list) > 0 && list[len(list)-1].To.IsZero() }

@@ -84,7 +84,7 @@ func (m *model) typedAt() (x, y int, typed bool) {
 	case m.Layout.Small:
 		return 3 + format.Width(m.Filter.Before), m.Layout.Height - 1, true
 	}
-	return 3 + format.Width(m.Filter.Before), 1, true
+	return 3 + format.Width(m.Filter.Before), m.Layout.Header - 1, true
 }
 
 // heldTitle is the title that the terminal's window has.

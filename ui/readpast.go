@@ -124,14 +124,16 @@ func (m pastReader) askIn(ctx context.Context) {
 // readPast is the command that reads what the Timeline, or the detail of a row, shows and nobody has
 // read yet; nil: that is nothing.
 func (m pastReader) readPast() tea.Cmd {
-	if m.asked.read == nil || m.asked.running || m.Shown != screen.Timeline && m.Shown != screen.Detail || m.Clock.Before(m.asked.rest) {
+	if m.asked.read == nil || m.asked.running || m.Shown != screen.Timeline && m.Shown != screen.Detail && m.asked.jump == nil || m.Clock.Before(m.asked.rest) {
 		return nil
 	}
-	msg := pastMsg{now: m.State.At}
+	msg := pastMsg{now: m.State.At, jump: m.asked.jump}
 	if m.Shown == screen.Timeline {
-		msg.jump, msg.marksOf = m.asked.jump, m.unreadMarks()
+		msg.marksOf = m.unreadMarks()
 	}
-	msg.refs, msg.span = m.unreadLanes()
+	if m.Shown == screen.Timeline || m.Shown == screen.Detail {
+		msg.refs, msg.span = m.unreadLanes()
+	}
 	if m.Shown == screen.Timeline && (m.laneTotals.wanted || m.recordedDue()) && !m.Time.Summing {
 		msg.totalsOf = m.laneTotals.window
 	}
@@ -278,11 +280,11 @@ func (m pastReader) joinLanes() {
 }
 
 // lookFor has a change looked for in the recording, and reports whether there is one to look in.
-func (m pastReader) lookFor(step int, any bool, handles []rows.Handle) bool {
+func (m pastReader) lookFor(from time.Time, step int, any bool, handles []rows.Handle) bool {
 	if m.asked.read == nil {
 		return false
 	}
-	j := &jump{at: m.Time.At, from: screen.CursorAt(&m.Scene), step: step, any: any}
+	j := &jump{at: m.Time.At, from: from, step: step, any: any}
 	for _, h := range handles {
 		if row, _ := m.Rows.At(h); row != nil {
 			j.refs = append(j.refs, row.Ref)

@@ -29,6 +29,10 @@ type recording struct {
 
 func (r *recording) Runs(context.Context) ([]history.Run, error) { return nil, r.err }
 
+func (r *recording) Dark(context.Context, history.Span) ([]history.DarkChange, error) {
+	return nil, r.err
+}
+
 func (r *recording) Totals(context.Context, history.Span) ([]history.Total, error) {
 	return r.totals, r.err
 }

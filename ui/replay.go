@@ -261,6 +261,8 @@ func replayHandlers() map[keys.Intent]handler {
 		keys.PreviousEvent: replayed(func(p *history.Player) { p.Step(-1) }),
 		keys.Faster:        replayed(func(p *history.Player) { p.Faster(+1) }),
 		keys.Slower:        replayed(func(p *history.Player) { p.Faster(-1) }),
+		keys.Start:         replayed(func(p *history.Player) { p.Seek(time.Unix(0, 0)) }),
+		keys.Believed:      replayed(func(p *history.Player) { p.Believe(!p.Position().Believed) }),
 	}
 }
 

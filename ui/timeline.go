@@ -151,13 +151,19 @@ func (m timelineScreen) jump(step int, any bool) {
 	handles := slices.Concat(m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)], m.recordedLanes())
 	if !any {
 		h, ok := m.Time.Lanes.Selected()
+		if m.Shown != screen.Timeline {
+			h, ok = m.Locks.Selected()
+		}
 		if handles = nil; ok {
 			handles = []rows.Handle{h}
 		}
 	}
 	from := screen.CursorAt(&m.Scene)
+	if step < 0 && m.Shown != screen.Timeline {
+		from = from.Add(-published) // where the jump to that change led
+	}
 	found, name, known := m.nearest(from, step, handles)
-	if known || !pastReader(m).lookFor(step, any, handles) {
+	if known || !pastReader(m).lookFor(from, step, any, handles) {
 		m.arrive(found, name, step, any)
 	}
 }
@@ -179,7 +185,7 @@ func (m timelineScreen) nearest(from time.Time, step int, handles []rows.Handle)
 	if step < 0 {
 		return found, name, since.IsZero() || !found.IsZero() && !found.Before(since)
 	}
-	return found, name, !from.Before(since)
+	return found, name, !from.Before(since) && (!found.IsZero() || !m.feeds.replaying())
 }
 
 // nearer reports whether a change at t is nearer than one at found, which may be none.
@@ -205,6 +211,9 @@ func (m timelineScreen) land(j jump, change []history.Event) {
 // arrive moves the cursor to the change that was found; without one a message says so.
 func (m timelineScreen) arrive(found time.Time, name string, step int, any bool) {
 	switch {
+	case !found.IsZero() && m.feeds.replaying() && (m.Shown != screen.Timeline || found.After(m.Now)):
+		m.Message = ""
+		m.replay.travel(found.Add(published))
 	case !found.IsZero():
 		m.Message = ""
 		if m.far(found, screen.TimeWindow(&m.Scene)); any {
@@ -279,6 +288,9 @@ func (m timelineScreen) goToTime(text string) {
 	at, ok := m.replay.instant(text)
 	switch {
 	case !ok:
+		return
+	case at.After(m.Now) && m.feeds.replaying():
+		m.replay.travel(at)
 		return
 	case at.After(m.Now):
 		m.Say(paint.Clean(text) + " is still to come")

@@ -76,7 +76,7 @@ func TestABoardWithoutARecordingSaysSo(t *testing.T) {
 }
 
 // aliased is a recording in which each primitive was called compactor last.
-type aliased struct{}
+type aliased struct{ history.EventReader }
 
 func (aliased) Events(context.Context, time.Time, int, int, history.EventFilter) ([]history.Event, error) {
 	return []history.Event{{Event: sources.Event{Alias: "compactor", AliasHow: sources.Told}}}, nil

@@ -70,6 +70,11 @@ type Reader interface {
 
 // EventReader is the part of a Reader that a Player uses.
 type EventReader interface {
+	// Dark returns what was not observed in span, also in part, in the order of its beginnings: of single primitives, of whole
+	// scopes, and, without a Source, of all, when nobody recorded or a record was lost or dropped. Of how much of it that is
+	// Lane.Dark is the answer.
+	Dark(ctx context.Context, span Span) ([]DarkChange, error)
+
 	// Events returns recorded events in the order of Event.Compare: at most before of them that
 	// lie before at, and at most after of the others. Renewals are not among them. The cost
 	// does not grow with how many others there are, but for those of a primitive where Refs

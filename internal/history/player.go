@@ -27,6 +27,7 @@ type Player struct {
 	reader EventReader
 	stop   context.CancelFunc
 	joined sync.WaitGroup
+	later  hindsight     // of the goroutine
 	asked  chan struct{} // capacity 1: there is something to do
 	wake   chan struct{} // capacity 1
 
@@ -34,6 +35,7 @@ type Player struct {
 	todo wish
 	quit context.CancelFunc // ends the move that is under way; nil: there is none
 	view view
+	told *sources.State // what view was made of: the State as it was published
 }
 
 // wish is what was asked for and not begun. Where both are asked for, seek comes first.
@@ -61,8 +63,11 @@ type Position struct {
 	Began   time.Time // when that did
 	End     bool      // nothing is recorded behind At
 	Thin    bool      // renewals are not recorded here, nor what they told of leases
-	Hole    Span      // what was skipped just before At, because nobody recorded; zero: nothing
+	Hole    Span      // nobody recorded then: it was skipped just before At, or At lies in it; zero: there is none
 	Err     error     // why the last move did not succeed
+
+	Believed bool         // the state is as it was believed then; else as it is known now, from what came later
+	Dark     []DarkChange // what is known now not to have been observed at At, also where it is not shown
 
 	// Cuts counts how often the state was not made from the one shown before. Whoever keeps rows
 	// or events begins anew then.
@@ -75,7 +80,8 @@ type Position struct {
 func NewPlayer(ctx context.Context, log Log, reader EventReader) *Player {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Player{log: log, reader: reader, stop: stop, asked: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
-	p.view.Speed, p.view.state = 1, &sources.State{}
+	p.told = &sources.State{}
+	p.view.Speed, p.view.state = 1, p.told
 	spawn.Go(ctx, &p.joined, func() { p.serve(ctx) })
 	return p
 }
@@ -120,6 +126,22 @@ func (p *Player) Play(on bool) {
 	p.set(func(v *view) { v.Playing = on })
 }
 
+// Believe shows what was believed at each instant, or again what is known now.
+func (p *Player) Believe(on bool) {
+	p.set(func(v *view) {
+		v.Believed = on
+		p.drawLocked()
+	})
+}
+
+// drawLocked makes the state that is shown of the one that was published.
+func (p *Player) drawLocked() {
+	v := &p.view
+	if v.state = p.told; !v.Believed {
+		v.state = darkened(v.state, v.Dark)
+	}
+}
+
 // Faster takes the next speed of Speeds, n times; slower where n is negative.
 func (p *Player) Faster(n int) {
 	p.set(func(v *view) {
@@ -148,8 +170,17 @@ func (p *Player) State() *sources.State {
 	return p.view.state
 }
 
-// Now returns the recorded time.
-func (p *Player) Now() time.Time { return p.Position().At }
+// Now returns the recorded time: in a hole that of its beginning, of which the State is.
+func (p *Player) Now() time.Time {
+	at := p.Position()
+	if at.InHole() {
+		return at.Hole.From
+	}
+	return at.At
+}
+
+// InHole reports whether nobody recorded at that instant: what is shown was known when the hole began.
+func (p *Position) InHole() bool { return !p.At.Before(p.Hole.From) && p.At.Before(p.Hole.To) }
 
 // Clock returns the time outside the recording.
 func (p *Player) Clock() time.Time { return time.Now() }
@@ -250,6 +281,9 @@ func (p *Player) move(ctx context.Context, r *seeker, elapsed time.Duration) (pl
 		r.hub = nil
 		err = r.seek(ctx, cmp.Or(todo.seek, r.at.Wall))
 	}
+	if r.hub != nil {
+		err = cmp.Or(err, p.later.read(ctx, p.reader, r.at.Wall))
+	}
 	p.show(r, err, moved || was.Playing)
 	return p.Position().Playing, moved
 }
@@ -264,7 +298,7 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 	if !changed || v.Moving && errors.Is(err, context.Canceled) {
 		return
 	}
-	was, state := v.Position, v.state
+	was, told := v.Position, p.told
 	if v.End = errors.Is(err, errEnd); v.End {
 		v.Err = nil
 	} else {
@@ -278,12 +312,14 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 			v.Cuts++
 			v.hub, v.events, v.before = r.hub, r.hub.Subscribe(0), r.before
 		}
-		v.At, v.Run, v.Began, v.Thin, v.state = r.at.Wall, r.run, r.runBegan, r.thin, r.hub.State()
+		v.At, v.Run, v.Began, v.Thin, p.told = r.at.Wall, r.run, r.runBegan, r.thin, r.hub.State()
+		v.Dark = p.later.at(v.At)
+		p.drawLocked()
 		if v.Hole = r.hole; v.Hole.To.Add(holeShown).Before(v.At) {
 			v.Hole = Span{}
 		}
 	}
-	if !was.Playing || !v.Playing || v.state != state || v.Hole != was.Hole || v.At.Unix() != was.At.Unix() {
+	if !was.Playing || !v.Playing || p.told != told || len(v.Dark) != len(was.Dark) || v.Hole != was.Hole || v.At.Unix() != was.At.Unix() {
 		spawn.Wake(p.wake)
 	}
 }

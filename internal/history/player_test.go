@@ -85,8 +85,15 @@ func TestAPlayerSkipsWhatNobodyRecorded(t *testing.T) {
 		p.Seek(at(historytest.Stopped + historytest.Step + 30*time.Second))
 		synctest.Wait()
 		pos := p.Position()
-		if began := at(historytest.Started + historytest.Step); pos.At.Before(began) || pos.At.After(began.Add(time.Second)) || pos.Hole == (history.Span{}) || pos.Run != 2 {
+		ended := at(historytest.Stopped + historytest.Step)
+		if began := at(historytest.Started + historytest.Step); !pos.At.Equal(ended.Add(30*time.Second)) || pos.Run != 1 || len(p.State().Rows) == 0 ||
+			pos.Hole.From.Sub(ended).Abs() > 2*time.Second || pos.Hole.To.Sub(began).Abs() > 2*time.Second || !pos.InHole() || !p.Now().Equal(pos.Hole.From) {
 			t.Errorf("a seek into the hole: %+v", pos)
+		}
+		p.Step(+1)
+		synctest.Wait()
+		if pos = p.Position(); pos.Run != 2 || pos.InHole() {
+			t.Errorf("a step out of the hole: %+v", pos)
 		}
 		p.Seek(at(historytest.Stopped + historytest.Step - 2*time.Second))
 		p.Play(true)

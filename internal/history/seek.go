@@ -43,6 +43,7 @@ type seeker struct {
 	at       sources.Instant       // the instant it has reached: that of last, or a later one
 	marks    []sources.Instant     // the publishes since the group that was opened with which something happened
 	hole     Span
+	behind   *Piece // it begins a group behind a hole, and was not gone to; nil: there is none
 }
 
 // open goes to where a Cursor of the Log begins.
@@ -129,7 +130,7 @@ func (r *seeker) readBefore(ctx context.Context, last uint64) error {
 // fill reads on until it has an Input to apply. An error wraps errEnd where the run has no
 // more of them.
 func (r *seeker) fill(ctx context.Context) error {
-	for len(r.queue) == 0 {
+	for len(r.queue) == 0 && r.behind == nil {
 		p, err := r.cursor.Next(ctx)
 		switch {
 		case err != nil:
@@ -137,14 +138,14 @@ func (r *seeker) fill(ctx context.Context) error {
 		case p.Empty():
 			return errEnd
 		}
+		if p.Hole {
+			r.behind = &p
+			return nil
+		}
 		r.queue, r.thin = p.Inputs, p.Thin
 		if p.Keyframe != nil {
-			from := r.at.Wall
 			if err := r.begin(ctx, p.Keyframe); err != nil {
 				return err
-			}
-			if p.Hole {
-				r.hole = Span{From: from, To: r.at.Wall}
 			}
 		}
 	}
@@ -156,6 +157,16 @@ func (r *seeker) apply(ctx context.Context, stop func(*sources.Input) bool) erro
 	for {
 		if err := errors.Join(r.fill(ctx), ctx.Err()); err != nil {
 			return err
+		}
+		if r.behind != nil {
+			k := r.behind.Keyframe
+			if stop(&sources.Input{Seq: k.Seq() + 1, At: k.At()}) {
+				return nil
+			}
+			if err := r.cross(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		in := &r.queue[0]
 		if stop(in) {
@@ -182,8 +193,21 @@ func (r *seeker) happened() bool {
 	return slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind.Happened() })
 }
 
-// seek goes to an instant.
+// seek goes to an instant. In a hole it shows what was known before that.
 func (r *seeker) seek(ctx context.Context, t time.Time) error {
+	runs, err := r.log.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	if before, hole := holeBetween(runs, t); before != nil {
+		if err := r.toEndOf(ctx, *before); err == nil {
+			r.advance(t.Sub(r.last.Wall))
+			r.hole = hole
+			return nil
+		} else if !errors.Is(err, ErrNothing) {
+			return err
+		}
+	}
 	ahead := t.Sub(r.at.Wall)
 	if near := r.hub != nil && ahead >= 0 && ahead < time.Minute; !near {
 		if err := r.open(ctx, 0, t); errors.Is(err, ErrNothing) {
@@ -203,6 +227,9 @@ func (r *seeker) until(ctx context.Context, t time.Time) error {
 	}
 	if err == nil && t.After(r.at.Wall) {
 		r.advance(t.Sub(r.last.Wall))
+		if r.behind != nil {
+			r.hole = Span{From: r.last.Wall, To: r.behind.Keyframe.At().Wall}
+		}
 	} else if err == nil && r.began.Sub(t) > time.Second {
 		r.hole = Span{From: t, To: r.at.Wall}
 	}
@@ -217,12 +244,12 @@ func (r *seeker) advance(behind time.Duration) {
 // play goes on by so much recorded time, also where the clock was set meanwhile.
 func (r *seeker) play(ctx context.Context, d time.Duration) error {
 	to := r.at.Mono + d
-	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Mono > to })
+	err := r.apply(ctx, func(in *sources.Input) bool { return r.behind == nil && in.At.Mono > to })
 	if errors.Is(err, errEnd) {
 		return r.pass(ctx, to-r.at.Mono)
 	}
 	if err == nil {
-		r.advance(to - r.last.Mono)
+		r.advance(max(to-r.last.Mono, 0)) // behind a hole that was met it is later already
 	}
 	return err
 }

@@ -73,6 +73,8 @@ const (
 	PreviousEvent Intent = "previous-event"
 	Faster        Intent = "faster"
 	Slower        Intent = "slower"
+	Start         Intent = "start"
+	Believed      Intent = "believed"
 
 	Arm     Intent = "write"
 	Actions Intent = "actions"
@@ -172,10 +174,12 @@ func Bindings() Table {
 func replayBindings() []Binding {
 	return []Binding{
 		{Past, InTimeline, []string{"T"}, "", "all screens as it was at the cursor, where there is a recording"},
-		{Present, InReplay, []string{"0", ":now"}, "", "back to now"},
-		{Play, InReplay, []string{"space", "p"}, "", "play or stop the replay"},
-		{NextEvent, InReplay, []string{"."}, "", "replay on to the next event"},
-		{PreviousEvent, InReplay, []string{","}, "", "replay back to the event before"},
+		{Start, InReplay, []string{"("}, "start", "to the beginning of the recording"},
+		{Present, InReplay, []string{"0", ")", ":now"}, "end", "back to now; where there is only a recording, to its end"},
+		{Play, InReplay, []string{"space", "p"}, "play", "play or stop the replay"},
+		{PreviousEvent, InReplay, []string{","}, Joined, "replay back to the event before"},
+		{NextEvent, InReplay, []string{"."}, "event", "replay on to the next event"},
+		{Believed, InReplay, []string{"b"}, "believed then", "what was believed at that instant, instead of what is known now; again: as before"},
 		{Faster, InReplay, []string{">"}, "", "play faster"},
 		{Slower, InReplay, []string{"<"}, "", "play slower"},
 	}

@@ -18,7 +18,7 @@ type Line struct {
 
 // Line begins a line of w cells.
 func (th *Theme) Line(w int) *Line {
-	l := &Line{th: th, Width: max(w, 0)}
+	l := &Line{th: th, Width: max(w, 0), Over: th.Over}
 	l.b.Grow(2*l.Width + 64)
 	return l
 }

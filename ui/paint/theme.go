@@ -36,6 +36,7 @@ type Theme struct {
 	Title    Style // the environment
 	Heading  Style
 	Tab      Style   // the screen that is shown, among the others
+	Over     Style   // if set, it replaces every style: all that is drawn is old
 	owners   []Style // lines of a strip, by hue
 	letters  []Style // the owner's letter, by hue
 

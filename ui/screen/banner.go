@@ -3,39 +3,92 @@ package screen
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"coordtop/internal/format"
 	"coordtop/internal/history"
+	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
-// drawBanner says over its whole line that the past is shown, which time of it, and how to move
-// in it: what matters most first.
-func drawBanner(sc *Scene, w int) string {
+// bannerLines say over the whole screen that the past is shown, which time of it, and how: what matters most first. In a
+// hole, a second one has both ends of that.
+func bannerLines(sc *Scene, w int) []string {
+	if sc.Replay == nil {
+		return nil
+	}
+	lines := []string{replayLine(sc, w)}
+	if text := holeText(sc); text != "" {
+		lines = append(lines, noticeLine(sc, w).Put(sc.Theme.Notice, fmt.Sprintf(" %-*s", w-1, text)).Done())
+	}
+	return lines
+}
+
+// noticeLine is a line that looks the same over what is old.
+func noticeLine(sc *Scene, w int) *paint.Line {
+	l := sc.Theme.Line(w)
+	l.Over = ""
+	return l
+}
+
+// holeText says when nobody recorded, or a source was not observed, and of when is what is shown; "": all was observed.
+func holeText(sc *Scene) string {
+	at, what, others := sc.Replay, "not recorded", 0
+	hole := sources.Dark(at.Hole)
+	if !at.InHole() {
+		what = ""
+		for i := range sc.State.Scopes {
+			c := &sc.State.Scopes[i]
+			d := slices.IndexFunc(at.Dark, func(d history.DarkChange) bool {
+				return !at.Believed && c.Health == sources.HealthStale && d.Ref == sources.Ref{} && d.Source == c.Source && d.Scope == c.Name
+			})
+			switch {
+			case d < 0:
+			case what != "":
+				others++
+			default:
+				what, hole = paint.Clean(strings.TrimSpace(c.Source+" "+c.Name))+": not observed", at.Dark[d].Dark
+			}
+		}
+	}
+	from, more := paint.TimeOfDay(hole.From, sc.Now), ""
+	if others > 0 {
+		more = ", " + format.Count(others) + " more"
+	}
+	switch {
+	case what == "":
+		return ""
+	case hole.To.IsZero():
+		return what + " from " + from + " on" + more + "; shown as known then"
+	}
+	return what + " " + from + " - " + paint.TimeOfDay(hole.To, sc.Now) + ", " + format.Precise(hole.To.Sub(hole.From)) + more + "; shown as known at " + from
+}
+
+// replayLine is the first of them.
+func replayLine(sc *Scene, w int) string {
 	th := &sc.Theme
-	l := th.Line(w).Put(th.Notice, " THE PAST "+sc.Now.Format("Mon 2006-01-02 15:04:05.000 MST "))
+	l := noticeLine(sc, w).Put(th.Notice, " THE PAST "+sc.Replay.At.In(sc.Now.Location()).Format("Mon 2006-01-02 15:04:05.000 MST "))
 	say := func(text string) {
 		if l.X+len(text)+1 <= w {
 			l.Put(th.Notice, " "+text)
 		}
 	}
 	say(replayText(sc))
+	if sc.Replay.Believed {
+		say(" as believed then")
+	}
 	if thinned(sc) {
-		say(noRenewals)
+		say(" " + noRenewals)
+	}
+	if !sc.Replay.Believed {
+		say(" as known now")
 	}
 	if sc.OnlyPast {
 		say(" " + quitKey(sc) + " quit ")
-	} else {
-		say(" " + sc.Keys.KeyOf(keys.Present) + " now ")
 	}
-	say(" " + sc.Keys.KeyOf(keys.Play) + " play/stop ")
-	say(sc.Keys.KeyOf(keys.PreviousEvent) + " " + sc.Keys.KeyOf(keys.NextEvent) + " event ")
-	if sc.OnlyPast {
-		say(sc.Keys.KeyOf(keys.Present) + " end ")
-		say(sc.Keys.KeyOf(keys.Trouble) + " what went wrong ")
-	}
-	say(sc.Keys.KeyOf(keys.Slower) + " " + sc.Keys.KeyOf(keys.Faster) + " speed ")
-	say(" " + sc.Keys.KeyOf(keys.At) + "  nothing can be done here")
+	say(" nothing can be done here")
 	return l.Put(th.Notice, fmt.Sprintf("%*s", max(w-l.X, 0), "")).Done()
 }
 
@@ -65,7 +118,7 @@ func replayText(sc *Scene) string {
 		return "nothing is recorded"
 	case at.Err != nil:
 		return paint.Clean(at.Err.Error())
-	case at.Hole != history.Span{}:
+	case at.Hole != history.Span{} && !at.InHole():
 		return "not recorded: " + paint.TimeOfDay(at.Hole.From, sc.Now) + " - " + paint.TimeOfDay(at.Hole.To, sc.Now)
 	case at.End:
 		return "the recording ends here"

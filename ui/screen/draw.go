@@ -28,6 +28,11 @@ func Draw(sc *Scene) Frame {
 	if l.Width == 0 || l.Height == 0 {
 		return f
 	}
+	if sc.Replay != nil && sc.Replay.InHole() {
+		faded := *sc
+		faded.Theme.Over = sc.Theme.Dim
+		sc = &faded
+	}
 	f.Lines = make([]string, 0, l.Height)
 	f.Lines = append(f.Lines, drawHeader(sc, l.Width, l.Header)...)
 	part := viewTable()[sc.Shown].draw(sc)

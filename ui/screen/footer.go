@@ -49,16 +49,22 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 		return l.Put(sc.Theme.Strong, sc.Keys.KeyOf(keys.Help)).Put(sc.Theme.Dim, " help").Skip(2).Put(sc.Theme.Dim, "panes need 80x24").Done()
 	}
 	scope := sc.KeyContext
+	if sc.Replay != nil && scope&keys.InScreens != 0 {
+		scope |= keys.InReplay
+	}
 	hints := make([]keys.Binding, 0, 32)
 	for i := range sc.Keys {
 		if a := &sc.Keys[i]; a.Hint != "" && a.Context&scope != 0 && !offInPast(sc, a) {
 			hints = append(hints, *a)
+			if a.Intent == keys.Present && !sc.OnlyPast {
+				hints[len(hints)-1].Hint = "now"
+			}
 		}
 	}
 	if sc.Filter.Context != 0 || sc.KeyContext == keys.InLocks && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) {
 		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.Keys.KeyIn(scope, keys.Clear)}, Hint: "clear"})
 	}
-	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(quits(a), quits(b)) })
+	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(place(sc, a), place(sc, b)) })
 	before := ""
 	for _, a := range hints {
 		if a.Hint == keys.Joined {
@@ -81,18 +87,19 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 // offInPast reports whether the past is shown, and a key does not do there what its hint says: it
 // acts, or moves in time.
 func offInPast(sc *Scene, b *keys.Binding) bool {
-	return sc.Replay != nil && (b.Intent.Acts() || b.Context&keys.InScreens != 0 && sc.Keys.Bound(keys.InReplay, b.Keys[0]))
+	return sc.Replay != nil && (b.Intent.Acts() || b.Context&keys.InReplay == 0 && sc.Keys.Bound(keys.InReplay, b.Keys[0]))
 }
 
-// quits puts the way out first among the hints: it must be seen on any screen. The key
-// of the demo follows.
-func quits(a keys.Binding) int {
-	switch a.Intent {
-	case keys.Help:
+// place puts the way out first among the hints: it must be seen on any screen. The key
+// of the demo follows, and what moves in time.
+func place(sc *Scene, a keys.Binding) int {
+	switch {
+	case a.Intent == keys.Help:
 		return 0
-	case keys.Quit, keys.Back, keys.Clear, keys.Cancel:
+	case a.Intent == keys.Quit || a.Intent == keys.Back || a.Intent == keys.Clear || a.Intent == keys.Cancel,
+		a.Intent == keys.Open && a.Context == keys.InTrouble:
 		return 1
-	case keys.Crash:
+	case a.Intent == keys.Crash || sc.Replay != nil && a.Context&keys.InReplay != 0:
 		return 2
 	}
 	return 3

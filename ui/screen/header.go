@@ -47,11 +47,7 @@ func drawHeader(sc *Scene, w, h int) []string {
 	if l.X+len(clock) <= w {
 		l.Put("", clock)
 	}
-	lines := []string{l.Done(), summaryLine(sc, w)}
-	if sc.Replay != nil {
-		lines = append([]string{drawBanner(sc, w)}, lines...)
-	}
-	return sc.Theme.Box(lines, w, h)
+	return sc.Theme.Box(append(bannerLines(sc, w), l.Done(), summaryLine(sc, w)), w, h)
 }
 
 // headerTime is the time in the header: that of what is shown, and the clock while the picture

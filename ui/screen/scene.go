@@ -108,7 +108,7 @@ func NameOf(sc *Scene, ref sources.Ref) string { return paint.Clean(sc.Rows.Show
 
 // Arrange computes the boxes for the size and what there is to show.
 func (sc *Scene) Arrange(w, h int) {
-	sc.Layout = measure(w, h, sc.Rows.Total, len(sourceTroubles(sc)), BoolInt(sc.Replay != nil))
+	sc.Layout = measure(w, h, sc.Rows.Total, len(sourceTroubles(sc)), len(bannerLines(sc, w)))
 	sc.longest.measure(sc)
 	sc.columns = fitColumns(sc.Layout.Width, sc.longest).shaped(sc.Shape)
 	sc.Locks.SetHeight(sc.Layout.List)

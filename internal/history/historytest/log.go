@@ -28,6 +28,7 @@ type run struct {
 	inputs    []sources.Input
 	keyframes []*sources.Keyframe // of the groups: the zero one first
 	events    []sources.Event
+	dark      []history.DarkChange
 }
 
 // Begin returns the options of the next Hub: see Recorder.
@@ -61,6 +62,7 @@ func (l *Log) Add(inputs []sources.Input) error {
 		}
 	}
 	r.events, _ = hub.Subscribe(0).Events(0)
+	r.dark = darkOf(hub.State())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r.Run = history.Run{ID: int64(len(l.runs) + 1), Host: "test", Span: history.Span{From: inputs[0].At.Wall, To: inputs[len(inputs)-1].At.Wall}}
@@ -128,4 +130,28 @@ func (l *Log) Events(_ context.Context, at time.Time, before, after int, of hist
 		later = len(all)
 	}
 	return all[max(later-before, 0):min(later+after, len(all))], nil
+}
+
+// darkOf is what was not observed as far as a State knows.
+func darkOf(s *sources.State) (dark []history.DarkChange) {
+	for i := range s.Scopes {
+		for _, d := range s.Scopes[i].Dark {
+			dark = append(dark, history.DarkChange{Source: s.Scopes[i].Source, Scope: s.Scopes[i].Name, Dark: d})
+		}
+	}
+	return dark
+}
+
+// Dark returns what was not observed of whole scopes.
+func (l *Log) Dark(_ context.Context, span history.Span) (dark []history.DarkChange, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.runs {
+		for _, d := range r.dark {
+			if d.Dark.From.Before(span.To) && (d.Dark.To.IsZero() || d.Dark.To.After(span.From)) {
+				dark = append(dark, d)
+			}
+		}
+	}
+	return dark, nil
 }

@@ -209,6 +209,7 @@ func (w *world) run(t *testing.T, store *sqlite.Reader, path string, id int64) l
 	time.Sleep(15 * time.Second) // all is written by now
 	sameState(t, store, hub, id)
 	w.sameTotals(t, store)
+	sameDark(t, store)
 	w.killed.Store(w.IntN(3) == 0)
 	for range 3 {
 		w.step(true)

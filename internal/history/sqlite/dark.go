@@ -23,6 +23,13 @@ const endless = math.MaxInt64
 
 func periodOf(s history.Span) period { return period{s.From.UnixNano(), s.To.UnixNano()} }
 
+func (p period) dark() sources.Dark {
+	if p.to == endless {
+		return sources.Dark{From: time.Unix(0, p.from)}
+	}
+	return sources.Dark{From: time.Unix(0, p.from), To: time.Unix(0, p.to)}
+}
+
 func (p period) touches(q period) bool { return p.from < q.to && q.from < p.to }
 
 // union orders stretches and makes one of those that overlap or touch.
@@ -87,6 +94,34 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 	return d
 }
 
+// Dark returns what was not observed in span: see history.EventReader.
+func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.DarkChange, err error) {
+	err = r.ask(ctx, func(q *query) error {
+		d := q.darkness(ctx, periodOf(span))
+		add := func(c history.DarkChange, list []period) {
+			for _, p := range union(list) {
+				c.Dark = p.dark()
+				all = append(all, c)
+			}
+		}
+		add(history.DarkChange{}, d.holes)
+		var id int64
+		var c history.DarkChange
+		q.each(ctx, "select id, source, name from scope", nil, []any{&id, &c.Source, &c.Scope}, func() { add(c, d.scopes[id]) })
+		q.readOwn(ctx, d, allLanes)
+		for id, list := range d.own {
+			var c history.DarkChange
+			q.each(ctx, "select source, space, name from lane where id = ?", []any{id}, []any{&c.Ref.Source, &c.Ref.Space, &c.Ref.Name}, func() {
+				c.Source = c.Ref.Source
+				add(c, list)
+			})
+		}
+		slices.SortStableFunc(all, func(x, y history.DarkChange) int { return x.Dark.From.Compare(y.Dark.From) })
+		return q.err
+	})
+	return all, err
+}
+
 // readOwn reads the stretches of lanes.
 func (q *query) readOwn(ctx context.Context, d *darkness, of numbers) {
 	var from, run, id int64
@@ -133,11 +168,7 @@ func (d *darkness) of(l *listed) (dark []sources.Dark) {
 	}
 	for _, p := range union(lists...) {
 		if p.touches(d.window) {
-			one := sources.Dark{From: time.Unix(0, p.from)}
-			if p.to != endless {
-				one.To = time.Unix(0, p.to)
-			}
-			dark = append(dark, one)
+			dark = append(dark, p.dark())
 		}
 	}
 	return slices.Clip(dark)
