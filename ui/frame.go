@@ -59,7 +59,7 @@ func (m *model) stage() {
 		pastReader{m}.joinLanes()
 	}
 	if m.Shown == screen.Trouble {
-		m.Trouble.List.SetHeight(screen.TroubleRows(m.Layout.Body()))
+		m.Trouble.List.SetHeight(screen.TroubleRows(&m.Scene))
 	}
 	if m.Shown == screen.Audit {
 		m.listAudit()

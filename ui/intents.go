@@ -71,7 +71,7 @@ func (m *model) move(i keys.Intent) {
 	case screen.Audit:
 		moveIn(&m.AuditList, i)
 	case screen.Trouble:
-		moveIn(&m.Trouble.List, i)
+		m.moveTrouble(i)
 	case screen.Help:
 		m.HelpAt = screen.MoveHelp(&m.Scene, m.line.input.Value(), m.HelpAt, i)
 	default:

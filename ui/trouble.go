@@ -1,10 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"slices"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/trouble"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 )
@@ -29,6 +30,8 @@ type troubleMsg struct {
 	in    trouble.Input
 	found []trouble.Trouble
 	names map[sources.Ref]string
+	rows  []history.Summary
+	dark  []history.DarkChange
 	err   error
 }
 
@@ -50,30 +53,60 @@ func (m *model) readTrouble() tea.Cmd {
 			span.From = sources.Later(span.From, span.To.Add(-troubleOfAll))
 		}
 		in, err := trouble.Read(ctx, h, nil, span, nil, limits)
-		found := trouble.Find(&in)
-		var names map[sources.Ref]string
+		msg := troubleMsg{in: in, found: trouble.Find(&in)}
+		if err == nil && all {
+			msg.rows = summaries(&in)
+			msg.dark, err = h.Dark(ctx, span)
+		}
 		if err == nil {
-			names, err = namesIn(ctx, h, in.Lanes, found)
+			msg.names, err = namesIn(ctx, h, in.Lanes, msg.refs())
 		}
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrNothing) {
-			err = nil
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
+			msg.err = err
 		}
-		return troubleMsg{in, found, names, err}
+		return msg
 	}
 }
 
-// namesIn is what the primitives in trouble are called among all that is recorded, which need not be shown now.
-func namesIn(ctx context.Context, h history.EventReader, lanes []history.Lane, found []trouble.Trouble) (map[sources.Ref]string, error) {
+// mostSummaries is of how many primitives there is a line.
+const mostSummaries = 1000
+
+// summaries are a line for each primitive, those that lost most owners first.
+func summaries(in *trouble.Input) []history.Summary {
+	rows := make([]history.Summary, len(in.Lanes))
+	for i := range in.Lanes {
+		rows[i] = in.Lanes[i].Summary(in.Span)
+	}
+	slices.SortStableFunc(rows, func(a, b history.Summary) int {
+		return cmp.Or(cmp.Compare(b.Losses+b.Unknown, a.Losses+a.Unknown), cmp.Compare(b.Terms, a.Terms))
+	})
+	return rows[:min(len(rows), mostSummaries)]
+}
+
+// refs are the primitives that are named.
+func (msg *troubleMsg) refs() (refs []sources.Ref) {
+	for i := range msg.found {
+		refs = append(refs, msg.found[i].Refs...)
+	}
+	for i := range msg.rows {
+		refs = append(refs, msg.rows[i].Ref)
+	}
+	slices.SortFunc(refs, func(a, b sources.Ref) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Space, b.Space), cmp.Compare(a.Name, b.Name))
+	})
+	return slices.Compact(refs)
+}
+
+// namesIn is what refs are called among all that is recorded, which need not be shown now.
+func namesIn(ctx context.Context, h history.EventReader, lanes []history.Lane, refs []sources.Ref) (map[sources.Ref]string, error) {
 	all, names := sources.Names{}, map[sources.Ref]string{}
 	for i := range lanes {
 		all.Add(lanes[i].Ref.Name, i)
 	}
-	for i := range found {
-		for _, ref := range found[i].Refs {
-			names[ref] = all.Shown(ref, func(lane int32) sources.Ref { return lanes[lane].Ref })
-		}
+	for _, ref := range refs {
+		names[ref] = all.Shown(ref, func(lane int32) sources.Ref { return lanes[lane].Ref })
 	}
-	aliases, err := history.Aliases(ctx, h, slices.Collect(maps.Keys(names)))
+	aliases, err := history.Aliases(ctx, h, refs)
 	for ref, alias := range aliases {
 		names[ref] = alias.Text + " " + names[ref]
 	}
@@ -88,30 +121,46 @@ func (m *model) haveTrouble(msg troubleMsg) {
 		s.Error = paint.Clean(msg.err.Error())
 		return
 	}
-	s.Span, s.Found, s.Names, s.Unrecorded = msg.in.Span, msg.found, msg.names, msg.in.Unrecorded()
-	places := make([]int, len(s.Found))
-	for i := range places {
-		places[i] = i
-	}
-	s.List.SetKeys(places)
+	s.Span, s.Found, s.Names, s.Rows, s.Dark, s.Runs = msg.in.Span, msg.found, msg.names, msg.rows, msg.dark, msg.in.Runs
+	s.Unrecorded = msg.in.Unrecorded()
+	s.List.SetKeys(s.Places())
 }
 
-// goToTrouble shows all screens as they were when the trouble under the cursor began, with the cursor on its row.
+// moveTrouble moves the cursor of the Trouble screen, over the heading between its two lists.
+func (m *model) moveTrouble(i keys.Intent) {
+	s := &m.Trouble
+	was := s.List.Pos()
+	moveIn(&s.List, i)
+	for step := 1; s.Selected() == nil && s.SelectedRow() == nil && step >= -1; step -= 2 {
+		if s.List.Pos() < was {
+			step = -1
+		}
+		s.List.Move(step)
+	}
+}
+
+// goToTrouble goes to when the trouble under the cursor began, or to the Timeline of the row under it.
 func (m *model) goToTrouble() {
-	t := m.Trouble.Selected()
-	if t == nil {
-		return
-	}
-	if m.feeds.player == nil {
+	t, row := m.Trouble.Selected(), m.Trouble.SelectedRow()
+	switch {
+	case t == nil && row == nil:
+	case m.feeds.player == nil:
 		m.Say("nothing is recorded here that could be shown again")
-		return
+	case t == nil:
+		m.goToRow(screen.Timeline, m.Trouble.Span.To, row.Ref)
+	default:
+		m.goToRow(screen.Locks, begun(t), t.Refs...)
 	}
-	m.switchTo(screen.Locks)
-	if len(t.Refs) > 0 {
-		m.cursorRow = t.Refs[0]
+}
+
+// goToRow shows all screens as they were at an instant, with the cursor on the first of refs, if any.
+func (m *model) goToRow(on screen.View, at time.Time, refs ...sources.Ref) {
+	m.switchTo(on)
+	if len(refs) > 0 {
+		m.cursorRow = refs[0]
 		m.Locks.Move(0) // it is chosen
 	}
-	m.replay.travel(begun(t))
+	m.replay.travel(at)
 }
 
 // published is more than the time until what happens is in a State.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	tea "charm.land/bubbletea/v2"
 	"context"
 	"strings"
 	"testing"
@@ -10,7 +11,6 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
-	"coordtop/internal/history/trouble"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
@@ -43,7 +43,7 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	d.shows(t, "reading the recording...")
 	m.Update(read())
 	for _, want := range []string{
-		"WHAT WENT WRONG", "not recorded for 90 s", "1 of ",
+		"WHAT WENT WRONG", "not recorded 00:41:30 - 00:43:00 (90 s); leases not observed for 3m3", "the recorder began anew 1 time", "1 of ",
 		"300 ms  billing/cron had no leader: the lease of host-1 ran out; then host-2 led",
 		"s  leases did not answer: no answer for 3s; then it answered again",
 		"7.0 s  billing/cron had no leader: the lease of host-2 ran out; then host-3 led",
@@ -53,6 +53,23 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	if m.readTrouble() != nil {
 		t.Error("a file is read again")
 	}
+	d.shows(t, " billing/cron                         5          2     2        0           8.8 s           7.0 s ")
+	d.press("G")
+	d.shows(t, "TERMS   1: 0 handed on, 0 lost, 0 whose end is not known")
+	d.press("k", "k", "k")
+	if m.Trouble.SelectedRow() == nil {
+		t.Error("the cursor is on no row")
+	}
+	d.press("k")
+	if m.Trouble.Selected() == nil {
+		t.Error("the cursor does not pass the heading")
+	}
+	d.press("j")
+	if row := m.Trouble.SelectedRow(); row == nil || row.Ref != historytest.Pool() {
+		t.Errorf("the cursor does not pass the heading back: %v", row)
+	}
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.press("g")
 	for t0 := m.Trouble.Selected(); !strings.HasPrefix(t0.Who.Name(), "host-2"); t0 = m.Trouble.Selected() {
 		d.press("j")
 	}
@@ -85,7 +102,7 @@ func (aliased) Events(context.Context, time.Time, int, int, history.EventFilter)
 func TestWhatWentWrongIsNamedAsItIsKnownInTheWholeRecording(t *testing.T) {
 	t.Parallel()
 	number, name, twin := sources.Ref{Source: "ledger", Name: "4242"}, sources.Ref{Source: "eu", Name: "app:x"}, sources.Ref{Source: "us", Name: "app:x"}
-	names, err := namesIn(t.Context(), aliased{}, []history.Lane{{Ref: number}, {Ref: name}, {Ref: twin}}, []trouble.Trouble{{Refs: []sources.Ref{number, name}}})
+	names, err := namesIn(t.Context(), aliased{}, []history.Lane{{Ref: number}, {Ref: name}, {Ref: twin}}, []sources.Ref{number, name})
 	if err != nil || names[number] != "compactor 4242" || names[name] != "eu/app:x" || len(names) != 2 {
 		t.Errorf("%v %v", names, err)
 	}

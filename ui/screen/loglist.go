@@ -9,6 +9,7 @@ import (
 type logList struct {
 	title, text string // of the heading
 	warn        string
+	under       []string // lines below the heading
 	pos, count  int
 	empty       string // stands where there is no line
 	lines       int
@@ -28,7 +29,7 @@ func listedRows(h, readout int) int {
 // draw draws the list; line draws entry i.
 func (g *logList) draw(sc *Scene, line func(i int, l *paint.Line)) Frame {
 	w, h := sc.Layout.Width, sc.Layout.Body()
-	lines := []string{sc.Theme.Line(w).Rule().Done(), g.heading(sc, w)}
+	lines := append([]string{sc.Theme.Line(w).Rule().Done(), g.heading(sc, w)}, g.under...)
 	for i := range g.lines {
 		l := sc.Theme.Line(w)
 		line(i, l)
@@ -37,8 +38,9 @@ func (g *logList) draw(sc *Scene, line func(i int, l *paint.Line)) Frame {
 	if g.lines == 0 {
 		lines = append(lines, sc.Theme.Line(w).Done(), sc.Theme.Line(w).Skip(3).Put("", g.empty).Done())
 	}
-	lines = sc.Theme.Box(lines, w, g.height+2)
-	if g.height+2 < h {
+	top := g.height + 2 + len(g.under)
+	lines = sc.Theme.Box(lines, w, top)
+	if top < h {
 		lines = append(append(lines, sc.Theme.Line(w).Rule().Done()), g.readout...)
 	}
 	return fixed(sc, sc.Theme.Box(lines, w, h))

@@ -16,15 +16,43 @@ type TroubleState struct {
 	Read       bool   // something was read
 	Error      string // why it cannot be read; "": it can
 	Span       history.Span
-	Found      []trouble.Trouble      // in order of time
+	Found      []trouble.Trouble    // in order of time
+	Rows       []history.Summary    // of a recording that is shown alone: a line for each primitive
+	Dark       []history.DarkChange // and what was not observed of it
+	Runs       []history.Run
 	Names      map[sources.Ref]string // what the primitives of Found are called; others as in the list
 	Unrecorded []sources.Dark
-	List       cursor.List[int] // places in Found
+	List       cursor.List[int] // places in Found, and behind a heading, in Rows
+}
+
+// heading stands between Found and Rows.
+const heading = -1
+
+// Places are those of the list.
+func (s *TroubleState) Places() (places []int) {
+	for i := range s.Found {
+		places = append(places, i)
+	}
+	if len(s.Rows) > 0 {
+		places = append(places, heading)
+	}
+	for i := range s.Rows {
+		places = append(places, len(s.Found)+i)
+	}
+	return places
+}
+
+// SelectedRow is the row under the cursor; nil: there is none.
+func (s *TroubleState) SelectedRow() *history.Summary {
+	if i, ok := s.List.Selected(); ok && i >= len(s.Found) && i-len(s.Found) < len(s.Rows) {
+		return &s.Rows[i-len(s.Found)]
+	}
+	return nil
 }
 
 // Selected is the trouble under the cursor; nil: there is none.
 func (s *TroubleState) Selected() *trouble.Trouble {
-	if i, ok := s.List.Selected(); ok && i < len(s.Found) {
+	if i, ok := s.List.Selected(); ok && i != heading && i < len(s.Found) {
 		return &s.Found[i]
 	}
 	return nil
@@ -33,18 +61,35 @@ func (s *TroubleState) Selected() *trouble.Trouble {
 // troubleReadout is how many lines the trouble under the cursor takes in full.
 const troubleReadout = 7
 
-// TroubleRows is how many troubles are listed in h lines.
-func TroubleRows(h int) int { return listedRows(h, troubleReadout) }
+// TroubleRows is how many lines are listed.
+func TroubleRows(sc *Scene) int {
+	return max(listedRows(sc.Layout.Body(), troubleReadout)-len(recordedLines(sc)), 1)
+}
 
-// troubleScreen lists what went wrong in a recording, in order of time, with the one under the cursor in full below.
+// troubleScreen lists what went wrong in a recording, in order of time, and below each primitive of it, with what is under
+// the cursor in full below.
 func troubleScreen(sc *Scene) Frame {
 	s, w := &sc.Trouble, sc.Layout.Width
 	selected, _ := s.List.Selected()
 	shown := s.List.Visible()
-	list := logList{title: "WHAT WENT WRONG", text: troubleSpan(sc), warn: unrecordedText(s), pos: s.List.Pos(), count: s.List.Len(),
-		empty: noTrouble(sc), lines: len(shown), height: TroubleRows(sc.Layout.Body()), readout: troubleInFull(sc, s.Selected(), w)}
+	list := logList{title: "WHAT WENT WRONG", text: troubleSpan(sc), pos: s.List.Pos(), count: s.List.Len(), under: recordedLines(sc),
+		empty: noTrouble(sc), lines: len(shown), height: TroubleRows(sc), readout: troubleInFull(sc, s.Selected(), w)}
+	if row := s.SelectedRow(); row != nil {
+		list.readout = summaryInFull(sc, row, w)
+	}
+	if len(s.Rows) == 0 {
+		list.warn = unrecordedText(s)
+	}
 	words := troubleWords(sc)
 	return list.draw(sc, func(i int, l *paint.Line) {
+		switch at := shown[i]; {
+		case at == heading:
+			summaryHeading(sc, l)
+			return
+		case at >= len(s.Found):
+			rowSummary(sc, l.Cursor(at == selected), &s.Rows[at-len(s.Found)])
+			return
+		}
 		t := &s.Found[shown[i]]
 		l.Cursor(shown[i] == selected).Cell(sc.Theme.Dim, instantCell(sc, t.From, ""), eventTime).Skip(1)
 		l.Right(troubleStyle(sc, t), t.Lasted(s.Span.To), lengthCells).Skip(2)

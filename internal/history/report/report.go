@@ -160,18 +160,13 @@ func (r *Report) numbers(b *strings.Builder) {
 	b.WriteString("| primitive | kind | owners, last one first | changes | gaps | without an owner | longest gap | not observed |\n|---|---|---|--:|--:|--:|--:|--:|\n")
 	lanes := r.lanes[:min(len(r.lanes), mostRows)]
 	for i := range lanes {
-		l := &lanes[i]
-		newest := slices.Clone(l.Terms)
-		slices.Reverse(newest)
-		known := l.Known()
-		sum := known.Sum(r.Span, r.Span.To)
-		free := fmt.Sprintf("%d | %s | %s", sum.Gaps, sum.Nobody.Short(), sum.Longest.Short())
-		if l.Leveled() {
-			sum.Changes = lane.Changes(l.Terms, r.Span.From)
+		s := lanes[i].Summary(r.Span)
+		free := fmt.Sprintf("%d | %s | %s", s.Gaps, s.Nobody.Short(), s.Longest.Short())
+		if s.Leveled {
 			free = "- | - | -"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(l.Ref), l.Kind, cmp.Or(ownersOf(newest), "nobody"), sum.Changes, free,
-			format.Precise(sum.Unseen))
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(s.Ref), s.Kind, cmp.Or(format.Some(cells(s.Owners), ownersNamed), "nobody"), s.Changes, free,
+			format.Precise(s.Unseen))
 	}
 	if n := len(r.lanes); n > len(lanes) {
 		fmt.Fprintf(b, "\nThese are the first of %s primitives: those in the worst trouble, then those that nobody owned for longest. Name some to see others.\n", format.Count(n))
@@ -255,9 +250,6 @@ func (r *Report) turns(b *strings.Builder) {
 		if !ok || troubled[l.Ref] {
 			continue
 		}
-		for j := range t.Owners {
-			t.Owners[j] = cell(t.Owners[j])
-		}
 		verb, waited := "take turns", "nobody was seen to wait for a second"
 		if len(t.Owners) == 1 {
 			verb = "takes it again and again"
@@ -268,7 +260,7 @@ func (r *Report) turns(b *strings.Builder) {
 				break
 			}
 		}
-		lines = append(lines, fmt.Sprintf("- %s: %s %s, every %s, %s times; %s\n", r.called(l.Ref), format.Some(t.Owners, ownersNamed), verb, format.Precise(t.Every), format.Count(t.Times), waited))
+		lines = append(lines, fmt.Sprintf("- %s: %s %s, every %s, %s times; %s\n", r.called(l.Ref), format.Some(cells(t.Owners), ownersNamed), verb, format.Precise(t.Every), format.Count(t.Times), waited))
 	}
 	if len(lines) == 0 {
 		return
@@ -337,5 +329,13 @@ func (r *Report) ref(lane int32) sources.Ref { return r.lanes[lane].Ref }
 
 // cell is a text as it stands in a table of Markdown: no sign of it means anything there.
 func cell(s string) string { return brackets.Replace(format.Markdown(format.Label(s, 200))) }
+
+// cells are names as they stand in a table, in place of what they were.
+func cells(names []string) []string {
+	for i := range names {
+		names[i] = cell(names[i])
+	}
+	return names
+}
 
 var brackets = strings.NewReplacer("(", `\(`, ")", `\)`, "{", `\{`, "}", `\}`)

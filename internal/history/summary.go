@@ -1,0 +1,46 @@
+package history
+
+import (
+	"slices"
+
+	"coordtop/internal/lane"
+	"coordtop/sources"
+)
+
+// Summary is a lane in a span in one line.
+type Summary struct {
+	Ref  sources.Ref
+	Kind sources.Kind
+	lane.Sum
+	Leveled bool     // several can own it, so nothing is said of times without an owner
+	Terms   int      // that touch the span
+	Handed  int      // how often an owner gave it up and another took it
+	Losses  int      // how often an owner lost it against its will
+	Unknown int      // ends of which it is not known why, or that nobody saw
+	Owners  []string // by name, the last one first
+}
+
+// Summary sums up a span.
+func (l *Lane) Summary(span Span) Summary {
+	known := l.Known()
+	s := Summary{Ref: l.Ref, Kind: l.Kind, Sum: known.Sum(span, span.To), Leveled: l.Leveled(), Terms: len(l.Terms)}
+	if s.Leveled {
+		s.Changes = lane.Changes(l.Terms, span.From)
+	}
+	for i := range slices.Backward(l.Terms) {
+		t := &l.Terms[i]
+		if name := t.Owner.Name(); !slices.Contains(s.Owners, name) {
+			s.Owners = append(s.Owners, name)
+		}
+		switch {
+		case t.End.How == sources.Unknown || !t.End.At.Before(span.To): // it lasted, or the recording ends here
+		case t.End.How == sources.Bound || t.Cause == sources.CauseUnknown:
+			s.Unknown++
+		case t.Cause.Loss(t.How):
+			s.Losses++
+		case !s.Leveled && i+1 < len(l.Terms) && l.Terms[i+1].Owner.ID != t.Owner.ID:
+			s.Handed++
+		}
+	}
+	return s
+}
