@@ -47,8 +47,8 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 	locked := serve(t, localserver.RedisOptions{Password: "hunter2"})
 	tlsOnly := localserver.RedisForTest(t, localserver.RedisOptions{TLS: true})
 	certOnly := localserver.RedisForTest(t, localserver.RedisOptions{TLS: true, ClientCert: true})
-	full := serve(t, localserver.RedisOptions{Config: []string{"maxclients 1"}})
-	full.do("PING")
+	full := serve(t, localserver.RedisOptions{})
+	full.do("CONFIG", "SET", "maxclients", "1") // only now: who asked whether it runs may be connected still
 	with := func(c rediscoord.ClientOptions, change func(*rediscoord.ClientOptions)) rediscoord.ClientOptions {
 		change(&c)
 		return c
