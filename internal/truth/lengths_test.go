@@ -46,16 +46,23 @@ func (c *checker) terms(l *line) (list []span) {
 	return list
 }
 
-// gaps are the true times without an owner before the take-overs that a line can tell of.
+// gaps are the true times without an owner before the take-overs that a line can tell of. Where changes are
+// pushed, one who came and went before the push was read is not seen, and the time goes on over him.
 func (c *checker) gaps(l *line) (list []span) {
-	var ended *change
-	who := l.Owner.key()
-	for i := range c.truth[l.row()] {
-		t := &c.truth[l.row()][i]
+	var ended, seen *change // the last end, and the last of an owner who could be seen
+	who, row := l.Owner.key(), l.row()
+	pushed := c.interval == 0 && c.special[row].interval == 0
+	for i := range c.truth[row] {
+		t := &c.truth[row][i]
 		switch {
 		case t.what == ends:
-			ended = t
+			if ended = t; !pushed || c.hidden[t] != inInterval {
+				seen = t
+			}
 		case t.what == begins && ended != nil && t.id == who && l.within(t.from, t.to, c.slack):
+			if seen != nil && seen != ended {
+				list = append(list, span{seen, t})
+			}
 			list = append(list, span{ended, t})
 		}
 	}

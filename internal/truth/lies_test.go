@@ -247,3 +247,23 @@ func TestNoLastAfterAStretchNeedsALongOne(t *testing.T) {
 		}
 	}
 }
+
+// TestAGapGoesOnOverWhoCameAndWentBeforeThePushWasRead has an owner for some milliseconds, whom no line
+// tells of, and one for longer.
+func TestAGapGoesOnOverWhoCameAndWentBeforeThePushWasRead(t *testing.T) {
+	t.Parallel()
+	const lines = `
+"at":1,"event":"synced"
+"at":10,"event":"acquired","owner":"a"
+"at":30,"event":"released","previous":"a","cause":"released","known":"told"
+"at":40.02,"event":"acquired","owner":"b","last":"a","gap_ms":{"min":9990,"max":10030}
+`
+	for length, want := range map[float64]string{0.05: "", 5: "missed, wrong gap, wrong last"} {
+		h := newHistory()
+		h.add(did(10, begins, "a", ""), did(30, ends, "a", "released"), did(40-length, begins, "x", ""), did(40, ends, "x", "released"), did(40.011, begins, "b", ""))
+		v := check(linesOf(t, lines), h, rules{slack: 200 * time.Millisecond, proved: true, silences: []dark{{from: sec(5), to: sec(6)}}})
+		if v.classes() != want {
+			t.Errorf("for %v s: %q, want %q\n%s", length, v.classes(), want, strings.Join(v.lies, "\n"))
+		}
+	}
+}
