@@ -214,7 +214,7 @@ func TestAStaleRowRefusesAllButResign(t *testing.T) {
 	}
 	proxy := localserver.ProxyForTest(t, u.Host)
 	r := redisRigAt(t, server.URL(), redisClient(t, "redis://"+proxy.Addr()+"/0"), options{change: func(o *operate.Options, _ *operate.Backend) {
-		o.Patience = 100 * time.Millisecond
+		o.Patience = 3 * time.Second // a busy machine has to see the campaign within it
 	}})
 	r.reaches(r.do(r.ask(action.Campaign, election)), action.Seen)
 	proxy.BlackHole()

@@ -188,10 +188,10 @@ func TestACrashIsFollowedToTheNextLeader(t *testing.T) {
 func TestACrashIsFollowedUntilTheLeaseOfTheDeadRunsOut(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
-		o.Patience = time.Second
+		o.Patience = 3 * time.Second
 		b.Crash = func(sources.Ref, sources.OwnerRef) error { return nil }
 	}})
-	r.occupyFor(3*time.Second, election, "host-a:1")
+	r.occupyFor(4*time.Second, election, "host-a:1")
 	if run := r.reaches(r.do(r.ask(action.Crash, election)), action.Seen); !strings.Contains(run.Text, "nobody leads it now") {
 		t.Errorf("it says %q", run.Text)
 	}

@@ -231,7 +231,7 @@ func TestAResignationAndAProclamationAtOnceAreBothToldTheTruth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := setup(t)
-			r := s.board(t, options{change: func(o *operate.Options, _ *operate.Backend) { o.Patience = time.Second }})
+			r := s.board(t, options{change: func(o *operate.Options, _ *operate.Backend) { o.Patience = 5 * time.Second }})
 			sub := r.hub.Subscribe(0)
 			defer sub.Close()
 			for round := range 4 {
