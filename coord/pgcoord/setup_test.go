@@ -21,7 +21,7 @@ import (
 const (
 	childKey = "COORDTOP_PGCOORD_KEY"   // the key that it claims
 	childEnv = "COORDTOP_PGCOORD_CHILD" // makes this test binary an owner that waits to be killed
-	patience = 20 * time.Second         // bounds every wait for an event; a good run never comes near it
+	patience = 2 * time.Minute          // bounds every wait for an event; a good run never comes near it
 )
 
 // beOwner takes a lock and holds it until it is killed.

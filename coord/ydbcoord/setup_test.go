@@ -18,8 +18,8 @@ import (
 
 const (
 	node     = "/local/n"
-	ttl      = 3 * time.Second  // of sessions in bubbles
-	patience = 20 * time.Second // bounds every wait outside of bubbles
+	ttl      = 3 * time.Second // of sessions in bubbles
+	patience = 2 * time.Minute // bounds every wait outside of bubbles
 )
 
 // bench is an emulator with a coordination node.

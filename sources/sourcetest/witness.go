@@ -14,7 +14,7 @@ import (
 
 // Patience is how long a Witness waits: for a machine that others use too, not for what a
 // source promises.
-const Patience = 30 * time.Second
+const Patience = time.Minute
 
 // shownRows is how many rows a failure prints.
 const shownRows = 20
