@@ -13,8 +13,11 @@ import (
 func ForcedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
 	for i := range acts {
 		a := &acts[i]
+		if a.Ref != ref || !sources.Forced(t, a) {
+			continue
+		}
 		account, ok := action.AccountOf(a.Detail)
-		if !ok || account.Verb != action.Release.String() || a.Ref != ref || !sources.Forced(t, a) {
+		if !ok || account.Verb != action.Release.String() {
 			continue
 		}
 		if account.Reason != "" {

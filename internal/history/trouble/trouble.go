@@ -106,11 +106,12 @@ func (in *Input) lost(l *history.Lane) (all []Trouble) {
 			continue
 		}
 		long := vacant && g.Unbroken.Max >= in.Thresholds.LossGap
-		if !long && !t.Cause.Loss(t.How) {
+		by := history.ForcedBy(l.Ref, t, in.Acts) // what else was seen of that end may be an inference
+		if !long && by == "" && !t.Cause.Loss(t.How) {
 			continue
 		}
 		x := Trouble{Kind: Lost, From: t.End.At, Source: l.Ref.Source, Refs: []sources.Ref{l.Ref}, Who: t.Owner, Ended: t,
-			By: history.ForcedBy(l.Ref, t, in.Acts), Unseen: t.End.Within() > sources.Promptness && inDark(l.Dark, t.End)}
+			By: by, Unseen: t.End.Within() > sources.Promptness && inDark(l.Dark, t.End)}
 		if i+1 < len(terms) && !l.Leveled() {
 			x.To, x.Next = terms[i+1].Start.At, terms[i+1].Owner
 		}

@@ -58,6 +58,8 @@ func TestTroubleIsFound(t *testing.T) {
 	}
 	forced := term("x", 1, 100, sources.CauseEvicted)
 	act := sources.Event{At: at(99.9), Kind: sources.EventAction, Ref: ref("a"), Cause: sources.CauseEvicted, Previous: sources.OwnerRef{ID: "x"}, Detail: `release by ana@desk ("stuck: \"x\""): done after 20 ms`}
+	gone := term("x", 1, 100, sources.CauseSession)
+	gone.How = sources.Inferred
 	unseen := term("x", 1, 300, sources.CauseUnknown)
 	unseen.End = sources.StampBetween(at(100), at(300), sources.Seen)
 	dark := led("a", unseen, term("y", 330, 0, 0))
@@ -74,24 +76,26 @@ func TestTroubleIsFound(t *testing.T) {
 		"a restart takes all from all": {lanes: []history.Lane{led("a", term("x:1", 1, 100, sources.CauseRestart), term("y", 103, 0, 0)), led("b", term("z:1", 1, 100, sources.CauseRestart), term("y", 103, 0, 0)),
 			lock("c", term("x:1", 1, 100, sources.CauseRestart)), lock("d", term("z:1", 1, 100, sources.CauseRestart))},
 			want: "100 2 elections had no leader (s/a, s/b) | the server restarted | then y led\n100 2 locks were lost (s/c, s/d) | the server restarted | "},
-		"nobody leads at the end":           {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseSession))}, want: "100 s/a had no leader | the session of x ended | it lasts"},
-		"a leader that resigns":             {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseReleased), term("y", 100.5, 0, 0))}},
-		"a leader that resigns, and nobody": {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseReleased), term("y", 103, 0, 0))}, want: "100 s/a had no leader | x gave it up | then y led"},
-		"ended by force":                    {lanes: []history.Lane{led("a", forced, term("y", 100.2, 0, 0))}, acts: []sources.Event{act}, want: `100 s/a had no leader | x was ended by force by ana@desk ("stuck: \"x\"") | then y led`},
-		"a mutex that ran out":              {lanes: []history.Lane{lock("a", term("x", 1, 100, sources.CauseExpired), term("y", 200, 0, 0))}, want: "100 x lost s/a | the lease of x ran out | then y owned it"},
-		"a mutex that is free":              {lanes: []history.Lane{lock("a", term("x", 1, 100, sources.CauseReleased), term("y", 200, 0, 0))}},
-		"lost in darkness":                  {lanes: []history.Lane{dark}, want: "300 s/a had no leader | why x lost it is not known; it was not observed then | then y led"},
-		"it flaps":                          {lanes: []history.Lane{flapping(5)}, want: "50 s/a was lost 5 times, again and again: without an owner for 55 s in all | the lease of x0 ran out | then y led"},
-		"it is lost as often as it may be":  {lanes: []history.Lane{flapping(2)}, want: "50 s/a had no leader | the lease of x0 ran out | then x1 led\n110 s/a had no leader | the lease of x1 ran out | then y led"},
-		"an outage that began before":       {events: []history.Event{event(-50, sources.EventSourceDown, "", "", "refused"), event(50, sources.EventSourceUp, "", "", "")}, want: "-50 s did not answer | refused | then it answered again"},
-		"an outage that lasts":              {events: []history.Event{event(50, sources.EventSourceDown, "", "", "refused"), event(60, sources.EventSourceDown, "", "", "timeout")}, want: "50 s did not answer | refused | it lasts"},
-		"an outage before":                  {events: []history.Event{event(-50, sources.EventSourceDown, "", "", "refused"), event(-40, sources.EventSourceUp, "", "", "")}},
-		"a hiccup":                          {events: []history.Event{event(50, sources.EventSourceDown, "", "", "refused"), event(50.5, sources.EventSourceUp, "", "", "")}},
-		"an outage that is noticed late":    {events: []history.Event{{Run: 1, Event: sources.Event{At: at(53), After: at(50), Kind: sources.EventSourceDown, Ref: ref(""), Detail: "no answer for 3s"}}, event(60, sources.EventSourceUp, "", "", "")}, want: "50 s did not answer | no answer for 3s | then it answered again"},
-		"a restart":                         {events: []history.Event{event(50, sources.EventRestarted, "", "", "with another run id")}, want: "50 s restarted | with another run id | "},
-		"an end that is removed":            {events: []history.Event{event(50, sources.EventLeaseChanged, "a", "x", sources.EndRemoved+"; it had 3 s left")}, want: "50 the lease of x on s/a has no end any more | it had 3 s left | it lasts"},
-		"an end that is nearer":             {events: []history.Event{event(50, sources.EventLeaseChanged, "a", "x", "it ends in 3 s; it had 5 s left")}},
-		"a long wait":                       {events: []history.Event{event(-10, sources.EventWaiterJoined, "a", "w", ""), event(25, sources.EventWaiterLeft, "a", "w", "")}, want: "-10 w waited for s/a |  | left"},
+		"nobody leads at the end":                        {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseSession))}, want: "100 s/a had no leader | the session of x ended | it lasts"},
+		"a leader that resigns":                          {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseReleased), term("y", 100.5, 0, 0))}},
+		"a leader that resigns, and nobody":              {lanes: []history.Lane{led("a", term("x", 1, 100, sources.CauseReleased), term("y", 103, 0, 0))}, want: "100 s/a had no leader | x gave it up | then y led"},
+		"ended by force":                                 {lanes: []history.Lane{led("a", forced, term("y", 100.2, 0, 0))}, acts: []sources.Event{act}, want: `100 s/a had no leader | x was ended by force by ana@desk ("stuck: \"x\"") | then y led`},
+		"ended by force, seen as a session that is gone": {lanes: []history.Lane{lock("a", gone, term("y", 100, 0, 0))}, acts: []sources.Event{act}, want: `100 x lost s/a | x was ended by force by ana@desk ("stuck: \"x\"") | then y owned it`},
+		"a session that is gone":                         {lanes: []history.Lane{lock("a", gone, term("y", 100, 0, 0))}},
+		"a mutex that ran out":                           {lanes: []history.Lane{lock("a", term("x", 1, 100, sources.CauseExpired), term("y", 200, 0, 0))}, want: "100 x lost s/a | the lease of x ran out | then y owned it"},
+		"a mutex that is free":                           {lanes: []history.Lane{lock("a", term("x", 1, 100, sources.CauseReleased), term("y", 200, 0, 0))}},
+		"lost in darkness":                               {lanes: []history.Lane{dark}, want: "300 s/a had no leader | why x lost it is not known; it was not observed then | then y led"},
+		"it flaps":                                       {lanes: []history.Lane{flapping(5)}, want: "50 s/a was lost 5 times, again and again: without an owner for 55 s in all | the lease of x0 ran out | then y led"},
+		"it is lost as often as it may be":               {lanes: []history.Lane{flapping(2)}, want: "50 s/a had no leader | the lease of x0 ran out | then x1 led\n110 s/a had no leader | the lease of x1 ran out | then y led"},
+		"an outage that began before":                    {events: []history.Event{event(-50, sources.EventSourceDown, "", "", "refused"), event(50, sources.EventSourceUp, "", "", "")}, want: "-50 s did not answer | refused | then it answered again"},
+		"an outage that lasts":                           {events: []history.Event{event(50, sources.EventSourceDown, "", "", "refused"), event(60, sources.EventSourceDown, "", "", "timeout")}, want: "50 s did not answer | refused | it lasts"},
+		"an outage before":                               {events: []history.Event{event(-50, sources.EventSourceDown, "", "", "refused"), event(-40, sources.EventSourceUp, "", "", "")}},
+		"a hiccup":                                       {events: []history.Event{event(50, sources.EventSourceDown, "", "", "refused"), event(50.5, sources.EventSourceUp, "", "", "")}},
+		"an outage that is noticed late":                 {events: []history.Event{{Run: 1, Event: sources.Event{At: at(53), After: at(50), Kind: sources.EventSourceDown, Ref: ref(""), Detail: "no answer for 3s"}}, event(60, sources.EventSourceUp, "", "", "")}, want: "50 s did not answer | no answer for 3s | then it answered again"},
+		"a restart":                                      {events: []history.Event{event(50, sources.EventRestarted, "", "", "with another run id")}, want: "50 s restarted | with another run id | "},
+		"an end that is removed":                         {events: []history.Event{event(50, sources.EventLeaseChanged, "a", "x", sources.EndRemoved+"; it had 3 s left")}, want: "50 the lease of x on s/a has no end any more | it had 3 s left | it lasts"},
+		"an end that is nearer":                          {events: []history.Event{event(50, sources.EventLeaseChanged, "a", "x", "it ends in 3 s; it had 5 s left")}},
+		"a long wait":                                    {events: []history.Event{event(-10, sources.EventWaiterJoined, "a", "w", ""), event(25, sources.EventWaiterLeft, "a", "w", "")}, want: "-10 w waited for s/a |  | left"},
 		"two wait for a lock that is held": {lanes: []history.Lane{lock("a", term("x", 1, 0, 0))}, events: []history.Event{event(10, sources.EventWaiterJoined, "a", "w", ""), event(20, sources.EventWaiterJoined, "a", "v", "")},
 			want: "10 w and 1 more waited for s/a | x owned it meanwhile | not seen to end"},
 		"two wait one after the other": {lanes: []history.Lane{lock("a", term("x", 1, 60, sources.CauseReleased), term("y", 60, 0, 0))}, events: []history.Event{event(10, sources.EventWaiterJoined, "a", "w", ""), event(60, sources.EventWaiterLeft, "a", "w", ""), event(70, sources.EventWaiterJoined, "a", "v", ""), event(170, sources.EventWaiterLeft, "a", "v", "")},
