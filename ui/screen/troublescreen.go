@@ -161,7 +161,7 @@ func noTrouble(sc *Scene) string {
 	case !s.Read:
 		return "reading the recording..."
 	}
-	return "Nothing went wrong in what was recorded."
+	return "Nothing is known to have gone wrong in what was recorded."
 }
 
 // namedInFull is how many primitives of one trouble are named: more than a wide line has room for.

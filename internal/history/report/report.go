@@ -256,7 +256,7 @@ func (r *Report) turns(b *strings.Builder) {
 		}
 		for _, w := range r.waits {
 			if w.Refs[0] == l.Ref {
-				waited = "the longest wait was " + format.Precise(w.Length.Min)
+				waited = "the longest wait was " + w.Length.Text()
 				break
 			}
 		}

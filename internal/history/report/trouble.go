@@ -75,7 +75,11 @@ const summarized = 3
 // summary says in plain words what was worst.
 func (r *Report) summary(b *strings.Builder) {
 	if len(r.trouble) == 0 {
-		b.WriteString("Nothing went wrong in what was recorded: no election was without a leader for a second, nobody lost what they owned against their will, nobody waited for long, and every source answered.\n")
+		b.WriteString("Nothing is known to have gone wrong in what was recorded: no election was seen without a leader for a second, nobody is known to have lost what they owned against their will, nobody was seen to wait for long, and every source answered.")
+		if n := r.unknownEnds(); n > 0 {
+			fmt.Fprintf(b, " Why what was owned ended is not known of %s of the ends.", format.Count(n))
+		}
+		b.WriteString("\n")
 		return
 	}
 	w := r.words()
@@ -108,6 +112,18 @@ func (r *Report) summary(b *strings.Builder) {
 		fmt.Fprintf(b, " %s more stand in the table.", format.Count(n))
 	}
 	b.WriteString("\n")
+}
+
+// unknownEnds is how many terms ended for a cause that is not known.
+func (r *Report) unknownEnds() (n int) {
+	for i := range r.lanes {
+		for j := range r.lanes[i].Terms {
+			if t := &r.lanes[i].Terms[j]; t.End.Happened() && t.Cause == sources.CauseUnknown {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // clock is a time in a sentence: to the millisecond where what it tells was short, and with the day where that is not the first.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
 	"coordtop/internal/history"
 	"coordtop/internal/history/trouble"
 )
@@ -31,6 +30,6 @@ func (r *Report) waitTable(b *strings.Builder) {
 		if at := slices.IndexFunc(r.lanes, func(l history.Lane) bool { return l.Ref == w.Refs[0] }); at >= 0 {
 			under = ownersOf(trouble.Under(&r.lanes[at], w))
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(w.From), r.at(w.To), format.Precise(w.Length.Min), r.called(w.Refs[0]), cell(w.Who.Name()), under, w.Detail)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(w.From), r.at(w.To), w.Length.Short(), r.called(w.Refs[0]), cell(w.Who.Name()), under, w.Detail)
 	}
 }

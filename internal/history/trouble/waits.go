@@ -17,43 +17,60 @@ func Waits(in *Input) (all []Trouble) {
 		ref sources.Ref
 		id  string
 	}
-	waiting, runs := map[key]Trouble{}, map[key]int64{}
-	end := func(k key, w Trouble) {
+	type wait struct {
+		Trouble
+		run   int64
+		since time.Time // it began behind that at the earliest; zero: it may have begun at any time
+	}
+	waiting := map[key]wait{}
+	end := func(k key, w wait, earliest time.Time) {
 		if w.To.After(in.Span.To) {
 			w.To = in.Span.To
 		}
-		w.Length = sources.Interval{Min: w.To.Sub(w.From), Max: w.To.Sub(w.From)}
+		w.Length = sources.Interval{Min: max(0, sources.Earlier(earliest, w.To).Sub(w.From)), Max: sources.Endless}
+		if !w.since.IsZero() {
+			w.Length.Max = w.To.Sub(w.since)
+		}
 		if w.To.After(in.Span.From) {
-			all = append(all, w)
+			all = append(all, w.Trouble)
 		}
 		delete(waiting, k)
+	}
+	unended := func(k key, w wait) { // its run may have ended first
+		w.To, w.Detail = in.Span.To, "not seen to end"
+		for _, run := range in.Runs {
+			if run.ID == w.run && !run.Live {
+				w.To = sources.Earlier(w.To, run.To)
+			}
+		}
+		end(k, w, w.To)
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
 		k := key{e.Ref, e.Owner.ID}
 		w, known := waiting[k]
+		earliest := cmp.Or(e.After, e.At)
 		switch w.To = e.At; {
 		case !e.At.Before(in.Span.To):
+		case e.Kind == sources.EventWaiterJoined && known && w.run == e.Run:
 		case e.Kind == sources.EventWaiterJoined:
-			if !known || runs[k] != e.Run {
-				waiting[k], runs[k] = Trouble{Kind: Waited, From: e.At, Source: e.Ref.Source, Refs: []sources.Ref{e.Ref}, Who: e.Owner}, e.Run
+			if known {
+				unended(k, w)
 			}
+			if e.How == sources.AtLeast {
+				earliest = time.Time{}
+			}
+			waiting[k] = wait{Trouble{Kind: Waited, From: e.At, Source: e.Ref.Source, Refs: []sources.Ref{e.Ref}, Who: e.Owner}, e.Run, earliest}
 		case known && e.Kind == sources.EventWaiterLeft:
 			w.Detail = "left"
-			end(k, w)
+			end(k, w, earliest)
 		case known && (e.Kind == sources.EventAcquired || e.Kind == sources.EventOwnerChanged):
 			w.Next, w.Detail = e.Owner, "owned it then"
-			end(k, w)
+			end(k, w, earliest)
 		}
 	}
-	for k, w := range waiting { // its run may have ended first
-		w.To, w.Detail = in.Span.To, "not seen to end"
-		for _, run := range in.Runs {
-			if run.ID == runs[k] && !run.Live {
-				w.To = sources.Earlier(w.To, run.To)
-			}
-		}
-		end(k, w)
+	for k, w := range waiting {
+		unended(k, w)
 	}
 	slices.SortFunc(all, func(a, b Trouble) int {
 		return cmp.Or(cmp.Compare(b.Length.Min, a.Length.Min), a.From.Compare(b.From), strings.Compare(a.Refs[0].Name, b.Refs[0].Name), strings.Compare(a.Who.ID, b.Who.ID))
