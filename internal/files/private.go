@@ -70,6 +70,12 @@ func OpenOurs(folder *os.File, name string, flags int, mode os.FileMode) (*os.Fi
 	return f, nil
 }
 
+// IsOurs reports whether OpenOurs would open a file as it is.
+func IsOurs(info os.FileInfo, mode os.FileMode) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid() && info.Mode().IsRegular() && info.Mode().Perm()&0o077 == mode&0o077
+}
+
 // checkParent refuses a folder in which everybody could put another one in the place of ours.
 func checkParent(path string) error {
 	info, err := os.Stat(path)

@@ -110,10 +110,12 @@ func headerOf(path string) (header, error) {
 }
 
 // create makes an empty file in folder where there is none, so that SQLite gives what it puts
-// beside the file the same mode. What an earlier run left there gets it too.
+// beside the file the same mode. What an earlier run left there gets it too. What is as it shall be is not opened: to close a
+// file takes from it all locks of this process, those of SQLite too, and others would then cut its index of the WAL.
 func create(folder *os.File, path string, mode os.FileMode) error {
 	for _, end := range append(besides(), "") {
-		if _, err := os.Lstat(path + end); end != "" && errors.Is(err, os.ErrNotExist) {
+		info, err := os.Lstat(path + end)
+		if end != "" && errors.Is(err, os.ErrNotExist) || err == nil && files.IsOurs(info, mode) {
 			continue
 		}
 		f, err := files.OpenOurs(folder, filepath.Base(path+end), 0, mode)
