@@ -31,7 +31,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall quick test race truth kills lint bench bench-idle fuzz golden shots release release-test deps clean
+.PHONY: help demo build install uninstall quick test race truth incidents kills lint bench bench-idle fuzz golden shots release release-test deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,7 +67,7 @@ test: deps ## run all tests; says which packages took longest and which cases we
 # after main. Ours do not, and the tests start some hundreds of processes.
 # Left out are packages that compute much in one goroutine and share nothing, and the comparison with the
 # truth, which looks at a program of its own from outside.
-ALONE := /internal/(lane|legible|format|history/report|truth)$$|/lockformat$$
+ALONE := /internal/(lane|legible|format|history/report|truth|incidents)$$|/lockformat$$
 race: deps ## run all tests with the race detector
 	@GO="$(GO)" CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $$GORACE" PACKAGES="./internal/app $$($(GO) list ./... | grep -vE '$(ALONE)')" \
 		sh .ci/test -race -timeout 20m -parallel 4 $(RACEFLAGS)
@@ -76,11 +76,15 @@ truth: deps build ## compare what watch prints with 2,000 random changes on each
 	$(GO) test -count=1 -v -timeout 30m ./internal/truth -program $(CURDIR)/$(BIN) -steps 2000 -cuts 10 $(TRUTHFLAGS)
 	COORDTOP_TRUTH_QUEUES=2000 $(GO) test -count=1 -v -timeout 30m ./sources/pgsource -run TestNextOwnersOfASelectedQueueAreForetold
 
-# What is built only elsewhere is some hundred lines: they, and all that uses them, are checked as the
-# compiler does, without translating all that they import. Memory is spent to save time.
+incidents: deps build ## make five incidents on real servers, record them into bin/incidents and ask eight questions about each (some minutes)
+	@mkdir -p bin/incidents
+	$(GO) test -count=1 -v -timeout 20m -parallel 5 ./internal/incidents -program $(CURDIR)/$(BIN) -keep $(CURDIR)/bin/incidents
+
 kills: deps ## kill a recorder 100 times on a recording of 0, 20 and 200 MB, and look at what is missing (half an hour)
 	COORDTOP_TEST_KILLS=100 COORDTOP_TEST_KILL_SIZES="0 20 200" $(GO) test -count=1 -v -timeout 60m -run TestARecorderKilledAtAny ./internal/app
 
+# What is built only elsewhere is some hundred lines: they, and all that uses them, are checked as the
+# compiler does, without translating all that they import. Memory is spent to save time.
 lint: export GOGC = 400
 lint: ## formatting, vet, types on darwin, staticcheck, import directions
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }

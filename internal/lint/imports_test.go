@@ -91,6 +91,7 @@ func directions() []direction {
 		{"internal/schematest", nil},
 		{"internal/shots", nil},
 		{"internal/truth", nil},
+		{"internal/incidents", nil},
 		{"internal/verdict", []string{"sources", "internal/format"}},
 		{"internal/suspend", nil},
 		{"internal/lazy", nil},
