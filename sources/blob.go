@@ -29,16 +29,20 @@ func NewBlob(data []byte, size int) Blob {
 	}
 	head := data[:min(len(data), BlobHead)]
 	shown := mask.Text(string(head))
-	var sum hash.Hash64 = fnv.New64a()
+	sum := sumOf(fnv.New64a(), shown, size)
 	if shown != string(head) { // of a sum that others can make, a short secret could be found
 		keyed := new(maphash.Hash)
 		keyed.SetSeed(sumSeed)
-		sum = keyed
+		sum = sumOf(keyed, string(head), size)
 	}
-	_, _ = sum.Write(head) // it never fails
-	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
 	size += len(shown) - len(head)
-	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum.Sum64()}
+	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum}
+}
+
+func sumOf(h hash.Hash64, head string, size int) uint64 {
+	_, _ = h.Write([]byte(head)) // it never fails
+	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
+	return h.Sum64()
 }
 
 // sumSeed is drawn anew in each run.

@@ -17,8 +17,8 @@ var ErrNewerRecording = errors.New("it was recorded by a newer version of coordt
 // lowest version that can read it.
 const (
 	codecMagic   = "coordtop"
-	codecVersion = 1
-	codecLowest  = 1
+	codecVersion = 2
+	codecLowest  = 2
 )
 
 // EncoderOptions says what an Encoder leaves out, beside what no Encoder writes: see the
@@ -54,6 +54,7 @@ func NewEncoder(o EncoderOptions) *Encoder {
 func (e *Encoder) Keyframe(dst []byte, k *Keyframe) []byte {
 	e.begin()
 	e.Write(append(dst, codecMagic...))
+	e.version, e.mostTerms = codecVersion, max(keyframeTerms/max(len(k.rows), 1), leastTerms)
 	e.Uint(codecVersion)
 	e.Uint(codecLowest)
 	e.whole(k)
@@ -104,7 +105,7 @@ func (d *Decoder) Keyframe(b []byte) (*Keyframe, error) {
 		return nil, fmt.Errorf("%w: it is no recording of coordtop", ErrRecording)
 	}
 	d.Read(rest)
-	if d.Uint(0); d.Uint(0) > codecVersion {
+	if d.version = d.Uint(0); d.Uint(0) > codecVersion {
 		d.Fail(pack.ErrNewer)
 	}
 	k := new(Keyframe)

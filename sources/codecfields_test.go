@@ -82,7 +82,7 @@ func (f *filler) leaf(v reflect.Value, name string) {
 			n %= last
 		}
 		v.SetUint(n%200 + 1)
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(int64(n) + 1)
 	case reflect.Float64:
 		v.SetFloat(float64(n) + 0.5)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"reflect"
 	"runtime"
@@ -75,7 +76,7 @@ func goldenRun(t *testing.T) (middle *Keyframe, inputs []Input) {
 // A codec that writes something else needs a new version, and a new file; the old one stays.
 func TestARecordingOfEachVersionIsRead(t *testing.T) {
 	t.Parallel()
-	const name = "testdata/recording-1.bin"
+	name := recordingOf(codecVersion)
 	middle, inputs := goldenRun(t)
 	list := slices.Concat(pieces(new(Keyframe), inputs, len(inputs), EncoderOptions{}), pieces(middle, inputs[middle.Seq():], len(inputs), EncoderOptions{}))
 	var s pack.Stream
@@ -96,6 +97,19 @@ func TestARecordingOfEachVersionIsRead(t *testing.T) {
 	if !bytes.Equal(file, s.Rest()) {
 		t.Errorf("the same run is recorded in other bytes than those of %s", name)
 	}
+	for version := 1; version < codecVersion; version++ {
+		old, err := os.ReadFile(recordingOf(version))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readGolden(t, old, inputs)
+	}
+	readGolden(t, file, inputs)
+}
+
+// readGolden reads the groups of a file, which are parts of inputs.
+func readGolden(t *testing.T, file []byte, inputs []Input) {
+	t.Helper()
 	var f pack.Stream
 	f.Read(file)
 	for len(f.Rest()) > 0 {
@@ -119,6 +133,9 @@ func TestARecordingOfEachVersionIsRead(t *testing.T) {
 		}
 	}
 }
+
+// recordingOf is the file of a version.
+func recordingOf(version int) string { return fmt.Sprintf("testdata/recording-%d.bin", version) }
 
 func TestARecordingOfANewerVersionIsSaidToBe(t *testing.T) {
 	t.Parallel()
@@ -176,7 +193,7 @@ func TestADamagedRecordingDoesNoHarm(t *testing.T) {
 func FuzzDecoder(f *testing.F) {
 	whole := pieces(new(Keyframe), []Input{{Seq: 1, Kind: InputStarted, Thresholds: &Thresholds{}}}, 1, EncoderOptions{})
 	f.Add(whole[0], whole[1])
-	if file, err := os.ReadFile("testdata/recording-1.bin"); err == nil {
+	if file, err := os.ReadFile(recordingOf(codecVersion)); err == nil {
 		var s pack.Stream
 		for s.Read(file); len(s.Rest()) > 0; {
 			f.Add([]byte(s.Text("")), []byte(s.Text("")))

@@ -16,6 +16,9 @@ import (
 // shared with the Hub: only what is read is assigned to.
 type codec struct {
 	pack.Stream
+	version   uint64 // that wrote the group
+	mostTerms int    // of a row in a Keyframe
+
 	seq   uint64
 	last  []*Input // the last one of each kind and source
 	refs  []Ref

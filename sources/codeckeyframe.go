@@ -71,12 +71,33 @@ func packRow(c *codec, f *pack.Fields, v, was *Row) {
 	pack.Number(f, &v.listing, was.listing)
 	pack.Number(f, &v.Rev, was.Rev)
 	pack.Signed(f, &v.Scope, was.Scope)
-	pack.List(f, &v.Terms, was.Terms, c, packTerm)
+	terms, activity := c.terms(v)
+	before, _ := c.terms(was)
+	pack.List(f, &terms, before, c, packTerm)
 	pack.Struct(f, &v.Nobody, &was.Nobody, c, packStamp)
 	pack.Signed(f, &v.LowestLease, was.LowestLease)
 	pack.Pointer(f, &v.levels, c, packLevels)
-	pack.Pointer(f, &v.activity, c, packActivity)
-	pack.Pointer(f, &v.unknown, c, packDarkList)
+	pack.Pointer(f, &activity, c, packActivity)
+	if pack.Pointer(f, &v.unknown, c, packDarkList); c.Reading() {
+		v.Terms, v.activity = terms, activity
+	}
+}
+
+// A Keyframe has about so many terms of its rows, and so many of each at least: in a recording of many rows the older ones
+// would take far more room than all else, and each jump of a replay reads a Keyframe.
+const (
+	keyframeTerms = 1 << 16
+	leastTerms    = 8
+)
+
+// terms are those of a row that a Keyframe has, the last ones, with what tells that there were others.
+func (c *codec) terms(r *Row) ([]Term, *activity) {
+	if c.Reading() || c.mostTerms == 0 || len(r.Terms) <= c.mostTerms {
+		return r.Terms, r.activity
+	}
+	counts := *cmp.Or(r.activity, &noActivity)
+	counts.cut = true
+	return r.Terms[len(r.Terms)-c.mostTerms:], &counts
 }
 
 // bySlot is one field: primitives by slot, in the order of the slots.

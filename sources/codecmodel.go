@@ -48,6 +48,7 @@ func packActivity(c *codec, f *pack.Fields, v, was *activity) {
 			v.changes[i], v.losses[i] = uint8(count>>8), uint8(count)
 		}
 	}
+	f.Flag(&v.cut, was.cut)
 }
 
 func packDarkList(c *codec, f *pack.Fields, v, was *darkList) {

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"encoding/binary"
+	"hash/fnv"
 	"time"
 
 	"coordtop/sources/internal/pack"
@@ -131,8 +132,10 @@ func packBlob(c *codec, f *pack.Fields, v, was *Blob) {
 	}
 	f.Text(&is.Head, before.Head)
 	pack.Signed(f, &is.Len, before.Len)
-	pack.Number(f, &is.Sum, before.Sum)
-	if c.Reading() {
+	if c.version > 1 && is.Head != before.Head {
+		before.Sum = sumOf(fnv.New64a(), is.Head, is.Len)
+	}
+	if pack.Number(f, &is.Sum, before.Sum); c.Reading() {
 		*v = is
 	}
 }

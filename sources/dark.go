@@ -114,7 +114,7 @@ func (r *Row) observedSince(s *State) time.Time {
 func (r *Row) RecordedSince(s *State) time.Time {
 	since := r.observedSince(s)
 	switch {
-	case len(r.Terms) == MaxTerms:
+	case len(r.Terms) == MaxTerms || len(r.Terms) > 0 && r.activity != nil && r.activity.cut:
 		return Later(since, r.Terms[0].Start.Earliest())
 	case r.Leveled() && r.levels.first().After(since):
 		return r.levels.first()

@@ -76,9 +76,8 @@ type EventReader interface {
 	Dark(ctx context.Context, span Span) ([]DarkChange, error)
 
 	// Events returns recorded events in the order of Event.Compare: at most before of them that
-	// lie before at, and at most after of the others. Renewals are not among them. The cost
-	// does not grow with how many others there are, but for those of a primitive where Refs
-	// and Kinds are given.
+	// lie before at, and at most after of the others. Renewals are not among them, and Mono is zero. All events of a
+	// minute are read together; a minute that has none that is asked for is only passed.
 	Events(ctx context.Context, at time.Time, before, after int, of EventFilter) ([]Event, error)
 }
 

@@ -12,12 +12,21 @@ type group struct {
 	open  bool
 	next  uint64 // the Seq that is due
 	count int
+	left  int // bytes of Inputs that it takes at least
 	began time.Time
 }
 
-// The least and the longest group.
+// over reports whether another keyframe is due. The Inputs behind it take some times the room of the keyframe, as far as a jump
+// into the group stays short.
+func (g *group) over(now time.Time) bool {
+	return g.count >= leastInputs && g.left <= 0 || g.count >= mostInputs || now.Sub(g.began) >= longestGroup
+}
+
+// The bounds of a group.
 const (
 	leastInputs  = 20_000
+	mostInputs   = 80_000
+	timesKey     = 4
 	longestGroup = time.Hour
 )
 
@@ -50,7 +59,7 @@ func newBatcher(hub *sources.Hub, store Output, o sources.EncoderOptions, began,
 func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) error {
 	state := r.hub.State()
 	var key *sources.Keyframe
-	if !r.group.open || r.group.count >= max(leastInputs, 2*len(state.Rows)) || now.Sub(r.group.began) >= longestGroup {
+	if !r.group.open || r.group.over(now) {
 		key = r.hub.Keyframe()
 	}
 	inputs, lost := take()
@@ -83,8 +92,8 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 				}
 			}
 		}
-		r.group = group{open: true, next: key.Seq() + 1, began: now}
 		head := r.encoder.Keyframe(nil, key)
+		r.group = group{open: true, next: key.Seq() + 1, left: timesKey * len(head), began: now}
 		b = r.batch(inputs[end:], now)
 		b.Keyframe, b.Span.From, b.Thin, b.Follows = head, at, r.thin, follows
 		b.Seq[0] = key.Seq()
@@ -131,7 +140,9 @@ func (r *batcher) batch(inputs []sources.Input, now time.Time) *history.Batch {
 			r.group.open = false
 			break
 		}
+		before := len(b.Inputs)
 		b.Inputs = r.encoder.Input(b.Inputs, in)
+		r.group.left -= len(b.Inputs) - before
 		b.Seq[1] = in.Seq
 		if b.Count == 0 {
 			b.Seq[0] = in.Seq

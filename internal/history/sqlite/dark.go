@@ -53,7 +53,7 @@ func union(lists ...[]period) []period {
 type darkness struct {
 	window period
 	kept   int64           // from when on nothing was dropped
-	runs   map[int64]int64 // when each ended that does not record any more
+	runs   map[int64]int64 // when each ended; endless: it records
 	holes  []period        // nobody recorded, or records were lost or dropped
 	scopes map[int64][]period
 	own    map[int64][]period // of single lanes
@@ -66,10 +66,9 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 	var recorded []period
 	for _, r := range q.runs(ctx) {
 		p := periodOf(r.Span)
-		if r.Live {
+		if d.runs[r.ID] = p.to; r.Live {
+			d.runs[r.ID] = endless
 			p.to += int64(silent)
-		} else {
-			d.runs[r.ID] = p.to
 		}
 		recorded = append(recorded, p)
 	}

@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// An event is stored as columns for what is asked for and a body: its first byte is the version of
-// the body, the fields follow in the order of fields.
+// In a file of a version before 6 an event is columns for what is asked for and a body: its first byte is the version
+// of the body, the fields follow in the order of fields.
 const eventVersion = 1
 
 // fields calls one function for each field of an event that is in its body.
@@ -66,23 +66,6 @@ func more(e *sources.Event, number func(*uint64), text func(*string)) {
 	}
 }
 
-// encodeEvent is the body of e.
-func encodeEvent(e sources.Event) []byte {
-	b := []byte{eventVersion}
-	after := uint64(0) // how long before At; 0: told
-	if !e.After.IsZero() {
-		after = uint64(max(1, e.At.Sub(e.After)))
-	}
-	b = binary.AppendUvarint(b, after)
-	number := func(n *uint64) { b = binary.AppendUvarint(b, *n) }
-	text := func(s *string) { b = append(binary.AppendUvarint(b, uint64(len(*s))), *s...) }
-	fields(&e, number, text)
-	if e.Was != e.Now || e.LastSeen != e.Last || e.Gap.Every|e.Held.Every != 0 {
-		more(&e, number, text)
-	}
-	return b
-}
-
 // decodeEvent completes e, whose Seq, At and Ref are known.
 func decodeEvent(e *sources.Event, b []byte) error {
 	bad := len(b) == 0 || b[0] != eventVersion
@@ -130,13 +113,13 @@ func eventOf(lane int64) (e sources.Event) {
 
 // event stores an event.
 func (t *tx) event(e *sources.Event) {
-	var l int64
+	f := sources.EventFact{Run: uint64(t.w.run.ID), Event: *e}
 	if e.Ref.Name != "" {
 		at := t.lane(e.Ref, e.RefKind, e.At)
 		if t.err != nil {
 			return
 		}
-		l = at.id
+		f.Lane, f.Ref = at.id, sources.Ref{}
 	}
-	t.exec("insert or ignore into event(run, seq, at, lane, body, kind) values(?,?,?,?,?,?)", t.w.run.ID, unsigned(e.Seq), e.At.UnixNano(), l, encodeEvent(*e), e.Kind)
+	t.events = append(t.events, f)
 }

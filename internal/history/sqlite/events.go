@@ -11,8 +11,8 @@ import (
 	"coordtop/sources"
 )
 
-// Which events lie around an instant: of all, of a kind, and those of a lane whose kinds are bits of
-// a number.
+// In a file of a version before 6 an event is a row. Which lie around an instant: of all, of a kind, and those of a lane
+// whose kinds are bits of a number.
 const (
 	eventColumns = "select run, seq, at, lane, body from event "
 	newestFirst  = "order by at desc, run desc, seq desc limit ?2"
@@ -35,8 +35,19 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 		for _, kind := range of.Kinds {
 			a.kinds |= 1 << kind
 		}
-		earlier := a.events(ctx, of, before, [3]string{eventsBefore, kindBefore, laneBefore})
-		later := a.events(ctx, of, after, [3]string{eventsAfter, kindAfter, laneAfter})
+		a.each(ctx, "select since from kept", nil, []any{&a.kept}, func() {})
+		if of.Refs != nil {
+			a.lanes = map[uint64]bool{}
+			for _, ref := range of.Refs {
+				if a.over(ctx) {
+					break
+				}
+				var lane uint64
+				a.each(ctx, "select id from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name}, []any{&lane}, func() { a.lanes[lane] = true })
+			}
+		}
+		earlier := a.side(ctx, before, true)
+		later := a.side(ctx, after, false)
 		events = slices.Concat(earlier[max(len(earlier)-before, 0):], later[:min(len(later), after)])
 		return q.err
 	})
@@ -50,25 +61,42 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 type around struct {
 	*query
 	at    int64
-	kinds int64 // a bit for each
+	kept  int64           // what is older is to be dropped
+	kinds int64           // a bit for each
+	lanes map[uint64]bool // nil: any
 	refs  map[int64]sources.Ref
 }
 
-// events are in order. There may be more than most, which are the nearest.
-func (a *around) events(ctx context.Context, of history.EventFilter, most int, texts [3]string) (events []history.Event) {
+// side is what lies before the instant, or else after it, in order. There may be more than most, which are the nearest.
+func (a *around) side(ctx context.Context, most int, before bool) (events []history.Event) {
+	if most <= 0 {
+		return nil
+	}
+	texts := [3]string{eventsAfter, kindAfter, laneAfter}
+	if before {
+		texts = [3]string{eventsBefore, kindBefore, laneBefore}
+	}
+	var rows bool
+	if a.each(ctx, "select exists(select 1 from event)", nil, []any{&rows}, func() {}); rows {
+		events = a.events(ctx, most, texts)
+	}
+	if a.has >= 6 {
+		events = append(events, a.packed(ctx, most, before)...)
+	}
+	slices.SortFunc(events, func(x, y history.Event) int { return x.Compare(&y) })
+	return slices.CompactFunc(events, func(x, y history.Event) bool { return x.Compare(&y) == 0 })
+}
+
+// events are those in rows, the nearest: there may be more than most.
+func (a *around) events(ctx context.Context, most int, texts [3]string) (events []history.Event) {
 	shown := a.kinds
 	if a.has == 1 && a.kinds != -1 {
 		shown, most = -1, math.MaxInt
 	}
 	switch {
-	case most <= 0:
-	case of.Refs != nil:
-		for _, ref := range of.Refs {
-			var lane int64
-			a.each(ctx, "select id from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name}, []any{&lane}, func() {})
-			if lane != 0 {
-				events = append(events, a.read(ctx, texts[2], most, lane, shown)...)
-			}
+	case a.lanes != nil:
+		for lane := range a.lanes {
+			events = append(events, a.read(ctx, texts[2], most, lane, shown)...)
 		}
 	case a.kinds != -1 && a.has > 1:
 		for kind := range 64 {
@@ -79,8 +107,7 @@ func (a *around) events(ctx context.Context, of history.EventFilter, most int, t
 	default:
 		events = a.read(ctx, texts[0], most)
 	}
-	slices.SortFunc(events, func(x, y history.Event) int { return x.Compare(&y) })
-	return slices.CompactFunc(events, func(x, y history.Event) bool { return x.Compare(&y) == 0 })
+	return events
 }
 
 // read returns the events that a statement finds, at most so many. In a file of the first version

@@ -23,6 +23,7 @@ func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 		b := batchOf(run*h, run*h+m)
 		for seq := range uint64(300) {
 			e := event(run*h+time.Duration(r.IntN(60))*sec, fmt.Sprint("x", r.IntN(4)))
+			e.Mono = 0 // it is not stored
 			e.Seq, e.Kind = seq+1, sources.EventKind(r.IntN(int(sources.EventCountChanged)+1))
 			if r.IntN(4) == 0 {
 				e.Ref.Name, e.RefKind = "", sources.KindUnknown
@@ -65,10 +66,22 @@ func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 		}
 	}
 	compare("this version")
+	rowsOf(t, o, all)
+	compare("version 5")
 	change(t, o.Path, "drop index event_kind; alter table event drop column kind; alter table run drop column title; alter table run drop column color; alter table term drop column sure; alter table term drop column every; drop table part; pragma user_version = 1001")
 	compare("the first version")
 	if err := begun(t, o, 2*h).Close(); err != nil {
 		t.Fatal(err)
 	}
 	compare("migrated")
+	w := begun(t, o, 3*h)
+	b := batchOf(3*h, 3*h+m)
+	for seq := range uint64(20) {
+		e := event(30*sec, "x1")
+		e.Seq, e.Mono, e.Kind = seq+1, 0, sources.EventAcquired
+		b.Events, all = append(b.Events, e), append(all, history.Event{Event: e, Run: 4})
+	}
+	write(t, w, b)
+	slices.SortFunc(all, func(x, y history.Event) int { return x.Compare(&y) })
+	compare("gone on with")
 }

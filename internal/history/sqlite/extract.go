@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"coordtop/internal/history"
+	"coordtop/sources"
 )
 
 // ErrOtherVersion reports that a recording has the tables of another version.
@@ -23,11 +25,32 @@ func (r *Reader) Extract(ctx context.Context, to string, span history.Span) erro
 	if has != version {
 		return fmt.Errorf("%s: %w", r.path, ErrOtherVersion)
 	}
+	var before []sources.TermFact
+	err = r.ask(ctx, func(q *query) error {
+		at := period{span.From.UnixNano(), span.From.UnixNano()}
+		all := q.everything(ctx, at, allLanes)
+		for lane, terms := range q.terms(ctx, all.lanes, at, all.dark) {
+			if len(terms) > 0 && terms[0].End.How != sources.Unknown && terms[0].End.At.Before(span.From) {
+				before = append(before, sources.TermFact{Lane: uint64(lane), Term: terms[0]})
+			}
+		}
+		return q.err
+	})
+	if err != nil {
+		return err
+	}
 	w, err := Begin(ctx, Options{Path: to, Alone: true}, history.Run{Span: span})
 	if err != nil {
 		return err
 	}
 	err = explained(to, w.extract(ctx, r.path, span))
+	if err == nil && len(before) > 0 {
+		slices.SortFunc(before, compareTerms)
+		err = w.tx(func(t *tx) error {
+			t.writeBlock(before, nil)
+			return t.err
+		})
+	}
 	w.run.ID = 0 // the file has the runs that it was copied from, and none of ours to end
 	return errors.Join(err, w.Close())
 }
@@ -60,6 +83,10 @@ func (w *Writer) extract(ctx context.Context, from string, span history.Span) er
 		"insert into dark select * from old.dark where start < ?2 and (until is null or until >= ?1)",
 		"insert into lost select * from old.lost where start < ?2 and until >= ?1",
 		"insert into event select * from old.event where at >= ?1 and at < ?2",
+		"insert into block select * from old.block where until >= ?1 and start < ?2",
+		"insert into body select * from old.body where id in (select id from block)",
+		"insert into running select * from old.running",
+		"insert into recent select * from old.recent",
 		"insert into gop select * from old.gop where start < ?2 and until >= ?1",
 		"insert into chunk select * from old.chunk where gop in (select id from gop)",
 		"insert into tail select * from old.tail where gop in (select id from gop)",

@@ -85,11 +85,30 @@ func packed(b []byte) []byte {
 // largest bounds what a damaged body may become.
 const largest = 256 << 20
 
-func unpacked(b []byte) ([]byte, error) {
+func newDecoder() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest))
 	if err != nil {
 		panic("sqlite: the options of zstd: " + err.Error())
 	}
+	return d
+}
+
+func unpacked(b []byte) ([]byte, error) {
+	d := newDecoder()
 	defer d.Close()
 	return d.DecodeAll(b, nil)
+}
+
+// unpacked is what was packed, nil after an error. All that it is called for share a decoder.
+func (s *statements) unpacked(b []byte) (raw []byte) {
+	if s.err != nil {
+		return nil
+	}
+	if s.decoder == nil {
+		s.decoder = newDecoder()
+	}
+	if raw, s.err = s.decoder.DecodeAll(b, nil); s.err != nil {
+		s.err = damage("a block")
+	}
+	return raw
 }

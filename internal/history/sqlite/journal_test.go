@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,7 +71,9 @@ func TestAFullDiskRefusesABatchAsAWhole(t *testing.T) {
 	}
 	most(1) // which is what it has
 	b := batchOf(sec, 2*sec, history.LaneChange{Ref: ref("x"), Kind: sources.KindMutex, Scope: "s", Terms: []sources.Term{term("a", sec, 0)}})
-	b.Events = []sources.Event{{Seq: 1, At: after(sec), Kind: sources.EventAcquired, Ref: ref("x"), Detail: strings.Repeat("long", 50_000)}}
+	long := make([]byte, 200_000) // which nothing makes shorter
+	_, _ = rand.NewChaCha8([32]byte{}).Read(long)
+	b.Events = []sources.Event{{Seq: 1, At: after(sec), Kind: sources.EventAcquired, Ref: ref("x"), Detail: string(long)}}
 	if err := w.Write(b); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("error %v, want ENOSPC", err)
 	}

@@ -10,27 +10,34 @@ import (
 
 // knownLane is what the writer knows of a primitive.
 type knownLane struct {
-	id      int64
+	id      uint64
 	scope   int64
 	kind    sources.Kind
-	gone    int64          // since when; 0: it is there
-	running []running      // terms without an end, one an owner
-	recent  []sources.Term // of the last programs that owned it one each, oldest first
+	gone    int64     // since when; 0: it is there
+	running []running // terms without an end, one an owner
+	recent  []hued    // the last programs that owned it, oldest first
 }
 
 // running is a term that has no end yet.
 type running struct {
-	owner string // its ID
-	start int64
-	told  int64 // what this run says of its start; 0: nothing yet
-	fence uint64
-	run   int64
+	sources.TermFact
+	told int64 // what this run says of its start; 0: nothing yet
+}
+
+// hued is a program that has a hue.
+type hued struct {
+	owner   sources.OwnerRef
+	program sources.Program
+	hue     uint8
 }
 
 type scopeName struct{ source, name string }
 
-// hues is how many programs of a lane have hues of their own.
-const hues = 256
+// hues is how many programs of a lane have hues of their own, and hueBlocks in how many blocks they are looked for.
+const (
+	hues      = 64
+	hueBlocks = 64
+)
 
 // lane finds the lane of ref, or makes it.
 func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane {
@@ -38,37 +45,50 @@ func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane 
 	if l != nil || t.err != nil {
 		return l
 	}
-	l = &knownLane{kind: kind}
+	found := knownLane{kind: kind}
 	if t.query("select id, kind, coalesce(gone, 0), coalesce((select scope from placed where lane = id order by since desc limit 1), 0) from lane where source = ? and space = ? and name = ?",
-		[]any{ref.Source, ref.Space, ref.Name}, &l.id, &l.kind, &l.gone, &l.scope) {
-		t.load(l)
+		[]any{ref.Source, ref.Space, ref.Name}, &found.id, &found.kind, &found.gone, &found.scope) {
+		t.hues(found.id)
 	} else {
-		l.id = t.insert("insert into lane(source, space, name, kind, since) values(?,?,?,?,?)", ref.Source, ref.Space, ref.Name, kind, now.UnixNano())
+		found.id = uint64(t.insert("insert into lane(source, space, name, kind, since) values(?,?,?,?,?)", ref.Source, ref.Space, ref.Name, kind, now.UnixNano()))
 	}
+	l = t.w.knownLane(found.id)
+	l.kind, l.gone, l.scope = found.kind, found.gone, found.scope
 	t.w.lanes[ref] = l
 	return l
 }
 
-// load reads what the terms of a lane say of those that follow.
-func (t *tx) load(l *knownLane) {
-	var r running
-	t.each("select owner, start, fence, run from term where lane = ? and until is null order by start", []any{l.id},
-		[]any{&r.owner, &r.start, (*unsigned)(&r.fence), &r.run}, func() {
-			l.ends(r.owner)
-			l.running = append(l.running, r)
-		})
+// hues reads from the rows of an earlier version who owned a lane last.
+func (t *tx) hues(lane uint64) {
+	l := t.w.knownLane(lane)
+	if !t.w.rows || len(l.recent) > 0 {
+		return
+	}
 	var p sources.Term
-	t.each("select owner, label, program, hue from term where lane = ? order by start desc limit ?", []any{l.id, hues},
-		[]any{&p.Owner.ID, &p.Owner.Label, &p.Program, &p.Hue}, func() {
-			if l.sameProgram(&p) == nil {
-				l.recent = append([]sources.Term{p}, l.recent...)
-			}
-		})
+	var list []sources.Term
+	t.each("select owner, label, program, hue from term where lane = ? order by start desc limit ?", []any{lane, hues},
+		[]any{&p.Owner.ID, &p.Owner.Label, &p.Program, &p.Hue}, func() { list = append(list, p) })
+	for i := range slices.Backward(list) {
+		l.owned(&list[i])
+	}
 }
 
-// sameProgram returns the recent term of the program that term is of; nil: there is none.
-func (l *knownLane) sameProgram(term *sources.Term) *sources.Term {
-	if i := slices.IndexFunc(l.recent, func(r sources.Term) bool { return r.SameProgram(term.Owner, term.Program) }); i >= 0 {
+// owned notes who owned the lane with which hue.
+func (l *knownLane) owned(term *sources.Term) {
+	if l.program(term) == nil {
+		if len(l.recent) == hues {
+			l.recent = l.recent[1:]
+		}
+		l.recent = append(l.recent, hued{term.Owner, term.Program, term.Hue})
+	}
+}
+
+// program returns the program that term is of; nil: it is not among those that owned the lane last.
+func (l *knownLane) program(term *sources.Term) *hued {
+	if i := slices.IndexFunc(l.recent, func(r hued) bool {
+		of := sources.Term{Owner: r.owner, Program: r.program}
+		return of.SameProgram(term.Owner, term.Program)
+	}); i >= 0 {
 		return &l.recent[i]
 	}
 	return nil
@@ -77,19 +97,18 @@ func (l *knownLane) sameProgram(term *sources.Term) *sources.Term {
 // hue returns the hue of who owns the lane from now on: the one that it had, else the lowest
 // that nobody has.
 func (l *knownLane) hue(term *sources.Term) uint8 {
-	if known := l.sameProgram(term); known != nil {
-		return known.Hue
+	known := l.program(term)
+	if known == nil {
+		var taken [256]bool
+		for _, r := range l.recent[max(len(l.recent)-hues+1, 0):] {
+			taken[r.hue] = true
+		}
+		of := *term
+		of.Hue = uint8(slices.Index(taken[:], false))
+		l.owned(&of)
+		known = l.program(term)
 	}
-	if len(l.recent) == hues {
-		l.recent = l.recent[1:]
-	}
-	var taken [hues]bool
-	for _, r := range l.recent {
-		taken[r.Hue] = true
-	}
-	first := slices.Index(taken[:], false)
-	l.recent = append(l.recent, sources.Term{Owner: term.Owner, Program: term.Program, Hue: uint8(first)})
-	return uint8(first)
+	return known.hue
 }
 
 // scope finds the scope of a source, or makes it.
@@ -123,6 +142,7 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 	for i := range b.Events {
 		t.event(&b.Events[i])
 	}
+	t.keep(b.Span.To)
 	n := first.UnixNano() / sumEvery
 	if n <= w.summed {
 		w.summing = summing{}
@@ -164,7 +184,9 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 	if c.Gone && l.gone == 0 {
 		l.gone = c.At.UnixNano()
 		t.exec("update lane set gone = ? where id = ?", l.gone, l.id)
-		t.exec("update term set until = max(start, ?), until_how = ? where lane = ? and until is null", l.gone, sources.Bound, l.id)
+		for _, r := range l.running {
+			t.bound(r.TermFact, c.At)
+		}
 		l.running = nil
 		first = sources.Earlier(first, c.At)
 	}
@@ -189,55 +211,61 @@ func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 // term stores a term that began, changed or ended. It returns the first instant of which that
 // says something new.
 func (t *tx) term(l *knownLane, term *sources.Term) time.Time {
-	start := term.Start.At.UnixNano()
-	old := l.runs(term.Owner.ID)
-	told := start
+	f := sources.TermFact{Lane: l.id, Run: uint64(t.w.run.ID), Term: *term}
+	told := term.Start.At.UnixNano()
 	ended := term.End.How != sources.Unknown
-	if old != nil && (!ended || term.End.At.UnixNano() >= old.start) && (old.told == start || old.run != t.w.run.ID && old.fence == term.Owner.Fence &&
-		(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) {
-		start = old.start // it was running when the last run ended, and this one found it so
+	old, known := l.runs(term.Owner.ID), false
+	if old != nil {
+		start := old.Start.At.UnixNano()
+		known = start == told || (!ended || term.End.At.UnixNano() >= start) && (old.told == told || old.Run != f.Run && old.Owner.Fence == term.Owner.Fence &&
+			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) // it was running when the last run ended, and this one found it so
 	}
-	sure := term.Sure
-	if start < told && term.Owner.Fence == 0 { // nobody saw it go on between the two
-		sure = sources.Later(sure, term.Start.At)
-	}
-	t.exec(`insert into term values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) on conflict do update set label = excluded.label, fence = excluded.fence,
-		until = excluded.until, until_how = excluded.until_how, until_within = excluded.until_within,
-		cause = excluded.cause, how = excluded.how, program = excluded.program, run = excluded.run, sure = excluded.sure, every = max(every, excluded.every)`,
-		l.id, start, term.Owner.ID, term.Owner.Label, unsigned(term.Owner.Fence), term.Start.How, within(term.Start),
-		stamp(term.End.At, ended), term.End.How, within(term.End), term.Cause, term.How, term.Program, l.hue(term), t.w.run.ID, instant(sure), term.Every)
-	known := old != nil && old.start == start
-	switch {
-	case !ended:
-		l.ends(term.Owner.ID)
-		l.running = append(l.running, running{term.Owner.ID, start, told, term.Owner.Fence, t.w.run.ID})
-		if known {
-			return time.Now()
+	if known {
+		f.Start, f.Every = old.Start, max(old.Every, f.Every)
+		if old.Start.At.UnixNano() < told && term.Owner.Fence == 0 { // nobody saw it go on between the two
+			f.Sure = sources.Later(f.Sure, term.Start.At)
 		}
-		return term.Start.Earliest()
-	case known:
+	}
+	f.Hue = l.hue(term)
+	t.terms = append(t.terms, f)
+	if !ended || known {
 		l.ends(term.Owner.ID)
+	}
+	if !ended {
+		l.running = append(l.running, running{f, told})
+	}
+	switch {
+	case !known:
+		return term.Start.Earliest()
+	case ended:
 		return term.End.Earliest()
 	}
-	return term.Start.Earliest()
+	return time.Now()
 }
 
 // over ends the terms of earlier runs that this run did not find when it read the row for the first
 // time: each at the end of the last run that saw it. None of them is ever taken up again.
 func (t *tx) over(l *knownLane) {
 	l.running = slices.DeleteFunc(l.running, func(r running) bool {
-		if r.run == t.w.run.ID {
+		if r.Run == uint64(t.w.run.ID) {
 			return false
 		}
-		t.exec("update term set until = max(start, (select last from run where id = run)), until_how = ? where lane = ? and start = ? and owner = ?",
-			sources.Bound, l.id, r.start, r.owner)
+		var last int64
+		t.query("select last from run where id = ?", []any{r.Run}, &last)
+		t.bound(r.TermFact, time.Unix(0, last))
 		return true
 	})
 }
 
+// bound ends a term whose end nobody saw.
+func (t *tx) bound(f sources.TermFact, at time.Time) {
+	f.End = sources.Stamp{At: sources.Later(f.Start.At, at), How: sources.Bound}
+	t.terms = append(t.terms, f)
+}
+
 // runs returns the running term of an owner; nil: it has none.
 func (l *knownLane) runs(owner string) *running {
-	if i := slices.IndexFunc(l.running, func(r running) bool { return r.owner == owner }); i >= 0 {
+	if i := slices.IndexFunc(l.running, func(r running) bool { return r.Owner.ID == owner }); i >= 0 {
 		return &l.running[i]
 	}
 	return nil
@@ -245,15 +273,7 @@ func (l *knownLane) runs(owner string) *running {
 
 // ends forgets the running term of an owner.
 func (l *knownLane) ends(owner string) {
-	l.running = slices.DeleteFunc(l.running, func(r running) bool { return r.owner == owner })
-}
-
-// within is how long before its instant a stamp may have been.
-func within(s sources.Stamp) int64 {
-	if after := s.After(); !after.IsZero() {
-		return int64(s.At.Sub(after))
-	}
-	return 0
+	l.running = slices.DeleteFunc(l.running, func(r running) bool { return r.Owner.ID == owner })
 }
 
 // stamp is an instant as it is stored; nil where there is none.
@@ -264,17 +284,10 @@ func stamp(at time.Time, known bool) any {
 	return at.UnixNano()
 }
 
-// instant is a time as a number; 0: it is zero.
-func instant(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	return at.UnixNano()
-}
-
 // dark stores a stretch that began or ended.
 func (t *tx) dark(d *history.DarkChange, span history.Span) {
-	var l, scope int64
+	var l uint64
+	var scope int64
 	if d.Ref != (sources.Ref{}) {
 		l = t.lane(d.Ref, sources.KindUnknown, span.From).id
 	} else {

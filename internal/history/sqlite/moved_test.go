@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -157,15 +158,15 @@ func TestACopyWithAllThatIsBesideIsRead(t *testing.T) {
 	}
 }
 
-// TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting spoils the terms of a recording, which Begin does not read.
+// TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting spoils the Inputs of a recording, which Begin does not read.
 func TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting(t *testing.T) {
 	o := place(t)
 	w := begun(t, o, 0)
-	var lanes []history.LaneChange
-	for n := range 2000 {
-		lanes = append(lanes, history.LaneChange{Ref: ref(fmt.Sprint(n)), At: after(0), Terms: []sources.Term{term(fmt.Sprint("owner", n), time.Second, time.Minute)}})
-	}
-	write(t, w, batchOf(0, time.Minute, lanes...))
+	inputs := make([]byte, 2*chunkBytes) // they are a chunk at once, and as they are in the file: nothing is shorter
+	_, _ = rand.NewChaCha8([32]byte{}).Read(inputs)
+	first := batchOf(0, time.Minute)
+	first.Inputs = inputs
+	write(t, w, first)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -173,8 +174,13 @@ func TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := bytes.LastIndex(b, []byte("owner1000")) / 4096 * 4096
-	copy(b[at:], bytes.Repeat([]byte{0x5a}, 4096))
+	part := inputs[chunkBytes:][:64]
+	if bytes.Index(b, part) < 0 {
+		t.Fatal("the test does not find the Inputs")
+	}
+	for at := bytes.Index(b, part); at >= 0; at = bytes.Index(b, part) { // those that were deleted again too
+		copy(b[at/4096*4096:], bytes.Repeat([]byte{0x5a}, 4096))
+	}
 	overwrite(t, o.Path, b)
 	w = begun(t, o, time.Hour)
 	if w.Note() != "" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coordtop/internal/history"
+	"coordtop/sources"
 )
 
 // applicationID is "ctop".
@@ -17,8 +18,8 @@ const applicationID = 0x63746f70
 
 // The version of the schema, and the lowest that can read what we write.
 const (
-	version = 5
-	readers = 1
+	version = 6
+	readers = 6
 )
 
 // everyBefore is what the terms of a version before 4 tell of the pause between two looks: between two of them lie
@@ -73,6 +74,12 @@ update term set every = ` + everyBefore + ` where start_within > 0 or until_with
 `, `
 delete from sum;
 create table part(n integer primary key, body blob not null);
+`, `
+create table block(id integer primary key, start integer not null, until integer not null, first_event integer not null, last_event integer not null,
+	kinds integer not null, terms integer not null, first_lane integer not null, last_lane integer not null, lanes blob not null);
+create table body(id integer primary key, terms blob not null, events blob not null);
+create table running(n integer primary key, body blob not null);
+create table recent(id integer primary key, body blob not null);
 `}
 
 // fillKinds gives each event the kind that was only in its body before.
@@ -94,6 +101,19 @@ func fillKinds(ctx context.Context, db *sql.DB) error {
 			all.change(ctx, "update event set kind = ? where run = ? and seq = ?", e[0], e[1], e[2])
 		}
 	}
+}
+
+// moveRunning puts terms without an end where the writer looks for them.
+func moveRunning(ctx context.Context, db *sql.DB) error {
+	q := query{statements: statements{in: db, prepared: map[string]*sql.Stmt{}}, has: version}
+	running := map[uint64][]sources.TermFact{}
+	q.rows(ctx, runningRows, nil, func(f *sources.TermFact) { running[f.Lane/runningLanes] = append(running[f.Lane/runningLanes], *f) })
+	encoder := sources.NewEncoder(sources.EncoderOptions{})
+	for n, list := range running {
+		q.change(ctx, "insert into running values(?,?)", n, packed(encoder.Terms(nil, list)))
+	}
+	q.change(ctx, "delete from term where until is null")
+	return errors.Join(q.err, q.close())
 }
 
 // versionOf reads which version a file has and the lowest that can read it. A new file has the
@@ -140,6 +160,7 @@ var shapes = [version]string{
 	"ec316c9685baffd2a6b8ae88e07e4c40fb7a5dd6b32a40c541620922fdeab8da",
 	"30ef00fed8d4d063ed02a86c9593a56aa32e6cd35d6ce70e1af7365716f639ca",
 	"9796936ad2cb35257244e49c59289a5b0cefc24096c2d69d957029cadc3bc48f",
+	"217d910896ab4f4656842298292e70277864b243b0b15ac1602bdf9631769340",
 }
 
 // shapeOf is the SHA-256 of what objects returns.
@@ -175,6 +196,9 @@ func migrate(ctx context.Context, db *sql.DB, has int) (err error) {
 	}
 	if err == nil && has == 1 {
 		err = fillKinds(ctx, db)
+	}
+	if err == nil && has > 0 {
+		err = moveRunning(ctx, db)
 	}
 	exec(fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; commit", applicationID, readers*1000+version))
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 
+	"github.com/klauspost/compress/zstd"
+
 	"coordtop/sources"
 )
 
@@ -14,6 +16,7 @@ type statements struct {
 		PrepareContext(context.Context, string) (*sql.Stmt, error)
 	}
 	prepared map[string]*sql.Stmt
+	decoder  *zstd.Decoder // nil: nothing was unpacked yet
 	err      error
 }
 
@@ -77,7 +80,9 @@ func (s *statements) close() (err error) {
 // tx is one transaction of the writer.
 type tx struct {
 	statements
-	w *Writer
+	w      *Writer
+	terms  []sources.TermFact // that are new in it
+	events []sources.EventFact
 }
 
 // tx runs f in a transaction that is committed where f returns no error. It is not
@@ -87,13 +92,20 @@ func (w *Writer) tx(f func(*tx) error) error {
 	if _, err := w.conn.ExecContext(ctx, "begin immediate"); err != nil {
 		return errors.Join(explained(w.o.Path, err), w.shut())
 	}
-	err := f(&tx{w.statements(), w})
+	t := &tx{statements: w.statements(), w: w}
+	if w.known == nil {
+		t.load()
+	}
+	err := t.err
+	if err == nil {
+		err = f(t)
+	}
 	if err == nil {
 		_, err = w.conn.ExecContext(ctx, "commit")
 	}
 	if err != nil {
-		_, _ = w.conn.ExecContext(ctx, "rollback")                              // SQLite may have done it already
-		w.lanes, w.scopes = map[sources.Ref]*knownLane{}, map[scopeName]int64{} // they may never have been written
+		_, _ = w.conn.ExecContext(ctx, "rollback")                                            // SQLite may have done it already
+		w.lanes, w.scopes, w.known = map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil // they may never have been written
 	}
 	return explained(w.o.Path, err)
 }

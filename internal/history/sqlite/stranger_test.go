@@ -131,7 +131,7 @@ func older(t *testing.T, o Options, has int) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	changedFile(t, o, strings.Join(schema[:has], "")+fmt.Sprintf("; pragma application_id = %d; pragma user_version = %d", applicationID, readers*1000+has))
+	changedFile(t, o, strings.Join(schema[:has], "")+fmt.Sprintf("; pragma application_id = %d; pragma user_version = %d", applicationID, 1000+has))
 }
 
 // TestTermsOfAnOldRecordingSayThatTheyRestOnLooks has, in a file from before the pause between two looks was

@@ -119,6 +119,8 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 		for _, text := range []string{
 			"delete from term where (lane, start, owner) in (select lane, start, owner from term indexed by term_start where start < ?1 and until < ?1 order by start limit ?2)",
 			"delete from event where (run, seq) in (select run, seq from event indexed by event_at where at < ?1 order by at limit ?2)",
+			"delete from body where id in (select id from block where until < ?1 order by id limit ?2)",
+			"delete from block where until < ?1 and id not in (select id from body)",
 			"delete from level where (lane, at) in (select lane, at from level l indexed by level_at where at < ?1 and exists(select 1 from level where lane = l.lane and at > l.at and at < ?1) limit ?2)",
 			"delete from dark where (scope, lane, start) in (select scope, lane, start from dark where until < ?1 limit ?2)",
 			"delete from lost where until < ?1",
@@ -144,7 +146,7 @@ func (w *Writer) shrink(l Limits, now time.Time) (did bool, err error) {
 	err = w.ask(func(ctx context.Context, q *query) error {
 		for text, into := range map[string]*int64{
 			"pragma page_count": &pages, "pragma freelist_count": &free, "pragma page_size": &size,
-			"select coalesce(min(start), 0) from gop": &oldest, "select coalesce(min(at), 0) from event": &first,
+			"select coalesce(min(start), 0) from gop": &oldest, "select coalesce(min(at), 0) from (select min(at) as at from event union all select min(until) from block)": &first,
 		} {
 			q.each(ctx, text, nil, []any{into}, func() {})
 		}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -42,7 +43,6 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 
 // everything is what is known of lanes, but for their terms.
 type everything struct {
-	of    numbers // of the lanes; zero: they were named
 	lanes []listed
 	dark  *darkness
 	same  map[alike][]sources.Dark // of lanes that have nothing of their own
@@ -74,7 +74,7 @@ var allLanes = numbers{1, endless}
 
 // everything reads what is known of lanes, in the order of their numbers.
 func (q *query) everything(ctx context.Context, window period, of numbers) *everything {
-	a := &everything{of: of, dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
+	a := &everything{dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
 	q.listed(ctx, a, somePlaced, of.first, of.last)
 	q.readOwn(ctx, a.dark, of)
 	return a
@@ -199,55 +199,40 @@ func (a *everything) add(total []lane.Part, body []byte) error {
 	return err
 }
 
-// Which terms touch a window, of all lanes. The cross join keeps the order: a seek for each lane.
-const (
-	sumColumns  = "select lane, " + timeColumns
-	sumsWithin  = sumColumns + "term indexed by term_start where start >= ?1 and start < ?2 order by start"
-	lanesOf     = "(select id from lane where id between ?2 and ?3) cross join term on lane = id and start "
-	sumsCarried = sumColumns + lanesOf + "< ?1 and start >= (select max(start) from term where lane = id and start < ?1)"
-	sumsOfSome  = sumColumns + lanesOf + ">= ?1 and start < ?4"
-)
+// most is about how many terms are held at once.
+const most = 500_000
 
-// sum sums up the terms of a window, for each of the lanes.
-func (q *query) sum(ctx context.Context, window period, all *everything) []lane.Part {
-	tallies, parts := make([]lane.Tally, len(all.lanes)), make([]lane.Part, len(all.lanes))
-	place := make(map[int64]int, len(all.lanes))
-	for i := range all.lanes {
-		if q.over(ctx) {
-			break
-		}
-		place[all.lanes[i].id] = i
-		tallies[i] = lane.NewTally(lane.Span{From: time.Unix(0, max(window.from, all.lanes[i].since)), To: time.Unix(0, window.to)}, all.unobserved(&all.lanes[i]))
+// sum sums up the terms of a window, for each of the lanes, some of which are in the order of their numbers.
+func (q *query) sum(ctx context.Context, window period, all *everything) (parts []lane.Part) {
+	terms := 0
+	if q.has >= 6 {
+		q.each(ctx, "select coalesce(sum(terms), 0) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
 	}
-	var id int64
-	var row termRow
-	take := func() {
-		i, known := place[id]
-		if !known || row.start-row.startWithin >= window.to {
-			return
-		}
-		if t := row.term(all.dark); all.lanes[i].kind != sources.KindSemaphore {
-			tallies[i].Add(&t)
-		} else if began := row.start; t.Start.Happened() && began >= window.from && began < window.to {
-			parts[i].Changes++
-		}
-	}
-	query := func(text string, args ...any) {
-		q.each(ctx, q.termsText(text), args, append([]any{&id}, row.times()...), take)
-	}
-	query(sumsCarried, window.from, all.of.first, all.of.last)
-	if all.of == allLanes {
-		query(sumsWithin, window.from, window.to+late)
-	} else {
-		query(sumsOfSome, window.from, all.of.first, all.of.last, window.to+late)
-	}
-	for i := range tallies {
-		if q.over(ctx) {
-			break
-		}
-		if all.lanes[i].kind != sources.KindSemaphore {
-			parts[i] = tallies[i].Part()
+	for some := range slices.Chunk(all.lanes, max(len(all.lanes)/(terms/most+1), 1)) {
+		found := q.terms(ctx, some, window, all.dark)
+		for i := range some {
+			if q.over(ctx) {
+				return nil
+			}
+			parts = append(parts, all.sum(&some[i], found[some[i].id], window))
 		}
 	}
 	return parts
+}
+
+// sum sums up the terms of a lane in a window.
+func (a *everything) sum(l *listed, terms []sources.Term, window period) (p lane.Part) {
+	if l.kind == sources.KindSemaphore {
+		for i := range terms {
+			if began := terms[i].Start.At.UnixNano(); terms[i].Start.Happened() && began >= window.from && began < window.to {
+				p.Changes++
+			}
+		}
+		return p
+	}
+	tally := lane.NewTally(lane.Span{From: time.Unix(0, max(window.from, l.since)), To: time.Unix(0, window.to)}, a.unobserved(l))
+	for i := range terms {
+		tally.Add(&terms[i])
+	}
+	return tally.Part()
 }

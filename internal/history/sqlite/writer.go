@@ -42,6 +42,10 @@ type Writer struct {
 
 	// The rest is what the file says too, or will say after the next chunk.
 	lanes    map[sources.Ref]*knownLane
+	known    map[uint64]*knownLane // by their numbers; nil: the file must be read again
+	recent   recent
+	encoder  *sources.Encoder
+	rows     bool // it has terms as an earlier version wrote them
 	scopes   map[scopeName]int64
 	group    openGroup
 	thinning thinning
@@ -140,7 +144,8 @@ func (w *Writer) begin(ctx context.Context) error {
 	if w.db = db; !w.o.Alone {
 		w.note = note
 	}
-	w.prepared, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}
+	w.prepared, w.lanes, w.scopes, w.known = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil
+	w.encoder = sources.NewEncoder(sources.EncoderOptions{})
 	if w.conn, err = db.Conn(ctx); err == nil && w.o.Group {
 		err = keepWAL(w.conn)
 	}
@@ -155,7 +160,8 @@ func (w *Writer) begin(ctx context.Context) error {
 		t.exec("update run set ended = last where ended is null")
 		w.run.ID = t.insert("insert into run(host, pid, version, title, color, began, last) values(?,?,?,?,?,?,?)",
 			w.run.Host, w.run.PID, w.run.Version, w.run.Title, w.run.TitleColor, began, began)
-		t.query("select coalesce(max(n)+1, 0) from part", nil, &w.summed)
+		t.query("select coalesce(max(n)+1, 0), exists(select 1 from term) from part", nil, &w.summed, &w.rows)
+		t.block()
 		return t.err
 	})
 	if err == nil {

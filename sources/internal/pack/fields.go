@@ -110,8 +110,14 @@ func Enum[T ~uint8](f *Fields, v *T, was, most T) {
 }
 
 // Signed is any number.
-func Signed[T ~int | ~int64](f *Fields, v *T, was T) {
-	Value(f, v, was, f.s, func(s *Stream, v T) T { return T(s.Int(int64(v))) })
+func Signed[T ~int | ~int32 | ~int64](f *Fields, v *T, was T) {
+	Value(f, v, was, f.s, func(s *Stream, v T) T {
+		n := s.Int(int64(v))
+		if int64(T(n)) != n {
+			s.Fail(ErrDamaged)
+		}
+		return T(n)
+	})
 }
 
 // Float is a fraction.

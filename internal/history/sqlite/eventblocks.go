@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Which blocks have events around an instant, the nearest first.
+const (
+	blocksWith   = "select b.id, first_event, last_event, lanes from block b where kinds & ?2 <> 0 and "
+	blocksBefore = blocksWith + "first_event < ?1 and last_event >= ?3 order by last_event desc, id desc limit ?4 offset ?5"
+	blocksAfter  = blocksWith + "last_event >= ?1 and last_event >= ?3 order by first_event, id limit ?4 offset ?5"
+)
+
+// packed are those in blocks, and those that are recent.
+func (a *around) packed(ctx context.Context, most int, before bool) (events []history.Event) {
+	s := &side{around: a, most: most, before: before}
+	a.eachRecent(ctx, func(_ []sources.TermFact, list []sources.EventFact, _ int) { s.take(list) })
+	const some = 32
+	text := blocksAfter
+	if before {
+		text = blocksBefore
+	}
+	for from, n := 0, some; n == some && !a.over(ctx) && !s.full; from += some {
+		var blocks []eventBlock
+		var b eventBlock
+		var lanes []byte
+		a.each(ctx, text, []any{a.at, a.kinds, a.kept, some, from}, []any{&b.id, &b.first, &b.last, &lanes}, func() {
+			b.some = a.lanes == nil || someOf(lanes, func(lane uint64) bool { return a.lanes[lane] })
+			blocks = append(blocks, b)
+		})
+		n = len(blocks)
+		s.blocks(ctx, blocks)
+	}
+	s.cut()
+	for i := range s.found {
+		if a.over(ctx) {
+			break
+		}
+		if lane := s.found[i].Lane; lane != 0 {
+			s.found[i].Ref = a.ref(ctx, int64(lane))
+		}
+		events = append(events, history.Event{Event: s.found[i].Event, Run: int64(s.found[i].Run)})
+	}
+	return events
+}
+
+// eventBlock is a block that has events.
+type eventBlock struct {
+	id, first, last int64
+	some            bool // of the lanes that are asked for
+}
+
+// side gathers the nearest events on one side of the instant.
+type side struct {
+	*around
+	most   int
+	before bool
+	found  []sources.EventFact
+	full   bool // no other block has nearer ones
+}
+
+// take takes what is asked for.
+func (s *side) take(list []sources.EventFact) {
+	for i := range list {
+		e := &list[i]
+		if at := e.At.UnixNano(); at < s.at == s.before && at >= s.kept && s.kinds>>e.Kind&1 != 0 && (s.lanes == nil || s.lanes[e.Lane]) {
+			s.found = append(s.found, *e)
+		}
+	}
+}
+
+// cut keeps the nearest, in order of distance. Of one instant all are kept.
+func (s *side) cut() {
+	slices.SortStableFunc(s.found, func(a, b sources.EventFact) int {
+		if s.before {
+			a, b = b, a
+		}
+		return a.At.Compare(b.At)
+	})
+	n := len(s.found)
+	for n > s.most && !s.found[n-1].At.Equal(s.found[s.most-1].At) {
+		n--
+	}
+	s.found = s.found[:n]
+}
+
+// blocks reads one block after the other, until what is left is farther than what was found.
+func (s *side) blocks(ctx context.Context, list []eventBlock) {
+	for _, b := range list {
+		if s.over(ctx) {
+			break
+		}
+		if len(s.found) >= s.most {
+			s.cut()
+			farthest := s.found[len(s.found)-1].At.UnixNano()
+			if s.full = s.before && b.last < farthest || !s.before && b.first > farthest; s.full {
+				break
+			}
+		}
+		if !b.some {
+			continue
+		}
+		var terms, events []byte
+		s.each(ctx, "select terms, events from body where id = ?", []any{b.id}, []any{&terms, &events}, func() {
+			list, failed := sources.NewDecoder().Events(s.unpacked(events), s.decoded(terms))
+			if s.err == nil {
+				s.err = failed
+			}
+			s.take(list)
+		})
+	}
+}

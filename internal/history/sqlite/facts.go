@@ -1,0 +1,275 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// When the terms and events that came in become blocks, and how many are in one at least.
+const (
+	blockBytes = 4 << 20
+	blockAge   = time.Minute
+	blockFacts = 4000
+)
+
+// runningLanes is how many lanes have their running terms in one row.
+const runningLanes = 512
+
+// recent are the terms and events that are in no block yet, as the file has them.
+type recent struct {
+	terms  []sources.TermFact // each once
+	place  map[termKey]int    // in terms
+	events []sources.EventFact
+	length int       // of all in the file
+	opened time.Time // when the first of them was written; zero: there are none
+}
+
+// termKey tells a term from all others.
+type termKey struct {
+	lane  uint64
+	start int64
+	owner string
+}
+
+func keyOf(f *sources.TermFact) termKey {
+	return termKey{f.Lane, f.Start.At.UnixNano(), f.Owner.ID}
+}
+
+// add puts a term in the place of what was said of it before, but for what is known of its start.
+func (r *recent) add(f *sources.TermFact) {
+	i, known := r.place[keyOf(f)]
+	if !known {
+		r.place[keyOf(f)] = len(r.terms)
+		r.terms = append(r.terms, *f)
+		return
+	}
+	old := &r.terms[i]
+	start, every := old.Start, max(old.Every, f.Every)
+	*old = *f
+	old.Start, old.Every = start, every
+}
+
+// keep stores the terms and events of a Batch that was written up to now, and makes blocks when there are many.
+func (t *tx) keep(now time.Time) {
+	r := &t.w.recent
+	if len(t.terms)+len(t.events) > 0 {
+		body := encodeFacts(t.w.encoder, t.terms, t.events)
+		t.insert("insert into recent(body) values(?)", packed(body))
+		r.take(t.terms, t.events, len(body))
+		if r.opened.IsZero() {
+			r.opened = now
+		}
+	}
+	if r.length >= blockBytes || !r.opened.IsZero() && now.Sub(r.opened) >= blockAge {
+		t.block()
+	}
+}
+
+func (r *recent) take(terms []sources.TermFact, events []sources.EventFact, length int) {
+	for i := range terms {
+		r.add(&terms[i])
+	}
+	r.events, r.length = append(r.events, events...), r.length+length
+}
+
+// load reads what the file has of terms that go on, of what is recent, and of who owned what last.
+func (t *tx) load() {
+	t.w.recent, t.w.known = recent{place: map[termKey]int{}}, map[uint64]*knownLane{}
+	var body []byte
+	var owned [][]sources.TermFact // newest first
+	t.each("select terms from body order by id desc limit ?", []any{hueBlocks}, []any{&body}, func() { owned = append(owned, t.decoded(body)) })
+	for _, list := range slices.Backward(owned) {
+		for i := range list {
+			t.w.knownLane(list[i].Lane).owned(&list[i].Term)
+		}
+	}
+	t.each("select body from running", nil, []any{&body}, func() { t.w.runs(t.decoded(body)) })
+	t.eachRecent(context.Background(), func(terms []sources.TermFact, events []sources.EventFact, length int) {
+		t.w.runs(terms)
+		t.w.recent.take(terms, events, length)
+	})
+}
+
+// knownLane is what is known of a lane by its number.
+func (w *Writer) knownLane(lane uint64) *knownLane {
+	l := w.known[lane]
+	if l == nil {
+		l = &knownLane{id: lane}
+		w.known[lane] = l
+	}
+	return l
+}
+
+// runs takes what is said of terms.
+func (w *Writer) runs(list []sources.TermFact) {
+	for i := range list {
+		f := &list[i]
+		l := w.knownLane(f.Lane)
+		l.owned(&f.Term)
+		if l.ends(f.Owner.ID); f.End.How == sources.Unknown {
+			l.running = append(l.running, running{TermFact: *f})
+		}
+	}
+}
+
+// block makes blocks of all that is recent. Terms without an end go to where those are.
+func (t *tx) block() {
+	r := &t.w.recent
+	changed := map[uint64][]sources.TermFact{}
+	for i := range r.terms {
+		changed[r.terms[i].Lane/runningLanes] = nil
+	}
+	terms, events := slices.DeleteFunc(r.terms, func(f sources.TermFact) bool { return f.End.How == sources.Unknown }), r.events
+	slices.SortFunc(terms, compareTerms)
+	slices.SortStableFunc(events, func(a, b sources.EventFact) int { return cmp.Compare(a.Lane, b.Lane) })
+	for len(terms)+len(events) > 0 && t.err == nil {
+		n, m := 0, 0
+		for n+m < blockFacts && (n < len(terms) || m < len(events)) {
+			lane := uint64(endless)
+			if n < len(terms) {
+				lane = terms[n].Lane
+			}
+			if m < len(events) {
+				lane = min(lane, events[m].Lane)
+			}
+			for ; n < len(terms) && terms[n].Lane == lane; n++ {
+			}
+			for ; m < len(events) && events[m].Lane == lane; m++ {
+			}
+		}
+		t.writeBlock(terms[:n], events[:m])
+		terms, events = terms[n:], events[m:]
+	}
+	for id, l := range t.w.known {
+		if list, concerned := changed[id/runningLanes]; concerned {
+			for i := range l.running {
+				list = append(list, l.running[i].TermFact)
+			}
+			changed[id/runningLanes] = list
+		}
+	}
+	for n, list := range changed {
+		if slices.SortFunc(list, compareTerms); len(list) == 0 {
+			t.exec("delete from running where n = ?", n)
+		} else {
+			t.exec("insert or replace into running values(?,?)", n, packed(t.w.encoder.Terms(nil, list)))
+		}
+	}
+	t.exec("delete from recent")
+	t.w.recent = recent{place: map[termKey]int{}}
+}
+
+func compareTerms(a, b sources.TermFact) int {
+	return cmp.Or(cmp.Compare(a.Lane, b.Lane), a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
+}
+
+// writeBlock stores terms that are over and events, both in the order of their lanes.
+func (t *tx) writeBlock(terms []sources.TermFact, events []sources.EventFact) {
+	var b blockRow
+	for i := range terms {
+		f := &terms[i]
+		b.spans(f.Lane, f.Start.Earliest().UnixNano(), f.End.At.UnixNano())
+	}
+	b.firstEvent = endless
+	for i := range events {
+		e := &events[i]
+		at := e.At.UnixNano()
+		b.spans(e.Lane, at, at)
+		b.firstEvent, b.lastEvent = min(b.firstEvent, at), max(b.lastEvent, at)
+		b.kinds |= 1 << e.Kind
+	}
+	id := t.insert("insert into block(start, until, first_event, last_event, kinds, terms, first_lane, last_lane, lanes) values(?,?,?,?,?,?,?,?,?)",
+		b.span.from, b.span.to, b.firstEvent, b.lastEvent, b.kinds, len(terms), b.lanes[0], b.lanes[len(b.lanes)-1], encodeLanes(b.lanes))
+	t.exec("insert into body values(?,?,?)", id, packed(t.w.encoder.Terms(nil, terms)), packed(t.w.encoder.Events(nil, events, terms)))
+}
+
+// blockRow is what is known of a block without its bodies.
+type blockRow struct {
+	span                  period // of all that is in it
+	firstEvent, lastEvent int64
+	kinds                 int64    // of its events, a bit for each
+	lanes                 []uint64 // in order
+}
+
+// spans notes that something of a lane is in the block.
+func (b *blockRow) spans(lane uint64, from, to int64) {
+	if len(b.lanes) == 0 {
+		b.span = period{from, to}
+	}
+	b.span = period{min(b.span.from, from), max(b.span.to, to)}
+	if i, known := slices.BinarySearch(b.lanes, lane); !known {
+		b.lanes = slices.Insert(b.lanes, i, lane)
+	}
+}
+
+// encodeLanes is how far each lane is from the one before.
+func encodeLanes(lanes []uint64) (b []byte) {
+	before := uint64(0)
+	for _, lane := range lanes {
+		b = binary.AppendUvarint(b, lane-before)
+		before = lane
+	}
+	return b
+}
+
+// someOf reports whether one of the lanes that encodeLanes wrote is wanted.
+func someOf(b []byte, wanted func(lane uint64) bool) bool {
+	for lane := uint64(0); len(b) > 0; {
+		next, n := binary.Uvarint(b)
+		if n <= 0 {
+			return true // it is damaged, as whoever reads it will be told
+		}
+		lane, b = lane+next, b[n:]
+		if wanted(lane) {
+			return true
+		}
+	}
+	return false
+}
+
+// encodeFacts is one row of what is recent.
+func encodeFacts(encoder *sources.Encoder, terms []sources.TermFact, events []sources.EventFact) []byte {
+	first := encoder.Terms(nil, terms)
+	return append(append(binary.AppendUvarint(nil, uint64(len(first))), first...), encoder.Events(nil, events, terms)...)
+}
+
+// eachRecent calls f with what is in each row.
+func (s *statements) eachRecent(ctx context.Context, f func(terms []sources.TermFact, events []sources.EventFact, length int)) {
+	var body []byte
+	s.each(ctx, "select body from recent order by id", nil, []any{&body}, func() {
+		var terms []sources.TermFact
+		var events []sources.EventFact
+		raw := s.unpacked(body)
+		if s.err == nil {
+			terms, events, s.err = decodeFacts(raw)
+		}
+		if s.err == nil {
+			f(terms, events, len(raw))
+		}
+	})
+}
+
+// decoded are the terms of a body.
+func (s *statements) decoded(body []byte) (list []sources.TermFact) {
+	if raw := s.unpacked(body); s.err == nil {
+		list, s.err = sources.NewDecoder().Terms(raw)
+	}
+	return list
+}
+
+func decodeFacts(b []byte) (terms []sources.TermFact, events []sources.EventFact, err error) {
+	length, n := binary.Uvarint(b)
+	if n <= 0 || length > uint64(len(b)-n) {
+		return nil, nil, damage("what is recent")
+	}
+	decoder := sources.NewDecoder()
+	if terms, err = decoder.Terms(b[n : n+int(length)]); err == nil {
+		events, err = decoder.Events(b[n+int(length):], terms)
+	}
+	return terms, events, err
+}

@@ -1,0 +1,218 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/sources"
+)
+
+// search looks for the terms of lanes that touch a window.
+type search struct {
+	*query
+	window period
+	dark   *darkness
+	lanes  map[uint64]*listed
+	first  uint64 // the lowest number of a lane, and the highest
+	last   uint64
+	found  map[termKey]sources.Term
+}
+
+// terms are those of each lane that touch a window, by the numbers of the lanes and in the order of their starts. Where one
+// alone can own it, the first is the one that began last before the window, also if it was over by then.
+func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *darkness) map[int64][]sources.Term {
+	s := &search{query: q, window: window, dark: dark, lanes: make(map[uint64]*listed, len(lanes)), first: endless, found: map[termKey]sources.Term{}}
+	for i := range lanes {
+		id := uint64(lanes[i].id)
+		s.lanes[id], s.first, s.last = &lanes[i], min(s.first, id), max(s.last, id)
+	}
+	if q.has < 6 || q.anyRows(ctx) {
+		for i := range lanes {
+			if q.over(ctx) {
+				break
+			}
+			text := rowsOfOne
+			if lanes[i].kind == sources.KindSemaphore {
+				text = rowsOfMany
+			}
+			q.rows(ctx, text, []any{lanes[i].id, window.from, window.to + late}, s.take)
+		}
+	}
+	if q.has >= 6 {
+		s.blocks(ctx, "start < ?1 and until >= ?2", []any{window.to, window.from}, s.take)
+		s.going(ctx)
+	}
+	return s.sorted(ctx)
+}
+
+// take takes a term where it touches the window, or one that began before where one alone can own its lane.
+func (s *search) take(f *sources.TermFact) {
+	l := s.lanes[f.Lane]
+	if l == nil || f.Start.Earliest().UnixNano() >= s.window.to {
+		return
+	}
+	if f.End.How == sources.Unknown {
+		ended, known := s.dark.runs[int64(f.Run)]
+		switch {
+		case !known: // its run was left out of a copy
+			return
+		case ended != endless: // nobody saw its end
+			f.End = sources.Stamp{At: time.Unix(0, ended), How: sources.Bound}
+		}
+	}
+	if l.kind == sources.KindSemaphore && f.End.How != sources.Unknown && f.End.At.UnixNano() < s.window.from {
+		return
+	}
+	s.found[keyOf(f)] = f.Term
+}
+
+// blocks calls f with the terms of the lanes in each block that a condition chooses, the oldest first.
+func (s *search) blocks(ctx context.Context, where string, args []any, f func(*sources.TermFact)) {
+	var ids []int64
+	var id int64
+	var lanes []byte
+	s.each(ctx, "select id, lanes from block where terms > 0 and last_lane >= ?3 and first_lane <= ?4 and "+where+" order by id", append(args, s.first, s.last), []any{&id, &lanes}, func() {
+		if someOf(lanes, func(lane uint64) bool { return s.lanes[lane] != nil }) {
+			ids = append(ids, id)
+		}
+	})
+	for _, id := range ids {
+		if s.over(ctx) {
+			break
+		}
+		s.block(ctx, id, f)
+	}
+}
+
+func (s *search) block(ctx context.Context, id int64, f func(*sources.TermFact)) {
+	var body []byte
+	s.each(ctx, "select terms from body where id = ?", []any{id}, []any{&body}, func() {
+		list := s.decoded(body)
+		for i := range list {
+			f(&list[i])
+		}
+	})
+}
+
+// going takes the terms that had no end when blocks were made last, and what is known since.
+func (s *search) going(ctx context.Context) {
+	var body []byte
+	all := func(list []sources.TermFact) {
+		for i := range list {
+			s.take(&list[i])
+		}
+	}
+	s.each(ctx, "select body from running where n between ? and ?", []any{s.first / runningLanes, s.last / runningLanes}, []any{&body}, func() { all(s.decoded(body)) })
+	s.eachRecent(ctx, func(terms []sources.TermFact, _ []sources.EventFact, _ int) { all(terms) })
+}
+
+// sorted completes what was found with what began before, and orders it.
+func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
+	terms := make(map[int64][]sources.Term, len(s.lanes))
+	for key, t := range s.found {
+		terms[int64(key.lane)] = append(terms[int64(key.lane)], t)
+	}
+	missing := map[uint64]bool{}
+	for id, l := range s.lanes {
+		list := terms[l.id]
+		slices.SortFunc(list, func(a, b sources.Term) int {
+			return cmp.Or(a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
+		})
+		if l.kind == sources.KindSemaphore {
+			continue
+		}
+		before := 0 // how many began before
+		for ; before < len(list) && list[before].Start.At.UnixNano() <= s.window.from; before++ {
+		}
+		if before > 0 {
+			terms[l.id] = list[before-1:]
+		} else if l.since <= s.window.from {
+			missing[id] = true
+		}
+	}
+	if s.has >= 6 {
+		s.before(ctx, missing, terms)
+	}
+	return terms
+}
+
+// before looks for the last terms of lanes that began and ended before the window, the newest block first.
+func (s *search) before(ctx context.Context, missing map[uint64]bool, terms map[int64][]sources.Term) {
+	const some = 256
+	for beyond, n := int64(endless), some; len(missing) > 0 && n == some && !s.over(ctx); {
+		n = 0
+		var ids []int64
+		var lanes [][]byte
+		var id int64
+		var of []byte
+		s.each(ctx, "select id, lanes from block where id < ? and terms > 0 and until < ? and last_lane >= ? and first_lane <= ? order by id desc limit ?",
+			[]any{beyond, s.window.from, s.first, s.last, some}, []any{&id, &of}, func() {
+				n++
+				ids, lanes = append(ids, id), append(lanes, slices.Clone(of))
+			})
+		for i, id := range ids {
+			if beyond = id; !someOf(lanes[i], func(lane uint64) bool { return missing[lane] }) {
+				continue
+			}
+			last := map[uint64]sources.Term{}
+			s.block(ctx, id, func(f *sources.TermFact) {
+				if missing[f.Lane] {
+					last[f.Lane] = f.Term
+				}
+			})
+			for lane, t := range last {
+				terms[int64(lane)] = slices.Insert(terms[int64(lane)], 0, t)
+				delete(missing, lane)
+			}
+		}
+	}
+}
+
+// In a file of a version before 6 a term is a row. Where one alone can own a lane, the one that ran when the window began
+// is the last that began before it.
+const (
+	rowColumns  = "select lane, owner, label, fence, cause, how, program, hue, start, start_how, start_within, until, until_how, until_within, run, sure, every from term "
+	rowsOfOne   = rowColumns + "where lane = ?1 and start < ?3 and start >= coalesce((select max(start) from term where lane = ?1 and start <= ?2), ?2) order by start"
+	rowsOfMany  = rowColumns + "where lane = ?1 and start < ?3 and (until is null or until >= ?2) order by start"
+	runningRows = rowColumns + "where until is null"
+)
+
+// late is how long behind a window a term may be seen first that began in it, where it was observed.
+const late = int64(time.Minute)
+
+func (q *query) anyRows(ctx context.Context) (some bool) {
+	q.each(ctx, "select exists(select 1 from term)", nil, []any{&some}, func() {})
+	return some
+}
+
+// rows calls f with each of the rows of a statement.
+func (q *query) rows(ctx context.Context, text string, args []any, f func(*sources.TermFact)) {
+	if q.has < 4 {
+		text = strings.Replace(text, "sure, every", "0, "+everyBefore, 1)
+	}
+	var t sources.TermFact
+	var start, startWithin, untilWithin, sure, every int64
+	var until sql.NullInt64
+	into := []any{&t.Lane, &t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &t.Cause, &t.How, &t.Program, &t.Hue,
+		&start, &t.Start.How, &startWithin, &until, &t.End.How, &untilWithin, &t.Run, &sure, &every}
+	q.each(ctx, text, args, into, func() {
+		if t.Cause > sources.CauseSession || max(t.How, t.Start.How, t.End.How) > sources.Ours {
+			q.err = damage("a term")
+			return
+		}
+		one := t
+		one.Start, one.Every, one.End = stampOf(start, startWithin, t.Start.How), time.Duration(every), sources.Stamp{}
+		if one.Sure = at(sure); until.Valid {
+			one.End = stampOf(until.Int64, untilWithin, t.End.How)
+		}
+		f(&one)
+	})
+}
+
+func stampOf(at, within int64, how sources.Known) sources.Stamp {
+	return sources.StampBetween(time.Unix(0, at-within), time.Unix(0, at), how)
+}

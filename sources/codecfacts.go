@@ -1,0 +1,140 @@
+package sources
+
+import "coordtop/sources/internal/pack"
+
+// TermFact is a term as it is kept beside the Inputs that it was made of.
+type TermFact struct {
+	Lane uint64 // the number that whoever keeps it gives the primitive
+	Run  uint64 // of the process that said so last
+	Term
+}
+
+// EventFact is an event as it is kept beside the Inputs that it was made of, without Mono, which tells nothing outside of
+// its run.
+type EventFact struct {
+	Lane uint64 // as in TermFact, and Ref is left out; 0: it is of no primitive
+	Run  uint64 // of the process that recorded it
+	Event
+}
+
+// Terms appends a list to dst that can be decoded alone. It is short where the terms of a primitive follow each other.
+func (e *Encoder) Terms(dst []byte, list []TermFact) []byte {
+	e.begin()
+	e.Write(dst)
+	e.termFacts(list)
+	return e.Rest()
+}
+
+// Events appends a list to dst that can be decoded with the same terms. It is short where the events of a primitive
+// follow each other, and terms has those that they ended, in order.
+func (e *Encoder) Events(dst []byte, list []EventFact, terms []TermFact) []byte {
+	e.begin()
+	e.Write(dst)
+	e.eventFacts(list, terms)
+	return e.Rest()
+}
+
+// Terms reads what Encoder.Terms appended. No Keyframe need begin it, and none can be gone on with.
+func (d *Decoder) Terms(b []byte) ([]TermFact, error) {
+	d.alone(b)
+	return d.termFacts(nil), d.end()
+}
+
+// Events reads what Encoder.Events appended: see Terms.
+func (d *Decoder) Events(b []byte, terms []TermFact) ([]EventFact, error) {
+	d.alone(b)
+	return d.eventFacts(nil, terms), d.end()
+}
+
+// alone begins to read what has nothing before it.
+func (d *Decoder) alone(b []byte) {
+	d.began = false
+	d.begin()
+	d.Read(b)
+}
+
+// end is why what was read is not all of it.
+func (d *Decoder) end() error {
+	if d.Err() == nil && len(d.Rest()) > 0 {
+		d.Fail(pack.ErrDamaged)
+	}
+	return d.failure()
+}
+
+// facts is a list, each written as what differs from what was expected behind the one before.
+func facts[T any](c *codec, list []T, expected func(before *T) T, item func(c *codec, f *pack.Fields, v, was *T)) []T {
+	if n := c.Count(len(list)); c.Reading() {
+		list = make([]T, n)
+	}
+	before := new(T)
+	for i := range list {
+		was := expected(before)
+		pack.Item(&c.Stream, &list[i], &was, c, item)
+		before = &list[i]
+	}
+	return list
+}
+
+// termFacts: one begins, more often than not, when the one before it ended.
+func (c *codec) termFacts(list []TermFact) []TermFact {
+	return facts(c, list, func(before *TermFact) TermFact {
+		next := *before
+		if next.End.How != Unknown {
+			next.Start = next.End
+		}
+		return next
+	}, packTermFact)
+}
+
+func packTermFact(c *codec, f *pack.Fields, v, was *TermFact) {
+	next := v.Lane - was.Lane
+	if pack.Number(f, &next, 0); c.Reading() {
+		v.Lane = was.Lane + next
+	}
+	pack.Number(f, &v.Run, was.Run)
+	pack.Struct(f, &v.Term, &was.Term, c, packTerm)
+}
+
+// eventFacts: the end of a term tells most of the event that told it.
+func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
+	ended := map[uint64][]TermFact{}
+	for i := range terms {
+		if t := &terms[i]; t.End.How != Unknown {
+			ended[t.Lane] = append(ended[t.Lane], *t)
+		}
+	}
+	return facts(c, list, func(before *EventFact) EventFact {
+		next := *before
+		next.Seq++
+		if before.Kind.EndsOwner() && len(ended[before.Lane]) > 0 {
+			ended[before.Lane] = ended[before.Lane][1:]
+		}
+		if left := ended[before.Lane]; len(left) > 0 {
+			next.expect(left)
+		}
+		return next
+	}, packEventFact)
+}
+
+// expect makes of the event before it what the first of terms tells of its end.
+func (e *EventFact) expect(terms []TermFact) {
+	t := &terms[0].Term
+	e.At, e.After, e.Cause, e.Previous, e.Held, e.Loss = t.End.At, t.End.After(), t.Cause, t.Owner, t.Held(), t.Cause.Loss(t.How)
+	if e.Owner = (OwnerRef{}); len(terms) > 1 && terms[1].Start.At.Equal(t.End.At) {
+		e.Owner = terms[1].Owner
+	}
+}
+
+func packEventFact(c *codec, f *pack.Fields, v, was *EventFact) {
+	next := v.Lane - was.Lane
+	if pack.Number(f, &next, 0); c.Reading() {
+		v.Lane = was.Lane + next
+	}
+	pack.Number(f, &v.Run, was.Run)
+	if !c.Reading() {
+		was.Mono = v.Mono
+	}
+	if pack.Struct(f, &v.Event, &was.Event, c, packEvent); c.Reading() {
+		v.Mono = 0
+	}
+}
