@@ -139,6 +139,10 @@ func TestWaitersStandInOrderWithTheirTimeOuts(t *testing.T) {
 	}
 	p.Queue = sources.Queue{How: sources.Told, At: noon()}
 	inDetailOf(p).shows(t, "nobody waits: it is free until somebody asks")
+	p.Queue.At = noon().Add(-41 * time.Second) // somebody may wait by now
+	d = inDetailOf(p)
+	d.shows(t, "WAITING nobody, read 41s ago")
+	d.shows(t, "nobody waits, read 41s ago: it is free until somebody asks")
 	p.Queue = sources.Queue{}
 	inDetailOf(p).shows(t, "no queue here: whoever asks first")
 }

@@ -295,7 +295,7 @@ func TestWaitersOfAFairLockAreSeen(t *testing.T) {
 			t.Errorf("RESP%d: %+v", protocol, w)
 		}
 		format, _ := row.Format()
-		if o := row.Owners[0]; format != "Redisson fair lock" || o.Fence != 17 || o.Attrs[0].Value != "2" {
+		if o := row.Owners[0]; !row.Queue.At.Equal(row.At) || format != "Redisson fair lock" || o.Fence != 17 || o.Attrs[0].Value != "2" {
 			t.Errorf("RESP%d: %q, %+v", protocol, format, o)
 		}
 		if rows := r.Hub.State().Rows; len(rows) != 1 {

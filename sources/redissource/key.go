@@ -108,9 +108,15 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 	if sum := r.checksum(); sum != 0 && sum == k.checksum && k.shown != nil { // the same text again, as after most renewals
 		p := *k.shown
 		p.At, p.Owners = r.got, slices.Clone(p.Owners)
+		if p.Queue.How != sources.Unknown {
+			p.Queue.At = r.got
+		}
 		return &p
 	}
 	l := k.lock(o, r)
+	if l.Queue.How != sources.Unknown { // nobody is told when it changes
+		l.Queue.At = r.got
+	}
 	p := &sources.Primitive{
 		Ref:  sources.Ref{Source: o.Name, Space: space, Name: k.name},
 		Kind: l.Kind, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,

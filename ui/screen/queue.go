@@ -21,16 +21,13 @@ func waiterLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int, full boo
 	case q.How == sources.Unknown:
 		return []string{l.Put("", " ?").Put(sc.Theme.Dim, "  this backend tells no queue").Done()}
 	case q.Len == 0:
-		return []string{l.Put(sc.Theme.Dim, " nobody").Done()}
+		return []string{l.Put(sc.Theme.Dim, " nobody"+readAgo(sc, q)).Done()}
 	}
 	how := " in server order"
 	if q.How == sources.Inferred {
 		how = ", order inferred"
 	}
-	l.Put("", " "+format.Count(q.Len)).Put(sc.Theme.Dim, how)
-	if d := sc.Now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
-		l.Put(sc.Theme.Dim, ", read "+format.Age(d)+" ago")
-	}
+	l.Put("", " "+format.Count(q.Len)).Put(sc.Theme.Dim, how+readAgo(sc, q))
 	if len(q.Waiters) == 0 {
 		return []string{l.Put(sc.Theme.Dim, ", not told who").Done()}
 	}
@@ -54,6 +51,14 @@ func nextMark(q *sources.Queue) string {
 		return "probably " + text
 	}
 	return text
+}
+
+// readAgo says how long ago a queue was read; "": just now.
+func readAgo(sc *Scene, q *sources.Queue) string {
+	if d := sc.Now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
+		return ", read " + format.Age(d) + " ago"
+	}
+	return ""
 }
 
 // oldQueue is how long ago a queue was read for that to be said.
@@ -145,7 +150,7 @@ func ifReleased(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string 
 			who = "1 program waits, not told which"
 		}
 	default:
-		who = "nobody waits: it is free until somebody asks"
+		who = "nobody waits" + readAgo(sc, q) + ": it is free until somebody asks"
 	}
 	lines := []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
 	if g := row.Gaps(sc.State, sc.Now, verdict.ChangesSpan); g.Count > 0 {
