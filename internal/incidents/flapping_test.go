@@ -70,9 +70,9 @@ func TestALeaderFlapsBehindASlowStore(t *testing.T) {
 		{"And how long at a stretch?", "report", []check{lasted(`\| leases/app:leader:billing \|(?:[^|]*\|){5} ([^|]*) \|`, longest, 0)}},
 		{"Why did it end?", "replay", []check{says(`WHY +the lease of host-1:4411 ran out`)}},
 		{"Who took over from host-1, and when?", "history " + row, []check{
-			at(`^term .* ~ 2026-\S+ (\S+) +[~≥] .* host-2:4411 `, so.terms[n].from, 0), says(`host-1:4411 .*expired, inferred(?:.*\n)term .* host-2:4411 `)}},
+			at(`^term .* ~ 2026-\S+ (\S+) +[~≥] .* host-2:4411 `, so.terms[n].from, 0), says(`host-1:4411 .*expired, inferred.*\n(?:not observed .*\n)*term .* host-2:4411 `)}},
 		{"What was not observed, and of which source?", "replay", []check{
-			lasted(`^ *\S+ +(\S+ m?s) +leases did not answer`, frozen.length(), 0), at(`(\S+) +\S+ m?s +leases did not answer`, moment{frozen.from.Add(-time.Second), frozen.from}, 0)}},
+			lasted(`^ *\S+ +(\S+ m?s) +leases did not answer`, frozen.length(), time.Second), at(`(\S+) +\S+ m?s +leases did not answer`, moment{frozen.from.Add(-time.Second), frozen.from}, time.Second)}},
 		{"Was it this election alone?", "report", []check{never(calm), says(`leases/app:leader:billing was lost`)}},
 	})
 }
