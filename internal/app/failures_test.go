@@ -138,9 +138,11 @@ var hostile = "\x1b]0;x\a\u202e \r\n" + marker + "\n" + strings.Repeat("long ", 
 func TestAnswersOfRedisThatKeepUsOutAreExplained(t *testing.T) {
 	t.Parallel()
 	locked := localserver.RedisForTest(t, localserver.RedisOptions{Password: marker, Users: []string{"blind on >" + marker + " ~* +@all -ping"}})
-	full := localserver.RedisForTest(t, localserver.RedisOptions{Config: []string{"maxclients 1"}})
+	full := localserver.RedisForTest(t, localserver.RedisOptions{})
 	sealed := localserver.RedisForTest(t, localserver.RedisOptions{TLS: true})
-	writer(t, full.Addr()).Ping(t.Context())
+	if err := writer(t, full.Addr()).ConfigSet(t.Context(), "maxclients", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
 	at := func(login, addr string) string { return "redis://" + login + addr + "/0?keys=app:*" }
 	server := "the server at " + locked.Addr()
 	told(t, "a wrong password", at(":"+marker+"-not@", locked.Addr()), locked.Addr(), server+" refuses the password of default: check both (WRONGPASS")
