@@ -61,9 +61,7 @@ func TestLiarIsNamed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			liar := liartest.RedisForTest(t, tt.answer)
-			c := client(liar.Addr(), "", "")
-			c.ReadTimeout = time.Minute // to read what has no end takes a busy machine longer than usual
-			err := converse(t, c, tt.says == "")
+			err := converse(t, client(liar.Addr(), "", ""), tt.says == "")
 			if err == nil && tt.says == "" {
 				return
 			}
@@ -88,7 +86,8 @@ func about(words, lie string) liartest.Answer {
 // converse watches until the source fails, or until it has listed all keys.
 func converse(t *testing.T, c rediscoord.ClientOptions, listed bool) error {
 	t.Helper()
-	s := New(Options{Name: "src", Client: c, Selections: leaders()})
+	c.DialTimeout = testLimit
+	s := New(Options{Name: "src", Client: c, Selections: leaders(), Silence: testLimit}) // what has no end is read for long by a busy machine
 	defer func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
