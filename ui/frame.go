@@ -52,11 +52,9 @@ func (m *model) stage() {
 		m.listEvents()
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
+	pastReader{m}.joinLanes()
 	if m.Shown == screen.Timeline {
 		timelineScreen{m}.listLanes()
-	}
-	if m.Shown == screen.Detail {
-		pastReader{m}.joinLanes()
 	}
 	if m.Shown == screen.Trouble {
 		m.Trouble.List.SetHeight(screen.TroubleRows(&m.Scene))

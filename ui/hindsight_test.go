@@ -66,7 +66,7 @@ func TestTheKeysOfAReplayGoToChangesAndToItsEnds(t *testing.T) {
 			t.Helper()
 			d.answer(d.send(uitest.Key(key)))
 			synctest.Wait()
-			d.send(terminal.WakeMsg{})
+			d.answer(d.send(terminal.WakeMsg{}))
 			second(d.model)
 			if at := p.Position().At.Sub(at(0)); at != want {
 				t.Errorf("%s goes to %v, not to %v", key, at, want)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/history"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
@@ -21,6 +23,7 @@ import (
 type pastMsg struct {
 	refs  []sources.Ref // whose lanes
 	span  history.Span  // and what of them
+	step  time.Duration // of the columns of strips, whose cells are all that is wanted of them; 0: more is
 	lanes []history.Lane
 
 	marksOf history.Span // zero: no marks
@@ -59,6 +62,7 @@ const (
 	restAfter = 5 * time.Second // after the recording could not be read
 	keptPasts = 2000            // of how many rows what was read is kept
 	mostMarks = 10_000          // before the end of the window
+	fewTerms  = 1000            // of a row are merged with those of memory in each frame, where the list shows it
 )
 
 // ownerChanges are the kinds of events at which a lane changes.
@@ -87,6 +91,12 @@ func (msg pastMsg) read(ctx context.Context, h history.Reader) pastMsg {
 		var e error
 		msg.lanes, e = h.Lanes(ctx, msg.refs, msg.span)
 		got(e)
+		for i := range msg.lanes {
+			if l := &msg.lanes[i]; msg.step > 0 && !l.Leveled() {
+				win := timeline.Ending(msg.span.To, msg.step, int(msg.span.To.Sub(msg.span.From)/msg.step)+2)
+				l.Terms = win.Sparse(timeline.Lane{Lane: lane.Lane{Terms: l.Terms, Dark: l.Dark}}, msg.now)
+			}
+		}
 		if e != nil {
 			msg.lanes = make([]history.Lane, len(msg.refs))
 			for i, ref := range msg.refs {
@@ -121,19 +131,18 @@ func (m pastReader) askIn(ctx context.Context) {
 	}
 }
 
-// readPast is the command that reads what the Timeline, or the detail of a row, shows and nobody has
-// read yet; nil: that is nothing.
+// readPast is the command that reads what the screen shows and nobody has read yet; nil: that is nothing.
 func (m pastReader) readPast() tea.Cmd {
-	if m.asked.read == nil || m.asked.running || m.Shown != screen.Timeline && m.Shown != screen.Detail && m.asked.jump == nil || m.Clock.Before(m.asked.rest) {
+	if m.asked.read == nil || m.asked.running || m.State == nil || m.Clock.Before(m.asked.rest) {
 		return nil
 	}
 	msg := pastMsg{now: m.State.At, jump: m.asked.jump}
 	if m.Shown == screen.Timeline {
 		msg.marksOf = m.unreadMarks()
+	} else {
+		msg.step = screen.StripWindow(&m.Scene).Step
 	}
-	if m.Shown == screen.Timeline || m.Shown == screen.Detail {
-		msg.refs, msg.span = m.unreadLanes()
-	}
+	msg.refs, msg.span = m.unreadLanes()
 	if m.Shown == screen.Timeline && (m.laneTotals.wanted || m.recordedDue()) && !m.Time.Summing {
 		msg.totalsOf = m.laneTotals.window
 	}
@@ -145,23 +154,40 @@ func (m pastReader) readPast() tea.Cmd {
 	return func() tea.Msg { return read(msg) }
 }
 
+// shownLanes are the rows of which the screen shows lanes.
+func (m pastReader) shownLanes() []rows.Handle {
+	switch h, ok := m.Locks.Selected(); {
+	case m.Shown == screen.Timeline:
+		return m.Time.Lanes.Visible()
+	case m.Shown == screen.Locks && screen.StripWindow(&m.Scene).Columns > 0:
+		return m.Locks.Visible()
+	case m.Shown == screen.Detail && ok:
+		return []rows.Handle{h}
+	}
+	return nil
+}
+
+// nearSpans is how far apart two spans up to the same instant may begin that are read in one go.
+const nearSpans = 10 * time.Second
+
 // unreadLanes are those of the lanes in sight of which the same must be read.
 func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
-	shown := m.Time.Lanes.Visible()
-	if m.Shown == screen.Detail {
-		h, _ := m.Locks.Selected()
-		shown = []rows.Handle{h}
-	}
-	for _, h := range shown {
+	for _, h := range m.shownLanes() {
 		row, _ := m.Rows.At(h)
 		if row == nil {
 			continue
 		}
 		want, ok := m.unread(row)
-		if !ok || len(refs) > 0 && want != span {
+		switch {
+		case !ok:
+			continue
+		case len(refs) == 0:
+			span = want
+		case !want.To.Equal(span.To) || want.From.Sub(span.From).Abs() > nearSpans:
 			continue
 		}
-		refs, span = append(refs, row.Ref), want
+		span.From = sources.Earlier(span.From, want.From)
+		refs = append(refs, row.Ref)
 	}
 	return refs, span
 }
@@ -177,7 +203,7 @@ func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 	switch {
 	case !known.IsZero() && !from.Before(known):
 		return wanted, false
-	case p == nil || to.Before(p.Span.From) || from.After(p.Span.To):
+	case p == nil || to.Before(p.Span.From) || from.After(p.Span.To), m.Shown == screen.Locks && p.Step < screen.StripWindow(&m.Scene).Step && len(p.Terms) > fewTerms:
 		return wanted, true
 	case from.Before(p.Span.From) && !p.Whole():
 		return history.Span{From: wanted.From, To: p.Span.From}, true
@@ -190,11 +216,14 @@ func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 // wanted is what must be known for the window, and what is read where that is not.
 func (m pastReader) wanted() (from, to time.Time, span history.Span) {
 	win := screen.TimeWindow(&m.Scene)
+	if m.Shown == screen.Locks {
+		win = screen.StripWindow(&m.Scene)
+	}
 	from, to = win.Start, win.End()
 	more := win.Span() / 2
 	if m.Shown == screen.Detail {
 		from, to, more = m.Now.Add(-2*screen.UsualSpan), m.Now, screen.UsualSpan // its columns are rounded up
-	} else if m.Time.Step == 0 { // how much is shown depends on how much is known
+	} else if m.Time.Step == 0 || m.Shown == screen.Locks { // how much is shown depends on how much is known
 		from = sources.Earlier(from, m.Now.Add(-screen.UsualSpan))
 	}
 	return from, to, history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), m.State.At)}
@@ -244,6 +273,8 @@ func (m pastReader) haveLanes(msg pastMsg) {
 	if m.Time.Past == nil || len(m.Time.Past) > keptPasts {
 		m.Time.Past = map[sources.Ref]*screen.Past{}
 	}
+	from, to, _ := m.wanted()
+	kept := from.Add(-2 * to.Sub(from))
 	m.laneTotals.at, m.laneTotals.work = time.Time{}, nil
 	if msg.totalsOf.Columns > 0 {
 		s := &m.laneTotals
@@ -255,19 +286,30 @@ func (m pastReader) haveLanes(msg pastMsg) {
 	}
 	for _, l := range msg.lanes {
 		p := m.Time.Past[l.Ref]
-		if p == nil {
+		if p == nil || p.Step < msg.step && len(p.Terms) > fewTerms {
 			p = &screen.Past{}
 			m.Time.Past[l.Ref] = p
 		}
+		p.Step = max(p.Step, msg.step)
 		p.Add(msg.span, l)
+		p.Forget(kept)
 		if since := p.ObservedFrom(m.Now.Add(-screen.UsualSpan)); !since.IsZero() && (m.Time.Since.IsZero() || since.Before(m.Time.Since)) {
 			m.Time.Since = since
 		}
 	}
 }
 
-// joinLanes joins what was read to the rows as they are now.
+// joinLanes joins what was read to the rows as they are now: to those whose lanes are shown, or summed up.
 func (m pastReader) joinLanes() {
+	if m.Shown != screen.Timeline {
+		for _, h := range m.shownLanes() {
+			if row, _ := m.Rows.At(h); row != nil {
+				screen.JoinPast(&m.Scene, row)
+			}
+		}
+		return
+	}
+	maps.DeleteFunc(m.Time.Past, func(_ sources.Ref, p *screen.Past) bool { return p.Step > 0 })
 	for ref := range m.Time.Past {
 		row := m.feeds.shown().Row(m.State, ref)
 		if row == nil {

@@ -106,7 +106,7 @@ func recorded() (*driver, *recording) {
 	r := &recording{lane: history.Lane{Ref: p.Ref, Kind: p.Kind, Since: noon().Add(-48 * time.Hour), Terms: []sources.Term{
 		term("host-c", 0, 47*time.Hour, 20*time.Hour), term("host-a", 1, 20*time.Hour, 13*time.Minute), term("host-b", 2, 12*time.Minute, 0)}}}
 	d := drive(newTestFeed(st), Options{Width: 160, Height: 48, History: r})
-	d.Events.Since = noon().Add(-24 * time.Hour)
+	d.Events.Since, r.asked = noon().Add(-24*time.Hour), nil // what the list asked for
 	d.answer(d.send(key("3")))
 	return d, r
 }

@@ -35,8 +35,8 @@ func (f *liveFeed) Now() time.Time { return f.now }
 
 // second lets a board draw the time and the strips.
 func second(m *model) {
-	m.Update(terminal.SecondMsg{})
-	m.Update(terminal.ColumnMsg{})
+	m.reads(terminal.SecondMsg{})
+	m.reads(terminal.ColumnMsg{})
 }
 
 // frames are those of the screens, by name; the cursor of the list stays where it is.
@@ -44,8 +44,7 @@ func frames(m *model) map[string][]string {
 	shown := map[string][]string{}
 	look := func(name string, pressed ...string) {
 		for _, k := range pressed {
-			_, cmd := m.Update(uitest.Key(k))
-			(&driver{model: m}).answer(cmd)
+			m.reads(uitest.Key(k))
 		}
 		shown[name] = strings.Split(m.View().Content, "\n")
 	}
@@ -65,7 +64,7 @@ func frames(m *model) map[string][]string {
 func board(o Options) *model {
 	o.Title, o.Environ = "prod-eu", []string{"TERM=xterm-256color", "LANG=C.UTF-8"}
 	m := newModel(o)
-	m.Update(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})
+	m.reads(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})
 	return m
 }
 

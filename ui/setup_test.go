@@ -52,7 +52,7 @@ func drive(feed *testFeed, o Options) *driver {
 		d.waits = true
 		return do(f)
 	}
-	d.send(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})
+	d.answer(d.send(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})) // what it reads of a recording
 	return d
 }
 

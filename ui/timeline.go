@@ -64,7 +64,6 @@ func timelineHandlers() map[keys.Intent]handler {
 // listLanes brings the lanes up to date: the rows of the list, in the order that was asked for. The
 // cursor of the list and that of the lanes are one.
 func (m timelineScreen) listLanes() {
-	pastReader(m).joinLanes()
 	m.sumLanes()
 	handles := m.lanes()
 	if m.Time.Changed || m.Time.Order != screen.LanesAsList {

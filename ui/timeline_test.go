@@ -262,6 +262,26 @@ func TestTheLeaseOfALaneIsDrawnOnlyWhereItWasKnown(t *testing.T) {
 	}
 }
 
+// TestTheLeaseOfALaneHasDotsWhereRenewalsAreNotKept is about a leader that was seen to begin, and of whose renewals the
+// last two are kept.
+func TestTheLeaseOfALaneHasDotsWhereRenewalsAreNotKept(t *testing.T) {
+	t.Parallel()
+	row := changing("a", 100*time.Second, 1, 0)
+	row.Terms[0].Start = sources.Stamp{At: noon().Add(-5 * time.Minute), How: sources.Seen}
+	row.Owners[0].Lease = 30 * time.Second
+	d := lanes(160, 48, row)
+	for _, ago := range []time.Duration{30 * time.Second, 10 * time.Second} {
+		d.feed.Tell(sources.Event{Kind: sources.EventRenewed, Ref: row.Ref, At: noon().Add(-ago), Owner: row.Terms[0].Owner, LeaseLeft: 10 * time.Second})
+	}
+	d.send(terminal.WakeMsg{})
+	_, line, _ := strings.Cut(d.text(), "lease left")
+	line, _, _ = strings.Cut(line, "\n")
+	dots, teeth, _ := strings.Cut(strings.TrimSpace(line), d.Theme.Dark+d.Theme.Eighths[5])
+	if len([]rune(dots)) < 20 || strings.ContainsAny(dots, strings.Join(d.Theme.Eighths[:], "")) || len([]rune(teeth)) < 3 {
+		t.Errorf("what is known of the lease is %q", line)
+	}
+}
+
 func TestTheLegendOfASmallScreenNamesTheOwnerThatOwnedLongest(t *testing.T) {
 	t.Parallel()
 	var rows []*sources.Row

@@ -37,6 +37,25 @@ func (p *Past) Add(span Span, l Lane) {
 	p.Dark = mergeLists(l.Dark, p.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
 }
 
+// Forget drops what was over before an instant, but for the last that was.
+func (p *Past) Forget(before time.Time) {
+	if !p.Span.From.Before(before) {
+		return
+	}
+	p.Span.From = before
+	over := func(end time.Time) bool { return !end.IsZero() && !end.After(before) }
+	terms := p.Terms[:0]
+	for i := range p.Terms {
+		if t := &p.Terms[i]; !over(t.End.At) || i+1 == len(p.Terms) || !over(p.Terms[i+1].End.At) {
+			terms = append(terms, *t)
+		}
+	}
+	p.Terms = terms
+	next := slices.IndexFunc(p.Levels, func(l sources.Level) bool { return l.At.After(before) })
+	p.Levels = p.Levels[max(next-1, 0):]
+	p.Dark = slices.DeleteFunc(p.Dark, func(d sources.Dark) bool { return over(d.To) })
+}
+
 // mergeLists returns both lists in order. Of elements that compare equal it keeps the one of fresh.
 func mergeLists[T any](fresh, old []T, compare func(a, b T) int) []T {
 	all := slices.Concat(fresh, old)
@@ -100,7 +119,7 @@ func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 	}
 	hues := sameHues(p.Terms, live)
 	live = slices.Clone(live)
-	var merged []sources.Term
+	merged := make([]sources.Term, 0, len(p.Terms)+len(live))
 	for _, t := range p.Terms {
 		if !t.Start.At.Before(begins) && (many || len(live) > 0) {
 			continue

@@ -13,7 +13,7 @@ type Fill struct {
 	Left      time.Duration // at the end of it
 }
 
-// Fills are those of a row since an instant, of all terms.
+// Fills are those of a row since an instant, of all terms, as far as renewals are kept.
 func (l *Log) Fills(row *sources.Row, lease time.Duration, since, now time.Time) []Fill {
 	log := &l.renewals
 	renewals := log.of(row.Ref, since)
@@ -45,10 +45,18 @@ func (l *Log) Fills(row *sources.Row, lease time.Duration, since, now time.Time)
 			fills[n-1].Until = end
 		}
 	}
-	for i := range fills {
-		if f := &fills[i]; f.Left == 0 { // not told: counted down from a whole lease
-			f.Left = max(lease-f.Until.Sub(f.At), 0)
+	known := fills[:0]
+	for _, f := range fills {
+		length := f.Until.Sub(f.At)
+		switch long := length > lease+lease/4; { // then renewals in it are not kept any more
+		case f.Left > 0 && long:
+			f.At = f.Until.Add(f.Left - lease)
+		case long:
+			continue
+		case f.Left == 0: // not told: counted down from a whole lease
+			f.Left = max(lease-length, 0)
 		}
+		known = append(known, f)
 	}
-	return fills
+	return known
 }

@@ -37,7 +37,7 @@ func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	if len(row.Terms) == 0 && row.Nobody.At.IsZero() && row.Kind != sources.KindSemaphore {
 		return nil
 	}
-	win := timeline.Fit(sc.Now, max(spanOf(sc, w-4), usualSpan(sc)), w-4)
+	win := timeline.Fit(sc.Now, spanOf(sc, w-4), w-4)
 	what := "OWNERS"
 	if row.Kind == sources.KindSemaphore {
 		what = "PERMITS TAKEN"

@@ -106,12 +106,12 @@ func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane
 }
 
 // leaseLane draws how low the lease of the selected lane came, on the axis of the lanes; nil where
-// no lease is told, or nothing of it in the window.
+// no lease is told.
 func leaseLane(sc *Scene, row *sources.Row, win timeline.Window, w int) []string {
-	fills := leaseFills(sc, row, win, sources.Earlier(DrawnTo(sc), win.End()))
-	if len(fills) == 0 {
+	if !leased(row) {
 		return nil
 	}
+	fills := leaseFills(sc, row, win, sources.Earlier(DrawnTo(sc), win.End()))
 	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, "lease left", laneNames(sc)).Right(sc.Theme.Dim, format.Age(row.Owners[0].Lease), laneChanges-2).Skip(2)
 	teeth(sc, l, row, fills, win)
 	return []string{l.Done()}

@@ -35,10 +35,15 @@ func sawtoothLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []stri
 	return []string{head.Done(), axis.Done(), l.Done()}
 }
 
+// leased reports whether one owner alone has a lease that ends.
+func leased(row *sources.Row) bool {
+	return len(row.Owners) == 1 && !row.Owners[0].NoExpiry && row.Owners[0].Lease > 0
+}
+
 // leaseFills are the fills of the lease of an owner that is alone, in a window up to an instant; none where it
 // has no end.
 func leaseFills(sc *Scene, row *sources.Row, win timeline.Window, to time.Time) []rows.Fill {
-	if len(row.Owners) != 1 || row.Owners[0].NoExpiry || row.Owners[0].Lease <= 0 {
+	if !leased(row) {
 		return nil
 	}
 	return sc.Events.Fills(row, row.Owners[0].Lease, win.Start.Add(-row.Owners[0].Lease), to)
@@ -58,7 +63,7 @@ func teeth(sc *Scene, l *paint.Line, row *sources.Row, fills []rows.Fill, win ti
 		hidden := cells[i].Kind == timeline.Dark || cells[i].Kind == timeline.Unread
 		switch {
 		case !hidden && drawTooth(sc, l, lease, fills, from, win.Step):
-		case hidden || cells[i].Kind == timeline.Owned:
+		case (hidden || cells[i].Kind == timeline.Owned) && from.Before(DrawnTo(sc)):
 			l.Put(sc.Theme.Dim, sc.Theme.Dark)
 		default:
 			l.Skip(1)

@@ -44,12 +44,11 @@ func cellsOf(sc *Scene, row *sources.Row, lane timeline.Lane, win timeline.Windo
 // strip would move with the countdowns, whose frames it must not share, see stripsAt.
 const leastStep = 2 * time.Second
 
-// spanOf is how much time strips of so many columns show: what was observed, up to the whole
-// of UsualSpan. So the columns are as short as can be while little was observed, and the
-// first minutes are not a corner of a blank: from the first step to the next they grow by
-// a few steps in all.
+// spanOf is how much time strips of so many columns show: see usualSpan. So the columns are as short as can
+// be while little is known, and the first minutes are not a corner of a blank: from the first step to the
+// next they grow by a few steps in all.
 func spanOf(sc *Scene, columns int) time.Duration {
-	return min(max(sc.Now.Sub(observedSince(sc)), leastStep*time.Duration(columns)), UsualSpan)
+	return min(max(usualSpan(sc), leastStep*time.Duration(columns)), UsualSpan)
 }
 
 // laneOf is what the strip of a row is made from.

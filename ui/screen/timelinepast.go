@@ -13,7 +13,8 @@ import (
 // Past is what was recorded of a row, from before what is kept of it in memory.
 type Past struct {
 	history.Past
-	row   *sources.Row // that terms was merged for
+	Step  time.Duration // of the columns for which terms were left out; 0: none were
+	row   *sources.Row  // that terms was merged for
 	terms []sources.Term
 }
 

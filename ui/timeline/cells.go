@@ -128,10 +128,10 @@ func (p *painter) besides(c int) bool {
 // crowd is from how many terms in a column on most of them are left out.
 const crowd = 8
 
-// sparse leaves out the terms of crowded columns that change no cell: of those that begin in such a
+// Sparse leaves out the terms of crowded columns that change no cell: of those that begin in such a
 // column stay the first and the last two, and those beside the last gap and one of half a column.
 // The term before those that are left out goes on meanwhile. It costs a small part of painting them.
-func (w Window) sparse(l Lane, now time.Time) []sources.Term {
+func (w Window) Sparse(l Lane, now time.Time) []sources.Term {
 	terms := l.Terms
 	if len(terms) < crowd {
 		return terms

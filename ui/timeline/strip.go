@@ -65,7 +65,7 @@ type Lane struct {
 // Nothing is drawn after now.
 func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	l.Lane = l.Within(w.Stretch())
-	l.Terms = w.sparse(l, now)
+	l.Terms = w.Sparse(l, now)
 	return w.strip(dst, l, now)
 }
 
@@ -176,14 +176,22 @@ func (p *painter) eachGap(l Lane, f func(from, to time.Time)) {
 	}
 }
 
-// unseen marks the time of which there is no record.
+// unseen marks the time of which there is no record, and that before the first owner: nobody owned it if
+// that one was seen to begin.
 func (p *painter) unseen(l Lane) {
-	until := l.Since
-	if until.IsZero() {
-		until = p.now
+	since, first := l.Since, l.Nobody
+	if len(l.Terms) > 0 {
+		first = l.Terms[0].Start
 	}
-	for i := 0; i < len(p.cells) && p.w.at(i).Before(until) && p.w.at(i).Before(p.now); i++ {
-		if p.cells[i].Kind == Blank {
+	if since.IsZero() {
+		since = p.now
+	}
+	for i := 0; i < len(p.cells) && p.w.at(i).Before(sources.Later(since, first.At)) && p.w.at(i).Before(p.now); i++ {
+		switch {
+		case p.cells[i].Kind != Blank:
+		case first.Happened() && !p.w.at(i).Before(since):
+			p.cells[i] = Cell{Kind: Idle}
+		default:
 			p.cells[i] = Cell{Kind: Dark}
 		}
 	}
