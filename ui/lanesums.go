@@ -143,6 +143,8 @@ func (m timelineScreen) sumLane(w *summing, h rows.Handle, row *sources.Row) {
 	if l.Longest.Min > w.all.Longest.Min || w.all.LongestOf == "" && l.Gaps > 0 {
 		w.all.LongestOf = screen.NameOf(&m.Scene, row.Ref)
 	}
+	unseen, unread := max(w.all.Unseen, l.Unseen), max(w.all.Unread, l.Unread)
 	w.all.Sum = w.all.Plus(l.Sum)
+	w.all.Unseen, w.all.Unread = unseen, unread // of the window, not of lanes added up
 	w.all.Vacant += screen.BoolInt(screen.Vacant(row))
 }

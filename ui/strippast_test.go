@@ -128,3 +128,23 @@ func TestNoCellOfALaneIsBlank(t *testing.T) {
 		t.Errorf("the lane is %q", string(lane))
 	}
 }
+
+func TestTheTermsOfTheSelectedLaneAreATable(t *testing.T) {
+	t.Parallel()
+	d := lanes(160, 48, changing("a", 100*time.Second, 5, 0), changing("b", 20*time.Second, 60, 1))
+	d.press("g")
+	d.shows(t, "LENGTH  ENDED          GAP AFTER")
+	d.shows(t, " >B host-1  11:58:20.0 ")
+	d.shows(t, "  11:58:17.0    97 s  lease ran out  3.0 s")
+	d.press("[", "h")
+	d.shows(t, " >C host-2  11:56:40.0")
+	d.press("0", "j")
+	d.shows(t, "more terms in the window")
+	for range 9 {
+		d.press("[")
+	}
+	d.shows(t, " >")
+	if small := lanes(80, 24, changing("a", 100*time.Second, 5, 0)); !strings.Contains(small.text(), ">B host-1") {
+		t.Errorf("there is room for it:\n%s", small.text())
+	}
+}

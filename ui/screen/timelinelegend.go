@@ -13,7 +13,7 @@ import (
 
 // timeLower is what stands below the lanes, in h lines: the readout, how low the lease of the selected
 // lane came or who owned permits, on the axis of the lanes, and the legend, which has the lines that are
-// left.
+// left, with the terms of the lane.
 func timeLower(sc *Scene, win timeline.Window, w, h int) []string {
 	lines := timeReadout(sc, win, w)
 	row := selectedLane(sc)
@@ -29,7 +29,8 @@ func timeLower(sc *Scene, win timeline.Window, w, h int) []string {
 	if h-len(lines) > 6 {
 		lines = append(lines, sc.Theme.Line(w).Done())
 	}
-	return append(lines, laneLegend(sc, row, win, w, h-len(lines))...)
+	lines = append(lines, laneLegend(sc, row, win, w, min(h-len(lines), max((h-len(lines))/2, 7)))...)
+	return append(lines, termTable(sc, row, win, w, h-len(lines))...)
 }
 
 // laneLegend is what each owner of the selected lane had of the window, or how many permits were taken,
@@ -175,7 +176,7 @@ func allLanes(sc *Scene) []paint.Part {
 	}
 	parts = append(parts, vacant)
 	if s.Unseen > 0 {
-		say("  not observed ", format.Precise(s.Unseen))
+		say("  not observed up to ", format.Precise(s.Unseen))
 	}
 	if s.Unread > 0 {
 		say("  "+unreadWord(sc)+" ", format.Precise(s.Unread))

@@ -180,19 +180,8 @@ func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 // termAt is one term, with the gaps before and after it.
 func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
-	parts := ownerParts(th, t)
-	end, length := "now", th.Age(t.Start, DrawnTo(sc))
-	held := lane.Length(i, DrawnTo(sc))
-	switch {
-	case !t.End.At.IsZero():
-		end, length = exactTime(sc, t.End), th.TermLength(t)
-		if held.Min == held.Max {
-			length = format.Precise(held.Max)
-		}
-	case held.Min > 0 && (!t.Sure.IsZero() || held.Min < DrawnTo(sc).Sub(t.Start.At)): // it may have ended since it was seen last
-		length = th.AtLeast + format.Age(held.Min)
-	}
-	parts = append(parts, paint.Plain("   "+exactTime(sc, t.Start)+" to "+end), th.Strong.Text("  "+length))
+	end, length := termEnd(sc, lane, i)
+	parts := append(ownerParts(th, t), paint.Plain("   "+exactTime(sc, t.Start)+" to "+end), th.Strong.Text("  "+length))
 	if t.Owner.Fence != 0 {
 		parts = append(parts, paint.Plain("   fence "+strconv.FormatUint(t.Owner.Fence, 10)))
 	}
@@ -206,6 +195,21 @@ func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 		parts = append(parts, besideTerm(sc, lane, "   after: ", i+1, i)...)
 	}
 	return parts
+}
+
+// termEnd is when a term ended, and how long it was.
+func termEnd(sc *Scene, lane *timeline.Lane, i int) (end, length string) {
+	th, t, now := &sc.Theme, &lane.Terms[i], DrawnTo(sc)
+	held := lane.Length(i, now)
+	switch {
+	case !t.End.At.IsZero() && held.Min == held.Max:
+		return exactTime(sc, t.End), format.Precise(held.Max)
+	case !t.End.At.IsZero():
+		return exactTime(sc, t.End), th.TermLength(t)
+	case held.Min > 0 && (!t.Sure.IsZero() || held.Min < now.Sub(t.Start.At)): // it may have ended since it was seen last
+		return "now", th.AtLeast + format.Age(held.Min)
+	}
+	return "now", th.Age(t.Start, now)
 }
 
 // unreadBetween reports whether something between two instants was not read.

@@ -56,7 +56,7 @@ func (o LaneOrder) String() string {
 
 // Sums sums up the window of all lanes.
 type Sums struct {
-	lane.Sum
+	lane.Sum         // Unseen and Unread are those of the lane that has the most
 	Vacant    int    // without a leader now, which should have one
 	LongestOf string // the lane with the longest gap
 }
