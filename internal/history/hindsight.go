@@ -19,6 +19,10 @@ const (
 	unsure   = 10 * time.Second
 )
 
+// betweenLooks is what a row is not observed for at least that is drawn so: for less any polled row may be otherwise
+// between two looks, which its lane says.
+const betweenLooks = time.Second
+
 // read brings it up to date for an instant.
 func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) (err error) {
 	if reader == nil || !at.Before(h.span.From) && at.Before(h.span.To) {
@@ -34,6 +38,9 @@ func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) 
 func (h *hindsight) at(t time.Time) []DarkChange {
 	var dark []DarkChange
 	for _, d := range h.dark {
+		if lasted := d.Dark.To.Sub(d.Dark.From); d.Ref != (sources.Ref{}) && 0 < lasted && lasted < betweenLooks {
+			continue
+		}
 		if !t.Before(d.Dark.From) && (d.Dark.To.IsZero() || t.Before(d.Dark.To)) {
 			dark = append(dark, d)
 		}

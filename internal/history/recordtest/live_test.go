@@ -47,14 +47,14 @@ type seenAt struct {
 }
 
 // TestAReplayShowsWhatWasShownLive changes what is on servers of all backends at random, looks at the live Hub at many
-// instants, and compares each with the recording at that instant as it was believed then. COORDTOP_LIVE_STATES is how many.
+// instants, and compares each with the recording at that instant as it was believed then. COORDTOP_TEST_LIVE_STATES is how many.
 func TestAReplayShowsWhatWasShownLive(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it starts servers of all backends")
 	}
 	most := 40
-	if n, err := strconv.Atoi(os.Getenv("COORDTOP_LIVE_STATES")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("COORDTOP_TEST_LIVE_STATES")); err == nil {
 		most = n
 	}
 	seed := uint64(time.Now().UnixNano())
