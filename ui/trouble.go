@@ -78,7 +78,7 @@ func summaries(in *trouble.Input) []history.Summary {
 		rows[i] = in.Lanes[i].Summary(in.Span)
 	}
 	slices.SortStableFunc(rows, func(a, b history.Summary) int {
-		return cmp.Or(cmp.Compare(b.Losses+b.Unknown, a.Losses+a.Unknown), cmp.Compare(b.Terms, a.Terms))
+		return cmp.Or(cmp.Compare(b.Losses, a.Losses), cmp.Compare(b.Longest.Min, a.Longest.Min), cmp.Compare(b.Terms, a.Terms))
 	})
 	return rows[:min(len(rows), mostSummaries)]
 }

@@ -137,7 +137,7 @@ func (p *Player) Believe(on bool) {
 // drawLocked makes the state that is shown of the one that was published.
 func (p *Player) drawLocked() {
 	v := &p.view
-	if v.state = p.told; !v.Believed {
+	if v.state = p.told; !v.Believed && !v.InHole() {
 		v.state = darkened(v.state, v.Dark)
 	}
 }
@@ -313,11 +313,11 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 			v.hub, v.events, v.before = r.hub, r.hub.Subscribe(0), r.before
 		}
 		v.At, v.Run, v.Began, v.Thin, p.told = r.at.Wall, r.run, r.runBegan, r.thin, r.hub.State()
-		v.Dark = p.later.at(v.At)
-		p.drawLocked()
 		if v.Hole = r.hole; v.Hole.To.Add(holeShown).Before(v.At) {
 			v.Hole = Span{}
 		}
+		v.Dark = p.later.at(v.At)
+		p.drawLocked()
 	}
 	if !was.Playing || !v.Playing || p.told != told || len(v.Dark) != len(was.Dark) || v.Hole != was.Hole || v.At.Unix() != was.At.Unix() {
 		spawn.Wake(p.wake)

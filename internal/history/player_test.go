@@ -87,7 +87,7 @@ func TestAPlayerSkipsWhatNobodyRecorded(t *testing.T) {
 		pos := p.Position()
 		ended := at(historytest.Stopped + historytest.Step)
 		if began := at(historytest.Started + historytest.Step); !pos.At.Equal(ended.Add(30*time.Second)) || pos.Run != 1 || len(p.State().Rows) == 0 ||
-			pos.Hole.From.Sub(ended).Abs() > 2*time.Second || pos.Hole.To.Sub(began).Abs() > 2*time.Second || !pos.InHole() || !p.Now().Equal(pos.Hole.From) {
+			pos.Hole.From.Sub(ended).Abs() > 2*time.Second || pos.Hole.To.Sub(began).Abs() > 2*time.Second || !pos.InHole() || !p.Now().Equal(pos.Hole.From) || !p.Row(p.State(), historytest.Billing()).Fresh(p.State()) {
 			t.Errorf("a seek into the hole: %+v", pos)
 		}
 		p.Step(+1)

@@ -159,6 +159,9 @@ func nobodyTexts(s *history.Summary) (sum, longest string) {
 	}
 	all, one := s.Nobody, s.Longest
 	all.Every, one.Every = 0, 0 // there is no room for the pace of the looks
+	if s.Gaps == 0 {
+		return all.Short(), "-"
+	}
 	return all.Short(), one.Short()
 }
 
