@@ -46,5 +46,5 @@ func TestAnEventTellsHowLongItWasOwnedAtLeast(t *testing.T) {
 		Previous: sources.OwnerRef{ID: "host-1", Label: "host-1"}, Held: sources.Interval{Min: 12 * time.Second, Max: sources.Endless}})
 	d.show(st)
 	d.press("5")
-	d.shows(t, "owned for at least 12 s; event 1 released, told by the server")
+	d.shows(t, "owned for at least 12 s; released, told by the server")
 }

@@ -232,7 +232,7 @@ func (m pastReader) wanted() (from, to time.Time, span history.Span) {
 // unreadMarks is the span whose marks must be read; zero: they are known.
 func (m pastReader) unreadMarks() history.Span {
 	from, to, span := m.wanted()
-	kept := m.Events.Kept(m.Now)
+	kept := m.Events.Kept(m.Started, m.Now)
 	span.To = sources.Earlier(span.To, kept)
 	to = sources.Earlier(to, span.To)
 	if of := m.Time.MarksOf; !from.Before(kept) || !of.From.After(from) && !of.To.Before(to) {

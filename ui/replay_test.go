@@ -16,22 +16,11 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
-	"coordtop/internal/history/recordtest"
 	"coordtop/internal/history/sqlite"
 	"coordtop/internal/raced"
-	"coordtop/sources"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
-
-// liveFeed is a Hub as the program shows it, on the clock of the hour.
-type liveFeed struct {
-	*sources.Hub
-	*sources.Subscription
-	now time.Time
-}
-
-func (f *liveFeed) Now() time.Time { return f.now }
 
 // second lets a board draw the time and the strips.
 func second(m *model) {
@@ -70,35 +59,6 @@ func board(o Options) *model {
 
 // at is an instant of the hour.
 func at(d time.Duration) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d) }
-
-// liveHour records the hour into a file, and returns the frames of a live board at its instants, with
-// the times shown.
-func liveHour(t *testing.T, path string) (times []time.Time, drawn []map[string][]string) {
-	t.Helper()
-	instants := []time.Duration{0, historytest.Started} // at which the boards begin
-	for _, m := range []float64{0.5, 3, 9.99, 10.003, 10.02, 10.035, 10.05, 10.1, 15, 19.9, 20.03, 20.06, 20.5, 21.9, 22.05, 25, 29.99, 30.05, 35, 39.9, 41.6, 45.25, 49.99, 50.01, 50.2, 59.9} {
-		instants = append(instants, time.Duration(m*float64(time.Minute)).Round(time.Millisecond))
-	}
-	synctest.Test(t, func(t *testing.T) {
-		past := sqlite.NewReader(path)
-		var feed *liveFeed
-		var m *model
-		historytest.Recorded(t, &recordtest.Recorder{Path: path}, instants, func(hub *sources.Hub, now time.Time) {
-			if feed == nil || feed.Hub != hub {
-				feed = &liveFeed{hub, hub.Subscribe(0), now}
-				m = board(Options{Feed: feed, History: past, Width: liveWidth, Height: liveHeight})
-			}
-			feed.now = now
-			times, drawn = append(times, now), append(drawn, frames(m))
-		})
-		if err := past.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return times, drawn
-}
-
-const liveWidth, liveHeight = 160, 47
 
 // TestAReplayDrawsTheFramesOfTheLiveBoard records two runs into one file, and replays
 // that there and back.

@@ -79,7 +79,7 @@ func TestEventsScreenScrollsFiltersAndOpensTheRow(t *testing.T) {
 	d.shows(t, "1 of 60")
 	d.press("G")
 	d.shows(t, "60 of 60")
-	d.shows(t, "event 1 acquired, told by the server")
+	d.shows(t, "acquired, told by the server")
 	d.press("/")
 	d.typed("b")
 	d.press("enter")
@@ -102,10 +102,10 @@ func TestTheCursorStaysOnItsEvent(t *testing.T) {
 	d.feed.Tell(took(1, noon(), a, "x"), took(2, noon(), a, "y"))
 	d.send(terminal.WakeMsg{})
 	d.press("5", "j")
-	d.shows(t, "event 1 acquired")
+	d.shows(t, "owner x")
 	d.feed.Tell(took(3, noon(), a, "z"))
 	d.send(terminal.WakeMsg{})
-	d.shows(t, "event 1 acquired")
+	d.shows(t, "owner x")
 	d.shows(t, "3 of 3")
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -71,9 +72,10 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	recording := p.recordingOf(c)
 	defer recording.close()
 	p.settings.lasts = true
+	recording.readEarlier(ctx)
 	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		recording.run(inner, hub, beside)
-		feed := newFeed(hub)
+		feed := newFeed(hub, recording.earlier)
 		defer feed.Close()
 		player, closePlayer := recording.player(inner)
 		defer closePlayer()
@@ -106,16 +108,30 @@ func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardO
 type feed struct {
 	*sources.Hub
 	*sources.Subscription
+	earlier []sources.Event // that were recorded before, and not read yet
 }
 
-func newFeed(hub *sources.Hub) *feed {
-	f := &feed{hub, hub.Subscribe(0)}
+func newFeed(hub *sources.Hub, earlier []sources.Event) *feed {
+	f := &feed{hub, hub.Subscribe(0), earlier}
 	f.SkipCalm() // the screen looks every second
 	return f
 }
 
 // Close ends the reading; the Hub goes on.
 func (f *feed) Close() { f.Subscription.Close() }
+
+// Events are those that were recorded before, then those of the Hub.
+func (f *feed) Events(max int) (events []sources.Event, missed uint64) {
+	if max <= 0 {
+		max = math.MaxInt
+	}
+	n := min(max, len(f.earlier))
+	if events, f.earlier = f.earlier[:n:n], f.earlier[n:]; n == max {
+		return events, 0
+	}
+	more, missed := f.Subscription.Events(max - n)
+	return append(events, more...), missed
+}
 
 // Now is the local time.
 func (f *feed) Now() time.Time { return time.Now() }

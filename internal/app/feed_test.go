@@ -17,7 +17,7 @@ func TestProofOfLifeWakesNoBoard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := sources.NewHub(t.Context(), sources.HubOptions{})
 		defer hub.Close()
-		board, other := newFeed(hub), hub.Subscribe(0)
+		board, other := newFeed(hub, nil), hub.Subscribe(0)
 		defer board.Close()
 		defer other.Close()
 		ctx, stop := context.WithCancel(t.Context())

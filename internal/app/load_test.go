@@ -57,7 +57,7 @@ func boardUnder(load string) error {
 	var running sync.WaitGroup
 	var broken error
 	running.Go(func() { broken = l.Run(ctx, hub) })
-	feed := newFeed(hub)
+	feed := newFeed(hub, nil)
 	defer feed.Close()
 	err := ui.Run(ctx, ui.Options{Feed: feed, Title: "load", Environ: os.Environ()})
 	stop()

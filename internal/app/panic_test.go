@@ -22,7 +22,7 @@ func TestAPanicBesideTheBoardRestoresTheTerminal(t *testing.T) {
 	c := config.Config{Sources: []config.Source{{Name: "a", Type: "postgres"}}}
 	under, whole := p.guarded(t.Context())
 	err := whole(p.observe(under, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-		feed := newFeed(hub)
+		feed := newFeed(hub, nil)
 		defer feed.Close()
 		beside.run(ctx, func() error {
 			w.stdout.await(t, func(s string) bool { return strings.Contains(s, "\x1b[?1049h") })

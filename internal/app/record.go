@@ -34,8 +34,9 @@ type recording struct {
 	inputs  *sources.InputBuffer
 	known   time.Time // up to when an earlier run recorded these sources; zero: none did
 	began   time.Time
-	forgot  string         // what is said where that could not be read; "": it could
-	reader  *sqlite.Reader // of the place; nil: nothing is recorded
+	earlier []sources.Event // that were recorded before, as far as a screen keeps them
+	forgot  string          // what is said where that could not be read; "": it could
+	reader  *sqlite.Reader  // of the place; nil: nothing is recorded
 	*record.Recorder
 }
 
@@ -117,6 +118,16 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	}
 	r.inputs = sources.NewInputBuffer(0, 0)
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}
+}
+
+// readEarlier reads the events from before the start, for a screen. What cannot be read is missing there: see options.
+func (r *recording) readEarlier(ctx context.Context) {
+	if r.reader == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
+	defer cancel()
+	r.earlier, _ = history.Earlier(ctx, r.reader, time.Now())
 }
 
 // lastKnown returns what the last run of these sources knew; see noRecording for its errors.

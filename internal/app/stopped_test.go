@@ -86,7 +86,7 @@ func TestABoardThatStandsStillForAMinuteDelaysNoRenewal(t *testing.T) {
 				Type: "redis", Demo: true, RunsOut: true, Lease: ttl, Caps: coord.Caps{Mutex: true, Election: true, MaxData: 1024},
 				Open: func(context.Context, string) (coord.Driver, error) { return mem.NewDriver(&link), nil },
 			}}})
-		board := &stoppable{newFeed(hub), make(chan struct{}), make(chan struct{})}
+		board := &stoppable{newFeed(hub, nil), make(chan struct{}), make(chan struct{})}
 		keys, hand := io.Pipe()
 		running.Go(func() {
 			err := ui.Run(ctx, ui.Options{Feed: board, Operator: op, Input: keys, Output: io.Discard, Environ: []string{"TERM=xterm"}, Width: 160, Height: 48})

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -13,9 +12,6 @@ import (
 
 // errEnd reports that nothing is recorded after the instant that a seeker has reached.
 var errEnd = errors.New("the recording ends here")
-
-// eventsBefore is how many events of before a keyframe are read: as many as a screen keeps.
-const eventsBefore = 4000
 
 // errStart reports that nothing is recorded before that instant.
 var errStart = errors.New("the recording begins here")
@@ -91,7 +87,7 @@ func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	}
 	r.began, r.last = r.at.Wall, r.at
 	r.events = r.hub.Subscribe(k.LastEvent())
-	if r.reader != nil && k.LastEvent() > 0 {
+	if r.reader != nil {
 		if err := r.readBefore(ctx, k.LastEvent()); err != nil {
 			return err
 		}
@@ -102,8 +98,8 @@ func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
 }
 
-// readBefore reads the events of the run up to the one numbered last, in the order of their numbers:
-// where the clock was set back before, earlier ones have later times.
+// readBefore reads the events of the run up to the one numbered last, in the order of their numbers, behind those of
+// earlier runs: where the clock was set back before, earlier ones have later times.
 func (r *seeker) readBefore(ctx context.Context, last uint64) error {
 	after := 0
 	steps, err := r.reader.Events(ctx, r.began, eventsBefore, eventsBefore, EventFilter{Kinds: []sources.EventKind{sources.EventClockStep}})
@@ -117,14 +113,13 @@ func (r *seeker) readBefore(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
-	for i := range events {
-		if events[i].Run == r.run && events[i].Seq <= last {
-			r.before = append(r.before, events[i].Event)
-			r.owed = r.owed || events[i].Seq > r.hub.State().LastSeq && events[i].Kind.Happened()
-		}
-	}
-	return nil
+	events = slices.DeleteFunc(events, func(e Event) bool { return e.Run > r.run || e.Run == r.run && e.Seq > last })
+	r.owed = slices.ContainsFunc(events, func(e Event) bool {
+		return e.Run == r.run && e.Seq > r.hub.State().LastSeq && e.Kind.Happened()
+	})
+	runs, err := r.log.Runs(ctx)
+	r.before = withHoles(events, runs[:numbered(runs, r.run)+1])
+	return err
 }
 
 // fill reads on until it has an Input to apply. An error wraps errEnd where the run has no

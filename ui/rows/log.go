@@ -10,11 +10,13 @@ import (
 )
 
 // Log keeps the last events, oldest first, and the last renewals in a form of their
-// own: there are many of them and only their times are drawn.
+// own: there are many of them and only their times are drawn. It numbers events anew: those of earlier runs of the
+// recording come first.
 type Log struct {
 	List     []sources.Event
 	Missed   uint64    // dropped by the feed before we read them
-	Since    time.Time // of the oldest event that was ever read
+	Since    time.Time // of the oldest event that is known
+	seq      uint64    // of the event that was read last
 	renewals renewalLog
 	acts     []act // our actions, oldest first
 
@@ -68,6 +70,7 @@ func (log *Log) Read(feed eventFeed) {
 		log.Missed += missed
 		for i := range events {
 			e := &events[i]
+			log.seq++
 			later := e.Kind == sources.EventAction || e.Kind == sources.EventNote // told after they happened
 			if log.Since.IsZero() || e.At.Before(log.Since) && !later {
 				log.Since = e.At
@@ -81,6 +84,7 @@ func (log *Log) Read(feed eventFeed) {
 			}
 			if e.Kind.Happened() {
 				log.List = append(log.List, *e)
+				log.List[len(log.List)-1].Seq = log.seq
 				if Loud(e) {
 					log.fresh++
 				}
@@ -88,6 +92,7 @@ func (log *Log) Read(feed eventFeed) {
 		}
 		if over := len(log.List) - keptEvents; over > keptEvents/4 {
 			log.List = slices.Delete(log.List, 0, over)
+			log.Since = log.List[0].At
 		}
 		if len(events) < eventBatch {
 			return
@@ -112,12 +117,12 @@ func (log *Log) Second() {
 	log.show()
 }
 
-// Kept is from when on all events are kept: now, where there are none.
-func (log *Log) Kept(now time.Time) time.Time {
+// Kept is from when on all events are kept, of what began then: now, where there are none.
+func (log *Log) Kept(began, now time.Time) time.Time {
 	if len(log.List) == 0 {
 		return now
 	}
-	return log.List[0].At
+	return sources.Earlier(sources.Later(log.List[0].At, began), now)
 }
 
 // Find returns the event with this number; nil where it is not kept.

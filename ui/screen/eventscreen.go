@@ -82,7 +82,7 @@ func eventReadout(sc *Scene, e *sources.Event, w int) []string {
 	if len(ids) > 0 {
 		lines = append(lines, say("ID", ids...))
 	}
-	known := "event " + format.Count(int(e.Seq)) + " " + e.Kind.String() + ", " + knownAs(e.How)
+	known := e.Kind.String() + ", " + knownAs(e.How)
 	if e.Held != (sources.Interval{}) {
 		known = "owned for " + e.Held.Text() + "; " + known
 	}

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ func MarkKinds() []sources.EventKind {
 func timeMarks(sc *Scene, win timeline.Window) []timeMark {
 	var marks []timeMark
 	inside := func(at time.Time) bool { return !at.Before(win.Start) && at.Before(win.End()) }
-	down, kinds, kept := map[string]bool{}, MarkKinds(), sc.Events.Kept(sc.Now)
+	down, kinds, kept := map[string]bool{}, MarkKinds(), sc.Events.Kept(sc.Started, sc.Now)
 	add := func(e *sources.Event) {
 		if !slices.Contains(kinds, e.Kind) {
 			return
@@ -75,7 +76,7 @@ func markOf(sc *Scene, e *sources.Event) timeMark {
 	case sources.EventSourceDown:
 		m.sign, m.text = th.Warn.Text(th.Down), paint.Clean(e.Ref.Source)+" down"
 	case sources.EventRestarted:
-		m.sign, m.text = th.Warn.Text("R"), paint.Clean(e.Ref.Source)+" restarted"
+		m.sign, m.text = th.Warn.Text("R"), cmp.Or(paint.Clean(e.Ref.Source), "coordtop")+" restarted"
 	case sources.EventClockStep:
 		m.sign, m.text = th.Warn.Text("C"), "clock set"
 	}
