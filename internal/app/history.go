@@ -162,8 +162,9 @@ func (p *program) historyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "history [SOURCE[/NAME] ...]", Short: "Print who owned what before, and when nobody did",
 		Long: "Reads what coordtop recorded (see coordtop record); no server is asked. A time after ~ was seen between two looks, one\n" +
-			"after ≤ was when it was first seen to be so, one after ≥ when it was last seen. What was not observed, or not\n" +
-			"recorded, is said. The length of a gap is that of its part in the time that was asked for.\n\n" + headless.JSONHelp(headless.OfHistory),
+			"after ≤ was when it was first seen to be so, one after ≥ when it was last seen. Of what is not known it is said\n" +
+			"why: the source did not answer (not observed), no coordtop recorded (not recorded), or it was too old (dropped).\n" +
+			"The length of a gap is that of its part in the time that was asked for.\n\n" + headless.JSONHelp(headless.OfHistory),
 		Example: "coordtop history leases/app:leader:billing --since 6h\ncoordtop history leases --gaps -o json\ncoordtop history --file outage.coordtop",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			p.onlyReads.Store(true)

@@ -241,8 +241,11 @@
 //	v
 //	what           term: somebody owned it; gap: nobody did, between two terms
 //	               (only with --gaps, which then leaves the terms out);
-//	               unobserved: nobody looked, or nobody recorded, and
-//	               nothing is said about that time
+//	               unobserved: nothing is known about that time
+//	why            of what is unobserved: not_observed: the source did not
+//	               answer; not_recorded: no coordtop recorded, or it could
+//	               not write; dropped: it was recorded, and dropped since
+//	               because it was too old or too much
 //	source, namespace, kind, name
 //	alias          what people call it
 //	owner          id, label, fence of who owned it; null: no term

@@ -30,7 +30,7 @@ type past struct {
 	by   string           // who ended it by force; "": nobody is known to have
 	held sources.Interval // by the owner of the term
 	gap  lane.Gap
-	dark sources.Dark
+	dark history.Unknown
 }
 
 // History prints what is recorded of each lane, the oldest first.
@@ -83,7 +83,10 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 			lines = append(lines, p)
 		}
 	}
-	for _, d := range notObserved(l, o.Span) {
+	for _, d := range l.WhyUnknown(notObserved(l, o.Span)) {
+		if !d.From.Before(o.Span.To) || !d.To.IsZero() && !o.Span.From.Before(d.To) {
+			continue
+		}
 		d.From = sources.Later(d.From, o.Span.From)
 		if !d.To.IsZero() {
 			d.To = sources.Earlier(d.To, o.Span.To)
@@ -163,7 +166,7 @@ func (p *past) text(o HistoryOptions) []string {
 	if !p.dark.To.IsZero() {
 		length, end = format.Precise(p.dark.To.Sub(p.dark.From)), p.dark.To.In(zone).Format(clock)
 	}
-	return []string{"not observed", name, p.dark.From.In(zone).Format(clock), end, length, "-", "-", "-", "-"}
+	return []string{p.dark.Why.String(), name, p.dark.From.In(zone).Format(clock), end, length, "-", "-", "-", "-"}
 }
 
 // endSeen reports whether a term ended, and was seen to.

@@ -1,6 +1,8 @@
 package headless
 
 import (
+	"strings"
+
 	"coordtop/internal/history"
 	"coordtop/sources"
 )
@@ -8,6 +10,7 @@ import (
 type pastJSON struct {
 	V    int    `json:"v"`
 	What string `json:"what"`
+	Why  string `json:"why,omitempty"`
 	refJSON
 	Alias       *aliasJSON    `json:"alias"`
 	Owner       *ownerRefJSON `json:"owner"`
@@ -48,6 +51,7 @@ func (p *past) json(alias history.Alias) pastJSON {
 		out.SumMS = intervalOf(p.gap.Sum)
 		span(p.gap.Start, p.gap.End)
 	default:
+		out.Why = strings.ReplaceAll(p.dark.Why.String(), " ", "_")
 		out.Start, out.End = instant(p.dark.From), instant(p.dark.To)
 		if !p.dark.To.IsZero() {
 			length := p.dark.To.Sub(p.dark.From)

@@ -96,7 +96,15 @@ type Lane struct {
 	Before *sources.Term   // the one that was over when the span began, where no other ran then; nil: there is none, or it is a semaphore
 	Levels []sources.Level // of a semaphore, from the one that lasted when the span began
 	Dark   []sources.Dark  // when it was not observed, nobody recorded, or a record was lost, oldest first
+	Holes  []Hole          // the parts of Dark of which there is no record, oldest first; they do not overlap
 	Since  time.Time       // from when on there is a record of it; zero: there is none
+}
+
+// Hole is a stretch of which there is no record: nobody recorded, or could write, or it was dropped since. To zero: it
+// lasts.
+type Hole struct {
+	sources.Dark
+	Dropped bool // there was a record, and it was too old or too much
 }
 
 // Total sums up a span of one primitive.

@@ -35,6 +35,7 @@ func (p *Past) Add(span Span, l Lane) {
 	})
 	p.Levels = mergeLists(l.Levels, p.Levels, func(a, b sources.Level) int { return a.At.Compare(b.At) })
 	p.Dark = mergeLists(l.Dark, p.Dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
+	p.Holes = mergeLists(l.Holes, p.Holes, func(a, b Hole) int { return a.From.Compare(b.From) })
 }
 
 // Forget drops what was over before an instant, but for the last that was.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/history"
 	"coordtop/internal/lane"
 	"coordtop/sources"
 	"coordtop/ui/paint"
@@ -134,11 +135,15 @@ func (sc *Scene) unreadText(what string) paint.Part {
 
 // unseenAt says why nothing is known of an instant.
 func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
-	for _, d := range lane.Dark {
+	var recorded history.Lane
+	if p := sc.Time.Past[row.Ref]; p != nil { // up to now: what lasts may have been read a while ago
+		recorded.Holes = slices.DeleteFunc(slices.Clone(p.Holes), func(h history.Hole) bool { return h.To.IsZero() || !h.From.Before(DrawnTo(sc)) })
+	}
+	for _, d := range recorded.WhyUnknown(lane.Dark) {
 		if at.Before(d.From) || !d.To.IsZero() && !at.Before(d.To) {
 			continue
 		}
-		text := "not observed from " + clockAt(sc, d.From, 0)
+		text := d.Why.String() + " from " + clockAt(sc, d.From, 0)
 		if d.To.IsZero() {
 			return []paint.Part{sc.Theme.Dim.Text(text + ": " + paint.Clean(row.Source) + " is silent")}
 		}

@@ -55,6 +55,7 @@ type darkness struct {
 	kept   int64           // from when on nothing was dropped
 	runs   map[int64]int64 // when each ended; endless: it records
 	holes  []period        // nobody recorded, or records were lost or dropped
+	told   []history.Hole  // the same, and which of that
 	scopes map[int64][]period
 	own    map[int64][]period // of single lanes
 }
@@ -64,6 +65,7 @@ type darkness struct {
 func (q *query) darkness(ctx context.Context, window period) *darkness {
 	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
 	var recorded []period
+	live := false
 	for _, r := range q.runs(ctx) {
 		p := periodOf(r.Span)
 		if d.runs[r.ID] = p.to; r.Live {
@@ -72,16 +74,18 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 		}
 		recorded = append(recorded, p)
 	}
+	recorded = union(recorded)
 	p := period{} // before the first run nothing is known
-	for _, r := range union(recorded) {
+	for _, r := range recorded {
 		p.to = r.from
 		d.holes = append(d.holes, p)
 		p.from = r.to
 	}
 	d.holes = append(d.holes, period{p.from, endless})
 	q.each(ctx, "select since from kept", nil, []any{&d.kept}, func() {})
+	q.each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, period{max(p.from, d.kept), p.to}) })
+	d.tell(union(d.holes), recorded, live)
 	d.holes = append(d.holes, period{0, d.kept})
-	q.each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
 	d.holes = slices.DeleteFunc(union(d.holes), func(p period) bool { return !p.touches(window) })
 	var scope, run int64
 	var until sql.NullInt64
@@ -119,6 +123,24 @@ func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.Dar
 		return q.err
 	})
 	return all, err
+}
+
+// tell keeps the holes: what nobody recorded, and what was dropped of the runs. live reports whether one records now.
+func (d *darkness) tell(unrecorded, runs []period, live bool) {
+	add := func(p period, dropped bool) {
+		if p.from < p.to {
+			d.told = append(d.told, history.Hole{Dark: p.dark(), Dropped: dropped})
+		}
+	}
+	for _, p := range unrecorded {
+		if p.to != endless || !live {
+			add(p, false)
+		}
+	}
+	for _, r := range runs {
+		add(period{r.from, min(r.to, d.kept)}, true)
+	}
+	slices.SortFunc(d.told, func(a, b history.Hole) int { return a.From.Compare(b.From) })
 }
 
 // readOwn reads the stretches of lanes.

@@ -49,6 +49,10 @@ func TestWhatIsTooOldIsDropped(t *testing.T) {
 			t.Errorf("%s: %d terms since %v, want %d since %v", name, len(l.Terms), l.Since, want, after(26*h))
 		}
 	}
+	l := laneOf(t, s, "x", span(0, 100*h))
+	if of := l.WhyUnknown(l.Dark); of[0].Why != history.NotRecorded || of[1].Why != history.Dropped || !of[1].To.Equal(after(26*h)) {
+		t.Errorf("what was dropped is %v %v, then %v %v", of[0].Why, of[0].Dark, of[1].Why, of[1].Dark)
+	}
 	if events, err := s.Events(t.Context(), after(0), 10, 10, history.EventFilter{}); err != nil || len(events) != 2 {
 		t.Errorf("%d events, %v: want 2", len(events), err)
 	}

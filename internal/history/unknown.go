@@ -1,0 +1,73 @@
+package history
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+// Why says why nothing is known of a stretch.
+type Why uint8
+
+// The reasons.
+const (
+	NotObserved Why = iota // it was recorded, and the source did not answer
+	NotRecorded            // nobody recorded, or could write
+	Dropped                // it was recorded, and was too old or too much
+)
+
+// String returns the words that all surfaces say: "not observed", "not recorded" or "dropped".
+func (w Why) String() string { return [...]string{"not observed", "not recorded", "dropped"}[w] }
+
+// Unknown is a stretch of which nothing is known, and why.
+type Unknown struct {
+	sources.Dark
+	Why Why
+}
+
+// beginning is how long after a recorder began its first look may come: it is a part of the time before that.
+const beginning = time.Second
+
+// WhyUnknown cuts darkness, oldest first, where its reason changes.
+func (l *Lane) WhyUnknown(dark []sources.Dark) (all []Unknown) {
+	holes := l.Holes
+	for _, d := range dark {
+		add := func(to time.Time, why Why) {
+			n := len(all) - 1
+			joins := n >= 0 && all[n].To.Equal(d.From) && !to.IsZero() && why == NotObserved && to.Sub(d.From) < beginning
+			if joins {
+				all[n].To = to
+			} else {
+				all = append(all, Unknown{sources.Dark{From: d.From, To: to}, why})
+			}
+			d.From = to
+		}
+		for ; len(holes) > 0 && !before(d.From, holes[0].To); holes = holes[1:] {
+		}
+		for _, h := range holes {
+			if !before(h.From, d.To) && !d.To.IsZero() || !before(d.From, d.To) {
+				break
+			}
+			if d.From.Before(h.From) {
+				add(h.From, NotObserved)
+			}
+			to, why := h.To, NotRecorded
+			if h.Dropped {
+				why = Dropped
+			}
+			if to.IsZero() || before(d.To, to) {
+				to = d.To
+			}
+			if add(to, why); to.IsZero() {
+				break
+			}
+		}
+		if n := len(all); before(d.From, d.To) && (n == 0 || !all[n-1].To.IsZero()) {
+			add(d.To, NotObserved)
+		}
+	}
+	return all
+}
+
+// before reports whether an instant, that is not reached yet where it is zero, lies before another.
+func before(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
