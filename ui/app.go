@@ -47,6 +47,7 @@ type Options struct {
 	// Export writes rows for use elsewhere, and Command is the command line that shows one
 	// row, without secrets. Where one is nil, the person is told so.
 	Export      Exporter
+	Picture     Picture                                           // of the Timeline
 	ExportTable func(w io.Writer, f Form, table [][]string) error // as Export, of the table of the Audit screen
 	Command     func(*sources.Row) string
 

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"coordtop/internal/format"
+	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -28,10 +30,14 @@ const (
 	FormJSON                 // one object a line
 	FormCSV                  // for spreadsheets
 	FormMarkdown             // for tickets
+	FormSVG                  // a picture
 )
 
 // Exporter writes rows of a state. It may be called from any goroutine.
 type Exporter func(w io.Writer, f Form, st *sources.State, rows []*sources.Row, now time.Time) error
+
+// Picture draws lanes in a span, and when there were events, as SVG. It may be called from any goroutine.
+type Picture func(w io.Writer, lanes []history.Lane, events []sources.Event, span history.Span, zone *time.Location) error
 
 // maxCopy is how many bytes are handed to a clipboard: terminals drop more than
 // 74,994 bytes of base64.
@@ -117,12 +123,22 @@ type exportedMsg struct {
 // current directory. Reading them and writing happens in the command: a State does not
 // change.
 func (m *model) write(f Form) tea.Cmd {
-	if m.Shown != screen.Audit && m.options.Export == nil || m.Shown == screen.Audit && m.options.ExportTable == nil {
+	can := m.options.Export != nil
+	switch m.Shown {
+	case screen.Audit:
+		can = m.options.ExportTable != nil
+	case screen.Timeline:
+		can = f == FormText || m.options.Picture != nil
+	}
+	if !can {
 		m.Say("nothing here can export")
 		return nil
 	}
-	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
+	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md", FormSVG: ".svg"}[f]
 	stamp := m.Clock.Format("20060102-150405") + suffix
+	if m.Shown == screen.Timeline {
+		return m.writeTimeline(f, "coordtop-timeline-"+stamp)
+	}
 	if m.Shown == screen.Audit {
 		export, table := m.options.ExportTable, m.auditTable()
 		return func() tea.Msg {
@@ -140,6 +156,21 @@ func (m *model) write(f Form) tea.Cmd {
 	return func() tea.Msg {
 		path, err := writeNew("coordtop-"+stamp, func(w io.Writer) error { return export(w, f, st, rows, now) })
 		return exportedMsg{path, "row", len(rows), err}
+	}
+}
+
+// writeTimeline writes what the Timeline shows: as text the screen without its last line, else its lanes as a picture.
+func (m *model) writeTimeline(f Form, name string) tea.Cmd {
+	lanes, events, span := screen.Exported(&m.Scene)
+	write := func(w io.Writer) error { return m.options.Picture(w, lanes, events, span, m.Now.Location()) }
+	if f == FormText {
+		lines := screen.Draw(&m.Scene).Lines
+		text := ansi.Strip(strings.Join(lines[:max(len(lines)-1, 0)], "\n")) + "\n"
+		write = func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	return func() tea.Msg {
+		path, err := writeNew(name, write)
+		return exportedMsg{path, "lane", len(lanes), err}
 	}
 }
 

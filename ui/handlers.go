@@ -134,9 +134,13 @@ func menuHandlers() map[keys.Intent]handler {
 	menu := func(s keys.Context) handler { return simply(func(m *model) { m.Menu = s }) }
 	write := func(f Form) handler { return asking(func(m *model) tea.Cmd { return m.write(f) }) }
 	return map[keys.Intent]handler{
-		keys.Sort:           menu(keys.InSort),
-		keys.Copy:           menu(keys.InCopy),
-		keys.Export:         menu(keys.InExport),
+		keys.Sort: menu(keys.InSort),
+		keys.Copy: menu(keys.InCopy),
+		keys.Export: simply(func(m *model) {
+			if m.Menu = keys.InExport; m.Shown == screen.Timeline {
+				m.Menu = keys.InPicture
+			}
+		}),
 		keys.KeepScreen:     menu(keys.InKeep),
 		keys.QuitText:       asking((*model).quitKeeping),
 		keys.CopyName:       asking(func(m *model) tea.Cmd { return m.copy(keys.CopyName) }),
@@ -147,5 +151,6 @@ func menuHandlers() map[keys.Intent]handler {
 		keys.ExportJSON:     write(FormJSON),
 		keys.ExportCSV:      write(FormCSV),
 		keys.ExportMarkdown: write(FormMarkdown),
+		keys.ExportSVG:      write(FormSVG),
 	}
 }

@@ -2,6 +2,9 @@ package ui
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -146,5 +149,40 @@ func TestTheTermsOfTheSelectedLaneAreATable(t *testing.T) {
 	d.shows(t, " >")
 	if small := lanes(80, 24, changing("a", 100*time.Second, 5, 0)); !strings.Contains(small.text(), ">B host-1") {
 		t.Errorf("there is room for it:\n%s", small.text())
+	}
+}
+
+func TestTheTimelineIsExportedAsTextAndAsAPicture(t *testing.T) {
+	t.Chdir(t.TempDir())
+	d := lanes(160, 48, changing("a", 100*time.Second, 5, 0))
+	var drawn []history.Lane
+	var of history.Span
+	d.options.Picture = func(w io.Writer, lanes []history.Lane, _ []sources.Event, span history.Span, _ *time.Location) error {
+		drawn, of = lanes, span
+		_, err := io.WriteString(w, "<svg/>")
+		return err
+	}
+	d.press("e")
+	d.shows(t, "t text")
+	written := func(k string) string {
+		t.Helper()
+		d.send(d.send(key(k))())
+		d.shows(t, "1 lane in ")
+		files, err := filepath.Glob("coordtop-timeline-*")
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%v: %v", files, err)
+		}
+		text, err := os.ReadFile(files[0])
+		if err != nil || os.Remove(files[0]) != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if text := written("t"); !strings.Contains(text, "ALL LANES") || strings.Contains(text, "\x1b") || strings.Contains(text, "? help") {
+		t.Errorf("the text is %q", text)
+	}
+	d.press("e")
+	if text := written("s"); text != "<svg/>" || len(drawn) != 1 || len(drawn[0].Terms) != 5 || !of.To.Equal(noon()) || of.From.After(noon().Add(-15*time.Minute)) {
+		t.Errorf("%q: %v of %v", text, drawn, of)
 	}
 }

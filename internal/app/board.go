@@ -96,6 +96,7 @@ func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardO
 	u.Title, u.TitleColor, u.Keys = c.Title, c.Color, c.Keys
 	u.ASCII, u.NoColor, u.Theme = o.ascii, o.plain, o.theme
 	u.Export, u.ExportTable, u.Command, u.Abort = export, exportTable, p.settings.commandFor(c), abortOurselves
+	u.Picture = picture(c.Title)
 	u.Input, u.Output, u.Environ = p.env.Stdin, p.env.Stdout, p.env.Environ
 	err := ui.Run(inner, u)
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

@@ -10,6 +10,8 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
+	"coordtop/internal/history"
+	reports "coordtop/internal/history/report"
 	"coordtop/sources"
 	"coordtop/ui"
 )
@@ -21,6 +23,15 @@ func export(w io.Writer, f ui.Form, st *sources.State, rows []*sources.Row, now 
 
 func exportTable(w io.Writer, f ui.Form, table [][]string) error {
 	return headless.ExportTable(w, formatOf(f), table)
+}
+
+// picture draws the lanes of the Timeline as a report does.
+func picture(title string) ui.Picture {
+	return func(w io.Writer, lanes []history.Lane, events []sources.Event, span history.Span, zone *time.Location) error {
+		r := reports.Report{Title: title, Span: span, Zone: zone}
+		r.Have(lanes, events)
+		return r.SVG(w)
+	}
 }
 
 func formatOf(f ui.Form) headless.Format {

@@ -138,13 +138,14 @@ const (
 	InTrouble  // what went wrong
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
+	InPicture  // how the Timeline can be exported
 	InReplay   // on any screen that shows the past: these come before the screen's own
 	InScreens  = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline | InTrouble
 	InViews    = InScreens | InHelp // letters that are no keys in the help look for words
 	inRow      = InLocks | InDetail | InTimeline
 	inLogs     = InEvents | InAudit | InTimeline // lists for which the filter of the list holds
 	inTexts    = InInput | InCommand | InHelpText
-	inMenus    = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort // of one key
+	inMenus    = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort | InPicture // of one key
 	InDialogs  = InMenu | InBox | InChanged | InQuestion | InLeave
 	inAll      = InViews | inTexts | inMenus | InDialogs
 )

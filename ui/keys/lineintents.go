@@ -36,6 +36,7 @@ const (
 
 	ExportCSV      Intent = "export-csv"
 	ExportMarkdown Intent = "export-markdown"
+	ExportSVG      Intent = "export-svg"
 )
 
 // lineBindings are the rows of the table for lines that are typed, for menus and marks.
@@ -48,7 +49,7 @@ func lineBindings() []Binding {
 		{Mark, InLocks, []string{"space"}, "", "mark the row, or no more; marks stay with their rows"},
 		{Unmark, InLocks, []string{"u"}, "", "clear all marks"},
 		{Copy, inRow, []string{"y"}, "copy", "copy name, owner, JSON or command (or of marked rows)"},
-		{Export, InLocks | InAudit, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
+		{Export, InLocks | InAudit | InTimeline, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
 		{Mouse, InScreens, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
 		{FilterBy, InCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
 		{SourceIs, InCommand, []string{":source NAME|all"}, "", "only rows of that source"},
@@ -85,7 +86,8 @@ func menuBindings() []Binding {
 		{CopyJSON, InCopy, []string{"j"}, "JSON", "ask the terminal to copy what get -o json prints"},
 		{CopyCommand, InCopy, []string{"c"}, "command", "ask the terminal to copy the command that shows this"},
 		{QuitText, InKeep, []string{"y"}, "quit; any other key stays", "quit, and leave what is shown as text"},
-		{ExportText, InExport, []string{"t"}, "text", "write a table"},
+		{ExportText, InExport | InPicture, []string{"t"}, "text", "write a table, or the Timeline as it is shown"},
+		{ExportSVG, InPicture, []string{"s"}, "SVG", "write the lanes that are shown as a picture, as a report has it"},
 		{ExportJSON, InExport, []string{"j"}, "JSON lines", "write one JSON object a row"},
 		{ExportCSV, InExport, []string{"c"}, "CSV", "write a table for a spreadsheet"},
 		{ExportMarkdown, InExport, []string{"m"}, "Markdown", "write a table for a ticket"},

@@ -109,7 +109,7 @@ func place(sc *Scene, a keys.Binding) int {
 func menuFooter(sc *Scene, w int) string {
 	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Strong, menuTitle(sc.Menu)).Skip(2)
 	for _, b := range sc.Keys {
-		if b.Context == sc.Menu {
+		if b.Context&sc.Menu != 0 {
 			l.Put(sc.Theme.Strong, b.Keys[0]).Skip(1).Put(sc.Theme.Dim, b.Hint).Skip(2)
 		}
 	}
@@ -118,7 +118,7 @@ func menuFooter(sc *Scene, w int) string {
 
 func menuTitle(s keys.Context) string {
 	return map[keys.Context]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?",
-		keys.InWindow: "show", keys.InLaneSort: "lanes"}[s]
+		keys.InWindow: "show", keys.InLaneSort: "lanes", keys.InPicture: "export as"}[s]
 }
 
 // typedFooter draws the line being typed.

@@ -38,7 +38,7 @@ func sections() []section {
 		}
 	}
 	return append(parts, []section{{"IN THE PAST", keys.InReplay}, {"COMMANDS AND TYPING THEM", keys.InCommand}, {"WHILE TYPING A FILTER", keys.InInput}, {"IN THIS HELP", keys.InHelp | keys.InHelpText},
-		{"MENU OF ORDERS", keys.InSort}, {"MENU OF WINDOWS", keys.InWindow}, {"MENU OF LANES", keys.InLaneSort}, {"MENU OF COPIES", keys.InCopy}, {"MENU OF EXPORTS", keys.InExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", keys.InKeep},
+		{"MENU OF ORDERS", keys.InSort}, {"MENU OF WINDOWS", keys.InWindow}, {"MENU OF LANES", keys.InLaneSort}, {"MENU OF COPIES", keys.InCopy}, {"MENU OF EXPORTS", keys.InExport}, {"MENU OF EXPORTS OF THE TIMELINE", keys.InPicture}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", keys.InKeep},
 		{"ACTIONS OF A ROW", keys.InMenu}, {"ONE ACTION", keys.InBox}, {"AN ACTION WHOSE ROW HAS CHANGED", keys.InChanged}, {"YES OR NO", keys.InQuestion},
 		{"QUITTING WHILE WE HOLD SOMETHING", keys.InLeave}}...)
 }

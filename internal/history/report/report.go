@@ -54,10 +54,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		return err
 	}
 	r.chooseLanes(refs == nil)
-	r.names = sources.Names{}
-	for i := range r.lanes {
-		r.names.Add(r.lanes[i].Ref.Name, i)
-	}
+	r.Have(r.lanes, nil)
 	shown := make([]sources.Ref, len(r.lanes))
 	for i := range r.lanes {
 		shown[i] = r.lanes[i].Ref
@@ -84,6 +81,14 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		}
 	}
 	return err
+}
+
+// Have tells of lanes and events that were read elsewhere: enough for SVG.
+func (r *Report) Have(lanes []history.Lane, events []sources.Event) {
+	r.lanes, r.events, r.names = lanes, events, sources.Names{}
+	for i := range lanes {
+		r.names.Add(lanes[i].Ref.Name, i)
+	}
 }
 
 // audited reports whether e was recorded, and one of the Actions too.
