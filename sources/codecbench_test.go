@@ -117,24 +117,6 @@ func BenchmarkCodec(b *testing.B) {
 			}
 		}
 	})
-	b.Run("thin", func(b *testing.B) {
-		var thin []byte
-		for b.Loop() {
-			th, e := NewThinner(k), NewEncoder(EncoderOptions{})
-			e.Keyframe(nil, th.Keyframe())
-			for i := range inputs {
-				if err := th.Add(inputs[i]); err != nil {
-					b.Fatal(err)
-				}
-			}
-			thin = thin[:0]
-			for _, in := range th.Take() {
-				thin = e.Input(thin, &in)
-			}
-		}
-		b.ReportMetric(float64(b.Elapsed())/float64(b.N*len(inputs)), "ns/input")
-		b.ReportMetric(float64(len(thin))/float64(len(inputs)), "B/input")
-	})
 	b.Run("replayer at keyframe", func(b *testing.B) {
 		for b.Loop() {
 			NewReplayerAt(k, HubOptions{})

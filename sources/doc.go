@@ -109,7 +109,7 @@
 // A [Keyframe] is a whole model between two Inputs: [NewReplayerAt] goes on from it as the Hub
 // did. An [Encoder] and a [Decoder] write and read both in groups: a Keyframe, and behind it each
 // Input as what differs from what the group has already. A State in an Input is left out; a
-// Replayer makes it. A [Thinner] makes a short recording of a long one.
+// Replayer makes it.
 //
 // HubOptions.Resume begins a Hub with what an earlier run knew at its end. Sources that are
 // the same by name, type and address go on as after an outage: their rows are there at once,

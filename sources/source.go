@@ -47,8 +47,8 @@ type Change struct {
 	After, At time.Time    // what is told here happened in (After, At]; After zero: at At, told. At zero: now
 	About     *About       // if it differs from the last one
 
-	// Decided is what leases decided that a recording does not have any more: see [Thinner]. A source
-	// leaves it empty.
+	// Decided is what leases decided that a recording does not have any more: versions before 6 of its file left renewals
+	// out. A source leaves it empty.
 	Decided []Event
 }
 

@@ -49,7 +49,7 @@ func (st *settings) historyPlace(c config.Config) sqlite.Options {
 			h = usual.History
 		}
 	}
-	o := sqlite.Options{Path: h.File, Group: h.GroupReads, Limits: sqlite.Limits{Keep: h.Keep, Full: h.Full, Size: h.Size}}
+	o := sqlite.Options{Path: h.File, Group: h.GroupReads, Limits: sqlite.Limits{Keep: h.Keep, Size: h.Size}}
 	if o.Path == "" {
 		folder := st.stateFolder()
 		if st.demoState != "" {

@@ -63,7 +63,7 @@ type History struct {
 	Off  bool          `yaml:"off"`
 	File string        `yaml:"file"` // "": in the state folder
 	Keep time.Duration `yaml:"keep"` // how long; 0: the program's choice
-	Full time.Duration `yaml:"full"` // of renewals, too; 0: the program's choice
+	Full time.Duration `yaml:"full"` // has no effect any more: it said when renewals were left out
 	Size int64         `yaml:"size"` // bytes at most; 0: the program's choice
 
 	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it

@@ -26,7 +26,6 @@ func TestWhatIsRecordedIsConfigured(t *testing.T) {
 		"{size: 0MB}":            "must be a size",
 		"{size: 2GBMB}":          "must be a size",
 		"{keep: 30}":             "must be a length of time",
-		"{keep: 1h, full: 2h}":   "must not be longer than keep",
 		"{group_reads: true}":    "needs history.file",
 		"{off: yes please}":      "must be true or false",
 		"{records: everything }": "history",

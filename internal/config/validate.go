@@ -52,9 +52,7 @@ func (v *validator) config(f *file) Config {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
 	v.thresholds(&f.Thresholds)
-	if c.History.File = v.file(f.History.File); f.History.Keep > 0 && f.History.Full > f.History.Keep {
-		v.wrong("history.full", "must not be longer than keep")
-	}
+	c.History.File = v.file(f.History.File)
 	if f.History.GroupReads && f.History.File == "" {
 		v.wrong("history.group_reads", "needs history.file: nobody else gets into the usual folder")
 	}

@@ -12,7 +12,7 @@ type Batch struct {
 	Inputs   []byte    // encoded, those of Seq first to last
 	Seq      [2]uint64 // with a Keyframe the first is that of the last Input in it
 	Count    int
-	Thin     bool // the group that a Keyframe begins was thinned
+	Thin     bool // the renewals were left out of the group that a Keyframe begins
 	Follows  bool // it follows the one before without a hole
 	Span     Span // from the first to the last Input, and where nothing happened up to now
 

@@ -5,7 +5,7 @@
 //
 // A recording is what entered the model of a Hub (sources.Input), in groups: each begins with
 // a whole model, a sources.Keyframe, so that the state at any instant is made again from one
-// group. Old groups are thin: renewals, and all that they tell of leases, are unknown in them
+// group. Versions before left the renewals out of old groups: what they tell of leases is unknown in them
 // ([Position].Thin). Beside the groups a store keeps what is derived from them and must be found quickly:
 // terms, levels of semaphores, events, and the stretches in which nothing was observed.
 //

@@ -18,7 +18,7 @@ var (
 	ErrNothing = errors.New("nothing is recorded for this time")
 	ErrMoved   = errors.New("it was renamed, replaced or removed; the recording goes on in another file")
 	ErrBusy    = errors.New("another coordtop records into it")
-	ErrThinned = errors.New("this part of it was thinned or dropped while it was read: try again")
+	ErrDropped = errors.New("this part of it was dropped while it was read: try again")
 )
 
 // Span is a stretch of time: [From, To).
@@ -150,7 +150,7 @@ type Piece struct {
 	Run      int64
 	Keyframe *sources.Keyframe // with which a replay begins anew; the zero Keyframe: the beginning of the Hub; nil: it goes on
 	Inputs   []sources.Input   // behind Keyframe
-	Thin     bool              // it was thinned: see [coordtop/sources.Thinner]
+	Thin     bool              // an earlier version left the renewals out of it
 	Hole     bool              // something is missing before Keyframe
 }
 

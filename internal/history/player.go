@@ -277,7 +277,7 @@ func (p *Player) move(ctx context.Context, r *seeker, elapsed time.Duration) (pl
 	if err == nil && !moved && was.Playing && was.Run != 0 {
 		err = r.play(ctx, elapsed*time.Duration(was.Speed))
 	}
-	if errors.Is(err, ErrThinned) { // what is there now is read
+	if errors.Is(err, ErrDropped) { // what is there now is read
 		r.hub = nil
 		err = r.seek(ctx, cmp.Or(todo.seek, r.at.Wall))
 	}

@@ -48,6 +48,7 @@ const (
 	takeOver  = 2 * time.Second // while another process records
 	patience  = 2 * time.Second // at the end
 	tidying   = time.Minute
+	tidyFor   = 20 * time.Millisecond // between two writes: a file that is far too large is small enough within two minutes
 )
 
 // Recorder records one Hub.
@@ -160,7 +161,11 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 		r.say(r.note(), false)
 	}
 	if now.Mono >= r.tidy {
+		began := time.Now()
 		done, err := r.batcher.store.Tidy(age)
+		for !done && err == nil && time.Since(began) < tidyFor {
+			done, err = r.batcher.store.Tidy(age)
+		}
 		if done || err != nil {
 			r.tidy = now.Mono + tidying
 		}

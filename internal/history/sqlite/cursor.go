@@ -120,14 +120,12 @@ func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (mor
 	return true, nil
 }
 
-// unchanged returns an error where the group was thinned or dropped after its first part was read. A
-// group that only grew is no error.
+// unchanged returns an error where the group was dropped after its first part was read.
 func (c *cursor) unchanged(ctx context.Context, q *query) error {
-	thin, was := uint64(0), c.thin
 	found := false
-	q.each(ctx, "select thin from gop where id = ?", []any{c.group}, []any{(*unsigned)(&thin)}, func() { found = true })
-	if c.thin = thin; q.err == nil && (!found || (was > 0) != (thin > 0)) {
-		return history.ErrThinned
+	q.each(ctx, "select thin from gop where id = ?", []any{c.group}, []any{(*unsigned)(&c.thin)}, func() { found = true })
+	if q.err == nil && !found {
+		return history.ErrDropped
 	}
 	return q.err
 }

@@ -40,8 +40,8 @@
 //   - term, event: the same as rows, as versions before 6 wrote them.
 //   - gop, chunk, tail: the inputs in groups, each with a keyframe. A piece is written as a tail
 //     at once; the tails of a minute become one compressed chunk. first is where it begins in
-//     all the bytes of its group. thin of a group that is whole is 0. Of one that was thinned it is
-//     the number of the last input that went into it plus 1, or 1 where that is not known: the next
+//     all the bytes of its group. thin of a group that is whole is 0. Of one that a version before 6 left the renewals out
+//     of it is the number of the last input that went into it plus 1, or 1 where that is not known: the next
 //     group follows it without a hole where its seq is one less.
 //   - part: what totals need of six hours that are over, for all lanes. sum is empty: it had what
 //     programs before version 5 made of other rules.
@@ -51,9 +51,7 @@
 //
 // # What is dropped
 //
-// See [Limits]. First old groups lose the renewals (see [coordtop/sources.Thinner]), an hour of them
-// at a time; several whole groups become one thin one. No lease is ever shown with an older value: in
-// a thin group none is known. Each transaction leaves a group whole or thin, and in the file once; a
-// reader in the middle of it receives history.ErrThinned. Later groups, terms and events are dropped.
-// All of this goes in steps of some milliseconds.
+// See [Limits]. Where the file is too large the oldest groups go first, as long as they are older than an hour or the inputs
+// take half of the room; a reader in the middle of one receives history.ErrDropped. Then the oldest terms and
+// events go. All of this goes in steps of some milliseconds.
 package sqlite

@@ -11,20 +11,19 @@ import (
 
 // Limits bound what is kept. Zero fields take the defaults.
 type Limits struct {
-	Full time.Duration // renewals too; 0: 6 hours
 	Keep time.Duration // everything but who recorded when; 0: 30 days
-	Size int64         // bytes of the file; 0: 1 GiB. The oldest renewals go first, then the oldest inputs
+	Size int64         // bytes of the file; 0: 1 GiB. The oldest inputs go first, then the oldest terms and events
 }
 
 // withDefaults returns l with its defaults.
 func (l Limits) withDefaults() Limits {
-	return Limits{Full: cmp.Or(max(l.Full, 0), 6*time.Hour), Keep: cmp.Or(max(l.Keep, 0), 30*24*time.Hour), Size: cmp.Or(max(l.Size, 0), 1<<30)}
+	return Limits{Keep: cmp.Or(max(l.Keep, 0), 30*24*time.Hour), Size: cmp.Or(max(l.Size, 0), 1<<30)}
 }
 
 // batch is how many rows of a table are dropped in one step.
 const batch = 1000
 
-// Tidy sums up what is over, and thins and drops what is too old or too much, in one step of some
+// Tidy sums up what is over, and drops what is too old or too much, in one step of some
 // milliseconds: see record.Output.
 func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	if w.db == nil {
@@ -34,7 +33,6 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	did, err := w.sumUp(now)
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return w.dropInputs(w.kept(now)) },
-		func() (bool, error) { return w.thin(now.Add(-limits.Full), thinEvery) },
 		func() (bool, error) {
 			most, err := w.drop(w.kept(now))
 			return most >= batch, err // else shrink would never have its turn while something grows too old
@@ -140,13 +138,14 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 }
 
 // shrink gives pages back to the disk, and where the file is still too large drops the oldest
-// part of what it holds: of the renewals first, then of the inputs, then of everything.
+// part of what it holds: of the inputs first, then of everything.
 func (w *Writer) shrink(l Limits, now time.Time) (did bool, err error) {
-	var pages, free, size, oldest, first int64
+	var pages, free, size, oldest, inputs, first int64
 	err = w.ask(func(ctx context.Context, q *query) error {
 		for text, into := range map[string]*int64{
 			"pragma page_count": &pages, "pragma freelist_count": &free, "pragma page_size": &size,
-			"select coalesce(min(start), 0) from gop": &oldest, "select coalesce(min(at), 0) from (select min(at) as at from event union all select min(until) from block)": &first,
+			"select coalesce(min(start), 0) from gop": &oldest, "select coalesce(sum(n), 0) from (select length(body) as n from gop union all select length(body) from chunk)": &inputs,
+			"select coalesce(min(at), 0) from (select min(at) as at from event union all select min(until) from block)": &first,
 		} {
 			q.each(ctx, text, nil, []any{into}, func() {})
 		}
@@ -155,21 +154,21 @@ func (w *Writer) shrink(l Limits, now time.Time) (did bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	switch {
-	case (pages-free)*size > l.Size && oldest > 0 && oldest < now.Add(-time.Hour).UnixNano():
-		hour := now.Add(-time.Hour)
-		if did, err = w.thin(hour, 0); did || err != nil {
-			return did, err
+	if (pages-free)*size > l.Size {
+		if oldest > 0 && (oldest < now.Add(-time.Hour).UnixNano() || inputs > l.Size/2) {
+			did, err = w.dropInputs(now.UnixNano())
 		}
-		return w.dropInputs(hour.UnixNano())
-	case (pages-free)*size > l.Size && first > 0:
-		most, err := w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
-		return most > 0, err
-	case free > 1000:
-		_, err := w.conn.ExecContext(context.Background(), "pragma incremental_vacuum(500)")
-		return err == nil, explained(w.o.Path, err)
+		if !did && err == nil && first > 0 {
+			var most int64
+			most, err = w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
+			did = most > 0
+		}
 	}
-	return false, nil
+	if !did && err == nil && free > 1000 {
+		_, err = w.conn.ExecContext(context.Background(), "pragma incremental_vacuum(500)")
+		did, err = err == nil, explained(w.o.Path, err)
+	}
+	return did, err
 }
 
 // dropInputs drops the oldest group, if it was over before.

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -30,7 +32,7 @@ func tidied(t *testing.T, w *Writer, now time.Time) (steps int) {
 func TestWhatIsTooOldIsDropped(t *testing.T) {
 	t.Parallel()
 	o := place(t)
-	o.Limits = Limits{Keep: 48 * h, Full: 24 * h}
+	o.Limits = Limits{Keep: 48 * h}
 	w := begun(t, o, 0)
 	for day := range time.Duration(4) {
 		from := day * 24 * h
@@ -91,6 +93,42 @@ func TestAFileThatIsTooLargeLosesItsOldestInputsFirst(t *testing.T) {
 	}
 	if l := laneOf(t, store(t, o), "x", span(0, 9*h)); len(l.Terms) != 8 {
 		t.Errorf("%d terms are left, want all 8", len(l.Terms))
+	}
+}
+
+// TestARecordingOfMinutesStaysBelowItsSize has inputs that are not old, and then terms alone, that are too much.
+func TestARecordingOfMinutesStaysBelowItsSize(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	o.Limits = Limits{Size: 4 << 20}
+	w := begun(t, o, 0)
+	r := rand.NewChaCha8([32]byte{})
+	for n := range 20 * time.Duration(1) {
+		b := batchOf(n*m, n*m+m)
+		b.Inputs = make([]byte, 1<<19)
+		_, _ = r.Read(b.Inputs)
+		for i := range 500 {
+			name := make([]byte, 100)
+			_, _ = r.Read(name)
+			b.Lanes = append(b.Lanes, history.LaneChange{Ref: ref(fmt.Sprint(i)), Scope: "s", Terms: []sources.Term{term(string(name), n*m, n*m+sec)}})
+		}
+		write(t, w, b)
+		tidied(t, w, after(n*m+m))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(o.Path)
+	if err != nil || info.Size() > (4<<20)*11/10+1000*4096 { // pages that are free are kept for what comes
+		t.Errorf("the file has %d bytes, %v", info.Size(), err)
+	}
+	s := store(t, o)
+	c, err := s.Cursor(t.Context(), 1, after(0))
+	if err == nil {
+		t.Errorf("a replay goes back to the beginning: %+v", c)
+	}
+	if l := laneOf(t, s, "7", span(0, h)); len(l.Terms) < 12 {
+		t.Errorf("%d of 20 terms are left", len(l.Terms))
 	}
 }
 

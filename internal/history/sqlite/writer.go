@@ -41,17 +41,16 @@ type Writer struct {
 	prepared map[string]*sql.Stmt
 
 	// The rest is what the file says too, or will say after the next chunk.
-	lanes    map[sources.Ref]*knownLane
-	known    map[uint64]*knownLane // by their numbers; nil: the file must be read again
-	recent   recent
-	encoder  *sources.Encoder
-	rows     bool // it has terms as an earlier version wrote them
-	scopes   map[scopeName]int64
-	group    openGroup
-	thinning thinning
-	summing  summing
-	summed   int64 // what is before this one may have been summed up
-	before   int64 // when the run before ended, but not after this one began
+	lanes   map[sources.Ref]*knownLane
+	known   map[uint64]*knownLane // by their numbers; nil: the file must be read again
+	recent  recent
+	encoder *sources.Encoder
+	rows    bool // it has terms as an earlier version wrote them
+	scopes  map[scopeName]int64
+	group   openGroup
+	summing summing
+	summed  int64 // what is before this one may have been summed up
+	before  int64 // when the run before ended, but not after this one began
 }
 
 // Begin opens the recording for writing, makes it where there is none, and begins a run. The
