@@ -186,3 +186,13 @@ func TestTheTimelineIsExportedAsTextAndAsAPicture(t *testing.T) {
 		t.Errorf("%q: %v of %v", text, drawn, of)
 	}
 }
+
+func TestWhyAnOwnershipEndedIsNotCut(t *testing.T) {
+	t.Parallel()
+	row := changing("a", 100*time.Second, 2, 0)
+	row.Terms[0].Owner.Label = "a-program-with-a-long-name-in-eu-west-1:4651 pid 27357"
+	row.Terms[0].Cause, row.Terms[0].How = sources.CauseSession, sources.Inferred
+	d := lanes(160, 48, row)
+	d.press("2")
+	d.shows(t, "~session ended")
+}

@@ -131,11 +131,14 @@ func causeOf(sc *Scene, row *sources.Row, t *sources.Term) string {
 // formerTerms is how many terms before the running one are listed.
 const formerTerms = 3
 
-// formerLine adds a term that ended to a line.
+// formerLine adds a term that ended to a line; where there is no room for all, the name of its owner gives way.
 func formerLine(sc *Scene, row *sources.Row, t *sources.Term, l *paint.Line) string {
-	l.Put(sc.Theme.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
-	l.Put(sc.Theme.Dim, sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)).Skip(2)
-	return l.Put("", sc.Theme.TermLength(t)).Skip(2).Put(sc.Theme.Dim, causeOf(sc, row, t)).Done()
+	dim := sc.Theme.Dim
+	parts := append(ownerParts(&sc.Theme, t),
+		dim.Text("  "+sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)),
+		paint.Plain("  "+sc.Theme.TermLength(t)), dim.Text("  "+causeOf(sc, row, t)))
+	putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
+	return l.Done()
 }
 
 // formerOwners lists who owned it before and why they do not any more.

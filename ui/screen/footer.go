@@ -109,7 +109,7 @@ func place(sc *Scene, a keys.Binding) int {
 func menuFooter(sc *Scene, w int) string {
 	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Strong, menuTitle(sc.Menu)).Skip(2)
 	for _, b := range sc.Keys {
-		if b.Context&sc.Menu != 0 {
+		if exports := keys.InExport | keys.InPicture; b.Context&sc.Menu != 0 && b.Context&^(sc.Menu|exports) == 0 {
 			l.Put(sc.Theme.Strong, b.Keys[0]).Skip(1).Put(sc.Theme.Dim, b.Hint).Skip(2)
 		}
 	}
