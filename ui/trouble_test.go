@@ -65,7 +65,7 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 		t.Error("the cursor does not pass the heading")
 	}
 	d.press("j")
-	if row := m.Trouble.SelectedRow(); row == nil || row.Ref != historytest.Pool() {
+	if row := m.Trouble.SelectedRow(); row == nil || row.Ref != historytest.Billing() {
 		t.Errorf("the cursor does not pass the heading back: %v", row)
 	}
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
