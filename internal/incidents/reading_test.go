@@ -203,7 +203,7 @@ func lasted(expr string, want span, tolerance time.Duration) check {
 
 // parseLength reads a length as it is printed: "3.2 s", "1m20s", "250 ms"; it is rounded.
 func parseLength(text string) (span, error) {
-	text = strings.ReplaceAll(strings.TrimLeft(text, "~≥≤ upto atleast"), " ", "")
+	text = strings.ReplaceAll(strings.TrimLeft(text, "~≥≤ uptoales"), " ", "")
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		return span{}, fmt.Errorf("%q is no length", text)

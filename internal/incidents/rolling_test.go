@@ -152,11 +152,11 @@ func TestALeaderStopsAndComesBackInARollingDeployment(t *testing.T) {
 	i.wait(3 * time.Second)
 	second.leave()
 	leads("host-3:v2")
-	second = campaigner("host-2:v2", 2)
+	campaigner("host-2:v2", 2)
 	i.wait(4 * time.Second)
 	third.leave() // it takes its new settings
 	leads("host-1:v1")
-	third = campaigner("host-3:v2", 2)
+	campaigner("host-3:v2", 2)
 	i.wait(5 * time.Second)
 	stopped.leave()
 	leads("host-2:v2")

@@ -34,9 +34,9 @@
 //   - lane: a primitive; placed: under which scope it was from when on.
 //   - level, dark, lost: what is derived from the inputs. dark has a lane of 0 for a whole scope.
 //   - recent, block, body, running: terms and events, as [coordtop/sources.Encoder.Terms] and Events write them. Each
-//     write adds one row of recent, in which what is said of a term later counts. After a minute, or a few MB, all of them
-//     become blocks, sorted by lane: block says what is in a block, body has it, compressed. The terms that have no
-//     end by then are in running, together those of 512 lanes. One whose run is over may have lasted any longer.
+//     write adds one row of recent, in which what is said of a term later counts. Each minute all rows become one, or, where
+//     they have thousands, blocks, sorted by lane: block says what is in a block, body has it, compressed. The terms that
+//     have no end by then are in running, together those of 512 lanes. One whose run is over may have lasted any longer.
 //   - term, event: the same as rows, as versions before 6 wrote them.
 //   - gop, chunk, tail: the inputs in groups, each with a keyframe. A piece is written as a tail
 //     at once; the tails of a minute become one compressed chunk. first is where it begins in

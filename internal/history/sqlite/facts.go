@@ -10,10 +10,11 @@ import (
 	"coordtop/sources"
 )
 
-// When the terms and events that came in become blocks, and how many are in one at least.
+// When the terms and events that came in become blocks: at once when they are so much, else every minute if they are so many as
+// shall be in one at least. Fewer become one row.
 const (
 	blockBytes = 4 << 20
-	blockAge   = time.Minute
+	blockEvery = time.Minute
 	blockFacts = 4000
 )
 
@@ -26,7 +27,7 @@ type recent struct {
 	place  map[termKey]int    // in terms
 	events []sources.EventFact
 	length int       // of all in the file
-	opened time.Time // when the first of them was written; zero: there are none
+	opened time.Time // when the first row was written that stands alone; zero: there is none
 }
 
 // termKey tells a term from all others.
@@ -65,8 +66,14 @@ func (t *tx) keep(now time.Time) {
 			r.opened = now
 		}
 	}
-	if r.length >= blockBytes || !r.opened.IsZero() && now.Sub(r.opened) >= blockAge {
+	due := !r.opened.IsZero() && now.Sub(r.opened) >= blockEvery
+	switch {
+	case r.length >= blockBytes || due && len(r.terms)+len(r.events) >= blockFacts:
 		t.block()
+	case due:
+		t.exec("delete from recent")
+		t.insert("insert into recent(body) values(?)", packed(encodeFacts(t.w.encoder, r.terms, r.events)))
+		r.opened = time.Time{}
 	}
 }
 

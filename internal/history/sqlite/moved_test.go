@@ -175,7 +175,7 @@ func TestAPageThatNothingReadsIsFoundDamagedBesideTheWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := inputs[chunkBytes:][:64]
-	if bytes.Index(b, part) < 0 {
+	if !bytes.Contains(b, part) {
 		t.Fatal("the test does not find the Inputs")
 	}
 	for at := bytes.Index(b, part); at >= 0; at = bytes.Index(b, part) { // those that were deleted again too

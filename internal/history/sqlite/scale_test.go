@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,8 +125,13 @@ func scaleRef(i int) sources.Ref {
 func fill(b *testing.B, w *Writer) (terms, events int) {
 	r := rand.New(rand.NewPCG(1, 1))
 	length := scaleDays * 24 * h
-	batch := batchOf(0, sec)
 	seq := uint64(0)
+	hours := make([]history.Batch, scaleDays*24+1)
+	tell := func(e sources.Event) {
+		hour := &hours[e.At.Sub(t0)/h]
+		hour.Events = append(hour.Events, e)
+		seq++
+	}
 	for i := range scaleLanes {
 		each := 56
 		switch {
@@ -134,29 +140,35 @@ func fill(b *testing.B, w *Writer) (terms, events int) {
 		case i%10 == 3:
 			each = 300
 		}
-		c := history.LaneChange{Ref: scaleRef(i), Kind: sources.KindElection, Scope: "leases:6379"}
+		ref := scaleRef(i)
 		mean := length / time.Duration(each)
 		for from := time.Duration(r.Int64N(int64(mean))); from < length; terms++ {
 			to := from + mean/2 + time.Duration(r.Int64N(int64(mean)))
 			one := term(fmt.Sprintf("host-%d:%d", r.IntN(4), 4000+i), from, min(to, length-sec))
 			one.Owner.Label = fmt.Sprintf("host-%d", i%200)
-			c.Terms = append(c.Terms, one)
-			seq++
-			batch.Events = append(batch.Events, sources.Event{Seq: seq, At: after(from), Mono: from, Kind: sources.EventAcquired, RefKind: sources.KindElection, How: sources.Seen, Ref: c.Ref, Owner: one.Owner, Last: one.Owner})
+			hour := &hours[one.End.At.Sub(t0)/h]
+			hour.Lanes = append(hour.Lanes, history.LaneChange{Ref: ref, Kind: sources.KindElection, Scope: "leases:6379", Terms: []sources.Term{one}})
+			tell(sources.Event{At: one.Start.At, Kind: sources.EventAcquired, RefKind: sources.KindElection, How: sources.Seen, Ref: ref, Owner: one.Owner, Last: one.Owner})
 			if from = to; r.IntN(10) < 4 {
 				from += 100*time.Millisecond + time.Duration(r.Int64N(int64(10*m)))
-				seq++
-				batch.Events = append(batch.Events, sources.Event{Seq: seq, At: after(to), Mono: to, Kind: sources.EventReleased, RefKind: sources.KindElection, Cause: sources.CauseReleased, How: sources.Seen, Ref: c.Ref, Previous: one.Owner, Held: sources.Interval{Min: mean, Max: mean}})
+				tell(sources.Event{At: one.End.At, Kind: sources.EventReleased, RefKind: sources.KindElection, Cause: sources.CauseReleased, How: sources.Seen, Ref: ref, Previous: one.Owner, Held: one.Held()})
 			}
 		}
-		batch.Lanes = append(batch.Lanes, c)
-		if len(batch.Lanes) == 200 || i == scaleLanes-1 {
-			batch.Span.To = after(length)
-			if err := w.Write(batch); err != nil {
-				b.Fatal(err)
-			}
-			batch = batchOf(0, sec)
-			batch.Keyframe = nil
+	}
+	seq = 0
+	for n := range hours {
+		hour := &hours[n]
+		slices.SortFunc(hour.Events, func(a, b sources.Event) int { return a.At.Compare(b.At) })
+		for i := range hour.Events {
+			seq++
+			hour.Events[i].Seq = seq
+		}
+		hour.Span = span(time.Duration(n)*h, time.Duration(n+1)*h)
+		if n == 0 {
+			hour.Keyframe, hour.Inputs, hour.Count = []byte("key"), []byte("inputs"), 1
+		}
+		if err := w.Write(hour); err != nil {
+			b.Fatal(err)
 		}
 	}
 	return terms, int(seq)

@@ -103,7 +103,9 @@ func (s *search) going(ctx context.Context) {
 	var body []byte
 	all := func(list []sources.TermFact) {
 		for i := range list {
-			s.take(&list[i])
+			if f := &list[i]; f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept { // else it goes with its block
+				s.take(f)
+			}
 		}
 	}
 	s.each(ctx, "select body from running where n between ? and ?", []any{s.first / runningLanes, s.last / runningLanes}, []any{&body}, func() { all(s.decoded(body)) })

@@ -123,7 +123,8 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 			"delete from dark where (scope, lane, start) in (select scope, lane, start from dark where until < ?1 limit ?2)",
 			"delete from lost where until < ?1",
 			"delete from part where (n + 1) * ?3 <= ?1",
-			"delete from lane where id in (select id from lane l where gone < ?1 and not exists(select 1 from term where lane = l.id) limit ?2)",
+			// A number of a lane can be given again: it stays as long as a block may have something of it.
+			"delete from lane where id in (select id from lane l where gone < min(?1, (select coalesce(min(start), ?1) from block)) and not exists(select 1 from term where lane = l.id) limit ?2)",
 			"delete from placed where lane in (select distinct lane from placed p where not exists(select 1 from lane where id = p.lane) limit ?2)",
 		} {
 			most = max(most, t.exec(text, before, batch, sumEvery))
