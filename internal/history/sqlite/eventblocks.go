@@ -18,7 +18,7 @@ const (
 // packed are those in blocks, and those that are recent.
 func (a *around) packed(ctx context.Context, most int, before bool) (events []history.Event) {
 	s := &side{around: a, most: most, before: before}
-	a.eachRecent(ctx, func(_ []sources.TermFact, list []sources.EventFact, _ int) { s.take(list) })
+	s.take(a.recent)
 	const some = 32
 	text := blocksAfter
 	if before {
@@ -59,7 +59,7 @@ type side struct {
 	*around
 	most   int
 	before bool
-	found  []sources.EventFact
+	found  []*sources.EventFact
 	full   bool // no other block has nearer ones
 }
 
@@ -68,14 +68,14 @@ func (s *side) take(list []sources.EventFact) {
 	for i := range list {
 		e := &list[i]
 		if at := e.At.UnixNano(); at < s.at == s.before && at >= s.kept && s.kinds>>e.Kind&1 != 0 && (s.lanes == nil || s.lanes[e.Lane]) {
-			s.found = append(s.found, *e)
+			s.found = append(s.found, e)
 		}
 	}
 }
 
 // cut keeps the nearest, in order of distance. Of one instant all are kept.
 func (s *side) cut() {
-	slices.SortStableFunc(s.found, func(a, b sources.EventFact) int {
+	slices.SortStableFunc(s.found, func(a, b *sources.EventFact) int {
 		if s.before {
 			a, b = b, a
 		}

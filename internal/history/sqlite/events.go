@@ -46,6 +46,9 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 				a.each(ctx, "select id from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name}, []any{&lane}, func() { a.lanes[lane] = true })
 			}
 		}
+		if a.has >= 6 {
+			a.eachRecent(ctx, func(_ []sources.TermFact, list []sources.EventFact, _ int) { a.recent = append(a.recent, list...) })
+		}
 		earlier := a.side(ctx, before, true)
 		later := a.side(ctx, after, false)
 		events = slices.Concat(earlier[max(len(earlier)-before, 0):], later[:min(len(later), after)])
@@ -65,6 +68,8 @@ type around struct {
 	kinds int64           // a bit for each
 	lanes map[uint64]bool // nil: any
 	refs  map[int64]sources.Ref
+
+	recent []sources.EventFact // those that are in no block
 }
 
 // side is what lies before the instant, or else after it, in order. There may be more than most, which are the nearest.
