@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,25 +15,35 @@ type Alias struct {
 	How  sources.Known // Inferred: a guess
 }
 
-// aliasEvents is among how many last events of a primitive its alias is looked for: those about
-// actions have none.
-const aliasEvents = 20
+// Aliases are looked for among the last events of all that have none yet, so many for each of them; those about actions have
+// no alias. As long as some are found it is done again, without those that are busy and were found.
+const (
+	aliasEvents = 20
+	aliasTries  = 5
+)
 
-// Aliases reads what refs are called; those without an alias are left out.
+// Aliases reads what refs are called; those without an alias are left out. All are asked for together: a question about one costs
+// what one about all does.
 func Aliases(ctx context.Context, r EventReader, refs []sources.Ref) (map[sources.Ref]Alias, error) {
 	aliases := map[sources.Ref]Alias{}
-	for _, ref := range refs {
-		if strings.Trim(ref.Name, "0123456789:-") != "" {
-			continue
+	missing := slices.DeleteFunc(slices.Clone(refs), func(ref sources.Ref) bool { return strings.Trim(ref.Name, "0123456789:-") != "" })
+	for range aliasTries {
+		if len(missing) == 0 {
+			break
 		}
-		events, err := r.Events(ctx, time.Unix(1<<33, 0), aliasEvents, 0, EventFilter{Refs: []sources.Ref{ref}})
+		events, err := r.Events(ctx, time.Unix(1<<33, 0), aliasEvents*len(missing), 0, EventFilter{Refs: missing})
 		if err != nil {
 			return nil, err
 		}
 		for i := range events {
 			if e := &events[i]; e.Alias != "" {
-				aliases[ref] = Alias{e.Alias, e.AliasHow}
+				aliases[e.Ref] = Alias{e.Alias, e.AliasHow}
 			}
+		}
+		before := len(missing)
+		missing = slices.DeleteFunc(missing, func(ref sources.Ref) bool { return aliases[ref] != Alias{} })
+		if len(missing) == before { // the others are called nothing, or were for the last time long ago
+			break
 		}
 	}
 	return aliases, nil
