@@ -33,10 +33,11 @@ type hued struct {
 
 type scopeName struct{ source, name string }
 
-// hues is how many programs of a lane have hues of their own, and hueBlocks in how many blocks they are looked for.
+// hues is how many programs of a lane have hues of their own, and hueBlocks in how many blocks they are looked for at the start,
+// before anything is written.
 const (
 	hues      = 64
-	hueBlocks = 64
+	hueBlocks = 8
 )
 
 // lane finds the lane of ref, or makes it.

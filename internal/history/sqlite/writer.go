@@ -160,7 +160,6 @@ func (w *Writer) begin(ctx context.Context) error {
 		w.run.ID = t.insert("insert into run(host, pid, version, title, color, began, last) values(?,?,?,?,?,?,?)",
 			w.run.Host, w.run.PID, w.run.Version, w.run.Title, w.run.TitleColor, began, began)
 		t.query("select coalesce(max(n)+1, 0), exists(select 1 from term) from part", nil, &w.summed, &w.rows)
-		t.block()
 		return t.err
 	})
 	if err == nil {
