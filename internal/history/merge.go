@@ -55,6 +55,7 @@ func (p *Past) Forget(before time.Time) {
 	next := slices.IndexFunc(p.Levels, func(l sources.Level) bool { return l.At.After(before) })
 	p.Levels = p.Levels[max(next-1, 0):]
 	p.Dark = slices.DeleteFunc(p.Dark, func(d sources.Dark) bool { return over(d.To) })
+	p.Holes = slices.DeleteFunc(p.Holes, func(h Hole) bool { return over(h.To) })
 }
 
 // mergeLists returns both lists in order. Of elements that compare equal it keeps the one of fresh.

@@ -11,6 +11,10 @@ import (
 	"coordtop/sources"
 )
 
+func minute(n int) time.Time { return at(time.Duration(n) * time.Minute) }
+
+func dark(from, to int) sources.Dark { return sources.Dark{From: minute(from), To: minute(to)} }
+
 // drawn writes a term as its owner, its first and last minute, and how they are known where they were not seen: "-" where it lasts, and behind ! from when it is sure.
 func drawn(terms []sources.Term) string {
 	var all []string
@@ -41,7 +45,6 @@ func darkness(list []sources.Dark) string {
 // TestARecordingIsMergedWithMemory has memory begin at minute 60.
 func TestARecordingIsMergedWithMemory(t *testing.T) {
 	t.Parallel()
-	minute := func(n int) time.Time { return at(time.Duration(n) * time.Minute) }
 	term := func(owner string, hue uint8, from, to int, how ...sources.Known) sources.Term {
 		term := sources.Term{Owner: sources.OwnerRef{ID: owner, Label: owner}, Hue: hue, Start: sources.Stamp{At: minute(from), How: sources.Seen}}
 		if to > 0 {
@@ -60,7 +63,6 @@ func TestARecordingIsMergedWithMemory(t *testing.T) {
 	}
 	found := func(owner string, hue uint8) sources.Term { return term(owner, hue, 60, 0, sources.AtLeast) }
 	fenced := func(t sources.Term) sources.Term { t.Owner.Fence = 7; return t }
-	dark := func(from, to int) sources.Dark { return sources.Dark{From: minute(from), To: minute(to)} }
 	lasts := func(from int) sources.Dark { return sources.Dark{From: minute(from)} }
 	for _, c := range []struct {
 		name       string
@@ -116,8 +118,8 @@ func TestARecordingIsMergedWithMemory(t *testing.T) {
 
 func TestLevelsOfARecordingEndWhereThoseOfMemoryBegin(t *testing.T) {
 	t.Parallel()
-	level := func(minute int, taken uint64) sources.Level {
-		return sources.Level{At: at(time.Duration(minute) * time.Minute), Taken: taken}
+	level := func(n int, taken uint64) sources.Level {
+		return sources.Level{At: minute(n), Taken: taken}
 	}
 	p := history.Past{Lane: history.Lane{Levels: []sources.Level{level(10, 1), level(20, 2), level(70, 9)}}}
 	live := slices.Values([]sources.Level{level(60, 3), level(80, 4)})
@@ -130,5 +132,21 @@ func TestLevelsOfARecordingEndWhereThoseOfMemoryBegin(t *testing.T) {
 	}
 	for range p.MergeLevels(live) {
 		break // no more is yielded
+	}
+}
+
+func TestWhatWasOverBeforeAnInstantIsForgotten(t *testing.T) {
+	t.Parallel()
+	term := func(from, to int) sources.Term {
+		return sources.Term{Owner: sources.OwnerRef{ID: "a"}, Start: sources.Stamp{At: minute(from)}, End: sources.Stamp{At: minute(to)}}
+	}
+	holes := []history.Hole{{Dark: dark(1, 2)}, {Dark: dark(8, 12)}, {Dark: sources.Dark{From: minute(20)}}}
+	p := history.Past{Span: history.Span{From: minute(0), To: minute(30)}, Lane: history.Lane{
+		Terms: []sources.Term{term(1, 2), term(3, 5), term(9, 12)}, Dark: []sources.Dark{dark(1, 2), dark(8, 12)}, Holes: holes,
+		Levels: []sources.Level{{At: minute(1)}, {At: minute(5)}, {At: minute(11)}},
+	}}
+	p.Forget(minute(10))
+	if got := drawn(p.Terms); got != "a0 3..5, a0 9..12" || darkness(p.Dark) != "8..12" || len(p.Levels) != 2 || len(p.Holes) != 2 || !p.Holes[0].From.Equal(minute(8)) {
+		t.Errorf("terms %s, dark %s, levels %v, holes %v", got, darkness(p.Dark), p.Levels, p.Holes)
 	}
 }
