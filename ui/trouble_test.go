@@ -92,11 +92,14 @@ func TestABoardWithoutARecordingSaysSo(t *testing.T) {
 	})
 }
 
-// aliased is a recording in which each primitive was called compactor last.
+// aliased is a recording in which each primitive was called compactor last, if it is asked about.
 type aliased struct{ history.EventReader }
 
-func (aliased) Events(context.Context, time.Time, int, int, history.EventFilter) ([]history.Event, error) {
-	return []history.Event{{Event: sources.Event{Alias: "compactor", AliasHow: sources.Told}}}, nil
+func (aliased) Events(_ context.Context, _ time.Time, _, _ int, of history.EventFilter) (events []history.Event, err error) {
+	for _, ref := range of.Refs {
+		events = append(events, history.Event{Event: sources.Event{Ref: ref, Alias: "compactor", AliasHow: sources.Told}})
+	}
+	return events, nil
 }
 
 func TestWhatWentWrongIsNamedAsItIsKnownInTheWholeRecording(t *testing.T) {
