@@ -122,7 +122,7 @@ func (m *model) haveTrouble(msg troubleMsg) {
 		return
 	}
 	s.Span, s.Found, s.Names, s.Rows, s.Dark, s.Runs = msg.in.Span, msg.found, msg.names, msg.rows, msg.dark, msg.in.Runs
-	s.Unrecorded = msg.in.Unrecorded()
+	s.Holes = msg.in.Holes()
 	s.List.SetKeys(s.Places())
 }
 

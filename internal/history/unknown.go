@@ -6,18 +6,26 @@ import (
 	"coordtop/sources"
 )
 
-// Why says why nothing is known of a stretch.
+// Why is a reason for which nothing is known of a stretch.
 type Why uint8
 
-// The reasons.
+// Each surface says them by the words of String.
 const (
 	NotObserved Why = iota // it was recorded, and the source did not answer
 	NotRecorded            // nobody recorded, or could write
 	Dropped                // it was recorded, and was too old or too much
 )
 
-// String returns the words that all surfaces say: "not observed", "not recorded" or "dropped".
+// String returns "not observed", "not recorded" or "dropped".
 func (w Why) String() string { return [...]string{"not observed", "not recorded", "dropped"}[w] }
+
+// Why says why there is no record of it.
+func (h Hole) Why() Why {
+	if h.Dropped {
+		return Dropped
+	}
+	return NotRecorded
+}
 
 // Unknown is a stretch of which nothing is known, and why.
 type Unknown struct {
@@ -25,7 +33,7 @@ type Unknown struct {
 	Why Why
 }
 
-// beginning is how long after a recorder began its first look may come: it is a part of the time before that.
+// beginning is the time in which a recorder that begins looks for the first time. It counts as not recorded, like the time before.
 const beginning = time.Second
 
 // WhyUnknown cuts darkness, oldest first, where its reason changes.
@@ -51,10 +59,7 @@ func (l *Lane) WhyUnknown(dark []sources.Dark) (all []Unknown) {
 			if d.From.Before(h.From) {
 				add(h.From, NotObserved)
 			}
-			to, why := h.To, NotRecorded
-			if h.Dropped {
-				why = Dropped
-			}
+			to, why := h.To, h.Why()
 			if to.IsZero() || before(d.To, to) {
 				to = d.To
 			}

@@ -14,26 +14,25 @@ import (
 	"coordtop/ui/paint"
 )
 
-// recordedLines say what of a recording was not recorded, lost or dropped, which sources were not observed, and when it began anew.
+// recordedLines say what of a recording was not recorded or dropped, which sources were not observed, and how often the recorder
+// began anew.
 func recordedLines(sc *Scene) (lines []string) {
 	s := &sc.Trouble
 	if len(s.Rows) == 0 {
 		return nil
 	}
 	var said []string
-	stretches := func(what string, dark []sources.Dark) {
+	for _, why := range []history.Why{history.Dropped, history.NotRecorded} {
 		var texts []string
-		for _, d := range dark {
-			texts = append(texts, stretchText(sc, d))
+		for _, h := range s.Holes {
+			if h.Why() == why {
+				texts = append(texts, stretchText(sc, h.Dark))
+			}
 		}
 		if len(texts) > 0 {
-			said = append(said, what+" "+format.Some(texts, 3))
+			said = append(said, why.String()+" "+format.Some(texts, 3))
 		}
 	}
-	unrecorded, dropped, lost := holesOf(s)
-	stretches("dropped", dropped)
-	stretches("not recorded", unrecorded)
-	stretches("lost", lost)
 	said = append(said, unobservedTexts(s)...)
 	if n := len(s.Runs) - 1; n > 0 {
 		said = append(said, "the recorder began anew "+paint.Count(n, "time"))
@@ -61,24 +60,6 @@ func within(d sources.Dark, span history.Span) sources.Dark {
 		d.To = span.To
 	}
 	return sources.Dark{From: sources.Later(d.From, span.From), To: sources.Earlier(d.To, span.To)}
-}
-
-// holesOf are the stretches of which nothing is known: nobody recorded, a record was dropped for its age or the room, or lost.
-func holesOf(s *TroubleState) (unrecorded, dropped, lost []sources.Dark) {
-	for _, c := range s.Dark {
-		d := within(c.Dark, s.Span)
-		run := slices.ContainsFunc(s.Runs, func(r history.Run) bool { return !d.From.Before(r.From) && (r.Live || !d.To.After(r.To)) })
-		switch {
-		case c.Source != "" || !d.From.Before(d.To) || d.To.Equal(s.Span.To) && d.To.Sub(d.From) < time.Second:
-		case run && d.From.Equal(s.Span.From):
-			dropped = append(dropped, d)
-		case run:
-			lost = append(lost, d)
-		default:
-			unrecorded = append(unrecorded, d)
-		}
-	}
-	return unrecorded, dropped, lost
 }
 
 // unobservedTexts say for how long each source was not observed, the longest first.

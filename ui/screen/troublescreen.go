@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"strings"
 	"time"
 
 	"coordtop/internal/format"
@@ -13,16 +14,16 @@ import (
 
 // TroubleState is what the Trouble screen shows.
 type TroubleState struct {
-	Read       bool   // something was read
-	Error      string // why it cannot be read; "": it can
-	Span       history.Span
-	Found      []trouble.Trouble    // in order of time
-	Rows       []history.Summary    // of a recording that is shown alone: a line for each primitive
-	Dark       []history.DarkChange // and what was not observed of it
-	Runs       []history.Run
-	Names      map[sources.Ref]string // what the primitives of Found are called; others as in the list
-	Unrecorded []sources.Dark
-	List       cursor.List[int] // places in Found, and behind a heading, in Rows
+	Read  bool   // something was read
+	Error string // why it cannot be read; "": it can
+	Span  history.Span
+	Found []trouble.Trouble    // in order of time
+	Rows  []history.Summary    // of a recording that is shown alone: a line for each primitive
+	Dark  []history.DarkChange // and what was not observed of it
+	Runs  []history.Run
+	Names map[sources.Ref]string // what the primitives of Found are called; others as in the list
+	Holes []history.Hole         // of which there is no record
+	List  cursor.List[int]       // places in Found, and behind a heading, in Rows
 }
 
 // heading stands between Found and Rows.
@@ -140,15 +141,19 @@ func troubleSpan(sc *Scene) string {
 	return s.Span.From.In(in).Format(time.DateTime) + " to " + s.Span.To.In(in).Format(layout+" MST")
 }
 
+// unrecordedText says for how long there is no record, and why; "": there is of all.
 func unrecordedText(s *TroubleState) string {
-	var sum time.Duration
-	for _, d := range s.Unrecorded {
-		sum += d.To.Sub(d.From)
+	sums := map[history.Why]time.Duration{}
+	for _, h := range s.Holes {
+		sums[h.Why()] += h.To.Sub(h.From)
 	}
-	if sum == 0 {
-		return ""
+	var texts []string
+	for _, why := range []history.Why{history.NotRecorded, history.Dropped} {
+		if sums[why] > 0 {
+			texts = append(texts, why.String()+" for "+format.Precise(sums[why]))
+		}
 	}
-	return "not recorded for " + format.Precise(sum)
+	return strings.Join(texts, ", ")
 }
 
 // noTrouble stands where nothing is listed.

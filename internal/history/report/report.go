@@ -38,7 +38,7 @@ type Report struct {
 	waits   []trouble.Trouble // the longest first
 	upTo    time.Time         // the events behind it were not read; zero: all were
 
-	unrecorded []sources.Dark // when nobody recorded
+	holes []history.Hole // of the Span
 }
 
 // Of how much a report tells: the events that are read, and the rows of a table.
@@ -123,8 +123,8 @@ func (r *Report) Markdown(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "# %s, %s to %s\n\n", title, r.at(r.Span.From), r.at(r.Span.To))
 	r.summary(&b)
-	if holes := r.unrecorded; len(holes) > 0 && holes[0].From.Equal(r.Span.From) {
-		fmt.Fprintf(&b, "\nNothing is recorded of the time before %s: neither the numbers nor the tables say anything about it.\n", r.at(holes[0].To))
+	if holes := r.holes; len(holes) > 0 && holes[0].From.Equal(r.Span.From) {
+		fmt.Fprintf(&b, "\nThe time before %s is %s: neither the numbers nor the tables say anything about it.\n", r.at(holes[0].To), holes[0].Why())
 	}
 	r.troubleTable(&b)
 	if r.Picture != "" {
@@ -137,7 +137,7 @@ func (r *Report) Markdown(out io.Writer) error {
 	r.eventTable(&b, "Actions, notes and what changed the clock or a server", "None is recorded. Actions and notes are those of the coordtops that run as the user who "+
 		"recorded, on the same machine: what others did is not known.", listed)
 	r.eventTable(&b, "Sources that did not answer", "None is recorded.", r.outages())
-	r.holes(&b)
+	r.holesList(&b)
 	fmt.Fprintf(&b, "\n## How to read this\n\nMade by coordtop from its recording. Times are in %s. A length such as \"1.0 s - 2.0 s\" lies between the two: "+
 		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller. Time before the first owner that was seen is no gap; what was not observed behind the last one may be. Of a gap that began before this time only its part in it is counted.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
 	_, err := io.WriteString(out, b.String())
@@ -305,16 +305,15 @@ func (r *Report) eventTable(b *strings.Builder, title, nothing string, wanted fu
 	}
 }
 
-func (r *Report) holes(b *strings.Builder) {
+func (r *Report) holesList(b *strings.Builder) {
 	b.WriteString("\n## Not recorded\n\n")
-	holes := r.unrecorded
-	if len(holes) == 0 {
-		b.WriteString("A coordtop ran all of the time. The numbers say what it could not observe or write.\n")
+	if len(r.holes) == 0 {
+		b.WriteString("A coordtop ran all of the time. The numbers say what it could not observe.\n")
 		return
 	}
-	b.WriteString("Nothing is known of these times: coordtop did not run, or could not write.\n\n")
-	for _, h := range holes {
-		fmt.Fprintf(b, "- %s to %s (%s)\n", r.at(h.From), r.at(h.To), format.Precise(h.To.Sub(h.From)))
+	b.WriteString("Nothing is known of these times: coordtop did not run, or could not write, or what it wrote was dropped.\n\n")
+	for _, h := range r.holes {
+		fmt.Fprintf(b, "- %s to %s (%s): %s\n", r.at(h.From), r.at(h.To), format.Precise(h.To.Sub(h.From)), h.Why())
 	}
 }
 

@@ -135,8 +135,9 @@ func both(t *testing.T, m made) (text, picture string) {
 
 func TestAReportDoesNotSayThatAllWasRecordedWhereARunLostSome(t *testing.T) {
 	t.Parallel()
-	text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "a"}, Since: time.Unix(0, 0), Dark: []sources.Dark{{From: time.Unix(10, 0), To: time.Unix(15, 0)}}}}})
-	if strings.Contains(text, "All of the time") || !strings.Contains(text, "A coordtop ran all of the time.") || !strings.Contains(text, "| 5.0 s |") {
+	lost := sources.Dark{From: time.Unix(10, 0), To: time.Unix(15, 0)}
+	text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "a"}, Since: time.Unix(0, 0), Dark: []sources.Dark{lost}, Holes: []history.Hole{{Dark: lost}}}}})
+	if strings.Contains(text, "ll of the time") || !strings.Contains(text, "00:00:15.000 (5.0 s): not recorded\n") || !strings.Contains(text, "| 5.0 s |") {
 		t.Errorf("five seconds were lost, and the report says\n%s", text)
 	}
 }
@@ -146,12 +147,12 @@ func TestAReportSaysFirstThatTheRecordingBeginsLater(t *testing.T) {
 	for from, want := range map[int64]bool{0: false, 20: true} {
 		r := report.Report{Zone: time.UTC, Span: history.Span{From: time.Unix(0, 0), To: time.Unix(60, 0)}}
 		var b strings.Builder
-		m := made{runs: []history.Run{{ID: 1, Span: history.Span{From: time.Unix(from, 0), To: time.Unix(60, 0)}}}}
+		m := made{lanes: []history.Lane{{Holes: []history.Hole{{Dark: sources.Dark{To: time.Unix(from, 0)}}}}}}
 		if err := errors.Join(r.Read(t.Context(), m, []sources.Ref{{}}), r.Markdown(&b)); err != nil {
 			t.Fatal(err)
 		}
 		head, _, _ := strings.Cut(b.String(), "## Numbers")
-		if got := strings.Contains(head, "Nothing is recorded of the time before 1970-01-01 00:00:20.000"); got != want {
+		if got := strings.Contains(head, "The time before 1970-01-01 00:00:20.000 is not recorded"); got != want {
 			t.Errorf("recorded from second %d on: %v\n%s", from, got, head)
 		}
 	}

@@ -21,7 +21,7 @@ func (r *Report) readTrouble(ctx context.Context, reader history.Reader, refs []
 	if err != nil {
 		return err
 	}
-	r.lanes, r.acts, r.unrecorded = in.Lanes, in.Acts, in.Unrecorded()
+	r.lanes, r.acts, r.holes = in.Lanes, in.Acts, in.Holes()
 	r.trouble = trouble.Worst(trouble.Find(&in))
 	for _, w := range trouble.Waits(&in) {
 		if w.Length.Min >= shortWait && len(r.waits) < mostWaits {
@@ -114,7 +114,7 @@ func (r *Report) summary(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// unknownEnds is how many terms ended for a cause that is not known.
+// unknownEnds counts the ends that were seen and of which nobody knows why.
 func (r *Report) unknownEnds() (n int) {
 	for i := range r.lanes {
 		for j := range r.lanes[i].Terms {

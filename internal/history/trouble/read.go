@@ -52,18 +52,20 @@ func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span h
 	return in, err
 }
 
-// Unrecorded are the stretches of the span in which no run recorded. What a run could not write or observe is in the Dark of
-// the lanes.
-func (in *Input) Unrecorded() (holes []sources.Dark) {
-	from := in.Span.From
-	for _, run := range in.Runs {
-		if run.From.After(from) && from.Before(in.Span.To) {
-			holes = append(holes, sources.Dark{From: from, To: sources.Earlier(run.From, in.Span.To)})
-		}
-		from = sources.Later(from, run.To)
+// Holes are the stretches of the span of which there is no record, of any primitive, and whether that was dropped. What a run
+// did not observe is in the Dark of the lanes.
+func (in *Input) Holes() (holes []history.Hole) {
+	if len(in.Lanes) == 0 { // nothing was ever recorded
+		return nil
 	}
-	if in.Span.To.Sub(from) > liveLag {
-		holes = append(holes, sources.Dark{From: from, To: in.Span.To})
+	for _, h := range in.Lanes[0].Holes { // they are those of all
+		least := time.Duration(0)
+		if h.From = sources.Later(h.From, in.Span.From); h.To.IsZero() || !h.To.Before(in.Span.To) {
+			h.To, least = in.Span.To, liveLag
+		}
+		if h.To.Sub(h.From) > least {
+			holes = append(holes, h)
+		}
 	}
 	return holes
 }
