@@ -83,11 +83,11 @@ func packRow(c *codec, f *pack.Fields, v, was *Row) {
 	}
 }
 
-// A Keyframe has about so many terms of its rows, and so many of each at least: in a recording of many rows the older ones
-// would take far more room than all else, and each jump of a replay reads a Keyframe.
+// A Keyframe has about so many terms of its rows, and so many of each at least, as the pane of a row lists: in a recording of
+// many rows the older ones would take far more room than all else, and each jump of a replay reads a Keyframe.
 const (
-	keyframeTerms = 1 << 16
-	leastTerms    = 8
+	keyframeTerms = 1 << 15
+	leastTerms    = 4
 )
 
 // terms are those of a row that a Keyframe has, the last ones, with what tells that there were others.

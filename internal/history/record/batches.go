@@ -12,21 +12,23 @@ type group struct {
 	open  bool
 	next  uint64 // the Seq that is due
 	count int
-	left  int // bytes of Inputs that it takes at least
+	told  int // events, but for renewals
+	left  int // how many bytes of Inputs it lacks until it is worth its keyframe; less than 0: none
 	began time.Time
 }
 
-// over reports whether another keyframe is due. The Inputs behind it take some times the room of the keyframe, as far as a jump
-// into the group stays short.
+// over reports whether another keyframe is due: the Inputs behind the last one take some times its room, or it takes long
+// to go through them, as each jump of a replay and each start does.
 func (g *group) over(now time.Time) bool {
-	return g.count >= leastInputs && g.left <= 0 || g.count >= mostInputs || now.Sub(g.began) >= longestGroup
+	return g.count >= leastInputs && g.left <= 0 || g.count >= mostInputs || g.told >= mostTold || now.Sub(g.began) >= longestGroup
 }
 
-// The bounds of a group.
+// The bounds of a group. An Input that changes an owner costs a jump some 18 us, a renewal 4.
 const (
 	leastInputs  = 20_000
 	mostInputs   = 80_000
-	timesKey     = 4
+	mostTold     = 30_000
+	timesKey     = 4 // so many times the room of its keyframe
 	longestGroup = time.Hour
 )
 
@@ -40,7 +42,7 @@ type batcher struct {
 	flushed time.Time     // up to when everything was written
 	idle    time.Duration // while nothing happens, flush writes only after so long; 0: each time
 
-	thin    bool // the Inputs were thinned
+	thin    bool // the Inputs have no renewals, as an earlier version left them out
 	follows bool // so was what is before the next group, which follows without a hole
 }
 
@@ -101,7 +103,11 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 	r.group.open = r.group.open && lost == 0
 	since := sources.Earlier(r.flushed, b.Span.From)
 	written, took := now, time.Now()
-	err := r.derived.flush(b, r.encoder, r.hub, state, since, r.store.Write, func() (err error) {
+	write := func(b *history.Batch) error {
+		r.group.told += len(b.Events)
+		return r.store.Write(b)
+	}
+	err := r.derived.flush(b, r.encoder, r.hub, state, since, write, func() (err error) {
 		if time.Since(took) >= every {
 			took = time.Now()
 			written, err = r.meanwhile(written, take)
