@@ -197,7 +197,6 @@ func termsOf(row *sources.Row) []sources.Term {
 // others were dropped before they could be written; zero: there were none.
 func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed []sources.Term, lost time.Time) {
 	was, list := termsOf(old), termsOf(row)
-	from := 0
 	switch n := len(was); {
 	case n == 0 || len(list) == 0:
 		return list, lost
@@ -207,21 +206,19 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 		}
 	case &was[0] == &list[0] && n == len(list):
 		return nil, lost
-	case n == len(list) && was[0].Start == list[0].Start: // an action was told late that ended an earlier one
+	default: // an earlier term changes too, where an action is told late that ended it
+		gone, _ := slices.BinarySearchFunc(was, list[0], func(t, first sources.Term) int { return t.Start.At.Compare(first.Start.At) })
+		if gone == n && len(list) == sources.MaxTerms {
+			lost = list[0].Start.At
+		}
 		for i := range list {
-			if list[i] != was[i] {
+			if was := was[gone:]; i >= len(was) || list[i] != was[i] {
 				changed = append(changed, list[i])
 			}
 		}
 		return changed, lost
-	default:
-		last := was[n-1]
-		from, _ = slices.BinarySearchFunc(list, last, func(t, last sources.Term) int { return t.Start.At.Compare(last.Start.At) })
-		if was = was[n-1:]; from == 0 && len(list) == sources.MaxTerms && list[0].Start.At.After(last.Start.At) {
-			lost = list[0].Start.At
-		}
 	}
-	for _, t := range list[from:] {
+	for _, t := range list {
 		if !slices.Contains(was, t) {
 			changed = append(changed, t)
 		}
