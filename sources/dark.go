@@ -122,8 +122,8 @@ func (r *Row) RecordedSince(s *State) time.Time {
 	return since
 }
 
-// Darkened returns the State as it is drawn by somebody who knows what came later: since says from when on a scope, or one
-// row, was not observed at that time; zero: it was, or that is not known. What s knows itself stays.
+// Darkened returns s with what was not observed then shown as stale, though that became known only later. since says from when on a
+// scope (row is nil), or one row, was not observed; zero: it was. What s shows as dark stays so.
 func (s *State) Darkened(since func(c *Scope, row *Row) time.Time) *State {
 	out := *s
 	out.Scopes, out.Sources, out.Rows = slices.Clone(s.Scopes), slices.Clone(s.Sources), slices.Clone(s.Rows)

@@ -43,21 +43,21 @@ func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sour
 	})
 }
 
-// listedWithin bounds how long what others did before the start waits for the first listings.
-const listedWithin = 10 * time.Second
+// The audit of others waits so long at most for the first listings, and looks so often whether they are complete.
+const (
+	listedWithin = 10 * time.Second
+	listedStep   = 100 * time.Millisecond
+)
 
-// awaitListings waits until each source was listed, if an earlier run knew it: what ended while nobody looked has ended
-// then, and an action can be its cause.
+// awaitListings waits, behind an earlier run, until each source was listed: only then is known what ended while nobody looked,
+// and an action can be its cause.
 func (r *recording) awaitListings(ctx context.Context, hub *sources.Hub) {
-	for !r.known.IsZero() && time.Since(r.began) < listedWithin && backoff.Sleep(ctx, followStep) == nil {
+	for !r.known.IsZero() && time.Since(r.began) < listedWithin && backoff.Sleep(ctx, listedStep) == nil {
 		if s := hub.State(); len(s.Scopes) > 0 && !slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return !c.Synced }) {
 			return
 		}
 	}
 }
-
-// followStep is how often it is looked whether all is listed.
-const followStep = 100 * time.Millisecond
 
 // sourceOf is the name here of the source that somebody acted on: another config, or a URL, may give
 // its server another name. "": it is not watched.

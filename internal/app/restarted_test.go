@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// pastLine is what the tests read of a line of history.
+// pastLine has the fields of a line of `history -o json` that these tests look at.
 type pastLine struct {
 	What, Name, Cause string
 	Owner             *struct{ ID, Label string }

@@ -15,11 +15,12 @@ type Alias struct {
 	How  sources.Known // Inferred: a guess
 }
 
-// Aliases are looked for among the last events of all that have none yet, so many for each of them; those about actions have
-// no alias. As long as some are found it is done again, without those that are busy and were found.
+// Aliases are looked for among the last events of all primitives that have none yet: so many for each of them, and so many in all.
+// Events about actions have none. As long as some are found, those of the others are read again.
 const (
-	aliasEvents = 20
-	aliasTries  = 5
+	aliasEvents     = 20
+	mostAliasEvents = 20_000
+	aliasTries      = 5
 )
 
 // Aliases reads what refs are called; those without an alias are left out. All are asked for together: a question about one costs
@@ -31,7 +32,7 @@ func Aliases(ctx context.Context, r EventReader, refs []sources.Ref) (map[source
 		if len(missing) == 0 {
 			break
 		}
-		events, err := r.Events(ctx, time.Unix(1<<33, 0), aliasEvents*len(missing), 0, EventFilter{Refs: missing})
+		events, err := r.Events(ctx, time.Unix(1<<33, 0), min(aliasEvents*len(missing), mostAliasEvents), 0, EventFilter{Refs: missing})
 		if err != nil {
 			return nil, err
 		}

@@ -5,16 +5,16 @@
 //
 // A recording is what entered the model of a Hub (sources.Input), in groups: each begins with
 // a whole model, a sources.Keyframe, so that the state at any instant is made again from one
-// group. Versions before left the renewals out of old groups: what they tell of leases is unknown in them
-// ([Position].Thin). Beside the groups a store keeps what is derived from them and must be found quickly:
+// group. Before version 6 of the file the renewals were left out of old groups: what they tell of leases is unknown
+// there ([Position].Thin). Beside the groups a store keeps what is derived from them and must be found quickly:
 // terms, levels of semaphores, events, and the stretches in which nothing was observed.
 //
 // A [Run] is one process that recorded. Between the end of a run and the start of the next
-// nobody recorded: that time is not observed, and nothing is said about it. The same holds for
-// what was lost while the recorder could not write.
+// nobody recorded: that time is not recorded, and nothing is said about it. The same holds for
+// what was lost while the recorder could not write. [Why] has the words for what is not known.
 //
-// What the program never shows is never recorded. Two encoders write to a store: the codec of
-// package sources (inputs) and that of the events. Neither writes a nonce, a Guard or, with
+// What the program never shows is never recorded. What is written to a store
+// went through the codec of package sources. It never writes a nonce, a Guard or, with
 // unrecorded_data, any data: see [coordtop/sources.Encoder.Event] for the events.
 //
 // # Who uses it

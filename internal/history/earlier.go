@@ -11,11 +11,11 @@ import (
 	"coordtop/sources"
 )
 
-// eventsBefore is how many events of before a beginning are read: as many as a screen keeps.
+// eventsBefore is how many earlier events are read when a board or a replay begins: as many as a screen keeps.
 const eventsBefore = 4000
 
-// Earlier returns the events that were recorded before now, for a screen that begins then: as many as that keeps, in the
-// order of their runs, with an EventRestarted of no source where nobody recorded between two of them.
+// Earlier returns the last events that were recorded before now, run by run, as many as a screen keeps. Where nobody recorded
+// between two runs stands an EventRestarted of no source.
 func Earlier(ctx context.Context, r Reader, now time.Time) ([]sources.Event, error) {
 	events, err := r.Events(ctx, now, eventsBefore, 0, EventFilter{})
 	if err != nil {
@@ -25,7 +25,7 @@ func Earlier(ctx context.Context, r Reader, now time.Time) ([]sources.Event, err
 	return withHoles(events, append(runs, Run{ID: math.MaxInt64, Span: Span{From: now}})), err
 }
 
-// withHoles orders events by their runs, and adds the time between two of these.
+// withHoles orders events by their runs, and adds an event where nobody recorded between two runs.
 func withHoles(events []Event, runs []Run) (all []sources.Event) {
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq)) })
 	var to time.Time

@@ -7,23 +7,20 @@ import (
 	"coordtop/sources"
 )
 
-// hindsight is what of a stretch of a recording turned out not to have been observed, also where that was noticed later.
+// hindsight knows which time of a stretch was not observed. A source is silent from its last answer on, but that is noticed
+// seconds later: a replay can show it from the beginning.
 type hindsight struct {
 	span Span
 	dark []DarkChange
 }
 
-// For how long what was read holds, and how long before now the recording may not yet say what was not observed.
 const (
-	foreseen = time.Minute
-	unsure   = 10 * time.Second
+	foreseen     = time.Minute      // is read at a time
+	unsure       = 10 * time.Second // may pass until a silence is noticed: what is younger is read again
+	betweenLooks = time.Second      // a single row is not drawn as not observed for less: that lies between two looks of any row that is polled
 )
 
-// betweenLooks is what a row is not observed for at least that is drawn so: for less any polled row may be otherwise
-// between two looks, which its lane says.
-const betweenLooks = time.Second
-
-// read brings it up to date for an instant.
+// read reads the minute from an instant on, unless it is known.
 func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) (err error) {
 	if reader == nil || !at.Before(h.span.From) && at.Before(h.span.To) {
 		return nil
@@ -34,7 +31,7 @@ func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) 
 	return err
 }
 
-// at is what was not observed at an instant.
+// at returns the stretches without observation that an instant lies in.
 func (h *hindsight) at(t time.Time) []DarkChange {
 	var dark []DarkChange
 	for _, d := range h.dark {
@@ -48,7 +45,7 @@ func (h *hindsight) at(t time.Time) []DarkChange {
 	return dark
 }
 
-// darkened is a State as it is drawn by somebody who knows of dark.
+// darkened is s, with what was not observed then shown as such.
 func darkened(s *sources.State, dark []DarkChange) *sources.State {
 	if len(dark) == 0 {
 		return s

@@ -27,7 +27,7 @@ type Player struct {
 	reader EventReader
 	stop   context.CancelFunc
 	joined sync.WaitGroup
-	later  hindsight     // of the goroutine
+	later  hindsight     // only the goroutine uses it
 	asked  chan struct{} // capacity 1: there is something to do
 	wake   chan struct{} // capacity 1
 
@@ -35,7 +35,7 @@ type Player struct {
 	todo wish
 	quit context.CancelFunc // ends the move that is under way; nil: there is none
 	view view
-	told *sources.State // what view was made of: the State as it was published
+	told *sources.State // the State as it was published, of which that of view is made
 }
 
 // wish is what was asked for and not begun. Where both are asked for, seek comes first.
@@ -63,11 +63,11 @@ type Position struct {
 	Began   time.Time // when that did
 	End     bool      // nothing is recorded behind At
 	Thin    bool      // renewals are not recorded here, nor what they told of leases
-	Hole    Span      // nobody recorded then: it was skipped just before At, or At lies in it; zero: there is none
+	Hole    Span      // a stretch that nobody recorded: At lies in it, or just behind it; zero: there is none
 	Err     error     // why the last move did not succeed
 
-	Believed bool         // the state is as it was believed then; else as it is known now, from what came later
-	Dark     []DarkChange // what is known now not to have been observed at At, also where it is not shown
+	Believed bool         // the state is what the screen showed then; else it shows too what became known later
+	Dark     []DarkChange // what was not observed at At, as became known later; also where Believed
 
 	// Cuts counts how often the state was not made from the one shown before. Whoever keeps rows
 	// or events begins anew then.

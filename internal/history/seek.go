@@ -39,7 +39,7 @@ type seeker struct {
 	at       sources.Instant       // the instant it has reached: that of last, or a later one
 	marks    []sources.Instant     // the publishes since the group that was opened with which something happened
 	hole     Span
-	behind   *Piece // it begins a group behind a hole, and was not gone to; nil: there is none
+	behind   *Piece // the next one, if it begins behind a hole and the seeker stands before that; else nil
 }
 
 // open goes to where a Cursor of the Log begins.

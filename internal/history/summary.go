@@ -27,10 +27,11 @@ func (l *Lane) Summary(span Span) Summary {
 	if s.Leveled {
 		s.Changes = lane.Changes(l.Terms, span.From)
 	}
+	named := map[string]bool{}
 	for i := range slices.Backward(l.Terms) {
 		t := &l.Terms[i]
-		if name := t.Owner.Name(); !slices.Contains(s.Owners, name) {
-			s.Owners = append(s.Owners, name)
+		if name := t.Owner.Name(); !named[name] {
+			s.Owners, named[name] = append(s.Owners, name), true
 		}
 		switch {
 		case t.End.How == sources.Unknown || !t.End.At.Before(span.To): // it lasted, or the recording ends here

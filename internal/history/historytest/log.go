@@ -132,7 +132,7 @@ func (l *Log) Events(_ context.Context, at time.Time, before, after int, of hist
 	return all[max(later-before, 0):min(later+after, len(all))], nil
 }
 
-// darkOf is what was not observed as far as a State knows.
+// darkOf returns what is dark in a State.
 func darkOf(s *sources.State) (dark []history.DarkChange) {
 	for i := range s.Scopes {
 		for _, d := range s.Scopes[i].Dark {

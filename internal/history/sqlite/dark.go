@@ -55,7 +55,7 @@ type darkness struct {
 	kept   int64           // from when on nothing was dropped
 	runs   map[int64]int64 // when each ended; endless: it records
 	holes  []period        // nobody recorded, or records were lost or dropped
-	told   []history.Hole  // the same, and which of that
+	causes []history.Hole  // the same for all times, cut where it is for another reason
 	scopes map[int64][]period
 	own    map[int64][]period // of single lanes
 }
@@ -84,7 +84,7 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 	d.holes = append(d.holes, period{p.from, endless})
 	q.each(ctx, "select since from kept", nil, []any{&d.kept}, func() {})
 	q.each(ctx, "select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, period{max(p.from, d.kept), p.to}) })
-	d.tell(union(d.holes), recorded, live)
+	d.explain(union(d.holes), recorded, live)
 	d.holes = append(d.holes, period{0, d.kept})
 	d.holes = slices.DeleteFunc(union(d.holes), func(p period) bool { return !p.touches(window) })
 	var scope, run int64
@@ -125,11 +125,12 @@ func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.Dar
 	return all, err
 }
 
-// tell keeps the holes: what nobody recorded, and what was dropped of the runs. live reports whether one records now.
-func (d *darkness) tell(unrecorded, runs []period, live bool) {
+// explain keeps why there is no record: nobody recorded, or it was dropped of one of the runs. live reports whether one records
+// now.
+func (d *darkness) explain(unrecorded, runs []period, live bool) {
 	add := func(p period, dropped bool) {
 		if p.from < p.to {
-			d.told = append(d.told, history.Hole{Dark: p.dark(), Dropped: dropped})
+			d.causes = append(d.causes, history.Hole{Dark: p.dark(), Dropped: dropped})
 		}
 	}
 	for _, p := range unrecorded {
@@ -140,7 +141,7 @@ func (d *darkness) tell(unrecorded, runs []period, live bool) {
 	for _, r := range runs {
 		add(period{r.from, min(r.to, d.kept)}, true)
 	}
-	slices.SortFunc(d.told, func(a, b history.Hole) int { return a.From.Compare(b.From) })
+	slices.SortFunc(d.causes, func(a, b history.Hole) int { return a.From.Compare(b.From) })
 }
 
 // readOwn reads the stretches of lanes.

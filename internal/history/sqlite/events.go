@@ -64,7 +64,7 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 type around struct {
 	*query
 	at    int64
-	kept  int64           // what is older is to be dropped
+	kept  int64           // what happened before counts as dropped
 	kinds int64           // a bit for each
 	lanes map[uint64]bool // nil: any
 	refs  map[int64]sources.Ref

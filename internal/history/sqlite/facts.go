@@ -10,8 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// When the terms and events that came in become blocks: at once when they are so much, else every minute if they are so many as
-// shall be in one at least. Fewer become one row.
+// The terms and events that came in become blocks at once when they take so many bytes. Else it is looked every minute: so many of
+// them become blocks, fewer become one row. A block has so many at least.
 const (
 	blockBytes = 4 << 20
 	blockEvery = time.Minute
@@ -26,8 +26,8 @@ type recent struct {
 	terms  []sources.TermFact // each once
 	place  map[termKey]int    // in terms
 	events []sources.EventFact
-	length int       // of all in the file
-	opened time.Time // when the first row was written that stands alone; zero: there is none
+	length int       // bytes of all, as they were written first
+	opened time.Time // when the first row was written that is not joined to the others; zero: all are
 }
 
 // termKey tells a term from all others.
@@ -112,7 +112,7 @@ func (w *Writer) knownLane(lane uint64) *knownLane {
 	return l
 }
 
-// runs takes what is said of terms.
+// runs notes what is said of terms: which go on, and in which hues.
 func (w *Writer) runs(list []sources.TermFact) {
 	for i := range list {
 		f := &list[i]
@@ -135,7 +135,7 @@ func (t *tx) block() {
 	slices.SortFunc(terms, compareTerms)
 	slices.SortStableFunc(events, func(a, b sources.EventFact) int { return cmp.Compare(a.Lane, b.Lane) })
 	for len(terms)+len(events) > 0 && t.err == nil {
-		n, m := 0, 0
+		n, m := 0, 0 // all of a lane is in one block
 		for n+m < blockFacts && (n < len(terms) || m < len(events)) {
 			lane := uint64(endless)
 			if n < len(terms) {

@@ -98,18 +98,17 @@ func (l *knownLane) program(term *sources.Term) *hued {
 // hue returns the hue of who owns the lane from now on: the one that it had, else the lowest
 // that nobody has.
 func (l *knownLane) hue(term *sources.Term) uint8 {
-	known := l.program(term)
-	if known == nil {
-		var taken [256]bool
-		for _, r := range l.recent[max(len(l.recent)-hues+1, 0):] {
-			taken[r.hue] = true
-		}
-		of := *term
-		of.Hue = uint8(slices.Index(taken[:], false))
-		l.owned(&of)
-		known = l.program(term)
+	if known := l.program(term); known != nil {
+		return known.hue
 	}
-	return known.hue
+	var taken [256]bool
+	for _, r := range l.recent[max(len(l.recent)-hues+1, 0):] { // the oldest goes where there are so many
+		taken[r.hue] = true
+	}
+	of := *term
+	of.Hue = uint8(slices.Index(taken[:], false))
+	l.owned(&of)
+	return of.Hue
 }
 
 // scope finds the scope of a source, or makes it.

@@ -55,7 +55,7 @@ func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, terms 
 		l.Before, terms = &terms[0], terms[1:]
 	}
 	l.Terms = terms
-	l.Dark, l.Holes = all.unobserved(known), all.dark.told
+	l.Dark, l.Holes = all.unobserved(known), all.dark.causes
 }
 
 const levelsOfALane = "select at, taken, high, gone from level where lane = ?1 and at < ?3 and at >= coalesce((select max(at) from level where lane = ?1 and at <= ?2), ?2) order by at"

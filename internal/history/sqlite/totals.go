@@ -199,16 +199,17 @@ func (a *everything) add(total []lane.Part, body []byte) error {
 	return err
 }
 
-// most is about how many terms are held at once.
-const most = 500_000
+// summedTerms is about how many terms are held at once.
+const summedTerms = 500_000
 
-// sum sums up the terms of a window, for each of the lanes, some of which are in the order of their numbers.
+// sum sums up the terms of a window for each of the lanes, which are in the order of their numbers: as many at a time as have
+// not too many terms.
 func (q *query) sum(ctx context.Context, window period, all *everything) (parts []lane.Part) {
 	terms := 0
 	if q.has >= 6 {
 		q.each(ctx, "select coalesce(sum(terms), 0) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
 	}
-	for some := range slices.Chunk(all.lanes, max(len(all.lanes)/(terms/most+1), 1)) {
+	for some := range slices.Chunk(all.lanes, max(len(all.lanes)/(terms/summedTerms+1), 1)) {
 		found := q.terms(ctx, some, window, all.dark)
 		for i := range some {
 			if q.over(ctx) {
