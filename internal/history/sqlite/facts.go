@@ -13,7 +13,7 @@ import (
 // The terms and events that came in become blocks at once when they take so many bytes. Else it is looked every minute: so many of
 // them become blocks, fewer become one row. A block has so many at least.
 const (
-	blockBytes = 4 << 20
+	blockBytes = 1 << 20
 	blockEvery = time.Minute
 	blockFacts = 4000
 )
