@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/charmbracelet/x/term"
@@ -56,11 +57,18 @@ const (
 	gcPercent      = 50  // after it: less memory for more collections
 )
 
+// readsMuch says that this process reads a recording, and keeps firstGCPercent for that: half of the time went to collections.
+var readsMuch atomic.Bool
+
 // collectLate sets GOGC to firstGCPercent, and to gcPercent at the first collection: nothing refers to the object,
 // so its cleanup runs then. It has 64 bytes because tiny objects share a block and may outlive it.
 func collectLate() {
 	debug.SetGCPercent(firstGCPercent)
-	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, gcPercent)
+	runtime.AddCleanup(new([64]byte), func(percent int) {
+		if !readsMuch.Load() {
+			debug.SetGCPercent(percent)
+		}
+	}, gcPercent)
 }
 
 // OS returns the Environment of this process. A write to a closed pipe is an error from

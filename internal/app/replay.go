@@ -87,6 +87,7 @@ func speeds() string {
 // recorded is the recording that an argument names, else that of this machine, and the config to show
 // it with: of a file that may be a colleague's only our keys hold, and its title is the file's own.
 func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Reader, config.Config, error) {
+	readsMuch.Store(true)
 	c, err := p.settings.found()
 	if err != nil && !errors.Is(err, errNothing) {
 		return nil, c, err

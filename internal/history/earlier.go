@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -41,4 +42,60 @@ func withHoles(events []Event, runs []Run) (all []sources.Event) {
 		to, live = sources.Later(to, run.To), live || run.Live
 	}
 	return all
+}
+
+// earlierEvents are those of before a group.
+type earlierEvents struct {
+	list []sources.Event
+	owed bool // as in seeker
+	err  error
+}
+
+// readBefore reads in the background the events of the run up to the one numbered last, in the order of their numbers, behind
+// those of earlier runs: where the clock was set back before, earlier ones have later times.
+func (r *seeker) readBefore(ctx context.Context, last uint64) {
+	r.reading = make(chan earlierEvents, 1)
+	group, shown := *r, r.hub.State().LastSeq
+	spawn.Go(ctx, nil, func() { // join waits for it
+		e := earlierEvents{err: spawn.ErrPanic}
+		defer func() { group.reading <- e }()
+		e = group.readEarlier(ctx, last, shown)
+	})
+}
+
+// readEarlier reads them, where the State of the group has the events up to the one numbered shown.
+func (r *seeker) readEarlier(ctx context.Context, last, shown uint64) (e earlierEvents) {
+	after := 0
+	steps, err := r.reader.Events(ctx, r.began, eventsBefore, eventsBefore, EventFilter{Kinds: []sources.EventKind{sources.EventClockStep}})
+	if slices.ContainsFunc(steps, func(e Event) bool { return e.Run == r.run && e.Seq <= last }) {
+		after = eventsBefore
+	}
+	if err != nil {
+		return earlierEvents{err: err}
+	}
+	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, after, EventFilter{})
+	if err != nil {
+		return earlierEvents{err: err}
+	}
+	events = slices.DeleteFunc(events, func(e Event) bool { return e.Run > r.run || e.Run == r.run && e.Seq > last })
+	e.owed = slices.ContainsFunc(events, func(e Event) bool { return e.Run == r.run && e.Seq > shown && e.Kind.Happened() })
+	runs, err := r.log.Runs(ctx)
+	e.list, e.err = withHoles(events, runs[:numbered(runs, r.run)+1]), err
+	return e
+}
+
+// join waits for readBefore, and returns the first error.
+func (r *seeker) join(err error) error {
+	if r.reading == nil {
+		return err
+	}
+	e := <-r.reading
+	r.reading, r.before, r.owed = nil, e.list, e.owed
+	if at := r.published; r.owed && at != (sources.Instant{}) {
+		if n := r.marksBefore(at); n == len(r.marks) || r.marks[n] != at {
+			r.marks = slices.Insert(r.marks, n, at)
+		}
+		r.owed = false
+	}
+	return cmp.Or(err, e.err)
 }

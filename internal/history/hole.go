@@ -9,7 +9,7 @@ import (
 func (r *seeker) cross(ctx context.Context) error {
 	p, from := r.behind, r.last.Wall
 	r.behind, r.queue, r.thin = nil, p.Inputs, p.Thin
-	err := r.begin(ctx, p.Keyframe)
+	err := r.join(r.begin(ctx, p.Keyframe))
 	r.hole = Span{From: from, To: r.at.Wall}
 	return err
 }

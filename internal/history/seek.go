@@ -21,29 +21,36 @@ type seeker struct {
 	log    Log
 	reader EventReader
 
-	cursor   Cursor
-	run      int64
-	runBegan time.Time
-	live     bool // the run was not over when its end was met
-	replayer *sources.Replayer
-	hub      *sources.Hub // of replayer; nil: nothing was read
-	before   []sources.Event
-	events   *sources.Subscription // of hub, for marks
-	owed     bool                  // something happened before the keyframe that is published behind it
-	queue    []sources.Input       // read and not applied
-	thin     bool                  // it was thinned
-	opened   time.Time             // where the group was looked for
-	began    time.Time             // when the group begins
-	first    uint64                // Seq of the first Input behind the keyframe
-	last     sources.Instant       // of the Input that was applied last
-	at       sources.Instant       // the instant it has reached: that of last, or a later one
-	marks    []sources.Instant     // the publishes since the group that was opened with which something happened
-	hole     Span
-	behind   *Piece // the next one, if it begins behind a hole and the seeker stands before that; else nil
+	cursor    Cursor
+	run       int64
+	runBegan  time.Time
+	live      bool // the run was not over when its end was met
+	replayer  *sources.Replayer
+	hub       *sources.Hub       // of replayer; nil: nothing was read
+	reading   chan earlierEvents // what is before the group; nil: that is known
+	before    []sources.Event
+	events    *sources.Subscription // of hub, for marks
+	owed      bool                  // something happened before the keyframe that is published behind it
+	published sources.Instant       // the first publish behind the keyframe
+	queue     []sources.Input       // read and not applied
+	thin      bool                  // it was thinned
+	opened    time.Time             // where the group was looked for
+	began     time.Time             // when the group begins
+	first     uint64                // Seq of the first Input behind the keyframe
+	last      sources.Instant       // of the Input that was applied last
+	at        sources.Instant       // the instant it has reached: that of last, or a later one
+	marks     []sources.Instant     // the publishes since the group that was opened with which something happened
+	hole      Span
+	behind    *Piece // the next one, if it begins behind a hole and the seeker stands before that; else nil
 }
 
 // open goes to where a Cursor of the Log begins.
 func (r *seeker) open(ctx context.Context, run int64, t time.Time) error {
+	return r.join(r.enter(ctx, run, t))
+}
+
+// enter is open without join.
+func (r *seeker) enter(ctx context.Context, run int64, t time.Time) error {
 	c, err := r.log.Cursor(ctx, run, t)
 	if err != nil {
 		return err
@@ -69,10 +76,14 @@ func numbered(runs []Run, id int64) int {
 	return slices.IndexFunc(runs, func(run Run) bool { return run.ID == id })
 }
 
-// begin makes the model of a keyframe. Where nothing was published yet it goes on to the first State.
+// begin makes the model of a keyframe. Where nothing was published yet it goes on to the first State. What is before may still
+// be read then: join waits for it.
 func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
+	if err := r.join(nil); err != nil {
+		return err
+	}
 	r.replayer = sources.NewReplayerAt(k, sources.HubOptions{})
-	r.hub, r.before, r.owed = r.replayer.Hub(), nil, false
+	r.hub, r.before, r.owed, r.published = r.replayer.Hub(), nil, false, sources.Instant{}
 	defer func() {
 		if err != nil {
 			r.hub = nil
@@ -88,38 +99,12 @@ func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	r.began, r.last = r.at.Wall, r.at
 	r.events = r.hub.Subscribe(k.LastEvent())
 	if r.reader != nil {
-		if err := r.readBefore(ctx, k.LastEvent()); err != nil {
-			return err
-		}
+		r.readBefore(ctx, k.LastEvent())
 	}
 	if r.hub.State().Rev > 0 {
 		return nil
 	}
 	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
-}
-
-// readBefore reads the events of the run up to the one numbered last, in the order of their numbers, behind those of
-// earlier runs: where the clock was set back before, earlier ones have later times.
-func (r *seeker) readBefore(ctx context.Context, last uint64) error {
-	after := 0
-	steps, err := r.reader.Events(ctx, r.began, eventsBefore, eventsBefore, EventFilter{Kinds: []sources.EventKind{sources.EventClockStep}})
-	if slices.ContainsFunc(steps, func(e Event) bool { return e.Run == r.run && e.Seq <= last }) {
-		after = eventsBefore
-	}
-	if err != nil {
-		return err
-	}
-	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, after, EventFilter{})
-	if err != nil {
-		return err
-	}
-	events = slices.DeleteFunc(events, func(e Event) bool { return e.Run > r.run || e.Run == r.run && e.Seq > last })
-	r.owed = slices.ContainsFunc(events, func(e Event) bool {
-		return e.Run == r.run && e.Seq > r.hub.State().LastSeq && e.Kind.Happened()
-	})
-	runs, err := r.log.Runs(ctx)
-	r.before = withHoles(events, runs[:numbered(runs, r.run)+1])
-	return err
 }
 
 // fill reads on until it has an Input to apply. An error wraps errEnd where the run has no
@@ -139,7 +124,7 @@ func (r *seeker) fill(ctx context.Context) error {
 		}
 		r.queue, r.thin = p.Inputs, p.Thin
 		if p.Keyframe != nil {
-			if err := r.begin(ctx, p.Keyframe); err != nil {
+			if err := r.join(r.begin(ctx, p.Keyframe)); err != nil {
 				return err
 			}
 		}
@@ -171,8 +156,13 @@ func (r *seeker) apply(ctx context.Context, stop func(*sources.Input) bool) erro
 			return err
 		}
 		r.last, r.at = in.At, in.At
-		if in.Kind == sources.InputPublished && r.happened() {
-			r.marks = append(r.marks, in.At)
+		if in.Kind == sources.InputPublished {
+			if r.published == (sources.Instant{}) {
+				r.published = in.At
+			}
+			if r.happened() {
+				r.marks = append(r.marks, in.At)
+			}
 		}
 		r.queue = r.queue[1:]
 	}
@@ -205,13 +195,13 @@ func (r *seeker) seek(ctx context.Context, t time.Time) error {
 	}
 	ahead := t.Sub(r.at.Wall)
 	if near := r.hub != nil && ahead >= 0 && ahead < time.Minute; !near {
-		if err := r.open(ctx, 0, t); errors.Is(err, ErrNothing) {
+		if err := r.enter(ctx, 0, t); errors.Is(err, ErrNothing) {
 			return r.toEnd(ctx)
 		} else if err != nil {
-			return err
+			return r.join(err)
 		}
 	}
-	return r.until(ctx, t)
+	return r.join(r.until(ctx, t))
 }
 
 // until applies all Inputs up to t, which is then the instant it has reached.
@@ -305,11 +295,11 @@ func (r *seeker) toEndOfLast(ctx context.Context, runs []Run) (last Run, err err
 }
 
 func (r *seeker) toEndOf(ctx context.Context, run Run) error {
-	err := r.open(ctx, run.ID, run.To)
+	err := r.enter(ctx, run.ID, run.To)
 	if err == nil {
 		err = r.until(ctx, run.To)
 	}
-	if errors.Is(err, errEnd) {
+	if err = r.join(err); errors.Is(err, errEnd) {
 		return nil
 	}
 	return err

@@ -47,7 +47,7 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 			}
 		}
 		if a.has >= 6 {
-			a.eachRecent(ctx, func(_ []sources.TermFact, list []sources.EventFact, _ int) { a.recent = append(a.recent, list...) })
+			a.eachRecent(ctx, func(_ []sources.TermFact, list []sources.EventFact) { a.recent = append(a.recent, list...) })
 		}
 		earlier := a.side(ctx, before, true)
 		later := a.side(ctx, after, false)

@@ -10,10 +10,10 @@ import (
 	"coordtop/sources"
 )
 
-// The terms and events that came in become blocks at once when they take so many bytes. Else it is looked every minute: so many of
-// them become blocks, fewer become one row. A block has so many at least.
+// Terms and events that came in become blocks as soon as there are mostRecent: each question decodes them all. Else it is looked
+// every minute: at least blockFacts of them become blocks, fewer become one row. A block has blockFacts at least.
 const (
-	blockBytes = 1 << 20
+	mostRecent = 40_000
 	blockEvery = time.Minute
 	blockFacts = 4000
 )
@@ -26,7 +26,7 @@ type recent struct {
 	terms  []sources.TermFact // each once
 	place  map[termKey]int    // in terms
 	events []sources.EventFact
-	length int       // bytes of all, as they were written first
+	told   int       // terms and events in the rows: some terms are in several
 	opened time.Time // when the first row was written that is not joined to the others; zero: all are
 }
 
@@ -59,29 +59,28 @@ func (r *recent) add(f *sources.TermFact) {
 func (t *tx) keep(now time.Time) {
 	r := &t.w.recent
 	if len(t.terms)+len(t.events) > 0 {
-		body := encodeFacts(t.w.encoder, t.terms, t.events)
-		t.insert("insert into recent(body) values(?)", packed(body))
-		r.take(t.terms, t.events, len(body))
+		t.insert("insert into recent(body) values(?)", packed(encodeFacts(t.w.encoder, t.terms, t.events)))
+		r.take(t.terms, t.events)
 		if r.opened.IsZero() {
 			r.opened = now
 		}
 	}
 	due := !r.opened.IsZero() && now.Sub(r.opened) >= blockEvery
 	switch {
-	case r.length >= blockBytes || due && len(r.terms)+len(r.events) >= blockFacts:
+	case r.told >= mostRecent || due && len(r.terms)+len(r.events) >= blockFacts:
 		t.block()
 	case due:
 		t.exec("delete from recent")
 		t.insert("insert into recent(body) values(?)", packed(encodeFacts(t.w.encoder, r.terms, r.events)))
-		r.opened = time.Time{}
+		r.told, r.opened = len(r.terms)+len(r.events), time.Time{}
 	}
 }
 
-func (r *recent) take(terms []sources.TermFact, events []sources.EventFact, length int) {
+func (r *recent) take(terms []sources.TermFact, events []sources.EventFact) {
 	for i := range terms {
 		r.add(&terms[i])
 	}
-	r.events, r.length = append(r.events, events...), r.length+length
+	r.events, r.told = append(r.events, events...), r.told+len(terms)+len(events)
 }
 
 // load reads what the file has of terms that go on, of what is recent, and of who owned what last.
@@ -96,9 +95,9 @@ func (t *tx) load() {
 		}
 	}
 	t.each("select body from running", nil, []any{&body}, func() { t.w.runs(t.decoded(body)) })
-	t.eachRecent(context.Background(), func(terms []sources.TermFact, events []sources.EventFact, length int) {
+	t.eachRecent(context.Background(), func(terms []sources.TermFact, events []sources.EventFact) {
 		t.w.runs(terms)
-		t.w.recent.take(terms, events, length)
+		t.w.recent.take(terms, events)
 	})
 }
 
@@ -246,17 +245,16 @@ func encodeFacts(encoder *sources.Encoder, terms []sources.TermFact, events []so
 }
 
 // eachRecent calls f with what is in each row.
-func (s *statements) eachRecent(ctx context.Context, f func(terms []sources.TermFact, events []sources.EventFact, length int)) {
+func (s *statements) eachRecent(ctx context.Context, f func(terms []sources.TermFact, events []sources.EventFact)) {
 	var body []byte
 	s.each(ctx, "select body from recent order by id", nil, []any{&body}, func() {
 		var terms []sources.TermFact
 		var events []sources.EventFact
-		raw := s.unpacked(body)
-		if s.err == nil {
+		if raw := s.unpacked(body); s.err == nil {
 			terms, events, s.err = decodeFacts(raw)
 		}
 		if s.err == nil {
-			f(terms, events, len(raw))
+			f(terms, events)
 		}
 	})
 }

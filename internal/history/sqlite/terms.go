@@ -109,7 +109,7 @@ func (s *search) going(ctx context.Context) {
 		}
 	}
 	s.each(ctx, "select body from running where n between ? and ?", []any{s.first / runningLanes, s.last / runningLanes}, []any{&body}, func() { all(s.decoded(body)) })
-	s.eachRecent(ctx, func(terms []sources.TermFact, _ []sources.EventFact, _ int) { all(terms) })
+	s.eachRecent(ctx, func(terms []sources.TermFact, _ []sources.EventFact) { all(terms) })
 }
 
 // sorted completes what was found with what began before, and orders it.
