@@ -366,7 +366,7 @@ func TestTheLegendCountsOnlyWhatWasObserved(t *testing.T) {
 	}{
 		{"a window with a silence in it", 160, 48, "4", []string{"taken on average", "┄ not observed          1", "full for 20 s"}},
 		{"nobody observed the window", 160, 48, "1", []string{"nothing is known of this window", "no gap seen"}},
-		{"nobody observed the window, on a small screen", 80, 24, "1", []string{"ALL LANES  changes 0", "not observed up to 112 s", "no gap seen"}},
+		{"nobody observed the window, on a small screen", 80, 24, "1", []string{"ALL LANES  changes 0", "not known up to 112 s", "no gap seen"}},
 	} {
 		d := drive(newTestFeed(hour.State()), Options{Width: c.w, Height: c.h})
 		d.feed.Pass(hour.Now().Sub(d.feed.Now()))

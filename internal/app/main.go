@@ -57,7 +57,7 @@ const (
 	gcPercent      = 50  // after it: less memory for more collections
 )
 
-// readsMuch says that this process reads a recording, and keeps firstGCPercent for that: half of the time went to collections.
+// readsMuch is true where a recording is read, which keeps firstGCPercent: else half of the time goes to collections.
 var readsMuch atomic.Bool
 
 // collectLate sets GOGC to firstGCPercent, and to gcPercent at the first collection: nothing refers to the object,

@@ -1,8 +1,11 @@
 package history
 
 import (
+	"strings"
 	"time"
 
+	"coordtop/internal/format"
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -72,6 +75,34 @@ func (l *Lane) WhyUnknown(dark []sources.Dark) (all []Unknown) {
 		}
 	}
 	return all
+}
+
+// Unknowns is for how long nothing is known, by Why.
+type Unknowns [Dropped + 1]time.Duration
+
+// Unknowns sums up pieces of the lane, in order.
+func (l *Lane) Unknowns(pieces []lane.Piece) (sums Unknowns) {
+	var dark []sources.Dark
+	for _, p := range pieces {
+		if p.Kind == lane.Unobserved || p.Kind == lane.Unrecorded {
+			dark = append(dark, sources.Dark{From: p.From, To: p.To})
+		}
+	}
+	for _, u := range l.WhyUnknown(dark) {
+		sums[u.Why] += u.To.Sub(u.From)
+	}
+	return sums
+}
+
+// String names each reason with its length, as "not observed 2.0 s, dropped 1m00s"; "": all is known.
+func (u Unknowns) String() string {
+	var texts []string
+	for why, d := range u {
+		if d > 0 {
+			texts = append(texts, Why(why).String()+" "+format.Precise(d))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // before reports whether an instant, that is not reached yet where it is zero, lies before another.

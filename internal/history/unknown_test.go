@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/lane"
 	"coordtop/sources"
 )
 
@@ -46,5 +47,21 @@ func TestDarknessSaysWhyNothingIsKnown(t *testing.T) {
 	}
 	if got := (&Lane{}).WhyUnknown([]sources.Dark{dark(5, 0)}); len(got) != 1 || got[0].Why != NotObserved || !got[0].To.IsZero() {
 		t.Errorf("what lasts without a recording is %+v", got)
+	}
+}
+
+func TestWhatIsNotKnownIsSummedUpByItsReason(t *testing.T) {
+	t.Parallel()
+	minute := func(n int) time.Time { return time.Date(2026, 11, 27, 12, n, 0, 0, time.UTC) }
+	piece := func(kind lane.PieceKind, from, to int) lane.Piece {
+		return lane.Piece{Span: lane.Span{From: minute(from), To: minute(to)}, Kind: kind}
+	}
+	l := Lane{Holes: []Hole{{Dark: sources.Dark{From: minute(-9), To: minute(2)}, Dropped: true}, {Dark: sources.Dark{From: minute(2), To: minute(5)}}}}
+	sums := l.Unknowns([]lane.Piece{piece(lane.Unrecorded, 0, 6), piece(lane.Owned, 6, 7), piece(lane.Unread, 7, 8), piece(lane.Unobserved, 8, 10)})
+	if sums != (Unknowns{NotObserved: 3 * time.Minute, NotRecorded: 3 * time.Minute, Dropped: 2 * time.Minute}) {
+		t.Error(sums)
+	}
+	if got := sums.String(); got != "not observed 3m00s, not recorded 3m00s, dropped 2m00s" {
+		t.Error(got)
 	}
 }

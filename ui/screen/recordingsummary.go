@@ -97,7 +97,7 @@ func summaryHeading(sc *Scene, l *paint.Line) {
 	st := sc.Theme.Heading
 	l.Skip(1).Cell(st, "EACH ROW", nameCells(sc)).Right(st, "TERMS", countCells-3).Right(st, "HANDED ON", countCells+2).Right(st, "LOST", countCells-3).Right(st, "UNKNOWN", countCells).Right(st, "NOBODY", nobodyCells)
 	if l.Width >= wideSummary {
-		l.Right(st, "LONGEST", nobodyCells).Right(st, "UNOBSERVED", countCells+3).Skip(2).Put(st, "OWNERS, LAST ONE FIRST")
+		l.Right(st, "LONGEST", nobodyCells).Right(st, "NOT KNOWN", countCells+3).Skip(2).Put(st, "OWNERS, LAST ONE FIRST")
 	}
 }
 
@@ -125,7 +125,7 @@ func rowSummary(sc *Scene, l *paint.Line, s *history.Summary) {
 	nobody, longest := nobodyTexts(s)
 	l.Right("", nobody, nobodyCells)
 	if l.Width >= wideSummary {
-		l.Right("", longest, nobodyCells).Right(sc.Theme.Dim, format.Precise(s.Unseen), countCells+3).Skip(2)
+		l.Right("", longest, nobodyCells).Right(sc.Theme.Dim, format.Precise(s.Sum.Unseen), countCells+3).Skip(2)
 		putParts(l, sc.Theme.FitParts([]paint.Part{paint.Plain(ownersText(s))}, l.Width-l.X), l.Width)
 	}
 }
@@ -173,7 +173,7 @@ func summaryInFull(sc *Scene, s *history.Summary, w int) []string {
 		say("WHAT", s.Kind.String()+" "+troubleWords(sc).Ref(s.Ref)+" of "+paint.Clean(s.Ref.Source)),
 		say("TERMS", fmt.Sprintf("%s: %d handed on, %d lost, %d whose end is not known", format.Count(s.Terms), s.Handed, s.Losses, s.Unknown)),
 		say("NOBODY", nobody),
-		say("DARK", "not observed, or not recorded, for "+format.Precise(s.Unseen)),
+		say("DARK", cmp.Or(s.Unseen.String(), "never")),
 		say("OWNERS", ownersText(s)),
 	}
 }

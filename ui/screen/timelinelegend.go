@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/history"
 	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/paint"
@@ -60,8 +61,11 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 		}
 		rest = append(rest, line(sign, word, share(sum.Nobody.Min, whole), paint.Count(sum.Gaps, "gap"), longest))
 	}
-	if sum.Unseen > 0 {
-		rest = append(rest, line(th.Dim.Text(th.Dark), "not observed", share(sum.Unseen, whole), "", format.Precise(sum.Unseen)))
+	recorded := recordedHoles(sc, row)
+	for why, d := range recorded.Unknowns(lane.Pieces(win.Stretch(), now)) {
+		if d > 0 {
+			rest = append(rest, line(th.Dim.Text(th.Dark), history.Why(why).String(), share(d, whole), "", format.Precise(d)))
+		}
 	}
 	if sum.Unread > 0 {
 		rest = append(rest, line(th.Dim.Text(th.Unknown), unreadWord(sc), share(sum.Unread, whole), "", format.Precise(sum.Unread)))
@@ -176,7 +180,7 @@ func allLanes(sc *Scene) []paint.Part {
 	}
 	parts = append(parts, vacant)
 	if s.Unseen > 0 {
-		say("  not observed up to ", format.Precise(s.Unseen))
+		say("  not known up to ", format.Precise(s.Unseen))
 	}
 	if s.Unread > 0 {
 		say("  "+unreadWord(sc)+" ", format.Precise(s.Unread))

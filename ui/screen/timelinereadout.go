@@ -133,12 +133,17 @@ func (sc *Scene) unreadText(what string) paint.Part {
 	return sc.Theme.Dim.Text("reading what is recorded " + what)
 }
 
-// unseenAt says why nothing is known of an instant.
-func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
-	var recorded history.Lane
-	if p := sc.Time.Past[row.Ref]; p != nil { // up to now: what lasts may have been read a while ago
+// recordedHoles is a lane with what there is no record of a row, up to now: what lasts may have been read a while ago.
+func recordedHoles(sc *Scene, row *sources.Row) (recorded history.Lane) {
+	if p := sc.Time.Past[row.Ref]; p != nil {
 		recorded.Holes = slices.DeleteFunc(slices.Clone(p.Holes), func(h history.Hole) bool { return h.To.IsZero() || !h.From.Before(DrawnTo(sc)) })
 	}
+	return recorded
+}
+
+// unseenAt says why nothing is known of an instant.
+func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
+	recorded := recordedHoles(sc, row)
 	for _, d := range recorded.WhyUnknown(lane.Dark) {
 		if at.Before(d.From) || !d.To.IsZero() && !at.Before(d.To) {
 			continue
@@ -152,7 +157,7 @@ func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) [
 	if lane.Since.IsZero() {
 		return []paint.Part{sc.Theme.Dim.Text("not observed yet")}
 	}
-	return []paint.Part{sc.Theme.Dim.Text("not recorded: what is known begins at " + clockAt(sc, lane.Since, 0))}
+	return []paint.Part{sc.Theme.Dim.Text("not observed: what is known begins at " + clockAt(sc, lane.Since, 0))}
 }
 
 // levelAt says how many permits were taken.

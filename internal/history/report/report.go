@@ -162,7 +162,7 @@ func (r *Report) numbers(b *strings.Builder) {
 		b.WriteString("Nothing changed in what was recorded.\n")
 		return
 	}
-	b.WriteString("| primitive | kind | owners, last one first | changes | gaps | without an owner | longest gap | not observed |\n|---|---|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| primitive | kind | owners, last one first | changes | gaps | without an owner | longest gap | not known |\n|---|---|---|--:|--:|--:|--:|--:|\n")
 	lanes := r.lanes[:min(len(r.lanes), mostRows)]
 	for i := range lanes {
 		s := lanes[i].Summary(r.Span)
@@ -171,7 +171,7 @@ func (r *Report) numbers(b *strings.Builder) {
 			free = "- | - | -"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(s.Ref), s.Kind, cmp.Or(format.Some(cells(s.Owners), ownersNamed), "nobody"), s.Changes, free,
-			format.Precise(s.Unseen))
+			cmp.Or(s.Unseen.String(), "-"))
 	}
 	if n := len(r.lanes); n > len(lanes) {
 		fmt.Fprintf(b, "\nThese are the first of %s primitives: those in the worst trouble, then those that nobody owned for longest. Name some to see others.\n", format.Count(n))

@@ -137,7 +137,7 @@ func TestAReportDoesNotSayThatAllWasRecordedWhereARunLostSome(t *testing.T) {
 	t.Parallel()
 	lost := sources.Dark{From: time.Unix(10, 0), To: time.Unix(15, 0)}
 	text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "a"}, Since: time.Unix(0, 0), Dark: []sources.Dark{lost}, Holes: []history.Hole{{Dark: lost}}}}})
-	if strings.Contains(text, "ll of the time") || !strings.Contains(text, "00:00:15.000 (5.0 s): not recorded\n") || !strings.Contains(text, "| 5.0 s |") {
+	if strings.Contains(text, "ll of the time") || !strings.Contains(text, "00:00:15.000 (5.0 s): not recorded\n") || !strings.Contains(text, "| not recorded 5.0 s |") {
 		t.Errorf("five seconds were lost, and the report says\n%s", text)
 	}
 }
