@@ -112,8 +112,10 @@ fuzz: ## draw a million nonces, then run every fuzz test for FUZZTIME (default 2
 golden: ## write the golden files anew; review the diff
 	$(GO) test ./ui ./internal/headless ./internal/config -update
 
-shots: build ## draw the pictures anew from the running demo (some minutes)
-	$(GO) test -count=1 -run TestThePicturesOfTheReadmeAreDrawn ./internal/shots -program $(CURDIR)/$(BIN)
+shots: deps build ## draw the pictures anew from the running demo and from a recorded incident (some minutes)
+	@mkdir -p bin/incidents
+	$(GO) test -count=1 -run TestTwoEnvironments ./internal/incidents -program $(CURDIR)/$(BIN) -keep $(CURDIR)/bin/incidents
+	$(GO) test -count=1 -run 'TestThePicturesOf.*AreDrawn' -parallel 1 ./internal/shots -program $(CURDIR)/$(BIN) -recording $(CURDIR)/bin/incidents/TwoEnvironmentsWithTheSameNames.coordtop
 
 release: ## build programs, archives, deb, rpm, image, SBOM, changelog and checksums into dist/ (MAINTAINER='Ana <ana@example>' LICENSE=... HOMEPAGE=...)
 	@cd .ci/release && GOFLAGS= $(GO) run . -maintainer "$(MAINTAINER)" -license "$(LICENSE)" -homepage "$(HOMEPAGE)"

@@ -3,6 +3,8 @@ package history
 import (
 	"context"
 	"time"
+
+	"coordtop/sources"
 )
 
 // cross goes to the other end of a hole.
@@ -10,17 +12,20 @@ func (r *seeker) cross(ctx context.Context) error {
 	p, from := r.behind, r.last.Wall
 	r.behind, r.queue, r.thin = nil, p.Inputs, p.Thin
 	err := r.join(r.begin(ctx, p.Keyframe))
-	r.hole = Span{From: from, To: r.at.Wall}
+	r.hole = unrecorded(from, r.at.Wall)
 	return err
 }
 
+// unrecorded is a Hole of which nobody recorded anything.
+func unrecorded(from, to time.Time) Hole { return Hole{Dark: sources.Dark{From: from, To: to}} }
+
 // holeBetween is the hole between two runs that t lies in, and the run before it; nil: t lies in none.
-func holeBetween(runs []Run, t time.Time) (before *Run, hole Span) {
+func holeBetween(runs []Run, t time.Time) (before *Run, hole Hole) {
 	for i := range runs {
 		run := &runs[i]
 		switch {
 		case !t.Before(run.From) && (run.Live || !t.After(run.To)):
-			return nil, Span{}
+			return nil, Hole{}
 		case run.To.Before(t) && (before == nil || run.To.After(before.To)):
 			before, hole.From = run, run.To
 		case run.From.After(t) && (hole.To.IsZero() || run.From.Before(hole.To)):
@@ -28,7 +33,7 @@ func holeBetween(runs []Run, t time.Time) (before *Run, hole Span) {
 		}
 	}
 	if hole.To.IsZero() { // t lies behind the end
-		return nil, Span{}
+		return nil, Hole{}
 	}
 	return before, hole
 }

@@ -65,7 +65,7 @@ func TestAPlayerShowsInAHoleOfARunWhatWasKnownBefore(t *testing.T) {
 		}
 		p.Step(+1)
 		synctest.Wait()
-		if pos := p.Position(); pos.InHole() || pos.Hole == (history.Span{}) || pos.At.Before(pos.Hole.To) {
+		if pos := p.Position(); pos.InHole() || pos.Hole == (history.Hole{}) || pos.At.Before(pos.Hole.To) {
 			t.Errorf("a step goes to %+v", pos)
 		}
 		p.Seek(at(25 * time.Minute))
@@ -117,6 +117,33 @@ func TestAPlayerKnowsWhatCameLater(t *testing.T) {
 		synctest.Wait()
 		if health() != sources.HealthStale {
 			t.Error("played into the outage, the source is live")
+		}
+	})
+}
+
+// shortened is a recording whose inputs from before an instant of its second group were dropped.
+type shortened struct{ *historytest.Log }
+
+func (s shortened) Cursor(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
+	return s.Log.Cursor(ctx, run, sources.Later(at, missingTo()))
+}
+
+func TestAPlayerSaysOfWhatWasDroppedThatItWas(t *testing.T) {
+	t.Parallel()
+	log := &historytest.Log{Group: 20}
+	synctest.Test(t, func(t *testing.T) { historytest.Recorded(t, log, nil, nil) })
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), shortened{log}, log)
+		defer p.Close()
+		for _, c := range []struct {
+			jump time.Time
+			why  history.Why
+		}{{at(5 * time.Minute), history.Dropped}, {at(-time.Minute), history.NotRecorded}} {
+			p.Seek(c.jump)
+			synctest.Wait()
+			if pos := p.Position(); pos.Hole == (history.Hole{}) || pos.Hole.Why() != c.why || pos.Err != nil {
+				t.Errorf("at %v: %v of %+v, %v", c.jump, pos.Hole.Why(), pos.Hole, pos.Err)
+			}
 		}
 	})
 }

@@ -63,7 +63,7 @@ type Position struct {
 	Began   time.Time // when that did
 	End     bool      // nothing is recorded behind At
 	Thin    bool      // renewals are not recorded here, nor what they told of leases
-	Hole    Span      // a stretch that nobody recorded: At lies in it, or just behind it; zero: there is none
+	Hole    Hole      // a stretch of which there is no record: At lies in it, or just behind it; zero: there is none
 	Err     error     // why the last move did not succeed
 
 	Believed bool         // the state is what the screen showed then; else it shows too what became known later
@@ -263,7 +263,7 @@ func (p *Player) move(ctx context.Context, r *seeker, elapsed time.Duration) (pl
 	var err error
 	moved = todo != (wish{})
 	if moved {
-		r.hole = Span{}
+		r.hole = Hole{}
 	}
 	if !todo.seek.IsZero() {
 		err = r.seek(ctx, todo.seek)
@@ -314,7 +314,7 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 		}
 		v.At, v.Run, v.Began, v.Thin, p.told = r.at.Wall, r.run, r.runBegan, r.thin, r.hub.State()
 		if v.Hole = r.hole; v.Hole.To.Add(holeShown).Before(v.At) {
-			v.Hole = Span{}
+			v.Hole = Hole{}
 		}
 		v.Dark = p.later.at(v.At)
 		p.drawLocked()

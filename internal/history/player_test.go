@@ -114,7 +114,7 @@ func TestAPlayerSkipsWhatNobodyRecorded(t *testing.T) {
 			p.Step(-1)
 			synctest.Wait()
 		}
-		if pos.Run != 1 || pos.Playing || pos.Hole == (history.Span{}) {
+		if pos.Run != 1 || pos.Playing || pos.Hole == (history.Hole{}) {
 			t.Errorf("stepped back over the hole: %+v", pos)
 		}
 		p.Seek(at(9 * time.Hour))

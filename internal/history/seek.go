@@ -40,7 +40,7 @@ type seeker struct {
 	last      sources.Instant       // of the Input that was applied last
 	at        sources.Instant       // the instant it has reached: that of last, or a later one
 	marks     []sources.Instant     // the publishes since the group that was opened with which something happened
-	hole      Span
+	hole      Hole
 	behind    *Piece // the next one, if it begins behind a hole and the seeker stands before that; else nil
 }
 
@@ -213,10 +213,12 @@ func (r *seeker) until(ctx context.Context, t time.Time) error {
 	if err == nil && t.After(r.at.Wall) {
 		r.advance(t.Sub(r.last.Wall))
 		if r.behind != nil {
-			r.hole = Span{From: r.last.Wall, To: r.behind.Keyframe.At().Wall}
+			r.hole = unrecorded(r.last.Wall, r.behind.Keyframe.At().Wall)
 		}
 	} else if err == nil && r.began.Sub(t) > time.Second {
-		r.hole = Span{From: t, To: r.at.Wall}
+		runs, failed := r.log.Runs(ctx)
+		r.hole, err = unrecorded(t, r.at.Wall), failed
+		r.hole.Dropped = slices.ContainsFunc(runs, func(run Run) bool { return !t.Before(run.From) && t.Before(run.To) })
 	}
 	return err
 }
@@ -264,7 +266,7 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 			continue
 		}
 		if err == nil {
-			r.hole = Span{From: end.To, To: r.at.Wall}
+			r.hole = unrecorded(end.To, r.at.Wall)
 		}
 		return err
 	}
@@ -376,6 +378,6 @@ func (r *seeker) endBefore(ctx context.Context) error {
 	if errors.Is(err, ErrNothing) {
 		return errStart
 	}
-	r.hole = Span{From: before.To, To: runs[max(i, 0)].From}
+	r.hole = unrecorded(before.To, runs[max(i, 0)].From)
 	return err
 }

@@ -19,27 +19,37 @@ import (
 	"coordtop/ui/uitest"
 )
 
-var program = flag.String("program", "", "draw the pictures of this program's demo")
+var (
+	program   = flag.String("program", "", "draw the pictures of this program's demo")
+	recording = flag.String("recording", "", "and those of this recording, which has a hole")
+)
 
-// machine is how machines are called in the pictures: as in the demo, wherever it runs.
-var machine = regexp.MustCompile(`host-\d\d:`)
+// content is in each picture: how the machines of the demo are called, or the rows of the recording.
+var content = regexp.MustCompile(`host-\d\d:|app:leader:`)
 
 // patience is how long the demo may take until its leaders have changed.
 const patience = 3 * time.Minute
 
-// studio is the demo on a terminal.
+// studio is the program on a terminal.
 type studio struct {
 	*uitest.Screen
 	t   *testing.T
 	tty *os.File
 }
 
-// demo starts the program's demo.
-func demo(t *testing.T, w, h int) *studio {
+// command is the program with a home of its own.
+func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command(*program, "demo", "--seed", "7")
+	cmd := exec.Command(*program, args...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=", "HOME="+t.TempDir())
 	cmd.Env = unset(cmd.Env, "XDG_STATE_HOME", "NO_COLOR", "SSH_TTY", "SSH_CONNECTION", "TMUX")
+	return cmd
+}
+
+// start starts the program on a terminal.
+func start(t *testing.T, w, h int, args ...string) *studio {
+	t.Helper()
+	cmd := command(t, args...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +63,7 @@ func demo(t *testing.T, w, h int) *studio {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the demo ended with %v", err)
+			t.Errorf("%v ended with %v", args, err)
 		}
 		<-read
 		_ = f.Close()
@@ -122,22 +132,34 @@ func (s *studio) draw(name string, p palette) {
 	if err := writeSVG(&b, s.Screen, p); err != nil {
 		s.t.Fatal(err)
 	}
+	write(s.t, name, b.Bytes())
+}
+
+// write writes a picture, in which an action names the machine.
+func write(t *testing.T, name string, picture []byte) {
+	t.Helper()
 	host, err := os.Hostname()
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	other := "@" + ("ops-1" + strings.Repeat("-", len(host)))[:len(host)] // the audit names the machine
-	if err := os.WriteFile(name+".svg", bytes.ReplaceAll(b.Bytes(), []byte("@"+host), []byte(other)), 0o644); err != nil {
-		s.t.Fatal(err)
+	other := "@" + ("ops-1" + strings.Repeat("-", len(host)))[:len(host)]
+	if err := os.WriteFile(name+".svg", bytes.ReplaceAll(picture, []byte("@"+host), []byte(other)), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
+
+// looks are the colours that everything is drawn in.
+var looks = []struct {
+	name    string
+	palette palette
+}{{"dark", dark()}, {"light", light()}}
 
 func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	t.Parallel()
 	if *program == "" {
 		t.Skip("make shots draws them")
 	}
-	s := demo(t, 160, 48)
+	s := start(t, 160, 48, "demo", "--seed", "7")
 	s.shows("demo:leader:scheduler")
 	for _, row := range []string{"ledger", "scheduler"} { // whose leaders are replaced now and then
 		s.shows(`(?m)demo:leader:` + row + ` .*A━.*B━`)
@@ -150,10 +172,6 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	s.hides("filter billing")
 	s.types("X") // this one dies now, and is late with its lease for a while
 	s.shows(`(?s)renewing late.*▲◌ *demo:leader:billing`)
-	looks := []struct {
-		name    string
-		palette palette
-	}{{"dark", dark()}, {"light", light()}}
 	for _, l := range looks { // first: it is late for a few seconds only
 		s.theme(l.name)
 		s.draw("locks-160x48-"+l.name, l.palette)
@@ -209,6 +227,50 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	s.types("q")
 }
 
+func TestThePicturesOfARecordingAreDrawn(t *testing.T) {
+	t.Parallel()
+	if *recording == "" {
+		t.Skip("make shots draws them")
+	}
+	picture := filepath.Join(t.TempDir(), "report.svg")
+	page, err := command(t, "report", "--file", *recording, "--svg", picture).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "report", drawn)
+	hole := regexp.MustCompile(`(?m)^- \S+ (\S+) to .*: not recorded$`).FindSubmatch(page)
+	if hole == nil {
+		t.Fatalf("no hole in\n%s", page)
+	}
+	began, err := time.Parse(time.TimeOnly, string(hole[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, 160, 48, "replay", *recording)
+	s.shows("HANDED")
+	for _, size := range []string{"160x48", "80x24"} {
+		if size == "80x24" {
+			s.resize(80, 24)
+		}
+		for _, l := range looks {
+			s.theme(l.name)
+			s.types("7")
+			s.shows("(?s)not recorded .*HANDED")
+			s.draw("recording-"+size+"-"+l.name, l.palette)
+			s.types("2")
+			s.shows("NAME ")
+			s.types(":at " + began.Add(5*time.Second).Format(time.TimeOnly) + "\r")
+			s.shows("not recorded .* shown as known")
+			s.draw("hole-"+size+"-"+l.name, l.palette)
+		}
+	}
+	s.types("q")
+}
+
 // open opens the box of a key of the menu, and waits until it says what would be done.
 func (s *studio) open(key, title string) {
 	s.t.Helper()
@@ -246,8 +308,8 @@ func TestThePicturesAreSoundAndSayNothingOfWhereTheyWereDrawn(t *testing.T) {
 		if len(text) > 64<<10 {
 			t.Errorf("%s has %d bytes", file, len(text))
 		}
-		if !machine.Match(text) {
-			t.Errorf("%s names no machine of the demo", file)
+		if !content.Match(text) {
+			t.Errorf("%s shows nothing of the demo or the recording", file)
 		}
 		if !bytes.Contains(gallery, fmt.Appendf(nil, "../shots/%s", file)) {
 			t.Errorf("internal/help/pictures.md does not show %s", file)

@@ -13,13 +13,13 @@ import (
 // --read-timeout: the first cut is told with its cause, and there is no second.
 func TestAServerThatEndsSilentConnectionsSoonIsAskedMoreOften(t *testing.T) {
 	t.Parallel()
-	r := serve(t, dflocktest.Options{ReadTimeout: time.Second}).watch(Options{PollMin: 3 * time.Second})
+	r := serve(t, dflocktest.Options{ReadTimeout: 2 * time.Second}).watch(Options{PollMin: 6 * time.Second})
 	down := r.Event(sources.EventSourceDown, "")
-	if !strings.Contains(down.Detail, "after a silence of 1") || !strings.Contains(down.Detail, "its --read-timeout") {
+	if !strings.Contains(down.Detail, "after a silence of 2") || !strings.Contains(down.Detail, "its --read-timeout") {
 		t.Errorf("it says %q", down.Detail)
 	}
 	looks := r.Received("stats")
-	if err := r.Await(t.Context(), func() bool { return r.Received("stats") >= looks+6 }); err != nil {
+	if err := r.Await(t.Context(), func() bool { return r.Received("stats") >= looks+4 }); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range r.Drain() {

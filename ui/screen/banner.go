@@ -35,8 +35,8 @@ func noticeLine(sc *Scene, w int) *paint.Line {
 
 // holeText says when nobody recorded, or a source was not observed, and of when is what is shown; "": all was observed.
 func holeText(sc *Scene) string {
-	at, what, others := sc.Replay, "not recorded", 0
-	hole := sources.Dark(at.Hole)
+	at, what, others := sc.Replay, sc.Replay.Hole.Why().String(), 0
+	hole := at.Hole.Dark
 	if !at.InHole() {
 		what = ""
 		for i := range sc.State.Scopes {
@@ -118,8 +118,8 @@ func replayText(sc *Scene) string {
 		return "nothing is recorded"
 	case at.Err != nil:
 		return paint.Clean(at.Err.Error())
-	case at.Hole != history.Span{} && !at.InHole():
-		return "not recorded: " + paint.TimeOfDay(at.Hole.From, sc.Now) + " - " + paint.TimeOfDay(at.Hole.To, sc.Now)
+	case at.Hole != history.Hole{} && !at.InHole():
+		return at.Hole.Why().String() + ": " + paint.TimeOfDay(at.Hole.From, sc.Now) + " - " + paint.TimeOfDay(at.Hole.To, sc.Now)
 	case at.End:
 		return "the recording ends here"
 	case at.Playing:

@@ -28,7 +28,7 @@ func Draw(sc *Scene) Frame {
 	if l.Width == 0 || l.Height == 0 {
 		return f
 	}
-	if sc.Replay != nil && sc.Replay.InHole() {
+	if sc.Replay != nil && sc.Replay.InHole() && sc.Shown != Trouble {
 		faded := *sc
 		faded.Theme.Over = sc.Theme.Dim
 		sc = &faded

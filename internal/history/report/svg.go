@@ -142,7 +142,7 @@ func (p *picture) legend() {
 		{`<path class="gap" d="M%.1f %dh16v10h-16z"/>`, "nobody leads"},
 		{`<path class="free" d="M%.1f %dm0 3h16v4h-16z"/>`, "free"},
 		{`<rect fill="url(#many)" x="%.1f" y="%d" width="16" height="10"/>`, "many times nobody"},
-		{`<path class="dark" d="M%.1f %dm0 5h16"/>`, "not observed"},
+		{`<path class="dark" d="M%.1f %dm0 5h16"/>`, "not known"},
 		{`<rect class="level" x="%.1f" y="%d" width="16" height="10"/>`, "permits"},
 		{`<path class="event" d="M%.1f %dm8 0l5 5l-5 5l-5-5z"/>`, "action, note"},
 	} {
