@@ -234,7 +234,7 @@ func TestAPersonCampaignsLeadsProclaimsAndResigns(t *testing.T) {
 			if err := other.Start(); err != nil {
 				t.Fatal(err)
 			}
-			s := inSight(t, command(t, on.view)).await(on.name, "READ-ONLY")
+			s := inSight(t, command(t, on.view)).await(on.name, "WAITING", "READ-ONLY")
 
 			// Refused while writing is off.
 			s.keys("aa").await("writing is off").keys(esc).gone("writing is off: W")
@@ -284,7 +284,7 @@ func TestWhatIsHeldAtTheEndIsResignedOrRunsOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			on := stages()["redis"](t)
-			s := inSight(t, command(t, on.view)).await(on.name, "READ-ONLY")
+			s := inSight(t, command(t, on.view)).await(on.name, "WAITING", "READ-ONLY")
 			s.arm().keys("aa").confirm(on.name).await("(us)", "we hold 1")
 			for i, k := range c.keys {
 				if s.keys(k); i == 0 {

@@ -55,7 +55,7 @@ func lead(t *testing.T, change func(*exec.Cmd)) *leader {
 		t.Fatal(err)
 	}
 	l.sight = sightOf(t, cmd, master)
-	l.await(on.name, "READ-ONLY")
+	l.await(on.name, "no leader", "READ-ONLY") // the name alone is also in what the start says
 	l.arm().keys("aa").confirm(on.name).await("(us)", "we hold 1")
 	return l
 }

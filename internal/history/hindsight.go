@@ -21,13 +21,16 @@ const (
 )
 
 // read reads the minute from an instant on, unless it is known.
-func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) (err error) {
+func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) error {
 	if reader == nil || !at.Before(h.span.From) && at.Before(h.span.To) {
 		return nil
 	}
 	span := Span{From: at, To: at.Add(foreseen)}
-	h.span = Span{From: at, To: sources.Earlier(span.To, time.Now().Add(-unsure))}
-	h.dark, err = reader.Dark(ctx, span)
+	known := sources.Earlier(span.To, time.Now().Add(-unsure))
+	dark, err := reader.Dark(ctx, span)
+	if err == nil {
+		h.span, h.dark = Span{From: at, To: known}, dark
+	}
 	return err
 }
 

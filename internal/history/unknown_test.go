@@ -1,6 +1,8 @@
 package history
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -63,5 +65,33 @@ func TestWhatIsNotKnownIsSummedUpByItsReason(t *testing.T) {
 	}
 	if got := sums.String(); got != "not observed 3m00s, not recorded 3m00s, dropped 2m00s" {
 		t.Error(got)
+	}
+}
+
+// unread is a recording of which the first question fails.
+type unread struct {
+	EventReader
+	asked *int
+}
+
+func (u unread) Dark(context.Context, Span) ([]DarkChange, error) {
+	if *u.asked++; *u.asked == 1 {
+		return nil, context.Canceled
+	}
+	return []DarkChange{{Source: "s"}}, nil
+}
+
+func TestWhatCouldNotBeReadIsReadAgain(t *testing.T) {
+	t.Parallel()
+	at, asked := time.Now().Add(-time.Hour), 0
+	var h hindsight
+	if err := h.read(t.Context(), unread{nil, &asked}, at); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := h.read(t.Context(), unread{nil, &asked}, at); err != nil || len(h.at(at)) != 1 {
+		t.Errorf("%v, dark %v", err, h.at(at))
+	}
+	if err := h.read(t.Context(), unread{nil, &asked}, at.Add(time.Second)); err != nil || asked != 2 {
+		t.Errorf("%v, asked %d times", err, asked)
 	}
 }

@@ -52,6 +52,9 @@ func (a *Acting) openMenu() {
 func (a *Acting) atHand() *sources.Row {
 	if a.Shown != screen.Events {
 		row, _ := a.Selected()
+		if row == nil {
+			a.host.Say("no row is selected")
+		}
 		return row
 	}
 	seq, ok := a.EventList.Selected()

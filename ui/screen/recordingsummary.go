@@ -40,10 +40,12 @@ func recordedLines(sc *Scene) (lines []string) {
 	if len(said) == 0 {
 		said = []string{"all of it was recorded and observed"}
 	}
-	for _, text := range paint.Wrap(strings.Join(said, "; "), sc.Layout.Width-2) {
-		if len(lines) < 2 {
-			lines = append(lines, sc.Theme.Line(sc.Layout.Width).Skip(1).Put(sc.Theme.Dim, text).Done())
-		}
+	texts := paint.Wrap(strings.Join(said, "; "), sc.Layout.Width-2)
+	if len(texts) > 2 {
+		texts = []string{texts[0], sc.Theme.Cut(texts[1]+" "+texts[2], sc.Layout.Width-2)}
+	}
+	for _, text := range texts {
+		lines = append(lines, sc.Theme.Line(sc.Layout.Width).Skip(1).Put(sc.Theme.Dim, text).Done())
 	}
 	return lines
 }
@@ -173,7 +175,7 @@ func summaryInFull(sc *Scene, s *history.Summary, w int) []string {
 		say("WHAT", s.Kind.String()+" "+troubleWords(sc).Ref(s.Ref)+" of "+paint.Clean(s.Ref.Source)),
 		say("TERMS", fmt.Sprintf("%s: %d handed on, %d lost, %d whose end is not known", format.Count(s.Terms), s.Handed, s.Losses, s.Unknown)),
 		say("NOBODY", nobody),
-		say("DARK", cmp.Or(s.Unseen.String(), "never")),
+		say("UNKNOWN", cmp.Or(s.Unseen.String(), "never")),
 		say("OWNERS", ownersText(s)),
 	}
 }

@@ -75,7 +75,8 @@ const summarized = 3
 // summary says in plain words what was worst.
 func (r *Report) summary(b *strings.Builder) {
 	if len(r.trouble) == 0 {
-		b.WriteString("Nothing is known to have gone wrong in what was recorded: no election was seen without a leader for a second, nobody is known to have lost what they owned against their will, nobody was seen to wait for long, and every source answered.")
+		fmt.Fprintf(b, "Nothing is known to have gone wrong in what was recorded: no election was seen without a leader for %s, nobody is known to have lost what they owned against their will, nobody was seen to wait for long, and every source answered.",
+			format.Precise(cmp.Or(r.Thresholds, sources.DefaultThresholds()).LossGap))
 		if n := r.unknownEnds(); n > 0 {
 			fmt.Fprintf(b, " Why what was owned ended is not known of %s of the ends.", format.Count(n))
 		}
@@ -92,7 +93,7 @@ func (r *Report) summary(b *strings.Builder) {
 		switch {
 		case t.From.Before(r.Span.From):
 			from = "Before that, since " + r.clock(t, t.From)
-		case t.To.IsZero() && t.Kind <= trouble.Endless:
+		case t.Lasts():
 			from = "Since " + r.clock(t, t.From)
 		case t.To.IsZero() || !t.To.After(t.From) || t.Kind == trouble.Lost:
 			from = "At " + r.clock(t, t.From)

@@ -60,8 +60,7 @@ type darkness struct {
 	own    map[int64][]period // of single lanes
 }
 
-// darkness reads what was not observed within window: own stretches of the lane, or of all
-// lanes for 0.
+// darkness reads what was not observed within window: holes and scopes. Stretches of single lanes: readOwn.
 func (q *query) darkness(ctx context.Context, window period) *darkness {
 	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
 	var recorded []period
@@ -69,7 +68,7 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 	for _, r := range q.runs(ctx) {
 		p := periodOf(r.Span)
 		if d.runs[r.ID] = p.to; r.Live {
-			d.runs[r.ID] = endless
+			d.runs[r.ID], live = endless, true
 			p.to += int64(silent)
 		}
 		recorded = append(recorded, p)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"coordtop/internal/history"
@@ -134,6 +135,7 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 	})
 	if most > 0 {
 		clear(w.lanes) // some may be gone
+		maps.DeleteFunc(w.known, func(_ uint64, l *knownLane) bool { return len(l.running) == 0 && l.gone != 0 && l.gone < before })
 	}
 	return most, err
 }

@@ -34,14 +34,22 @@ func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span h
 		return in, err
 	}
 	in.Acts = append(in.Acts, acts...)
-	in.Events, err = reader.Events(ctx, span.From, waitsBefore, mostEvents, history.EventFilter{Refs: refs, Kinds: []sources.EventKind{
-		sources.EventWaiterJoined, sources.EventWaiterLeft, sources.EventAcquired, sources.EventOwnerChanged, sources.EventLeaseChanged}})
+	kinds := []sources.EventKind{sources.EventWaiterJoined, sources.EventWaiterLeft, sources.EventLeaseChanged}
+	of, err := reader.Events(ctx, span.From, 0, mostEvents, history.EventFilter{Refs: refs, Kinds: kinds})
 	if err != nil {
 		return in, err
 	}
+	in.Events, err = reader.Events(ctx, span.From, waitsBefore, 0, history.EventFilter{Refs: refs, Kinds: append(kinds, sources.EventAcquired, sources.EventOwnerChanged)})
+	if err != nil {
+		return in, err
+	}
+	if len(of) >= mostEvents {
+		in.UpTo = of[len(of)-1].At
+	}
+	in.Events = slices.Concat(in.Events, of)
+	in.Events = append(in.Events, in.begins()...)
 	ofSources, err := reader.Events(ctx, span.From, eventsBefore, mostEvents, history.EventFilter{Kinds: []sources.EventKind{
 		sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted}})
-	in.Events = slices.Clone(in.Events)
 	for i := range ofSources {
 		source := ofSources[i].Ref.Source
 		if refs == nil || slices.ContainsFunc(refs, func(ref sources.Ref) bool { return ref.Source == source }) {
@@ -52,8 +60,26 @@ func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span h
 	return in, err
 }
 
-// Holes are the stretches of the span of which there is no record, of any primitive, and whether that was dropped. What a run
-// did not observe is in the Dark of the lanes.
+// begins tells by their terms, as events, who owned a primitive with a queue, and no longer waited for it: of all owners there
+// are too many events.
+func (in *Input) begins() (all []history.Event) {
+	queued := map[sources.Ref]bool{}
+	for i := range in.Events {
+		queued[in.Events[i].Ref] = true
+	}
+	for i := range in.Lanes {
+		l := &in.Lanes[i]
+		for j := range l.Terms {
+			if t := &l.Terms[j]; queued[l.Ref] && t.Start.How != sources.AtLeast && !t.Start.At.Before(in.Span.From) {
+				all = append(all, history.Event{Event: sources.Event{Kind: sources.EventAcquired, Ref: l.Ref, Owner: t.Owner, At: t.Start.At, After: t.Start.Earliest()}})
+			}
+		}
+	}
+	return all
+}
+
+// Holes returns the parts of the span of which there is no record of any primitive, each with its reason. What a run did not
+// observe is in the Dark of the lanes.
 func (in *Input) Holes() (holes []history.Hole) {
 	if len(in.Lanes) == 0 { // nothing was ever recorded
 		return nil

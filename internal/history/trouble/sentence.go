@@ -149,9 +149,11 @@ func (t *Trouble) Then(w Words) string {
 		return "then " + next + " owned them"
 	case next != "":
 		return "then " + next + " owned it"
+	case t.Kind == Outage && t.Unseen:
+		return "then it was not recorded"
 	case t.Kind == Outage && !t.To.IsZero():
 		return "then it answered again"
-	case t.To.IsZero() && t.Kind <= Endless:
+	case t.Lasts():
 		return "it lasts"
 	}
 	return ""

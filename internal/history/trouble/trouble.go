@@ -50,6 +50,7 @@ type Input struct {
 	Span       history.Span
 	Lanes      []history.Lane
 	Events     []history.Event // in order; those before Span tell who waits already, and what is down
+	UpTo       time.Time       // what happened behind it in queues was too much to be read; zero: all was read
 	Runs       []history.Run
 	Acts       []sources.Event // what people did: see history.Acts
 	Thresholds sources.Thresholds
@@ -68,11 +69,14 @@ func Find(in *Input) []Trouble {
 	return all
 }
 
+// Lasts reports whether it was so still at the end of the span.
+func (t *Trouble) Lasts() bool { return t.To.IsZero() && t.Kind <= Endless }
+
 // Worst orders what Find returned: what lasts first, then the gravest kind, then the longest and the most.
 func Worst(all []Trouble) []Trouble {
 	all = slices.Clone(all)
 	lasts := func(t *Trouble) int {
-		if t.To.IsZero() && t.Kind <= Outage {
+		if t.Lasts() {
 			return 0
 		}
 		return 1
@@ -213,27 +217,61 @@ func HostOf(o sources.OwnerRef) string {
 
 // ofSources are the outages and the restarts.
 func (in *Input) ofSources() (all []Trouble) {
-	down := map[[2]string]int{} // the outage of a scope, from 1
+	type outage struct {
+		Trouble
+		run int64
+	}
+	var down []outage
+	up := func(over func(*outage) bool, to time.Time) {
+		down = slices.DeleteFunc(down, func(o outage) bool {
+			if !over(&o) {
+				return false
+			}
+			if end := in.runEnd(o.run); to.IsZero() || to.After(end) { // nobody saw how it went on
+				to, o.Unseen = end, true
+			}
+			if o.To = to; o.Unseen && !to.Before(in.Span.To) {
+				o.To, o.Unseen = time.Time{}, false
+			}
+			all = append(all, o.Trouble)
+			return true
+		})
+	}
 	for i := range in.Events {
 		e := &in.Events[i]
-		key := [2]string{e.Ref.Source, e.Scope}
-		at := down[key] - 1
-		switch {
-		case !e.At.Before(in.Span.To):
-		case e.Kind == sources.EventSourceDown && at < 0:
-			all = append(all, Trouble{Kind: Outage, From: in.earliest(e), Source: e.Ref.Source, Scope: e.Scope, Detail: e.Detail})
-			down[key] = len(all)
-		case e.Kind == sources.EventSourceUp && at >= 0:
-			all[at].To = e.At
-			delete(down, key)
-		case e.Kind == sources.EventRestarted:
+		if !e.At.Before(in.Span.To) {
+			break
+		}
+		of := func(o *outage) bool {
+			return o.Source == e.Ref.Source && (o.Scope == e.Scope || o.Scope == "" || e.Scope == "")
+		}
+		switch e.Kind {
+		case sources.EventSourceDown:
+			up(func(o *outage) bool { return o.Source == e.Ref.Source && o.run != e.Run }, time.Time{})
+			if !slices.ContainsFunc(down, func(o outage) bool { return of(&o) }) {
+				down = append(down, outage{Trouble{Kind: Outage, From: in.earliest(e), Source: e.Ref.Source, Scope: e.Scope, Detail: e.Detail}, e.Run})
+			}
+		case sources.EventSourceUp:
+			up(of, e.At)
+		case sources.EventRestarted:
 			all = append(all, Trouble{Kind: Restarted, From: e.At, To: e.At, Source: e.Ref.Source, Scope: e.Scope, Detail: e.Detail})
 		}
 	}
+	up(func(*outage) bool { return true }, time.Time{})
 	return slices.DeleteFunc(all, func(t Trouble) bool {
 		over := !t.To.IsZero()
 		return over && t.To.Before(in.Span.From) || over && t.Kind == Outage && t.To.Sub(t.From) < in.Thresholds.LossGap
 	})
+}
+
+// runEnd returns when a run ended within the span; where it did not, the end of the span.
+func (in *Input) runEnd(id int64) time.Time {
+	for _, run := range in.Runs {
+		if run.ID == id && !run.Live {
+			return sources.Earlier(in.Span.To, run.To)
+		}
+	}
+	return in.Span.To
 }
 
 // earliest is when an event happened at the earliest, while its run recorded.
@@ -257,8 +295,15 @@ func (in *Input) endless() (all []Trouble) {
 			continue
 		}
 		t := Trouble{Kind: Endless, From: e.At, Source: e.Ref.Source, Refs: []sources.Ref{e.Ref}, Who: e.Owner, Detail: e.Detail}
-		for j := i + 1; j < len(in.Events) && t.To.IsZero(); j++ {
-			if o := &in.Events[j]; o.Ref == e.Ref && (o.Kind == sources.EventLeaseChanged || o.Kind == sources.EventOwnerChanged || o.Kind == sources.EventAcquired) {
+		for j := range in.Lanes {
+			for _, term := range in.Lanes[j].Terms {
+				if in.Lanes[j].Ref == e.Ref && term.Owner.ID == e.Owner.ID && term.End.How != sources.Unknown && !term.End.At.Before(e.At) && t.To.IsZero() {
+					t.To = term.End.At
+				}
+			}
+		}
+		for j := i + 1; j < len(in.Events); j++ {
+			if o := &in.Events[j]; o.Ref == e.Ref && o.Kind == sources.EventLeaseChanged && (t.To.IsZero() || o.At.Before(t.To)) {
 				t.To = o.At
 			}
 		}

@@ -37,11 +37,9 @@ func Waits(in *Input) (all []Trouble) {
 		delete(waiting, k)
 	}
 	unended := func(k key, w wait) { // its run may have ended first
-		w.To, w.Detail = in.Span.To, "not seen to end"
-		for _, run := range in.Runs {
-			if run.ID == w.run && !run.Live {
-				w.To = sources.Earlier(w.To, run.To)
-			}
+		w.To, w.Detail = in.runEnd(w.run), "not seen to end"
+		if !in.UpTo.IsZero() {
+			w.To = sources.Earlier(w.To, in.UpTo)
 		}
 		end(k, w, w.To)
 	}
