@@ -34,7 +34,7 @@ func (e *Encoder) Events(dst []byte, list []EventFact, terms []TermFact) []byte 
 	return e.Rest()
 }
 
-// Terms reads what Encoder.Terms appended. No Keyframe need begin it, and none can be gone on with.
+// Terms reads what Encoder.Terms appended. It needs no Keyframe, and ends the group that was being read.
 func (d *Decoder) Terms(b []byte) ([]TermFact, error) {
 	d.alone(b)
 	return d.termFacts(nil), d.end()
@@ -75,7 +75,7 @@ func facts[T any](c *codec, list []T, expected func(before *T) T, item func(c *c
 	return list
 }
 
-// termFacts: one begins, more often than not, when the one before it ended.
+// termFacts expects each term to begin when the one before it ended.
 func (c *codec) termFacts(list []TermFact) []TermFact {
 	return facts(c, list, func(before *TermFact) TermFact {
 		next := *before
@@ -95,7 +95,7 @@ func packTermFact(c *codec, f *pack.Fields, v, was *TermFact) {
 	pack.Struct(f, &v.Term, &was.Term, c, packTerm)
 }
 
-// eventFacts: the end of a term tells most of the event that told it.
+// eventFacts expects of each event what the end of a term tells of it.
 func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
 	ended := map[uint64][]TermFact{}
 	for i := range terms {

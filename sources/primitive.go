@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/fnv"
@@ -12,6 +13,11 @@ import (
 // Ref is the identity of a primitive. Space is the YDB node path, the Redis
 // database, the Postgres database or the dflockd server.
 type Ref struct{ Source, Space, Name string }
+
+// Compare orders by source, then by space, then by name: see cmp.Compare.
+func (r Ref) Compare(o Ref) int {
+	return cmp.Or(cmp.Compare(r.Source, o.Source), cmp.Compare(r.Space, o.Space), cmp.Compare(r.Name, o.Name))
+}
 
 // Kind is what sort of primitive a row shows: an attribute, configured or guessed,
 // not part of the identity.

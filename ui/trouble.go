@@ -18,7 +18,7 @@ import (
 	"coordtop/ui/screen"
 )
 
-// What the Trouble screen reads: of a file all, of what this machine records the last hour.
+// What the Trouble screen reads: of a file its last 24 hours, of what this machine records the last hour.
 const (
 	troubleEvery = 30 * time.Second // while the present is shown
 	troubleSpan  = time.Hour
@@ -48,9 +48,11 @@ func (m *model) readTrouble() tea.Cmd {
 	h, ctx, all, now, clock, limits := m.options.History, m.asked.context, m.OnlyPast, m.Now, m.Clock, m.State.Thresholds
 	return func() tea.Msg {
 		span := history.Span{From: now.Add(-troubleSpan), To: now}
-		if runs, err := h.Runs(ctx); all && err == nil && len(runs) > 0 {
-			span = history.Bounds(runs, clock)
-			span.From = sources.Later(span.From, span.To.Add(-troubleOfAll))
+		if all {
+			if runs, err := h.Runs(ctx); err == nil && len(runs) > 0 {
+				span = history.Bounds(runs, clock)
+				span.From = sources.Later(span.From, span.To.Add(-troubleOfAll))
+			}
 		}
 		in, err := trouble.Read(ctx, h, nil, span, nil, limits)
 		msg := troubleMsg{in: in, found: trouble.Find(&in)}
@@ -91,9 +93,7 @@ func (msg *troubleMsg) refs() (refs []sources.Ref) {
 	for i := range msg.rows {
 		refs = append(refs, msg.rows[i].Ref)
 	}
-	slices.SortFunc(refs, func(a, b sources.Ref) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Space, b.Space), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(refs, sources.Ref.Compare)
 	return slices.Compact(refs)
 }
 
@@ -145,7 +145,7 @@ func (m *model) goToTrouble() {
 	switch {
 	case t == nil && row == nil:
 	case m.feeds.player == nil:
-		m.Say("nothing is recorded here that could be shown again")
+		m.Say("there is no recording to replay")
 	case t == nil:
 		m.goToRow(screen.Timeline, m.Trouble.Span.To, row.Ref)
 	default:

@@ -205,8 +205,8 @@ func (p *program) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "report [SOURCE[/NAME] ...]", Short: "Write a piece of a post-mortem from what was recorded",
 		Long: "Prints Markdown: in plain words what went wrong, then all of that, the worst first; numbers, the times without an\n" +
-			"owner, locks that only took turns, who waited longest, actions and notes, sources that did not answer, and what was\n" +
-			"not recorded; without names of all that changed or was in trouble. Actions are those of the audit too, without\n" +
+			"owner, locks that only took turns, who waited longest, actions and notes, and what was not recorded;\n" +
+			"without names of all that changed or was in trouble. Actions are those of the audit too, without\n" +
 			"--file. With --svg the timeline is drawn too, and the Markdown shows it.",
 		Example: "coordtop report --since 2h --svg timeline.svg > report.md",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {

@@ -15,8 +15,8 @@ type Alias struct {
 	How  sources.Known // Inferred: a guess
 }
 
-// Aliases are looked for among the last events of all primitives that have none yet: so many for each of them, and so many in all.
-// Events about actions have none. As long as some are found, those of the others are read again.
+// Aliases reads the last events of all primitives that have no alias yet, 20 for each of them, at most so many times, and stops
+// when a read finds none.
 const (
 	aliasEvents     = 20
 	mostAliasEvents = 20_000

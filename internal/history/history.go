@@ -71,13 +71,13 @@ type Reader interface {
 // EventReader is the part of a Reader that a Player uses.
 type EventReader interface {
 	// Dark returns what was not observed in span, also in part, in the order of its beginnings: of single primitives, of whole
-	// scopes, and, without a Source, of all, when nobody recorded or a record was lost or dropped. Of how much of it that is
-	// Lane.Dark is the answer.
+	// scopes, and, without a Source, of all, when nobody recorded or a record was lost or dropped. All of a lane that was not
+	// observed is in its Dark.
 	Dark(ctx context.Context, span Span) ([]DarkChange, error)
 
 	// Events returns recorded events in the order of Event.Compare: at most before of them that
-	// lie before at, and at most after of the others. Renewals are not among them, and Mono is zero. All events of a
-	// minute are read together; a minute that has none that is asked for is only passed.
+	// lie before at, and at most after of the others. Renewals are not among them, and Mono is zero. Some
+	// thousand events are read together; where none of them can be asked for, they are passed over.
 	Events(ctx context.Context, at time.Time, before, after int, of EventFilter) ([]Event, error)
 }
 
@@ -96,7 +96,7 @@ type Lane struct {
 	Before *sources.Term   // the one that was over when the span began, where no other ran then; nil: there is none, or it is a semaphore
 	Levels []sources.Level // of a semaphore, from the one that lasted when the span began
 	Dark   []sources.Dark  // when it was not observed, nobody recorded, or a record was lost, oldest first
-	Holes  []Hole          // the parts of Dark of which there is no record, oldest first; they do not overlap
+	Holes  []Hole          // the stretches without a record, of the whole recording, oldest first; they do not overlap
 	Since  time.Time       // from when on there is a record of it; zero: there is none
 }
 

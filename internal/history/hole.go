@@ -19,7 +19,7 @@ func (r *seeker) cross(ctx context.Context) error {
 // unrecorded is a Hole of which nobody recorded anything.
 func unrecorded(from, to time.Time) Hole { return Hole{Dark: sources.Dark{From: from, To: to}} }
 
-// holeBetween is the hole between two runs that t lies in, and the run before it; nil: t lies in none.
+// holeBetween returns the hole between two runs that contains t, and the run before it; nil: t lies in no hole.
 func holeBetween(runs []Run, t time.Time) (before *Run, hole Hole) {
 	for i := range runs {
 		run := &runs[i]

@@ -12,19 +12,19 @@ type Summary struct {
 	Ref  sources.Ref
 	Kind sources.Kind
 	lane.Sum
-	Unseen  Unknowns // instead of the sum of them in Sum
-	Leveled bool     // several can own it, so nothing is said of times without an owner
-	Terms   int      // that touch the span
-	Handed  int      // how often an owner gave it up and another took it
-	Losses  int      // how often an owner lost it against its will
-	Unknown int      // ends of which it is not known why, or that nobody saw
-	Owners  []string // by name, the last one first
+	NotKnown Unknowns // the parts of Sum.Unseen
+	Leveled  bool     // several can own it, so nothing is said of times without an owner
+	Terms    int      // that touch the span
+	Handed   int      // how often an owner gave it up and another took it
+	Losses   int      // how often an owner lost it against its will
+	Unknown  int      // ends of which it is not known why, or that nobody saw
+	Owners   []string // by name, the last one first
 }
 
 // Summary sums up a span.
 func (l *Lane) Summary(span Span) Summary {
 	known := l.Known()
-	s := Summary{Ref: l.Ref, Kind: l.Kind, Sum: known.Sum(span, span.To), Unseen: l.Unknowns(known.Pieces(span, span.To)), Leveled: l.Leveled(), Terms: len(l.Terms)}
+	s := Summary{Ref: l.Ref, Kind: l.Kind, Sum: known.Sum(span, span.To), NotKnown: l.Unknowns(known.Pieces(span, span.To)), Leveled: l.Leveled(), Terms: len(l.Terms)}
 	if s.Leveled {
 		s.Changes = lane.Changes(l.Terms, span.From)
 	}

@@ -127,7 +127,7 @@ func rowSummary(sc *Scene, l *paint.Line, s *history.Summary) {
 	nobody, longest := nobodyTexts(s)
 	l.Right("", nobody, nobodyCells)
 	if l.Width >= wideSummary {
-		l.Right("", longest, nobodyCells).Right(sc.Theme.Dim, format.Precise(s.Sum.Unseen), countCells+3).Skip(2)
+		l.Right("", longest, nobodyCells).Right(sc.Theme.Dim, format.Precise(s.Unseen), countCells+3).Skip(2)
 		putParts(l, sc.Theme.FitParts([]paint.Part{paint.Plain(ownersText(s))}, l.Width-l.X), l.Width)
 	}
 }
@@ -175,7 +175,7 @@ func summaryInFull(sc *Scene, s *history.Summary, w int) []string {
 		say("WHAT", s.Kind.String()+" "+troubleWords(sc).Ref(s.Ref)+" of "+paint.Clean(s.Ref.Source)),
 		say("TERMS", fmt.Sprintf("%s: %d handed on, %d lost, %d whose end is not known", format.Count(s.Terms), s.Handed, s.Losses, s.Unknown)),
 		say("NOBODY", nobody),
-		say("UNKNOWN", cmp.Or(s.Unseen.String(), "never")),
+		say("UNKNOWN", cmp.Or(s.NotKnown.String(), "never")),
 		say("OWNERS", ownersText(s)),
 	}
 }

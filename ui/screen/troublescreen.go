@@ -21,7 +21,7 @@ type TroubleState struct {
 	Rows  []history.Summary    // of a recording that is shown alone: a line for each primitive
 	Dark  []history.DarkChange // and what was not observed of it
 	Runs  []history.Run
-	Names map[sources.Ref]string // what the primitives of Found are called; others as in the list
+	Names map[sources.Ref]string // what the primitives of Found and Rows are called; others as in the list
 	Holes []history.Hole         // of which there is no record
 	List  cursor.List[int]       // places in Found, and behind a heading, in Rows
 }

@@ -114,11 +114,11 @@ func (p *painter) half(t time.Time) (column int, ok bool) {
 // bare reports whether nothing stands in a cell but that nobody owns it, or the term itself.
 func (p *painter) bare(c, term int) bool {
 	cell := &p.cells[c]
-	return p.starts[c] < 2 && (cell.Kind == Idle || cell.Kind == Blank || cell.Kind == Owned && cell.term == term && p.besides(c))
+	return p.starts[c] < 2 && (cell.Kind == Idle || cell.Kind == Blank || cell.Kind == Owned && cell.term == term && p.besideIdle(c))
 }
 
-// besides reports whether a cell beside c shows that nobody owns it.
-func (p *painter) besides(c int) bool {
+// besideIdle reports whether a cell beside c shows that nobody owns it.
+func (p *painter) besideIdle(c int) bool {
 	idle := func(i int) bool {
 		return i >= 0 && i < len(p.cells) && (p.cells[i].Kind == Idle || p.cells[i].Kind == Blank)
 	}

@@ -12,12 +12,12 @@ type CellKind uint8
 
 // The kinds of cells.
 const (
-	Blank      CellKind = iota // nothing is recorded for this time, or it lies ahead
+	Blank      CellKind = iota // it lies ahead, or its owners were not told
 	Owned                      // by the owner with the cell's hue
 	Idle                       // observed, and nobody owned it, which is no trouble
 	Leaderless                 // observed, and nobody owned for long what should be owned
 	Break                      // observed, and nobody owned it for a moment: a hand-over
-	Dark                       // not observed, or not recorded
+	Dark                       // not observed, not recorded or dropped
 	Taken                      // a part of the permits, to the cell's Height
 	Full                       // no permit was left
 	Absent                     // it does not exist

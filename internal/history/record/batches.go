@@ -9,25 +9,25 @@ import (
 
 // group is the open group of Inputs.
 type group struct {
-	open  bool
-	next  uint64 // the Seq that is due
-	count int
-	told  int // events, but for renewals
-	left  int // how many bytes of Inputs it lacks until it is worth its keyframe; less than 0: none
-	began time.Time
+	open   bool
+	next   uint64 // the Seq that is due
+	count  int
+	events int // all, but for renewals
+	left   int // how many bytes of Inputs it lacks until it is worth its keyframe; less than 0: none
+	began  time.Time
 }
 
 // over reports whether another keyframe is due: the Inputs behind the last one take some times its room, or it takes long
 // to go through them, as each jump of a replay and each start does.
 func (g *group) over(now time.Time) bool {
-	return g.count >= leastInputs && g.left <= 0 || g.count >= mostInputs || g.told >= mostTold || now.Sub(g.began) >= longestGroup
+	return g.count >= leastInputs && g.left <= 0 || g.count >= mostInputs || g.events >= mostEvents || now.Sub(g.began) >= longestGroup
 }
 
 // The bounds of a group. An Input that changes an owner costs a jump some 18 us, a renewal 4.
 const (
 	leastInputs  = 20_000
 	mostInputs   = 80_000
-	mostTold     = 30_000
+	mostEvents   = 30_000
 	timesKey     = 4 // so many times the room of its keyframe
 	longestGroup = time.Hour
 )
@@ -104,7 +104,7 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 	since := sources.Earlier(r.flushed, b.Span.From)
 	written, took := now, time.Now()
 	write := func(b *history.Batch) error {
-		r.group.told += len(b.Events)
+		r.group.events += len(b.Events)
 		return r.store.Write(b)
 	}
 	err := r.derived.flush(b, r.encoder, r.hub, state, since, write, func() (err error) {

@@ -10,8 +10,8 @@
 //
 // # Groups
 //
-// A group of Inputs begins with a keyframe: at the start, after 2 Inputs for each row (20,000 at
-// least), after an hour, and behind every hole, which a failed write leaves as well. Where all Inputs of
+// A group of Inputs begins with a keyframe: at the start, and behind every hole, which a failed write leaves as well. It ends
+// after 20,000 Inputs if they take four times the room of its keyframe, else after 80,000 Inputs or 30,000 events, and after an hour. Where all Inputs of
 // the Hub are there, the first one is that of a Hub to which nothing has happened.
 //
 // Terms and events of many rows are written in pieces: 100,000 new rows are never copied at once, and between two of

@@ -16,7 +16,7 @@ import (
 )
 
 // Output is where a recording is kept. One goroutine uses it; each call writes all or nothing, and is
-// not interrupted. An error that wraps syscall.ENOSPC or fs.ErrPermission can pass.
+// not interrupted. After ENOSPC the same Output is used again; after any other error it is closed, and another one begun.
 type Output interface {
 	// Write stores what happened since the last call. An error that wraps history.ErrMoved tells that it went to a file
 	// that is not where it was any more: another one can be begun at once.

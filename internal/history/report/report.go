@@ -63,7 +63,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		return err
 	}
 	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, history.EventFilter{Kinds: []sources.EventKind{
-		sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted, sources.EventSourceDown, sources.EventSourceUp}})
+		sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted}})
 	if len(events) > mostEvents {
 		events = events[:mostEvents]
 		if last := events[mostEvents-1].At; last.Before(r.Span.To) {
@@ -103,17 +103,6 @@ func concerns(e *sources.Event, refs []sources.Ref) bool {
 	return e.Ref.Source == "" || slices.ContainsFunc(refs, func(ref sources.Ref) bool { return ref == e.Ref || e.Ref.Name == "" && ref.Source == e.Ref.Source })
 }
 
-// outages are the events of sources that did not answer, and of their coming back.
-func (r *Report) outages() func(*sources.Event) bool {
-	down := map[string]bool{}
-	return func(e *sources.Event) bool {
-		source := e.Ref.Source + " " + e.Scope
-		was := down[source]
-		down[source] = e.Kind == sources.EventSourceDown || was && e.Kind != sources.EventSourceUp
-		return e.Kind == sources.EventSourceDown || e.Kind == sources.EventSourceUp && was
-	}
-}
-
 // Markdown writes the piece.
 func (r *Report) Markdown(out io.Writer) error {
 	var b strings.Builder
@@ -134,9 +123,7 @@ func (r *Report) Markdown(out io.Writer) error {
 	r.gapTable(&b)
 	r.turns(&b)
 	r.waitTable(&b)
-	r.eventTable(&b, "Actions, notes and what changed the clock or a server", "None is recorded. Actions and notes are those of the coordtops that run as the user who "+
-		"recorded, on the same machine: what others did is not known.", listed)
-	r.eventTable(&b, "Sources that did not answer", "None is recorded.", r.outages())
+	r.eventTable(&b)
 	r.holesList(&b)
 	fmt.Fprintf(&b, "\n## How to read this\n\nMade by coordtop from its recording. Times are in %s. A length such as \"1.0 s - 2.0 s\" lies between the two: "+
 		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller. Time before the first owner that was seen is no gap; what was not observed behind the last one may be. Of a gap that began before this time only its part in it is counted.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
@@ -171,7 +158,7 @@ func (r *Report) numbers(b *strings.Builder) {
 			free = "- | - | -"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", r.called(s.Ref), s.Kind, cmp.Or(format.Some(cells(s.Owners), ownersNamed), "nobody"), s.Changes, free,
-			cmp.Or(s.Unseen.String(), "-"))
+			cmp.Or(s.NotKnown.String(), "-"))
 	}
 	if n := len(r.lanes); n > len(lanes) {
 		fmt.Fprintf(b, "\nThese are the first of %s primitives: those in the worst trouble, then those that nobody owned for longest. Name some to see others.\n", format.Count(n))
@@ -279,26 +266,20 @@ func (r *Report) turns(b *strings.Builder) {
 	}
 }
 
-func (r *Report) eventTable(b *strings.Builder, title, nothing string, wanted func(*sources.Event) bool) {
-	fmt.Fprintf(b, "\n## %s\n\n", title)
-	none := true
+func (r *Report) eventTable(b *strings.Builder) {
+	b.WriteString("\n## Actions, notes and what changed the clock or a server\n\n")
+	if len(r.events) == 0 {
+		b.WriteString("None is recorded. Actions and notes are those of the coordtops that run as the user who recorded, on the same machine: what others did is not known.\n")
+	} else {
+		b.WriteString("| at | what | where | detail |\n|---|---|---|---|\n")
+	}
 	for i := range r.events {
 		e := &r.events[i]
-		if !wanted(e) {
-			continue
-		}
-		if none {
-			b.WriteString("| at | what | where | detail |\n|---|---|---|---|\n")
-		}
-		none = false
 		where := r.called(e.Ref)
 		if e.Ref.Name == "" {
 			where = cell(strings.TrimSpace(e.Ref.Source + " " + e.Scope))
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", r.at(e.At), kindOf(e), where, cell(e.Detail))
-	}
-	if none {
-		b.WriteString(nothing + "\n")
 	}
 	if !r.upTo.IsZero() {
 		fmt.Fprintf(b, "\nOnly the first %s events were read, up to %s.\n", format.Count(mostEvents), r.at(r.upTo))

@@ -153,7 +153,7 @@ func (q *query) readOwn(ctx context.Context, d *darkness, of numbers) {
 		})
 }
 
-// end is when something ended that run wrote; what its end left open may have lasted longer.
+// end returns when a stretch ended. What its run left open counts up to the end of that run.
 func (d *darkness) end(until sql.NullInt64, run int64) int64 {
 	if until.Valid {
 		return until.Int64

@@ -18,7 +18,7 @@
 // of an older version is migrated by Begin in one transaction; of a newer one Begin returns
 // history.ErrNewer, and a [Reader] reads it where it can. A damaged file is never written to: it is
 // renamed to NAME.broken-DATE, and a new one begun. Begin checks all pages of a file of at most 64 MB; of a
-// larger one a damaged page is noticed when it is used.
+// larger one, and of one with a WAL, a damaged page is noticed when it is used.
 //
 // Before each Write the device and the inode of the file, of its WAL and of the WAL's index are compared with those that were
 // opened. Where one was renamed, replaced or removed, the Writer puts what is in the WAL into the file, wherever that is
@@ -26,7 +26,7 @@
 // says which file the WAL belongs to, a [Reader] refuses to join it to another, and Begin sets such a WAL aside, as
 // NAME-wal.stray-DATE. What is written over a file in place keeps its inode, and is not noticed.
 //
-// [Reader.Extract] copies what there is from an instant on into another file, without an Input being read.
+// [Reader.Extract] copies what there is of a span into another file, without an Input being read.
 //
 // # The tables
 //

@@ -25,7 +25,7 @@ const (
 	laneAfter    = eventColumns + "where at >= ?1 and lane = ?3 and (?4 >> kind) & 1 " + oldestFirst
 )
 
-// Events returns recorded events around an instant: see history.Reader.
+// Events returns recorded events around an instant: see history.EventReader.
 func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of history.EventFilter) (events []history.Event, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		a := around{query: q, at: at.UnixNano(), kinds: -1, refs: map[int64]sources.Ref{}}
@@ -60,7 +60,7 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 	return events, nil
 }
 
-// around reads events on one side of an instant.
+// around reads the events before and after an instant.
 type around struct {
 	*query
 	at    int64

@@ -14,9 +14,9 @@ import (
 // ErrOtherVersion reports that a recording has the tables of another version.
 var ErrOtherVersion = errors.New("its tables are those of another version")
 
-// Extract copies what is recorded from an instant on to a new file, table by table, in a second for some hundred MB. Groups
-// are copied whole: the first may begin earlier, where no run does any more. Its error wraps ErrOtherVersion where the
-// tables differ, and history.ErrNothing where nothing is recorded from then on.
+// Extract copies what is recorded of a span to a new file, table by table, in a second for some hundred MB. Groups are copied
+// whole, so the first Inputs may lie before every run. Its error wraps ErrOtherVersion where the tables differ, and
+// history.ErrNothing where nothing is recorded of the span.
 func (r *Reader) Extract(ctx context.Context, to string, span history.Span) error {
 	_, has, err := r.open(ctx)
 	if err != nil {

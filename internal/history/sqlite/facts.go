@@ -11,7 +11,7 @@ import (
 )
 
 // Terms and events that came in become blocks as soon as there are mostRecent: each question decodes them all. Else it is looked
-// every minute: at least blockFacts of them become blocks, fewer become one row. A block has blockFacts at least.
+// every minute: at least blockFacts of them become blocks, fewer become one row. Each block but the last of a write has at least blockFacts.
 const (
 	mostRecent = 40_000
 	blockEvery = time.Minute
@@ -26,7 +26,7 @@ type recent struct {
 	terms  []sources.TermFact // each once
 	place  map[termKey]int    // in terms
 	events []sources.EventFact
-	told   int       // terms and events in the rows: some terms are in several
+	stored int       // terms and events in the rows: some terms are in several
 	opened time.Time // when the first row was written that is not joined to the others; zero: all are
 }
 
@@ -41,7 +41,7 @@ func keyOf(f *sources.TermFact) termKey {
 	return termKey{f.Lane, f.Start.At.UnixNano(), f.Owner.ID}
 }
 
-// add puts a term in the place of what was said of it before, but for what is known of its start.
+// add replaces what was said of a term before, but keeps its Start and its longest Every.
 func (r *recent) add(f *sources.TermFact) {
 	i, known := r.place[keyOf(f)]
 	if !known {
@@ -67,12 +67,12 @@ func (t *tx) keep(now time.Time) {
 	}
 	due := !r.opened.IsZero() && now.Sub(r.opened) >= blockEvery
 	switch {
-	case r.told >= mostRecent || due && len(r.terms)+len(r.events) >= blockFacts:
+	case r.stored >= mostRecent || due && len(r.terms)+len(r.events) >= blockFacts:
 		t.block()
 	case due:
 		t.exec("delete from recent")
 		t.insert("insert into recent(body) values(?)", packed(encodeFacts(t.w.encoder, r.terms, r.events)))
-		r.told, r.opened = len(r.terms)+len(r.events), time.Time{}
+		r.stored, r.opened = len(r.terms)+len(r.events), time.Time{}
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *recent) take(terms []sources.TermFact, events []sources.EventFact) {
 	for i := range terms {
 		r.add(&terms[i])
 	}
-	r.events, r.told = append(r.events, events...), r.told+len(terms)+len(events)
+	r.events, r.stored = append(r.events, events...), r.stored+len(terms)+len(events)
 }
 
 // load reads what the file has of terms that go on, of what is recent, and of who owned what last.

@@ -105,7 +105,7 @@ func TestMembersOfTheGroupReadARecording(t *testing.T) {
 // copied copies the files of a recording as they are, which is what a process leaves that is killed.
 func copied(t *testing.T, folder string) (path string) {
 	t.Helper()
-	for _, end := range append(besides(), "", ".lock") {
+	for _, end := range append(sidecars(), "", ".lock") {
 		content, err := os.ReadFile(filepath.Join(folder, "history.db") + end)
 		if errors.Is(err, os.ErrNotExist) {
 			continue

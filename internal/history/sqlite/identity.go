@@ -95,5 +95,5 @@ func setStrayAside(path string, now time.Time) (note string, err error) {
 	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	return "what another file said last lay beside the recording: it was renamed to " + to, nil
+	return "the WAL of another recording lay beside this one: it was renamed to " + to, nil
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"slices"
 	"time"
 
@@ -276,14 +277,6 @@ func (l *knownLane) ends(owner string) {
 	l.running = slices.DeleteFunc(l.running, func(r running) bool { return r.Owner.ID == owner })
 }
 
-// stamp is an instant as it is stored; nil where there is none.
-func stamp(at time.Time, known bool) any {
-	if !known {
-		return nil
-	}
-	return at.UnixNano()
-}
-
 // dark stores a stretch that began or ended.
 func (t *tx) dark(d *history.DarkChange, span history.Span) {
 	var l uint64
@@ -299,5 +292,5 @@ func (t *tx) dark(d *history.DarkChange, span history.Span) {
 		return
 	}
 	t.exec("insert into dark values(?,?,?,?,?) on conflict do update set until = excluded.until where run = excluded.run",
-		scope, l, from, stamp(d.Dark.To, !d.Dark.To.IsZero()), t.w.run.ID)
+		scope, l, from, sql.NullInt64{Int64: d.Dark.To.UnixNano(), Valid: !d.Dark.To.IsZero()}, t.w.run.ID)
 }

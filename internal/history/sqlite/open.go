@@ -28,13 +28,13 @@ const (
 	writing = "mode=rw&_txlock=immediate&_pragma=busy_timeout(2000)"
 )
 
-// besides are the ends of the names of what SQLite keeps beside a file.
-func besides() []string { return []string{"-wal", "-shm", "-journal"} }
+// sidecars are the ends of the names of the files that SQLite keeps beside one.
+func sidecars() []string { return []string{"-wal", "-shm", "-journal"} }
 
-// connect opens no file yet. The options have no answer: see journal. SQLite would wait for the other end
+// connect opens no file yet. The journal mode cannot be set by an option: see journal. SQLite would wait for the other end
 // of a pipe beside the file, whatever the context says.
 func connect(path, how string, connections int) (*sql.DB, error) {
-	for _, end := range besides() {
+	for _, end := range sidecars() {
 		if info, err := os.Stat(path + end); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is no file (%v): remove it", path+end, info.Mode().Type())
 		}
@@ -57,7 +57,7 @@ func (d damage) Error() string { return string(d) + ": " + history.ErrDamaged.Er
 // Unwrap returns history.ErrDamaged.
 func (d damage) Unwrap() error { return history.ErrDamaged }
 
-// explained names the file in an error. It makes of an error of SQLite, or of the decoder, what callers ask for:
+// explained names the file in an error. Errors of SQLite and of the decoder become errors that callers know:
 // history.ErrDamaged, history.ErrNewer, ENOSPC, EACCES; of others it keeps the text.
 func explained(path string, err error) error {
 	switch {
@@ -113,7 +113,7 @@ func headerOf(path string) (header, error) {
 // beside the file the same mode. What an earlier run left there gets it too. What is as it shall be is not opened: to close a
 // file takes from it all locks of this process, those of SQLite too, and others would then cut its index of the WAL.
 func create(folder *os.File, path string, mode os.FileMode) error {
-	for _, end := range append(besides(), "") {
+	for _, end := range append(sidecars(), "") {
 		info, err := os.Lstat(path + end)
 		if end != "" && errors.Is(err, os.ErrNotExist) || err == nil && files.IsOurs(info, mode) {
 			continue
@@ -196,7 +196,7 @@ func setAside(path string, now time.Time) (note string, err error) {
 	if err := os.Rename(path, to); err != nil {
 		return "", err
 	}
-	for _, end := range besides() {
+	for _, end := range sidecars() {
 		if err := os.Rename(path+end, to+end); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -19,9 +18,7 @@ func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Spa
 			all = q.everythingOf(ctx, window, refs)
 		} else {
 			all = q.everything(ctx, window, allLanes)
-			slices.SortFunc(all.lanes, func(a, b listed) int {
-				return cmp.Or(cmp.Compare(a.ref.Source, b.ref.Source), cmp.Compare(a.ref.Space, b.ref.Space), cmp.Compare(a.ref.Name, b.ref.Name))
-			})
+			slices.SortFunc(all.lanes, func(a, b listed) int { return a.ref.Compare(b.ref) })
 			for i := range all.lanes {
 				refs = append(refs, all.lanes[i].ref)
 			}

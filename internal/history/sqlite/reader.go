@@ -63,7 +63,7 @@ func (r *Reader) open(ctx context.Context) (db *sql.DB, has int, err error) {
 		return nil, 0, fmt.Errorf("%s: %w", r.path, history.ErrForeign)
 	}
 	if identityOf(r.path).strays(claimed(r.path)) {
-		return nil, 0, fmt.Errorf("%s: another file was here while it was recorded, and %s belongs to that: it is put right by the next coordtop record, or move it away", r.path, filepath.Base(r.path)+"-wal")
+		return nil, 0, fmt.Errorf("%s: the file %s beside it belongs to another recording that had this name: start coordtop record once, or move that file away", r.path, filepath.Base(r.path)+"-wal")
 	}
 	head, err := headerOf(r.path)
 	if err != nil {

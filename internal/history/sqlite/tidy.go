@@ -106,7 +106,7 @@ func (w *Writer) sumUp(now time.Time) (did bool, err error) {
 	return did, err
 }
 
-// kept is before when everything is dropped.
+// kept returns the instant before which everything is dropped.
 func (w *Writer) kept(now time.Time) int64 {
 	return now.Add(-w.o.Limits.Keep).UnixNano()
 }
@@ -187,12 +187,7 @@ func (w *Writer) dropInputs(before int64) (did bool, err error) {
 }
 
 func (t *tx) dropGroup(id int64) {
-	t.dropBody(id)
-	t.exec("delete from gop where id = ?", id)
-}
-
-// dropBody drops all of a group but its keyframe.
-func (t *tx) dropBody(id int64) {
 	t.exec("delete from chunk where gop = ?", id)
 	t.exec("delete from tail where gop = ?", id)
+	t.exec("delete from gop where id = ?", id)
 }

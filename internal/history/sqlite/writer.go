@@ -253,7 +253,7 @@ func (w *Writer) enough() error {
 		return fmt.Errorf("%s: %w", w.o.Path, err)
 	}
 	if least := leastFree(all); free < least && free < all/2 {
-		return fmt.Errorf("%s: less than %d MB of its disk are free, which are left to others: %w", w.o.Path, least>>20, syscall.ENOSPC)
+		return fmt.Errorf("%s: its disk is nearly full (less than %d MB are free), so nothing more is written: %w", w.o.Path, least>>20, syscall.ENOSPC)
 	}
 	return nil
 }

@@ -5,7 +5,7 @@
 // What the board calls a problem at an instant, package verdict decides from a State. Of a recording there are no States,
 // but terms, gaps and events, so that a day of thousands of primitives is answered at once. Trouble is:
 //
-//   - an election that had no leader for longer than Thresholds.LossGap, or whose leader lost it against its will;
+//   - an election that was seen without a leader, perhaps for as long as Thresholds.LossGap, or whose leader lost it against its will;
 //   - an owner of anything else that lost it against its will: its lease ran out, it was ended by force, the server
 //     restarted, its session was told to have ended;
 //   - a lease that has no end any more;
