@@ -145,6 +145,7 @@ func (m *model) receive() {
 		m.Locks.SetKeys(m.Rows.Handles)
 		m.toLeader()
 	}
+	m.replay.reach()
 	m.Scene.Arrange(m.w, m.h)
 }
 

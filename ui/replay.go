@@ -125,6 +125,7 @@ type replay struct {
 	anew    bool        // the rows are others than before
 	cuts    uint64      // of the Player, whose rows and events are shown
 	chosen  sources.Ref // where the person put the cursor last, also while that row is absent
+	wanted  sources.Ref // where the cursor is to be at the instant that is being gone to; zero: where it is
 }
 
 // liveView is what the board keeps of the present while it shows the past.
@@ -285,6 +286,20 @@ func (f *feeds) latest() dialog.Latest {
 		return f.player
 	}
 	return f.live
+}
+
+// reach puts the cursor on the row that is wanted, once the instant is reached.
+func (m *replay) reach() {
+	ref := m.wanted
+	if ref == (sources.Ref{}) || !m.feeds.replaying() || m.feeds.player.Position().Moving {
+		return
+	}
+	m.wanted = sources.Ref{}
+	if h, ok := m.find(ref); ok {
+		m.Locks.Select(h)
+	} else {
+		m.Say(paint.Clean(ref.Name) + " is not known at this time")
+	}
 }
 
 // regain puts the cursor on the row that the person chose last, in a list of others: their handles

@@ -156,11 +156,10 @@ func (m *model) goToTrouble() {
 // goToRow shows all screens as they were at an instant, with the cursor on the first of refs, if any.
 func (m *model) goToRow(on screen.View, at time.Time, refs ...sources.Ref) {
 	m.switchTo(on)
-	if len(refs) > 0 {
-		m.cursorRow = refs[0]
-		m.Locks.Move(0) // it is chosen
-	}
 	m.replay.travel(at)
+	if len(refs) > 0 {
+		m.replay.wanted = refs[0]
+	}
 }
 
 // published is more than the time until what happens is in a State.

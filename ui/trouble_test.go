@@ -81,6 +81,20 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	if row, _ := m.Selected(); row == nil || row.Ref != historytest.Billing() {
 		t.Errorf("the cursor is on %+v", row)
 	}
+	d.press("j")
+	if row, _ := m.Selected(); row != nil && row.Ref == historytest.Billing() {
+		d.press("k")
+	}
+	if row, _ := m.Selected(); row == nil || row.Ref == historytest.Billing() {
+		t.Errorf("the cursor is still on %+v", row)
+	}
+	d.press("7")
+	d.press("enter") // to the same instant
+	arrives(at(51*time.Minute + 30*time.Second + published))
+	second(m)
+	if row, _ := m.Selected(); row == nil || row.Ref != historytest.Billing() {
+		t.Errorf("the cursor is on %+v, not on the row of what went wrong", row)
+	}
 }
 
 func TestABoardWithoutARecordingSaysSo(t *testing.T) {

@@ -90,6 +90,16 @@ func TestAPlayerSkipsWhatNobodyRecorded(t *testing.T) {
 			pos.Hole.From.Sub(ended).Abs() > 2*time.Second || pos.Hole.To.Sub(began).Abs() > 2*time.Second || !pos.InHole() || !p.Now().Equal(pos.Hole.From) || !p.Row(p.State(), historytest.Billing()).Fresh(p.State()) {
 			t.Errorf("a seek into the hole: %+v", pos)
 		}
+		p.Seek(at(historytest.Stopped + historytest.Step + 45*time.Second))
+		synctest.Wait()
+		behind := at(historytest.Started + historytest.Step + 10*time.Second)
+		p.Seek(behind) // less than a minute away
+		synctest.Wait()
+		if pos = p.Position(); !pos.At.Equal(behind) || pos.Run != 2 || pos.InHole() || pos.Err != nil {
+			t.Errorf("a seek over the hole: %+v", pos)
+		}
+		p.Seek(at(historytest.Stopped + historytest.Step + 30*time.Second))
+		synctest.Wait()
 		p.Step(+1)
 		synctest.Wait()
 		if pos = p.Position(); pos.Run != 2 || pos.InHole() {

@@ -208,7 +208,11 @@ func (r *seeker) seek(ctx context.Context, t time.Time) error {
 func (r *seeker) until(ctx context.Context, t time.Time) error {
 	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Wall.After(t) })
 	if errors.Is(err, errEnd) {
-		return r.pass(ctx, t.Sub(r.at.Wall))
+		run := r.run
+		if err := r.pass(ctx, t.Sub(r.at.Wall)); err != nil || r.run == run || !r.at.Wall.Before(t) {
+			return err
+		}
+		return r.until(ctx, t)
 	}
 	if err == nil && t.After(r.at.Wall) {
 		r.advance(t.Sub(r.last.Wall))
