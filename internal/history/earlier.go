@@ -97,5 +97,8 @@ func (r *seeker) join(err error) error {
 		}
 		r.owed = false
 	}
+	if e.err != nil {
+		r.hub = nil // the group is opened again, or what was before it would be missing
+	}
 	return cmp.Or(err, e.err)
 }

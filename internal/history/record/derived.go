@@ -31,6 +31,7 @@ type pieces struct {
 	write          func(*history.Batch) error
 	between        func() error // called after each but the last
 	err            error
+	seq, written   uint64 // of the last event in it, or in what was written
 }
 
 // full writes the Batch if there is enough in it, and begins another.
@@ -51,6 +52,9 @@ func (p *pieces) full() {
 func (p *pieces) end() {
 	if p.err == nil {
 		p.err = p.write(p.Batch)
+	}
+	if p.err == nil {
+		p.written = p.seq
 	}
 	p.Batch, p.terms = &history.Batch{Span: p.Span}, 0
 }
@@ -82,6 +86,7 @@ func (d *derived) flush(b *history.Batch, encoder *sources.Encoder, hub *sources
 	scopes := d.darkness(p.Batch, state)
 	seq := d.events(p, encoder, hub, state, since)
 	if p.end(); p.err != nil {
+		d.seq = max(d.seq, p.written) // they would be written again
 		return p.err
 	}
 	d.state, d.scopes, d.seq = state, scopes, seq
@@ -210,6 +215,12 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 		gone, _ := slices.BinarySearchFunc(was, list[0], func(t, first sources.Term) int { return t.Start.At.Compare(first.Start.At) })
 		if gone == n && len(list) == sources.MaxTerms {
 			lost = list[0].Start.At
+			for _, t := range was {
+				if t.End.How == sources.Unknown { // it ended meanwhile
+					t.End = sources.Stamp{At: lost, How: sources.Bound}
+					changed = append(changed, t)
+				}
+			}
 		}
 		for i := range list {
 			if was := was[gone:]; i >= len(was) || list[i] != was[i] {
@@ -240,6 +251,7 @@ func (d *derived) events(p *pieces, encoder *sources.Encoder, hub *sources.Hub, 
 				p.Events = append(p.Events, encoder.Event(all[i]))
 			}
 		}
+		p.seq = seq
 		if len(all) < piece {
 			break
 		}

@@ -192,6 +192,7 @@ func (r *Recorder) hold() {
 // broken begins anew later, behind a hole.
 func (r *Recorder) broken(err error, now sources.Instant) {
 	if r.batcher.group.open = false; !errors.Is(err, syscall.ENOSPC) {
+		r.hold()
 		r.log(r.batcher.store.Close())
 		r.batcher = nil
 	}

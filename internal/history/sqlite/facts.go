@@ -126,9 +126,9 @@ func (w *Writer) runs(list []sources.TermFact) {
 // block makes blocks of all that is recent. Terms without an end go to where those are.
 func (t *tx) block() {
 	r := &t.w.recent
-	changed := map[uint64][]sources.TermFact{}
+	groups := map[uint64]bool{}
 	for i := range r.terms {
-		changed[r.terms[i].Lane/runningLanes] = nil
+		groups[r.terms[i].Lane/runningLanes] = true
 	}
 	terms, events := slices.DeleteFunc(r.terms, func(f sources.TermFact) bool { return f.End.How == sources.Unknown }), r.events
 	slices.SortFunc(terms, compareTerms)
@@ -151,23 +151,29 @@ func (t *tx) block() {
 		t.writeBlock(terms[:n], events[:m])
 		terms, events = terms[n:], events[m:]
 	}
+	t.writeRunning(groups)
+	t.exec("delete from recent")
+	t.w.recent = recent{place: map[termKey]int{}}
+}
+
+// writeRunning writes the running terms of groups of lanes anew.
+func (t *tx) writeRunning(groups map[uint64]bool) {
+	lists := map[uint64][]sources.TermFact{}
 	for id, l := range t.w.known {
-		if list, concerned := changed[id/runningLanes]; concerned {
+		if n := id / runningLanes; groups[n] {
 			for i := range l.running {
-				list = append(list, l.running[i].TermFact)
+				lists[n] = append(lists[n], l.running[i].TermFact)
 			}
-			changed[id/runningLanes] = list
 		}
 	}
-	for n, list := range changed {
+	for n := range groups {
+		list := lists[n]
 		if slices.SortFunc(list, compareTerms); len(list) == 0 {
 			t.exec("delete from running where n = ?", n)
 		} else {
 			t.exec("insert or replace into running values(?,?)", n, packed(t.w.encoder.Terms(nil, list)))
 		}
 	}
-	t.exec("delete from recent")
-	t.w.recent = recent{place: map[termKey]int{}}
 }
 
 func compareTerms(a, b sources.TermFact) int {

@@ -221,6 +221,12 @@ func (t *tx) term(l *knownLane, term *sources.Term) time.Time {
 		known = start == told || (!ended || term.End.At.UnixNano() >= start) && (old.told == told || old.Run != f.Run && old.Owner.Fence == term.Owner.Fence &&
 			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) // it was running when the last run ended, and this one found it so
 	}
+	if old == nil && ended {
+		t.again(&f)
+	}
+	if old != nil && !known && !ended { // another grant: nobody saw the end of the one before
+		t.leave(old, term.Start.Earliest())
+	}
 	if known {
 		f.Start, f.Every = old.Start, max(old.Every, f.Every)
 		if old.Start.At.UnixNano() < told && term.Owner.Fence == 0 { // nobody saw it go on between the two
@@ -251,11 +257,34 @@ func (t *tx) over(l *knownLane) {
 		if r.Run == uint64(t.w.run.ID) {
 			return false
 		}
-		var last int64
-		t.query("select last from run where id = ?", []any{r.Run}, &last)
-		t.bound(r.TermFact, time.Unix(0, last))
+		t.leave(&r, time.Time{})
 		return true
 	})
+}
+
+// leave ends a running term whose end nobody saw: at the end of the last run that saw it, of this run at an instant.
+func (t *tx) leave(r *running, at time.Time) {
+	if r.Run != uint64(t.w.run.ID) {
+		var last int64
+		t.query("select last from run where id = ?", []any{r.Run}, &last)
+		at = time.Unix(0, last)
+	}
+	t.bound(r.TermFact, at)
+}
+
+// again finds a term that was told to have ended, of which more is told now, such as its cause. If this run found it
+// running its start is that of an earlier run, as it was when its end was stored.
+func (t *tx) again(f *sources.TermFact) {
+	if f.Start.How != sources.AtLeast && f.Start.Earliest().UnixNano() > t.w.before {
+		return
+	}
+	for i := range t.w.recent.terms {
+		o := &t.w.recent.terms[i]
+		if o.Lane == f.Lane && o.Owner.ID == f.Owner.ID && o.Owner.Fence == f.Owner.Fence && o.End.How != sources.Unknown &&
+			o.Start.At.Before(f.End.At) && f.Start.At.Before(o.End.At) {
+			f.Start, f.Sure = o.Start, o.Sure
+		}
+	}
 }
 
 // bound ends a term whose end nobody saw.

@@ -90,7 +90,7 @@ type tx struct {
 func (w *Writer) tx(f func(*tx) error) error {
 	ctx := context.Background()
 	if _, err := w.conn.ExecContext(ctx, "begin immediate"); err != nil {
-		return errors.Join(explained(w.o.Path, err), w.shut())
+		return explained(w.o.Path, err)
 	}
 	t := &tx{statements: w.statements(), w: w}
 	if w.known == nil {

@@ -65,6 +65,7 @@ func (s *search) take(f *sources.TermFact) {
 		}
 	}
 	if l.kind == sources.KindSemaphore && f.End.How != sources.Unknown && f.End.At.UnixNano() < s.window.from {
+		delete(s.found, keyOf(f)) // it had no end when it was said before
 		return
 	}
 	s.found[keyOf(f)] = f.Term
@@ -103,8 +104,10 @@ func (s *search) going(ctx context.Context) {
 	var body []byte
 	all := func(list []sources.TermFact) {
 		for i := range list {
-			if f := &list[i]; f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept { // else it goes with its block
+			if f := &list[i]; f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept {
 				s.take(f)
+			} else { // it goes with its block
+				delete(s.found, keyOf(f))
 			}
 		}
 	}

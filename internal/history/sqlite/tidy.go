@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"coordtop/internal/history"
@@ -124,20 +123,49 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 			"delete from dark where (scope, lane, start) in (select scope, lane, start from dark where until < ?1 limit ?2)",
 			"delete from lost where until < ?1",
 			"delete from part where (n + 1) * ?3 <= ?1",
-			// A number of a lane can be given again: it stays as long as a block may have something of it.
-			"delete from lane where id in (select id from lane l where gone < min(?1, (select coalesce(min(start), ?1) from block)) and not exists(select 1 from term where lane = l.id) limit ?2)",
 			"delete from placed where lane in (select distinct lane from placed p where not exists(select 1 from lane where id = p.lane) limit ?2)",
 		} {
 			most = max(most, t.exec(text, before, batch, sumEvery))
 		}
 		t.exec("update kept set since = ? where since < ?1", before)
+		most = max(most, t.dropLanes(before))
 		return t.err
 	})
 	if most > 0 {
 		clear(w.lanes) // some may be gone
-		maps.DeleteFunc(w.known, func(_ uint64, l *knownLane) bool { return len(l.running) == 0 && l.gone != 0 && l.gone < before })
 	}
 	return most, err
+}
+
+// dropLanes drops lanes that are gone, and all that is left of them. The number of a lane can be given again: it stays as long
+// as there may be something of it in a block or in what is recent.
+func (t *tx) dropLanes(before int64) (dropped int64) {
+	recent := map[uint64]bool{}
+	for i := range t.w.recent.terms {
+		recent[t.w.recent.terms[i].Lane] = true
+	}
+	for i := range t.w.recent.events {
+		recent[t.w.recent.events[i].Lane] = true
+	}
+	var id uint64
+	var ids []uint64
+	t.each("select id from lane l where gone < min(?1, (select coalesce(min(start), ?1) from block)) and not exists(select 1 from term where lane = l.id) limit ?2",
+		[]any{before, batch}, []any{&id}, func() {
+			if !recent[id] {
+				ids = append(ids, id)
+			}
+		})
+	groups := map[uint64]bool{}
+	for _, id := range ids {
+		if l := t.w.known[id]; l != nil && len(l.running) > 0 {
+			groups[id/runningLanes] = true
+		}
+		delete(t.w.known, id)
+		t.exec("delete from level where lane = ?", id)
+		dropped += t.exec("delete from lane where id = ?", id)
+	}
+	t.writeRunning(groups)
+	return dropped
 }
 
 // shrink gives pages back to the disk, and where the file is still too large drops the oldest

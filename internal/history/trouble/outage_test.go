@@ -19,6 +19,8 @@ func TestAnOutageEndsWithItsAnswerOrItsRun(t *testing.T) {
 		e.Run, e.Scope = run, scope
 		return e
 	}
+	other := told(2, 500, sources.EventSourceDown, "")
+	other.Ref.Source = "other"
 	const down, up = sources.EventSourceDown, sources.EventSourceUp
 	for name, c := range map[string]struct {
 		events []history.Event
@@ -30,6 +32,7 @@ func TestAnOutageEndsWithItsAnswerOrItsRun(t *testing.T) {
 		"two scopes":                          {[]history.Event{told(1, 10, down, "/a"), told(1, 12, down, "/b"), told(1, 20, up, "/a")}, "10..20 then it answered again; 12..100 then it was not recorded; "},
 		"the run ends":                        {[]history.Event{told(1, 10, down, "")}, "10..100 then it was not recorded; "},
 		"and another finds it so":             {[]history.Event{told(1, 10, down, ""), told(2, 160, down, "")}, "10..100 then it was not recorded; 160.. it lasts; "},
+		"and another source is down now":      {[]history.Event{told(1, 10, down, ""), other}, "10..100 then it was not recorded; 500.. it lasts; "},
 		"and it answers another":              {[]history.Event{told(1, 10, down, ""), told(2, 160, up, "")}, "10..100 then it was not recorded; "},
 	} {
 		in := &trouble.Input{Span: history.Span{From: at(0), To: at(1000)}, Events: c.events, Thresholds: sources.DefaultThresholds(),

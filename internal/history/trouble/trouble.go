@@ -227,11 +227,12 @@ func (in *Input) ofSources() (all []Trouble) {
 			if !over(&o) {
 				return false
 			}
+			o.To = to
 			if end := in.runEnd(o.run); to.IsZero() || to.After(end) { // nobody saw how it went on
-				to, o.Unseen = end, true
+				o.To, o.Unseen = end, end.Before(in.Span.To)
 			}
-			if o.To = to; o.Unseen && !to.Before(in.Span.To) {
-				o.To, o.Unseen = time.Time{}, false
+			if !o.Unseen && o.To.Equal(in.Span.To) {
+				o.To = time.Time{}
 			}
 			all = append(all, o.Trouble)
 			return true
@@ -272,6 +273,14 @@ func (in *Input) runEnd(id int64) time.Time {
 		}
 	}
 	return in.Span.To
+}
+
+// seenUntil returns up to when the queues that a run recorded are known.
+func (in *Input) seenUntil(run int64) time.Time {
+	if in.UpTo.IsZero() {
+		return in.runEnd(run)
+	}
+	return sources.Earlier(in.runEnd(run), in.UpTo)
 }
 
 // earliest is when an event happened at the earliest, while its run recorded.

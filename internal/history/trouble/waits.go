@@ -37,10 +37,7 @@ func Waits(in *Input) (all []Trouble) {
 		delete(waiting, k)
 	}
 	unended := func(k key, w wait) { // its run may have ended first
-		w.To, w.Detail = in.runEnd(w.run), "not seen to end"
-		if !in.UpTo.IsZero() {
-			w.To = sources.Earlier(w.To, in.UpTo)
-		}
+		w.To, w.Detail = in.seenUntil(w.run), "not seen to end"
 		end(k, w, w.To)
 	}
 	for i := range in.Events {
@@ -59,6 +56,8 @@ func Waits(in *Input) (all []Trouble) {
 				earliest = time.Time{}
 			}
 			waiting[k] = wait{Trouble{Kind: Waited, From: e.At, Source: e.Ref.Source, Refs: []sources.Ref{e.Ref}, Who: e.Owner}, e.Run, earliest}
+		case known && e.At.After(in.seenUntil(w.run)): // it was not seen waiting up to then
+			unended(k, w)
 		case known && e.Kind == sources.EventWaiterLeft:
 			w.Detail = "left"
 			end(k, w, earliest)

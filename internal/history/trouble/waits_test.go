@@ -31,6 +31,7 @@ func TestAWaitIsAsLongAsTheLooksAllow(t *testing.T) {
 		"there before it began":  {[]history.Event{there(1, 0, "w"), event(30, sources.EventAcquired, "a", "w", "")}, "≥ 30 s owned it then"},
 		"still there":            {[]history.Event{looked(1, 10, sources.EventWaiterJoined, "w")}, "90 s - 95 s not seen to end"},
 		"there before and after": {[]history.Event{looked(1, 10, sources.EventWaiterJoined, "w"), there(2, 150, "w"), looked(2, 190, sources.EventWaiterLeft, "w")}, "90 s - 95 s not seen to end, ≥ 35 s left"},
+		"served unseen":          {[]history.Event{looked(1, 90, sources.EventWaiterJoined, "w"), event(900, sources.EventAcquired, "a", "w", "")}, "10 s - 15 s not seen to end"},
 		"told twice in one look": {[]history.Event{event(10, sources.EventWaiterJoined, "a", "w", ""), event(12, sources.EventWaiterJoined, "a", "w", ""), event(20, sources.EventWaiterLeft, "a", "w", "")}, "10 s left"},
 	}
 	for name, test := range tests {
