@@ -67,8 +67,8 @@ func TestAGapThatLastsIsMarkedAsTheTermBeforeIt(t *testing.T) {
 	}
 	tally := lane.NewTally(span, nil)
 	tally.Add(&l.Terms[0])
-	if part := tally.Part(); part.Nobody != want || part.Longest != want {
-		t.Errorf("summed up, it is %+v, want %+v", part, want)
+	if sum := tally.Sum(); sum.Nobody != want || sum.Longest != want {
+		t.Errorf("summed up, it is %+v, want %+v", sum, want)
 	}
 }
 

@@ -17,7 +17,6 @@ type Gap struct {
 	Seen          bool          // a look showed that nobody owned it; else there may have been no gap
 	Lasts         bool          // it was seen up to the end of the span
 
-	head, tail time.Duration // of the pieces at the beginning of the span, and at its end
 }
 
 // Short writes for a table how long it was at a stretch, and all its pieces where they are several.
@@ -115,11 +114,8 @@ func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
 		if g.Seen = true; end.Equal(until) {
 			g.Last = length
 		}
-		if begin.Equal(s.From) {
-			g.head = length
-		}
 		if end.Equal(s.To) {
-			g.tail, g.Lasts = length, g.End.How == Unknown
+			g.Lasts = g.End.How == Unknown
 		}
 	}
 	if g.Last > 0 && observed(until, latest, dark) < latest.Sub(until) { // somebody else may have owned it before

@@ -32,7 +32,7 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 	if n := len(l.Terms); last == n && n > 0 {
 		t.gap(l.next(n - 1))
 	}
-	sum := t.part.Sum
+	sum := t.sum
 	for _, p := range pieces {
 		switch p.Kind {
 		case Unobserved, Unrecorded:
@@ -44,55 +44,6 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 	return sum
 }
 
-// Part is the sum of one of several spans that follow each other. Unseen and Unread are not in it. The zero
-// Part means that nothing happened: one owner all the time, or nobody yet.
-type Part struct {
-	Sum
-	Head, Tail Edge // gaps that the beginning of the span cuts, and its end
-	Whole      bool // they are the same one
-	Solid      bool // and all of it was seen
-}
-
-// Edge is the part of a gap at a border of a span.
-type Edge struct {
-	Cut      bool          // there is one
-	Seen     bool          // a look in it showed nobody
-	Touch    time.Duration // seen up to the border
-	Unbroken Interval
-}
-
-// Plus is both spans, of which q is the later.
-func (p Part) Plus(q Part) Part {
-	out := Part{Sum: p.Sum.Plus(q.Sum), Head: p.Head, Tail: q.Tail}
-	if !p.Tail.Cut || !q.Head.Cut {
-		return out
-	}
-	a, b := p.Tail, q.Head
-	whole := Edge{Cut: true, Seen: a.Seen || b.Seen, Unbroken: a.Unbroken.or(b.Unbroken)}
-	whole.Unbroken.Min = max(whole.Unbroken.Min, a.Touch+b.Touch)
-	whole.Unbroken.Max = Interval{Max: a.Unbroken.Max}.Plus(Interval{Max: b.Unbroken.Max}).Max
-	if a.Seen && b.Seen {
-		out.Gaps--
-	}
-	if whole.Seen {
-		out.Longest = out.Longest.or(whole.Unbroken)
-	}
-	if p.Whole {
-		out.Head = whole
-		if out.Head.Touch = p.Head.Touch; p.Solid {
-			out.Head.Touch += b.Touch
-		}
-	}
-	if q.Whole {
-		out.Tail = whole
-		if out.Tail.Touch = q.Tail.Touch; q.Solid {
-			out.Tail.Touch += a.Touch
-		}
-	}
-	out.Whole, out.Solid = p.Whole && q.Whole, p.Solid && q.Solid
-	return out
-}
-
 // Tally sums up the terms of a lane in a span, the last one of before it first. A term that begins shortly
 // behind it may have begun in it.
 type Tally struct {
@@ -100,7 +51,7 @@ type Tally struct {
 	dark   []Dark
 	before Term // the last one; zero: none, or the gap behind it is summed up
 	some   bool // a term was added
-	part   Part
+	sum    Sum
 }
 
 // NewTally returns an empty one; dark is what was not observed, oldest first.
@@ -109,11 +60,11 @@ func NewTally(s Span, dark []Dark) Tally { return Tally{span: s, dark: dark} }
 // Add adds the next term.
 func (t *Tally) Add(x *Term) {
 	if !t.some {
-		t.part.Before, t.some = observed(t.span.From, Earlier(x.Start.Earliest(), t.span.To), t.dark), true
+		t.sum.Before, t.some = observed(t.span.From, Earlier(x.Start.Earliest(), t.span.To), t.dark), true
 	}
 	t.gap(x)
 	t.dark, t.before = dropOver(t.dark, x.Start.At), *x
-	from, to, sum := Later(x.Start.At, t.span.From), t.span.To, &t.part.Sum
+	from, to, sum := Later(x.Start.At, t.span.From), t.span.To, &t.sum
 	if x.Start.Happened() && !x.Start.At.Before(t.span.From) && x.Start.At.Before(to) {
 		sum.Changes++
 	}
@@ -132,12 +83,12 @@ func (t *Tally) Add(x *Term) {
 	}
 }
 
-// Part is the sum, with the gap that lasts behind the last term, looked at as that was.
-func (t *Tally) Part() Part {
+// Sum is the sum, with the gap that lasts behind the last term, looked at as that was. Unseen and Unread are not in it.
+func (t *Tally) Sum() Sum {
 	if t.gap(&Term{Every: t.before.Every}); !t.some {
-		t.part.Before = observed(t.span.From, t.span.To, t.dark)
+		t.sum.Before = observed(t.span.From, t.span.To, t.dark)
 	}
-	return t.part
+	return t.sum
 }
 
 // gap adds the one before a term: see Lane.next.
@@ -150,21 +101,10 @@ func (t *Tally) gap(next *Term) {
 	if g.Sum.Max == 0 {
 		return
 	}
-	sum := &t.part.Sum
+	sum := &t.sum
 	sum.Nobody = sum.Nobody.Plus(g.Sum)
 	if g.Seen {
 		sum.Gaps++
 		sum.Longest = sum.Longest.or(g.Unbroken)
-	}
-	edge := Edge{Cut: true, Seen: g.Seen, Unbroken: g.Unbroken}
-	if g.Start.Earliest().Before(t.span.From) {
-		t.part.Head = edge
-		t.part.Head.Touch = g.head
-	}
-	if g.End.How == Unknown || g.End.At.After(t.span.To) {
-		t.part.Tail = edge
-		t.part.Tail.Touch = g.tail
-		t.part.Whole = g.Start.Earliest().Before(t.span.From)
-		t.part.Solid = t.part.Whole && g.head == t.span.length()
 	}
 }

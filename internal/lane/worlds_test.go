@@ -279,31 +279,3 @@ func TestBoundsHoldInEveryWorld(t *testing.T) {
 		}
 	})
 }
-
-// TestSumsOfPartsAreTheSumOfTheWhole cuts a span at random instants, also within gaps, darkness and the
-// stretch in which something happened.
-func TestSumsOfPartsAreTheSumOfTheWhole(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t)
-		part := func(from, to int) Part {
-			tally := NewTally(Span{From: tick(from), To: tick(to)}, s.lane.Dark)
-			for i := range s.lane.Terms {
-				tally.Add(&s.lane.Terms[i])
-			}
-			p := tally.Part()
-			p.Nobody.Every, p.Longest.Every = 0, 0 // a part tells those of what lies in it
-			return p
-		}
-		first, last := s.looks[0].tick, s.now
-		var parts Part
-		for from := first; from < last; {
-			to := rapid.IntRange(from+1, last).Draw(t, "border")
-			parts = parts.Plus(part(from, to))
-			from = to
-		}
-		if parts.Longest.Every = 0; first < last && parts.Sum != part(first, last).Sum {
-			t.Fatalf("%+v\nthe parts: %+v\nthe whole: %+v", s.lane, parts, part(first, last))
-		}
-	})
-}

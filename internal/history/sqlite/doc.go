@@ -43,8 +43,7 @@
 //     all the bytes of its group. thin of a group that is whole is 0. Of one that a version before 6 left the renewals out
 //     of it is the number of the last input that went into it plus 1, or 1 where that is not known: the next
 //     group follows it without a hole where its seq is one less.
-//   - part: what totals need of six hours that are over, for all lanes. sum is empty: it had what
-//     programs before version 5 made of other rules.
+//   - sum, part: empty. They had sums of six hours that earlier programs made.
 //   - kept: from when on terms and events were not dropped.
 //
 // Times are nanoseconds since 1970 on the wall clock of the recorder.

@@ -127,39 +127,27 @@ func (t *tx) scope(source, name string) (id int64) {
 
 // derived stores what was made from the inputs.
 func (w *Writer) derived(t *tx, b *history.Batch) {
-	first := b.Span.From
 	for i := range b.Lanes {
-		first = sources.Earlier(first, t.laneChange(&b.Lanes[i], b.Span))
+		t.laneChange(&b.Lanes[i], b.Span)
 	}
 	for i := range b.Dark {
-		d := &b.Dark[i]
-		t.dark(d, b.Span)
-		first = sources.Earlier(first, d.Dark.From)
+		t.dark(&b.Dark[i], b.Span)
 	}
 	for _, lost := range b.Lost {
 		t.exec("insert into lost(run, start, until) values(?,?,?)", w.run.ID, lost.From.UnixNano(), lost.To.UnixNano())
-		first = sources.Earlier(first, lost.From)
 	}
 	for i := range b.Events {
 		t.event(&b.Events[i])
 	}
 	t.keep(b.Span.To)
-	n := first.UnixNano() / sumEvery
-	if n <= w.summed {
-		w.summing = summing{}
-	}
-	if n < w.summed { // what was summed up is not true any more
-		t.exec("delete from part where n >= ?", n)
-		w.summed = n
-	}
 }
 
-// laneChange stores what is new of a primitive. It returns the first instant that the terms concern.
-func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
-	first, since := span.From, t.since(c, span)
+// laneChange stores what is new of a primitive.
+func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
+	since := t.since(c, span)
 	l := t.lane(c.Ref, c.Kind, since)
 	if t.err != nil {
-		return first
+		return
 	}
 	if scope := t.scope(c.Ref.Source, c.Scope); scope != l.scope {
 		t.exec("insert or replace into placed values(?,?,?)", l.id, span.From.UnixNano(), scope)
@@ -170,7 +158,7 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 		t.exec("update lane set kind = ? where id = ?", l.kind, l.id)
 	}
 	for i := range c.Terms {
-		first = sources.Earlier(first, t.term(l, &c.Terms[i]))
+		t.term(l, &c.Terms[i])
 	}
 	if l.gone != 0 && !c.Gone { // nobody observed it meanwhile
 		t.over(l)
@@ -189,9 +177,7 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) time.Time {
 			t.bound(r.TermFact, c.At)
 		}
 		l.running = nil
-		first = sources.Earlier(first, c.At)
 	}
-	return first
 }
 
 // since is when the primitive of c was observed first. That is before the Batch where the first try
@@ -209,9 +195,8 @@ func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 	return sources.Later(since, t.w.run.From)
 }
 
-// term stores a term that began, changed or ended. It returns the first instant of which that
-// says something new.
-func (t *tx) term(l *knownLane, term *sources.Term) time.Time {
+// term stores a term that began, changed or ended.
+func (t *tx) term(l *knownLane, term *sources.Term) {
 	f := sources.TermFact{Lane: l.id, Run: uint64(t.w.run.ID), Term: *term}
 	told := term.Start.At.UnixNano()
 	ended := term.End.How != sources.Unknown
@@ -241,13 +226,6 @@ func (t *tx) term(l *knownLane, term *sources.Term) time.Time {
 	if !ended {
 		l.running = append(l.running, running{f, told})
 	}
-	switch {
-	case !known:
-		return term.Start.Earliest()
-	case ended:
-		return term.End.Earliest()
-	}
-	return time.Now()
 }
 
 // over ends the terms of earlier runs that this run did not find when it read the row for the first

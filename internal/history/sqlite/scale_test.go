@@ -32,19 +32,11 @@ func BenchmarkScale(b *testing.B) {
 	defer w.Close()
 	terms, events := fill(b, w)
 	end := t0.Add(scaleDays * 24 * h)
-	longest := time.Duration(0)
-	for did := true; did; {
-		began := cpu(b)
-		if did, err = w.sumUp(end); err != nil {
-			b.Fatal(err)
-		}
-		longest = max(longest, cpu(b)-began)
-	}
 	info, err := os.Stat(o.Path)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Logf("%d terms, %d events, %d MB; the longest step of summing up took %v of CPU", terms, events, info.Size()>>20, longest)
+	b.Logf("%d terms, %d events, %d MB", terms, events, info.Size()>>20)
 	s := NewReader(o.Path)
 	defer s.Close()
 	month := history.Span{From: t0, To: end}

@@ -30,7 +30,7 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 		return true, nil
 	}
 	limits := w.o.Limits
-	did, err := w.sumUp(now)
+	did := false
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return w.dropInputs(w.kept(now)) },
 		func() (bool, error) {
@@ -50,61 +50,6 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	return !did, err
 }
 
-// settled is how long after its end six hours are summed up: the end of a term may become
-// known late.
-const settled = 10 * time.Minute
-
-// summing is what is summed up of the next six hours.
-type summing struct {
-	n    int64  // which; 0: none are begun
-	lane int64  // the last one
-	body []byte // see encodeParts
-}
-
-// summedLanes is how many lanes are summed up in one step.
-const summedLanes = 500
-
-// sumUp sums up some lanes of the next six hours that are over. What is older than the recording
-// has nothing to sum up.
-func (w *Writer) sumUp(now time.Time) (did bool, err error) {
-	over := now.Add(-settled).UnixNano()/sumEvery - 1
-	if w.summed > over {
-		return false, nil
-	}
-	err = w.ask(func(ctx context.Context, q *query) error {
-		var first, last int64
-		q.each(ctx, "select coalesce(min(began), 0) from run", nil, []any{&first}, func() {})
-		w.summed = max(w.summed, first/sumEvery, w.kept(now)/sumEvery)
-		if w.summed > over || q.err != nil {
-			return q.err
-		}
-		s := &w.summing
-		if s.n != w.summed {
-			*s = summing{n: w.summed, body: encodeParts(nil, nil)}
-		}
-		did = true
-		q.each(ctx, "select coalesce(max(id), 0) from (select id from lane where id > ? order by id limit ?)", []any{s.lane, summedLanes}, []any{&last}, func() {})
-		if last > 0 {
-			window := period{s.n * sumEvery, (s.n + 1) * sumEvery}
-			all := q.everything(ctx, window, numbers{s.lane + 1, last})
-			s.body = append(s.body, encodeParts(q.sum(ctx, window, all), all.lanes)[1:]...)
-			s.lane = last
-		}
-		if last > 0 || q.err != nil {
-			return q.err
-		}
-		err := w.tx(func(t *tx) error {
-			t.exec("insert or replace into part values(?,?)", s.n, s.body)
-			return t.err
-		})
-		if err == nil {
-			w.summed++
-		}
-		return err
-	})
-	return did, err
-}
-
 // kept returns the instant before which everything is dropped.
 func (w *Writer) kept(now time.Time) int64 {
 	return now.Add(-w.o.Limits.Keep).UnixNano()
@@ -122,10 +67,9 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 			"delete from level where (lane, at) in (select lane, at from level l indexed by level_at where at < ?1 and exists(select 1 from level where lane = l.lane and at > l.at and at < ?1) limit ?2)",
 			"delete from dark where (scope, lane, start) in (select scope, lane, start from dark where until < ?1 limit ?2)",
 			"delete from lost where until < ?1",
-			"delete from part where (n + 1) * ?3 <= ?1",
 			"delete from placed where lane in (select distinct lane from placed p where not exists(select 1 from lane where id = p.lane) limit ?2)",
 		} {
-			most = max(most, t.exec(text, before, batch, sumEvery))
+			most = max(most, t.exec(text, before, batch))
 		}
 		t.exec("update kept set since = ? where since < ?1", before)
 		most = max(most, t.dropLanes(before))

@@ -11,16 +11,13 @@ import (
 	"coordtop/sources"
 )
 
-// sumEvery is the length of what is summed up together.
-const sumEvery = int64(6 * time.Hour)
-
 // Totals sums up span for each primitive that is recorded in it: see history.Reader.
 func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		window := periodOf(span)
 		window.to = min(window.to, time.Now().UnixNano())
 		all := q.everything(ctx, window, allLanes)
-		sums := q.sums(ctx, window, all)
+		sums := q.sum(ctx, window, all)
 		for i := range all.lanes {
 			l := &all.lanes[i]
 			if q.over(ctx) {
@@ -29,8 +26,8 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
 				continue
 			}
-			total := history.Total{Ref: l.ref, Kind: l.kind, Sum: sums[i].Sum}
-			total.Owned, total.Unseen = 0, all.unseen(l, window) // of what is summed up Owned is not kept
+			total := history.Total{Ref: l.ref, Kind: l.kind, Sum: sums[i]}
+			total.Owned, total.Unseen = 0, all.unseen(l, window)
 			totals = append(totals, total)
 		}
 		return q.err
@@ -140,71 +137,12 @@ func (a *everything) unseen(l *listed, window period) time.Duration {
 	return sum
 }
 
-// sums are the sums of window for each of the lanes, made of what was summed up and of the terms
-// of the rest.
-func (q *query) sums(ctx context.Context, window period, all *everything) []lane.Part {
-	made := q.made(ctx, window)
-	total := make([]lane.Part, len(all.lanes))
-	for from := window.from; from < window.to && q.err == nil; {
-		n := from / sumEvery
-		to := min((n+1)*sumEvery, window.to)
-		body, ready := made[n]
-		if ready && to-from == sumEvery {
-			q.err = all.add(total, body)
-			from = to
-			continue
-		}
-		for to < window.to { // as far as nothing is ready
-			if _, ready := made[to/sumEvery]; ready && to+sumEvery <= window.to {
-				break
-			}
-			to = min(to+sumEvery, window.to)
-		}
-		for i, p := range q.sum(ctx, period{from, to}, all) {
-			total[i] = total[i].Plus(p)
-		}
-		from = to
-	}
-	return total
-}
-
-// made are the bodies of the sums that lie wholly in window, by their numbers.
-func (q *query) made(ctx context.Context, window period) map[int64][]byte {
-	made := map[int64][]byte{}
-	if q.has < 5 {
-		return made
-	}
-	var n int64
-	var body []byte
-	first, last := (window.from+sumEvery-1)/sumEvery, window.to/sumEvery-1
-	q.each(ctx, "select n, body from part where n between ? and ?", []any{first, last}, []any{&n, &body}, func() { made[n] = body })
-	return made
-}
-
-// add adds the parts of a body to those of the lanes; both are in the order of their numbers.
-func (a *everything) add(total []lane.Part, body []byte) error {
-	i := 0
-	pass := func(id int64) { // of which nothing is in the body
-		for ; i < len(a.lanes) && a.lanes[i].id < id; i++ {
-			total[i].Tail = lane.Edge{}
-		}
-	}
-	err := decodeParts(body, func(id int64, p lane.Part) {
-		if pass(id); i < len(a.lanes) && a.lanes[i].id == id {
-			total[i] = total[i].Plus(p)
-			i++
-		}
-	})
-	pass(endless)
-	return err
-}
-
 // summedTerms is about how many terms are held at once.
 const summedTerms = 500_000
 
 // sum sums up the terms of a window for each of the lanes, which are in the order of their numbers: as many at a time as have
 // not too many terms.
-func (q *query) sum(ctx context.Context, window period, all *everything) (parts []lane.Part) {
+func (q *query) sum(ctx context.Context, window period, all *everything) (sums []lane.Sum) {
 	terms := 0
 	if q.has >= 6 {
 		q.each(ctx, "select coalesce(sum(terms), 0) from block where start < ? and until >= ?", []any{window.to, window.from}, []any{&terms}, func() {})
@@ -215,25 +153,25 @@ func (q *query) sum(ctx context.Context, window period, all *everything) (parts 
 			if q.over(ctx) {
 				return nil
 			}
-			parts = append(parts, all.sum(&some[i], found[some[i].id], window))
+			sums = append(sums, all.sum(&some[i], found[some[i].id], window))
 		}
 	}
-	return parts
+	return sums
 }
 
 // sum sums up the terms of a lane in a window.
-func (a *everything) sum(l *listed, terms []sources.Term, window period) (p lane.Part) {
+func (a *everything) sum(l *listed, terms []sources.Term, window period) (sum lane.Sum) {
 	if l.kind == sources.KindSemaphore {
 		for i := range terms {
 			if began := terms[i].Start.At.UnixNano(); terms[i].Start.Happened() && began >= window.from && began < window.to {
-				p.Changes++
+				sum.Changes++
 			}
 		}
-		return p
+		return sum
 	}
 	tally := lane.NewTally(lane.Span{From: time.Unix(0, max(window.from, l.since)), To: time.Unix(0, window.to)}, a.unobserved(l))
 	for i := range terms {
 		tally.Add(&terms[i])
 	}
-	return tally.Part()
+	return tally.Sum()
 }

@@ -120,13 +120,6 @@ func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
 			}
 		}
 		compare()
-		for did := true; did; {
-			var err error
-			if did, err = w.sumUp(minuteAt(length)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		compare()
 		earlier, err := store(t, o).Totals(t.Context(), history.Span{From: t0.Add(-time.Hour), To: minuteAt(1)})
 		if want := time.Hour + sumOf(ref("lane0"), lines[0], unseen[0][:], 0, 1).Unseen; err != nil || earlier[0].Unseen != want {
 			t.Errorf("%+v, %v: want %v not observed: the hour before the first record too", earlier, err, want)
@@ -158,53 +151,4 @@ func randomLane(r *rand.Rand, length, each int) ([]minute, history.LaneChange) {
 		}
 	}
 	return line, c
-}
-
-// TestSummingUpGoesInSteps has more lanes than one step sums up, and a term of the first ones that
-// becomes known between two steps.
-func TestSummingUpGoesInSteps(t *testing.T) {
-	t.Parallel()
-	const lanes = 2*summedLanes + 1
-	o := place(t)
-	w := begun(t, o, 0)
-	b := batchOf(0, 7*h)
-	change := func(i int, terms ...sources.Term) history.LaneChange {
-		return history.LaneChange{Ref: ref(fmt.Sprint("lane", i)), Kind: sources.KindElection, Scope: "s", Terms: terms}
-	}
-	for i := range lanes {
-		from := time.Duration(i%60) * m
-		b.Lanes = append(b.Lanes, change(i, term("a", from, from+10*m), term("b", from+20*m, 0)))
-	}
-	write(t, w, b)
-	late := batchOf(7*h, 7*h+m, change(3, term("late", 12*m, 13*m)))
-	steps := 0
-	for did := true; did; steps++ {
-		if steps == 2 {
-			write(t, w, late)
-		}
-		var err error
-		if did, err = w.sumUp(after(7 * h)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want := 2 + lanes/summedLanes + 3; steps != want {
-		t.Errorf("%d steps, want %d", steps, want)
-	}
-	window := span(0, 6*h)
-	fast, err := store(t, o).Totals(t.Context(), window)
-	if err != nil || len(fast) != lanes {
-		t.Fatalf("%d totals, %v", len(fast), err)
-	}
-	sums := 0
-	err = w.tx(func(tx *tx) error {
-		sums = int(tx.exec("delete from part"))
-		return tx.err
-	})
-	slow, failed := store(t, o).Totals(t.Context(), window)
-	if err != nil || failed != nil || sums != 1 || !equal(fast, slow) {
-		t.Errorf("%d sums, %v, %v; of the lanes that a step summed up others than without", sums, err, failed)
-	}
-	if fast[3].Changes != 3 {
-		t.Errorf("%+v: want the term that became known late among the changes", fast[3])
-	}
 }

@@ -48,8 +48,6 @@ type Writer struct {
 	rows    bool // it has terms as an earlier version wrote them
 	scopes  map[scopeName]int64
 	group   openGroup
-	summing summing
-	summed  int64 // what is before this one may have been summed up
 	before  int64 // when the run before ended, but not after this one began
 }
 
@@ -159,7 +157,8 @@ func (w *Writer) begin(ctx context.Context) error {
 		t.exec("update run set ended = last where ended is null")
 		w.run.ID = t.insert("insert into run(host, pid, version, title, color, began, last) values(?,?,?,?,?,?,?)",
 			w.run.Host, w.run.PID, w.run.Version, w.run.Title, w.run.TitleColor, began, began)
-		t.query("select coalesce(max(n)+1, 0), exists(select 1 from term) from part", nil, &w.summed, &w.rows)
+		t.query("select exists(select 1 from term)", nil, &w.rows)
+		t.exec("delete from part")
 		return t.err
 	})
 	if err == nil {
