@@ -187,7 +187,7 @@ func (p *program) historyCommand() *cobra.Command {
 				if s.file == "" {
 					acts = append(acts, p.acted()...)
 				}
-				options := headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Zone: time.Local, Acts: acts, Aliases: aliases}
+				options := headless.HistoryOptions{Format: o.format(), Gaps: gaps, Span: span, Past: s.until != "", Zone: time.Local, Acts: acts, Aliases: aliases}
 				return cmp.Or(headless.History(p.env.Stdout, lanes, options), printed(p.env.Stdout))
 			})
 		}),

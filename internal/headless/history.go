@@ -16,6 +16,7 @@ type HistoryOptions struct {
 	Format Format
 	Gaps   bool // the times without an owner instead of the terms
 	Span   history.Span
+	Past   bool // the span ends before now, and what is recorded may not
 	Zone   *time.Location  // of text
 	Acts   []sources.Event // what people did, see history.ForcedBy
 	// Aliases are shown beside the numbers that they stand for.
@@ -69,16 +70,19 @@ func zoneOf(o HistoryOptions) string {
 // pastOf are the lines of a lane, by their start.
 func pastOf(l *history.Lane, o HistoryOptions) []past {
 	var lines []past
-	known := lane.Lane{Terms: l.Terms, Dark: l.Dark}
-	if o.Gaps {
+	known, before := lane.Lane{Terms: l.Terms, Dark: l.Dark}, 0
+	if l.Before != nil {
+		known.Terms, before = slices.Insert(slices.Clone(l.Terms), 0, *l.Before), 1
+	}
+	if o.Gaps || len(l.Terms) == 0 && !l.Leveled() {
 		for _, g := range l.Gaps(o.Span) {
 			lines = append(lines, past{lane: l, from: g.Start.At, term: -1, gap: g})
 		}
 	} else {
 		for i := range l.Terms {
-			p := past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), held: known.Length(i, o.Span.To)}
-			if i > 0 && !l.Leveled() {
-				p.gap = known.GapAfter(i-1, p.from)
+			p := past{lane: l, from: l.Terms[i].Start.At, term: i, by: history.ForcedBy(l.Ref, &l.Terms[i], o.Acts), held: known.Length(before+i, o.Span.To)}
+			if before+i > 0 && !l.Leveled() {
+				p.gap = known.GapAfter(before+i-1, p.from)
 			}
 			lines = append(lines, p)
 		}
@@ -114,6 +118,14 @@ func notObserved(l *history.Lane, span history.Span) []sources.Dark {
 	return append([]sources.Dark{first}, rest...)
 }
 
+// goesOn is the end of what was not over at the end of the span.
+func (o *HistoryOptions) goesOn() string {
+	if o.Past {
+		return "≥ " + o.Span.To.In(o.Zone).Format(clock)
+	}
+	return "it lasts"
+}
+
 // text is a line of the table.
 func (p *past) text(o HistoryOptions) []string {
 	zone := o.Zone
@@ -140,7 +152,7 @@ func (p *past) text(o HistoryOptions) []string {
 		}
 		known := lane.Lane{Dark: p.lane.Dark}
 		if t.End.How == sources.Unknown && known.Observed(lane.Span{From: o.Span.To.Add(-1), To: o.Span.To}) > 0 {
-			end = "it lasts"
+			end = o.goesOn()
 		}
 		if p.gap.Sum.Max > 0 {
 			gap = p.gap.Short()
@@ -158,7 +170,7 @@ func (p *past) text(o HistoryOptions) []string {
 	case p.gap.Sum.Max > 0:
 		end := at(p.gap.End)
 		if p.gap.Lasts {
-			end = "it lasts"
+			end = o.goesOn()
 		}
 		return []string{"gap", name, at(p.gap.Start), end, p.gap.Short(), "-", "-", "-", "-"}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +96,41 @@ func TestHistoryNamesTheZoneOfItsTimes(t *testing.T) {
 		o := headless.HistoryOptions{Span: history.Span{From: time.Unix(0, 0), To: time.Unix(60, 0)}, Zone: zone}
 		if err := headless.History(&out, []history.Lane{lane}, o); err != nil || !bytes.Contains(out.Bytes(), []byte(want)) {
 			t.Errorf("it does not say %q, %v:\n%s", want, err, out.String())
+		}
+	}
+}
+
+// TestHistoryOfAWindowTellsWhatTouchesIt has windows that begin behind a term, and end before now.
+func TestHistoryOfAWindowTellsWhatTouchesIt(t *testing.T) {
+	t.Parallel()
+	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
+	term := func(owner string, from, to int64) sources.Term {
+		x := sources.Term{Owner: sources.OwnerRef{ID: owner}, Start: sources.Stamp{At: at(from), How: sources.Told}}
+		if to > 0 {
+			x.End, x.Cause, x.How = sources.Stamp{At: at(to), How: sources.Told}, sources.CauseReleased, sources.Told
+		}
+		return x
+	}
+	before := term("a", 1, 10)
+	for name, c := range map[string]struct {
+		terms []sources.Term
+		past  bool
+		want  string
+	}{
+		"nobody led, up to now":  {nil, false, "gap   s/x   00:00:10.000  it lasts  20 s    -      -      -      -"},
+		"nobody led then":        {nil, true, "gap   s/x   00:00:10.000  ≥ 00:00:40.000  20 s"},
+		"another began in it":    {[]sources.Term{term("b", 25, 0)}, false, "it lasts  ≥ 15 s  b      -      -      15 s"},
+		"and led when it ended":  {[]sources.Term{term("b", 25, 0)}, true, "≥ 00:00:40.000  ≥ 15 s  b      -      -      15 s"},
+		"and its end is in it":   {[]sources.Term{term("b", 25, 30)}, true, "00:00:30.000  5.0 s   b      -      released  15 s"},
+		"one that led all along": {[]sources.Term{term("b", 12, 0)}, false, "it lasts  ≥ 28 s"},
+	} {
+		l := history.Lane{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindElection, Since: at(0), Before: &before, Terms: c.terms}
+		var out strings.Builder
+		if err := headless.History(&out, []history.Lane{l}, headless.HistoryOptions{Span: history.Span{From: at(20), To: at(40)}, Past: c.past, Zone: time.UTC}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(out.String(), "1970-01-01 ", ""); !strings.Contains(got, c.want) {
+			t.Errorf("%s: want %q in\n%s", name, c.want, got)
 		}
 	}
 }

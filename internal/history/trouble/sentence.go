@@ -153,6 +153,8 @@ func (t *Trouble) Then(w Words) string {
 		return "then it was not recorded"
 	case t.Kind == Outage && !t.To.IsZero():
 		return "then it answered again"
+	case t.Open:
+		return "nobody saw how it went on"
 	case t.Lasts():
 		return "it lasts"
 	}

@@ -43,6 +43,7 @@ type Trouble struct {
 	Under  []sources.OwnerRef // who owned it while somebody waited, the last one first
 	Detail string             // what an event says of it
 	Unseen bool               // it ended or began while nobody observed it
+	Open   bool               // nobody saw whether it lasts
 }
 
 // Input is what is looked through: see Read.
@@ -70,7 +71,7 @@ func Find(in *Input) []Trouble {
 }
 
 // Lasts reports whether it was so still at the end of the span.
-func (t *Trouble) Lasts() bool { return t.To.IsZero() && t.Kind <= Endless }
+func (t *Trouble) Lasts() bool { return t.To.IsZero() && t.Kind <= Endless && !t.Open }
 
 // Worst orders what Find returned: what lasts first, then the gravest kind, then the longest and the most.
 func Worst(all []Trouble) []Trouble {
@@ -120,7 +121,7 @@ func (in *Input) lost(l *history.Lane) (all []Trouble) {
 			x.To, x.Next = terms[i+1].Start.At, terms[i+1].Owner
 		}
 		if vacant {
-			x.Kind, x.Length, x.To, x.Unseen = Vacant, g.Unbroken, time.Time{}, x.Unseen || !g.Lasts && g.After == nil
+			x.Kind, x.Length, x.To, x.Open = Vacant, g.Unbroken, time.Time{}, !g.Lasts && g.After == nil
 			if g.After != nil {
 				x.To, x.Next = g.End.At, g.After.Owner
 			}
@@ -204,7 +205,7 @@ func (in *Input) together(all []Trouble) (joined []Trouble) {
 		if t.To.IsZero() || !o.To.IsZero() && t.To.After(o.To) {
 			o.To = t.To
 		}
-		o.By, o.Unseen = cmp.Or(o.By, t.By), o.Unseen || t.Unseen
+		o.By, o.Unseen, o.Open = cmp.Or(o.By, t.By), o.Unseen || t.Unseen, o.Open || t.Open
 	}
 	return joined
 }
