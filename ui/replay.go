@@ -175,9 +175,9 @@ func (m *replay) travel(t time.Time) {
 		m.present = liveView{m.Events, m.Started}
 		f.past.Store(true)
 		m.Paused, m.cuts = time.Time{}, 0
-		m.Message = "" // such as the welcome of the demo, which offers an action
 		f.player.Play(false)
 	}
+	m.Message = "" // such as where a replay begins, or the welcome of the demo, which offers an action
 	m.Time.End, m.Time.At = time.Time{}, time.Time{}
 	f.player.Seek(t)
 	m.second()
@@ -247,6 +247,7 @@ func replayed(do func(p *history.Player)) handler {
 			m.Say("this is now: " + m.Keys.KeyOf(keys.At) + " goes to an earlier time")
 			return
 		}
+		m.Message = ""
 		do(m.feeds.player)
 		m.second()
 	})

@@ -186,7 +186,7 @@ func troubleInFull(sc *Scene, t *trouble.Trouble, w int) []string {
 	}
 	say("WHAT", t.What(words))
 	say("WHY", t.Why(words))
-	say("THEN", t.Then(words))
+	say("THEN", strings.TrimPrefix(t.Then(words), "then "))
 	const layout = "2006-01-02 15:04:05.000"
 	when := t.From.In(in).Format(layout)
 	if t.To.After(t.From) {

@@ -110,7 +110,11 @@ func (r *Report) summary(b *strings.Builder) {
 		b.WriteString(strings.TrimSuffix(text, ".") + ".")
 	}
 	if n := len(r.trouble) - summarized; n > 0 {
-		fmt.Fprintf(b, " %s more stand in the table.", format.Count(n))
+		verb := "stand"
+		if n == 1 {
+			verb = "stands"
+		}
+		fmt.Fprintf(b, " %s more %s in the table.", format.Count(n), verb)
 	}
 	b.WriteString("\n")
 }
