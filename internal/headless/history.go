@@ -16,7 +16,7 @@ type HistoryOptions struct {
 	Format Format
 	Gaps   bool // the times without an owner instead of the terms
 	Span   history.Span
-	Past   bool // the span ends before now, and what is recorded may not
+	Past   bool            // the span ends before now, and what is recorded may not
 	Zone   *time.Location  // of text
 	Acts   []sources.Event // what people did, see history.ForcedBy
 	// Aliases are shown beside the numbers that they stand for.
