@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// eventsBefore is how many earlier events are read when a board or a replay begins: as many as a screen keeps.
+// A board and a replay begin with the last eventsBefore events of the recording: a screen keeps no more.
 const eventsBefore = 4000
 
 // Earlier returns the last events that were recorded before now, run by run, as many as a screen keeps. Where nobody recorded

@@ -63,7 +63,7 @@ type Position struct {
 	Began   time.Time // when that did
 	End     bool      // nothing is recorded behind At
 	Thin    bool      // renewals are not recorded here, nor what they told of leases
-	Hole    Hole      // a stretch of which there is no record: At lies in it, or just behind it; zero: there is none
+	Hole    Hole      // At lies in this stretch without a record, or shortly behind it; zero: in none
 	Err     error     // why the last move did not succeed
 
 	Believed bool         // the state is what the screen showed then; else it shows too what became known later

@@ -342,7 +342,7 @@ func TestALockThatIsOnlyANumberHasEvents(t *testing.T) {
 		r.Expect(sources.EventRenewed, "lock:orders")
 		r.do("DEL", "lock:orders")
 		r.Expect(sources.EventReleased, "lock:orders")
-		r.do("SET", "lock:orders", value, "PX", 2000) // a machine that stands still for longer than that sees no owner
+		r.do("SET", "lock:orders", value, "PX", 2000) // if the machine stalls for longer, the owner is never seen
 		r.Expect(sources.EventAcquired, "lock:orders")
 		r.ranOut("lock:orders")
 	}

@@ -208,6 +208,7 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 	case row.Leveled():
 		if since := row.OwnerTermsSince(state); since.After(d.state.At) {
 			lost = since
+			changed = dropped(was, list, lost)
 		}
 	case &was[0] == &list[0] && n == len(list):
 		return nil, lost
@@ -215,12 +216,7 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 		gone, _ := slices.BinarySearchFunc(was, list[0], func(t, first sources.Term) int { return t.Start.At.Compare(first.Start.At) })
 		if gone == n && len(list) == sources.MaxTerms {
 			lost = list[0].Start.At
-			for _, t := range was {
-				if t.End.How == sources.Unknown { // it ended meanwhile
-					t.End = sources.Stamp{At: lost, How: sources.Bound}
-					changed = append(changed, t)
-				}
-			}
+			changed = dropped(was, list, lost)
 		}
 		for i := range list {
 			if was := was[gone:]; i >= len(was) || list[i] != was[i] {
@@ -235,6 +231,17 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 		}
 	}
 	return changed, lost
+}
+
+// dropped are the terms that ran when they were written last, and ended and left the row since: nobody saw their ends.
+func dropped(was, list []sources.Term, at time.Time) (ended []sources.Term) {
+	for _, t := range was {
+		if t.End.How == sources.Unknown && !slices.ContainsFunc(list, func(l sources.Term) bool { return l.Start == t.Start && l.Owner == t.Owner }) {
+			t.End = sources.Stamp{At: at, How: sources.Bound}
+			ended = append(ended, t)
+		}
+	}
+	return ended
 }
 
 // events adds the events since the last one that was written, and returns the number of the last.

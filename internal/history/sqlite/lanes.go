@@ -34,11 +34,9 @@ type hued struct {
 
 type scopeName struct{ source, name string }
 
-// hues is how many programs of a lane have hues of their own, and hueBlocks in how many blocks they are looked for at the start,
-// before anything is written.
 const (
-	hues      = 64
-	hueBlocks = 8
+	hues      = 64 // of a lane: so many programs have one of their own
+	hueBlocks = 8  // the last ones, which a start reads for them: it writes nothing until it has
 )
 
 // lane finds the lane of ref, or makes it.
