@@ -16,8 +16,15 @@ import (
 	"coordtop/sources/sourcetest"
 )
 
-func TestALockThatGoesFromHandToHandBetweenTwoWritesHasOneOwner(t *testing.T) {
+func TestWhatGoesFromHandToHandBetweenTwoWritesHasOneOwner(t *testing.T) {
 	t.Parallel()
+	for kind, limit := range map[sources.Kind]uint64{sources.KindMutex: 1, sources.KindSemaphore: 2} {
+		t.Run(kind.String(), func(t *testing.T) { t.Parallel(); handedOn(t, kind, limit) })
+	}
+}
+
+// handedOn has 100 owners one after the other, between two writes.
+func handedOn(t *testing.T, kind sources.Kind, limit uint64) {
 	o := sqlite.Options{Path: filepath.Join(t.TempDir(), "state", "history.db"), Ours: true}
 	synctest.Test(t, func(t *testing.T) {
 		lock := sources.Ref{Source: "s", Name: "lock"}
@@ -30,7 +37,7 @@ func TestALockThatGoesFromHandToHandBetweenTwoWritesHasOneOwner(t *testing.T) {
 		}})
 		s := sourcetest.NewScript()
 		set := func(owner string) []*sources.Primitive {
-			return []*sources.Primitive{{Ref: lock, Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: 1, At: time.Now(), Owners: []sources.Owner{{ID: owner}}}}
+			return []*sources.Primitive{{Ref: lock, Kind: kind, Limit: limit, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: 1, At: time.Now(), Owners: []sources.Owner{{ID: owner}}}}
 		}
 		s.OnConnect(func() []sources.Change {
 			return []sources.Change{{Scope: "sc", Relists: true, Alive: []string{"sc"}}, {Scope: "sc", Alive: []string{"sc"}, Synced: true, Set: set("first")}}
@@ -58,7 +65,7 @@ func TestALockThatGoesFromHandToHandBetweenTwoWritesHasOneOwner(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%d of %d terms of a mutex run at once", n, len(lanes[0].Terms))
+			t.Errorf("%d of %d terms run at once, of a lock that one owner has", n, len(lanes[0].Terms))
 		}
 		cancel()
 		if err := errors.Join(<-done, <-done); err != nil {
