@@ -1,3 +1,7 @@
+// The runtime would wake the program each second to read how many processors its container may use.
+//
+//go:debug updatemaxprocs=0
+
 // Command coordtop is top for coordination state: it shows live who leads, who owns,
 // since when and for how much longer.
 package main

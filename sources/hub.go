@@ -48,7 +48,7 @@ type Hub struct {
 	model  model
 	drift  time.Duration // how far the wall clock has run ahead of the monotonic one
 	forget int           // the slot where forgetting goes on
-	tidied time.Duration // when what is too old was last dropped
+	turn   time.Duration // when what is too old is dropped again
 	pace   pace
 }
 
@@ -88,7 +88,7 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 	h.model.ring.lean = true
 	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // nobody else has h yet
 	now := h.model.start.Mono
-	h.tidied, h.pace = now-tick, pace{busy: now - publishEvery, rushed: now - urgentEvery} // it was quiet up to now
+	h.turn, h.pace = now, pace{busy: now - publishEvery, rushed: now - urgentEvery} // it was quiet up to now
 	spawn.Go(ctx, &h.joined, func() {
 		if err := spawn.Call(ctx, h.publisher); err != nil {
 			h.broken <- err

@@ -77,16 +77,17 @@ func (l *Link) Send(c Change) error {
 	}
 }
 
-// Next is Source.Next: it returns what was told, or that the server answered, or after a
-// second an empty change. Its error is that of ctx or, where ctx has not ended, the cause
+// Next is Source.Next: it returns what was told, or that the server answered, or after two
+// seconds an empty change. Its error is that of ctx or, where ctx has not ended, the cause
 // of the link's end: when all is told, or a second later.
 func (l *Link) Next(ctx context.Context) (Change, error) {
-	t := time.NewTimer(time.Second)
-	defer t.Stop()
+	pause := 2 * time.Second // longer than between two answers of a quiet server
 	ended, alive, joined := l.ctx.Done(), l.alive, (<-chan struct{})(nil)
 	if l.ctx.Err() != nil {
-		ended, alive, joined = nil, nil, l.joined()
+		ended, alive, joined, pause = nil, nil, l.joined(), time.Second
 	}
+	t := time.NewTimer(pause)
+	defer t.Stop()
 	select {
 	case c := <-l.out:
 		if joined == nil { // else the server may have been silent since

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"coordtop/internal/backoff"
 	"coordtop/internal/spawn"
 )
 
@@ -156,12 +157,12 @@ func (h *Hub) runDue() time.Duration {
 	now := h.clock.Now()
 	h.checkClockLocked(now)
 	next := h.checkSilenceLocked(now)
-	if now.Mono-h.tidied >= tick { // a busy Hub comes here ten times as often
-		h.tidied = now.Mono
+	if now.Mono >= h.turn { // a busy Hub comes here ten times as often
+		h.turn = now.Mono + backoff.UntilTurn(now.Wall)
 		h.model.ring.expire(now.Mono - h.model.start.Mono)
 		h.forgetLocked(now)
 	}
-	next = min(next, h.tidied+tick-now.Mono)
+	next = min(next, h.turn-now.Mono)
 	switch {
 	case !h.pace.waits:
 	case now.Mono >= h.pace.due:

@@ -66,9 +66,9 @@ func (m *model) alive(sc *scope) {
 }
 
 // checkSilenceLocked turns scopes stale whose server did not answer for their limit. It
-// returns how long that cannot happen again, a tick at most.
+// returns how long that cannot happen again, two ticks at most.
 func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
-	next := tick
+	next := 2 * tick
 	for _, sc := range h.model.scopes {
 		if sc.Health != HealthLive {
 			continue

@@ -60,3 +60,15 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+// UntilTurn returns how long it is from now until the program next does what it does once a second: half a second after
+// the second of the clock turns over. What may choose its time takes this one, so that an idle program wakes once for
+// all of it. The result is between 10 ms and a little more than a second.
+func UntilTurn(now time.Time) time.Duration {
+	const phase, slack = time.Second / 2, 10 * time.Millisecond // a timer may be early by the clock, which is being set
+	d := now.Add(-phase).Truncate(time.Second).Add(time.Second + phase).Sub(now.Round(0))
+	if d < slack {
+		d += time.Second
+	}
+	return d
+}

@@ -73,3 +73,18 @@ func TestSleepLastsAsLongAsAskedUnlessItsContextEnds(t *testing.T) {
 		}
 	})
 }
+
+func TestTheTurnIsHalfASecondBehindThatOfTheClock(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[time.Duration]time.Duration{
+		0:                      500 * time.Millisecond,
+		300 * time.Millisecond: 200 * time.Millisecond,
+		500 * time.Millisecond: time.Second,
+		900 * time.Millisecond: 600 * time.Millisecond,
+		495 * time.Millisecond: 1005 * time.Millisecond, // a timer that was early
+	} {
+		if got := backoff.UntilTurn(time.Date(2026, 7, 1, 12, 0, 0, int(at), time.UTC)); got != want {
+			t.Errorf("%v after the second: %v, want %v", at, got, want)
+		}
+	}
+}

@@ -1,4 +1,4 @@
 // Package backoff computes the pauses between retries: they grow exponentially,
 // are spread by jitter so that clients that failed together do not return
-// together, and start anew after a success.
+// together, and start anew after a success. It also says when to do what is done once a second.
 package backoff

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
@@ -238,12 +238,12 @@ func within(ctx, other context.Context) (both context.Context, stop context.Canc
 // leak is what a program does that takes a lock in a connection of its pool, puts the
 // connection back, and never unlocks: the lock stays for as long as the connection does.
 func (c *contender) leak(ctx context.Context) error {
-	config, err := pgx.ParseConfig(c.task.URL)
+	config, err := pgconn.ParseConfig(c.task.URL)
 	if err != nil {
 		return fmt.Errorf("reading the server's address: %w", err)
 	}
 	config.RuntimeParams["application_name"] = c.task.Name
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
@@ -252,10 +252,10 @@ func (c *contender) leak(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(undo) // it is broken already, or the server is about to stop
 	}()
-	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1::text::bigint)", c.task.Key); err != nil {
+	taken := conn.ExecParams(ctx, "select pg_advisory_lock($1::text::bigint)", [][]byte{[]byte(c.task.Key)}, nil, nil, nil)
+	if err := taken.Read().Err; err != nil {
 		return fmt.Errorf("taking the lock: %w", err)
 	}
 	c.tell(saysOwns + " " + c.task.Name)
-	_, err = conn.WaitForNotification(ctx) // none comes: this ends with ctx or with the connection
-	return err
+	return conn.WaitForNotification(ctx) // none comes: this ends with ctx or with the connection
 }

@@ -31,7 +31,25 @@ func importRules() []rule {
 			breaks: []map[string]string{{"ui/a_test.go": "package ui\nimport _ \"coordtop/internal/app\"\n"}},
 			keeps:  map[string]string{"main.go": "package main\nimport _ \"coordtop/internal/app\"\n"},
 		},
+		{
+			name: "of pgx only the connection is in the program", check: onlyTheConnectionOfPgx,
+			breaks: []map[string]string{{"a/a.go": "package a\nimport _ \"github.com/jackc/pgx/v5\"\n"}},
+			keeps: map[string]string{
+				"a/a.go": "package a\nimport _ \"github.com/jackc/pgx/v5/pgconn\"\n", "a/a_test.go": "package a\nimport _ \"github.com/jackc/pgx/v5\"\n",
+			},
+		},
 	}
+}
+
+// onlyTheConnectionOfPgx keeps 2.8 MB out of the program: pgx.Conn brings a codec for each type.
+func onlyTheConnectionOfPgx(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		if !f.test && slices.Contains(f.imports(), "github.com/jackc/pgx/v5") {
+			wrong = append(wrong, f.path+" imports the whole of pgx: use its pgconn")
+		}
+	}
+	return wrong
 }
 
 // directions says what the packages of a folder may import of this module, beside internal/lazy:
@@ -67,7 +85,7 @@ func directions() []direction {
 		{"internal/history/historytest", []string{"sources", "sources/sourcetest", "internal/history"}},
 		{"internal/history/recordtest", []string{"sources", "internal/history", "internal/history/record", "internal/history/sqlite"}},
 		{"internal/history/report", []string{"sources", "internal/history", "internal/history/trouble", "internal/format", "internal/lane"}},
-		{"internal/history/record", []string{"sources", "internal/history", "internal/action", "internal/spawn"}},
+		{"internal/history/record", []string{"sources", "internal/history", "internal/action", "internal/backoff", "internal/spawn"}},
 		{"internal/history/*", []string{"sources", "internal/history", "internal/files", "internal/format", "internal/lane", "internal/spawn"}},
 		{"internal/address", nil},
 		{"internal/backoff", nil},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/backoff"
 	"coordtop/internal/suspend"
 )
 
@@ -77,10 +78,10 @@ func (o *Operator) disarm() {
 	o.publishLocked()
 }
 
-// next is how long to wait until the next end of an arming, a second at most: that
+// next is how long to wait until the next end of an arming, about a second at most: that
 // is how soon the time asleep is noticed.
 func (w *writing) next() time.Duration {
-	next := time.Second
+	next := backoff.UntilTurn(w.now())
 	for _, a := range append(slices.Collect(maps.Values(w.unlocked)), w.armed) {
 		if end := w.endOf(a); !end.IsZero() {
 			next = min(next, end.Sub(w.now()))

@@ -7,22 +7,18 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/backoff"
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
-// How often a follower looks at the audit for new lines, and for actions whose process is gone.
-const (
-	followEvery  = 500 * time.Millisecond
-	missingEvery = 10 * time.Second
-)
+// missingEvery is how often a follower looks for actions whose process is gone.
+const missingEvery = 10 * time.Second
 
 // Follow calls add once for each action and note of another coordtop that ended at since or later.
 // wanted reports which of them to add, and may change their events. Follow blocks until ctx ends. It
-// reads the audit whenever its file has changed; one that cannot be read is tried again then.
+// reads the audit when its file has changed, once a second; one that cannot be read is tried again then.
 func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*action.AuditEntry, *sources.Event) bool, add func(sources.Event)) error {
-	ticker := time.NewTicker(followEvery)
-	defer ticker.Stop()
 	told := map[string]bool{} // by ID
 	var seen os.FileInfo
 	var read time.Time
@@ -49,10 +45,8 @@ func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*act
 				}
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
+		if err := backoff.Sleep(ctx, backoff.UntilTurn(time.Now())); err != nil {
+			return err
 		}
 	}
 }

@@ -31,3 +31,8 @@ func Literal(s string) string {
 	}
 	return "E'" + b.String() + "'"
 }
+
+// Identifier is a name as a statement quotes it. A NUL, which none can have, is left out.
+func Identifier(s string) string {
+	return `"` + strings.NewReplacer(`"`, `""`, "\x00", "").Replace(s) + `"`
+}

@@ -17,3 +17,15 @@ func TestALiteralNamesItsTextWhateverIsInIt(t *testing.T) {
 		}
 	}
 }
+
+func TestAnIdentifierIsQuoted(t *testing.T) {
+	for name, want := range map[string]string{
+		"jobs":        `"jobs"`,
+		`say "x"; --`: `"say ""x""; --"`,
+		"a\x00b":      `"ab"`,
+	} {
+		if got := pgwire.Identifier(name); got != want {
+			t.Errorf("Identifier(%q) = %s, want %s", name, got, want)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -197,7 +196,7 @@ func read(r *pgconn.ResultReader, columns int, f func(Row) error) (err error) {
 
 // Listen makes the session listen to a channel. It is not for sessions that are lent.
 func (c *Conn) Listen(ctx context.Context, channel string) error {
-	return c.exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize())
+	return c.exec(ctx, "listen "+Identifier(channel))
 }
 
 // Unlisten makes the session listen to nothing.

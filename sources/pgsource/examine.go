@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/format"
@@ -85,7 +84,7 @@ func examine(ctx context.Context, conn *pgwire.Conn) (list []sources.Check, err 
 	for i, p := range privileges() {
 		c := sources.Check{Name: "right", Text: p.name}
 		if row.Text(1+i) != "t" {
-			c.Grade, c.Text, c.Lost, c.Fix = p.grade, p.name+" missing", p.lost, fmt.Sprintf(p.fix, pgx.Identifier{format.Clean(server.user, 63)}.Sanitize())
+			c.Grade, c.Text, c.Lost, c.Fix = p.grade, p.name+" missing", p.lost, fmt.Sprintf(p.fix, pgwire.Identifier(format.Clean(server.user, 63)))
 			if strings.Contains(p.fix, "pg_monitor") {
 				c.Text = server.hides() // as the board says it
 			}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"coordtop/internal/backoff"
 )
 
 // checks are what a watcher does each second although nothing was pushed: whether it may
@@ -27,13 +29,13 @@ type suspect struct {
 }
 
 const (
-	checkEvery   = time.Second
+	checkEvery   = time.Second // about: see backoff.UntilTurn
 	mostSuspects = 100
 )
 
 // check does what is due each second.
 func (w *watcher) check(ctx context.Context, now time.Time) error {
-	w.checks.due = now.Add(checkEvery)
+	w.checks.due = now.Add(backoff.UntilTurn(now))
 	if err := w.countSwaps(); err != nil {
 		return err
 	}

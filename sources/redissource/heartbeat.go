@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coordtop/internal/backoff"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -90,17 +91,16 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 
 // pingPause is the pause between two pings. It bounds how long a push can be late without
 // being found out, so it is below sources.Promptness; a link that is farther away is granted more.
-// While nothing happens, a ping each quietPause is enough: the first change after that is known to that interval only.
+// While nothing happens, a ping a second is enough: the first change after that is known to that interval only.
 const (
-	pingPause  = 20 * time.Millisecond
-	quietPause = time.Second
+	pingPause = 20 * time.Millisecond
 )
 
 // pause is the one before the next ping: longest at most.
-func (p pulse) pause(quiet bool, longest time.Duration) time.Duration {
+func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Duration {
 	usual := pingPause
 	if quiet {
-		usual = quietPause
+		usual = backoff.UntilTurn(now)
 	}
 	return min(max(usual, 2*p.trips.Shortest()), longest)
 }

@@ -196,8 +196,8 @@ func TestAPushIsAsOldAsTheLastAnsweredPingAtMost(t *testing.T) {
 	if n := p.notice(at(1501 * time.Millisecond)); n.floor != at(time.Second) || prompt(1501*time.Millisecond) {
 		t.Errorf("after a slow answer: %+v", n)
 	}
-	if p.now().tolerance() != sources.Promptness || p.now().pause(false, time.Second) != pingPause {
-		t.Errorf("one slow answer makes no slow link: %v, %v", p.now().tolerance(), p.now().pause(false, time.Second))
+	if p.now().tolerance() != sources.Promptness || p.now().pause(false, at(0), time.Second) != pingPause {
+		t.Errorf("one slow answer makes no slow link: %v, %v", p.now().tolerance(), p.now().pause(false, at(0), time.Second))
 	}
 	if s := p.now().silence(at(3 * time.Second)); s != 0 {
 		t.Errorf("silent for %v although nothing was asked", s)
@@ -215,8 +215,8 @@ func TestALinkThatIsFarAwayMayTakeThreeRoundTrips(t *testing.T) {
 		p.sent(start.Add(time.Duration(i) * time.Second))
 		p.answered(start.Add(time.Duration(i)*time.Second + 40*time.Millisecond))
 	}
-	if p.now().tolerance() != 120*time.Millisecond || p.now().pause(false, time.Second) != 80*time.Millisecond || p.now().pause(false, 50*time.Millisecond) != 50*time.Millisecond {
-		t.Errorf("%v, %v, %v", p.now().tolerance(), p.now().pause(false, time.Second), p.now().pause(false, 50*time.Millisecond))
+	if p.now().tolerance() != 120*time.Millisecond || p.now().pause(false, start, time.Second) != 80*time.Millisecond || p.now().pause(false, start, 50*time.Millisecond) != 50*time.Millisecond {
+		t.Errorf("%v, %v, %v", p.now().tolerance(), p.now().pause(false, start, time.Second), p.now().pause(false, start, 50*time.Millisecond))
 	}
 }
 

@@ -310,6 +310,6 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 		if len(p.outstanding) > 0 { // from before the ping that was just sent
 			longest /= checks
 		}
-		t.Reset(p.pause(l.quiet(p, now), longest))
+		t.Reset(p.pause(l.quiet(p, now), now, longest))
 	}
 }

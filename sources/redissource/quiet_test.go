@@ -32,8 +32,9 @@ func TestItIsQuietWhenNothingIsPushedAndNobodyMoves(t *testing.T) {
 		}
 		l.Close()
 	}
-	for quiet, want := range map[bool]time.Duration{false: pingPause, true: quietPause} {
-		if got := (pulse{}).pause(quiet, time.Second); got != want {
+	turn := time.Date(2026, 7, 1, 12, 0, 0, 500_000_000, time.UTC)
+	for quiet, want := range map[bool]time.Duration{false: pingPause, true: time.Second} {
+		if got := (pulse{}).pause(quiet, turn, time.Second); got != want {
 			t.Errorf("quiet %v: a pause of %v", quiet, got)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"coordtop/internal/backoff"
 	"coordtop/sources"
 )
 
@@ -269,7 +270,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	case w.sweep != nil:
 		next = w.sweep.rest
 	}
-	until := now.Add(time.Second)
+	until := now.Add(backoff.UntilTurn(now))
 	pushed, gathered := w.inbox.wake, time.Time{}
 	if until := w.gathering.until(); until.After(now) && !w.inbox.oldest().IsZero() {
 		pushed, gathered = nil, until

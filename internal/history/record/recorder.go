@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"coordtop/internal/backoff"
 	"coordtop/internal/history"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
@@ -42,8 +43,9 @@ type Options struct {
 }
 
 const (
-	every     = 300 * time.Millisecond // well below the half second that a recorder may lose that is killed
-	idleEvery = 800 * time.Millisecond // while nothing happens: less than three steps, so every third one is written
+	every     = 300 * time.Millisecond  // well below the half second that a recorder may lose that is killed
+	soonest   = 150 * time.Millisecond  // after the first Input behind a pause: the State that it led to is there by then
+	idleEvery = 1100 * time.Millisecond // while nothing happens: a source tells each second that it is alive
 	retry     = 10 * time.Second
 	takeOver  = 2 * time.Second // while another process records
 	patience  = 2 * time.Second // at the end
@@ -111,25 +113,36 @@ func (r *Recorder) Run(ctx context.Context) error {
 }
 
 func (r *Recorder) loop(ctx context.Context) {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
+	for ctx.Err() == nil {
+		began := time.Now()
 		r.step(ctx, r.o.Hub.Now())
-		select {
-		case <-ctx.Done():
-			if r.batcher != nil {
-				r.batcher.idle = 0 // the last step is written whatever happened
-			}
-			r.step(ctx, r.o.Hub.Now())
-			if r.batcher != nil {
-				r.log(r.batcher.store.Close())
-			}
-			if r.unread != nil {
-				r.unread.Close()
-			}
-			return
-		case <-ticker.C:
-		}
+		r.await(ctx, began)
+	}
+	if r.batcher != nil {
+		r.batcher.idle = 0 // the last step is written whatever happened
+	}
+	r.step(ctx, r.o.Hub.Now())
+	if r.batcher != nil {
+		r.log(r.batcher.store.Close())
+	}
+	if r.unread != nil {
+		r.unread.Close()
+	}
+}
+
+// await waits until the step after the one that began is due, or ctx ends.
+func (r *Recorder) await(ctx context.Context, began time.Time) {
+	pause := idleEvery
+	if again := r.next - r.o.Hub.Now().Mono; again > 0 {
+		pause = min(pause, again)
+	}
+	idle := time.NewTimer(pause)
+	defer idle.Stop()
+	select {
+	case <-ctx.Done():
+	case <-idle.C:
+	case <-r.o.Inputs.Wake():
+		_ = backoff.Sleep(ctx, max(every-time.Since(began), soonest)) // the loop sees the end of ctx
 	}
 }
 
