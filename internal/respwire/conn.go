@@ -26,11 +26,16 @@ type Conn interface {
 	// Stream reports whether the server does nothing but push on this connection from now on: each
 	// message counts by itself.
 	Stream()
+	// Gather makes each Read wait for Release before it looks for bytes, or ends that. So one Read takes what
+	// would have woken several. It is safe for concurrent use.
+	Gather(on bool)
+	// Release lets one Read go on that waits, or the next one. It does not block, and is safe for concurrent use.
+	Release()
 }
 
 // New returns c with its replies bounded. addr is how the server is called in errors.
 func New(c net.Conn, addr string, l Limits) Conn {
-	b := &bounded{Conn: c, addr: addr, scan: scanner{limits: l}}
+	b := &bounded{Conn: c, addr: addr, scan: scanner{limits: l}, gate: newGate(c)}
 	if socket, ok := c.(syscall.Conn); ok {
 		return &plain{b, socket}
 	}
@@ -49,6 +54,7 @@ func (p *plain) SyscallConn() (syscall.RawConn, error) { return p.socket.Syscall
 
 type bounded struct {
 	net.Conn
+	*gate
 	addr   string
 	scan   scanner
 	wrong  error       // what every Read returns once rest is read; nil: nothing is wrong
@@ -70,7 +76,7 @@ func (c *bounded) Read(p []byte) (int, error) {
 		if c.wrong != nil || len(p) == 0 {
 			return 0, c.wrong
 		}
-		n, err := c.Conn.Read(p)
+		n, err := c.gate.read(c.Conn, p)
 		if c.scan.stream = c.stream.Load(); c.asked.Swap(false) || c.scan.stream {
 			c.scan.asked()
 		}

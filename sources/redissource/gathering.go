@@ -7,11 +7,18 @@ import "time"
 type gathering struct {
 	renewals int       // that were seen one after another
 	last     time.Time // when something pushed was last read
+
+	counted time.Time // since when keys are counted
+	count   int       // of those that were read since
+	many    bool      // in the second before it was manyPushes
 }
 
 const (
 	gatherAfter = 100                   // renewals, one after another
 	gatherFor   = 10 * time.Millisecond // well below sources.Promptness: a change that waits so long is still told at its instant
+	manyPushes  = 200                   // a second: so many are worth a ping more often than else
+	calmPause   = 12 * time.Millisecond // between two pings, and two looks for messages: a push is twice as old at most
+	nearest     = time.Millisecond      // a round trip that is longer makes a push that has waited too old
 )
 
 // saw takes note of a reading.
@@ -26,11 +33,20 @@ func (g *gathering) read(now time.Time, n int) {
 	if n > 0 {
 		g.last = now
 	}
+	if g.count += n; now.Sub(g.counted) >= time.Second {
+		g.counted, g.count, g.many = now, 0, g.count >= manyPushes
+	}
 }
+
+// calm reports whether nothing but renewals is pushed.
+func (g *gathering) calm() bool { return g.renewals >= gatherAfter }
+
+// unread reports whether messages are not even looked at as they come.
+func (g *gathering) unread() bool { return g.calm() && g.many }
 
 // until is when what is pushed may be read; in the past: at once.
 func (g *gathering) until() time.Time {
-	if g.renewals < gatherAfter {
+	if !g.calm() {
 		return time.Time{}
 	}
 	return g.last.Add(gatherFor)

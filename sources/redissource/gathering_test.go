@@ -40,6 +40,33 @@ func TestPushesAreGatheredOnlyWhileAllAreOfRenewals(t *testing.T) {
 	}
 }
 
+func TestMessagesAreLeftUnreadOnlyWhileThereAreManyOfRenewals(t *testing.T) {
+	t.Parallel()
+	var g gathering
+	now := time.Now()
+	second := func(n int, renewal bool) bool {
+		for range n {
+			g.read(now, 1)
+			g.saw(renewal)
+		}
+		now = now.Add(time.Second)
+		g.read(now, 0)
+		return g.unread()
+	}
+	if second(0, true) || second(manyPushes-1, true) {
+		t.Error("few are left unread")
+	}
+	if !second(manyPushes, true) {
+		t.Error("many are read one by one")
+	}
+	if second(1, false) {
+		t.Error("they are left unread though something else was seen")
+	}
+	if !second(manyPushes, true) || second(0, true) {
+		t.Error("they are left unread a second after the last")
+	}
+}
+
 // TestAChangeAmongManyRenewalsIsToldAsOneAmongFew has an owner change while pushes are gathered.
 func TestAChangeAmongManyRenewalsIsToldAsOneAmongFew(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,7 @@ type pulse struct {
 	pushed      time.Time   // when something was last pushed; zero: nothing was yet
 	roundTrip   time.Duration
 	trips       sources.RoundTrips
+	gathers     bool // answers wait for the next ping: see gathering
 }
 
 // now is what is known now.
@@ -44,6 +45,12 @@ func (p *heartbeat) reset() {
 	p.known = pulse{}
 }
 
+func (p *heartbeat) gather(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known.gathers = on
+}
+
 func (p *heartbeat) sent(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +64,9 @@ func (p *heartbeat) answered(at time.Time) {
 		return
 	}
 	p.known.confirmed, p.known.heard = p.known.outstanding[0], at
-	p.known.measured(max(at.Sub(p.known.confirmed), time.Microsecond))
+	if !p.known.gathers {
+		p.known.measured(max(at.Sub(p.known.confirmed), time.Microsecond))
+	}
 	p.known.outstanding = p.known.outstanding[1:]
 }
 
@@ -92,15 +101,16 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 // pingPause is the pause between two pings. It bounds how long a push can be late without
 // being found out, so it is below sources.Promptness; a link that is farther away is granted more.
 // While nothing happens, a ping a second is enough: the first change after that is known to that interval only.
-const (
-	pingPause = 20 * time.Millisecond
-)
+const pingPause = 20 * time.Millisecond
 
 // pause is the one before the next ping: longest at most.
 func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Duration {
 	usual := pingPause
-	if quiet {
+	switch {
+	case quiet:
 		usual = backoff.UntilTurn(now)
+	case p.gathers:
+		usual = calmPause
 	}
 	return min(max(usual, 2*p.trips.Shortest()), longest)
 }
@@ -131,7 +141,7 @@ func (l *link) quiet(p pulse, now time.Time) bool {
 // only after longest: a link that does not move is not filled up.
 func (p pulse) pingDue(now time.Time, longest time.Duration) bool {
 	n := len(p.outstanding)
-	return n == 0 || now.Sub(p.outstanding[n-1]) >= longest
+	return n == 0 || n == 1 && p.gathers || now.Sub(p.outstanding[n-1]) >= longest
 }
 
 // silence is for how long nothing was heard, while a ping waits for its answer; else 0.

@@ -177,6 +177,12 @@ func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error 
 	return nil
 }
 
+// gather says whether the messages of c wait for the next ping.
+func (l *link) gather(c *pushConn, on bool) {
+	l.heartbeat.gather(on)
+	c.connection.net.Gather(on)
+}
+
 // close ends the connection: listen returns.
 func (c *pushConn) close() {
 	c.connection.close()
@@ -295,6 +301,7 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 		case <-t.C:
 		case <-l.stirred:
 		}
+		c.connection.net.Release()
 		if c.left.Load() {
 			return nil
 		}

@@ -271,6 +271,10 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 		next = w.sweep.rest
 	}
 	until := now.Add(backoff.UntilTurn(now))
+	if w.push != nil {
+		link := w.heartbeat.now().trips
+		w.gather(w.push, w.gathering.unread() && link.Shortest() <= nearest)
+	}
 	pushed, gathered := w.inbox.wake, time.Time{}
 	if until := w.gathering.until(); until.After(now) && !w.inbox.oldest().IsZero() {
 		pushed, gathered = nil, until

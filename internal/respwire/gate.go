@@ -1,0 +1,65 @@
+package respwire
+
+import (
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// gate makes Reads wait for one another: see Conn.Gather.
+type gate struct {
+	socket   syscall.RawConn // nil: unknown
+	shut     atomic.Bool
+	released chan struct{}
+}
+
+const (
+	releaseLimit = 25 * time.Millisecond // how long a Read waits at most for Release
+	muchAtOnce   = 64 << 10              // bytes that wake the program although the gate is shut
+)
+
+func newGate(c net.Conn) *gate {
+	g := &gate{released: make(chan struct{}, 1)}
+	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = secure.NetConn()
+	}
+	if s, ok := c.(syscall.Conn); ok {
+		g.socket, _ = s.SyscallConn()
+	}
+	return g
+}
+
+// Gather implements Conn.
+func (g *gate) Gather(on bool) { g.shut.Store(on) }
+
+// Release implements Conn.
+func (g *gate) Release() {
+	select {
+	case g.released <- struct{}{}:
+	default:
+	}
+}
+
+// read reads from c once the gate is open. While it is shut the kernel does not tell that bytes have come:
+// it would wake the program for each message, although nobody waits for it.
+func (g *gate) read(c net.Conn, p []byte) (int, error) {
+	if g.shut.Load() {
+		g.tellFrom(muchAtOnce)
+		select {
+		case <-g.released:
+		case <-time.After(releaseLimit):
+		}
+		g.tellFrom(1)
+	}
+	return c.Read(p)
+}
+
+// tellFrom sets how many bytes have to wait before the kernel tells of them.
+func (g *gate) tellFrom(bytes int) {
+	if g.socket != nil {
+		_ = g.socket.Control(func(fd uintptr) { // where it cannot be set, the program wakes more often
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes)
+		})
+	}
+}
