@@ -71,7 +71,7 @@ func (r *ring) expireLocked(now time.Duration) {
 
 // presentAge is how long an EventPresent is kept at least. 100,000 of them take 45 MB, and say nothing that the rows
 // do not.
-const presentAge = time.Minute
+const presentAge = 10 * time.Second
 
 // needlessLocked reports whether e is an EventPresent of that age which every subscriber has read.
 func (r *ring) needlessLocked(e *Event, now time.Duration) bool {

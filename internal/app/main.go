@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -55,20 +56,26 @@ type Environment struct {
 const (
 	firstGCPercent = 400 // until the first collection, at 16 MB, which a short command never reaches
 	gcPercent      = 50  // after it: less memory for more collections
+	rareGCPercent  = 25  // after one that came rareAfter the one before: then more of them cost little
+	rareAfter      = 5 * time.Second
 )
 
 // readsMuch is true where a recording is read, which keeps firstGCPercent: else half of the time goes to collections.
 var readsMuch atomic.Bool
 
-// collectLate sets GOGC to firstGCPercent, and to gcPercent at the first collection: nothing refers to the object,
-// so its cleanup runs then. It has 64 bytes because tiny objects share a block and may outlive it.
-func collectLate() {
-	debug.SetGCPercent(firstGCPercent)
-	runtime.AddCleanup(new([64]byte), func(percent int) {
-		if !readsMuch.Load() {
-			debug.SetGCPercent(percent)
+// tuneGC sets GOGC now and after each collection; last is when the one before was. Nothing refers to the object, so its
+// cleanup runs at the next collection. It has 64 bytes because tiny objects share a block and may outlive it.
+func tuneGC(percent int, last time.Time) {
+	if !readsMuch.Load() {
+		debug.SetGCPercent(percent)
+	}
+	runtime.AddCleanup(new([64]byte), func(last time.Time) {
+		now, next := time.Now(), gcPercent
+		if now.Sub(last) >= rareAfter {
+			next = rareGCPercent
 		}
-	}, gcPercent)
+		tuneGC(next, now)
+	}, last)
 }
 
 // OS returns the Environment of this process. A write to a closed pipe is an error from
@@ -76,7 +83,7 @@ func collectLate() {
 func OS(example string) Environment {
 	signal.Ignore(syscall.SIGPIPE)
 	if os.Getenv("GOGC") == "" {
-		collectLate()
+		tuneGC(firstGCPercent, time.Now())
 	}
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) {
 		// For a shell that completes a line the library writes to os.Stderr what it does not

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,6 +40,9 @@ const (
 	CalmStep  = 2 * time.Second
 )
 
+// tidyStep is the time between two returns of memory to the system in a calm.
+const tidyStep = time.Minute
+
 // Pump turns wake-ups and the passing of seconds into messages.
 type Pump struct {
 	Wake     func() <-chan struct{} // of what is shown
@@ -71,6 +75,8 @@ func (p *Pump) Run(ctx context.Context) error {
 			return nil
 		case <-p.calmed.C:
 			p.calm = true
+			p.calmed.Reset(tidyStep)
+			debug.FreeOSMemory() // nobody waits, and the next collection may be minutes away
 			continue
 		case <-p.Typed:
 			p.news()
