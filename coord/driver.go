@@ -14,20 +14,15 @@ type Kind uint8
 // The kinds. KindNone is the zero value and never valid in a Claim.
 const (
 	KindNone Kind = iota
+	KindElection
 	KindMutex
 	KindSemaphore
-	KindElection
 )
 
-var kindWords = [...]string{"none", "mutex", "semaphore", "election"}
+var kindWords = [...]string{"unknown", "election", "mutex", "semaphore"}
 
-// String returns the word the interface uses: "mutex", "semaphore", "election".
-func (k Kind) String() string {
-	if int(k) >= len(kindWords) {
-		return kindWords[KindNone]
-	}
-	return kindWords[k]
-}
+// String returns the word that people read: "election", "mutex", "semaphore", or "unknown" for KindNone.
+func (k Kind) String() string { return kindWords[k] }
 
 // KindNamed is the kind with that String; KindNone: there is none.
 func KindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }
@@ -42,20 +37,7 @@ const (
 )
 
 // String returns "exclusive" or "shared".
-func (m Mode) String() string {
-	if m == Shared {
-		return "shared"
-	}
-	return "exclusive"
-}
-
-// ModeNamed is the mode with that String.
-func ModeNamed(name string) Mode {
-	if name == Shared.String() {
-		return Shared
-	}
-	return Exclusive
-}
+func (m Mode) String() string { return [...]string{"exclusive", "shared"}[m] }
 
 // Forever as Claim.Wait means: until granted, or until the context ends.
 const Forever time.Duration = -1

@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math"
-	"slices"
 	"time"
+
+	"coordtop/coord"
 )
 
 // Ref is the identity of a primitive. Space is the YDB node path, the Redis
@@ -20,38 +21,24 @@ func (r Ref) Compare(o Ref) int {
 }
 
 // Kind is what sort of primitive a row shows: an attribute, configured or guessed,
-// not part of the identity.
-type Kind uint8
-
-// The kinds.
-const (
-	KindUnknown Kind = iota
-	KindElection
-	KindMutex
-	KindSemaphore
+// not part of the identity. Mode is how an owner shares the primitive. Recordings have their numbers.
+type (
+	Kind = coord.Kind
+	Mode = coord.Mode
 )
 
-var kindWords = [...]string{"unknown", "election", "mutex", "semaphore"}
-
-// String returns "election", "mutex", "semaphore" or "unknown".
-func (k Kind) String() string { return kindWords[k] }
+// The kinds and modes.
+const (
+	KindUnknown   = coord.KindNone
+	KindElection  = coord.KindElection
+	KindMutex     = coord.KindMutex
+	KindSemaphore = coord.KindSemaphore
+	Exclusive     = coord.Exclusive
+	Shared        = coord.Shared
+)
 
 // KindNamed is the kind with that String; KindUnknown: there is none.
-func KindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }
-
-// Mode is how an owner shares the primitive.
-type Mode uint8
-
-// The modes.
-const (
-	Exclusive Mode = iota
-	Shared
-)
-
-// String returns "exclusive" or "shared".
-func (m Mode) String() string {
-	return [...]string{"exclusive", "shared"}[m]
-}
+func KindNamed(name string) Kind { return coord.KindNamed(name) }
 
 // NoLimit as a Limit means that any number may own it.
 const NoLimit = ^uint64(0)

@@ -62,7 +62,7 @@ func directions() []direction {
 		{"coord/coordtest", []string{"coord", "internal/backoff", "internal/failure"}},
 		{"coord/internal/lifetime", []string{"coord", "internal/spawn"}},
 		{"coord/*coord", []string{"coord", "coord/internal/lifetime", "internal/address", "internal/backoff", "internal/certs", "internal/dflockwire", "internal/failure", "internal/legible", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
-		{"sources", []string{"sources/internal/pack", "internal/backoff", "internal/failure", "internal/format", "internal/identify", "internal/lane", "internal/mask", "internal/spawn"}},
+		{"sources", []string{"coord", "sources/internal/pack", "internal/backoff", "internal/failure", "internal/format", "internal/identify", "internal/lane", "internal/mask", "internal/spawn"}},
 		{"sources/internal/pack", nil},
 		{"sources/sourcetest", []string{"sources", "internal/backoff", "internal/raced"}},
 		{"sources/redissource/lockformat", []string{"sources", "coord/rediscoord", "internal/legible"}},

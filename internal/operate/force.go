@@ -268,8 +268,8 @@ func (n *run) sendForce(b *Backend) error {
 	defer cancel()
 	err = n.ask(func() error {
 		return f.ForceRelease(ctx, coord.Foreign{
-			Kind: coord.KindNamed(t.Kind.String()), Name: t.Ref.Name, Owner: t.Owner, Fence: t.Fence,
-			Mode: coord.ModeNamed(t.Mode.String()), Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
+			Kind: t.Kind, Name: t.Ref.Name, Owner: t.Owner, Fence: t.Fence,
+			Mode: t.Mode, Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
 		})
 	})
 	switch {

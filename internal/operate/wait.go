@@ -207,7 +207,7 @@ func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte)
 			lease, err = m.Acquire(ctx, r.Permits)
 		}
 	default:
-		m := s.Mutex(name, coord.MutexOptions{Mode: coord.ModeNamed(r.Mode.String()), Data: data, Wait: r.Wait})
+		m := s.Mutex(name, coord.MutexOptions{Mode: r.Mode, Data: data, Wait: r.Wait})
 		if try {
 			lease, _, err = m.TryLock(ctx)
 		} else {

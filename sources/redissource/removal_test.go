@@ -21,7 +21,7 @@ import (
 func (r *rig) force(c rediscoord.ClientOptions, kind coord.Kind, name string, o sources.Owner) error {
 	r.t.Helper()
 	d, err := rediscoord.New(c, rediscoord.Options{Removal: func(ctx context.Context, c redis.Cmdable, key, typ string, kind coord.Kind) (rediscoord.Removal, error) {
-		return Removal(ctx, c, key, typ, sources.KindNamed(kind.String()))
+		return Removal(ctx, c, key, typ, kind)
 	}})
 	if err != nil {
 		r.t.Fatal(err)

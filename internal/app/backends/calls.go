@@ -22,7 +22,7 @@ func sent(wire func(coord.Call, coord.Claim) string) func(action.Request) string
 	}
 	return func(r action.Request) string {
 		c := coord.Claim{
-			Kind: coord.KindNamed(r.Target.Kind.String()), Name: r.Target.Ref.Name, Mode: coord.ModeNamed(r.Mode.String()),
+			Kind: r.Target.Kind, Name: r.Target.Ref.Name, Mode: r.Mode,
 			Permits: r.Permits, Limit: r.Limit, Data: r.Data, Wait: coord.Forever,
 		}
 		if r.Verb == action.Try {

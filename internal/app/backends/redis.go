@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	goredis "github.com/redis/go-redis/v9"
-
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/action"
@@ -111,7 +109,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		}
 		client.Password = cmp.Or(password, client.Password)
 		used.Store(&client)
-		return rediscoord.New(client, rediscoord.Options{TTL: redisLease, Removal: redisRemoval})
+		return rediscoord.New(client, rediscoord.Options{TTL: redisLease, Removal: redissource.Removal})
 	}
 	call := sent(rediscoord.Options{TTL: redisLease}.Wire)
 	b.Call = func(r action.Request) string {
@@ -128,11 +126,6 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		}
 		return ""
 	}
-}
-
-// redisRemoval is how an owner of a key is released.
-func redisRemoval(ctx context.Context, c goredis.Cmdable, key, typ string, kind coord.Kind) (rediscoord.Removal, error) {
-	return redissource.Removal(ctx, c, key, typ, sources.KindNamed(kind.String()))
 }
 
 // redisNotReleased is why an owner cannot be compared.
