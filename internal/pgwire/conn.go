@@ -109,7 +109,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	config.DialFunc = s.Dial
 	config.BuildContextWatcherHandler = func(*pgconn.PgConn) ctxwatch.Handler { return s }
 	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		return pgproto3.NewFrontend(newMessages(r, &s.state), &questions{to: w, state: &s.state})
+		return pgproto3.NewFrontend(newMessages(r, &s.state), newQuestions(w, &s.state))
 	}
 	if o.Notify != nil {
 		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { o.Notify(n) }

@@ -37,11 +37,9 @@
 //
 // # Servers that lie
 //
-// Between the socket and the library stand bounds on whatever comes: the length of a
-// message by its type, the bytes of an answer, the bytes that nobody asked for within
-// some seconds, the iterations of a SCRAM login. A message that is none of Postgres, or breaks a
-// bound, ends the connection with [ErrForeign] or [ErrFlood]. Texts of errors and notices are cut
-// on their way in, and parameters of the server that nobody needs are dropped.
+// The types and lengths of messages are looked at before the library reads them: one that Postgres
+// would not send ends the connection with [ErrForeign]. An [Excess] ends it where too much comes before
+// an answer has ended, or within some seconds that nobody asked for.
 //
 // # Rules of use
 //

@@ -3,130 +3,147 @@ package pgwire
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// headerSize is a message's type and its length, which counts itself but not the type.
-const headerSize = 5
+// ErrForeign: what came is no message of Postgres'. The connection is over after it.
+var ErrForeign = errors.New("what answers does not speak the protocol of Postgres")
 
-// messages reads what the server sends and lets through what is within bounds.
+// Excess says what a server sends too much of. The connection is over after it.
+type Excess struct{ What string }
+
+// Error is a line.
+func (e *Excess) Error() string { return "the server sent more than a Postgres would: " + e.What }
+
+const (
+	headerSize     = 5        // a message's type and its length, which counts itself but not the type
+	longestMessage = 16 << 20 // the longest column that we ask for is cut at 2 kB
+	mostBytes      = 32 << 20 // up to the end of an answer, or within unaskedTime; 10,000 locks make 0.9 MB
+	unaskedTime    = 10 * time.Second
+)
+
+// traffic is what is known of the messages that pass. Reading and writing are two
+// goroutines at most.
+type traffic struct {
+	bytes   atomic.Int64 // that came since the last answer, or within unaskedTime
+	pending atomic.Int64 // questions without an answer
+	lent    atomic.Bool  // the server session may be used by others, too
+	gate    sync.Mutex   // no question is sent while it is decided how soon one may be interrupted
+	spoken  bool         // a message has come
+	since   time.Time    // when what nobody asked for began to be counted
+}
+
+// reset is for another host.
+func (t *traffic) reset() {
+	t.bytes.Store(0)
+	t.pending.Store(0)
+	t.lent.Store(true)
+	t.spoken = false
+}
+
+// ask takes note of a question that is about to be sent.
+func (t *traffic) ask() {
+	t.gate.Lock()
+	defer t.gate.Unlock()
+	t.pending.Add(1)
+}
+
+// delicate reports whether closing the connection now could end a server session that
+// others use.
+func (t *traffic) delicate() bool { return t.lent.Load() && t.pending.Load() > 0 }
+
+// comes takes note of a message of type kind whose body has n bytes.
+func (t *traffic) comes(kind byte, n int) error {
+	kinds := "ACDEIKNRSTZnstv123"
+	if !t.spoken {
+		kinds = "REv"
+	}
+	t.spoken = true
+	if strings.IndexByte(kinds, kind) < 0 || n < 0 || n > longestMessage {
+		return fmt.Errorf("%w (a message of type %q)", ErrForeign, kind)
+	}
+	switch asked, now := t.pending.Load() > 0, time.Now(); {
+	case asked && kind == 'Z':
+		t.pending.Add(-1)
+		t.bytes.Store(0)
+	case !asked && now.Sub(t.since) > unaskedTime:
+		t.since = now
+		t.bytes.Store(0)
+	}
+	return nil
+}
+
+// counted bounds what is read from a socket, also while nobody makes messages of it: the library
+// reads ahead into memory while a write of its own is held up.
+type counted struct {
+	net.Conn
+	state *traffic
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.state.bytes.Add(int64(n)) > mostBytes {
+		return 0, &Excess{fmt.Sprintf("over %d MB without an answer", mostBytes>>20)}
+	}
+	return n, err
+}
+
+// messages reads what the server sends, up to what is no message of Postgres'.
 type messages struct {
 	in    *bufio.Reader
 	state *traffic
-
-	out  []byte // what is to be read from us
-	read int    // of out
-	err  error  // after out: a bound was broken
-
-	kind byte // of the message under way
-	cut  bool // it is one of which only the beginning is passed
-	left int  // of its body, still to come
-	keep int  // of that, still to be passed
+	left  int // of the message under way
+	wrong error
 }
 
 func newMessages(from io.Reader, state *traffic) *messages {
-	return &messages{in: bufio.NewReaderSize(from, headerSize+textKept), state: state}
+	return &messages{in: bufio.NewReader(from), state: state}
 }
 
 // Read implements io.Reader. What the network could not read, as after a time-out, is read by the
 // next call.
 func (m *messages) Read(b []byte) (int, error) {
-	for m.read == len(m.out) {
-		if m.err != nil {
-			return 0, m.err
-		}
-		m.out, m.read = m.out[:0], 0
-		next := m.begin
-		if m.left > 0 {
-			next = m.body
-		}
-		if err := next(); err != nil {
+	if m.wrong != nil {
+		return 0, m.wrong
+	}
+	if m.left == 0 {
+		head, err := m.in.Peek(headerSize)
+		if err != nil {
 			return 0, err
 		}
+		n := bodySize(head)
+		if m.wrong = m.state.comes(head[0], n); m.wrong != nil {
+			return 0, m.wrong
+		}
+		m.left = headerSize + n
 	}
-	n := copy(b, m.out[m.read:])
-	m.read += n
-	return n, nil
+	n, err := m.in.Read(b[:min(len(b), m.left)])
+	m.left -= n
+	return n, err
 }
 
-// begin reads the header of a message, and all of it if its body is looked at.
-func (m *messages) begin() error {
-	head, err := m.in.Peek(headerSize)
-	if err != nil {
-		return err
-	}
-	n := int(int32(binary.BigEndian.Uint32(head[1:]))) - 4
-	how, err := m.state.header(head[0], n)
-	if err != nil {
-		m.err = err
-		return nil
-	}
-	if how == checked {
-		whole, err := m.in.Peek(headerSize + n)
-		if err != nil {
-			return err
-		}
-		if m.err = m.state.count(whole[0], len(whole)); m.err != nil {
-			return nil
-		}
-		var needed bool
-		if needed, m.err = m.state.end(whole[0], whole[headerSize:]); needed {
-			m.out = append(m.out, whole...)
-		}
-		_, err = m.in.Discard(len(whole))
-		return err
-	}
-	m.kind, m.cut, m.left, m.keep = head[0], how == cut && n > textKept, n, n
-	m.out = append(m.out, head...)
-	if m.cut {
-		m.keep = textKept
-		binary.BigEndian.PutUint32(m.out[1:], uint32(4+m.keep+len(cutEnd)))
-	}
-	if m.err = m.state.count(m.kind, headerSize); m.err == nil && n == 0 {
-		_, m.err = m.state.end(m.kind, nil)
-	}
-	_, err = m.in.Discard(headerSize)
-	return err
-}
-
-// cutEnd ends a text that was cut, and the list of texts. Where the cut was after a text it
-// stands for the end of the list and a byte that nobody reads.
-const cutEnd = "\x00\x00"
-
-// body reads some of the body of a message.
-func (m *messages) body() error {
-	if _, err := m.in.Peek(1); err != nil {
-		return err
-	}
-	part, err := m.in.Peek(min(m.left, m.in.Buffered()))
-	if err != nil {
-		return err
-	}
-	if m.err = m.state.count(m.kind, len(part)); m.err != nil {
-		return nil
-	}
-	n := min(m.keep, len(part))
-	m.out = append(m.out, part[:n]...)
-	if m.keep -= n; m.cut && m.keep == 0 && n > 0 {
-		m.out = append(m.out, cutEnd...)
-	}
-	if m.left -= len(part); m.left == 0 {
-		_, m.err = m.state.end(m.kind, nil)
-	}
-	_, err = m.in.Discard(len(part))
-	return err
-}
+func bodySize(head []byte) int { return int(int32(binary.BigEndian.Uint32(head[1:]))) - 4 }
 
 // questions sees what is written, and counts the questions that an answer ends.
 type questions struct {
 	to    io.Writer
 	state *traffic
 
-	err   error // of the first write that failed: nothing is written after it
-	begun bool  // the first message, which has no type, has passed
-	head  [headerSize]byte
-	have  int
-	left  int
+	err  error // of the first write that failed: nothing is written after it
+	head [headerSize]byte
+	have int // of head
+	left int // of the body, still to come
+}
+
+func newQuestions(to io.Writer, state *traffic) *questions {
+	return &questions{to: to, state: state, have: 1} // the first message has no type
 }
 
 // Write implements io.Writer. The library says goodbye even where a question could not be
@@ -148,18 +165,14 @@ func (q *questions) see(b []byte) {
 			q.left, b = q.left-n, b[n:]
 			continue
 		}
-		if !q.begun && q.have == 0 {
-			q.have = 1 // no type
-		}
 		n := copy(q.head[q.have:], b)
 		q.have, b = q.have+n, b[n:]
 		if q.have < headerSize {
 			return
 		}
-		q.left = max(int(int32(binary.BigEndian.Uint32(q.head[1:])))-4, 0)
-		if kind := q.head[0]; q.begun && (kind == 'Q' || kind == 'S') {
+		if kind := q.head[0]; kind == 'Q' || kind == 'S' {
 			q.state.ask()
 		}
-		q.begun, q.have = true, 0
+		q.have, q.left = 0, max(bodySize(q.head[:]), 0)
 	}
 }

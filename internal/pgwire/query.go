@@ -68,7 +68,7 @@ func (c *Conn) plain(ctx context.Context, sql string, args ...string) ([]Row, er
 func keep(rows *[]Row) func(Row) error {
 	return func(r Row) error {
 		if len(*rows) == mostRows {
-			return excess("over %d rows", mostRows)
+			return &Excess{fmt.Sprintf("over %d rows", mostRows)}
 		}
 		kept := make(Row, len(r))
 		for i, v := range r {

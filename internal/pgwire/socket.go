@@ -101,21 +101,3 @@ func (s *socket) local() *net.TCPAddr {
 	}
 	return nil
 }
-
-// counted bounds what is read from a socket while nobody makes messages of it: the library
-// reads ahead into memory while a write of its own is held up.
-type counted struct {
-	net.Conn
-	state *traffic
-}
-
-// rawLimit is how many bytes may come between two answers that were understood.
-const rawLimit = 2 * answerLimit
-
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if c.state.raw.Add(int64(n)) > rawLimit {
-		return 0, excess("over %d MB without an answer", rawLimit>>20)
-	}
-	return n, err
-}
