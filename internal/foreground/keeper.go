@@ -21,12 +21,8 @@ var (
 	ErrMissed = errors.New("not acquired")
 	// ErrLost reports that it ended without our wish.
 	ErrLost = errors.New("lost")
-	// ErrUnknown reports that it is not known what became of it at the service.
-	ErrUnknown = errors.New("not known")
 	// ErrChanged reports that the owner changed just before, and that nothing was released.
 	ErrChanged = errors.New("changed")
-	// ErrUnseen reports that the service was told, and that our watch did not see the end.
-	ErrUnseen = errors.New("not seen")
 	// ErrNotPossible reports that nothing was done, and would not be until a right, a setting or the
 	// owner is another.
 	ErrNotPossible = errors.New("not possible")
@@ -144,12 +140,12 @@ func await(ctx context.Context, op Operator, id uint64, phase action.Phase) acti
 
 // problem is the error of a run that is over, or of a wait that is; nil: it was seen to be done.
 func problem(run action.Run) error {
-	kind := map[action.Phase]error{action.Missed: ErrMissed, action.Changed: ErrChanged, action.Unseen: ErrUnseen}[run.Phase]
+	kind := map[action.Phase]error{action.Missed: ErrMissed, action.Changed: ErrChanged}[run.Phase]
 	switch {
 	case run.Phase == action.Seen:
 		return nil
 	case run.Phase == action.Unknown:
-		return plainError{run.Text, ErrUnknown}
+		return errors.New(run.Text)
 	case run.NotPossible:
 		kind = ErrNotPossible
 	case run.Refused:
@@ -160,18 +156,6 @@ func problem(run action.Run) error {
 	}
 	return fmt.Errorf("%w: %s", kind, run.Text)
 }
-
-// plainError is one of the Err... whose text says so by itself.
-type plainError struct {
-	text string
-	is   error
-}
-
-// Error returns the text.
-func (e plainError) Error() string { return e.text }
-
-// Unwrap returns what it is.
-func (e plainError) Unwrap() error { return e.is }
 
 // say writes a line about what we hold, as it was seen last.
 func (k *keeper) say(event, detail string) error {

@@ -12,8 +12,8 @@ import (
 
 // Release has the operator carry out r, which ends what another owns, and prints the result as
 // one line of JSON to out, as soon as our watch has seen it. The error wraps what
-// Start returns, ErrChanged where it changed just before, and ErrNotPossible, ErrRefused, ErrUnseen
-// or ErrUnknown; nil: it was seen to end. The end of ctx ends the watching: what was sent stays sent.
+// Start returns, ErrChanged where it changed just before, and ErrNotPossible or ErrRefused; nil: it
+// was seen to end. The end of ctx ends the watching: what was sent stays sent.
 func Release(ctx context.Context, op Operator, view View, r action.Request, out io.Writer) error {
 	id, err := op.Start(r)
 	if err != nil {

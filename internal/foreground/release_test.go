@@ -24,8 +24,8 @@ func TestReleasePrintsWhatWasSeenOfIt(t *testing.T) {
 		result string
 		err    error // of the ends that a caller tells apart; nil: another, or none
 	}{
-		{action.Run{Phase: action.Seen}, "done", nil}, {action.Run{Phase: action.Unseen}, "not seen", foreground.ErrUnseen},
-		{action.Run{Phase: action.Changed}, "missed", foreground.ErrChanged}, {action.Run{Phase: action.Unknown}, "not known", foreground.ErrUnknown},
+		{action.Run{Phase: action.Seen}, "done", nil}, {action.Run{Phase: action.Unseen}, "not seen", nil},
+		{action.Run{Phase: action.Changed}, "missed", foreground.ErrChanged}, {action.Run{Phase: action.Unknown}, "not known", nil},
 		{action.Run{Phase: action.Failed, NotPossible: true}, "failed", foreground.ErrNotPossible}, {action.Run{Phase: action.Failed, Refused: true}, "failed", foreground.ErrRefused},
 		{action.Run{Phase: action.Failed}, "failed", nil}, {action.Run{Phase: action.Dropped}, "called off", nil},
 	} {
@@ -50,7 +50,7 @@ func TestReleasePrintsWhatWasSeenOfIt(t *testing.T) {
 		if (err == nil) != (c.run.Phase == action.Seen) {
 			t.Errorf("%v: %v", c.run.Phase, err)
 		}
-		for _, end := range []error{foreground.ErrUnseen, foreground.ErrChanged, foreground.ErrUnknown, foreground.ErrNotPossible, foreground.ErrRefused, foreground.ErrMissed, foreground.ErrLost} {
+		for _, end := range []error{foreground.ErrChanged, foreground.ErrNotPossible, foreground.ErrRefused, foreground.ErrMissed, foreground.ErrLost} {
 			if errors.Is(err, end) != (end == c.err) {
 				t.Errorf("%v: %v, want %v", c.run.Phase, err, c.err)
 			}

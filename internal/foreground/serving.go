@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
@@ -71,7 +72,7 @@ func (k *keeper) loss() (text string, ok bool) {
 // over reports that it was lost, and why.
 func (k *keeper) over(text string) error {
 	k.last.Until = time.Time{}
-	return errors.Join(plainError{text, ErrLost}, k.say("lost", text))
+	return errors.Join(failure.Sentence(text, ErrLost), k.say("lost", text))
 }
 
 // proclaim replaces the data, and waits for the service's answer.

@@ -221,11 +221,8 @@ func (n *run) watchWin(lease *coord.Lease) (seen bool) {
 	if n.Request.Target.Kind == sources.KindElection {
 		did = "we lead"
 	}
-	switch {
-	case seen:
-		n.finish(action.Seen, did, after)
-	case ctx.Err() == nil:
-		n.unseen(did, after)
+	if seen || ctx.Err() == nil {
+		n.watched(seen, did, after)
 	}
 	return seen
 }

@@ -321,12 +321,9 @@ func (n *run) watchWaiter(did string, err error) {
 	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, _ []sources.Event) bool {
 		return row != nil && t.Changed(row, action.PinGuard) != ""
 	})
-	switch {
-	case seen:
-		n.finish(action.Seen, did, sources.OwnerRef{})
-	case err != nil:
+	if !seen && err != nil {
 		n.finish(action.Unknown, did+" ("+clean(err.Error())+")", sources.OwnerRef{})
-	default:
-		n.unseen(did, sources.OwnerRef{})
+		return
 	}
+	n.watched(seen, did, sources.OwnerRef{})
 }

@@ -2,11 +2,11 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"coordtop/coord"
 	"coordtop/internal/action"
+	"coordtop/internal/failure"
 	"coordtop/sources"
 )
 
@@ -44,19 +44,11 @@ func (n *run) proclaim(h *holding, b *Backend) {
 		us.Label = w.Label
 		return w.Data.Shows(data)
 	})
-	if !seen {
-		n.unseen("proclaimed", us)
-		return
-	}
-	n.finish(action.Seen, "proclaimed", us)
+	n.watched(seen, "proclaimed", us)
 }
 
 // settled reports whether an error of a proclamation means that nothing was written, or says
 // itself whether this is known.
 func settled(err error) bool {
-	return isOneOf(err, coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrInvalid, coord.ErrDataTooLong)
-}
-
-func isOneOf(err error, known ...error) bool {
-	return slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) })
+	return failure.IsAny(err, coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrInvalid, coord.ErrDataTooLong)
 }

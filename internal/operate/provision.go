@@ -8,6 +8,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
+	"coordtop/internal/failure"
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
@@ -100,11 +101,7 @@ func (n *run) provision(b *Backend) {
 	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, events []sources.Event) bool {
 		return shows(n.Request, row, events)
 	})
-	if !seen {
-		n.unseen(did, sources.OwnerRef{})
-		return
-	}
-	n.finish(action.Seen, did, sources.OwnerRef{})
+	n.watched(seen, did, sources.OwnerRef{})
 }
 
 // send sends the one request, in a session that ends with it.
@@ -153,7 +150,7 @@ var errNotSent = errors.New("nothing was sent")
 
 // decided reports whether an error tells what became of the request.
 func decided(err error) bool {
-	return isOneOf(err, errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong)
+	return failure.IsAny(err, errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong)
 }
 
 // shows reports whether our own watch shows the effect of a request.

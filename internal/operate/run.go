@@ -45,8 +45,12 @@ func (n *run) ask(request func() error) error {
 	return err
 }
 
-// unseen ends a run whose effect our watch did not show in time. did says what was done.
-func (n *run) unseen(did string, after sources.OwnerRef) {
+// watched ends a run whose effect our watch showed, or did not show in time. did says what was done.
+func (n *run) watched(seen bool, did string, after sources.OwnerRef) {
+	if seen {
+		n.finish(action.Seen, did, after)
+		return
+	}
 	n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), after)
 }
 
