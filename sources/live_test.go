@@ -124,7 +124,7 @@ func (l *live) startYDB() sources.Spec {
 	o, err = ydbcoord.ParseURL(server.URL(0))
 	l.must(err)
 	source, err := ydbsource.New(ydbsource.Options{Name: "ydb", Client: o, Nodes: []string{ydbNode},
-		Selections: []ydbsource.Selection{{Name: "leader", Kind: sources.KindElection}, {Name: "quota", Kind: sources.KindSemaphore}}})
+		Selections: []ydbsource.Selection{{Pattern: "leader", Kind: sources.KindElection}, {Pattern: "quota", Kind: sources.KindSemaphore}}})
 	l.must(err)
 	return sources.Spec{Type: "ydb", Source: source}
 }

@@ -44,7 +44,7 @@ func ydbRigAt(t *testing.T, server *ydbtest.Server, o options) *rig {
 		t.Fatal(err)
 	}
 	source, err := ydbsource.New(ydbsource.Options{Name: "s", Client: client, Nodes: []string{node}, Selections: []ydbsource.Selection{
-		{Name: "quota", Kind: sources.KindSemaphore}, {Name: "primary", Kind: sources.KindElection}, {Name: "job", Kind: sources.KindMutex},
+		{Pattern: "quota", Kind: sources.KindSemaphore}, {Pattern: "primary", Kind: sources.KindElection}, {Pattern: "job", Kind: sources.KindMutex},
 	}})
 	if err != nil {
 		t.Fatal(err)

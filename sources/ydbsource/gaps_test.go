@@ -70,7 +70,7 @@ func TestNoGapIsCountedOverWhoMayHaveComeAndGone(t *testing.T) {
 		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
 		selected := elections("leader")
 		for _, name := range many(200) {
-			selected = append(selected, Selection{Name: name, Kind: sources.KindMutex})
+			selected = append(selected, Selection{Pattern: name, Kind: sources.KindMutex})
 		}
 		mutex := many(1)[0]
 		r.watch(Options{Selections: selected}).synced()

@@ -16,7 +16,7 @@ import (
 
 // oneElection is a node with one election, of which nothing was read yet.
 func oneElection() (*nodeState, *entry, time.Time) {
-	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	e := &entry{Selection: Selection{Pattern: "x", Kind: sources.KindElection}}
 	b := &nodeState{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
 	b.begin()
 	return b, e, time.Now()
@@ -160,7 +160,7 @@ func TestAnEphemeralSemaphoreThatIsReleasedIsNotDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.watch(Options{Selections: []Selection{{Name: "pool", Kind: sources.KindSemaphore}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "pool", Kind: sources.KindSemaphore}}}).synced()
 	r.Row("", "pool", "held", is(sources.StatusHeld))
 	if err := lease.Release(t.Context()); err != nil {
 		t.Fatal(err)

@@ -60,12 +60,12 @@ func expand(pattern string) ([]string, error) {
 }
 
 // expandAll returns a selection for each name that a selection stands for.
-func (s Selection) expandAll() ([]Selection, error) {
-	names, err := expand(s.Name)
+func expandAll(s Selection) ([]Selection, error) {
+	names, err := expand(s.Pattern)
 	list := make([]Selection, len(names))
 	for i, name := range names {
 		list[i] = s
-		list[i].Name = name
+		list[i].Pattern = name
 	}
 	return list, err
 }
@@ -91,7 +91,7 @@ func namesOf(text string) ([]string, error) {
 	return list, nil
 }
 
-// NameFile is a file of names of semaphores, one in a line: see Selection.Name. Empty lines and
+// NameFile is a file of names of semaphores, one in a line: as Selection.Pattern. Empty lines and
 // those that begin with # count for nothing.
 type NameFile struct {
 	Path     string
@@ -146,14 +146,14 @@ func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 	}
 	wanted := map[string]bool{}
 	add := func(one Selection) {
-		if wanted[one.Name] {
+		if wanted[one.Pattern] {
 			return
 		}
-		wanted[one.Name] = true
-		if s.byName[one.Name] == nil {
+		wanted[one.Pattern] = true
+		if s.byName[one.Pattern] == nil {
 			e := &entry{Selection: one}
 			came = append(came, e)
-			s.byName[one.Name] = e
+			s.byName[one.Pattern] = e
 			s.names = append(s.names, e)
 		}
 	}
@@ -162,17 +162,17 @@ func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 	}
 	for _, f := range s.files {
 		for _, name := range f.names {
-			add(Selection{Name: name, Node: f.Node, Expected: f.Expected})
+			add(Selection{Pattern: name, Node: f.Node, Expected: f.Expected})
 		}
 	}
 	stay := s.names[:0:0]
 	for _, e := range s.names {
-		if wanted[e.Name] {
+		if wanted[e.Pattern] {
 			stay = append(stay, e)
 			continue
 		}
 		went = append(went, e)
-		delete(s.byName, e.Name)
+		delete(s.byName, e.Pattern)
 	}
 	s.names = stay
 	return came, went
@@ -195,7 +195,7 @@ func (w *watching) reload(ctx context.Context) error {
 	w.pace.backlog = append(w.pace.backlog, came...)
 	var c sources.Change
 	for _, e := range went {
-		w.follower.Remove(e.Name)
+		w.follower.Remove(e.Pattern)
 		if e.shown != nil {
 			c.Gone = append(c.Gone, w.state.ref(e))
 		}

@@ -54,7 +54,7 @@ func newNodeState(s *Source, path string) *nodeState {
 	for _, sel := range b.fixed {
 		e := &entry{Selection: sel}
 		b.names = append(b.names, e)
-		b.byName[sel.Name] = e
+		b.byName[sel.Pattern] = e
 	}
 	return b
 }
@@ -96,7 +96,7 @@ func (s *nodeState) unread() []*sources.Primitive {
 }
 
 func (s *nodeState) ref(e *entry) sources.Ref {
-	return sources.Ref{Source: s.o.Name, Space: s.path, Name: e.Name}
+	return sources.Ref{Source: s.o.Name, Space: s.path, Name: e.Pattern}
 }
 
 // nothing reports that the node does not exist, unless it was reported.
@@ -166,7 +166,7 @@ func (s *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	e.record(read)
 	if !e.known && !e.absent && !e.denied && s.o.Known != nil {
 		e.known = true
-		s.unsaved = append(s.unsaved, e.Name)
+		s.unsaved = append(s.unsaved, e.Pattern)
 	}
 	var p *sources.Primitive
 	switch {

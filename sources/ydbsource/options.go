@@ -35,13 +35,9 @@ type Options struct {
 	PollMin, PollMax time.Duration
 }
 
-// Selection is one semaphore to watch.
-type Selection struct {
-	Node     string       // path of its coordination node; "": every one of Options.Nodes, or every one found
-	Name     string       // of the semaphore; of several with ranges of numbers, as job-{0..9}
-	Kind     sources.Kind // KindUnknown: told by its form
-	Expected bool         // must always have an owner
-}
+// Selection is one semaphore to watch. Its Pattern is a name, or several with ranges of numbers, as
+// job-{0..9}; without a Node it is one of every node of Options.Nodes, or of every one found.
+type Selection = sources.Selection
 
 // noNode is the Note of rows whose coordination node does not exist.
 const noNode = "there is no such coordination node"
@@ -93,7 +89,7 @@ func (o Options) compile() (*plan, error) {
 		if err := addIf(&s.Node); err != nil {
 			return nil, err
 		}
-		list, err := s.expandAll()
+		list, err := expandAll(s)
 		if err != nil {
 			return nil, err
 		}
@@ -118,8 +114,8 @@ func (p *plan) selections(node string) []Selection {
 	var list []Selection
 	seen := map[string]bool{}
 	for _, s := range slices.Concat(p.named[node], p.named[""]) {
-		if !seen[s.Name] {
-			seen[s.Name] = true
+		if !seen[s.Pattern] {
+			seen[s.Pattern] = true
 			list = append(list, s)
 		}
 	}

@@ -85,9 +85,9 @@ func (p *pace) due(b *nodeState, screen []string, refresh bool, now time.Time) a
 	a.next = min(a.next, lookEvery)
 	e.asking = now
 	if e.absent || e.denied {
-		a.add = append(a.add, e.Name)
+		a.add = append(a.add, e.Pattern)
 	} else {
-		a.look = append(a.look, e.Name)
+		a.look = append(a.look, e.Pattern)
 	}
 	return a
 }
@@ -103,7 +103,7 @@ func (p *pace) helping(now time.Time) []string {
 	p.allowed -= float64(n)
 	names := make([]string, n)
 	for i, e := range p.backlog[:n] {
-		names[i] = e.Name
+		names[i] = e.Pattern
 		e.asking = now
 	}
 	p.backlog = p.backlog[n:]

@@ -267,7 +267,7 @@ func TestMissingNodeIsToldOnceAndLookedForAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
-		r.counted(Options{Nodes: []string{"/local/later"}, Selections: append(elections("leader"), Selection{Name: "job", Kind: sources.KindMutex})})
+		r.counted(Options{Nodes: []string{"/local/later"}, Selections: append(elections("leader"), Selection{Pattern: "job", Kind: sources.KindMutex})})
 		r.synced()
 		time.Sleep(time.Minute)
 		if row := r.Row("", "job", "absent", is(sources.StatusAbsent)); !row.NoSpace || row.Note != "there is no such coordination node" {
@@ -312,7 +312,7 @@ func TestResyncsOfManyProgramsAreSpread(t *testing.T) {
 	t.Parallel()
 	b := &nodeState{o: &Options{}, begun: true}
 	for _, name := range many(5000) {
-		b.names = append(b.names, &entry{Selection: Selection{Name: name}})
+		b.names = append(b.names, &entry{Selection: Selection{Pattern: name}})
 	}
 	starts := map[time.Duration]bool{}
 	now := time.Now()
@@ -335,7 +335,7 @@ func TestWhatIsNotOnScreenGetsItsShareOfTheLooks(t *testing.T) {
 	b := &nodeState{o: &Options{}, byName: map[string]*entry{}}
 	now := time.Now()
 	for _, name := range many(500) {
-		e := &entry{Selection: Selection{Name: name}, got: true, looked: now}
+		e := &entry{Selection: Selection{Pattern: name}, got: true, looked: now}
 		b.names, b.byName[name] = append(b.names, e), e
 	}
 	p := pace{pollMin: 500 * time.Millisecond, pollMax: 5 * time.Second}

@@ -72,7 +72,7 @@ func TestKindIsToldByTheFormWhereNoneIsNamed(t *testing.T) {
 func TestSharedMutexKeepsItsCountAndIsNoConflict(t *testing.T) {
 	t.Parallel()
 	b := &nodeState{o: &Options{}}
-	p := b.primitive(&entry{Selection: Selection{Name: "x", Kind: sources.KindMutex}}, ydbcoord.SemaphoreState{Semaphore: ydbcoord.Semaphore{
+	p := b.primitive(&entry{Selection: Selection{Pattern: "x", Kind: sources.KindMutex}}, ydbcoord.SemaphoreState{Semaphore: ydbcoord.Semaphore{
 		Ephemeral: true, Limit: ydbcoord.AllPermits, Taken: 3, Owners: []ydbcoord.SemaphoreMember{{Session: 1, Count: 1}, {Session: 2, Count: 2}},
 	}}, nil, sources.Stamp{})
 	if p.Limit != sources.NoLimit || p.Taken != 3 || p.Owners[0].Mode != sources.Shared || p.Owners[1].Permits != 2 {
@@ -85,9 +85,9 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 	client := ydbcoord.ClientOptions{Address: "h:1", Database: "/local"}
 	for want, o := range map[string]Options{
 		"no coordination node is named": {Client: client, Nodes: []string{"/"}},
-		"not UTF-8":                     {Client: client, Selections: []Selection{{Name: "\xff"}}},
+		"not UTF-8":                     {Client: client, Selections: []Selection{{Pattern: "\xff"}}},
 		"the name is empty":             {Client: client, Selections: []Selection{{}}},
-		"has 1025 bytes":                {Client: client, Selections: []Selection{{Name: strings.Repeat("x", 1025)}}},
+		"has 1025 bytes":                {Client: client, Selections: []Selection{{Pattern: strings.Repeat("x", 1025)}}},
 		"no address":                    {},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
@@ -100,7 +100,7 @@ func TestSelectionsBelongToTheirNodes(t *testing.T) {
 	t.Parallel()
 	client := ydbcoord.ClientOptions{Address: "h:1", Database: "/local", Node: "/local/c/"}
 	p, err := Options{Client: client, Nodes: []string{"a", "/local/a", "/local/b"}, Selections: []Selection{
-		{Name: "x", Kind: sources.KindElection}, {Node: "b", Name: "x", Kind: sources.KindMutex}, {Node: "d", Name: "y"},
+		{Pattern: "x", Kind: sources.KindElection}, {Node: "b", Pattern: "x", Kind: sources.KindMutex}, {Node: "d", Pattern: "y"},
 	}}.compile()
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func look(at time.Time, owner uint64, waiters ...uint64) ydbcoord.SemaphoreState
 
 func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	t.Parallel()
-	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	e := &entry{Selection: Selection{Pattern: "x", Kind: sources.KindElection}}
 	b := &nodeState{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
 	b.begin()
 	t0 := time.Now()

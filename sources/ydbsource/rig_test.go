@@ -91,7 +91,7 @@ func (r *rig) dial(frontEnd int) *grpc.ClientConn {
 func elections(names ...string) []Selection {
 	var list []Selection
 	for _, name := range names {
-		list = append(list, Selection{Name: name, Kind: sources.KindElection})
+		list = append(list, Selection{Pattern: name, Kind: sources.KindElection})
 	}
 	return list
 }

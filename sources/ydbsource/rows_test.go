@@ -90,7 +90,7 @@ func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer big.Leave(t.Context())
-	r.watch(Options{Selections: []Selection{{Name: "quota", Kind: sources.KindSemaphore}}, PollMax: 100 * time.Millisecond, PollMin: 50 * time.Millisecond}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "quota", Kind: sources.KindSemaphore}}, PollMax: 100 * time.Millisecond, PollMin: 50 * time.Millisecond}).synced()
 	row := r.Row("", "quota", "held", is(sources.StatusHeld))
 	if row.Limit != 5 || row.Taken != 3 || len(row.Owners) != 1 || row.Owners[0].Label != "worker-1" || row.Owners[0].Permits != 3 || row.Owners[0].Fence != 0 {
 		t.Errorf("%+v", row.Primitive)
@@ -117,7 +117,7 @@ func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
 func TestMutexIsAnEphemeralSemaphoreWithAllPermits(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{})
-	r.watch(Options{Selections: []Selection{{Name: "job", Kind: sources.KindMutex}}}).synced()
+	r.watch(Options{Selections: []Selection{{Pattern: "job", Kind: sources.KindMutex}}}).synced()
 	r.Row("", "job", "free", is(sources.StatusFree))
 	l, err := r.person().Mutex("job", coord.MutexOptions{Data: []byte("owner")}).Lock(t.Context())
 	if err != nil {
@@ -141,7 +141,7 @@ func TestMissingSemaphoreKeepsItsRowAndIsCreatedBeforeOurEyes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := serve(t, ydbtest.Options{InMemory: true})
-		r.watch(Options{Selections: []Selection{{Name: "leader", Kind: sources.KindElection, Expected: true}}}).synced()
+		r.watch(Options{Selections: []Selection{{Pattern: "leader", Kind: sources.KindElection, Expected: true}}}).synced()
 		row := r.Row("", "leader", "absent", is(sources.StatusAbsent))
 		if !row.Absent || row.Note == "" || !row.Expected || len(row.Owners) != 0 {
 			t.Errorf("%+v", row.Primitive)

@@ -128,9 +128,7 @@ func newYDB(s config.Source, secret string, logger *slog.Logger, state string) (
 	}
 	o := ydbsource.Options{
 		Name: s.Name, Client: client, Nodes: s.Nodes, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
-	}
-	for _, w := range s.Watch {
-		o.Selections = append(o.Selections, ydbsource.Selection{Node: w.Node, Name: w.Pattern, Kind: w.Kind, Expected: w.Expected})
+		Selections: s.Watch,
 	}
 	for _, f := range s.NameFiles {
 		o.Files = append(o.Files, ydbsource.NameFile(f))

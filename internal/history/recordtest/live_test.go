@@ -268,7 +268,7 @@ func ydbOf(t *testing.T) backend {
 	t.Cleanup(session.Abandon)
 	o, err = ydbcoord.ParseURL(server.URL(0))
 	must(t, err)
-	source, err := ydbsource.New(ydbsource.Options{Name: "ydb", Client: o, Nodes: []string{node}, Selections: []ydbsource.Selection{{Name: "quota", Kind: sources.KindSemaphore}}})
+	source, err := ydbsource.New(ydbsource.Options{Name: "ydb", Client: o, Nodes: []string{node}, Selections: []ydbsource.Selection{{Pattern: "quota", Kind: sources.KindSemaphore}}})
 	must(t, err)
 	var owned *coord.Lease
 	return backend{Spec: sources.Spec{Type: "ydb", Source: source}, change: func(ctx context.Context, r *rand.Rand) (err error) {
