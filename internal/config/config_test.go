@@ -312,16 +312,6 @@ sources:
 	}
 }
 
-func TestAShortFileCannotSayTooMuch(t *testing.T) {
-	t.Parallel()
-	text := "sources:\n- &a {url: redis://h, watch: &w [" + strings.Repeat("{keys: x},", 400) + "]}\n" +
-		strings.Repeat("- {url: redis://h, watch: *w}\n", 400)
-	_, err := parse(t, []byte(text), "c.yaml", noEnv)
-	if err == nil || !strings.Contains(err.Error(), "too much for a config") {
-		t.Fatalf("got %.200v", err)
-	}
-}
-
 func TestTheConfigIsLookedForWhereItShouldBe(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -15,9 +15,6 @@ import (
 	"coordtop/internal/address"
 )
 
-// maxNodes bounds the walk: aliases can make a short file say a great deal.
-const maxNodes = 100_000
-
 // maxAliases bounds a chain of anchors, aliases and tags on one value.
 const maxAliases = 8
 
@@ -27,7 +24,6 @@ type decoder struct {
 	problems Problems
 	*places
 	anchors map[string]ast.Node
-	nodes   int
 	listed  map[string]int // the line at which a list of known keys was given
 }
 
@@ -41,12 +37,7 @@ func decode(data []byte, path string) (*file, *decoder) {
 		d.problems.List = append(d.problems.List, Problem{Line: line, Column: 1, Text: wrong})
 		return f, d
 	}
-	tokens, excess := tokensOf(text)
-	if excess != nil {
-		d.problems.List = append(d.problems.List, *excess)
-		return f, d
-	}
-	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	tree, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		d.syntax(err, text)
 		return f, d
@@ -61,10 +52,6 @@ func decode(data []byte, path string) (*file, *decoder) {
 			break
 		}
 		d.value(doc.Body, "", reflect.ValueOf(f).Elem())
-	}
-	if d.nodes > maxNodes {
-		d.problems.List = d.problems.List[:1]
-		return newFile(), d
 	}
 	return f, d
 }
@@ -112,13 +99,6 @@ func (d *decoder) wrote(path string) bool {
 
 // value decodes n into v and reports what does not fit.
 func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
-	if d.nodes++; d.nodes > maxNodes {
-		if d.nodes == maxNodes+1 {
-			d.problems.List = nil // they come from what repeats itself
-			d.add(n, path, "more than %d values, aliases counted: too much for a config", maxNodes)
-		}
-		return
-	}
 	n, ok := d.resolve(n, path)
 	if !ok || n.Type() == ast.NullType {
 		return

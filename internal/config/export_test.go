@@ -10,9 +10,8 @@ type (
 )
 
 const (
-	MaxFile   = maxFile
-	MaxTokens = maxTokens
-	UTF8Mark  = utf8Mark
+	MaxFile  = maxFile
+	UTF8Mark = utf8Mark
 )
 
 var (
