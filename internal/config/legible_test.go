@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -19,8 +18,6 @@ func TestLegiblePatternsAreReadOrRefused(t *testing.T) {
 		`legible: ["(TOPSECRET"]`: "c.yaml:1:40: sources[0].legible[0]: not a regular expression (RE2): missing closing )",
 		`legible: ["x", ""]`:      "c.yaml:1:45: sources[0].legible[1]: is empty",
 		`legible: x`:              "c.yaml:1:39: sources[0].legible: must be a list",
-		"legible: [" + strings.Repeat("x, ", 21) + "x]":                         "sources[0].legible: more than 20",
-		fmt.Sprintf("legible: [%s]", strings.Repeat("x", 501)):                  "sources[0].legible[0]: is longer than 500",
 		`legible: ["((((((((x{100}){100}){100}){100}){100}){100}){100}){100}"]`: "sources[0].legible[0]: not a regular expression (RE2): ",
 	} {
 		_, err := parse(t, []byte(`sources: [{url: "redis://h", `+text+`}]`), "/etc/c.yaml", noEnv)

@@ -71,9 +71,6 @@ func (t *Target) hosts(b *Backend, known Scheme) error {
 	case known.Socket, b.has(LocalSocket) && t.Hosts == "":
 		return nil
 	}
-	if err := FewHosts(t.Hosts); err != nil {
-		return err
-	}
 	for host := range strings.SplitSeq(t.Hosts, ",") {
 		if b.has(LocalSocket) && (host == "" || host[0] == ':') {
 			host = "localhost" + host // the local socket
@@ -85,17 +82,6 @@ func (t *Target) hosts(b *Backend, known Scheme) error {
 		if name, _, err := net.SplitHostPort(full); err != nil || !hostName().MatchString(name) && !strings.HasPrefix(host, "[") {
 			return fmt.Errorf("a bad host: it has letters, digits, dots and dashes; write it as host:%s", port)
 		}
-	}
-	return nil
-}
-
-// mostHosts of one address are tried; each costs memory, and a time-out where it is silent.
-const mostHosts = 64
-
-// FewHosts refuses a list of more hosts than are tried.
-func FewHosts(hosts string) error {
-	if strings.Count(hosts, ",") >= mostHosts {
-		return fmt.Errorf("more than %d hosts", mostHosts)
 	}
 	return nil
 }

@@ -19,8 +19,6 @@ type validator struct {
 	backends Backends
 	dir      string // relative file names start here
 	home     string // ~ means this; "" unknown
-
-	expressions int // regular ones read so far
 }
 
 func (v *validator) config(f *file) Config {

@@ -46,11 +46,6 @@ func postgresSetting(key, value string) error {
 		return fmt.Errorf("no setting of Postgres has such a name: write ? and & in a password as %%3F and %%26; to select there are %s=", strings.Join(ours, "=, "))
 	case key == "sslmode" && !slices.Contains(modes, value):
 		return fmt.Errorf("sslmode= takes %s", strings.Join(modes, ", "))
-	case key == "host" || key == "hostaddr":
-		if text, err := url.QueryUnescape(value); err == nil {
-			value = text
-		}
-		return config.FewHosts(value)
 	case key == "connect_timeout":
 		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
 			return errors.New("connect_timeout= takes a whole number of seconds")
