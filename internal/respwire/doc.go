@@ -26,6 +26,12 @@
 // names, as Redis does for a step that writes to so many keys, the list is passed on as an
 // empty one, which no server sends.
 //
+// # Gathering
+//
+// While [Conn.Gather] is on, each Read waits for Release, for 25 ms at most, and the kernel tells the program
+// of what comes only from 64 kB on (SO_RCVLOWAT): else a socket wakes Go's poller for each message, whether a
+// Read waits for it or not. A Read that finds nothing after Release is woken by the first byte as ever.
+//
 // # Why these numbers
 //
 // The defaults admit 20,000 keys of 500 bytes in one invalidation push, 500 values of 4 kB

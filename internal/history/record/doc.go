@@ -4,8 +4,8 @@
 // # One goroutine
 //
 // [Recorder.Run] is the only user of the store. Each 300 ms it takes the Inputs, reads the
-// events, compares the rows with those that it wrote last, and writes one Batch; while nothing happens,
-// one each second. Nobody waits for it: the Hub drops Inputs that it does not take in time, and Run comes back two seconds after
+// events, compares the rows with those that it wrote last, and writes one Batch; while less happens, 150 ms after
+// the first Input behind a pause, and where nothing does, each 1.1 s. Nobody waits for it: the Hub drops Inputs that it does not take in time, and Run comes back two seconds after
 // its context has ended at the latest, whatever the disk does.
 //
 // # Groups
