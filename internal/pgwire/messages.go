@@ -24,8 +24,8 @@ func (e *Excess) Error() string { return "the server sent more than a Postgres w
 
 const (
 	headerSize     = 5        // a message's type and its length, which counts itself but not the type
-	longestMessage = 16 << 20 // the longest column that we ask for is cut at 2 kB
-	mostBytes      = 32 << 20 // up to the end of an answer, or within unaskedTime; 10,000 locks make 0.9 MB
+	longestMessage = 8 << 20  // the longest column that we ask for is cut at 2 kB
+	mostBytes      = 16 << 20 // up to the end of an answer, or within unaskedTime; 10,000 locks make 0.9 MB
 	unaskedTime    = 10 * time.Second
 )
 
