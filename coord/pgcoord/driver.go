@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -187,4 +189,57 @@ func (d *Driver) Close(context.Context) error {
 	d.mu.Unlock()
 	left.cut()
 	return nil
+}
+
+// connections are those that must be joined in the end. The type that has them locks them.
+type connections map[*connection]struct{}
+
+// add drops those that have ended, to keep the list short.
+func (m connections) add(l *connection) {
+	maps.DeleteFunc(m, func(old *connection, _ struct{}) bool {
+		select {
+		case <-old.done:
+			return true
+		default:
+			return false
+		}
+	})
+	m[l] = struct{}{}
+}
+
+// cut ends them at once and waits for that.
+func (m connections) cut() {
+	for l := range m {
+		l.cut(errClosed)
+	}
+	for l := range m {
+		<-l.done
+	}
+}
+
+// errPooler: statements of ours run in sessions that others use too, in which the same
+// lock is given to everybody who asks.
+var errPooler = fmt.Errorf("%w: a pooler in transaction or statement mode stands between: it gives each statement another server session, "+
+	"so two could own one lock: use its session mode, or the server's own address", coord.ErrRefused)
+
+// errMoved: another process of the server answered than the one that gave us the lock.
+var errMoved = errors.New("another server session answered: a pooler stands between and has taken ours away")
+
+// connect makes one connection, whose own keepalives are for ttl. notify is called on the
+// goroutine that reads from it. Nothing has been asked or set on it but who serves it. A
+// pooler that lends its sessions is refused.
+func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pgconn.Notification)) (*pgwire.Conn, error) {
+	config := d.config.Copy()
+	config.ConnectTimeout = cmp.Or(max(config.ConnectTimeout, 0), defaultConnect)
+	conn, err := pgwire.Open(ctx, pgwire.Options{
+		Config: config, Dial: d.options.Dial, Keepalive: keepaliveFor(ttl).config(), Notify: notify, Known: &d.known,
+	})
+	if err != nil {
+		return nil, failure.With(classify(err), ctx.Err())
+	}
+	if conn.Pooler() == pgwire.Lent {
+		conn.Close()
+		return nil, errPooler
+	}
+	return conn, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
 )
 
@@ -166,4 +167,16 @@ func (f *failover) follow(ctx context.Context) error {
 		_ = c.Close() // whoever uses it gets an error, and the next connection leads elsewhere
 	}
 	return nil
+}
+
+// Receive reads the next message of a subscription to addr, for as long as limit; 0: for
+// ever. A message of another form than Redis sends, on which the library panics, is a
+// *respwire.Error.
+func Receive(ctx context.Context, sub *redis.PubSub, addr string, limit time.Duration) (m any, err error) {
+	defer func() {
+		if recover() != nil {
+			m, err = nil, &respwire.Error{Addr: addr, What: "a message that no Redis sends"}
+		}
+	}()
+	return sub.ReceiveTimeout(ctx, limit)
 }
