@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -324,4 +325,46 @@ func (v *validator) file(name string) string {
 		return filepath.Join(v.home, rest)
 	}
 	return filepath.Join(v.dir, name)
+}
+
+// thresholds checks those that depend on each other.
+func (v *validator) thresholds(t *sources.Thresholds) {
+	if t.FlapWithin > time.Hour {
+		v.wrong("thresholds.flap_within", "must be an hour at most: losses are counted for that long")
+	}
+	if t.FlapWithin < time.Minute {
+		v.wrong("thresholds.flap_within", "must be a minute at least: losses are counted by the minute")
+	}
+	if t.LateLeft > t.LateWorn {
+		v.wrong("thresholds.late_left", "must not be more than late_worn, from where on missed renewals count")
+	}
+	if t.Wait > t.WaitPerson {
+		v.wrong("thresholds.wait", "must not be longer than wait_person")
+	}
+}
+
+// MaxIdentity is how many characters of our label are sure to survive on every backend
+// (Postgres keeps 63 of application_name, and data follows ours).
+const MaxIdentity = 40
+
+// InIdentity reports whether every backend takes r in a label: printable ASCII, but neither a
+// space nor |, which divide labels from data there.
+func InIdentity(r rune) bool { return r > ' ' && r <= '~' && r != '|' }
+
+// checkIdentity reports what is wrong with a template of our label.
+func checkIdentity(template string) error {
+	rest := template
+	for _, place := range []string{"{user}", "{host}", "{pid}"} {
+		rest = strings.ReplaceAll(rest, place, "")
+	}
+	if strings.ContainsAny(rest, "{}") {
+		return errors.New("only {user}, {host} and {pid} can stand in braces")
+	}
+	if strings.ContainsFunc(rest, func(r rune) bool { return !InIdentity(r) }) {
+		return errors.New("must be ASCII without spaces and without |")
+	}
+	if len(rest) > MaxIdentity {
+		return fmt.Errorf("is longer than %d characters", MaxIdentity)
+	}
+	return nil
 }

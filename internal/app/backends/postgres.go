@@ -6,6 +6,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
+	"coordtop/internal/files"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/sources/pgsource"
@@ -118,4 +122,88 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 		}
 		return ""
 	}
+}
+
+// postgresFiles reports which of the files that belong to an address cannot be read. The
+// library reads them without a bound: a pipe in the place of ~/.pgpass would keep it for ever.
+func postgresFiles(env config.Lookup, address string) error {
+	var query url.Values
+	if u, err := url.Parse(address); err == nil {
+		query = u.Query()
+	}
+	home, _ := env("HOME")
+	for _, f := range []struct{ parameter, variable, usual string }{
+		{"passfile", "PGPASSFILE", ".pgpass"}, {"servicefile", "PGSERVICEFILE", ".pg_service.conf"},
+		{"sslrootcert", "PGSSLROOTCERT", ".postgresql/root.crt"}, {"sslcert", "PGSSLCERT", ".postgresql/postgresql.crt"},
+		{"sslkey", "PGSSLKEY", ".postgresql/postgresql.key"},
+	} {
+		path, from := query.Get(f.parameter), f.parameter+"="
+		if path == "" {
+			path, _ = env(f.variable)
+			from = "$" + f.variable
+		}
+		if path == "" && home != "" {
+			path, from = filepath.Join(home, f.usual), "~/"+f.usual
+		}
+		if path == "" || path == "system" && f.parameter == "sslrootcert" {
+			continue
+		}
+		if err := files.Check(context.Background(), path, 2<<20); err != nil && !errors.Is(err, fs.ErrNotExist) { // who needs it will say that it is not there
+			return fmt.Errorf("%s: %w", from, err)
+		}
+	}
+	return nil
+}
+
+// postgresForce is how an ownership or a wait of another session is ended: a lock belongs to its
+// session, and nobody else can release it.
+var postgresForce = operate.Force{
+	Refuses:       func(_ *sources.Row, w *sources.Owner) string { return attr(w.Attrs, pgsource.NotEnded) },
+	RefusesWaiter: func(w *sources.Waiter) string { return attr(w.Attrs, pgsource.NotEnded) },
+	Effect:        postgresEffect, WholeSession: true,
+	Cancel: "Its statement fails (57014) and it leaves the queue; it keeps its session and what that owns, and a transaction that is open in it fails.",
+}
+
+func postgresEffect(_ *sources.Row, w *sources.Owner) []string {
+	lines := []string{"Its whole session ends: its program gets an error (57P01) at once if it reads from the connection, else with its next statement. " +
+		"It may connect again and take the lock again.",
+		"The check and the signal are not one step: if it gives the lock up in that instant, its session ends all the same."}
+	for _, who := range []string{pgsource.OwnerEvicted, pgsource.WaitEvicted} {
+		if how := attr(w.Attrs, who); how != "" {
+			lines = append(lines, "Just now "+who+" was "+how+".")
+		}
+	}
+	if began, err := time.Parse(time.RFC3339, attr(w.Attrs, "transaction start")); err == nil {
+		lines = append(lines, fmt.Sprintf("Its transaction, open for %v (%s), is rolled back.", time.Since(began).Round(time.Second), attr(w.Attrs, "state")))
+	}
+	if also := attr(w.Attrs, pgsource.AlsoOwns); also != "" {
+		lines = append(lines, "Its session owns locks that are not watched, which fall too: "+also+".")
+	}
+	return lines
+}
+
+// postgresCall is what a request about another session sends; "": it is no such request.
+func postgresCall(r action.Request) string {
+	g, err := pgcoord.ParseGuard(r.Target.Guard)
+	if err != nil {
+		return ""
+	}
+	at := time.UnixMicro(g.Start).UTC().Format(time.DateTime)
+	switch r.Verb {
+	case action.Release:
+		return fmt.Sprintf("select pg_terminate_backend(%d), if that process began at %s and still owns %v", g.PID, at, g.Key)
+	case action.CancelWait:
+		return fmt.Sprintf("select pg_cancel_backend(%d), if that process began at %s and still waits for %v", g.PID, at, g.Key)
+	}
+	return ""
+}
+
+// attr is an attribute of an owner or waiter; "": it has none of that name.
+func attr(attrs []sources.Attr, key string) string {
+	for _, a := range attrs {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return ""
 }
