@@ -165,3 +165,69 @@ func Label(s string, limit int) string {
 	}
 	return Clean(s, limit)
 }
+
+// markdown escapes what begins or ends markup. A comment parts @ and # from what follows: forges look
+// for names and numbers of issues in what is rendered, where a backslash is gone, and notify people.
+var markdown = func() *strings.Replacer {
+	pairs := []string{"://", `:\//`, "www.", `www\.`, "@", `\@<!-- -->`, "#", `\#<!-- -->`} // the first two would become links
+	for _, c := range "\\`*_[]<>|~&" {
+		pairs = append(pairs, string(c), `\`+string(c))
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
+// Markdown returns s, which must be clean, as it stands in a line or a cell of a table of Markdown:
+// nothing of it means anything there, is a link, or notifies anybody.
+func Markdown(s string) string { return markdown.Replace(s) }
+
+// Series joins words by commas, and the last by another word.
+func Series(words []string, last string) string {
+	if n := len(words) - 1; n > 0 {
+		return strings.Join(words[:n], ", ") + last + words[n]
+	}
+	return strings.Join(words, "")
+}
+
+// Some joins so many words at most by commas, and says how many more there are: "a, b and 3 more".
+func Some(words []string, most int) string { return SomeOf(words, most, len(words)) }
+
+// SomeOf is Some of a list of which only the first words are known: it has all in it.
+func SomeOf(words []string, most, all int) string {
+	words = words[:min(len(words), most)]
+	if more := all - len(words); more > 0 {
+		return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(words, ", ")
+}
+
+// plainWord is what no shell does anything with, wherever it stands in a word. Left out are, among
+// others, ~ and =, which begin a path and a command in zsh, and %, which begins a job in fish.
+const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
+
+// ShellWord returns s as one word of a command line, which bash, dash, zsh and fish read as s and as
+// nothing else. Each ' and \ stands outside of the quotes: in fish a \ within them quotes the next
+// one. No quotes are empty, which zsh may read as a quote (RC_QUOTES). It cannot make a word of all
+// bytes: what Clean would change is no text to paste, and a NUL ends an argument.
+func ShellWord(s string) string {
+	if s == "" {
+		return "''"
+	}
+	if strings.Trim(s, plainWord) == "" {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		if s[0] == '\'' || s[0] == '\\' {
+			b.WriteString(`\` + s[:1])
+			s = s[1:]
+			continue
+		}
+		end := strings.IndexAny(s, `'\`)
+		if end < 0 {
+			end = len(s)
+		}
+		b.WriteString("'" + s[:end] + "'")
+		s = s[end:]
+	}
+	return b.String()
+}

@@ -9,13 +9,17 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"coordtop/internal/format"
 	"coordtop/internal/lazy"
 )
 
@@ -204,4 +208,36 @@ func (c *Conn) Close() {
 	}
 	c.socket.close()
 	<-c.conn.CleanupDone()
+}
+
+// Known is what the connections of one driver or source have found out and need not find
+// out again. It is safe for concurrent use; the zero value knows nothing.
+type Known struct {
+	own     sync.Map    // the addresses behind which a pooler in session mode was found
+	refuses atomic.Bool // the server refuses a parameter of the address
+}
+
+// Oldest is the lowest major version of Postgres that will do.
+const Oldest = 12
+
+// VersionError reports a server that is too old, or that is no Postgres.
+type VersionError struct{ Version string }
+
+// Error is a sentence.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the server is version \"%s\": Postgres %d or newer is needed", format.Clean(e.Version, 60), Oldest)
+}
+
+// MajorVersion reads "15.18 (Debian 15.18-1)", "17beta2" and "9.6.24". Its error is a
+// *VersionError.
+func MajorVersion(text string) (int, error) {
+	digits := text
+	if i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		digits = text[:i]
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < Oldest {
+		return 0, &VersionError{text}
+	}
+	return n, nil
 }

@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"fmt"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -149,4 +151,20 @@ func eachRow(rows *sql.Rows, into []any, f func()) error {
 		f()
 	}
 	return rows.Err()
+}
+
+// unsigned is a number as SQLite, which has no unsigned ones, stores it: its bits.
+type unsigned uint64
+
+// Value returns the bits.
+func (u unsigned) Value() (driver.Value, error) { return int64(u), nil }
+
+// Scan takes the bits.
+func (u *unsigned) Scan(v any) error {
+	n, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("%T is no number", v)
+	}
+	*u = unsigned(n)
+	return nil
 }
