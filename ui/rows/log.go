@@ -206,3 +206,116 @@ func (log *Log) Newest(yield func(*sources.Event) bool) {
 		}
 	}
 }
+
+// EventGroup is an event, and how many routine ones its row had in the same stretch of time.
+type EventGroup struct {
+	Event *sources.Event // the newest
+	First time.Time      // when the oldest happened
+	More  int            // how many others there are
+}
+
+// groupStretch is the stretch of time in which the routine events of a row are one group: from
+// one multiple of it to the next, so that groups of the past do not change.
+const groupStretch = 10 * time.Second
+
+// routine reports whether an event is one that a row has all the time: owners take turns on a
+// lock, and permits come and go. Events of elections are never routine.
+func routine(e *sources.Event) bool {
+	if e.RefKind == sources.KindElection || e.Ref.Name == "" {
+		return false
+	}
+	switch e.Kind {
+	case sources.EventAcquired:
+		return e.Detail == "" // else it begins a conflict
+	case sources.EventProclaimed, sources.EventCountChanged:
+		return true
+	case sources.EventReleased, sources.EventOwnerChanged:
+		return e.Cause == sources.CauseReleased || e.Cause == sources.CauseUnknown
+	}
+	return false
+}
+
+// Groups returns the newest events that pass, in at most n groups.
+func (log *Log) Groups(n int, pass func(*sources.Event) bool) []EventGroup {
+	type stretch struct {
+		ref sources.Ref
+		at  time.Time
+	}
+	var list []EventGroup
+	groups := map[stretch]int{}
+	for e := range log.Newest {
+		if !pass(e) {
+			continue
+		}
+		key := stretch{e.Ref, e.At.Truncate(groupStretch)}
+		at, known := groups[key]
+		if !routine(e) || !known {
+			if len(list) == n {
+				break
+			}
+			at = len(list)
+			list = append(list, EventGroup{Event: e, More: -1})
+			if routine(e) {
+				groups[key] = at
+			}
+		}
+		list[at].First = e.At
+		list[at].More++
+	}
+	return list
+}
+
+// Fill is a stretch that begins with a whole lease: from a renewal, or the beginning of a
+// term, to the next renewal or the end of the term.
+type Fill struct {
+	At, Until time.Time
+	Left      time.Duration // at the end of it
+}
+
+// Fills are those of a row since an instant, of all terms, as far as renewals are kept.
+func (l *Log) Fills(row *sources.Row, lease time.Duration, since, now time.Time) []Fill {
+	log := &l.renewals
+	renewals := log.of(row.Ref, since)
+	var fills []Fill
+	for i := range row.Terms {
+		t := &row.Terms[i]
+		end := t.End.At
+		if end.IsZero() {
+			end = now
+		}
+		if !end.After(since) {
+			continue
+		}
+		open := len(fills)
+		if t.Start.How != sources.AtLeast && t.Start.How != sources.Unknown && !t.Start.At.Before(since) {
+			fills = append(fills, Fill{At: t.Start.At})
+		}
+		for j := range renewals {
+			r, at := &renewals[j], log.origin.Add(renewals[j].at)
+			if !at.After(t.Start.At) || at.After(end) || r.who != log.hash(t.Owner.ID) {
+				continue
+			}
+			if n := len(fills); n > open {
+				fills[n-1].Until, fills[n-1].Left = at, r.left
+			}
+			fills = append(fills, Fill{At: at})
+		}
+		if n := len(fills); n > open {
+			fills[n-1].Until = end
+		}
+	}
+	known := fills[:0]
+	for _, f := range fills {
+		length := f.Until.Sub(f.At)
+		switch long := length > lease+lease/4; { // then renewals in it are not kept any more
+		case f.Left > 0 && long:
+			f.At = f.Until.Add(f.Left - lease)
+		case long:
+			continue
+		case f.Left == 0: // not told: counted down from a whole lease
+			f.Left = max(lease-length, 0)
+		}
+		known = append(known, f)
+	}
+	return known
+}
