@@ -80,8 +80,8 @@ const (
 	askEvery = 100 * time.Millisecond
 	// mostLate is how much of a rest that was too long is made up for.
 	mostLate = 100 * time.Millisecond
-	// margin is left of a share for pings.
-	margin = 0.9
+	// margin of a share is for round trips, the rest for pings and questions.
+	margin = 0.8
 )
 
 // rest is until when to rest after a round trip that took so long, of which no more counts than
