@@ -57,7 +57,7 @@ const (
 	firstGCPercent = 400 // until the first collection, at 16 MB, which a short command never reaches
 	gcPercent      = 50  // after it: less memory for more collections
 	rareGCPercent  = 25  // after one that came rareAfter the one before: then more of them cost little
-	rareAfter      = 5 * time.Second
+	rareAfter      = 20 * time.Second
 )
 
 // readsMuch is true where a recording is read, which keeps firstGCPercent: else half of the time goes to collections.

@@ -40,7 +40,7 @@ const (
 	CalmStep  = 2 * time.Second
 )
 
-// tidyStep is the time between two returns of memory to the system in a calm.
+// tidyStep is the time between two returns of memory to the system in a calm, and longer where one takes long.
 const tidyStep = time.Minute
 
 // Pump turns wake-ups and the passing of seconds into messages.
@@ -75,8 +75,9 @@ func (p *Pump) Run(ctx context.Context) error {
 			return nil
 		case <-p.calmed.C:
 			p.calm = true
-			p.calmed.Reset(tidyStep)
+			began := p.Now()
 			debug.FreeOSMemory() // nobody waits, and the next collection may be minutes away
+			p.calmed.Reset(max(tidyStep, 1000*p.Now().Sub(began)))
 			continue
 		case <-p.Typed:
 			p.news()
