@@ -141,7 +141,7 @@ func newPacing(valid time.Duration) pacing {
 	return pacing{pauses: backoff.Policy{Min: renewPolicy(valid).Min, Max: valid / 3}.Start()}
 }
 
-// left is how long an urged renewal has to wait.
+// left returns the rest of the pause before a renewal that was asked for early.
 func (p *pacing) left(now instant) time.Duration { return p.pause - now.since(p.last) }
 
 // urge notes that a renewal is wanted now. After a calm time the pauses begin anew.

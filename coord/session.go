@@ -242,8 +242,8 @@ type SessionOptions struct {
 	// Description is shown to others where the service keeps one. At most 40 ASCII
 	// characters are sure to survive. "": "coordtop".
 	Description string
-	// TTL is how long the service keeps what we own after our last sign of life, where
-	// it takes such a wish. 0: the driver's default.
+	// TTL sets how long the service keeps what we own after our last sign of life. A service that
+	// decides this itself ignores it. 0: the driver's default.
 	TTL time.Duration
 	// RenewEvery is the pause between two renewals. 0: what Window.RenewIn asks for. It
 	// must leave room for a second try before the window ends, else Open refuses.
@@ -266,7 +266,7 @@ type SessionOptions struct {
 	OnTrouble func(Trouble)
 }
 
-// Trouble is why a claim that waits does not get on for now.
+// Trouble tells why a waiting claim makes no progress at the moment.
 type Trouble struct {
 	Kind  Kind
 	Name  string
@@ -275,7 +275,7 @@ type Trouble struct {
 	Place int           // of the claim in the queue when it joined, at most; 0: not told
 }
 
-// State is what a session goes through.
+// State is a stage in the life of a session.
 type State uint8
 
 // The states of a session.

@@ -110,7 +110,7 @@ func CheckChannel(name string) error {
 	return nil
 }
 
-// Wire is what a call sends, in a line. It is "" for what Postgres does not have.
+// Wire describes the statements of a call in one line. It returns "" for a call that Postgres does not have.
 func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	key, function, shared := o.Scheme.sql(c.Name), "pg_advisory_lock", ""
 	if c.Wait == 0 {

@@ -132,8 +132,8 @@ func (d *Driver) checkClaim(c coord.Claim) error {
 	return nil
 }
 
-// Wire is what a call sends, in a line, with the nonce as <nonce>: see the scripts in lua. It is
-// "" for what Redis does not have.
+// Wire describes the commands of a call in one line, with <nonce> for the nonce: see the scripts in
+// lua. It returns "" for a call that Redis does not have.
 func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	key, value, again := strconv.Quote(c.Name), "<nonce>", ""
 	if len(c.Data) > 0 {

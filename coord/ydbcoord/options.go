@@ -72,7 +72,7 @@ func cutDescription(text string) string {
 	return cutText(strings.ToValidUTF8(text, "?"), maxDescription)
 }
 
-// Wire is what a call sends, in a line.
+// Wire describes the request of a call in one line.
 func (Options) Wire(call coord.Call, c coord.Claim) string {
 	name, count, timeout, data := strconv.Quote(c.Name), strconv.FormatUint(max(c.Permits, 1), 10), "", ""
 	if c.Kind == coord.KindMutex {

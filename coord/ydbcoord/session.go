@@ -239,8 +239,8 @@ func (s *Session) join() {
 	}
 }
 
-// Renew implements coord.Renewer: it sends a ping and waits for its pong, on the next
-// stream if there is none now.
+// Renew implements coord.Renewer: it sends a ping and waits for its pong. Where no stream is open it
+// waits for the next one.
 func (s *Session) Renew(ctx context.Context) (coord.Window, error) {
 	r := newRequest(verbPing, "", func(id uint64, _ time.Time) *pb.SessionRequest {
 		return &pb.SessionRequest{Request: &pb.SessionRequest_Ping{Ping: &pb.SessionRequest_PingPong{Opaque: id}}}

@@ -105,7 +105,7 @@ var ErrParameter = errors.New("unknown parameter")
 
 // URL is the URL of a server taken apart. Only user and password are decoded.
 type URL struct {
-	Scheme         string // in lower case; "": there is none
+	Scheme         string // in lower case; "": the address has no scheme
 	Authority      string // login and hosts as written
 	Login          bool   // there is an @
 	User, Password string

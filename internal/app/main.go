@@ -56,14 +56,14 @@ type Environment struct {
 const (
 	firstGCPercent = 400 // until the first collection, at 16 MB, which a short command never reaches
 	gcPercent      = 50  // after it: less memory for more collections
-	rareGCPercent  = 25  // after one that came rareAfter the one before: then more of them cost little
+	rareGCPercent  = 25  // after two that were rareAfter apart: where they are rare, more of them cost little
 	rareAfter      = 20 * time.Second
 )
 
 // readsMuch is true where a recording is read, which keeps firstGCPercent: else half of the time goes to collections.
 var readsMuch atomic.Bool
 
-// tuneGC sets GOGC now and after each collection; last is when the one before was. Nothing refers to the object, so its
+// tuneGC sets GOGC now and after each collection; last is the time of the last one. Nothing refers to the object, so its
 // cleanup runs at the next collection. It has 64 bytes because tiny objects share a block and may outlive it.
 func tuneGC(percent int, last time.Time) {
 	if !readsMuch.Load() {

@@ -61,9 +61,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// UntilTurn returns how long it is from now until the program next does what it does once a second: half a second after
-// the second of the clock turns over. What may choose its time takes this one, so that an idle program wakes once for
-// all of it. The result is between 10 ms and a little more than a second.
+// UntilTurn returns the time from now until the next half second of the clock: 12:00:00.5, 12:00:01.5 and so on. Work
+// that is done about once a second is done then, so that an idle program wakes once for all of it. The result lies
+// between 10 ms and 1.01 s.
 func UntilTurn(now time.Time) time.Duration {
 	const phase, slack = time.Second / 2, 10 * time.Millisecond // a timer may be early by the clock, which is being set
 	d := now.Add(-phase).Truncate(time.Second).Add(time.Second + phase).Sub(now.Round(0))

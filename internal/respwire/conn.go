@@ -26,10 +26,10 @@ type Conn interface {
 	// Stream reports whether the server does nothing but push on this connection from now on: each
 	// message counts by itself.
 	Stream()
-	// Gather makes each Read wait for Release before it looks for bytes, or ends that. So one Read takes what
-	// would have woken several. It is safe for concurrent use.
+	// Gather(true) makes each Read wait for Release, for 25 ms at most, so that one Read takes many messages.
+	// Gather(false) ends that. It is safe for concurrent use.
 	Gather(on bool)
-	// Release lets one Read go on that waits, or the next one. It does not block, and is safe for concurrent use.
+	// Release lets the waiting Read go on; where none waits, the next one does not have to. It does not block, and is safe for concurrent use.
 	Release()
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// gate makes Reads wait for one another: see Conn.Gather.
+// gate makes Reads wait for Release: see Conn.Gather.
 type gate struct {
 	socket   syscall.RawConn // nil: unknown
 	shut     atomic.Bool
@@ -41,8 +41,8 @@ func (g *gate) Release() {
 	}
 }
 
-// read reads from c once the gate is open. While it is shut the kernel does not tell that bytes have come:
-// it would wake the program for each message, although nobody waits for it.
+// read reads from c. While the gate is shut it waits for Release first, and the kernel does not report that bytes
+// have come: each report would wake the program, although no Read waits for it.
 func (g *gate) read(c net.Conn, p []byte) (int, error) {
 	if g.shut.Load() {
 		g.tellFrom(muchAtOnce)
@@ -55,7 +55,7 @@ func (g *gate) read(c net.Conn, p []byte) (int, error) {
 	return c.Read(p)
 }
 
-// tellFrom sets how many bytes have to wait before the kernel tells of them.
+// tellFrom makes the kernel report bytes of the socket only once so many wait.
 func (g *gate) tellFrom(bytes int) {
 	if g.socket != nil {
 		_ = g.socket.Control(func(fd uintptr) { // where it cannot be set, the program wakes more often

@@ -10,15 +10,15 @@ type gathering struct {
 
 	counted time.Time // since when keys are counted
 	count   int       // of those that were read since
-	many    bool      // in the second before it was manyPushes
+	many    bool      // the second before had manyPushes
 }
 
 const (
 	gatherAfter = 100                   // renewals, one after another
 	gatherFor   = 10 * time.Millisecond // well below sources.Promptness: a change that waits so long is still told at its instant
-	manyPushes  = 200                   // a second: so many are worth a ping more often than else
+	manyPushes  = 200                   // a second: from so many on, pings at a shorter pause cost less than they save
 	calmPause   = 12 * time.Millisecond // between two pings, and two looks for messages: a push is twice as old at most
-	nearest     = time.Millisecond      // a round trip that is longer makes a push that has waited too old
+	nearest     = time.Millisecond      // over a longer round trip a push that waited would be too old
 )
 
 // saw takes note of a reading.
@@ -41,7 +41,7 @@ func (g *gathering) read(now time.Time, n int) {
 // calm reports whether nothing but renewals is pushed.
 func (g *gathering) calm() bool { return g.renewals >= gatherAfter }
 
-// unread reports whether messages are not even looked at as they come.
+// unread reports whether messages may stay unread until the next ping.
 func (g *gathering) unread() bool { return g.calm() && g.many }
 
 // until is when what is pushed may be read; in the past: at once.

@@ -103,3 +103,41 @@ func TestAChangeAmongManyRenewalsIsToldAsOneAmongFew(t *testing.T) {
 		}
 	}
 }
+
+// TestAChangeAmongUnreadMessagesIsToldInItsTime has owners change while messages stay unread until the next ping.
+func TestAChangeAmongUnreadMessagesIsToldInItsTime(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{})
+	key := func(n int) string { return fmt.Sprintf("app:leader:%d", n%20) }
+	for n := range 20 {
+		r.do("SET", key(n), uuidA, "PX", "60000")
+	}
+	watch(t, r, Options{Selections: leaders()}).synced()
+	for round := range 3 {
+		began := time.Now()
+		for n := 0; time.Since(began) < 2500*time.Millisecond; n++ {
+			if err := r.writer.PExpire(r.ctx, key(n), time.Minute+time.Duration(n)*time.Second).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Drain()
+		owner := fmt.Sprint("host-", round, ":1")
+		before := time.Now()
+		r.do("SET", "app:leader:0", owner, "PX", "3600000")
+		after := time.Now()
+		e := r.Next()
+		for e.Kind == sources.EventRenewed || e.Kind == sources.EventLeaseChanged {
+			e = r.Next()
+		}
+		if e.Kind != sources.EventOwnerChanged || e.Owner.ID != owner {
+			t.Fatalf("%+v", e)
+		}
+		earliest := e.After
+		if earliest.IsZero() {
+			earliest = e.At.Add(-sources.Promptness)
+		}
+		if e.At.Before(before) || earliest.After(after) {
+			t.Errorf("told in (%v, %v], it was between %v and %v", earliest, e.At, before, after)
+		}
+	}
+}

@@ -28,7 +28,8 @@ type pulse struct {
 	pushed      time.Time   // when something was last pushed; zero: nothing was yet
 	roundTrip   time.Duration
 	trips       sources.RoundTrips
-	gathers     bool // answers wait for the next ping: see gathering
+	gathers     bool // messages stay unread until the next ping: see gathering
+	unmeasured  int  // so many outstanding pings, the oldest, measure nothing: their answers stay unread for a while
 }
 
 // now is what is known now.
@@ -45,16 +46,27 @@ func (p *heartbeat) reset() {
 	p.known = pulse{}
 }
 
-func (p *heartbeat) gather(on bool) {
+// gather notes that messages stay unread until the next ping, or do not any more, and returns which. They do not over
+// a link that is far away.
+func (p *heartbeat) gather(wanted bool) (on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.known.gathers = on
+	p.known.gathers = wanted && p.known.trips.Shortest() <= nearest
+	p.known.noteUnmeasured()
+	return p.known.gathers
+}
+
+func (p *pulse) noteUnmeasured() {
+	if p.gathers {
+		p.unmeasured = len(p.outstanding)
+	}
 }
 
 func (p *heartbeat) sent(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known.outstanding = append(p.known.outstanding, at)
+	p.known.noteUnmeasured()
 }
 
 func (p *heartbeat) answered(at time.Time) {
@@ -64,7 +76,9 @@ func (p *heartbeat) answered(at time.Time) {
 		return
 	}
 	p.known.confirmed, p.known.heard = p.known.outstanding[0], at
-	if !p.known.gathers {
+	if p.known.unmeasured > 0 {
+		p.known.unmeasured--
+	} else {
 		p.known.measured(max(at.Sub(p.known.confirmed), time.Microsecond))
 	}
 	p.known.outstanding = p.known.outstanding[1:]

@@ -280,3 +280,37 @@ func TestWhatIsPushedTwiceAboutEveryKeyIsAsOldAsTheFirst(t *testing.T) {
 		t.Errorf("%+v, want %+v", notices, want)
 	}
 }
+
+func TestAnAnswerThatStayedUnreadMeasuresNoRoundTrip(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	var p heartbeat
+	ping := func(sent, answered int) time.Duration {
+		p.sent(at(sent))
+		p.answered(at(answered))
+		return p.now().roundTrip
+	}
+	if trip := ping(0, 1); trip != time.Millisecond || !p.gather(true) {
+		t.Fatalf("a round trip of %v", trip)
+	}
+	p.sent(at(20))
+	p.sent(at(32))
+	p.answered(at(33))
+	p.gather(false)
+	p.sent(at(44)) // while the answer to the one before is still unread
+	p.answered(at(45))
+	if trip := p.now().roundTrip; trip != time.Millisecond {
+		t.Errorf("%v", trip)
+	}
+	p.answered(at(47))
+	if trip := p.now().roundTrip; trip != 3*time.Millisecond || !p.now().confirmed.Equal(at(44)) {
+		t.Errorf("behind it %v", trip)
+	}
+	var far heartbeat
+	far.sent(at(0))
+	far.answered(at(2))
+	if far.gather(true) {
+		t.Error("messages from far away stay unread")
+	}
+}

@@ -177,10 +177,9 @@ func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error 
 	return nil
 }
 
-// gather says whether the messages of c wait for the next ping.
-func (l *link) gather(c *pushConn, on bool) {
-	l.heartbeat.gather(on)
-	c.connection.net.Gather(on)
+// gather leaves the messages of c unread until the next ping where that is wanted and the link is near.
+func (l *link) gather(c *pushConn, wanted bool) {
+	c.connection.net.Gather(l.heartbeat.gather(wanted))
 }
 
 // close ends the connection: listen returns.

@@ -272,8 +272,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	}
 	until := now.Add(backoff.UntilTurn(now))
 	if w.push != nil {
-		link := w.heartbeat.now().trips
-		w.gather(w.push, w.gathering.unread() && link.Shortest() <= nearest)
+		w.gather(w.push, w.gathering.unread())
 	}
 	pushed, gathered := w.inbox.wake, time.Time{}
 	if until := w.gathering.until(); until.After(now) && !w.inbox.oldest().IsZero() {

@@ -40,7 +40,8 @@ const (
 	CalmStep  = 2 * time.Second
 )
 
-// tidyStep is the time between two returns of memory to the system in a calm, and longer where one takes long.
+// tidyStep is the pause between two times that a calm program gives memory back to the system; it is a thousand
+// times as long as giving back took, where that is more.
 const tidyStep = time.Minute
 
 // Pump turns wake-ups and the passing of seconds into messages.

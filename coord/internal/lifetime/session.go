@@ -104,7 +104,7 @@ func NewLife() *Life { return &Life{done: make(chan struct{})} }
 // Done is closed when the life has ended.
 func (l *Life) Done() <-chan struct{} { return l.done }
 
-// Err is why it ended; nil before.
+// Err returns the reason for the end of the session; nil: it has not ended.
 func (l *Life) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
