@@ -88,7 +88,7 @@ func TestForceReleaseEndsOnlyTheVerySessionThatOwnsTheVeryLock(t *testing.T) {
 	for name, change := range map[string]func(*pgcoord.Guard){
 		"another session with its number": func(g *pgcoord.Guard) { g.Start++ },
 		"another process":                 func(g *pgcoord.Guard) { g.PID = root.PgConn().PID() },
-		"another lock of the session":     func(g *pgcoord.Guard) { g.Key.Object++ },
+		"another lock of the session":     func(g *pgcoord.Guard) { g.Key.Object ^= 1 << 31 }, // the next one may be the other that it owns
 		"two numbers, not one":            func(g *pgcoord.Guard) { g.Key.Sub = 2 },
 		"another database":                func(g *pgcoord.Guard) { g.Database++ },
 		"another mode":                    func(g *pgcoord.Guard) { g.Mode = "ShareLock" },

@@ -187,7 +187,6 @@ func (w *world) start(t *testing.T, log Recorder) (hub *sources.Hub, stop func()
 	}
 	o.Clock = w
 	hub = sources.NewHub(t.Context(), o)
-	recorded := log.Record(hub)
 	w.scripts = map[string]*sourcetest.Script{}
 	var specs []sources.Spec
 	for _, name := range []string{Coord, Leases} {
@@ -199,6 +198,8 @@ func (w *world) start(t *testing.T, log Recorder) (hub *sources.Hub, stop func()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sources.Run(ctx, hub, specs) }() // received in stop
+	synctest.Wait()                                      // else chance decides which listings are in the first write
+	recorded := log.Record(hub)
 	return hub, func() {
 		cancel()
 		if err := errors.Join(<-done, recorded()); err != nil {
