@@ -58,7 +58,7 @@ type Reader interface {
 	Runs(ctx context.Context) ([]Run, error)
 
 	// Lanes returns what is recorded of each of refs within span, in the order of refs; of one
-	// that was never recorded a Lane with nothing but its Ref. nil: of all, in the order
+	// that was never recorded a Lane with nothing but its Ref and Holes. nil: of all, in the order
 	// of their names.
 	Lanes(ctx context.Context, refs []sources.Ref, span Span) ([]Lane, error)
 

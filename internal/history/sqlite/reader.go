@@ -176,7 +176,8 @@ func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Spa
 			if q.over(ctx) {
 				break
 			}
-			if lanes[i].Ref = ref; next < len(all.lanes) && all.lanes[next].ref == ref {
+			lanes[i].Ref, lanes[i].Holes = ref, all.dark.causes
+			if next < len(all.lanes) && all.lanes[next].ref == ref {
 				q.lane(ctx, &lanes[i], &all.lanes[next], terms[all.lanes[next].id], window, all)
 				next++
 			}
@@ -198,7 +199,7 @@ func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, terms 
 		l.Before, terms = &terms[0], terms[1:]
 	}
 	l.Terms = terms
-	l.Dark, l.Holes = all.unobserved(known), all.dark.causes
+	l.Dark = all.unobserved(known)
 }
 
 const levelsOfALane = "select at, taken, high, gone from level where lane = ?1 and at < ?3 and at >= coalesce((select max(at) from level where lane = ?1 and at <= ?2), ?2) order by at"
