@@ -18,6 +18,7 @@ const (
 	mostNamed   = 100_000
 	mostText    = 22 << 20 // bytes of names, owners and their data
 	longestName = 16 << 10 // of a key that is shown
+	mostWhole   = 20_000   // keys of which all is kept that was shown: a renewal of the others is interpreted anew
 	mostScanned = 50_000_000
 	mostNotices = 100_000 // keys that were pushed and not read yet
 )
@@ -37,18 +38,16 @@ func newCapacity(s *selection, keys map[string]*key) capacity {
 		c.most = mostGuessed
 	}
 	for name, k := range keys {
-		c.text += textOf(name, k.shown)
+		c.text += len(name) + k.shown.text
 	}
 	return c
 }
 
-// textOf is how many bytes of names and values a key takes.
-func textOf(name string, p *sources.Primitive) int {
-	n := len(name)
-	if p != nil {
-		for _, o := range p.Owners {
-			n += len(o.ID) + len(o.Label) + len(o.Data.Head)
-		}
+// textOf is how many bytes the owners and their data take.
+func textOf(p *sources.Primitive) (n int) {
+	for i := range p.Owners {
+		o := &p.Owners[i]
+		n += len(o.ID) + len(o.Label) + len(o.Data.Head)
 	}
 	return n
 }
@@ -66,28 +65,29 @@ func (c *capacity) fits(name string) bool {
 	return true
 }
 
-// replace counts what p takes instead of old, nil where it is new, and keeps less of its data
-// where there is no room for more.
-func (c *capacity) replace(old, p *sources.Primitive) {
-	had := 0
-	if old != nil {
-		had = textOf(p.Name, old)
-	} else {
+// replace counts what p takes instead of old, and keeps less of its data where there is no room for
+// more. It returns the textOf of what is kept.
+func (c *capacity) replace(old *facts, p *sources.Primitive) int {
+	more := textOf(p) - old.text
+	if old.all == 0 {
 		c.keys++
+		more += len(p.Name)
 	}
-	if more := textOf(p.Name, p) - had; c.text+more > mostText && more > 0 {
+	if c.text+more > mostText && more > 0 {
 		for i := range p.Owners {
+			more -= len(p.Owners[i].Data.Head)
 			p.Owners[i].Data.Head = ""
 		}
 		c.full = true
 	}
-	c.text += textOf(p.Name, p) - had
+	c.text += more
+	return textOf(p)
 }
 
 // remove takes back what a key took.
 func (c *capacity) remove(k *key) {
 	c.keys--
-	c.text -= textOf(k.name, k.shown)
+	c.text -= len(k.name) + k.shown.text
 }
 
 func (c *capacity) warnings(keys int) []string {

@@ -13,7 +13,8 @@ type sight struct {
 	*link
 	k   *key
 	old key                // k before the look
-	p   *sources.Primitive // what the look shows, without the lease
+	now facts              // what the look shows
+	p   *sources.Primitive // the same, without the lease; nil: it shows what was shown before
 	r   *reading
 	n   notice // what was pushed about the key; zero: nothing
 
@@ -24,11 +25,11 @@ type sight struct {
 // pushed reports whether a push brought about the look.
 func (s *sight) pushed() bool { return !s.n.first.IsZero() }
 
-func (s *sight) differs() bool { return s.k.differs(s.p, s.r) }
+func (s *sight) differs() bool { return s.k.differs(&s.now, s.r) }
 
 // ownersDiffer reports whether an owner came or went.
 func (s *sight) ownersDiffer() bool {
-	return s.old.shown != nil && !sameIDs(s.old.shown.Owners, s.p.Owners)
+	return s.old.shown.all != 0 && s.old.shown.ids != s.now.ids
 }
 
 // lastedUntilOver reports whether an owner is gone whose lease was over when the look was asked for.
@@ -55,7 +56,7 @@ func (s *sight) mayBePushed() bool {
 
 // unexplained reports whether an owner is gone and no event says why.
 func (s *sight) unexplained() bool {
-	return s.ownersDiffer() && len(s.old.shown.Owners) == 1 && ending(s.old.shown, s.p, s.n) == nil
+	return s.ownersDiffer() && s.old.shown.owners == 1 && ending(&s.old, &s.now, s.n) == nil
 }
 
 // longestDoubt is how long the end of a lease may wait for the proof that nothing was pushed.
@@ -72,7 +73,7 @@ func (s *sight) mayBeHeldUp() bool {
 // been over, and who may as well have renewed it and given it up since the last look.
 func (s *sight) maybeRenewed() bool {
 	over := s.old.ends.after
-	return !s.k.pushed && !s.old.stale && !s.old.ends.at.IsZero() && s.ownersDiffer() && len(s.old.shown.Owners) == 1 &&
+	return !s.k.pushed && !s.old.stale && !s.old.ends.at.IsZero() && s.ownersDiffer() && s.old.shown.owners == 1 &&
 		s.r.got.After(over) && over.Sub(s.old.sent) > s.readHeartbeat.now().tolerance()
 }
 
@@ -81,10 +82,10 @@ func (s *sight) maybeRenewed() bool {
 // it is polled, every sampling, and was not read when that was due. One whose lease is over may
 // have been renewed and given up.
 func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
-	if s.old.stale || s.old.shown == nil || s.old.shown.OwnersHow == sources.Unknown {
+	if s.old.stale || s.old.shown.all == 0 || s.old.shown.ownersHow == sources.Unknown {
 		return from, false
 	}
-	owned := len(s.old.shown.Owners) > 0
+	owned := s.old.shown.owners > 0
 	switch {
 	case !s.k.pushed: // its owner, too, may have lost it and taken it again
 		return s.old.sent, sources.Missed(s.r.got.Sub(s.old.sent), sampling)
@@ -130,13 +131,13 @@ func (s *sight) leaseOver(in span, tolerance time.Duration) span {
 	return in
 }
 
-// ended says why an owner is gone, as far as that is known; nil: it is not. dataLost reports
+// ended says why an owner is gone, as far as that is known, without the Ref; nil: it is not. dataLost reports
 // whether the server was restarted and lost its data, evicted whether it may have dropped the key.
 func (s *sight) ended(dataLost, evicted bool) *sources.Ending {
-	if e := ending(s.old.shown, s.p, s.n); e != nil || !s.ownersDiffer() || len(s.old.shown.Owners) != 1 {
+	if e := ending(&s.old, &s.now, s.n); e != nil || !s.ownersDiffer() || s.old.shown.owners != 1 {
 		return e
 	}
-	e := &sources.Ending{Ref: s.p.Ref, Owner: s.old.shown.Owners[0].ID, How: sources.Inferred}
+	e := &sources.Ending{Owner: s.old.shown.owner, How: sources.Inferred}
 	switch {
 	case s.maybeRenewed(), evicted:
 	case dataLost && s.old.stale && (s.old.ends.at.IsZero() || s.r.got.Before(s.old.ends.after)): // its lease could not have been over
@@ -194,12 +195,13 @@ func told(s span, r *reading, n notice, tolerance time.Duration) span {
 }
 
 // ending says why the owner of before is gone, as far as the server told it or it
-// follows from a flush. after may have another owner.
-func ending(before, after *sources.Primitive, n notice) *sources.Ending {
-	if before == nil || len(before.Owners) != 1 || sameIDs(before.Owners, after.Owners) || after.OwnersHow == sources.Unknown {
+// follows from a flush, without the Ref. now may show another owner.
+func ending(before *key, now *facts, n notice) *sources.Ending {
+	was := &before.shown
+	if was.owners != 1 || was.ids == now.ids || now.ownersHow == sources.Unknown {
 		return nil
 	}
-	e := &sources.Ending{Ref: before.Ref, Owner: before.Owners[0].ID, How: sources.Told}
+	e := &sources.Ending{Owner: was.owner, How: sources.Told}
 	written := false
 	for _, event := range n.events {
 		switch cause := eventCauses[event]; cause {
@@ -215,12 +217,11 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 			return e
 		}
 	}
-	if written && len(after.Owners) > 0 {
+	if written && now.owners > 0 {
 		e.Cause = sources.CauseReplaced
 		return e
 	}
-	o := &before.Owners[0]
-	if n.flush && len(after.Owners) == 0 && (o.NoExpiry || n.last.Before(o.Expires.After())) {
+	if n.flush && now.owners == 0 && (was.noExpiry || n.last.Before(before.ends.after)) {
 		e.Cause, e.How = sources.CauseDeleted, sources.Inferred
 		return e
 	}

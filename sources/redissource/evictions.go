@@ -46,7 +46,7 @@ func (w *watcher) countEvictions() error {
 // endsIn reports whether one of these readings shows that an owner is gone.
 func (w *watcher) endsIn(questions []question, readings []*reading) bool {
 	for i, r := range readings {
-		if k := w.keys[questions[i].name]; k != nil && k.shown != nil && len(k.shown.Owners) > 0 && r != nil && r.shape == missing {
+		if k := w.keys[questions[i].name]; k != nil && k.shown.owners > 0 && r != nil && r.shape == missing {
 			return true
 		}
 	}

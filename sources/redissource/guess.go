@@ -63,7 +63,7 @@ func crowd(name string, lease time.Duration) (by string, most int) {
 func (g *guessing) recount(keys map[string]*key) {
 	g.alike = make(map[string]int)
 	for name, k := range keys {
-		if k.rule.byValue && k.shown != nil && k.shown.Guessed() && len(k.shown.Owners) > 0 {
+		if k.rule.byValue && k.shown.guessed && k.shown.owners > 0 {
 			by, _ := crowd(name, k.lease)
 			g.alike[by]++
 		}

@@ -2,7 +2,6 @@ package redissource
 
 import (
 	"cmp"
-	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
@@ -17,7 +16,8 @@ import (
 type key struct {
 	name     string
 	rule     rule
-	shown    *sources.Primitive // as last handed over; nil: never
+	shown    facts              // as last handed over
+	whole    *sources.Primitive // the same, for renewals; nil: there are too many keys
 	checksum uint64             // of the reading that shown was made from; 0: the next one is interpreted anew
 	sent     time.Time          // sending of the last look that was answered; zero: never
 	lease    time.Duration      // largest remainder seen in this ownership
@@ -64,13 +64,12 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 		}
 		return lockformat.Read(k.name, r.content(), r.beside, lockformat.Options{
 			Kind: k.rule.kind, Legible: o.Legible,
-			Counted: k.shown != nil && k.shown.Kind == sources.KindSemaphore && k.shown.OwnersHow == sources.Told,
+			Counted: k.shown.kind == sources.KindSemaphore && k.shown.ownersHow == sources.Told,
 		})
 	}
 	l := lockformat.Lock{Kind: k.rule.kind}
-	if k.shown != nil { // what was read once stays
-		program, how := k.shown.Format()
-		l.Kind, l.Program, l.Likely = k.shown.Kind, program, how == sources.Inferred
+	if k.shown.all != 0 { // what was read once stays
+		l.Kind, l.Program, l.Likely = k.shown.kind, k.shown.library, k.shown.libraryHow == sources.Inferred
 	} else if l.Kind == sources.KindUnknown {
 		_, l.Kind = lockformat.Word(k.name)
 	}
@@ -105,8 +104,8 @@ func unreadable(refusals *rediscoord.Refusals, typ string) string {
 
 // primitive is what a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
-	if sum := r.checksum(); sum != 0 && sum == k.checksum && k.shown != nil { // the same text again, as after most renewals
-		p := *k.shown
+	if k.whole != nil && k.unchanged(r) {
+		p := *k.whole
 		p.At, p.Owners = r.got, slices.Clone(p.Owners)
 		if p.Queue.How != sources.Unknown {
 			p.Queue.At = r.got
@@ -154,35 +153,40 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 	return p
 }
 
-// differs reports whether a look shows something new.
-func (k *key) differs(p *sources.Primitive, r *reading) bool {
-	return k.shown == nil || !sameFacts(k.shown, p) || k.leaseChanged(r)
+// differs reports whether a look that shows f is news.
+func (k *key) differs(f *facts, r *reading) bool {
+	return k.shown.all != f.all || k.leaseChanged(r)
 }
 
-// update takes a look in, and completes p with the lease. It returns false if p need not
-// be handed over.
-func (k *key) update(p *sources.Primitive, r *reading) bool {
-	if k.shown == nil || !sameIDs(k.shown.Owners, p.Owners) {
+// update takes in a look that shows f. It returns false if that need not be handed over.
+func (k *key) update(f *facts, r *reading) bool {
+	if k.shown.all == 0 || k.shown.ids != f.ids {
 		k.lease = 0
 	}
-	fresh, was := k.stale || k.differs(p, r), k.ends
+	fresh, was := k.stale || k.differs(f, r), k.ends
 	k.takeLease(r, fresh)
 	if was.length() > k.ends.length()+cutNoise { // an answer was late, and now the end is known better
 		fresh = true
 	}
 	k.sent, k.stale, k.doubted, k.pending, k.denied = r.sent, false, false, false, r.shape == denied
-	if len(p.Owners) > 0 || p.Note != "" {
+	if f.owners > 0 || f.ownersHow == sources.Unknown {
 		k.free = time.Time{}
 	} else if k.free.IsZero() {
 		k.free = r.got
 	}
-	if k.checksum = r.checksum(); !fresh {
-		return false
+	if k.checksum = r.checksum(); fresh {
+		k.shown = *f
 	}
+	return fresh
+}
+
+// handOver completes p, which update was told of, with the lease. keeps: there is room for keeping it.
+func (k *key) handOver(p *sources.Primitive, keeps bool) {
 	k.stampOwners(p)
 	p.OnWallClock()
-	k.shown = p
-	return true
+	if k.whole = nil; keeps {
+		k.whole = p
+	}
 }
 
 // leaseChanged reports whether r shows another end of the lease than what was known.
@@ -241,26 +245,6 @@ func (k *key) stampOwners(p *sources.Primitive) {
 	}
 }
 
-// sameFacts reports whether a and b tell the same of everything but the lease.
-func sameFacts(a, b *sources.Primitive) bool {
-	return a.Note == b.Note && a.OwnersHow == b.OwnersHow && a.Limit == b.Limit && a.Kind == b.Kind && slices.Equal(a.Labels, b.Labels) &&
-		sameQueues(&a.Queue, &b.Queue) &&
-		slices.EqualFunc(a.Owners, b.Owners, func(x, y sources.Owner) bool {
-			return x.ID == y.ID && x.Label == y.Label && x.Guard == y.Guard && x.Mode == y.Mode && x.Fence == y.Fence && x.Permits == y.Permits &&
-				x.Data == y.Data && slices.Equal(x.Attrs, y.Attrs)
-		})
-}
-
-func sameQueues(a, b *sources.Queue) bool {
-	return a.How == b.How && a.Len == b.Len && slices.EqualFunc(a.Waiters, b.Waiters, func(x, y sources.Waiter) bool {
-		return x.ID == y.ID && slices.Equal(x.Attrs, y.Attrs)
-	})
-}
-
-func sameIDs(a, b []sources.Owner) bool {
-	return slices.EqualFunc(a, b, func(x, y sources.Owner) bool { return x.ID == y.ID })
-}
-
 // shape is what was found under a key's name.
 type shape uint8
 
@@ -297,24 +281,6 @@ func (r *reading) content() *lockformat.Content {
 		c.Size = -1
 	}
 	return c
-}
-
-var checksumSeed = maphash.MakeSeed()
-
-// checksum is equal for two strings that are shown alike but for their time left. 0: it is no string, or other
-// keys were read too that decide what is shown.
-func (r *reading) checksum() uint64 {
-	if r.shape != text || len(r.beside) > 0 {
-		return 0
-	}
-	var h maphash.Hash
-	h.SetSeed(checksumSeed)
-	_, _ = h.Write(r.head) // it never fails
-	maphash.WriteComparable(&h, struct {
-		size   int
-		leased bool
-	}{r.size, r.leased()})
-	return max(h.Sum64(), 1)
 }
 
 const noTTL time.Duration = -1

@@ -172,7 +172,7 @@ func TestEndlessListingIsCut(t *testing.T) {
 		for _, p := range c.Set {
 			if !rows[p.Name] {
 				rows[p.Name] = true
-				kept += textOf(p.Name, p)
+				kept += len(p.Name) + textOf(p)
 			}
 		}
 	}
@@ -212,15 +212,15 @@ func TestWhoNamesKeysMayHaveMore(t *testing.T) {
 		{leaders(), "app:leader:" + strings.Repeat("n", 5000), mostText / 5031},
 	} {
 		c := newCapacity(compile(tt.list), nil)
-		n := 0
+		n, text := 0, 0
 		p := &sources.Primitive{Ref: sources.Ref{Name: tt.name}, Owners: []sources.Owner{{ID: "host-1:4711", Label: "#33f0549b"}}}
 		for ; c.fits(p.Name); n++ {
-			c.replace(nil, p)
+			text = c.replace(&facts{}, p)
 		}
 		if n < tt.want || n > tt.want+1 || !c.full {
 			t.Errorf("%d keys with names of %d bytes find room where %v is named, want %d", n, len(tt.name), tt.list, tt.want)
 		}
-		c.remove(&key{name: p.Name, shown: p})
+		c.remove(&key{name: p.Name, shown: facts{text: text}})
 		if !c.fits(p.Name) {
 			t.Error("a key that is forgotten makes no room")
 		}
@@ -236,11 +236,11 @@ func TestWhatFindsNoRoomIsWarnedAbout(t *testing.T) {
 	}
 	c.text = mostText - 1024
 	small, big := grown(10), grown(4096)
-	c.replace(nil, small)
+	text := c.replace(&facts{}, small)
 	if len(c.warnings(7)) > 0 || small.Owners[0].Data.Head == "" {
 		t.Errorf("%+v", c)
 	}
-	c.replace(small, big)
+	c.replace(&facts{all: 1, text: text}, big)
 	if o := big.Owners[0]; o.Data.Head != "" || o.Data.Len != 4096 || !c.full || c.text > mostText {
 		t.Errorf("%+v, %+v", o.Data, c)
 	}

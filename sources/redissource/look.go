@@ -2,7 +2,6 @@ package redissource
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"coordtop/sources"
@@ -29,6 +28,9 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 			brief: notices == nil && k != nil && k.pushed && !k.stale && !k.doubted && !k.denied,
 			kind:  r.kind,
 		})
+		if k != nil {
+			questions[len(questions)-1].known = k.checksum
+		}
 	}
 	if len(questions) == 0 {
 		return nil
@@ -86,15 +88,15 @@ func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool
 	if !n.first.IsZero() {
 		k.noticed = r.got
 	}
-	if k.rule.byValue && (r.shape == text || r.shape == table) && lockformat.Find(name, r.content(), k.rule.kind) == nil {
+	if k.rule.byValue && !k.unchanged(r) && (r.shape == text || r.shape == table) && lockformat.Find(name, r.content(), k.rule.kind) == nil {
 		r = &reading{shape: missing, ttl: gone, sent: r.sent, got: r.got} // it holds something else now
 	}
 	if k.sent.IsZero() && !w.selected.wants(name, k.rule, r) { // it was there when it was doubted
 		w.unwatch(k)
 		return f, false
 	}
-	s := &sight{link: w.link, k: k, old: *k, p: k.primitive(w.o, w.space, r), r: r, n: n, starting: w.starting(), listed: w.listed}
-	s.p.Incarnation = w.server.data
+	s := &sight{link: w.link, k: k, old: *k, r: r, n: n, starting: w.starting(), listed: w.listed}
+	s.now, s.p = k.examine(w.o, w.space, r)
 	if s.mayBePushed() {
 		k.doubted = true
 		w.ends.set(k, r.got.Add(patience))
@@ -140,8 +142,8 @@ func (w *watcher) learn(s *sight) {
 		w.admit(k)
 	}
 	w.denials.some = w.denials.some || r.shape == denied
-	w.refused = w.refused || r.shape == denied || strings.HasPrefix(s.p.Note, noTableRight)
-	if r.shape == denied && !k.denied && s.old.shown != nil && !s.old.stale {
+	w.refused = w.refused || r.shape == denied || s.now.noRight
+	if r.shape == denied && !k.denied && s.old.shown.all != 0 && !s.old.stale {
 		w.resyncSoon() // others may be refused too
 	}
 }
@@ -150,16 +152,24 @@ func (w *watcher) learn(s *sight) {
 func (w *watcher) publish(s *sight) (f finding, ok bool) {
 	k := s.k
 	if from, ok := s.unseen(w.sampling()); ok {
-		w.unseen = append(w.unseen, sources.Unseen{Ref: k.shown.Ref, From: from, To: s.r.got})
+		w.unseen = append(w.unseen, sources.Unseen{Ref: w.ref(k.name), From: from, To: s.r.got})
 	}
-	w.gathering.saw(s.old.shown != nil && sameFacts(s.old.shown, s.p))
-	fresh := k.update(s.p, s.r)
+	w.gathering.saw(s.old.shown.all == s.now.all)
+	fresh := k.update(&s.now, s.r)
 	w.schedule(k, s.r)
 	if !fresh {
 		return f, false
 	}
-	w.capacity.replace(s.old.shown, s.p)
+	if s.p == nil {
+		s.p = k.primitive(w.o, w.space, s.r)
+	}
+	s.p.Incarnation = w.server.data
+	k.handOver(s.p, k.whole != nil || w.capacity.keys < mostWhole)
+	k.shown.text = w.capacity.replace(&s.old.shown, s.p)
 	f = finding{prim: s.p, when: s.when(), ended: s.ended(w.dataLost, w.mayBeEvicted(s))}
+	if f.ended != nil {
+		f.ended.Ref = s.p.Ref
+	}
 	if s.ownersDiffer() && !s.old.stale {
 		f.since = s.old.sent
 	} else if s.old.sent.IsZero() && s.pushed() {

@@ -211,7 +211,7 @@ func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 	denied := 0
 	if w.refused {
 		for _, k := range w.keys {
-			if !k.rule.guessed && (k.denied || k.shown != nil && strings.HasPrefix(k.shown.Note, noTableRight)) {
+			if !k.rule.guessed && (k.denied || k.shown.noRight) {
 				denied++
 			}
 		}

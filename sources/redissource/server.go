@@ -148,7 +148,7 @@ func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
 	var questions []question
 	now := time.Now()
 	for name, k := range w.keys {
-		if len(questions) < survivors && k.shown != nil && len(k.shown.Owners) > 0 && (k.ends.after.IsZero() || k.ends.after.After(now)) {
+		if len(questions) < survivors && k.shown.owners > 0 && (k.ends.after.IsZero() || k.ends.after.After(now)) {
 			questions = append(questions, question{name: name})
 		}
 	}
@@ -161,7 +161,10 @@ func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
 	}
 	for i, r := range readings {
 		k := w.keys[questions[i].name]
-		if r == nil || r.shape == denied || r.shape == moved || sameIDs(k.shown.Owners, k.primitive(w.o, w.space, r).Owners) {
+		if r == nil || r.shape == denied || r.shape == moved {
+			return false, nil
+		}
+		if now, _ := k.examine(w.o, w.space, r); now.ids == k.shown.ids {
 			return false, nil
 		}
 	}

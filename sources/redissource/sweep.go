@@ -232,7 +232,7 @@ func (w *watcher) forget(now time.Time) error {
 		if now.Sub(k.free) < w.o.Forget && len(free)-i <= mostFree {
 			break
 		}
-		gone = append(gone, k.shown.Ref)
+		gone = append(gone, w.ref(k.name))
 		w.capacity.remove(k)
 		w.unwatch(k)
 	}

@@ -87,6 +87,10 @@ func (w *watcher) run() error {
 	}
 }
 
+func (w *watcher) ref(name string) sources.Ref {
+	return sources.Ref{Source: w.o.Name, Space: w.space, Name: name}
+}
+
 // keepProofs notes up to when nothing is missed that was pushed on this link, for those who
 // compare what the next one reads. A lease that is over is pushed by nobody.
 func (w *watcher) keepProofs() {

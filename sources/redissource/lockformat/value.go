@@ -131,8 +131,14 @@ func IsNumberOrTime(value []byte) bool {
 		return false
 	}
 	text := strings.TrimSpace(string(value))
+	if text == "" || !strings.ContainsRune("0123456789+-.iInN", rune(text[0])) { // a failed try copies it
+		return false
+	}
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		return true
+	}
+	if len(text) < len(time.DateOnly) {
+		return false
 	}
 	for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05 -0700", time.DateOnly} {
 		if _, err := time.Parse(layout, text); err == nil {
