@@ -131,6 +131,9 @@ func (f *feed) Events(max int) (events []sources.Event, missed uint64) {
 		return events, 0
 	}
 	more, missed := f.Subscription.Events(max - n)
+	if n == 0 {
+		return more, missed
+	}
 	return append(events, more...), missed
 }
 

@@ -162,7 +162,7 @@ func changes(list []finding) []sources.Change {
 	slices.SortStableFunc(list, func(a, b finding) int {
 		return cmp.Or(a.when.at.Compare(b.when.at), a.when.after.Compare(b.when.after))
 	})
-	var out []sources.Change
+	out := make([]sources.Change, 0, len(list))
 	for _, f := range list {
 		if f.unread != nil {
 			out = append(out, sources.Change{Set: []*sources.Primitive{f.unread}})
