@@ -56,7 +56,7 @@ func ExportTable(w io.Writer, f Format, table [][]string) error {
 	case Markdown:
 		writeMarkdown(&buf, table)
 	default:
-		buf.Write(align(table))
+		_ = align(&buf, table) // a Buffer takes everything
 	}
 	_, err := w.Write(buf.Bytes())
 	return err

@@ -54,8 +54,7 @@ func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
 	if len(table) == 0 {
 		return nil
 	}
-	_, err := out.Write(align(table))
-	return err
+	return align(out, table)
 }
 
 // zoneOf names the zone of the times; two, where it changes its clocks within the stretch.

@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"fmt"
@@ -37,8 +38,7 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOp
 		}
 		return textNothing(diag, s, o.Select)
 	}
-	_, err := out.Write(align(textTable(s, list, now)))
-	return err
+	return align(out, textTable(s, list, now))
 }
 
 // textTable is the heading and a line for each row, with the libraries of locks where any is known.
@@ -260,24 +260,24 @@ func leaseLeft(o *sources.Owner, now time.Time) string {
 	return format.Left(o.Expires.At.Sub(now))
 }
 
-// align pads all columns but the last to the width of their longest cell.
-func align(table [][]string) []byte {
+// align writes a table with all columns but the last padded to the width of their longest cell.
+func align(out io.Writer, table [][]string) error {
 	widths := make([]int, len(table[0]))
 	for _, line := range table {
 		for i, cell := range line {
 			widths[i] = max(widths[i], format.Width(cell))
 		}
 	}
-	var b bytes.Buffer
+	blanks := strings.Repeat(" ", slices.Max(widths)+2)
+	b := bufio.NewWriterSize(out, 64<<10)
 	for _, line := range table {
 		for i, cell := range line[:len(line)-1] {
-			b.WriteString(format.Fit(cell, widths[i]))
-			b.WriteString("  ")
+			_, _ = b.WriteString(cell) // Flush returns the first error
+			_, _ = b.WriteString(blanks[:widths[i]-format.Width(cell)+2])
 		}
-		b.WriteString(line[len(line)-1])
-		b.WriteByte('\n')
+		_, _ = b.WriteString(line[len(line)-1] + "\n")
 	}
-	return b.Bytes()
+	return b.Flush()
 }
 
 // textEvent appends one line.

@@ -16,7 +16,11 @@ func TestTheLibraryOfALockStandsInAColumnOfItsOwn(t *testing.T) {
 	}
 	plain, kept := row("plain"), row("kept", sources.FormatLabel("Redisson\x1b", sources.Inferred))
 	table := func(list ...*sources.Row) []string {
-		return strings.Split(strings.TrimSpace(string(align(textTable(&sources.State{}, list, time.Now())))), "\n")
+		var b strings.Builder
+		if err := align(&b, textTable(&sources.State{}, list, time.Now())); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(b.String()), "\n")
 	}
 	lines := table(plain, kept)
 	if !strings.HasSuffix(lines[0], "WAITERS  LIBRARY") || !strings.HasSuffix(lines[1], "  -") || !strings.HasSuffix(lines[2], `  likely Redisson\x1b`) || !strings.Contains(lines[2], "  kept  ") {

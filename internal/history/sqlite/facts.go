@@ -59,7 +59,7 @@ func (r *recent) add(f *sources.TermFact) {
 func (t *tx) keep(now time.Time) {
 	r := &t.w.recent
 	if len(t.terms)+len(t.events) > 0 {
-		t.insert("insert into recent(body) values(?)", packed(encodeFacts(t.w.encoder, t.terms, t.events)))
+		t.insert("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, t.terms, t.events)))
 		r.take(t.terms, t.events)
 		if r.opened.IsZero() {
 			r.opened = now
@@ -71,7 +71,7 @@ func (t *tx) keep(now time.Time) {
 		t.block()
 	case due:
 		t.exec("delete from recent")
-		t.insert("insert into recent(body) values(?)", packed(encodeFacts(t.w.encoder, r.terms, r.events)))
+		t.insert("insert into recent(body) values(?)", t.packed(encodeFacts(t.w.encoder, r.terms, r.events)))
 		r.stored, r.opened = len(r.terms)+len(r.events), time.Time{}
 	}
 }
@@ -171,7 +171,7 @@ func (t *tx) writeRunning(groups map[uint64]bool) {
 		if slices.SortFunc(list, compareTerms); len(list) == 0 {
 			t.exec("delete from running where n = ?", n)
 		} else {
-			t.exec("insert or replace into running values(?,?)", n, packed(t.w.encoder.Terms(nil, list)))
+			t.exec("insert or replace into running values(?,?)", n, t.packed(t.w.encoder.Terms(nil, list)))
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (t *tx) writeBlock(terms []sources.TermFact, events []sources.EventFact) {
 	}
 	id := t.insert("insert into block(start, until, first_event, last_event, kinds, terms, first_lane, last_lane, lanes) values(?,?,?,?,?,?,?,?,?)",
 		b.span.from, b.span.to, b.firstEvent, b.lastEvent, b.kinds, len(terms), b.lanes[0], b.lanes[len(b.lanes)-1], encodeLanes(b.lanes))
-	t.exec("insert into body values(?,?,?)", id, packed(t.w.encoder.Terms(nil, terms)), packed(t.w.encoder.Events(nil, events, terms)))
+	t.exec("insert into body values(?,?,?)", id, t.packed(t.w.encoder.Terms(nil, terms)), t.packed(t.w.encoder.Events(nil, events, terms)))
 }
 
 // blockRow is what is known of a block without its bodies.

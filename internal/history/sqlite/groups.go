@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -33,7 +32,7 @@ func (w *Writer) write(t *tx, b *history.Batch) openGroup {
 		if b.Follows {
 			t.exec("update gop set thin = ? where id = ? and thin > 0", unsigned(b.Seq[0]+1), g.id)
 		}
-		g.id = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,?,?)", w.run.ID, unsigned(b.Seq[0]), from, to, b.Thin, packed(b.Keyframe))
+		g.id = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,?,?)", w.run.ID, unsigned(b.Seq[0]), from, to, b.Thin, t.packed(b.Keyframe))
 	}
 	if b.Count > 0 {
 		t.insert("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.id, g.length, from, to, b.Inputs)
@@ -54,7 +53,7 @@ func (w *Writer) write(t *tx, b *history.Batch) openGroup {
 func (t *tx) pack(g *openGroup) {
 	if len(g.pieces) > 0 {
 		t.exec("insert into chunk(gop, first, size, start, until, body) select gop, min(first), ?, min(start), max(until), ? from tail where gop = ? group by gop",
-			len(g.pieces), packed(g.pieces), g.id)
+			len(g.pieces), t.packed(g.pieces), g.id)
 		t.exec("delete from tail where gop = ?", g.id)
 	}
 	g.pieces, g.opened = nil, time.Time{}
@@ -74,18 +73,18 @@ func (w *Writer) gather() error {
 	})
 }
 
-// packer is made once: a new one clears and leaves 600 kB, some ten times a second. What it keeps is below 1 MB with this
-// window. It starts no goroutine and is safe for concurrent use.
-var packer = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10))
+// newPacker makes what compresses with EncodeAll. A Writer keeps it, which takes 2 MB: one for each of some ten bodies a
+// second would leave as much each time. It starts no goroutine.
+func newPacker() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10))
 	if err != nil {
 		panic("sqlite: the options of zstd: " + err.Error())
 	}
 	return e
-})
+}
 
 // packed is b compressed.
-func packed(b []byte) []byte { return packer().EncodeAll(b, nil) }
+func (t *tx) packed(b []byte) []byte { return t.w.packer.EncodeAll(b, nil) }
 
 // largest bounds what a damaged body may become.
 const largest = 256 << 20

@@ -108,9 +108,9 @@ func moveRunning(ctx context.Context, db *sql.DB) error {
 	q := query{statements: statements{in: db, prepared: map[string]*sql.Stmt{}}, has: version}
 	running := map[uint64][]sources.TermFact{}
 	q.rows(ctx, runningRows, nil, func(f *sources.TermFact) { running[f.Lane/runningLanes] = append(running[f.Lane/runningLanes], *f) })
-	encoder := sources.NewEncoder(sources.EncoderOptions{})
+	encoder, packer := sources.NewEncoder(sources.EncoderOptions{}), newPacker()
 	for n, list := range running {
-		q.change(ctx, "insert into running values(?,?)", n, packed(encoder.Terms(nil, list)))
+		q.change(ctx, "insert into running values(?,?)", n, packer.EncodeAll(encoder.Terms(nil, list), nil))
 	}
 	q.change(ctx, "delete from term where until is null")
 	return errors.Join(q.err, q.close())

@@ -16,19 +16,41 @@ type search struct {
 	*query
 	window period
 	dark   *darkness
-	lanes  map[uint64]*listed
+	lanes  map[uint64]*foundLane
 	first  uint64 // the lowest number of a lane, and the highest
 	last   uint64
-	found  map[termKey]sources.Term
+}
+
+// foundLane is a lane that is searched for, with what was found of it in the order of the starts.
+type foundLane struct {
+	*listed
+	terms []sources.Term
+}
+
+// find returns where a term stands, or would stand. It is nearly always the last.
+func (l *foundLane) find(t *sources.Term) (place int, found bool) {
+	order := func(a sources.Term, b *sources.Term) int {
+		return cmp.Or(a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
+	}
+	if n := len(l.terms); n == 0 || order(l.terms[n-1], t) < 0 {
+		return n, false
+	}
+	return slices.BinarySearchFunc(l.terms, t, order)
+}
+
+func (l *foundLane) remove(t *sources.Term) {
+	if i, found := l.find(t); found {
+		l.terms = slices.Delete(l.terms, i, i+1)
+	}
 }
 
 // terms are those of each lane that touch a window, by the numbers of the lanes and in the order of their starts. Where one
 // alone can own it, the first is the one that began last before the window, also if it was over by then.
 func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *darkness) map[int64][]sources.Term {
-	s := &search{query: q, window: window, dark: dark, lanes: make(map[uint64]*listed, len(lanes)), first: endless, found: map[termKey]sources.Term{}}
+	s := &search{query: q, window: window, dark: dark, lanes: make(map[uint64]*foundLane, len(lanes)), first: endless}
 	for i := range lanes {
 		id := uint64(lanes[i].id)
-		s.lanes[id], s.first, s.last = &lanes[i], min(s.first, id), max(s.last, id)
+		s.lanes[id], s.first, s.last = &foundLane{listed: &lanes[i]}, min(s.first, id), max(s.last, id)
 	}
 	if q.has < 6 || q.anyRows(ctx) {
 		for i := range lanes {
@@ -65,10 +87,14 @@ func (s *search) take(f *sources.TermFact) {
 		}
 	}
 	if l.kind == sources.KindSemaphore && f.End.How != sources.Unknown && f.End.At.UnixNano() < s.window.from {
-		delete(s.found, keyOf(f)) // it had no end when it was said before
+		l.remove(&f.Term) // it had no end when it was said before
 		return
 	}
-	s.found[keyOf(f)] = f.Term
+	if i, found := l.find(&f.Term); found {
+		l.terms[i] = f.Term
+	} else {
+		l.terms = slices.Insert(l.terms, i, f.Term)
+	}
 }
 
 // blocks calls f with the terms of the lanes in each block that a condition chooses, the oldest first.
@@ -106,8 +132,8 @@ func (s *search) going(ctx context.Context) {
 		for i := range list {
 			if f := &list[i]; f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept {
 				s.take(f)
-			} else { // it goes with its block
-				delete(s.found, keyOf(f))
+			} else if l := s.lanes[f.Lane]; l != nil { // it goes with its block
+				l.remove(&f.Term)
 			}
 		}
 	}
@@ -115,19 +141,13 @@ func (s *search) going(ctx context.Context) {
 	s.eachRecent(ctx, func(terms []sources.TermFact, _ []sources.EventFact) { all(terms) })
 }
 
-// sorted completes what was found with what began before, and orders it.
+// sorted completes what was found with what began before.
 func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
 	terms := make(map[int64][]sources.Term, len(s.lanes))
-	for key, t := range s.found {
-		terms[int64(key.lane)] = append(terms[int64(key.lane)], t)
-	}
 	missing := map[uint64]bool{}
 	for id, l := range s.lanes {
-		list := terms[l.id]
-		slices.SortFunc(list, func(a, b sources.Term) int {
-			return cmp.Or(a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
-		})
-		if l.kind == sources.KindSemaphore {
+		list := l.terms
+		if terms[l.id] = list; l.kind == sources.KindSemaphore {
 			continue
 		}
 		before := 0 // how many began before

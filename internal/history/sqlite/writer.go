@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"coordtop/internal/files"
 	"coordtop/internal/history"
 	"coordtop/sources"
@@ -45,6 +47,7 @@ type Writer struct {
 	known   map[uint64]*knownLane // by their numbers; nil: the file must be read again
 	recent  recent
 	encoder *sources.Encoder
+	packer  *zstd.Encoder
 	rows    bool // it has terms as an earlier version wrote them
 	scopes  map[scopeName]int64
 	group   openGroup
@@ -142,7 +145,7 @@ func (w *Writer) begin(ctx context.Context) error {
 		w.note = note
 	}
 	w.prepared, w.lanes, w.scopes, w.known = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil
-	w.encoder = sources.NewEncoder(sources.EncoderOptions{})
+	w.encoder, w.packer = sources.NewEncoder(sources.EncoderOptions{}), newPacker()
 	if w.conn, err = db.Conn(ctx); err == nil && w.o.Group {
 		err = keepWAL(w.conn)
 	}
