@@ -8,7 +8,7 @@ import (
 )
 
 // Bounds of what one server can make a source keep, whatever a scan lists or a push names.
-// A key takes some 2 kB in the whole program, twice that with what the collector leaves
+// A key takes some 1.5 kB in the whole program, twice that with what the collector leaves
 // lying. Of what is guessed, where nobody declared more, so many are kept as cost
 // some 100 MB with what a scan leaves; of keys that a person named, also by patterns, more: where
 // they are tracked one by one, the server's table of them is everybody's. Names and values are bounded by the same number of bytes for
