@@ -131,9 +131,6 @@ func (f *feed) Events(max int) (events []sources.Event, missed uint64) {
 		return events, 0
 	}
 	more, missed := f.Subscription.Events(max - n)
-	if n == 0 {
-		return more, missed
-	}
 	return append(events, more...), missed
 }
 

@@ -30,59 +30,33 @@ var sumSeed = maphash.MakeSeed()
 
 // factsOf draws from p all but text.
 func factsOf(p *sources.Primitive) facts {
-	f := facts{
-		ids: idsOf(p.Owners), owners: len(p.Owners), kind: p.Kind, ownersHow: p.OwnersHow,
-		guessed: p.Guessed(), noRight: strings.HasPrefix(p.Note, noTableRight),
-	}
+	f := facts{owners: len(p.Owners), kind: p.Kind, ownersHow: p.OwnersHow, guessed: p.Guessed(), noRight: strings.HasPrefix(p.Note, noTableRight)}
 	if f.library, f.libraryHow = p.Format(); f.owners > 0 {
 		f.owner, f.noExpiry = p.Owners[0].ID, p.Owners[0].NoExpiry
 	}
-	var h maphash.Hash
-	h.SetSeed(sumSeed)
-	maphash.WriteComparable(&h, struct {
-		note                           string
-		ownersHow, queueHow            sources.Known
-		kind                           sources.Kind
-		limit                          uint64
-		labels, owners, queue, waiters int
-	}{p.Note, p.OwnersHow, p.Queue.How, p.Kind, p.Limit, len(p.Labels), len(p.Owners), p.Queue.Len, len(p.Queue.Waiters)})
-	sumAttrs(&h, p.Labels)
+	var all, ids maphash.Hash
+	all.SetSeed(sumSeed)
+	ids.SetSeed(sumSeed)
+	write := func(attrs []sources.Attr, values ...any) {
+		for _, v := range values {
+			maphash.WriteComparable(&all, v)
+		}
+		maphash.WriteComparable(&all, len(attrs))
+		for _, a := range attrs {
+			maphash.WriteComparable(&all, a)
+		}
+	}
+	write(p.Labels, p.Note, p.OwnersHow, p.Queue.How, p.Kind, p.Limit, len(p.Owners), p.Queue.Len, len(p.Queue.Waiters))
 	for i := range p.Owners {
 		o := &p.Owners[i]
-		maphash.WriteComparable(&h, struct {
-			id, label, guard string
-			mode             sources.Mode
-			fence, permits   uint64
-			data             sources.Blob
-			attrs            int
-		}{o.ID, o.Label, o.Guard, o.Mode, o.Fence, o.Permits, o.Data, len(o.Attrs)})
-		sumAttrs(&h, o.Attrs)
+		write(o.Attrs, o.ID, o.Label, o.Guard, o.Mode, o.Fence, o.Permits, o.Data)
+		maphash.WriteComparable(&ids, o.ID)
 	}
 	for i := range p.Queue.Waiters {
-		w := &p.Queue.Waiters[i]
-		maphash.WriteComparable(&h, struct {
-			id    string
-			attrs int
-		}{w.ID, len(w.Attrs)})
-		sumAttrs(&h, w.Attrs)
+		write(p.Queue.Waiters[i].Attrs, p.Queue.Waiters[i].ID)
 	}
-	f.all = max(h.Sum64(), 1)
+	f.all, f.ids = max(all.Sum64(), 1), ids.Sum64()
 	return f
-}
-
-func idsOf(owners []sources.Owner) uint64 {
-	var h maphash.Hash
-	h.SetSeed(sumSeed)
-	for i := range owners {
-		maphash.WriteComparable(&h, owners[i].ID)
-	}
-	return h.Sum64()
-}
-
-func sumAttrs(h *maphash.Hash, list []sources.Attr) {
-	for _, a := range list {
-		maphash.WriteComparable(h, a)
-	}
 }
 
 // checksum is equal for two strings that are shown alike but for their time left. 0: it is no string, or other
@@ -94,10 +68,8 @@ func (r *reading) checksum() uint64 {
 	var h maphash.Hash
 	h.SetSeed(sumSeed)
 	_, _ = h.Write(r.head) // it never fails
-	maphash.WriteComparable(&h, struct {
-		size   int
-		leased bool
-	}{r.size, r.leased()})
+	maphash.WriteComparable(&h, r.size)
+	maphash.WriteComparable(&h, r.leased())
 	return max(h.Sum64(), 1)
 }
 

@@ -137,9 +137,6 @@ func IsNumberOrTime(value []byte) bool {
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		return true
 	}
-	if len(text) < len(time.DateOnly) {
-		return false
-	}
 	for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05 -0700", time.DateOnly} {
 		if _, err := time.Parse(layout, text); err == nil {
 			return true
