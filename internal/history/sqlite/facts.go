@@ -13,7 +13,7 @@ import (
 // Terms and events that came in become blocks as soon as there are mostRecent: each question decodes them all. Else it is looked
 // every minute: at least blockFacts of them become blocks, fewer become one row. Each block but the last of a write has at least blockFacts.
 const (
-	mostRecent = 40_000
+	mostRecent = 20_000
 	blockEvery = time.Minute
 	blockFacts = 4000
 )

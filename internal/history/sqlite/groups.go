@@ -73,8 +73,7 @@ func (w *Writer) gather() error {
 	})
 }
 
-// newPacker makes what compresses with EncodeAll. A Writer keeps it, which takes 2 MB: one for each of some ten bodies a
-// second would leave as much each time. It starts no goroutine.
+// newPacker makes what compresses with EncodeAll. It takes 2 MB and starts no goroutine.
 func newPacker() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10))
 	if err != nil {
@@ -83,8 +82,15 @@ func newPacker() *zstd.Encoder {
 	return e
 }
 
-// packed is b compressed.
-func (t *tx) packed(b []byte) []byte { return t.w.packer.EncodeAll(b, nil) }
+// packed is b compressed. A busy Writer goes on with one packer; a calm one loses it to the collector.
+func (t *tx) packed(b []byte) []byte {
+	e, ok := t.w.packers.Get().(*zstd.Encoder)
+	if !ok {
+		e = newPacker()
+	}
+	defer t.w.packers.Put(e)
+	return e.EncodeAll(b, nil)
+}
 
 // largest bounds what a damaged body may become.
 const largest = 256 << 20

@@ -9,10 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"coordtop/internal/files"
 	"coordtop/internal/history"
@@ -47,8 +46,8 @@ type Writer struct {
 	known   map[uint64]*knownLane // by their numbers; nil: the file must be read again
 	recent  recent
 	encoder *sources.Encoder
-	packer  *zstd.Encoder
-	rows    bool // it has terms as an earlier version wrote them
+	packers sync.Pool // of *zstd.Encoder
+	rows    bool      // it has terms as an earlier version wrote them
 	scopes  map[scopeName]int64
 	group   openGroup
 	before  int64 // when the run before ended, but not after this one began
@@ -145,7 +144,7 @@ func (w *Writer) begin(ctx context.Context) error {
 		w.note = note
 	}
 	w.prepared, w.lanes, w.scopes, w.known = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil
-	w.encoder, w.packer = sources.NewEncoder(sources.EncoderOptions{}), newPacker()
+	w.encoder = sources.NewEncoder(sources.EncoderOptions{})
 	if w.conn, err = db.Conn(ctx); err == nil && w.o.Group {
 		err = keepWAL(w.conn)
 	}
