@@ -43,7 +43,7 @@ func newCapacity(s *selection, keys map[string]*key) capacity {
 	return c
 }
 
-// textOf is how many bytes the owners and their data take.
+// textOf returns the bytes in the IDs, labels and data of the owners.
 func textOf(p *sources.Primitive) (n int) {
 	for i := range p.Owners {
 		o := &p.Owners[i]

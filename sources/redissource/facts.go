@@ -1,18 +1,19 @@
 package redissource
 
 import (
+	"fmt"
 	"hash/maphash"
 	"strings"
 
 	"coordtop/sources"
 )
 
-// facts are what a key keeps of what was shown of it last, but for the lease: the Hub has the rest, and
-// a second copy of 100,000 rows would take 60 MB. Zero: nothing was shown yet.
+// facts are a summary of the row of a key without its lease. A key keeps them to compare the next reading with, and not
+// the row itself: the Hub keeps that, and a second copy of 100,000 rows would take 60 MB. Zero: there is no row yet.
 type facts struct {
-	all  uint64 // a sum of everything; 0: nothing was shown yet
-	ids  uint64 // a sum of the IDs of the owners
-	text int    // bytes of the owners and their data, as capacity counts them
+	all  uint64 // a hash of the row; 0: there is no row yet
+	ids  uint64 // a hash of the IDs of the owners
+	text int    // see textOf
 
 	owners  int
 	owner   string // the ID of the first one
@@ -28,7 +29,7 @@ type facts struct {
 
 var sumSeed = maphash.MakeSeed()
 
-// factsOf draws from p all but text.
+// factsOf returns the facts of p. Their text is left 0.
 func factsOf(p *sources.Primitive) facts {
 	f := facts{owners: len(p.Owners), kind: p.Kind, ownersHow: p.OwnersHow, guessed: p.Guessed(), noRight: strings.HasPrefix(p.Note, noTableRight)}
 	if f.library, f.libraryHow = p.Format(); f.owners > 0 {
@@ -37,23 +38,14 @@ func factsOf(p *sources.Primitive) facts {
 	var all, ids maphash.Hash
 	all.SetSeed(sumSeed)
 	ids.SetSeed(sumSeed)
-	write := func(attrs []sources.Attr, values ...any) {
-		for _, v := range values {
-			maphash.WriteComparable(&all, v)
-		}
-		maphash.WriteComparable(&all, len(attrs))
-		for _, a := range attrs {
-			maphash.WriteComparable(&all, a)
-		}
-	}
-	write(p.Labels, p.Note, p.OwnersHow, p.Queue.How, p.Kind, p.Limit, len(p.Owners), p.Queue.Len, len(p.Queue.Waiters))
+	fmt.Fprintf(&all, "%q %d %d %d %d %d %#v\n", p.Note, p.OwnersHow, p.Queue.How, p.Kind, p.Limit, p.Queue.Len, p.Labels)
 	for i := range p.Owners {
 		o := &p.Owners[i]
-		write(o.Attrs, o.ID, o.Label, o.Guard, o.Mode, o.Fence, o.Permits, o.Data)
-		maphash.WriteComparable(&ids, o.ID)
+		fmt.Fprintf(&all, "owner %q %q %q %d %d %d %q %d %d %#v\n", o.ID, o.Label, o.Guard, o.Mode, o.Fence, o.Permits, o.Data.Head, o.Data.Len, o.Data.Sum, o.Attrs)
+		fmt.Fprintf(&ids, "%q", o.ID)
 	}
 	for i := range p.Queue.Waiters {
-		write(p.Queue.Waiters[i].Attrs, p.Queue.Waiters[i].ID)
+		fmt.Fprintf(&all, "waiter %q %#v\n", p.Queue.Waiters[i].ID, p.Queue.Waiters[i].Attrs)
 	}
 	f.all, f.ids = max(all.Sum64(), 1), ids.Sum64()
 	return f
@@ -73,13 +65,13 @@ func (r *reading) checksum() uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// unchanged reports whether r is the text again that was shown last, as after most renewals.
+// unchanged reports whether r has the same text as the reading before, as after most renewals.
 func (k *key) unchanged(r *reading) bool {
 	sum := r.checksum()
 	return sum != 0 && sum == k.checksum && k.shown.all != 0
 }
 
-// examine interprets a reading. p is nil where it shows what was shown last but for the lease: see again.
+// examine interprets a reading. p is nil where nothing but the lease may have changed: primitive makes it then.
 func (k *key) examine(o *Options, space string, r *reading) (f facts, p *sources.Primitive) {
 	if k.unchanged(r) {
 		return k.shown, nil

@@ -30,7 +30,7 @@ type question struct {
 	arm   bool         // its next change is to be pushed
 	brief bool         // a reading that differs is not believed: PTTL and GETRANGE are enough
 	kind  sources.Kind // of the key, as far as a person said
-	known uint64       // the checksum of the last reading, beside which nothing stood; 0: there is none
+	known uint64       // key.checksum: the lock has no companions while its text has this sum; 0: it may have some
 }
 
 // asked is what one look at one key sends.

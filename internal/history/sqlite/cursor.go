@@ -62,12 +62,9 @@ type cursor struct {
 func (c *cursor) begin(ctx context.Context, q *query, group int64) (*sources.Keyframe, error) {
 	var body []byte
 	q.each(ctx, "select run, thin, body from gop where id = ?", []any{group}, []any{&c.run, (*unsigned)(&c.thin), &body}, func() {})
+	raw := q.unpacked(body)
 	if q.err != nil {
 		return nil, q.err
-	}
-	raw, err := unpacked(body)
-	if err != nil {
-		return nil, damage("a keyframe")
 	}
 	k, err := c.decoder.Keyframe(raw)
 	if err != nil {
@@ -153,9 +150,12 @@ func (c *cursor) piece(ctx context.Context, q *query) (piece []byte, err error) 
 	q.each(ctx, "select first, body from chunk where gop = ? and first <= ? and first + size > ? order by first desc limit 1",
 		[]any{c.group, c.position, c.position}, []any{&first, &body}, func() {})
 	if first >= 0 && q.err == nil {
-		raw, err := unpacked(body)
-		if err != nil || int64(len(raw)) <= c.position-first {
-			return nil, damage("a chunk")
+		raw := q.unpacked(body)
+		if q.err == nil && int64(len(raw)) <= c.position-first {
+			q.err = damage("a chunk")
+		}
+		if q.err != nil {
+			return nil, q.err
 		}
 		return raw[c.position-first:], nil
 	}

@@ -84,30 +84,13 @@ func newPacker() *zstd.Encoder {
 
 // packed is b compressed. A busy Writer goes on with one packer; a calm one loses it to the collector.
 func (t *tx) packed(b []byte) []byte {
-	e, ok := t.w.packers.Get().(*zstd.Encoder)
-	if !ok {
-		e = newPacker()
-	}
+	e := t.w.packers.Get()
 	defer t.w.packers.Put(e)
-	return e.EncodeAll(b, nil)
+	return e.(*zstd.Encoder).EncodeAll(b, nil)
 }
 
 // largest bounds what a damaged body may become.
 const largest = 256 << 20
-
-func newDecoder() *zstd.Decoder {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest))
-	if err != nil {
-		panic("sqlite: the options of zstd: " + err.Error())
-	}
-	return d
-}
-
-func unpacked(b []byte) ([]byte, error) {
-	d := newDecoder()
-	defer d.Close()
-	return d.DecodeAll(b, nil)
-}
 
 // unpacked is what was packed, nil after an error. All that it is called for share a decoder.
 func (s *statements) unpacked(b []byte) (raw []byte) {
@@ -115,10 +98,13 @@ func (s *statements) unpacked(b []byte) (raw []byte) {
 		return nil
 	}
 	if s.decoder == nil {
-		s.decoder = newDecoder()
+		var err error
+		if s.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest)); err != nil {
+			panic("sqlite: the options of zstd: " + err.Error())
+		}
 	}
 	if raw, s.err = s.decoder.DecodeAll(b, nil); s.err != nil {
-		s.err = damage("a block")
+		s.err = damage("a compressed part")
 	}
 	return raw
 }

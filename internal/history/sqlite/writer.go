@@ -144,7 +144,7 @@ func (w *Writer) begin(ctx context.Context) error {
 		w.note = note
 	}
 	w.prepared, w.lanes, w.scopes, w.known = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil
-	w.encoder = sources.NewEncoder(sources.EncoderOptions{})
+	w.encoder, w.packers.New = sources.NewEncoder(sources.EncoderOptions{}), func() any { return newPacker() }
 	if w.conn, err = db.Conn(ctx); err == nil && w.o.Group {
 		err = keepWAL(w.conn)
 	}
