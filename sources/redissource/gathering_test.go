@@ -67,15 +67,21 @@ func TestMessagesAreLeftUnreadOnlyWhileThereAreManyOfRenewals(t *testing.T) {
 	}
 }
 
-// TestAChangeAmongManyRenewalsIsToldAsOneAmongFew has an owner change while pushes are gathered.
-func TestAChangeAmongManyRenewalsIsToldAsOneAmongFew(t *testing.T) {
-	t.Parallel()
-	r := serve(t, localserver.RedisOptions{})
-	key := func(n int) string { return fmt.Sprintf("app:leader:%d", n%20) }
+// twentyLeaders watches leaders; key names the one of a number, counted round.
+func twentyLeaders(t *testing.T) (r *rig, key func(n int) string) {
+	t.Helper()
+	r = serve(t, localserver.RedisOptions{})
+	key = func(n int) string { return fmt.Sprintf("app:leader:%d", n%20) }
 	for n := range 20 {
 		r.do("SET", key(n), uuidA, "PX", "60000")
 	}
-	watch(t, r, Options{Selections: leaders()}).synced()
+	return watch(t, r, Options{Selections: leaders()}).synced(), key
+}
+
+// TestAChangeAmongManyRenewalsIsToldAsOneAmongFew has an owner change while pushes are gathered.
+func TestAChangeAmongManyRenewalsIsToldAsOneAmongFew(t *testing.T) {
+	t.Parallel()
+	r, key := twentyLeaders(t)
 	for round := range 3 {
 		r.Drain()
 		for n := range 10 * gatherAfter {
@@ -107,12 +113,7 @@ func TestAChangeAmongManyRenewalsIsToldAsOneAmongFew(t *testing.T) {
 // TestAChangeAmongUnreadMessagesIsToldInItsTime has owners change while messages stay unread until the next ping.
 func TestAChangeAmongUnreadMessagesIsToldInItsTime(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.RedisOptions{})
-	key := func(n int) string { return fmt.Sprintf("app:leader:%d", n%20) }
-	for n := range 20 {
-		r.do("SET", key(n), uuidA, "PX", "60000")
-	}
-	watch(t, r, Options{Selections: leaders()}).synced()
+	r, key := twentyLeaders(t)
 	for round := range 3 {
 		began := time.Now()
 		for n := 0; time.Since(began) < 2500*time.Millisecond; n++ {
