@@ -30,7 +30,8 @@
 //
 // While [Conn.Gather] is on, each Read waits for Release, for 25 ms at most, and the kernel tells the program
 // of what comes only from 64 kB on (SO_RCVLOWAT): else a socket wakes Go's poller for each message, whether a
-// Read waits for it or not. A Read that finds nothing after Release is woken by the first byte as ever.
+// Read waits for it or not. A Read that finds nothing after Release is woken by the first byte as ever, and one behind a
+// Read that filled its buffer does not wait: one Release lets through all that came before it.
 //
 // # Why these numbers
 //

@@ -11,6 +11,7 @@ import (
 type gate struct {
 	socket   syscall.RawConn // nil: unknown
 	shut     atomic.Bool
+	full     bool // the last Read filled its buffer: the next one does not wait
 	released chan struct{}
 }
 
@@ -41,10 +42,11 @@ func (g *gate) Release() {
 	}
 }
 
-// read reads from c. While the gate is shut it waits for Release first, and the kernel does not report that bytes
-// have come: each report would wake the program, although no Read waits for it.
-func (g *gate) read(c net.Conn, p []byte) (int, error) {
-	if g.shut.Load() {
+// read reads from c. While the gate is shut it waits for Release first, unless the Read before left something unread,
+// and the kernel does not report that bytes have come: each report would wake the program, although no Read waits
+// for it.
+func (g *gate) read(c net.Conn, p []byte) (n int, err error) {
+	if g.shut.Load() && !g.full {
 		g.tellFrom(muchAtOnce)
 		select {
 		case <-g.released:
@@ -52,7 +54,9 @@ func (g *gate) read(c net.Conn, p []byte) (int, error) {
 		}
 		g.tellFrom(1)
 	}
-	return c.Read(p)
+	n, err = c.Read(p)
+	g.full = n == len(p)
+	return n, err
 }
 
 // tellFrom makes the kernel report bytes of the socket only once so many wait.

@@ -9,8 +9,8 @@
 // connection is read all the time. It is pinged every 20 ms, or two round trips where that is more,
 // because only an answered ping proves how old a push can be. It is sent once a second after 30 s in which
 // nothing was pushed and nobody moved on the screen, and while the last one is not answered. While 200
-// renewals a second and nothing else are pushed over a link of a millisecond, it is pinged every 12 ms, and what was
-// pushed is read then and not as it comes: Go's poller would be woken by each message. A closed
+// renewals a second and nothing else are pushed over a link of a millisecond, what was pushed is read at each ping and
+// not as it comes: Go's poller would be woken by each message. A closed
 // connection is noticed at once, a silent one after Options.Silence.
 //
 // A source keeps at most 100,000 keys that a person named, by patterns too, and 12,000 that are

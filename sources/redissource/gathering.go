@@ -15,9 +15,8 @@ type gathering struct {
 
 const (
 	gatherAfter = 100                   // renewals, one after another
-	gatherFor   = 10 * time.Millisecond // well below sources.Promptness: a change that waits so long is still told at its instant
-	manyPushes  = 200                   // a second: from so many on, pings at a shorter pause cost less than they save
-	calmPause   = 12 * time.Millisecond // between two pings, and two looks for messages: a push is twice as old at most
+	gatherFor   = 15 * time.Millisecond // well below sources.Promptness: a change that waits so long is still told at its instant
+	manyPushes  = 200                   // a second: fewer are as well read one by one
 	nearest     = time.Millisecond      // over a longer round trip a push that waited would be too old
 )
 

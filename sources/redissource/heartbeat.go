@@ -113,18 +113,16 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 }
 
 // pingPause is the pause between two pings. It bounds how long a push can be late without
-// being found out, so it is below sources.Promptness; a link that is farther away is granted more.
+// being found out, and how long messages stay unread where pushes are gathered, so it is below sources.Promptness;
+// a link that is farther away is granted more.
 // While nothing happens, a ping a second is enough: the first change after that is known to that interval only.
 const pingPause = 20 * time.Millisecond
 
 // pause is the one before the next ping: longest at most.
 func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Duration {
 	usual := pingPause
-	switch {
-	case quiet:
+	if quiet {
 		usual = backoff.UntilTurn(now)
-	case p.gathers:
-		usual = calmPause
 	}
 	return min(max(usual, 2*p.trips.Shortest()), longest)
 }
