@@ -31,7 +31,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall quick test race truth incidents kills lint bench bench-idle fuzz golden shots release release-test deps clean
+.PHONY: help demo build install uninstall quick figures test race truth incidents kills lint bench bench-idle fuzz golden shots release release-test deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,13 @@ uninstall: ## remove what install put under PREFIX
 
 quick: ## before each commit: formatting, vet and the tests that need no server, in seconds (QUICKFLAGS=-count=1: uncached)
 	@GO="$(GO)" sh .ci/quick $(QUICKFLAGS)
+
+# The commit that `make figures` compares with: the last one before the tree was put in order.
+BEFORE := 9089e046^
+figures: ## print how large and how regular the tree is, beside what it was at the commit BEFORE
+	@set -e; d=$$(mktemp -d); trap 'rm -rf "$$d"' EXIT; mkdir "$$d/before"; ln -s "$$PWD" "$$d/now"; \
+	git archive $(BEFORE) | tar -x -C "$$d/before"; \
+	$(GO) run ./.ci/figures "$$d/before/" "$$d/now/"
 
 # Most tests wait more than they compute, so more of them run at once than there are cores.
 test: deps ## run all tests; says which packages took longest and which cases were run again
