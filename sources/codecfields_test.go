@@ -21,7 +21,7 @@ type filler struct {
 // omitted are the fields that no recording has; what a Keyframe has of a scope and what a Hub
 // keeps of an error have none of the others either.
 var omitted = map[string]bool{"Owner.Guard": true, "Waiter.Guard": true, "Input.State": true,
-	"scope.source": true, "Problem.Cause": true, "Problem.failure": true, "Keyframe.resume": true}
+	"scope.source": true, "Problem.Cause": true, "Problem.Failure": true, "Keyframe.resume": true}
 
 // most are the last values of what is counted up.
 var most = map[reflect.Type]uint64{

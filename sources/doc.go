@@ -21,10 +21,8 @@
 // the labels of Spec.Owners, and an error in it is reduced to its text and kind. A source
 // that tells its times without ([Primitive.OnWallClock], [Wall]) spares the copy that this takes.
 //
-// A source of one server keeps its goroutines and what they tell to Next in a [Link]. A
-// failure that servers of every kind can have is a [Failure], whose sentence exists once; a
-// [Contact] completes it to a [Problem], which says what went wrong, where, and what to do. No
-// sentence repeats a secret, or more than 300 bytes of what somebody else wrote.
+// What goes wrong with a source is a [Problem]: a sentence that says what, where, and what to do. What sources of every
+// kind need to connect, to pace their reads and to say such sentences is in package kit.
 //
 // # Events and states
 //

@@ -27,21 +27,7 @@ type Problem struct {
 	Cause   error // what happened; it may be for programs only, or nil
 	Refused bool  // only somebody else can change the outcome: it wraps ErrRefused
 	Login   bool  // what is refused is our user or password: it wraps ErrCredentials
-	failure Failure
-}
-
-// strange reports whether err is a Problem of a server that has not answered as one of its kind
-// does: it may be another.
-func strange(err error) bool {
-	var p *Problem
-	if !errors.As(err, &p) {
-		return false
-	}
-	switch p.failure {
-	case NoAnswer, ClosedAtOnce, Foreign, Lies, TLSFailed:
-		return true
-	}
-	return false
+	Failure Failure // which one it is, where a kit.Contact found one
 }
 
 // Passing returns a Problem of err, which may be nil, that may pass by itself.
@@ -85,3 +71,46 @@ func recordable(err error) *Problem {
 	}
 	return p
 }
+
+// Failure is what keeps a server from serving us, where that happens with servers of every
+// kind. Each has one sentence, which is completed by a Contact.
+type Failure uint8
+
+// The failures. Those up to Unopened are found while connecting.
+const (
+	NoHost         Failure = iota // its name is known to nobody
+	NoNameServer                  // nobody could be asked for its name
+	NothingListens                // the port is closed
+	NoSocket                      // there is no such Unix socket
+	NoRoute                       // packets do not get there
+	Forbidden                     // our own machine does not allow it
+	NoAnswer                      // nothing was ever heard
+	ClosedAtOnce                  // the connection ends before anything was heard
+	Foreign                       // something else than such a server answers
+	Other                         // a server of another kind listens there
+	Lies                          // it says what no such server would, which costs much to read
+	NoTLS                         // we speak TLS and the server does not
+	OnlyTLS                       // the other way round
+	TLSFailed                     // the handshake ends for a reason that only the server knows
+	Untrusted                     // its certificate is signed by somebody unknown
+	BadCertificate                // its certificate is not good for something else
+	Unopened                      // anything else
+
+	Silent  // no answer any more
+	Closed  // the server ended the connection
+	Broken  // anything else
+	GivenUp // by ourselves
+
+	NoPassword    // it wants one
+	WrongPassword // the one that we gave
+	NoSecret      // NoPassword where there are no users
+	WrongSecret   // WrongPassword there
+	WrongLogin    // the same of another kind of credentials
+	NotLetIn      // our user, whatever the password
+	NoRight       // a right is missing
+	NoDatabase    // the database that we name
+	Full          // it has no connection left
+	NotNow        // it starts, reads its data, or has too much to do
+	Stopping      // it stops, or somebody ended our session
+	Refuses       // anything else that it answers
+)

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// Promptness is how long ago the server can have sent a push, or the look before can be, for what is told to count as
+// told at its instant.
+const Promptness = 25 * time.Millisecond
+
 // lookPace is how far apart the looks at a scope are from an instant on; 0: writes are pushed.
 type lookPace struct {
 	from  time.Time

@@ -137,7 +137,7 @@ func (r *runner) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.spec.Connect,
 		fmt.Errorf("%w within %v", ErrSilent, r.spec.Connect))
 	defer cancel()
-	return guard(ctx, "connecting", func() error { return withContextCause(ctx, r.spec.Source.Connect(ctx)) })
+	return guard(ctx, "connecting", func() error { return WithContextCause(ctx, r.spec.Source.Connect(ctx)) })
 }
 
 func (r *runner) next(ctx context.Context) (c Change, err error) {
@@ -146,14 +146,14 @@ func (r *runner) next(ctx context.Context) (c Change, err error) {
 	err = guard(ctx, "reading", func() error {
 		var err error
 		c, err = r.spec.Source.Next(ctx)
-		return withContextCause(ctx, err)
+		return WithContextCause(ctx, err)
 	})
 	return c, err
 }
 
 // withContextCause adds why the context ended to the error that came of it. A sentence of the
 // source stays as it is.
-func withContextCause(ctx context.Context, err error) error {
+func WithContextCause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.Is(err, context.Cause(ctx)) {
 		return err
 	}

@@ -31,3 +31,17 @@ func TestTheRowOfARefIsThatOfTheStateGivenOrNone(t *testing.T) {
 		})
 	}
 }
+
+func TestARowOfAnotherStateIsRecordedSinceNever(t *testing.T) {
+	t.Parallel()
+	row, s := &Row{Primitive: &Primitive{}, Scope: 1}, &State{Scopes: make([]Scope, 1)}
+	if at := row.RecordedSince(s); !at.IsZero() {
+		t.Errorf("recorded since %v", at)
+	}
+	if at := row.OwnerTermsSince(s); !at.IsZero() {
+		t.Errorf("terms since %v", at)
+	}
+	if len(row.Unobserved(s)) > 0 || row.Fresh(s) {
+		t.Error("it is fresh, or was observed in part")
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"coordtop/internal/headless"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // What an examination ends with, and why.
@@ -89,7 +90,7 @@ func verdictOf(list []doctor.Report) error {
 	var bad []error
 	for _, r := range list {
 		worst := doctor.Worst(r.Checks)
-		why := map[sources.Grade]error{sources.CheckRefused: errDenied, sources.CheckFailed: errUnusable}[worst]
+		why := map[kit.Grade]error{kit.CheckRefused: errDenied, kit.CheckFailed: errUnusable}[worst]
 		if why == nil {
 			continue
 		}
@@ -136,8 +137,8 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 		r.Name, r.Address = format.Clean(of.Name, 100), format.Clean(of.Address, 300)
 		source, _ := specs[i].Source.(*configured)
 		if source == nil || source.inner.Load() == nil { // its password or its files cannot be read
-			r.Checks = []sources.Check{{Name: "options", Grade: sources.CheckFailed, Text: format.Clean(fmt.Sprint(of.Err), 600)}}
-		} else if x, ok := (*source.inner.Load()).(sources.Examiner); ok {
+			r.Checks = []kit.Check{{Name: "options", Grade: kit.CheckFailed, Text: format.Clean(fmt.Sprint(of.Err), 600)}}
+		} else if x, ok := (*source.inner.Load()).(kit.Examiner); ok {
 			spawn.Go(ctx, &examining, func() { r.Checks = doctor.Examine(ctx, x, s, of) })
 		}
 	}
@@ -146,7 +147,7 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 }
 
 // paths says which files and folders are used.
-func (st *settings) paths(c config.Config) (list []sources.Check) {
+func (st *settings) paths(c config.Config) (list []kit.Check) {
 	state := st.stateFolder()
 	below := func(name string) string {
 		if state == "" {
@@ -156,7 +157,7 @@ func (st *settings) paths(c config.Config) (list []sources.Check) {
 	}
 	path, _ := st.locate()
 	for _, used := range [][2]string{{"config", path}, {"state", state}, {"recording", st.historyPlace(c).Path}, {"audit", below(auditName)}, {"log", below(logName)}, {"cache", ""}} {
-		check := sources.Check{Name: used[0], Text: cmp.Or(format.Clean(used[1], 300), "none")}
+		check := kit.Check{Name: used[0], Text: cmp.Or(format.Clean(used[1], 300), "none")}
 		there := used[1]
 		for _, err := os.Stat(there); errors.Is(err, fs.ErrNotExist) && there != ""; _, err = os.Stat(there) {
 			there = filepath.Dir(there)
@@ -165,7 +166,7 @@ func (st *settings) paths(c config.Config) (list []sources.Check) {
 			check.Text += ", not there yet"
 		}
 		if used[0] != "config" && there != "" && unix.Access(there, unix.W_OK) != nil {
-			check.Grade, check.Text = sources.CheckWarned, check.Text+": cannot be written: set XDG_STATE_HOME to a folder of your own"
+			check.Grade, check.Text = kit.CheckWarned, check.Text+": cannot be written: set XDG_STATE_HOME to a folder of your own"
 		}
 		list = append(list, check)
 	}

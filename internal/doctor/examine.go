@@ -11,17 +11,18 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // Report has the checks of one source, or of the paths that are used.
 type Report struct {
-	Name    string          `json:"name"`
-	Address string          `json:"address,omitempty"`
-	Checks  []sources.Check `json:"checks"`
+	Name    string      `json:"name"`
+	Address string      `json:"address,omitempty"`
+	Checks  []kit.Check `json:"checks"`
 }
 
 // Worst is the worst grade of a list.
-func Worst(list []sources.Check) (worst sources.Grade) {
+func Worst(list []kit.Check) (worst kit.Grade) {
 	for _, c := range list {
 		worst = max(worst, c.Grade)
 	}
@@ -30,53 +31,53 @@ func Worst(list []sources.Check) (worst sources.Grade) {
 
 // Examine examines a source that is not connected any more. s is what was seen of all sources while it
 // was, and of is the status of this one, with an Err if it could not be watched.
-func Examine(ctx context.Context, x sources.Examiner, s *sources.State, of sources.SourceStatus) (list []sources.Check) {
+func Examine(ctx context.Context, x kit.Examiner, s *sources.State, of sources.SourceStatus) (list []kit.Check) {
 	endpoints, err := x.Endpoints()
 	if err != nil {
-		return []sources.Check{check("TLS", sources.CheckFailed, err.Error())}
+		return []kit.Check{check("TLS", kit.CheckFailed, err.Error())}
 	}
 	live := slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return c.Source == of.Name && c.Health == sources.HealthLive })
 	for _, e := range endpoints {
 		steps, failed := reach(ctx, e)
 		list = append(list, steps...)
 		if last := &list[len(list)-1]; failed && of.Err != nil && !live {
-			*last = check(last.Name, sources.CheckFailed, of.Err.Error())
+			*last = check(last.Name, kit.CheckFailed, of.Err.Error())
 			return list
 		}
 	}
 	refused, login := errors.Is(of.Err, sources.ErrRefused), errors.Is(of.Err, sources.ErrCredentials)
-	var found []sources.Check
+	var found []kit.Check
 	if of.Err == nil || live || refused && !login {
 		found, err = x.Examine(ctx)
 		list = append(list, found...)
 	}
-	name, grade, why := "answer", sources.GradeOf(err), cmp.Or(of.Err, err)
+	name, grade, why := "answer", kit.GradeOf(err), cmp.Or(of.Err, err)
 	switch {
 	case login:
-		name, grade = "login", sources.CheckRefused
-	case refused && (len(found) > 0 || grade == sources.CheckRefused): // it let us in
-		name, grade = "watch", sources.CheckRefused
+		name, grade = "login", kit.CheckRefused
+	case refused && (len(found) > 0 || grade == kit.CheckRefused): // it let us in
+		name, grade = "watch", kit.CheckRefused
 	}
-	if why != nil && !(live && Worst(found) > sources.CheckWarned) { // else it says so of one of its servers
+	if why != nil && !(live && Worst(found) > kit.CheckWarned) { // else it says so of one of its servers
 		list = append(list, check(name, grade, why.Error()))
 	}
 	return append(list, seen(s, of.Name, list)...)
 }
 
 // check cleans what a server may have said.
-func check(name string, grade sources.Grade, text string) sources.Check {
-	return sources.Check{Name: name, Grade: grade, Text: format.Clean(strings.TrimSpace(text), 600)}
+func check(name string, grade kit.Grade, text string) kit.Check {
+	return kit.Check{Name: name, Grade: grade, Text: format.Clean(strings.TrimSpace(text), 600)}
 }
 
 // seen turns what the scopes of a source told into checks. Warnings that known has already are left out.
-func seen(s *sources.State, source string, known []sources.Check) (list []sources.Check) {
+func seen(s *sources.State, source string, known []kit.Check) (list []kit.Check) {
 	for _, c := range s.Scopes {
 		if c.Source != source || c.Health == sources.HealthConnecting {
 			continue
 		}
-		add := func(name string, grade sources.Grade, text string) {
+		add := func(name string, grade kit.Grade, text string) {
 			what, _, _ := strings.Cut(text, ":") // behind that ports may differ
-			if twice := func(other sources.Check) bool { return strings.HasPrefix(other.Text, what) }; name != "note" || !slices.ContainsFunc(known, twice) {
+			if twice := func(other kit.Check) bool { return strings.HasPrefix(other.Text, what) }; name != "note" || !slices.ContainsFunc(known, twice) {
 				list = append(list, check(name, grade, strings.TrimPrefix(c.Name+": ", ": ")+text))
 			}
 		}
@@ -84,19 +85,19 @@ func seen(s *sources.State, source string, known []sources.Check) (list []source
 		if c.About.Sampling > 0 {
 			how = c.About.Mode + ", a look every " + format.Precise(c.About.Sampling)
 		}
-		add("changes", sources.CheckPassed, how)
+		add("changes", kit.CheckPassed, how)
 		if c.About.Version != "" {
-			add("version", sources.CheckPassed, c.About.Version+" "+c.About.Role)
+			add("version", kit.CheckPassed, c.About.Version+" "+c.About.Role)
 		}
 		if c.About.RoundTrip > 0 {
-			add("latency", sources.CheckPassed, format.Precise(c.About.RoundTrip))
+			add("latency", kit.CheckPassed, format.Precise(c.About.RoundTrip))
 		}
 		for _, text := range c.About.Warnings {
-			add("note", sources.CheckWarned, text)
+			add("note", kit.CheckWarned, text)
 		}
-		if grade := sources.CheckWarned; !c.Whole() {
+		if grade := kit.CheckWarned; !c.Whole() {
 			if c.About.Partial == sources.Refused {
-				grade = sources.CheckRefused
+				grade = kit.CheckRefused
 			}
 			add("listing", grade, cmp.Or(c.About.LeftOut, "not whole in time: give it longer with --timeout"))
 		}

@@ -13,16 +13,16 @@ import (
 
 	"coordtop/internal/address"
 	"coordtop/internal/format"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // reach finds out how far an address can be reached. Where that fails, the last check is about it: a
 // warning, as another address may do.
-func reach(ctx context.Context, e sources.Endpoint) (list []sources.Check, failed bool) {
+func reach(ctx context.Context, e kit.Endpoint) (list []kit.Check, failed bool) {
 	step := func(name, text string, err error) bool {
-		c := check(name, sources.CheckPassed, text)
+		c := check(name, kit.CheckPassed, text)
 		if err != nil {
-			c = check(name, sources.CheckWarned, err.Error())
+			c = check(name, kit.CheckWarned, err.Error())
 		}
 		list = append(list, c)
 		return err == nil
@@ -50,7 +50,7 @@ func reach(ctx context.Context, e sources.Endpoint) (list []sources.Check, faile
 }
 
 // secure begins TLS, and returns what was agreed on.
-func secure(ctx context.Context, conn net.Conn, e sources.Endpoint, host string) (text string, err error) {
+func secure(ctx context.Context, conn net.Conn, e kit.Endpoint, host string) (text string, err error) {
 	if e.TLS == nil {
 		return "none: plain text", nil
 	}

@@ -5,25 +5,25 @@ import (
 
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/format"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
-// Endpoints is sources.Examiner.
-func (s *Source) Endpoints() (list []sources.Endpoint, err error) {
+// Endpoints is kit.Examiner.
+func (s *Source) Endpoints() (list []kit.Endpoint, err error) {
 	dialers, err := s.o.Client.Dialers()
 	for _, d := range dialers {
-		list = append(list, sources.Endpoints(d.TLS, d.Addr)...)
+		list = append(list, kit.Endpoints(d.TLS, d.Addr)...)
 	}
 	return list, err
 }
 
-// Examine is sources.Examiner. Of several servers each is examined.
-func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) {
+// Examine is kit.Examiner. Of several servers each is examined.
+func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	dialers, err := s.o.Client.Dialers()
 	for _, d := range dialers {
 		pings, stats, err := examine(ctx, d)
 		if err = Explain(err, s.o.Client, d.Addr, true); err != nil {
-			list = append(list, sources.Check{Name: "login", Grade: sources.GradeOf(err), Text: err.Error(), Lost: "the keys of " + d.Addr})
+			list = append(list, kit.Check{Name: "login", Grade: kit.GradeOf(err), Text: err.Error(), Lost: "the keys of " + d.Addr})
 			continue
 		}
 		login, ping := "with our auth token", "ping"
@@ -33,8 +33,8 @@ func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) 
 		if !pings {
 			ping = "ping is unknown, as before version 1.14, and not needed"
 		}
-		list = append(list, sources.Check{Name: "login", Text: login + " at " + d.Addr}, sources.Check{Name: "right", Text: "stats, answered in " + format.Precise(stats.Answered.Sub(stats.Asked))},
-			sources.Check{Name: "right", Text: ping})
+		list = append(list, kit.Check{Name: "login", Text: login + " at " + d.Addr}, kit.Check{Name: "right", Text: "stats, answered in " + format.Precise(stats.Answered.Sub(stats.Asked))},
+			kit.Check{Name: "right", Text: ping})
 	}
 	return list, err
 }

@@ -8,10 +8,11 @@ import (
 	"coordtop/internal/identify"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // words are dflockd's. Nobody changes them.
-var words = sources.Words{
+var words = kit.Words{
 	Product: string(identify.Dflockd), NoTLS: "write dflockd:// instead of dflockds://", OnlyTLS: "write dflockds:// instead of dflockd://",
 	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",
 	Password: "it with password_env, password_file or in the URL", Full: "its --max-connections",
@@ -23,7 +24,7 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	c := sources.Contact{
+	c := kit.Contact{
 		Words: words, Where: addr, Secrets: []string{o.Secret}, TLS: o.TLS != nil, Opening: opening, Silence: o.AnswerTimeout,
 	}
 	if silence, ok := errors.AsType[dflockwire.Silence](err); ok {

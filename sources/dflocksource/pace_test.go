@@ -9,7 +9,7 @@ import (
 
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/dflockwire"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // TestPaceFollowsChangesTheScreenAndTheCost also looks that no pause comes near the 23 s after which
@@ -32,7 +32,7 @@ func TestPaceFollowsChangesTheScreenAndTheCost(t *testing.T) {
 		"looks that cost, and a row": {{20 * time.Second, 100 * ms, false, true, 2 * time.Second}},
 		"looks that cost very much":  {{20 * time.Second, 2 * time.Second, true, true, 5 * time.Second}},
 	} {
-		p := sources.Pace{Min: 500 * ms, Max: 5 * time.Second}
+		p := kit.Pace{Min: 500 * ms, Max: 5 * time.Second}
 		for _, l := range looks {
 			at := begin.Add(l.after)
 			if p.AddCost(l.cost); l.moved {

@@ -8,6 +8,7 @@ import (
 	"coordtop/internal/backoff"
 	"coordtop/internal/dflockwire"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // server is one server while a link lives.
@@ -15,7 +16,7 @@ type server struct {
 	link      *link
 	table     *table
 	dialer    dflockwire.Dialer
-	pace      sources.Pace
+	pace      kit.Pace
 	conn      *dflockwire.Conn // nil: not connected
 	err       error            // a Problem: why it is not
 	pings     bool             // it knows the command

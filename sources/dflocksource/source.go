@@ -9,6 +9,7 @@ import (
 	"coordtop/internal/identify"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // Source watches servers. It implements sources.Source, sources.Focuser, which makes the
@@ -17,13 +18,13 @@ type Source struct {
 	o      Options
 	tables []*table // of the servers, in their order; used by their goroutines while a link lives
 
-	sources.Connector
-	sources.Hints
+	kit.Connector
+	kit.Hints
 }
 
 var (
 	_ sources.Source    = (*Source)(nil)
-	_ sources.Examiner  = (*Source)(nil)
+	_ kit.Examiner      = (*Source)(nil)
 	_ sources.Focuser   = (*Source)(nil)
 	_ sources.Refresher = (*Source)(nil)
 )
@@ -39,7 +40,7 @@ func New(o Options) (*Source, error) {
 	for _, addr := range o.Client.Servers {
 		s.tables = append(s.tables, newTable(&s.o, addr))
 	}
-	s.Connector = sources.Connector{
+	s.Connector = kit.Connector{
 		Product: identify.Dflockd, Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, o.Client.Servers[0], opening) },
 	}
@@ -51,7 +52,7 @@ func New(o Options) (*Source, error) {
 
 // link is one life of the connections to all servers.
 type link struct {
-	*sources.ScopedLink
+	*kit.ScopedLink
 	source  *Source
 	servers []*server
 	up      atomic.Int32 // how many servers are connected
@@ -59,15 +60,15 @@ type link struct {
 
 // dial connects to every server and starts the goroutine of each. It fails where none can be
 // reached.
-func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
-	l := &link{ScopedLink: sources.NewScopedLink(ctx), source: s}
+func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
+	l := &link{ScopedLink: kit.NewScopedLink(ctx), source: s}
 	dialers, err := s.o.Client.Dialers() // the certificates may be new
 	if err != nil {
 		return nil, err
 	}
 	var dialing sync.WaitGroup
 	for i, t := range s.tables {
-		each := &server{link: l, table: t, dialer: dialers[i], pace: sources.Pace{Min: s.o.PollMin, Max: s.o.PollMax}}
+		each := &server{link: l, table: t, dialer: dialers[i], pace: kit.Pace{Min: s.o.PollMin, Max: s.o.PollMax}}
 		l.servers = append(l.servers, each)
 		spawn.Go(ctx, &dialing, func() { each.connect(ctx) })
 	}

@@ -18,6 +18,7 @@ import (
 	"coordtop/internal/localserver"
 	"coordtop/internal/pgwire"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // BenchmarkPoll measures what one look costs: ours, and the one wide join of pg_locks with
@@ -81,7 +82,7 @@ func (r *rig) benchOurs(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		table, _ = table.compare(n, sources.OnScreen{})
+		table, _ = table.compare(n, kit.OnScreen{})
 		spare, last = last, n
 	}
 	look() // the first tells everything

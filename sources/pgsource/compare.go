@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // lookDiff is the comparison of a look with the table before it, while it is made.
 type lookDiff struct {
 	before, after *lockTable // after is being made
 	s             *snapshot
-	focus         sources.OnScreen
+	focus         kit.OnScreen
 	entries       []entry // by ident
 	pids          map[uint32]bool
 
@@ -57,7 +58,7 @@ const (
 
 // compare returns the table after a look, and what the look changed. It changes none of its
 // arguments, but notes the names of databases in the rows of s.
-func (t *lockTable) compare(s *snapshot, f sources.OnScreen) (*lockTable, lookResult) {
+func (t *lockTable) compare(s *snapshot, f kit.OnScreen) (*lockTable, lookResult) {
 	after := *t
 	after.looks++
 	after.sent, after.got, after.answered, after.fresh = s.sent, s.got, s.clock.server, false

@@ -10,6 +10,7 @@ import (
 
 	"coordtop/coord/pgcoord"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // bench is a table that is compared with looks made by hand. A look takes a millisecond; the
@@ -18,7 +19,7 @@ type bench struct {
 	*lockTable
 	t     *testing.T
 	now   time.Time
-	focus sources.OnScreen
+	focus kit.OnScreen
 
 	evicted map[evictedKey]eviction // announced before the next look
 }

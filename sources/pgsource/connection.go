@@ -11,6 +11,7 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/pgwire"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
@@ -18,7 +19,7 @@ var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 // connection is the one that looks, for as long as it lives. The one that listens may come and
 // go meanwhile: looking is the truth.
 type connection struct {
-	*sources.Link
+	*kit.Link
 	*pgwire.Conn
 	o             *Options
 	config        *pgconn.Config
@@ -34,7 +35,7 @@ type connection struct {
 // dial makes a connection that is ready to look. ctx bounds the dialling only. The caller must
 // close it.
 func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *selection) (*connection, error) {
-	l := &connection{Link: sources.NewLink(ctx), o: o, config: config, known: &pgwire.Known{}, all: selected.all}
+	l := &connection{Link: kit.NewLink(ctx), o: o, config: config, known: &pgwire.Known{}, all: selected.all}
 	var err error
 	if l.Conn, err = l.open(ctx, nil); err != nil {
 		return nil, err

@@ -13,16 +13,16 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/identify"
 	"coordtop/internal/pgwire"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
-// Endpoints is sources.Examiner: each server once, with the TLS that is tried first.
-func (s *Source) Endpoints() (list []sources.Endpoint, err error) {
+// Endpoints is kit.Examiner: each server once, with the TLS that is tried first.
+func (s *Source) Endpoints() (list []kit.Endpoint, err error) {
 	first := &pgconn.FallbackConfig{Host: s.config.Host, Port: s.config.Port, TLSConfig: s.config.TLSConfig}
 	for _, f := range append([]*pgconn.FallbackConfig{first}, s.config.Fallbacks...) {
 		_, address := pgconn.NetworkAddress(f.Host, f.Port)
 		if len(list) == 0 || list[len(list)-1].Address != address {
-			list = append(list, sources.Endpoint{Address: address, TLS: f.TLSConfig, Hello: identify.SSLRequest, Optional: !onlyTLS(s.config)})
+			list = append(list, kit.Endpoint{Address: address, TLS: f.TLSConfig, Hello: identify.SSLRequest, Optional: !onlyTLS(s.config)})
 		}
 	}
 	return list, nil
@@ -31,28 +31,28 @@ func (s *Source) Endpoints() (list []sources.Endpoint, err error) {
 // privilege is something that our role may do or not.
 type privilege struct {
 	name, asks string // asks is SQL
-	grade      sources.Grade
+	grade      kit.Grade
 	lost, fix  string // in fix %s stands for the role
 }
 
 func privileges() []privilege {
 	view := func(name string) string { return "pg_catalog.has_table_privilege('pg_catalog." + name + "', 'select')" }
 	return []privilege{
-		{"sessions of other roles (pg_monitor)", "pg_catalog.pg_has_role('pg_read_all_stats', 'usage')", sources.CheckWarned,
+		{"sessions of other roles (pg_monitor)", "pg_catalog.pg_has_role('pg_read_all_stats', 'usage')", kit.CheckWarned,
 			"addresses, ages, states and queries of other roles' sessions; without their age they cannot be ended either", "GRANT pg_monitor TO %s"},
-		{"pg_terminate_backend (pg_signal_backend)", "pg_catalog.pg_has_role('pg_signal_backend', 'usage')", sources.CheckWarned,
+		{"pg_terminate_backend (pg_signal_backend)", "pg_catalog.pg_has_role('pg_signal_backend', 'usage')", kit.CheckWarned,
 			"ending what other roles' sessions own or wait for", "GRANT pg_signal_backend TO %s"},
-		{"pg_locks", view("pg_locks"), sources.CheckRefused, "all locks", "GRANT SELECT ON pg_catalog.pg_locks TO %s"},
-		{"pg_stat_activity", view("pg_stat_activity"), sources.CheckRefused, "all owners", "GRANT SELECT ON pg_catalog.pg_stat_activity TO %s"},
-		{"prepared transactions (pg_prepared_xacts)", view("pg_prepared_xacts"), sources.CheckWarned,
+		{"pg_locks", view("pg_locks"), kit.CheckRefused, "all locks", "GRANT SELECT ON pg_catalog.pg_locks TO %s"},
+		{"pg_stat_activity", view("pg_stat_activity"), kit.CheckRefused, "all owners", "GRANT SELECT ON pg_catalog.pg_stat_activity TO %s"},
+		{"prepared transactions (pg_prepared_xacts)", view("pg_prepared_xacts"), kit.CheckWarned,
 			"locks of prepared transactions", "GRANT SELECT ON pg_catalog.pg_prepared_xacts TO %s"},
-		{"pg_blocking_pids", "pg_catalog.has_function_privilege('pg_catalog.pg_blocking_pids(integer)', 'execute')", sources.CheckWarned,
+		{"pg_blocking_pids", "pg_catalog.has_function_privilege('pg_catalog.pg_blocking_pids(integer)', 'execute')", kit.CheckWarned,
 			"the server's own order of a queue: it is inferred", "GRANT EXECUTE ON FUNCTION pg_catalog.pg_blocking_pids TO %s"},
 	}
 }
 
-// Examine is sources.Examiner.
-func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) {
+// Examine is kit.Examiner.
+func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	conn, err := pgwire.Open(ctx, pgwire.Options{Config: s.config, Dial: s.o.Dial})
 	if err != nil {
 		return nil, s.Explain(err, true)
@@ -62,7 +62,7 @@ func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) 
 	return list, s.Explain(err, true)
 }
 
-func examine(ctx context.Context, conn *pgwire.Conn) (list []sources.Check, err error) {
+func examine(ctx context.Context, conn *pgwire.Conn) (list []kit.Check, err error) {
 	if err := conn.ReadOnly(ctx, clientName); err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ func examine(ctx context.Context, conn *pgwire.Conn) (list []sources.Check, err 
 	sent := time.Now()
 	row, err := conn.One(ctx, sql)
 	got := time.Now()
-	list = append(list, sources.Check{Name: "login", Text: "as " + format.Clean(server.user, 63) + ", database " + format.Clean(server.database, 63)})
+	list = append(list, kit.Check{Name: "login", Text: "as " + format.Clean(server.user, 63) + ", database " + format.Clean(server.database, 63)})
 	if err != nil {
 		return list, pgwire.Because(ctx, "asking for the rights of our role", err)
 	}
 	for i, p := range privileges() {
-		c := sources.Check{Name: "right", Text: p.name}
+		c := kit.Check{Name: "right", Text: p.name}
 		if row.Text(1+i) != "t" {
 			c.Grade, c.Text, c.Lost, c.Fix = p.grade, p.name+" missing", p.lost, fmt.Sprintf(p.fix, pgwire.Identifier(format.Clean(server.user, 63)))
 			if strings.Contains(p.fix, "pg_monitor") {
@@ -92,9 +92,9 @@ func examine(ctx context.Context, conn *pgwire.Conn) (list []sources.Check, err 
 		list = append(list, c)
 	}
 	micros, err := strconv.ParseInt(row.Text(0), 10, 64)
-	between := sources.Check{Name: "between", Text: cmp.Or(server.between(), conn.NAT())}
-	if between.Grade = sources.CheckWarned; between.Text == "" {
-		between.Grade, between.Text = sources.CheckPassed, "no pooler, and nothing changes our address on the way"
+	between := kit.Check{Name: "between", Text: cmp.Or(server.between(), conn.NAT())}
+	if between.Grade = kit.CheckWarned; between.Text == "" {
+		between.Grade, between.Text = kit.CheckPassed, "no pooler, and nothing changes our address on the way"
 	}
-	return append(list, between, sources.CheckClock(time.UnixMicro(micros), sent, got)), err
+	return append(list, between, kit.CheckClock(time.UnixMicro(micros), sent, got)), err
 }

@@ -10,6 +10,7 @@ import (
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 type meaning struct {
@@ -39,7 +40,7 @@ var meanings = []meaning{
 const stateProtocol = "08P01"
 
 // words are Postgres'. Nobody changes them.
-var words = sources.Words{
+var words = kit.Words{
 	Product: "a Postgres server", NoTLS: "write sslmode=disable, or let the server have some (ssl = on)", OnlyTLS: "write sslmode=require",
 	Authority: "sslrootcert", Certificate: "sslcert and sslkey",
 	Password: "it with password_env, password_file or in the URL", Full: "max_connections and the limit of the role",
@@ -82,7 +83,7 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	e := sources.Contact{
+	e := kit.Contact{
 		Words: words, Where: strings.Join(pgwire.Hosts(c), ", "), User: c.User, Database: c.Database,
 		Secrets: secrets(c), TLS: onlyTLS(c), Opening: opening, Silence: answerLimit,
 	}
@@ -133,7 +134,7 @@ func onlyTLS(c *pgconn.Config) bool {
 }
 
 // reply is about what the server answered.
-func reply(contact sources.Contact, err error, r *pgconn.PgError) error {
+func reply(contact kit.Contact, err error, r *pgconn.PgError) error {
 	i := slices.IndexFunc(meanings, func(m meaning) bool { return strings.HasPrefix(r.Code, m.state) })
 	m, text := meanings[i], "SQLSTATE "+r.Code
 	if m.said {

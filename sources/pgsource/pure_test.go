@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 func TestPaceFollowsWhatHappensAndWhatItCosts(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	usual := pace{Pace: sources.Pace{Min: 250 * time.Millisecond, Max: 5 * time.Second, Cost: time.Millisecond}}
+	usual := pace{Pace: kit.Pace{Min: 250 * time.Millisecond, Max: 5 * time.Second, Cost: time.Millisecond}}
 	with := func(change func(*pace)) pace {
 		p := usual
 		change(&p)
@@ -41,7 +42,7 @@ func TestPaceFollowsWhatHappensAndWhatItCosts(t *testing.T) {
 
 func TestOnlySlowLooksInARowAreCostly(t *testing.T) {
 	t.Parallel()
-	p := pace{Pace: sources.Pace{Min: 250 * time.Millisecond, Max: 5 * time.Second}}
+	p := pace{Pace: kit.Pace{Min: 250 * time.Millisecond, Max: 5 * time.Second}}
 	for i, c := range []struct{ took, want time.Duration }{
 		{time.Millisecond, 250 * time.Millisecond}, {10 * time.Second, 250 * time.Millisecond}, // a stall
 		{time.Millisecond, 250 * time.Millisecond},

@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/identify"
 	"coordtop/internal/pgwire"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // Source watches one server. It implements sources.Source, sources.Refresher and
@@ -24,13 +25,13 @@ type Source struct {
 	selected *selection
 	last     *watcher // of the last connection: its table and calls outlive it
 
-	sources.Connector
-	sources.Hints
+	kit.Connector
+	kit.Hints
 }
 
 var (
 	_ sources.Source    = (*Source)(nil)
-	_ sources.Examiner  = (*Source)(nil)
+	_ kit.Examiner      = (*Source)(nil)
 	_ sources.Focuser   = (*Source)(nil)
 	_ sources.Refresher = (*Source)(nil)
 )
@@ -62,7 +63,7 @@ func New(o Options) (*Source, error) {
 	}
 	s := &Source{o: o, config: config, notes: notes, selected: selected}
 	s.last = &watcher{table: &lockTable{o: &s.o, names: names}, calls: &callTimes{most: blockingMost}}
-	s.Connector = sources.Connector{
+	s.Connector = kit.Connector{
 		Product: identify.Postgres, Address: address(&o, config), Dial: s.dial,
 		Explain: func(err error, opening bool) error { return explain(err, config, opening) },
 	}
@@ -70,12 +71,12 @@ func New(o Options) (*Source, error) {
 }
 
 // dial logs in, finds out whether a pooler is between us and the server, and starts the watcher.
-func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
+func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	l, err := dial(ctx, &s.o, s.config, s.selected)
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{connection: l, notes: s.notes, table: s.last.table, calls: s.last.calls, hints: &s.Hints, pace: pace{Pace: sources.Pace{Min: s.o.PollMin, Max: s.o.PollMax}}}
+	w := &watcher{connection: l, notes: s.notes, table: s.last.table, calls: s.last.calls, hints: &s.Hints, pace: pace{Pace: kit.Pace{Min: s.o.PollMin, Max: s.o.PollMax}}}
 	s.last = w
 	l.Start(w.run)
 	if w.mayListen() {

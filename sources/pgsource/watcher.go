@@ -8,6 +8,7 @@ import (
 	"coordtop/internal/backoff"
 	"coordtop/internal/pgwire"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // watcher looks again and again and publishes what differs. It is one goroutine.
@@ -16,9 +17,9 @@ type watcher struct {
 	notes []string // about parameters of the URL
 	table *lockTable
 	calls *callTimes
-	hints *sources.Hints // of the source
+	hints *kit.Hints // of the source
 	pace  pace
-	focus sources.OnScreen
+	focus kit.OnScreen
 
 	last   *snapshot     // nil: this connection has not looked yet
 	spare  *snapshot     // whose memory can be used again
@@ -169,8 +170,8 @@ func (w *watcher) eager() bool { return w.focus.Selected.Name != "" || w.table.w
 
 // pace says how often to look (facts/postgres.md, 3.3).
 type pace struct {
-	sources.Pace     // its Cost is without the way to the server
-	rows         int // of pg_locks in the last look
+	kit.Pace     // its Cost is without the way to the server
+	rows     int // of pg_locks in the last look
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"coordtop/internal/localserver"
 	"coordtop/internal/raced"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // burst returns how many locks go at once.
@@ -96,7 +97,7 @@ func TestABacklogIsReadWithoutARest(t *testing.T) {
 			w.keys[name].denied = true // it needs no answer of a server
 			w.inbox.add(name, w.heartbeat.notice(time.Now()), "")
 		}
-		w.link.Link = sources.NewLink(t.Context())
+		w.link.Link = kit.NewLink(t.Context())
 		defer w.Link.Close()
 		start := time.Now()
 		for !w.inbox.oldest().IsZero() {
@@ -115,7 +116,7 @@ func TestABacklogIsReadWithoutARest(t *testing.T) {
 func TestNoRowIsBelievedWhosePushIsUnreadForLong(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.link.Link = sources.NewLink(t.Context())
+	w.link.Link = kit.NewLink(t.Context())
 	k := newKey("app:lock:x", rule{})
 	k.denied = true // it needs no answer of a server
 	w.keys[k.name] = k

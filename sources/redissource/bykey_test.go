@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/localserver"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // scattered are keys that have no prefix in common.
@@ -264,7 +265,7 @@ func TestPushesWithoutAChangeAreCountedByKey(t *testing.T) {
 func TestALostPushArmsItsKeyAgain(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.link.Link = sources.NewLink(t.Context())
+	w.link.Link = kit.NewLink(t.Context())
 	defer w.Link.Close()
 	w.push = &pushConn{mode: modeTracking, byKey: true}
 	k := newKey("a:leader:x", rule{})

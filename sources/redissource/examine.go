@@ -15,20 +15,20 @@ import (
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/format"
 	"coordtop/internal/glob"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
-// Endpoints is sources.Examiner: the server, or the Sentinels.
-func (s *Source) Endpoints() ([]sources.Endpoint, error) {
+// Endpoints is kit.Examiner: the server, or the Sentinels.
+func (s *Source) Endpoints() ([]kit.Endpoint, error) {
 	options, _, err := rediscoord.NewServer(s.o.Client)
 	if err != nil {
 		return nil, err
 	}
-	return sources.Endpoints(options.TLSConfig, s.o.Client.Addrs...), nil
+	return kit.Endpoints(options.TLSConfig, s.o.Client.Addrs...), nil
 }
 
-// Examine is sources.Examiner. A command that the user may not use makes an entry in the ACL LOG.
-func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) {
+// Examine is kit.Examiner. A command that the user may not use makes an entry in the ACL LOG.
+func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	d, err := newDialer(s.o.Client)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) 
 	e := &examination{link: newLink(ctx, &s.o, s.selected, d), user: format.Clean(cmp.Or(s.o.Client.User, "default"), 100)}
 	defer e.Close()
 	if err = e.enter(ctx); err == nil {
-		e.add("login", sources.CheckPassed, "as "+e.user)
+		e.add("login", kit.CheckPassed, "as "+e.user)
 		err = e.run(ctx)
 	}
 	return e.list, s.Explain(e.ofMaster(err), true)
@@ -49,11 +49,11 @@ type examination struct {
 	key  string // what is tried
 	real bool   // it exists, and it may be read or it is known that none may
 	fix  string // how the right to it is given
-	list []sources.Check
+	list []kit.Check
 }
 
-func (e *examination) add(name string, grade sources.Grade, text string) {
-	e.list = append(e.list, sources.Check{Name: name, Grade: grade, Text: text})
+func (e *examination) add(name string, grade kit.Grade, text string) {
+	e.list = append(e.list, kit.Check{Name: name, Grade: grade, Text: text})
 }
 
 // unused is a name that no key has: what is asked of it reads nobody's data.
@@ -63,7 +63,7 @@ const unused = "coordtop-doctor"
 // for a key.
 type right struct {
 	commands string
-	grade    sources.Grade // where one is refused
+	grade    kit.Grade // where one is refused
 	lost     string
 	needed   bool
 }
@@ -71,18 +71,18 @@ type right struct {
 func (s *selection) rights() []right {
 	patterns, wildcards := s.guess || len(s.globs) > 0, s.guess || !s.pushPlan(nil).all
 	return []right{
-		{"ping", sources.CheckRefused, "everything", true},
-		{"scan 0 COUNT 1", sources.CheckRefused, "keys that are not named one by one", patterns},
-		{"pttl KEY, strlen KEY, getrange KEY 0 0", sources.CheckRefused, "all owners", true},
-		{"client|tracking ON BCAST PREFIX " + unused, sources.CheckWarned, "changes at their instant: keys are polled, unless keyspace events tell them", true},
-		{"client|id, client|caching YES", sources.CheckWarned, "pushes of keys whose pattern begins with a wildcard", wildcards},
-		{"type KEY, hlen KEY, hgetall KEY, object|encoding KEY", sources.CheckWarned, "locks that are kept in hashes, as those of Redisson", true},
-		{"zcard KEY, zrange KEY 0 0", sources.CheckWarned, "locks and semaphores that are kept in sorted sets", true},
-		{"lrange KEY 0 0, llen KEY, hget KEY x, pubsub|numsub " + unused, sources.CheckWarned, "who waits, fences and free permits, where a library tells them", true},
-		{"info server, role", sources.CheckWarned, "version, latency, clock, restarts and whether this is a replica", true},
-		{"dbsize", sources.CheckWarned, "how many keys there are", s.guess},
-		{"client|setname " + clientName + ", client|no-touch ON", sources.CheckWarned, "our name in CLIENT LIST, and reading that does not count as use", true},
-		{"client|info", sources.CheckWarned, "whether a proxy or NAT stands between", true},
+		{"ping", kit.CheckRefused, "everything", true},
+		{"scan 0 COUNT 1", kit.CheckRefused, "keys that are not named one by one", patterns},
+		{"pttl KEY, strlen KEY, getrange KEY 0 0", kit.CheckRefused, "all owners", true},
+		{"client|tracking ON BCAST PREFIX " + unused, kit.CheckWarned, "changes at their instant: keys are polled, unless keyspace events tell them", true},
+		{"client|id, client|caching YES", kit.CheckWarned, "pushes of keys whose pattern begins with a wildcard", wildcards},
+		{"type KEY, hlen KEY, hgetall KEY, object|encoding KEY", kit.CheckWarned, "locks that are kept in hashes, as those of Redisson", true},
+		{"zcard KEY, zrange KEY 0 0", kit.CheckWarned, "locks and semaphores that are kept in sorted sets", true},
+		{"lrange KEY 0 0, llen KEY, hget KEY x, pubsub|numsub " + unused, kit.CheckWarned, "who waits, fences and free permits, where a library tells them", true},
+		{"info server, role", kit.CheckWarned, "version, latency, clock, restarts and whether this is a replica", true},
+		{"dbsize", kit.CheckWarned, "how many keys there are", s.guess},
+		{"client|setname " + clientName + ", client|no-touch ON", kit.CheckWarned, "our name in CLIENT LIST, and reading that does not count as use", true},
+		{"client|info", kit.CheckWarned, "whether a proxy or NAT stands between", true},
 	}
 }
 
@@ -115,7 +115,7 @@ func (e *examination) try(ctx context.Context, r right) error {
 	if !r.needed {
 		return nil
 	}
-	c := sources.Check{Name: "right"}
+	c := kit.Check{Name: "right"}
 	var missing []string
 	for command := range strings.SplitSeq(r.commands, ", ") {
 		words := strings.Fields(command)
@@ -140,7 +140,7 @@ func (e *examination) try(ctx context.Context, r right) error {
 		if c.Text += " missing"; strings.Contains(r.commands, "KEY") {
 			c.Text, c.Fix = c.Text+", as tried on "+format.Clean(e.key, 200), c.Fix+format.Clean(e.fix, 200)
 			if !e.real && len(missing) == strings.Count(r.commands, "KEY") {
-				c.Grade = sources.CheckWarned // it may be only this name that is denied
+				c.Grade = kit.CheckWarned // it may be only this name that is denied
 			}
 		}
 	}
@@ -160,11 +160,11 @@ func (e *examination) events(ctx context.Context) error {
 		return err
 	case c != nil:
 		c.close()
-		e.add("events", sources.CheckPassed, "keyspace events can be subscribed to")
+		e.add("events", kit.CheckPassed, "keyspace events can be subscribed to")
 	case e.refusals().Refused("client|tracking") != nil:
-		e.add("events", sources.CheckWarned, why)
+		e.add("events", kit.CheckWarned, why)
 	default:
-		e.add("events", sources.CheckPassed, "not needed while tracking works: "+why)
+		e.add("events", kit.CheckPassed, "not needed while tracking works: "+why)
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (e *examination) server(ctx context.Context) error {
 	sent := time.Now()
 	info, err := e.info("server")
 	if micros, bad := strconv.ParseInt(info["server_time_usec"], 10, 64); bad == nil {
-		e.list = append(e.list, sources.CheckClock(time.UnixMicro(micros), sent, time.Now()))
+		e.list = append(e.list, kit.CheckClock(time.UnixMicro(micros), sent, time.Now()))
 	}
 	if err != nil || e.refusals().Refused("client|info") != nil {
 		return err
@@ -185,9 +185,9 @@ func (e *examination) server(ctx context.Context) error {
 		return err
 	case err != nil || ours.Network() != "tcp": // before 6.2, or a Unix socket
 	case client.Addr != ours.String():
-		e.add("between", sources.CheckWarned, fmt.Sprintf("a proxy or NAT stands between: the server sees us at %s, our end is %v", format.Clean(client.Addr, 100), ours))
+		e.add("between", kit.CheckWarned, fmt.Sprintf("a proxy or NAT stands between: the server sees us at %s, our end is %v", format.Clean(client.Addr, 100), ours))
 	default:
-		e.add("between", sources.CheckPassed, "nothing changes our address on the way")
+		e.add("between", kit.CheckPassed, "nothing changes our address on the way")
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 var errNoScan = errors.New("no right to scan")
@@ -26,7 +27,7 @@ type noReadError struct{ lacks string }
 func (e *noReadError) Error() string { return "no right to read: " + e.lacks }
 
 // words are Redis'. Nobody changes them.
-var words = sources.Words{
+var words = kit.Words{
 	Product: "a Redis server", NoTLS: "write redis:// instead of rediss://", OnlyTLS: "write rediss://",
 	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",
 	Password: "it with password_env, password_file or in the URL", Full: "its maxclients",
@@ -38,7 +39,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	c := sources.Contact{
+	c := kit.Contact{
 		Words: words, Where: strings.Join(o.Addrs, ", "), User: cmp.Or(o.User, "default"), Database: strconv.Itoa(o.DB),
 		Secrets: []string{o.Password, o.SentinelPassword}, TLS: o.TLS != nil, Opening: opening, Silence: silence,
 	}
@@ -75,7 +76,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	case !errors.As(err, &said):
 		switch p := c.Unreached(err); {
 		case p == nil:
-		case master == nil || errors.Is(p, sources.ErrRefused) || errors.Is(err, context.Canceled) || errors.Is(err, sources.ErrClosed):
+		case master == nil || errors.Is(p, sources.ErrRefused) || errors.Is(err, context.Canceled) || errors.Is(err, kit.ErrClosed):
 			return p
 		default:
 			return sources.Passing(p, "the master %q at %s cannot be reached: a failover is awaited, the Sentinels name no other yet", o.Master, format.Clean(master.Addr, 300))

@@ -9,6 +9,7 @@ import (
 	"coordtop/internal/backoff"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // heartbeat knows how far a connection on which the server pushes can be believed, from its pings
@@ -27,7 +28,7 @@ type pulse struct {
 	told        time.Time   // when it was last told that the server answers
 	pushed      time.Time   // when something was last pushed; zero: nothing was yet
 	roundTrip   time.Duration
-	trips       sources.RoundTrips
+	trips       kit.RoundTrips
 	gathers     bool // messages stay unread until the next ping: see gathering
 	unmeasured  int  // so many outstanding pings, the oldest, measure nothing: their answers stay unread for a while
 }
@@ -129,7 +130,7 @@ func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Dura
 
 // focusHints are Hints that know when somebody last moved on the screen.
 type focusHints struct {
-	sources.Hints
+	kit.Hints
 	focused atomic.Pointer[time.Time] // nil: never
 }
 

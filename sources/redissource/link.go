@@ -16,13 +16,14 @@ import (
 	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 
 // link is one life of the two connections.
 type link struct {
-	*sources.Link
+	*kit.Link
 	o             *Options
 	selected      *selection
 	dialer        *dialer
@@ -69,7 +70,7 @@ func (l *link) Next(ctx context.Context) (sources.Change, error) {
 }
 
 func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *link {
-	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), stirred: make(chan struct{}, 1), hints: new(focusHints), began: time.Now()}
+	return &link{Link: kit.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), stirred: make(chan struct{}, 1), hints: new(focusHints), began: time.Now()}
 }
 
 // login enters, and refuses a user who can read nothing.

@@ -17,7 +17,7 @@ import (
 	"coordtop/internal/glob"
 	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // pushConn is a connection on which the server pushes names of keys.
@@ -216,7 +216,7 @@ func (l *link) listen(ctx context.Context, c *pushConn) error {
 // broken reports whether err, of reading a message, is more than a message that the
 // library does not understand.
 func broken(err error) bool {
-	return sources.HungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) || errors.As(err, new(*respwire.Error)) ||
+	return kit.HungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) || errors.As(err, new(*respwire.Error)) ||
 		errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed)
 }
 

@@ -9,6 +9,7 @@ import (
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/identify"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // Source watches one server. It implements sources.Source, sources.Focuser, which makes keys
@@ -20,13 +21,13 @@ type Source struct {
 	keys     map[string]*key // of the watcher while a link lives
 	before   server          // of the last link: for the watcher of the next
 
-	sources.Connector
+	kit.Connector
 	focusHints
 }
 
 var (
 	_ sources.Source    = (*Source)(nil)
-	_ sources.Examiner  = (*Source)(nil)
+	_ kit.Examiner      = (*Source)(nil)
 	_ sources.Focuser   = (*Source)(nil)
 	_ sources.Refresher = (*Source)(nil)
 )
@@ -36,7 +37,7 @@ func New(o Options) *Source {
 	o = o.withDefaults()
 	o.Client.Refusals = new(rediscoord.Refusals)
 	s := &Source{o: o, selected: compile(o.Selections), keys: make(map[string]*key)}
-	s.Connector = sources.Connector{
+	s.Connector = kit.Connector{
 		Product: identify.Redis, Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, o.Silence, opening) },
 	}
@@ -47,7 +48,7 @@ func New(o Options) *Source {
 }
 
 // dial logs in, checks that we may read, and starts the watcher.
-func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
+func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	l, err := dial(ctx, &s.o, s.selected)
 	if err != nil {
 		return nil, err

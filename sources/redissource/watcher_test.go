@@ -9,6 +9,7 @@ import (
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // still is a watcher whose first sweep is over and that tracks app: without a server.
@@ -251,7 +252,7 @@ func TestPanicOfTheWatcherEndsTheLinkOnly(t *testing.T) {
 	l := newLink(spawn.With(t.Context(), func(*spawn.Panic) {}), &s.o, s.selected, nil)
 	l.Start(func() error { panic("boom") })
 	<-l.Context().Done()
-	s.Dial = func(context.Context) (sources.Conn, error) { return l, nil }
+	s.Dial = func(context.Context) (kit.Conn, error) { return l, nil }
 	if err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,23 +7,23 @@ import (
 
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/format"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
-// Endpoints is sources.Examiner: the address of the URL, not the nodes of the cluster.
-func (s *Source) Endpoints() ([]sources.Endpoint, error) {
+// Endpoints is kit.Examiner: the address of the URL, not the nodes of the cluster.
+func (s *Source) Endpoints() ([]kit.Endpoint, error) {
 	if s.o.Client.TLS == nil {
-		return sources.Endpoints(nil, s.o.Client.Address), nil
+		return kit.Endpoints(nil, s.o.Client.Address), nil
 	}
 	config, err := s.o.Client.TLS.Load()
 	if err == nil {
 		config.NextProtos = []string{"h2"}
 	}
-	return sources.Endpoints(config, s.o.Client.Address), err
+	return kit.Endpoints(config, s.o.Client.Address), err
 }
 
-// Examine is sources.Examiner.
-func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) {
+// Examine is kit.Examiner.
+func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	o := s.o.Client
 	client, err := ydbcoord.NewClient(o)
 	if err != nil {
@@ -37,11 +37,11 @@ func (s *Source) Examine(ctx context.Context) (list []sources.Check, err error) 
 	if o.AccessToken != "" {
 		user = "with our access token"
 	}
-	list = append(list, sources.Check{Name: "login", Text: cmp.Or(o.User, user) + ", database " + format.Clean(o.Database, 200)})
+	list = append(list, kit.Check{Name: "login", Text: cmp.Or(o.User, user) + ", database " + format.Clean(o.Database, 200)})
 	may := func(call, path string, err error) {
-		c := sources.Check{Name: "right", Text: call + " " + format.Clean(path, 200)}
+		c := kit.Check{Name: "right", Text: call + " " + format.Clean(path, 200)}
 		if err = Explain(err, o, false); err != nil {
-			c.Grade, c.Text, c.Lost = sources.GradeOf(err), c.Text+": "+err.Error(), "what is in "+format.Clean(path, 200)
+			c.Grade, c.Text, c.Lost = kit.GradeOf(err), c.Text+": "+err.Error(), "what is in "+format.Clean(path, 200)
 			c.Fix = fmt.Sprintf("GRANT 'ydb.granular.describe_schema', 'ydb.granular.select_row' ON `%s` TO `%s`", format.Clean(path, 200), cmp.Or(o.User, "USER"))
 		}
 		list = append(list, c)

@@ -10,6 +10,7 @@ import (
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // answered reports whether an error is an answer of the service, which proves that it is
@@ -26,15 +27,15 @@ func answeredWith(err error, status Ydb.StatusIds_StatusCode) bool {
 }
 
 // words are YDB's. Nobody changes them.
-var words = sources.Words{
+var words = kit.Words{
 	Product: "a YDB", NoTLS: "write grpc:// instead of grpcs://", OnlyTLS: "write grpcs:// instead of grpc://",
 	Authority: "ca", Certificate: "tls: {cert: FILE, key: FILE}",
 	Password: "user: and password_env or password_file, or token_env", Full: "its limits",
 }
 
 // contact is what a sentence about the database says of it.
-func contact(o *ydbcoord.ClientOptions, opening bool) sources.Contact {
-	return sources.Contact{
+func contact(o *ydbcoord.ClientOptions, opening bool) kit.Contact {
+	return kit.Contact{
 		Words: words, Where: o.Address, User: o.User, Database: o.Database,
 		Secrets: []string{o.Password, o.AccessToken}, TLS: o.TLS != nil, Opening: opening,
 	}
@@ -95,7 +96,7 @@ func Explain(err error, o ydbcoord.ClientOptions, opening bool) error {
 }
 
 // explainStatus is the sentence about an answer of the service.
-func explainStatus(c *sources.Contact, err error, s *ydbcoord.StatusError, o *ydbcoord.ClientOptions) error {
+func explainStatus(c *kit.Contact, err error, s *ydbcoord.StatusError, o *ydbcoord.ClientOptions) error {
 	p := c.Problem(sources.Refuses, err, s.Error())
 	switch s.Status {
 	case Ydb.StatusIds_UNAUTHORIZED:

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // link is one life of the connection: the goroutines of all nodes, and what they tell to
 // Next.
 type link struct {
-	*sources.ScopedLink
+	*kit.ScopedLink
 	source *Source
 	client *ydbcoord.Client
 
@@ -31,7 +31,7 @@ const (
 
 func newLink(ctx context.Context, s *Source, c *ydbcoord.Client) *link {
 	return &link{
-		ScopedLink: sources.NewScopedLink(ctx), source: s, client: c,
+		ScopedLink: kit.NewScopedLink(ctx), source: s, client: c,
 		down: map[string]error{}, wentUp: make(chan struct{}),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/identify"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // Source watches the coordination nodes of one database. It implements sources.Source,
@@ -21,13 +22,13 @@ type Source struct {
 	plan   *plan
 	states map[string]*nodeState // by node; used by the goroutine of the node while a link lives
 
-	sources.Connector
-	sources.Hints
+	kit.Connector
+	kit.Hints
 }
 
 var (
 	_ sources.Source    = (*Source)(nil)
-	_ sources.Examiner  = (*Source)(nil)
+	_ kit.Examiner      = (*Source)(nil)
 	_ sources.Focuser   = (*Source)(nil)
 	_ sources.Refresher = (*Source)(nil)
 )
@@ -44,7 +45,7 @@ func New(o Options) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{o: o, plan: p, states: map[string]*nodeState{}}
-	s.Connector = sources.Connector{
+	s.Connector = kit.Connector{
 		Product: identify.GRPC, Address: address(&o.Client), Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, opening) },
 	}
@@ -60,7 +61,7 @@ func address(o *ydbcoord.ClientOptions) string {
 }
 
 // dial reaches the database, proves that it knows us, and starts the goroutines of the nodes.
-func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
+func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	client, err := ydbcoord.NewClient(s.o.Client)
 	if err != nil {
 		return nil, err

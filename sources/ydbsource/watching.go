@@ -10,6 +10,7 @@ import (
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 const (
@@ -137,7 +138,7 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 func (w *watching) pings(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
-	var trips sources.RoundTrips
+	var trips kit.RoundTrips
 	for {
 		asked := time.Now()
 		if _, err := w.session.Renew(ctx); err != nil {

@@ -1,15 +1,16 @@
-package sources
+package kit
 
 import (
 	"context"
 	"errors"
 
 	"coordtop/internal/identify"
+	"coordtop/sources"
 )
 
 // Conn is one connection of a source: a Link, or what embeds one.
 type Conn interface {
-	Next(ctx context.Context) (Change, error)
+	Next(ctx context.Context) (sources.Change, error)
 	Close()
 }
 
@@ -51,9 +52,9 @@ func (c *Connector) Connect(ctx context.Context) error {
 }
 
 // Next is Source.Next. Its error says why the connection is over.
-func (c *Connector) Next(ctx context.Context) (Change, error) {
+func (c *Connector) Next(ctx context.Context) (sources.Change, error) {
 	if c.conn == nil {
-		return Change{}, errors.New("not connected")
+		return sources.Change{}, errors.New("not connected")
 	}
 	change, err := c.conn.Next(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -69,4 +70,18 @@ func (c *Connector) Close() error {
 		c.conn = nil
 	}
 	return nil
+}
+
+// strange reports whether err is a Problem of a server that has not answered as one of its kind
+// does: it may be another.
+func strange(err error) bool {
+	var p *sources.Problem
+	if !errors.As(err, &p) {
+		return false
+	}
+	switch p.Failure {
+	case sources.NoAnswer, sources.ClosedAtOnce, sources.Foreign, sources.Lies, sources.TLSFailed:
+		return true
+	}
+	return false
 }

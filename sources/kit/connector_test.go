@@ -1,4 +1,4 @@
-package sources_test
+package kit_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 // ended is a Conn that is over from the start.
@@ -25,8 +26,8 @@ func TestAConnectorExplainsItsErrors(t *testing.T) {
 	t.Parallel()
 	closed, broken := 0, errors.New("broken")
 	var fails error
-	c := sources.Connector{
-		Dial:    func(context.Context) (sources.Conn, error) { return ended{&closed}, fails },
+	c := kit.Connector{
+		Dial:    func(context.Context) (kit.Conn, error) { return ended{&closed}, fails },
 		Explain: func(err error, opening bool) error { return fmt.Errorf("opening %v: %w", opening, err) },
 	}
 	want := func(what string, err error, text string) {

@@ -1,4 +1,4 @@
-package sources_test
+package kit_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 func TestFirstErrorEndsTheLinkAndIsWhatNextReturns(t *testing.T) {
@@ -21,7 +22,7 @@ func TestFirstErrorEndsTheLinkAndIsWhatNextReturns(t *testing.T) {
 		"an error": {func() error { return boom }, boom},
 		"a panic":  {func() error { panic("boom") }, spawn.ErrPanic},
 	} {
-		l := sources.NewLink(spawn.With(t.Context(), func(*spawn.Panic) {}))
+		l := kit.NewLink(spawn.With(t.Context(), func(*spawn.Panic) {}))
 		l.Start(c.work)
 		<-l.Context().Done()
 		l.Close()
@@ -38,7 +39,7 @@ func TestFirstErrorEndsTheLinkAndIsWhatNextReturns(t *testing.T) {
 
 func TestNextEndsWithItsOwnContext(t *testing.T) {
 	t.Parallel()
-	l := sources.NewLink(t.Context())
+	l := kit.NewLink(t.Context())
 	defer l.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -53,7 +54,7 @@ func TestWhatWasFoundBeforeTheEndIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		boom := errors.New("boom")
-		l := sources.NewLink(t.Context())
+		l := kit.NewLink(t.Context())
 		defer l.Close()
 		l.Start(func() error {
 			return errors.Join(l.Send(sources.Change{Scope: "first"}), l.Send(sources.Change{Scope: "second"}))
@@ -77,7 +78,7 @@ func TestAGoroutineThatDoesNotEndHoldsUpTheEndForASecondAtMost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		boom := errors.New("boom")
-		l := sources.NewLink(t.Context())
+		l := kit.NewLink(t.Context())
 		stuck := make(chan struct{})
 		l.Start(func() error { <-stuck; return nil })
 		l.Start(func() error { return boom })

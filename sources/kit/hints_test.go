@@ -1,15 +1,16 @@
-package sources_test
+package kit_test
 
 import (
 	"slices"
 	"testing"
 
 	"coordtop/sources"
+	"coordtop/sources/kit"
 )
 
 func TestHintsWakeWhoeverWaitsAtEachFocusAndRefresh(t *testing.T) {
 	t.Parallel()
-	var h sources.Hints
+	var h kit.Hints
 	closed := func(c <-chan struct{}) bool {
 		select {
 		case <-c:
@@ -35,7 +36,7 @@ func TestHintsWakeWhoeverWaitsAtEachFocusAndRefresh(t *testing.T) {
 
 func TestARefreshIsServedOnceByEachReader(t *testing.T) {
 	t.Parallel()
-	var h sources.Hints
+	var h kit.Hints
 	var one, other uint64
 	if h.Refreshed(&one) {
 		t.Error("refreshed without being asked to")
@@ -49,7 +50,7 @@ func TestARefreshIsServedOnceByEachReader(t *testing.T) {
 
 func TestHintsKnowTheRowsOfASpaceThatAreOnScreen(t *testing.T) {
 	t.Parallel()
-	var h sources.Hints
+	var h kit.Hints
 	if visible, selected := h.OnScreen().In("0"); len(visible) != 0 || selected != "" {
 		t.Errorf("at first %v and %q are on screen", visible, selected)
 	}

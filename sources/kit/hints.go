@@ -1,7 +1,8 @@
-package sources
+package kit
 
 import (
 	"context"
+	"coordtop/sources"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,12 +11,14 @@ import (
 
 // OnScreen are the rows of one source that are on screen. It is never changed.
 type OnScreen struct {
-	Visible  []Ref // the selected one may be among them
-	Selected Ref   // zero: none
+	Visible  []sources.Ref // the selected one may be among them
+	Selected sources.Ref   // zero: none
 }
 
 // Shows reports whether a row is on screen.
-func (s OnScreen) Shows(ref Ref) bool { return ref == s.Selected || slices.Contains(s.Visible, ref) }
+func (s OnScreen) Shows(ref sources.Ref) bool {
+	return ref == s.Selected || slices.Contains(s.Visible, ref)
+}
 
 // In are the names of those in one Space; selected "": none.
 func (s OnScreen) In(space string) (visible []string, selected string) {
@@ -44,7 +47,7 @@ type Hints struct {
 }
 
 // Focus implements Focuser.
-func (h *Hints) Focus(visible []Ref, selected Ref) {
+func (h *Hints) Focus(visible []sources.Ref, selected sources.Ref) {
 	h.screen.Store(&OnScreen{visible, selected})
 	h.wake()
 }

@@ -1,16 +1,13 @@
-package sources
+package kit
 
 import (
+	"coordtop/sources"
 	"slices"
 	"time"
 )
 
-// A push counts as told at its instant where it is proved to have arrived within Promptness of
-// what it tells. From a server that is farther away it may take three round trips, up to promptest.
-const (
-	Promptness = 25 * time.Millisecond
-	promptest  = 300 * time.Millisecond
-)
+// promptest is the bound of three round trips, which a push from a server that is far away may take.
+const promptest = 300 * time.Millisecond
 
 // RoundTrips are the last round trips of a connection. The zero value is usable; it is not safe for
 // concurrent use.
@@ -35,5 +32,5 @@ func (r *RoundTrips) Shortest() time.Duration {
 
 // Tolerance is how long a prompt connection may take for a push and the read that follows it.
 func (r *RoundTrips) Tolerance() time.Duration {
-	return min(max(Promptness, 3*r.Shortest()), promptest)
+	return min(max(sources.Promptness, 3*r.Shortest()), promptest)
 }

@@ -1,4 +1,4 @@
-package sources
+package kit
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/sources"
 )
 
 // Examiner is a Source that can be examined while it is not connected: what our user may do, and what
@@ -64,7 +65,7 @@ type Check struct {
 
 // GradeOf is the grade of an error of a source.
 func GradeOf(err error) Grade {
-	if p, ok := errors.AsType[*Problem](err); ok && (p.Login || p.failure == NoRight) {
+	if p, ok := errors.AsType[*sources.Problem](err); ok && (p.Login || p.Failure == sources.NoRight) {
 		return CheckRefused
 	}
 	return CheckFailed

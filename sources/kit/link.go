@@ -1,4 +1,4 @@
-package sources
+package kit
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coordtop/internal/spawn"
+	"coordtop/sources"
 )
 
 // ErrClosed is the cause of a Link's end when its own source closed it.
@@ -23,7 +24,7 @@ type Link struct {
 	cancel  context.CancelCauseFunc
 	wg      sync.WaitGroup
 	joined  func() <-chan struct{} // closed when the goroutines ended, which ctx makes them
-	out     chan Change
+	out     chan sources.Change
 	closing chan struct{} // closed: nobody calls Next any more
 	close   func()        // closes it
 	alive   chan struct{} // capacity 1: the server answered
@@ -32,7 +33,7 @@ type Link struct {
 // NewLink returns a link that lives on when ctx ends. It starts nothing. ctx says who is
 // told of a panic, see spawn.With.
 func NewLink(ctx context.Context) *Link {
-	l := &Link{out: make(chan Change), closing: make(chan struct{}), alive: make(chan struct{}, 1)}
+	l := &Link{out: make(chan sources.Change), closing: make(chan struct{}), alive: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	l.close = sync.OnceFunc(func() { close(l.closing) })
 	l.joined = sync.OnceValue(func() <-chan struct{} {
@@ -65,9 +66,9 @@ func (l *Link) Answered() { spawn.Wake(l.alive) }
 // Send hands a change to Next and blocks until it is taken, also when the link ended meanwhile:
 // who sends it will compare what he finds next with it. At zero becomes now. Its error is the
 // cause of the link's end, and reports that Close was called.
-func (l *Link) Send(c Change) error {
+func (l *Link) Send(c sources.Change) error {
 	if c.At.IsZero() {
-		c.At = Wall()
+		c.At = sources.Wall()
 	}
 	select {
 	case l.out <- c:
@@ -80,7 +81,7 @@ func (l *Link) Send(c Change) error {
 // Next is Source.Next: it returns what was told, or that the server answered, or after two
 // seconds an empty change. Its error is that of ctx or, where ctx has not ended, the cause
 // of the link's end: when all is told, or a second later.
-func (l *Link) Next(ctx context.Context) (Change, error) {
+func (l *Link) Next(ctx context.Context) (sources.Change, error) {
 	pause := 2 * time.Second // longer than between two answers of a quiet server
 	ended, alive, joined := l.ctx.Done(), l.alive, (<-chan struct{})(nil)
 	if l.ctx.Err() != nil {
@@ -95,16 +96,16 @@ func (l *Link) Next(ctx context.Context) (Change, error) {
 		}
 		return c, nil
 	case <-alive:
-		return Change{Alive: []string{""}, At: Wall()}, nil
+		return sources.Change{Alive: []string{""}, At: sources.Wall()}, nil
 	case <-joined:
-		return Change{}, context.Cause(l.ctx)
+		return sources.Change{}, context.Cause(l.ctx)
 	case <-t.C:
 		if joined != nil {
-			return Change{}, context.Cause(l.ctx)
+			return sources.Change{}, context.Cause(l.ctx)
 		}
-		return Change{}, nil
+		return sources.Change{}, nil
 	case <-ctx.Done():
-		return Change{}, ctx.Err()
+		return sources.Change{}, ctx.Err()
 	case <-ended:
 		return l.Next(ctx)
 	}
@@ -141,7 +142,7 @@ func (l *ScopedLink) Answered(scope string) {
 }
 
 // Next is Link.Next, with only those scopes alive that answered.
-func (l *ScopedLink) Next(ctx context.Context) (Change, error) {
+func (l *ScopedLink) Next(ctx context.Context) (sources.Change, error) {
 	c, err := l.Link.Next(ctx)
 	if err != nil {
 		return c, err

@@ -1,6 +1,7 @@
-package sources
+package kit
 
 import (
+	"coordtop/sources"
 	"errors"
 	"strings"
 	"testing"
@@ -27,9 +28,9 @@ func TestAClockIsWrongOnlyBeyondWhatTheAnswerTook(t *testing.T) {
 func TestAnErrorOfALoginOrARightIsARefusal(t *testing.T) {
 	t.Parallel()
 	c := Contact{Where: "h:1"}
-	for f, want := range map[Failure]Grade{
-		WrongPassword: CheckRefused, NoSecret: CheckRefused, NotLetIn: CheckRefused, NoRight: CheckRefused,
-		NothingListens: CheckFailed, BadCertificate: CheckFailed, NoDatabase: CheckFailed, Other: CheckFailed,
+	for f, want := range map[sources.Failure]Grade{
+		sources.WrongPassword: CheckRefused, sources.NoSecret: CheckRefused, sources.NotLetIn: CheckRefused, sources.NoRight: CheckRefused,
+		sources.NothingListens: CheckFailed, sources.BadCertificate: CheckFailed, sources.NoDatabase: CheckFailed, sources.Other: CheckFailed,
 	} {
 		if got := GradeOf(errors.Join(c.Problem(f, nil, ""))); got != want {
 			t.Errorf("%s: %d, want %d", c.Problem(f, nil, ""), got, want)

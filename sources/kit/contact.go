@@ -1,4 +1,4 @@
-package sources
+package kit
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"coordtop/internal/identify"
 	"coordtop/internal/lazy"
 	"coordtop/internal/mask"
+	"coordtop/sources"
 )
 
 // Contact is what we know of a server when something fails: the words that complete the
@@ -53,20 +54,20 @@ const (
 
 // Problem is the sentence about a failure that err tells. said is what the server, or a
 // library, said of it; "": nothing that helps.
-func (c *Contact) Problem(f Failure, err error, said string) *Problem {
+func (c *Contact) Problem(f sources.Failure, err error, said string) *sources.Problem {
 	s := sentences[f]
-	if f == NoAnswer || f == Silent {
-		err = errors.Join(err, ErrSilent)
+	if f == sources.NoAnswer || f == sources.Silent {
+		err = errors.Join(err, sources.ErrSilent)
 	}
-	return &Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login, failure: f}
+	return &sources.Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login, Failure: f}
 }
 
 // mistaken is the Problem of an err by a server that is another one than ours.
-func (c *Contact) mistaken(err error, other identify.Product) *Problem {
+func (c *Contact) mistaken(err error, other identify.Product) *sources.Problem {
 	if other.Scheme() == "" {
-		return c.Problem(Other, err, string(other)+": check "+c.place())
+		return c.Problem(sources.Other, err, string(other)+": check "+c.place())
 	}
-	return c.Problem(Other, err, string(other)+": write "+other.Scheme()+", or check "+c.place())
+	return c.Problem(sources.Other, err, string(other)+": write "+other.Scheme()+", or check "+c.place())
 }
 
 // Unreached is the Problem of an err by which a server was not reached, or was lost, as far
@@ -81,49 +82,49 @@ func (c *Contact) Unreached(err error) error {
 }
 
 // network finds the failure of a network or of TLS; failures: err is about neither.
-func (c *Contact) network(err error) (f Failure, said string) {
+func (c *Contact) network(err error) (f sources.Failure, said string) {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dns) && (dns.IsTimeout || dns.IsTemporary) && !dns.IsNotFound:
-		return NoNameServer, ""
+		return sources.NoNameServer, ""
 	case errors.As(err, &dns):
-		return NoHost, ""
+		return sources.NoHost, ""
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return NothingListens, ""
+		return sources.NothingListens, ""
 	case errors.Is(err, syscall.ENOENT):
-		return NoSocket, ""
+		return sources.NoSocket, ""
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
-		return NoRoute, ""
+		return sources.NoRoute, ""
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		return Forbidden, ""
+		return sources.Forbidden, ""
 	}
 	if f, said := handshake(err); f != failures {
 		return f, said
 	}
 	switch {
 	case silent(err) && c.Opening:
-		return NoAnswer, ""
+		return sources.NoAnswer, ""
 	case silent(err):
-		return Silent, ""
+		return sources.Silent, ""
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrClosed):
-		return GivenUp, ""
+		return sources.GivenUp, ""
 	case HungUp(err) && c.Opening && c.TLS:
-		return TLSFailed, ""
+		return sources.TLSFailed, ""
 	case HungUp(err) && c.Opening:
-		return ClosedAtOnce, ""
+		return sources.ClosedAtOnce, ""
 	case HungUp(err):
-		return Closed, ""
+		return sources.Closed, ""
 	case errors.As(err, &op) && c.Opening:
-		return Unopened, op.Err.Error()
+		return sources.Unopened, op.Err.Error()
 	case errors.As(err, &op):
-		return Broken, op.Err.Error()
+		return sources.Broken, op.Err.Error()
 	}
 	return failures, ""
 }
 
 // handshake finds the failure of TLS; failures: err is not about it.
-func handshake(err error) (f Failure, said string) {
+func handshake(err error) (f sources.Failure, said string) {
 	var plain tls.RecordHeaderError
 	var bad *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
@@ -131,15 +132,15 @@ func handshake(err error) (f Failure, said string) {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &plain):
-		return NoTLS, ""
+		return sources.NoTLS, ""
 	case errors.As(err, &unknown):
-		return Untrusted, ""
+		return sources.Untrusted, ""
 	case errors.As(err, &bad):
-		return BadCertificate, bad.Err.Error()
+		return sources.BadCertificate, bad.Err.Error()
 	case errors.As(err, &alert):
-		return TLSFailed, alert.Error()
+		return sources.TLSFailed, alert.Error()
 	case errors.As(err, &op) && op.Op == "remote error": // an alert of the server
-		return TLSFailed, op.Err.Error()
+		return sources.TLSFailed, op.Err.Error()
 	}
 	return failures, ""
 }
@@ -147,7 +148,7 @@ func handshake(err error) (f Failure, said string) {
 // silent reports whether err means that no answer came in time.
 func silent(err error) bool {
 	var timeout net.Error
-	return errors.Is(err, ErrSilent) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+	return errors.Is(err, sources.ErrSilent) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // HungUp reports whether err means that the other side, or we, ended the connection.
