@@ -24,9 +24,9 @@ var ErrSilent = errors.New("no answer")
 // no secret.
 type Problem struct {
 	Text    string
-	Cause   error // what happened; it may be for programs only, or nil
-	Refused bool  // only somebody else can change the outcome: it wraps ErrRefused
-	Login   bool  // what is refused is our user or password: it wraps ErrCredentials
+	Cause   error   // what happened; it may be for programs only, or nil
+	Refused bool    // only somebody else can change the outcome: it wraps ErrRefused
+	Login   bool    // what is refused is our user or password: it wraps ErrCredentials
 	Failure Failure // which one it is, where a kit.Contact found one
 }
 
