@@ -5,40 +5,40 @@ import (
 	"time"
 )
 
-// activity counts owner changes and losses by the minute for the last hour. It has a fixed
+// Activity counts owner changes and losses by the minute for the last hour. It has a fixed
 // size so that a row that flaps costs no more memory than a calm one.
-type activity struct {
-	minute  int32 // Unix minute of the newest count; 0: nothing counted yet
-	cut     bool  // a Keyframe left out the oldest terms of the row
-	changes perMinute
-	losses  perMinute
+type Activity struct {
+	Minute  int32 // Unix minute of the newest count; 0: nothing counted yet
+	Cut     bool  // a Keyframe left out the oldest terms of the row
+	Changes perMinute
+	Losses  perMinute
 }
 
 // noActivity stands for the counts of a row that has none. It must not be changed.
-var noActivity activity
+var noActivity Activity
 
 // perMinute has the count of each Unix minute at its remainder; at most 255 each.
 type perMinute [60]uint8
 
 // add counts at t, unless t is more than an hour before the newest count.
-func (a *activity) add(t time.Time, change, loss bool) {
+func (a *Activity) add(t time.Time, change, loss bool) {
 	m := int32(min(t.Unix()/60, math.MaxInt32-100))
 	switch {
-	case m <= a.minute-60 || m < 0:
+	case m <= a.Minute-60 || m < 0:
 		return
-	case m > a.minute+60 || a.minute == 0:
-		*a = activity{minute: m, cut: a.cut}
-	case m > a.minute:
-		for i := a.minute + 1; i <= m; i++ {
-			a.changes[i%60], a.losses[i%60] = 0, 0
+	case m > a.Minute+60 || a.Minute == 0:
+		*a = Activity{Minute: m, Cut: a.Cut}
+	case m > a.Minute:
+		for i := a.Minute + 1; i <= m; i++ {
+			a.Changes[i%60], a.Losses[i%60] = 0, 0
 		}
-		a.minute = m
+		a.Minute = m
 	}
 	if change {
-		a.changes.add(m)
+		a.Changes.add(m)
 	}
 	if loss {
-		a.losses.add(m)
+		a.Losses.add(m)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func (f *hubSource) admit(c Change) Change {
 	c.At, c.After, c.Decided = wallTime(c.At), wallTime(c.After), nil
 	if c.Down != nil {
-		c.Down = recordable(c.Down)
+		c.Down = Recordable(c.Down)
 	}
 	if c.About != nil {
 		about := *c.About

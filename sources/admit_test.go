@@ -117,7 +117,7 @@ func TestAnErrorIsKeptAsWhatARecordingGivesBack(t *testing.T) {
 		&Problem{Text: "wrong password", Cause: errors.New("WRONGPASS"), Refused: true, Login: true},
 		&Problem{Text: "no right", Refused: true},
 	} {
-		got := recordable(err)
+		got := Recordable(err)
 		if got.Error() != err.Error() {
 			t.Errorf("%q is kept as %q", err, got)
 		}
@@ -126,7 +126,7 @@ func TestAnErrorIsKeptAsWhatARecordingGivesBack(t *testing.T) {
 				t.Errorf("%q is %q: %v", err, kind, !errors.Is(got, kind))
 			}
 		}
-		if again := recordable(got); !reflect.DeepEqual(again, got) {
+		if again := Recordable(got); !reflect.DeepEqual(again, got) {
 			t.Errorf("%#v is kept as %#v", got, again)
 		}
 	}

@@ -62,7 +62,7 @@ func (m *model) about(sc *scope, c *Change) {
 	if c.About != nil {
 		was := sc.About.Incarnation
 		sc.About = *c.About
-		sc.Silence = silenceAfter(sc.source.silence, sc.About.Sampling)
+		sc.Silence = silenceAfter(sc.source.SilenceLimit, sc.About.Sampling)
 		sc.setPace(c.At, sc.About.Sampling)
 		if was != "" && sc.About.Incarnation != "" && was != sc.About.Incarnation {
 			m.commit(sc.restarted(c))
@@ -90,39 +90,39 @@ func (m *model) changeRows(b *batch) {
 	b.endings = byRef(c.Ended, func(e Ending) Ref { return e.Ref })
 	b.decided = byRef(c.Decided, func(e Event) Ref { return e.Ref })
 	for _, u := range c.Unseen {
-		if slot, ok := m.index.find(u.Ref); ok && m.rows[slot].Scope == b.scope.index {
+		if slot, ok := m.index.find(u.Ref); ok && m.rows[slot].Scope == b.scope.Index {
 			m.draft(slot).unseen(u.From, u.To)
 			m.doubt(slot, u.From, u.To)
 		}
 	}
-	if len(c.Set) > 0 && !b.scope.listed && b.scope.source.rows == 0 {
+	if len(c.Set) > 0 && !b.scope.Listed && b.scope.source.RowCount == 0 {
 		b.urgency = max(b.urgency, soon)
 	}
 	for _, p := range c.Set {
 		m.set(b, p)
 	}
 	for _, ref := range c.Gone {
-		if slot, ok := m.index.find(ref); ok && m.rows[slot].Scope == b.scope.index {
+		if slot, ok := m.index.find(ref); ok && m.rows[slot].Scope == b.scope.Index {
 			m.gone(b, slot)
 		}
 	}
 	if c.Synced {
-		if !b.scope.listed { // who has just started waits for it
+		if !b.scope.Listed { // who has just started waits for it
 			b.urgency = urgent
 		}
 		m.synced(b)
 	}
-	b.scope.completeUntil = Later(b.scope.completeUntil, c.At)
+	b.scope.CompleteUntil = Later(b.scope.CompleteUntil, c.At)
 }
 
 // beginListing begins a new listing. Rows that are not in it yet are believed up to when the
 // scope last answered, and where it is polled up to the look before that.
-func (sc *scope) beginListing() {
-	sc.listing++
+func (sc *ScopeFacts) beginListing() {
+	sc.Listing++
 	sc.Synced = false
-	sc.beginDark(sc.completeUntil)
-	if sc.dark {
-		sc.lost = sc.Dark[len(sc.Dark)-1].From.Add(-sc.About.Sampling)
+	sc.beginDark(sc.CompleteUntil)
+	if sc.InDark {
+		sc.Lost = sc.Dark[len(sc.Dark)-1].From.Add(-sc.About.Sampling)
 	}
 }
 
@@ -152,20 +152,20 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 	c, sc := b.change, b.scope
 	l := look{scope: sc.Name, of: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
 	switch {
-	case row == nil && !sc.listed:
+	case row == nil && !sc.Listed:
 		l.relisted = true
 	case row == nil && !sc.Synced:
-		l.after = lostBefore(c.After, sc.lost)
-	case row != nil && row.Scope != sc.index: // it moved, and which server missed what is not known
+		l.after = lostBefore(c.After, sc.Lost)
+	case row != nil && row.Scope != sc.Index: // it moved, and which server missed what is not known
 		l.relisted = true
 		l.after = lostBefore(c.After, row.At)
-	case row != nil && row.listing != sc.listing:
+	case row != nil && row.Listing != sc.Listing:
 		l.relisted = true
 		last := row.At
 		if !c.After.IsZero() && c.After.Before(last) { // what was read then was asked for before, and the source knows when
 			last = c.After
 		}
-		l.after = Later(lostBefore(c.After, sc.lost), last)
+		l.after = Later(lostBefore(c.After, sc.Lost), last)
 	}
 	if l.after.After(l.at) {
 		l.after = l.at
@@ -212,9 +212,9 @@ func (m *model) set(b *batch, p *Primitive) {
 	for _, who := range l.proved {
 		m.proved = append(m.proved, Event{Kind: EventRenewed, Ref: p.Ref, Owner: who})
 	}
-	row.levels = row.levels.with(after).withOwners(&l, m.events, before, after)
+	row.Counted = row.Counted.with(after).withOwners(&l, m.events, before, after)
 	row.Primitive = after
-	row.Scope, row.listing = b.scope.index, b.scope.listing
+	row.Scope, row.Listing = b.scope.Index, b.scope.Listing
 	m.remember(slot, &l, before, after)
 }
 
@@ -224,7 +224,7 @@ func (m *model) onlyRenewed(sc *scope, row *Row, after *Primitive) bool {
 	if len(m.events) == 0 || slices.ContainsFunc(m.events, func(e Event) bool { return e.Kind != EventRenewed }) {
 		return false
 	}
-	if row.Scope != sc.index || row.listing != sc.listing { // it was stale
+	if row.Scope != sc.Index || row.Listing != sc.Listing { // it was stale
 		return false
 	}
 	late := row.LateAt(m.limit)
@@ -276,7 +276,7 @@ func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
 		return
 	}
 	row := m.rows[slot]
-	row.completeEvents(l, m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
+	row.completeEvents(l, m.events, mergeDark(b.scope.Dark, row.OwnersUnknown.stretches()), m.limit)
 	m.useExpectations(m.events)
 	m.commit(m.events...)
 	if b.urgency != urgent && m.changesWatched(m.events) {
@@ -317,14 +317,14 @@ func (m *model) synced(b *batch) {
 	sc := b.scope
 	for slot, row := range m.rows {
 		switch {
-		case row == nil || row.Scope != sc.index || row.listing == sc.listing:
-		case sc.About.Partial == Whole && row.freeAt(b.change.At, sc.lost):
+		case row == nil || row.Scope != sc.Index || row.Listing == sc.Listing:
+		case sc.About.Partial == Whole && row.freeAt(b.change.At, sc.Lost):
 			m.set(b, row.vacated(b.change.At))
 		default:
 			m.gone(b, slot)
 		}
 	}
-	sc.Synced, sc.listed = true, true
+	sc.Synced, sc.Listed = true, true
 	if sc.Since.IsZero() {
 		sc.Since = b.change.At
 	}

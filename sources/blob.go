@@ -29,7 +29,7 @@ func NewBlob(data []byte, size int) Blob {
 	}
 	head := data[:min(len(data), BlobHead)]
 	shown := mask.Text(string(head))
-	sum := sumOf(fnv.New64a(), shown, size)
+	sum := PlainSum(shown, size)
 	if shown != string(head) { // of a sum that others can make, a short secret could be found
 		keyed := new(maphash.Hash)
 		keyed.SetSeed(sumSeed)
@@ -38,6 +38,9 @@ func NewBlob(data []byte, size int) Blob {
 	size += len(shown) - len(head)
 	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum}
 }
+
+// PlainSum is the Sum of a value of size bytes that begins with head and has no secrets.
+func PlainSum(head string, size int) uint64 { return sumOf(fnv.New64a(), head, size) }
 
 func sumOf(h hash.Hash64, head string, size int) uint64 {
 	_, _ = h.Write([]byte(head)) // it never fails

@@ -93,12 +93,12 @@ func (sc *scope) putBack(step time.Duration) {
 	if step == 0 {
 		return
 	}
-	for _, t := range []*time.Time{&sc.completeUntil, &sc.lost} {
+	for _, t := range []*time.Time{&sc.CompleteUntil, &sc.Lost} {
 		if !t.IsZero() {
 			*t = t.Add(step)
 		}
 	}
-	if sc.dark {
+	if sc.InDark {
 		sc.Dark = slices.Clone(sc.Dark)
 		last := &sc.Dark[len(sc.Dark)-1]
 		last.From = last.From.Add(step)

@@ -14,7 +14,7 @@ func (r *Row) Unobserved(s *State) []Dark {
 	if r.Scope < len(s.Scopes) {
 		dark = s.Scopes[r.Scope].Dark
 	}
-	return mergeDark(dark, r.unknown.stretches())
+	return mergeDark(dark, r.OwnersUnknown.stretches())
 }
 
 // mergeDark returns both lists in one, in the order of their beginnings. It copies only
@@ -37,16 +37,16 @@ const maxDark = 256
 // darkAge is how long a stretch is kept after its end, at least until the next begins.
 const darkAge = 24 * time.Hour
 
-// darkList is the stretches of one row, oldest first. A published list is never
+// DarkList is the stretches of one row, oldest first. A published list is never
 // changed: each change makes a new one.
-type darkList struct{ list []Dark }
+type DarkList struct{ List []Dark }
 
 // stretches are those in the list; nil: none.
-func (l *darkList) stretches() []Dark {
+func (l *DarkList) stretches() []Dark {
 	if l == nil {
 		return nil
 	}
-	return l.list
+	return l.List
 }
 
 // withDark returns the list with a stretch that begins, unless one lasts. Its ends are on
@@ -81,7 +81,7 @@ func withDarkEnd(list []Dark, to time.Time) []Dark {
 // was seen to be free is not part of it.
 func (r *Row) unseen(from, to time.Time) {
 	from = Later(from, r.Nobody.At)
-	list := r.unknown.stretches()
+	list := r.OwnersUnknown.stretches()
 	n := len(list)
 	switch {
 	case n > 0 && list[n-1].To.IsZero():
@@ -91,7 +91,7 @@ func (r *Row) unseen(from, to time.Time) {
 		to = Later(to, list[n-1].To)
 		list = list[:n-1]
 	}
-	r.unknown = &darkList{withDarkEnd(withDark(list, from), to)}
+	r.OwnersUnknown = &DarkList{withDarkEnd(withDark(list, from), to)}
 }
 
 // wentDark reports whether a stretch that was not observed began between from and to. One
@@ -114,10 +114,10 @@ func (r *Row) observedSince(s *State) time.Time {
 func (r *Row) RecordedSince(s *State) time.Time {
 	since := r.observedSince(s)
 	switch {
-	case len(r.Terms) == MaxTerms || len(r.Terms) > 0 && r.activity != nil && r.activity.cut:
+	case len(r.Terms) == MaxTerms || len(r.Terms) > 0 && r.Activity != nil && r.Activity.Cut:
 		return Later(since, r.Terms[0].Start.Earliest())
-	case r.Leveled() && r.levels.first().After(since):
-		return r.levels.first()
+	case r.Leveled() && r.Counted.first().After(since):
+		return r.Counted.first()
 	}
 	return since
 }
@@ -139,13 +139,13 @@ func (s *State) Darkened(since func(c *Scope, row *Row) time.Time) *State {
 		}
 	}
 	for i, row := range out.Rows {
-		if row == nil || !row.Fresh(&out) || lasts(row.unknown.stretches()) {
+		if row == nil || !row.Fresh(&out) || lasts(row.OwnersUnknown.stretches()) {
 			continue
 		}
 		if from := since(&out.Scopes[row.Scope], row); !from.IsZero() {
 			dark := *row
-			dark.listing--
-			dark.unknown = &darkList{withDark(row.unknown.stretches(), from)}
+			dark.Listing--
+			dark.OwnersUnknown = &DarkList{withDark(row.OwnersUnknown.stretches(), from)}
 			out.Rows[i] = &dark
 		}
 	}

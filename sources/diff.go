@@ -18,7 +18,7 @@ type look struct {
 	relisted  bool
 	ended     []Ending      // of this primitive only
 	decided   []Event       // alike: see Change
-	ours      []expectation // the ends that we bring about
+	ours      []Expectation // the ends that we bring about
 
 	darkFrom time.Time  // since then the row was not observed, up to this look; zero: it was since it was read before
 	started  time.Time  // About.Started

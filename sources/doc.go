@@ -1,5 +1,7 @@
 // Package sources turns what backends tell into one live picture: who owns what, who
-// waits, since when, and how far each of these can be believed.
+// waits, since when, and how far each of these can be believed. It imports no backend, no
+// screen and no file. Beside it package kit has what those who write a source need, and
+// package tape writes what happened to a Hub and reads it back.
 //
 // # From a backend to the screen
 //
@@ -105,9 +107,7 @@
 //     but ErrSilent.
 //
 // A [Keyframe] is a whole model between two Inputs: [NewReplayerAt] goes on from it as the Hub
-// did. An [Encoder] and a [Decoder] write and read both in groups: a Keyframe, and behind it each
-// Input as what differs from what the group has already. A State in an Input is left out; a
-// Replayer makes it.
+// did. Package tape stores both.
 //
 // HubOptions.Resume begins a Hub with what an earlier run knew at its end. Sources that are
 // the same by name, type and address go on as after an outage: their rows are there at once,
@@ -116,13 +116,6 @@
 // began in the dark. Rows of other sources are left out, and all of them where the clock shows
 // less than it did at that end. Expectations, outages and the numbers of events begin anew. Of
 // data that was left out or masked only another length is news then.
-//
-// What is never shown is never encoded: a source hands over no nonce, no secret value and no
-// literal of a query. Beside that no Guard is encoded, because with it one could act; a replay
-// and what goes on from it have none. EncoderOptions leaves out more: the data of some sources,
-// or, for a recording that is passed on, every name and text. Then a text stands for each, the
-// same for the same one, and for each number that could be made of one a digest with a key that
-// is kept nowhere.
 //
 // # Silence, gaps and darkness
 //

@@ -14,7 +14,7 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		e.LeaseLeft = leaseLeft(o, l.at)
 	}
 	told := l.ending(o.ID)
-	ours := find(l.ours, func(x *expectation) bool { return x.Owner == o.ID })
+	ours := find(l.ours, func(x *Expectation) bool { return x.Owner == o.ID })
 	decided := l.decision(o.ref(), decidedEnd)
 	switch {
 	case decided != nil:

@@ -59,9 +59,9 @@ func (p *Problem) Unwrap() []error {
 	return list
 }
 
-// recordable returns err as a Hub keeps and records it: its text, and whether it is
+// Recordable returns err as a Hub keeps and records it: its text, and whether it is
 // ErrRefused, ErrCredentials or ErrSilent. Nothing else of it could be read back. nil: there is none.
-func recordable(err error) *Problem {
+func Recordable(err error) *Problem {
 	if err == nil {
 		return nil
 	}

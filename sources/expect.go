@@ -22,8 +22,8 @@ func (h *Hub) Expect(e Ending, within time.Duration) {
 }
 
 func (m *model) expect(e *Expected) {
-	stands := find(m.expectedEnds(e.Ref), func(x *expectation) bool { return x.Owner == e.Owner }) != nil
-	m.expected = slices.DeleteFunc(m.expected, func(x expectation) bool { return m.at.Mono > x.until })
+	stands := find(m.expectedEnds(e.Ref), func(x *Expectation) bool { return x.Owner == e.Owner }) != nil
+	m.expected = slices.DeleteFunc(m.expected, func(x Expectation) bool { return m.at.Mono > x.Until })
 	if e.Within > 0 && e.How == Told && !stands { // its end was seen already
 		return
 	}
@@ -31,7 +31,7 @@ func (m *model) expect(e *Expected) {
 	if e.Within <= 0 {
 		return
 	}
-	x := expectation{Ending: e.Ending, until: m.at.Mono + e.Within}
+	x := Expectation{Ending: e.Ending, Until: m.at.Mono + e.Within}
 	if x.How != Inferred {
 		x.How = Ours
 	}
@@ -47,16 +47,16 @@ func Forced(t *Term, action *Event) bool {
 		!action.At.Before(t.Start.At) && (!action.At.After(t.End.At) || t.End.How == Bound) && !t.End.Earliest().After(action.At.Add(ForcedWithin))
 }
 
-// expectation is an end that we bring about, and how long that counts.
-type expectation struct {
+// Expectation is an end that we bring about, and how long that counts.
+type Expectation struct {
 	Ending
-	until time.Duration // on the monotonic clock
+	Until time.Duration // on the monotonic clock
 }
 
 // expectedEnds are the ends of owners of ref that we bring about.
-func (m *model) expectedEnds(ref Ref) (ours []expectation) {
+func (m *model) expectedEnds(ref Ref) (ours []Expectation) {
 	for _, x := range m.expected {
-		if x.Ref == ref && m.at.Mono <= x.until {
+		if x.Ref == ref && m.at.Mono <= x.Until {
 			ours = append(ours, x)
 		}
 	}
@@ -74,5 +74,5 @@ func (m *model) useExpectations(events []Event) {
 }
 
 func (m *model) dropExpected(ref Ref, owner string) {
-	m.expected = slices.DeleteFunc(m.expected, func(x expectation) bool { return x.Ref == ref && x.Owner == owner })
+	m.expected = slices.DeleteFunc(m.expected, func(x Expectation) bool { return x.Ref == ref && x.Owner == owner })
 }

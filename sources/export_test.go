@@ -1,6 +1,11 @@
 package sources
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"pgregory.net/rapid"
+)
 
 // PublishNow makes a State of what was told so far, for tests that are not about pace.
 func (h *Hub) PublishNow() {
@@ -49,3 +54,25 @@ func refOf(before, after *Primitive) Ref {
 	}
 	return Ref{}
 }
+
+// SameLook is sameLook.
+func SameLook(a, b *Primitive) bool { return sameLook(a, b) }
+
+// KeepAllEvents makes the Hub keep what it would leave out of an event that nobody needs.
+func (h *Hub) KeepAllEvents() {
+	h.model.ring.mu.Lock()
+	defer h.model.ring.mu.Unlock()
+	h.model.ring.lean = false
+}
+
+// Machine drives a Hub with random Changes of one source with two scopes.
+type Machine struct{ machine *machine }
+
+// NewMachine returns one of a new Hub.
+func NewMachine(ctx context.Context, o HubOptions) Machine { return Machine{newMachineOf(ctx, o)} }
+
+// Hub is the one that is driven.
+func (m Machine) Hub() *Hub { return m.machine.hub }
+
+// Actions are what rapid's Repeat draws from.
+func (m Machine) Actions() map[string]func(*rapid.T) { return m.machine.actions() }

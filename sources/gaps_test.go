@@ -70,32 +70,32 @@ func TestGapsAreThoseBetweenTheTermsThatAreKept(t *testing.T) {
 
 func TestChangesAreCountedByTheMinuteForAnHour(t *testing.T) {
 	t.Parallel()
-	var a activity
+	var a Activity
 	now := time.Date(2030, 1, 1, 12, 30, 30, 0, time.UTC)
 	for _, ago := range []time.Duration{2 * time.Hour, 59 * time.Minute, 11 * time.Minute, 9 * time.Minute, 0, 0} {
 		a.add(now.Add(-ago), true, false)
 	}
 	a.add(now.Add(-3*time.Minute), true, false) // told late
 	for within, want := range map[time.Duration]int{time.Minute: 2, 10 * time.Minute: 4, time.Hour: 6, 5 * time.Hour: 6} {
-		if got := a.changes.since(a.minute, now, within); got != want {
+		if got := a.Changes.since(a.Minute, now, within); got != want {
 			t.Errorf("changes within %v = %d, want %d", within, got, want)
 		}
 	}
-	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 0 {
+	if got := a.Changes.since(a.Minute, now.Add(2*time.Hour), time.Hour); got != 0 {
 		t.Errorf("%d changes are counted two hours later", got)
 	}
 	a.add(now.Add(2*time.Hour), true, false)
-	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 1 {
+	if got := a.Changes.since(a.Minute, now.Add(2*time.Hour), time.Hour); got != 1 {
 		t.Errorf("%d changes after a pause of two hours, want 1", got)
 	}
 	a.add(now.Add(time.Hour), true, false) // told an hour late: in a minute that is another's by now
-	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 1 {
+	if got := a.Changes.since(a.Minute, now.Add(2*time.Hour), time.Hour); got != 1 {
 		t.Errorf("%d changes after one that was told an hour late, want 1", got)
 	}
 	for range 300 {
 		a.add(now.Add(2*time.Hour), true, false)
 	}
-	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 255 {
+	if got := a.Changes.since(a.Minute, now.Add(2*time.Hour), time.Hour); got != 255 {
 		t.Errorf("a minute counts %d, want no more than 255", got)
 	}
 }

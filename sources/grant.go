@@ -92,7 +92,7 @@ func (sc *scope) darkSince(row *Row, at time.Time) (from time.Time) {
 	for i := len(sc.Dark) - 1; i >= 0 && !sc.Dark[i].From.Before(row.At); i-- {
 		earlier(sc.Dark[i].From)
 	}
-	own := row.unknown.stretches()
+	own := row.OwnersUnknown.stretches()
 	for i := len(own) - 1; i >= 0 && own[i].To.After(row.At); i-- {
 		if !own[i].To.Before(at) {
 			earlier(own[i].From)
@@ -119,7 +119,7 @@ func (l *look) doubtTerms(list []Term) []Term {
 // each row: all but those whose next look tells whether they are the same.
 func (m *model) doubtAll(sc *scope, from time.Time) {
 	for slot, row := range m.rows {
-		if row != nil && row.Scope == sc.index && row.listing == sc.listing && len(row.Owners) > 0 {
+		if row != nil && row.Scope == sc.Index && row.Listing == sc.Listing && len(row.Owners) > 0 {
 			m.doubt(slot, from, m.at.Wall)
 		}
 	}
@@ -140,5 +140,5 @@ func (m *model) doubt(slot int, from, to time.Time) {
 	row = m.draft(slot)
 	row.Primitive = p
 	row.Terms = l.doubtTerms(row.Terms)
-	row.levels = row.levels.doubted(&l)
+	row.Counted = row.Counted.doubted(&l)
 }

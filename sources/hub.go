@@ -81,8 +81,8 @@ func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 func NewHub(ctx context.Context, o HubOptions) *Hub {
 	o.Thresholds = cmp.Or(o.Thresholds, DefaultThresholds())
 	o.Clock = cmp.Or(o.Clock, SystemClock())
-	if o.Resume != nil && o.Resume.resume != nil { // it ended before it had any source
-		o.Resume = o.Resume.resume
+	if o.Resume != nil && o.Resume.Resume != nil { // it ended before it had any source
+		o.Resume = o.Resume.Resume
 	}
 	h := newHub(o)
 	h.model.ring.lean = true

@@ -10,7 +10,7 @@ import (
 
 // hubSource is one source as the Hub knows it.
 type hubSource struct {
-	hubSourceFacts
+	SourceFacts
 	source  Source
 	hurry   chan struct{} // capacity 1: connect now instead of after the pause
 	scopes  map[string]*scope
@@ -19,31 +19,36 @@ type hubSource struct {
 	stepped atomic.Pointer[error] // why all must be read anew: the clock was set; nil: it need not
 }
 
-// hubSourceFacts is what a Keyframe has of a source.
-type hubSourceFacts struct {
-	SourceStatus // Health and Rows are worked out when a state is made
-	silence      time.Duration
-	rows         int
-	outage       outage
+// SourceFacts is what a Keyframe has of a source.
+type SourceFacts struct {
+	SourceStatus               // Health and Rows are worked out when a state is made
+	SilenceLimit time.Duration // of Spec.Silence
+	RowCount     int           // Rows of the next State
+	Outage       Outage
 }
 
 // scope is what can be silent alone.
 type scope struct {
+	ScopeFacts
+	source *hubSource
+}
+
+// ScopeFacts is what a Keyframe has of a scope.
+type ScopeFacts struct {
 	Scope
-	source   *hubSource
-	index    int
-	answered time.Duration // Alive on the monotonic clock
+	Index    int           // of the scope in the model
+	Answered time.Duration // Alive on the monotonic clock
 	// listed: a listing was complete once, so that what appears later is new.
-	listed bool
+	Listed bool
 	// completeUntil is up to when the rows are known to have been complete: the last answer or
 	// the last Change.
-	completeUntil time.Time
+	CompleteUntil time.Time
 	// lost is, while a listing runs, up to when rows that were not read since
 	// can be believed.
-	lost   time.Time
-	dark   bool // the last of Dark still lasts
-	err    error
-	outage outage // what Change.Down said
+	Lost   time.Time
+	InDark bool // the last of Dark still lasts
+	Err    error
+	Outage Outage // what Change.Down said
 }
 
 // add makes room for sources before they are connected, for all of them or for none.
@@ -74,7 +79,7 @@ func (h *Hub) add(specs []Spec) ([]*hubSource, error) {
 func (m *model) add(list []AddedSource) {
 	m.sources = slices.Clone(m.sources) // Focus and Refresh walk the old one unlocked
 	for _, s := range list {
-		m.addSource(hubSourceFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address, Agree: s.Agree}, silence: s.Silence})
+		m.addSource(SourceFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address, Agree: s.Agree}, SilenceLimit: s.Silence})
 	}
 	if m.resume != nil {
 		m.goOn(m.resume, m.sources[len(m.sources)-len(list):])
@@ -82,8 +87,8 @@ func (m *model) add(list []AddedSource) {
 	}
 }
 
-func (m *model) addSource(facts hubSourceFacts) {
-	m.sources = append(m.sources, &hubSource{hubSourceFacts: facts, hurry: make(chan struct{}, 1), scopes: map[string]*scope{}})
+func (m *model) addSource(facts SourceFacts) {
+	m.sources = append(m.sources, &hubSource{SourceFacts: facts, hurry: make(chan struct{}, 1), scopes: map[string]*scope{}})
 }
 
 // source finds a source by its name; nil: there is none.
@@ -98,28 +103,29 @@ func (m *model) source(name string) *hubSource {
 // scope returns the scope of this name, made when it is first mentioned.
 func (m *model) scope(f *hubSource, name string) *scope {
 	if f.scopes[name] == nil {
-		m.addScope(f, scope{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.silence, 0)}})
+		m.addScope(f, ScopeFacts{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.SilenceLimit, 0)}})
 	}
 	return f.scopes[name]
 }
 
-func (m *model) addScope(f *hubSource, sc scope) {
-	sc.source, sc.index = f, len(m.scopes)
-	f.scopes[sc.Name] = &sc
-	f.inOrder = append(f.inOrder, &sc)
-	m.scopes = append(m.scopes, &sc)
+func (m *model) addScope(f *hubSource, facts ScopeFacts) {
+	sc := &scope{ScopeFacts: facts, source: f}
+	sc.Index = len(m.scopes)
+	f.scopes[sc.Name] = sc
+	f.inOrder = append(f.inOrder, sc)
+	m.scopes = append(m.scopes, sc)
 }
 
 // status is what a state shows of the source: the worst of its scopes.
 func (f *hubSource) status() SourceStatus {
 	s := f.SourceStatus
-	s.Rows = f.rows
+	s.Rows = f.RowCount
 	live := len(f.inOrder) > 0
 	for _, sc := range f.inOrder {
 		live = live && sc.Health == HealthLive
 		if sc.Health == HealthStale {
 			s.Health = HealthStale
-			s.Err = cmp.Or(s.Err, sc.err)
+			s.Err = cmp.Or(s.Err, sc.Err)
 		}
 	}
 	if live {
@@ -134,7 +140,7 @@ func (h *Hub) connected(f *hubSource) { h.enter(f, &Input{Kind: InputConnected})
 // disconnected records a failed Connect, or a connection that ended. All rows of the source are
 // stale at once. retry is when the next Connect is tried.
 func (h *Hub) disconnected(f *hubSource, err error, retry time.Time) {
-	h.enter(f, &Input{Kind: InputDisconnected, Problem: recordable(err), Retry: wallTime(retry)})
+	h.enter(f, &Input{Kind: InputDisconnected, Problem: Recordable(err), Retry: wallTime(retry)})
 }
 
 func (m *model) disconnected(f *hubSource, err *Problem, retry time.Time) {
@@ -144,7 +150,7 @@ func (m *model) disconnected(f *hubSource, err *Problem, retry time.Time) {
 		sc.beginListing() // the next connection lists anew
 		told = m.down(sc, err) || told
 	}
-	if f.outage.isNews(err) && !told {
+	if f.Outage.isNews(err) && !told {
 		m.commit(sourceEvent(EventSourceDown, f, m.at.Wall, err.Error()))
 	}
 }
@@ -171,17 +177,17 @@ func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 
 // beginDark begins a stretch that was not observed, unless one lasts. Before the first answer
 // nothing can be missed.
-func (sc *scope) beginDark(from time.Time) {
-	if !sc.dark && !from.IsZero() {
-		sc.dark = true
+func (sc *ScopeFacts) beginDark(from time.Time) {
+	if !sc.InDark && !from.IsZero() {
+		sc.InDark = true
 		sc.Dark = withDark(sc.Dark, from)
 	}
 }
 
 // endDark ends the stretch that lasts.
-func (sc *scope) endDark(to time.Time) {
-	if sc.dark {
-		sc.dark = false
+func (sc *ScopeFacts) endDark(to time.Time) {
+	if sc.InDark {
+		sc.InDark = false
 		sc.Dark = withDarkEnd(sc.Dark, to)
 	}
 }

@@ -7,34 +7,27 @@ import (
 
 // Keyframe is all that a Hub knows between two Inputs, but for the events that it keeps. It is
 // never changed and may be kept, encoded and used from any goroutine. The zero Keyframe is that
-// of a Hub to which nothing has happened yet.
+// of a Hub to which nothing has happened yet. Its fields are for package tape, which stores it.
 type Keyframe struct {
-	seq, lastEvent uint64
-	start, at      Instant
-	limit          Thresholds
-	sources        []hubSourceFacts
-	scopes         []scope // without source
-	rows           []*Row  // by slot, as the next State will show them
-	free           []vacancy
-	known, queued  map[int]*Primitive
-	expected       []expectation
-	published      *State    // nil: the zero State
-	resume         *Keyframe // see HubOptions.Resume; nil once the sources were added
+	Seq        uint64  // of the last Input that is in it
+	LastEvent  uint64  // the number of the last event of these Inputs, which may not be published yet
+	Start, At  Instant // when the first and the last Input were taken in
+	Thresholds Thresholds
+	Sources    []SourceFacts
+	Scopes     []ScopeFacts
+	Rows       []*Row // by slot, as the next State will show them
+	Free       []Vacancy
+	Known      map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
+	Queued     map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
+	Expected   []Expectation
+	Published  *State    // nil: the zero State
+	Resume     *Keyframe // see HubOptions.Resume; nil once the sources were added
 }
-
-// Seq is the number of the last Input that is in it.
-func (k *Keyframe) Seq() uint64 { return k.seq }
-
-// LastEvent is the number of the last event of these Inputs, which may not be published yet.
-func (k *Keyframe) LastEvent() uint64 { return k.lastEvent }
-
-// At is when that Input was taken in.
-func (k *Keyframe) At() Instant { return k.at }
 
 // Knows reports whether something was read of a source: of one with the same name, type and address.
 func (k *Keyframe) Knows(of *SourceStatus) bool {
-	return slices.ContainsFunc(k.sources, func(f hubSourceFacts) bool { return f.is(of) }) &&
-		slices.ContainsFunc(k.scopes, func(sc scope) bool { return sc.Source == of.Name })
+	return slices.ContainsFunc(k.Sources, func(f SourceFacts) bool { return f.is(of) }) &&
+		slices.ContainsFunc(k.Scopes, func(sc ScopeFacts) bool { return sc.Source == of.Name })
 }
 
 // Keyframe returns what the Hub knows now. It holds the lock for no longer than a publish does.
@@ -46,24 +39,23 @@ func (h *Hub) Keyframe() *Keyframe {
 
 func (m *model) keyframe() *Keyframe {
 	k := &Keyframe{
-		seq: m.inputs, lastEvent: m.ring.newest(), start: m.start, at: m.at, limit: m.limit,
-		sources: make([]hubSourceFacts, len(m.sources)), scopes: make([]scope, len(m.scopes)),
-		rows: slices.Clone(m.rows), free: slices.Clone(m.free), known: maps.Clone(m.known), queued: maps.Clone(m.queued),
-		expected: append([]expectation(nil), m.expected...), published: m.published, resume: m.resume,
+		Seq: m.inputs, LastEvent: m.ring.newest(), Start: m.start, At: m.at, Thresholds: m.limit,
+		Sources: make([]SourceFacts, len(m.sources)), Scopes: make([]ScopeFacts, len(m.scopes)),
+		Rows: slices.Clone(m.rows), Free: slices.Clone(m.free), Known: maps.Clone(m.known), Queued: maps.Clone(m.queued),
+		Expected: append([]Expectation(nil), m.expected...), Published: m.published, Resume: m.resume,
 	}
 	for i, f := range m.sources {
-		k.sources[i] = f.hubSourceFacts
-		k.sources[i].outage.reasons = slices.Clip(f.outage.reasons)
+		k.Sources[i] = f.SourceFacts
+		k.Sources[i].Outage.Reasons = slices.Clip(f.Outage.Reasons)
 	}
 	for i, sc := range m.scopes {
-		k.scopes[i] = *sc
-		k.scopes[i].source = nil
-		k.scopes[i].outage.reasons = slices.Clip(sc.outage.reasons)
+		k.Scopes[i] = sc.ScopeFacts
+		k.Scopes[i].Outage.Reasons = slices.Clip(sc.Outage.Reasons)
 	}
-	for slot, row := range k.rows {
+	for slot, row := range k.Rows {
 		if row != nil && row.Rev == m.nextRev() { // it is changed in place until it is published
 			draft := *row
-			k.rows[slot] = &draft
+			k.Rows[slot] = &draft
 		}
 	}
 	return k
@@ -71,30 +63,30 @@ func (m *model) keyframe() *Keyframe {
 
 // restore makes an empty model what it was.
 func (m *model) restore(k *Keyframe) {
-	m.inputs, m.ring.last, m.start, m.at, m.limit, m.resume = k.seq, k.lastEvent, k.start, k.at, k.limit, k.resume
-	for i := range k.sources {
-		m.addSource(k.sources[i])
+	m.inputs, m.ring.last, m.start, m.at, m.limit, m.resume = k.Seq, k.LastEvent, k.Start, k.At, k.Thresholds, k.Resume
+	for i := range k.Sources {
+		m.addSource(k.Sources[i])
 	}
-	for i := range k.scopes {
-		m.addScope(m.source(k.scopes[i].Source), k.scopes[i])
+	for i := range k.Scopes {
+		m.addScope(m.source(k.Scopes[i].Source), k.Scopes[i])
 	}
-	m.rows = slices.Grow(m.rows, len(k.rows))
-	for slot, row := range k.rows {
+	m.rows = slices.Grow(m.rows, len(k.Rows))
+	for slot, row := range k.Rows {
 		m.rows = append(m.rows, row.own())
 		if row != nil {
 			m.index.add(row.Ref, slot)
 		}
 	}
-	m.free, m.known, m.queued = slices.Clone(k.free), cloneSlots(k.known), cloneSlots(k.queued)
-	m.expected = slices.Clone(k.expected)
-	if k.published == nil {
+	m.free, m.known, m.queued = slices.Clone(k.Free), cloneSlots(k.Known), cloneSlots(k.Queued)
+	m.expected = slices.Clone(k.Expected)
+	if k.Published == nil {
 		return
 	}
 	m.published = new(State)
-	*m.published = *k.published
-	m.published.Rows = slices.Clone(k.published.Rows)
+	*m.published = *k.Published
+	m.published.Rows = slices.Clone(k.Published.Rows)
 	for slot, row := range m.published.Rows {
-		if row == k.rows[slot] {
+		if row == k.Rows[slot] {
 			m.published.Rows[slot] = m.rows[slot]
 		}
 	}
@@ -114,15 +106,15 @@ func (r *Row) own() *Row {
 	}
 	own := *r
 	own.Terms = slices.Clip(r.Terms)
-	if r.levels != nil {
-		l := *r.levels
-		l.past = slices.Clip(l.past)
-		if l.owners != nil {
-			o := *l.owners
-			o.past = slices.Clip(o.past)
-			l.owners = &o
+	if r.Counted != nil {
+		l := *r.Counted
+		l.Past = slices.Clip(l.Past)
+		if l.Owners != nil {
+			o := *l.Owners
+			o.Past = slices.Clip(o.Past)
+			l.Owners = &o
 		}
-		own.levels = &l
+		own.Counted = &l
 	}
 	return &own
 }
@@ -134,4 +126,64 @@ func NewReplayerAt(k *Keyframe, o HubOptions) *Replayer {
 	r.hub.model.restore(k)
 	r.hub.state.Store(r.hub.model.published)
 	return r
+}
+
+// Sound reports whether a model can be made of what was read: what refers to something finds
+// it, and what is unique is.
+func (k *Keyframe) Sound() bool {
+	m := &newHub(HubOptions{}).model
+	for i := range k.Sources {
+		if m.source(k.Sources[i].Name) != nil {
+			return false
+		}
+		m.addSource(k.Sources[i])
+	}
+	for i := range k.Scopes {
+		sc := &k.Scopes[i]
+		f := m.source(sc.Source)
+		if f == nil || f.scopes[sc.Name] != nil || sc.InDark && len(sc.Dark) == 0 {
+			return false
+		}
+		m.addScope(f, *sc)
+	}
+	for slot, row := range k.Rows {
+		if row == nil {
+			continue
+		}
+		if _, twice := m.index.find(row.Ref); twice || row.Slot != slot || !row.sound(len(k.Scopes)) {
+			return false
+		}
+		m.index.add(row.Ref, slot)
+	}
+	vacant := map[int]bool{}
+	for _, v := range k.Free {
+		if v.Slot < 0 || v.Slot >= len(k.Rows) || k.Rows[v.Slot] != nil || vacant[v.Slot] {
+			return false
+		}
+		vacant[v.Slot] = true
+	}
+	for _, bySlot := range []map[int]*Primitive{k.Known, k.Queued} {
+		for slot := range bySlot {
+			if slot < 0 || slot >= len(k.Rows) || k.Rows[slot] == nil {
+				return false
+			}
+		}
+	}
+	if k.Published != nil {
+		for _, row := range k.Published.Rows {
+			if row != nil && !row.sound(len(k.Published.Scopes)) {
+				return false
+			}
+		}
+	}
+	return k.Resume == nil || k.Resume.Sound()
+}
+
+// sound reports whether a row of a model of so many scopes can be changed.
+func (r *Row) sound(scopes int) bool {
+	return r.Scope >= 0 && r.Scope < scopes && soundTerms(r.Terms) && soundTerms(r.OwnerTerms())
+}
+
+func soundTerms(list []Term) bool {
+	return len(list) <= MaxTerms && !slices.ContainsFunc(list, func(t Term) bool { return t.Hue > MaxTerms })
 }

@@ -23,67 +23,67 @@ const (
 	maxLevels = 512
 )
 
-// levels is the history of a semaphore's count, and of its owners. Rows that are published
+// Counted is the history of a semaphore's count, and of its owners. Rows that are published
 // share the list, which only grows behind what they see of it; the last level stands beside it.
-type levels struct {
-	past   []Level
-	last   Level
-	owners *ownerTerms // nil: none were told; never changed once published
+type Counted struct {
+	Past   []Level
+	Last   Level
+	Owners *OwnerTerms // nil: none were told; never changed once published
 }
 
 // with returns the levels with what a look showed; l may be nil.
-func (l *levels) with(p *Primitive) *levels {
+func (l *Counted) with(p *Primitive) *Counted {
 	if single(p) || !read(p) || !ownersKnown(p) && p.LimitHow == Unknown && !p.Absent {
 		return l
 	}
 	now := Level{At: p.At, Taken: p.Taken, High: p.Taken, Gone: p.Absent}
 	switch {
 	case l == nil:
-		return &levels{last: now}
-	case l.last.Taken == p.Taken && l.last.Gone == p.Absent:
+		return &Counted{Last: now}
+	case l.Last.Taken == p.Taken && l.Last.Gone == p.Absent:
 		return l
-	case p.At.Sub(l.last.At) < levelEvery && l.last.Gone == p.Absent:
-		return &levels{past: l.past, last: Level{At: l.last.At, Taken: p.Taken, High: max(l.last.High, p.Taken)}, owners: l.owners}
+	case p.At.Sub(l.Last.At) < levelEvery && l.Last.Gone == p.Absent:
+		return &Counted{Past: l.Past, Last: Level{At: l.Last.At, Taken: p.Taken, High: max(l.Last.High, p.Taken)}, Owners: l.Owners}
 	}
-	past := l.past
+	past := l.Past
 	if len(past) == maxLevels {
 		past = append(make([]Level, 0, maxLevels), past[maxLevels/2:]...)
 	}
-	return &levels{past: append(past, l.last), last: now, owners: l.owners}
+	return &Counted{Past: append(past, l.Last), Last: now, Owners: l.Owners}
 }
 
-func (l *levels) first() time.Time {
-	if len(l.past) > 0 {
-		return l.past[0].At
+func (l *Counted) first() time.Time {
+	if len(l.Past) > 0 {
+		return l.Past[0].At
 	}
-	return l.last.At
+	return l.Last.At
 }
 
 // TakenSince returns since when the number of taken permits has been what it is, exact to the
 // length of a level; zero: no count is known.
 func (r *Row) TakenSince() (at time.Time) {
-	if r.levels != nil {
-		at = r.levels.last.At
+	if r.Counted != nil {
+		at = r.Counted.Last.At
 	}
 	return at
 }
 
 // Leveled reports whether the row has levels: it is no primitive that one alone can own,
 // and its count was told.
-func (r *Row) Leveled() bool { return r.levels != nil }
+func (r *Row) Leveled() bool { return r.Counted != nil }
 
 // Levels returns how many permits were taken since we first looked, the oldest first and
 // the one that lasts last; none where one alone can own it, or no count is told.
 func (r *Row) Levels() iter.Seq[Level] {
 	return func(yield func(Level) bool) {
-		if r.levels == nil {
+		if r.Counted == nil {
 			return
 		}
-		for _, l := range r.levels.past {
+		for _, l := range r.Counted.Past {
 			if !yield(l) {
 				return
 			}
 		}
-		yield(r.levels.last)
+		yield(r.Counted.Last)
 	}
 }

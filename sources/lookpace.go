@@ -9,10 +9,10 @@ import (
 // told at its instant.
 const Promptness = 25 * time.Millisecond
 
-// lookPace is how far apart the looks at a scope are from an instant on; 0: writes are pushed.
-type lookPace struct {
-	from  time.Time
-	every time.Duration
+// LookPace is how far apart the looks at a scope are from an instant on; 0: writes are pushed.
+type LookPace struct {
+	From  time.Time
+	Every time.Duration
 }
 
 // maxPaces bounds the paces that are kept of a scope.
@@ -21,25 +21,25 @@ const maxPaces = 32
 // setPace keeps how far apart the looks are from at on. Of more than maxPaces the two oldest
 // become one, which is the slower of both.
 func (sc *scope) setPace(at time.Time, every time.Duration) {
-	n := len(sc.paces)
-	if n > 0 && sc.paces[n-1].every == every || n == 0 && every == 0 {
+	n := len(sc.Paces)
+	if n > 0 && sc.Paces[n-1].Every == every || n == 0 && every == 0 {
 		return
 	}
-	list := slices.Clone(sc.paces)
+	list := slices.Clone(sc.Paces)
 	if n == maxPaces {
-		list[1] = lookPace{list[0].from, max(list[0].every, list[1].every)}
+		list[1] = LookPace{list[0].From, max(list[0].Every, list[1].Every)}
 		list = list[1:]
 	}
-	sc.paces = append(list, lookPace{at.Round(0), every})
+	sc.Paces = append(list, LookPace{at.Round(0), every})
 }
 
 // Every is the longest pause between two looks at the scope from one instant to another; 0: all of
 // it was pushed, as far as is kept.
 func (s *Scope) Every(from, to time.Time) (longest time.Duration) {
-	for i := range s.paces {
-		over := i+1 < len(s.paces) && !s.paces[i+1].from.After(from)
-		if !over && s.paces[i].from.Before(to) {
-			longest = max(longest, s.paces[i].every)
+	for i := range s.Paces {
+		over := i+1 < len(s.Paces) && !s.Paces[i+1].From.After(from)
+		if !over && s.Paces[i].From.Before(to) {
+			longest = max(longest, s.Paces[i].Every)
 		}
 	}
 	return longest

@@ -27,7 +27,7 @@ func TestThePaceOfAStretchIsTheSlowestInIt(t *testing.T) {
 	for i := range 3 * maxPaces {
 		sc.setPace(at(40+i), time.Duration(2+i%2)*time.Second)
 	}
-	if got := sc.Every(at(0), at(40)); len(sc.paces) != maxPaces || got != 3*time.Second {
-		t.Errorf("%d paces are kept, and the beginning is %v: want the slowest of what was dropped", len(sc.paces), got)
+	if got := sc.Every(at(0), at(40)); len(sc.Paces) != maxPaces || got != 3*time.Second {
+		t.Errorf("%d paces are kept, and the beginning is %v: want the slowest of what was dropped", len(sc.Paces), got)
 	}
 }

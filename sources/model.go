@@ -13,10 +13,10 @@ type model struct {
 	sources   []*hubSource // in the order in which they were added
 	scopes    []*scope     // by Row.Scope
 	rows      []*Row       // by slot, as the next State will show them
-	free      []vacancy
+	free      []Vacancy
 	known     map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
 	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
-	expected  []expectation
+	expected  []Expectation
 	events    []Event   // of the primitive being applied; kept to spare allocations
 	proved    []Event   // what Change.Decided says of the owners that the last Change proved the same
 	inputs    uint64    // how many were applied

@@ -5,36 +5,36 @@ import (
 	"time"
 )
 
-// ownerTerms is the history of the owners of a row that several can own at once. Published
+// OwnerTerms is the history of the owners of a row that several can own at once. Published
 // rows share it: each change makes a new one.
-type ownerTerms struct {
-	past    []Term // ended, in the order of their ends; it only grows behind what others see of it
-	running []Term // in the order in which we saw them begin
-	since   time.Time
+type OwnerTerms struct {
+	Past    []Term    // ended, in the order of their ends; it only grows behind what others see of it
+	Running []Term    // in the order in which we saw them begin
+	Since   time.Time // no term that ended before it is kept
 }
 
 // OwnerTerms returns the terms of each owner of a row that several can own at once: those that
 // ended in the order of their ends, then those that run. They overlap. nil where one alone can
 // own it, or its owners are not told. Not all owners may have one: [MaxTerms] bounds them.
 func (r *Row) OwnerTerms() []Term {
-	if r.levels == nil || r.levels.owners == nil {
+	if r.Counted == nil || r.Counted.Owners == nil {
 		return nil
 	}
-	return slices.Concat(r.levels.owners.past, r.levels.owners.running)
+	return slices.Concat(r.Counted.Owners.Past, r.Counted.Owners.Running)
 }
 
 // OwnerTermsSince is from when on OwnerTerms is a whole record, but for owners that had no
 // room in it; zero: nothing was observed yet. s is the State that the row is from.
 func (r *Row) OwnerTermsSince(s *State) time.Time {
 	since := r.observedSince(s)
-	if r.levels == nil || r.levels.owners == nil {
+	if r.Counted == nil || r.Counted.Owners == nil {
 		return since
 	}
-	return Later(since, r.levels.owners.since)
+	return Later(since, r.Counted.Owners.Since)
 }
 
 // withOwners returns the levels, which may be nil, with the terms that events began and ended.
-func (l *levels) withOwners(k *look, events []Event, before, after *Primitive) *levels {
+func (l *Counted) withOwners(k *look, events []Event, before, after *Primitive) *Counted {
 	if l == nil || !read(after) {
 		return l
 	}
@@ -44,11 +44,11 @@ func (l *levels) withOwners(k *look, events []Event, before, after *Primitive) *
 	if !slices.ContainsFunc(events, ofOwner) && (before == nil || sameRefs(before.Owners, after.Owners)) {
 		return l.doubted(k)
 	}
-	var t ownerTerms
-	if l.owners != nil {
-		t = *l.owners
+	var t OwnerTerms
+	if l.Owners != nil {
+		t = *l.Owners
 	}
-	t.running = slices.Clone(t.running)
+	t.Running = slices.Clone(t.Running)
 	for i := range events {
 		e := &events[i]
 		if e.Kind.EndsOwner() {
@@ -60,26 +60,26 @@ func (l *levels) withOwners(k *look, events []Event, before, after *Primitive) *
 		}
 	}
 	t.rename(after.Owners)
-	t.running = k.doubtTerms(t.running)
+	t.Running = k.doubtTerms(t.Running)
 	return l.owning(&t)
 }
 
 // doubted returns the levels, which may be nil, with the terms of the owners in doubt.
-func (l *levels) doubted(k *look) *levels {
-	if l == nil || l.owners == nil || len(k.inDoubt) == 0 {
+func (l *Counted) doubted(k *look) *Counted {
+	if l == nil || l.Owners == nil || len(k.inDoubt) == 0 {
 		return l
 	}
-	t := *l.owners
-	t.running = k.doubtTerms(t.running)
+	t := *l.Owners
+	t.Running = k.doubtTerms(t.Running)
 	return l.owning(&t)
 }
 
 // owning returns the levels with other terms of owners.
-func (l *levels) owning(t *ownerTerms) *levels {
-	if l.owners == t {
+func (l *Counted) owning(t *OwnerTerms) *Counted {
+	if l.Owners == t {
 		return l
 	}
-	return &levels{past: l.past, last: l.last, owners: t}
+	return &Counted{Past: l.Past, Last: l.Last, Owners: t}
 }
 
 func ofOwner(e Event) bool { return e.Kind.EndsOwner() || e.Kind.BeginsOwner() }
@@ -91,45 +91,45 @@ func sameRefs(a, b []Owner) bool {
 
 // find returns the index of the running term of an owner; -1: it has none. A fence may have
 // become known since it began.
-func (t *ownerTerms) find(who OwnerRef) int {
-	if i := slices.IndexFunc(t.running, func(r Term) bool { return r.Owner == who }); i >= 0 {
+func (t *OwnerTerms) find(who OwnerRef) int {
+	if i := slices.IndexFunc(t.Running, func(r Term) bool { return r.Owner == who }); i >= 0 {
 		return i
 	}
-	return slices.IndexFunc(t.running, func(r Term) bool {
+	return slices.IndexFunc(t.Running, func(r Term) bool {
 		return r.Owner.ID == who.ID && sameNumber(r.Owner.Fence, who.Fence)
 	})
 }
 
 // begin adds a term, unless the owner has one, or there is no room because as many run already.
-func (t *ownerTerms) begin(who OwnerRef, program Program, start Stamp, now time.Time) {
-	if len(t.running) == MaxTerms || t.find(who) >= 0 {
+func (t *OwnerTerms) begin(who OwnerRef, program Program, start Stamp, now time.Time) {
+	if len(t.Running) == MaxTerms || t.find(who) >= 0 {
 		return
 	}
-	for len(t.past) > 0 && (len(t.past)+len(t.running) >= MaxTerms || t.past[0].End.At.Before(now.Add(-termAge))) {
-		t.since = Later(t.since, t.past[0].End.At)
-		t.past = t.past[1:]
+	for len(t.Past) > 0 && (len(t.Past)+len(t.Running) >= MaxTerms || t.Past[0].End.At.Before(now.Add(-termAge))) {
+		t.Since = Later(t.Since, t.Past[0].End.At)
+		t.Past = t.Past[1:]
 	}
-	t.running = append(t.running, Term{Owner: who, Program: program, Hue: hue(who, program, t.past, t.running), Start: start})
+	t.Running = append(t.Running, Term{Owner: who, Program: program, Hue: hue(who, program, t.Past, t.Running), Start: start})
 }
 
 // end moves the term of an owner to those that ended.
-func (t *ownerTerms) end(who OwnerRef, end Stamp, cause Cause, how Known) {
+func (t *OwnerTerms) end(who OwnerRef, end Stamp, cause Cause, how Known) {
 	i := t.find(who)
 	if i < 0 {
 		return
 	}
-	r := t.running[i]
+	r := t.Running[i]
 	endTerm(&r, end, cause, how)
-	t.running = slices.Delete(t.running, i, i+1)
-	t.past = append(t.past, r)
+	t.Running = slices.Delete(t.Running, i, i+1)
+	t.Past = append(t.Past, r)
 }
 
 // rename gives running terms the names that their owners have by now.
-func (t *ownerTerms) rename(owners []Owner) {
+func (t *OwnerTerms) rename(owners []Owner) {
 	for i := range owners[:min(len(owners), MaxTerms)] {
-		if now := owners[i].ref(); i >= len(t.running) || t.running[i].Owner != now {
+		if now := owners[i].ref(); i >= len(t.Running) || t.Running[i].Owner != now {
 			if at := t.find(now); at >= 0 {
-				t.running[at].Owner = now
+				t.Running[at].Owner = now
 			}
 		}
 	}

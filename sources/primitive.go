@@ -116,6 +116,11 @@ func (p *Primitive) Format() (library string, how Known) {
 	return "", Unknown
 }
 
+// NamesLibrary reports whether it is a label that FormatLabel or NoTTLLabel made: its value names nothing of the user's.
+func (a Attr) NamesLibrary() bool {
+	return a.Key == formatLabel || a.Key == likelyFormatLabel || a.Key == noTTLLabel
+}
+
 // NoTTLLabel is the label, before FormatLabel's, of a primitive of a library that gives its locks
 // no TTL by design: that one has none is no fault of its owner.
 func NoTTLLabel() Attr { return Attr{Key: noTTLLabel, Value: "by design"} }

@@ -11,16 +11,16 @@ import (
 // and nothing is recalled where the clock shows less than at that end, or of a row of which the earlier run knows
 // a younger look. s stays as it is.
 func (k *Keyframe) Recall(s *State) *State {
-	if s.At.Before(k.at.Wall) {
+	if s.At.Before(k.At.Wall) {
 		return s
 	}
 	same := map[string]bool{}
-	for i := range k.sources {
-		was := &k.sources[i]
+	for i := range k.Sources {
+		was := &k.Sources[i]
 		same[was.Name] = slices.ContainsFunc(s.Sources, func(is SourceStatus) bool { return was.is(&is) })
 	}
 	rows := map[Ref]*Row{}
-	for _, was := range k.rows {
+	for _, was := range k.Rows {
 		if was != nil && same[was.Source] && read(was.Primitive) && ownersKnown(was.Primitive) {
 			rows[was.Ref] = was
 		}
@@ -37,11 +37,11 @@ func (k *Keyframe) Recall(s *State) *State {
 			all.Rows[slot] = row.recalling(was, look{after: lost, at: row.At, darkFrom: lost, started: s.Scopes[row.Scope].About.Started})
 		}
 	}
-	for _, was := range k.rows {
+	for _, was := range k.Rows {
 		if was == nil || rows[was.Ref] != was || listed[was.Ref] || was.Kind != KindElection && !was.Expected {
 			continue
 		}
-		scope := slices.IndexFunc(s.Scopes, func(sc Scope) bool { return sc.Source == was.Source && sc.Name == k.scopes[was.Scope].Name })
+		scope := slices.IndexFunc(s.Scopes, func(sc Scope) bool { return sc.Source == was.Source && sc.Name == k.Scopes[was.Scope].Name })
 		alive := k.believed(was)
 		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.freeAt(s.At, alive) {
 			continue
@@ -50,7 +50,7 @@ func (k *Keyframe) Recall(s *State) *State {
 			continue
 		}
 		l := look{after: alive, at: s.Scopes[scope].Alive}
-		row := (&Row{Slot: len(all.Rows), Scope: scope, listing: s.Scopes[scope].listing, Primitive: was.vacated(l.at)}).recalling(was, l)
+		row := (&Row{Slot: len(all.Rows), Scope: scope, Listing: s.Scopes[scope].Listing, Primitive: was.vacated(l.at)}).recalling(was, l)
 		all.Rows = append(all.Rows, row)
 	}
 	return &all
@@ -60,33 +60,33 @@ func (k *Keyframe) Recall(s *State) *State {
 // accepts, as a config that changed since selects others.
 func (k *Keyframe) With(of *SourceStatus, from *Keyframe, selected func(*Primitive) bool) *Keyframe {
 	both := *k
-	both.at.Wall = Later(k.at.Wall, from.at.Wall)
-	both.sources, both.scopes, both.rows = slices.Clip(k.sources), slices.Clip(k.scopes), slices.Clip(k.rows)
-	both.known, both.queued = cloneSlots(k.known), cloneSlots(k.queued)
-	for _, f := range from.sources {
+	both.At.Wall = Later(k.At.Wall, from.At.Wall)
+	both.Sources, both.Scopes, both.Rows = slices.Clip(k.Sources), slices.Clip(k.Scopes), slices.Clip(k.Rows)
+	both.Known, both.Queued = cloneSlots(k.Known), cloneSlots(k.Queued)
+	for _, f := range from.Sources {
 		if f.is(of) {
-			both.sources = append(both.sources, f)
+			both.Sources = append(both.Sources, f)
 		}
 	}
 	places := map[int]int{}
-	for i := range from.scopes {
-		if from.scopes[i].Source == of.Name {
-			places[i], both.scopes = len(both.scopes), append(both.scopes, from.scopes[i])
+	for i := range from.Scopes {
+		if from.Scopes[i].Source == of.Name {
+			places[i], both.Scopes = len(both.Scopes), append(both.Scopes, from.Scopes[i])
 		}
 	}
-	for slot, row := range from.rows {
+	for slot, row := range from.Rows {
 		if row == nil || row.Source != of.Name || !selected(row.Primitive) {
 			continue
 		}
 		own := row.own()
-		own.Slot, own.Scope = len(both.rows), places[row.Scope]
-		if p := from.known[slot]; p != nil {
-			both.known[own.Slot] = p
+		own.Slot, own.Scope = len(both.Rows), places[row.Scope]
+		if p := from.Known[slot]; p != nil {
+			both.Known[own.Slot] = p
 		}
-		if p := from.queued[slot]; p != nil {
-			both.queued[own.Slot] = p
+		if p := from.Queued[slot]; p != nil {
+			both.Queued[own.Slot] = p
 		}
-		both.rows = append(both.rows, own)
+		both.Rows = append(both.Rows, own)
 	}
 	return &both
 }
@@ -150,6 +150,6 @@ func (r *Row) recalling(was *Row, l look) *Row {
 // believed is up to when a row of the earlier run is believed: where it was polled, up to a pause before the last
 // answer.
 func (k *Keyframe) believed(r *Row) time.Time {
-	sc := &k.scopes[r.Scope]
-	return Later(Earlier(sc.Alive, k.at.Wall).Add(-sc.About.Sampling), r.At)
+	sc := &k.Scopes[r.Scope]
+	return Later(Earlier(sc.Alive, k.At.Wall).Add(-sc.About.Sampling), r.At)
 }

@@ -9,33 +9,33 @@ import (
 // disconnected from its end up to now. A source is the same if its name, type and address are.
 // Where the clock was put back since, that time has no length, and what lies in the future is no past.
 func (m *model) goOn(k *Keyframe, added []*hubSource) {
-	if m.at.Wall.Before(k.at.Wall) {
+	if m.at.Wall.Before(k.At.Wall) {
 		return
 	}
 	scopes, slots := map[int]*scope{}, map[int]int{} // by their place in k
-	for i := range k.scopes {
-		was := &k.scopes[i]
-		of := slices.IndexFunc(k.sources, func(f hubSourceFacts) bool { return f.Name == was.Source })
-		at := slices.IndexFunc(added, func(f *hubSource) bool { return f.is(&k.sources[of].SourceStatus) })
+	for i := range k.Scopes {
+		was := &k.Scopes[i]
+		of := slices.IndexFunc(k.Sources, func(f SourceFacts) bool { return f.Name == was.Source })
+		at := slices.IndexFunc(added, func(f *hubSource) bool { return f.is(&k.Sources[of].SourceStatus) })
 		if at >= 0 {
-			m.addScope(added[at], was.ended(added[at].silence, m.at.Wall))
+			m.addScope(added[at], was.ended(added[at].SilenceLimit, m.at.Wall))
 			scopes[i] = m.scopes[len(m.scopes)-1]
 		}
 	}
-	for slot, was := range k.rows {
+	for slot, was := range k.Rows {
 		if was == nil || scopes[was.Scope] == nil {
 			continue
 		}
 		row := was.own()
-		row.Slot, row.Scope = m.occupy(scopes[was.Scope], was.Ref), scopes[was.Scope].index
+		row.Slot, row.Scope = m.occupy(scopes[was.Scope], was.Ref), scopes[was.Scope].Index
 		row.Gen, row.Rev, row.Primitive = 0, m.nextRev(), was.Primitive.resumed()
 		m.rows[row.Slot], slots[slot] = row, row.Slot
 	}
 	for slot, now := range slots {
-		if p := k.known[slot]; p != nil {
+		if p := k.Known[slot]; p != nil {
 			m.known[now] = p.resumed()
 		}
-		if p := k.queued[slot]; p != nil {
+		if p := k.Queued[slot]; p != nil {
 			m.queued[now] = p.resumed()
 		}
 	}
@@ -43,8 +43,8 @@ func (m *model) goOn(k *Keyframe, added []*hubSource) {
 
 // ended is the scope of an earlier run: nobody has answered in this one, and what it showed was
 // not observed since.
-func (sc *scope) ended(silence time.Duration, now time.Time) scope {
-	is := scope{Scope: sc.Scope, listed: sc.listed, dark: sc.dark, completeUntil: Earlier(sc.completeUntil, now)}
+func (sc *ScopeFacts) ended(silence time.Duration, now time.Time) ScopeFacts {
+	is := ScopeFacts{Scope: sc.Scope, Listed: sc.Listed, InDark: sc.InDark, CompleteUntil: Earlier(sc.CompleteUntil, now)}
 	is.Health, is.Silence = HealthConnecting, silenceAfter(silence, sc.About.Sampling)
 	is.beginListing()
 	return is

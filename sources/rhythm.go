@@ -29,10 +29,14 @@ func RhythmOf(every time.Duration, renewals int) Rhythm {
 	return r.usually(uint32(min(max(every.Milliseconds(), 0), math.MaxUint32)))
 }
 
+// Every is the usual pause between two renewals; 0: unknown.
+func (r Rhythm) Every() time.Duration { return time.Duration(r.millis()) * time.Millisecond }
+
+// Renewals is how many were seen, at most 255.
+func (r Rhythm) Renewals() int { return int(r.seen) }
+
 // RenewEvery is the usual pause between two renewals of this owner; 0: unknown.
-func (o *Owner) RenewEvery() time.Duration {
-	return time.Duration(o.Rhythm.millis()) * time.Millisecond
-}
+func (o *Owner) RenewEvery() time.Duration { return o.Rhythm.Every() }
 
 // renewed returns the rhythm with one more pause worked in. A single outlier, such as a
 // missed renewal, moves it by a quarter at most.

@@ -7,26 +7,26 @@ import (
 	"coordtop/internal/lane"
 )
 
-// vacancy is a slot without a row, and the generation of the row that left it.
-type vacancy struct {
-	slot int
-	gen  uint32
+// Vacancy is a slot without a row, and the generation of the row that left it.
+type Vacancy struct {
+	Slot int
+	Gen  uint32
 }
 
 // occupy makes an empty row for ref in a free slot.
 func (m *model) occupy(sc *scope, ref Ref) int {
-	row := &Row{Primitive: &Primitive{Ref: ref}, Rev: m.nextRev(), Scope: sc.index}
+	row := &Row{Primitive: &Primitive{Ref: ref}, Rev: m.nextRev(), Scope: sc.Index}
 	if n := len(m.free); n > 0 {
 		v := m.free[n-1]
 		m.free = m.free[:n-1]
-		row.Slot, row.Gen = v.slot, v.gen+1
-		m.rows[v.slot] = row
+		row.Slot, row.Gen = v.Slot, v.Gen+1
+		m.rows[v.Slot] = row
 	} else {
 		row.Slot = len(m.rows)
 		m.rows = append(m.rows, row)
 	}
 	m.index.add(ref, row.Slot)
-	sc.source.rows++
+	sc.source.RowCount++
 	return row.Slot
 }
 
@@ -34,9 +34,9 @@ func (m *model) occupy(sc *scope, ref Ref) int {
 func (m *model) vacate(slot int) {
 	row := m.rows[slot]
 	m.index.remove(row.Ref)
-	m.scopes[row.Scope].source.rows--
+	m.scopes[row.Scope].source.RowCount--
 	m.rows[slot] = nil
-	m.free = append(m.free, vacancy{slot, row.Gen})
+	m.free = append(m.free, Vacancy{slot, row.Gen})
 	delete(m.known, slot)
 	delete(m.queued, slot)
 }
@@ -194,10 +194,10 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	switch {
 	case !read(after) || !read(before):
-	case ownersKnown(after) && r.unknown != nil:
-		r.unknown = &darkList{withDarkEnd(r.unknown.list, l.at)}
+	case ownersKnown(after) && r.OwnersUnknown != nil:
+		r.OwnersUnknown = &DarkList{withDarkEnd(r.OwnersUnknown.List, l.at)}
 	case ownersKnown(before) && !ownersKnown(after) && !counted(after):
-		r.unknown = &darkList{withDark(r.unknown.stretches(), l.stamp().Earliest())}
+		r.OwnersUnknown = &DarkList{withDark(r.OwnersUnknown.stretches(), l.stamp().Earliest())}
 	}
 }
 
@@ -226,9 +226,9 @@ func (r *Row) count(e *Event) {
 	if !change && !e.Loss {
 		return
 	}
-	next := *cmp.Or(r.activity, &noActivity)
+	next := *cmp.Or(r.Activity, &noActivity)
 	next.add(e.At, change, e.Loss)
-	r.activity = &next
+	r.Activity = &next
 }
 
 // changesKept is how far back changes and losses are counted.
@@ -237,15 +237,15 @@ const changesKept = time.Hour
 // Changes counts the changes of owner of the last `within`, to the minute, an hour at
 // most.
 func (r *Row) Changes(now time.Time, within time.Duration) int {
-	a := cmp.Or(r.activity, &noActivity)
-	return a.changes.since(a.minute, now, within)
+	a := cmp.Or(r.Activity, &noActivity)
+	return a.Changes.since(a.Minute, now, within)
 }
 
 // Losses counts the owners of the last `within` that were lost, to the minute, an hour at
 // most: see Thresholds.
 func (r *Row) Losses(now time.Time, within time.Duration) int {
-	a := cmp.Or(r.activity, &noActivity)
-	return a.losses.since(a.minute, now, within)
+	a := cmp.Or(r.Activity, &noActivity)
+	return a.Losses.since(a.Minute, now, within)
 }
 
 // LowestLeaseAt is the lowest remainder of the running term's lease that was seen up to now, also

@@ -20,7 +20,7 @@ func silenceAfter(lowest, sampling time.Duration) time.Duration {
 func (h *Hub) longestSilence(f *hubSource) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	limit := silenceAfter(f.silence, 0)
+	limit := silenceAfter(f.SilenceLimit, 0)
 	for _, sc := range f.inOrder {
 		limit = max(limit, sc.Silence)
 	}
@@ -30,14 +30,14 @@ func (h *Hub) longestSilence(f *hubSource) time.Duration {
 // down marks a scope stale, dark from its last answer on. It reports whether it
 // was not stale before, which is an event.
 func (m *model) down(sc *scope, err error) bool {
-	sc.err = err
+	sc.Err = err
 	if sc.Health == HealthStale {
 		return false
 	}
 	sc.Health = HealthStale
-	sc.beginDark(sc.completeUntil)
+	sc.beginDark(sc.CompleteUntil)
 	e := sc.event(EventSourceDown, m.at.Wall, err.Error())
-	e.After = sc.completeUntil
+	e.After = sc.CompleteUntil
 	m.commit(e)
 	return true
 }
@@ -45,19 +45,19 @@ func (m *model) down(sc *scope, err error) bool {
 // refused records why a scope cannot be read, although its source is connected.
 func (m *model) refused(sc *scope, err error) {
 	told := m.down(sc, err)
-	if sc.outage.isNews(err) && !told {
+	if sc.Outage.isNews(err) && !told {
 		m.commit(sc.event(EventSourceDown, m.at.Wall, err.Error()))
 	}
-	sc.source.outage.isNews(err) // it has been told
+	sc.source.Outage.isNews(err) // it has been told
 }
 
 // alive records that the scope's server answered.
 func (m *model) alive(sc *scope) {
 	was, now := sc.Health, m.at
-	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
-	sc.completeUntil = Later(sc.completeUntil, now.Wall)
-	sc.source.Err, sc.source.Retry, sc.source.outage = nil, time.Time{}, outage{}
-	if sc.Synced && sc.dark { // its rows are not listed anew
+	sc.Health, sc.Alive, sc.Answered, sc.Err, sc.Outage = HealthLive, now.Wall, now.Mono, nil, Outage{}
+	sc.CompleteUntil = Later(sc.CompleteUntil, now.Wall)
+	sc.source.Err, sc.source.Retry, sc.source.Outage = nil, time.Time{}, Outage{}
+	if sc.Synced && sc.InDark { // its rows are not listed anew
 		from := sc.Dark[len(sc.Dark)-1].From
 		sc.endDark(now.Wall)
 		m.doubtAll(sc, from)
@@ -75,7 +75,7 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 		if sc.Health != HealthLive {
 			continue
 		}
-		left := sc.Silence - (now.Mono - sc.answered)
+		left := sc.Silence - (now.Mono - sc.Answered)
 		if left > 0 {
 			next = min(next, left)
 			continue
@@ -86,9 +86,9 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 }
 
 func (m *model) silent(sc *scope) {
-	err := recordable(fmt.Errorf("%w for %v", ErrSilent, sc.Silence))
+	err := Recordable(fmt.Errorf("%w for %v", ErrSilent, sc.Silence))
 	m.down(sc, err)
-	sc.source.outage.isNews(err) // it has just been told
+	sc.source.Outage.isNews(err) // it has just been told
 }
 
 const (
@@ -100,39 +100,39 @@ const (
 	lastingAfter = 3
 )
 
-// outage has the reasons why a source is down, as they were told. The zero value is the beginning of one.
-type outage struct {
-	reasons   []string // different reasons, in the order in which they were first told
-	latest    string   // told last
-	returning string   // a reason that was told before, and is the one of the latest failures
-	failures  int      // of so many
+// Outage has the reasons why a source is down, as they were told. The zero value is the beginning of one.
+type Outage struct {
+	Reasons   []string // different reasons, in the order in which they were first told
+	Latest    string   // told last
+	Returning string   // a reason that was told before, and is the one of the latest failures
+	Failures  int      // of so many
 }
 
 // isNews records why a connection failed, and reports whether that is to be told: reasons
 // that are new in this outage are, and one that was told before another and lasts now.
 // Silence is one reason, whether the source or the Hub noticed it.
-func (o *outage) isNews(err error) bool {
+func (o *Outage) isNews(err error) bool {
 	reason := err.Error()
 	if errors.Is(err, ErrSilent) {
 		reason = ErrSilent.Error()
 	}
 	switch {
-	case reason == o.latest:
-		o.returning, o.failures = "", 0
+	case reason == o.Latest:
+		o.Returning, o.Failures = "", 0
 		return false
-	case !slices.Contains(o.reasons, reason):
-		if len(o.reasons) == mostReasons {
+	case !slices.Contains(o.Reasons, reason):
+		if len(o.Reasons) == mostReasons {
 			return false
 		}
-		o.reasons = append(o.reasons, reason)
-	case reason != o.returning:
-		o.returning, o.failures = reason, 1
+		o.Reasons = append(o.Reasons, reason)
+	case reason != o.Returning:
+		o.Returning, o.Failures = reason, 1
 		return false
 	default:
-		if o.failures++; o.failures < lastingAfter {
+		if o.Failures++; o.Failures < lastingAfter {
 			return false
 		}
 	}
-	o.latest, o.returning, o.failures = reason, "", 0
+	o.Latest, o.Returning, o.Failures = reason, "", 0
 	return true
 }

@@ -43,7 +43,7 @@ func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, row := range h.model.rows {
-		if row == nil || h.model.scopes[row.Scope] != f.scopes[c.Scope] || row.listing == f.scopes[c.Scope].listing && !c.Relists {
+		if row == nil || h.model.scopes[row.Scope] != f.scopes[c.Scope] || row.Listing == f.scopes[c.Scope].Listing && !c.Relists {
 			continue
 		}
 		if _, ok := set[row.Ref]; !ok && !row.mayBeFree() {

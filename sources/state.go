@@ -20,7 +20,7 @@ type Row struct {
 	*Primitive
 	Slot    int
 	Gen     uint32 // of the slot: together they are a handle that is never given to another row
-	listing uint32 // the Scope's count of listings when it was last read
+	Listing uint32 // the Scope's count of listings when it was last read
 	Rev     uint64 // of the publish that brought this version: equal Rev, equal row
 	Scope   int    // index in State.Scopes
 	Terms   []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
@@ -28,9 +28,9 @@ type Row struct {
 
 	LowestLease time.Duration // lowest remainder seen at a look in the running term; 0: unknown. See LowestLeaseAt
 
-	levels   *levels   // nil: no semaphore, or no count told; never changed once published
-	activity *activity // nil: no change counted; never changed once published
-	unknown  *darkList // when its owners could not be told; nil: never; never changed once published
+	Counted       *Counted  // nil: no semaphore, or no count told; never changed once published
+	Activity      *Activity // nil: no change counted; never changed once published
+	OwnersUnknown *DarkList // when its owners could not be told; nil: never; never changed once published
 }
 
 // MaxTerms is how many terms a row keeps.
@@ -62,8 +62,8 @@ type Scope struct {
 	About   About
 	Since   time.Time  // when its first listing was complete: nothing before was observed; zero: it never was
 	Dark    []Dark     // when it was not observed since, oldest first, bounded by count and age
-	paces   []lookPace // of the looks, oldest first, bounded
-	listing uint32     // counts the listings: a row with an older count was not read since
+	Paces   []LookPace // of the looks, oldest first, bounded
+	Listing uint32     // counts the listings: a row with an older count was not read since
 }
 
 // Whole reports whether the last listing is complete and leaves out nothing that may be owned.

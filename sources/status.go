@@ -35,7 +35,7 @@ func (r *Row) Fresh(s *State) bool {
 		return false
 	}
 	scope := &s.Scopes[r.Scope]
-	return scope.Health == HealthLive && scope.listing == r.listing
+	return scope.Health == HealthLive && scope.Listing == r.Listing
 }
 
 // KnownAt is the latest instant up to now for which what the row says was true, as far as
@@ -48,7 +48,7 @@ func (r *Row) KnownAt(s *State, now time.Time) time.Time {
 		known = r.At
 	case s.Scopes[r.Scope].Health != HealthLive:
 		known = Later(r.At, s.Scopes[r.Scope].Alive)
-	case s.Scopes[r.Scope].listing != r.listing:
+	case s.Scopes[r.Scope].Listing != r.Listing:
 		known = r.At
 		if dark := s.Scopes[r.Scope].Dark; len(dark) > 0 {
 			known = Later(r.At, dark[len(dark)-1].From)

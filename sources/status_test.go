@@ -76,14 +76,14 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusStale, "stale", nil, []func(*Row){stale, func(r *Row) { r.Absent = true }}},
 		{StatusStale, "stale", nil, []func(*Row){stale}},
 		{StatusStale, "stale", []Owner{{ID: "a"}, {ID: "b"}}, []func(*Row){stale}},
-		{StatusStale, "stale", []Owner{{ID: "a"}}, []func(*Row){func(r *Row) { r.listing-- }}},
+		{StatusStale, "stale", []Owner{{ID: "a"}}, []func(*Row){func(r *Row) { r.Listing-- }}},
 		{StatusNotObserved, "not observed yet", nil, []func(*Row){func(r *Row) { r.At = time.Time{} }}},
 		{StatusNotObserved, "not observed yet", nil, []func(*Row){stale, func(r *Row) { r.At = time.Time{} }}},
 		{StatusStale, "stale", []Owner{{ID: "a"}}, []func(*Row){func(r *Row) { r.Scope = 7 }}},
 	}
-	state := &State{At: t0, Thresholds: DefaultThresholds(), Scopes: []Scope{{Health: HealthLive, listing: 3}, {Health: HealthStale, listing: 3}}}
+	state := &State{At: t0, Thresholds: DefaultThresholds(), Scopes: []Scope{{Health: HealthLive, Listing: 3}, {Health: HealthStale, Listing: 3}}}
 	for _, tt := range tests {
-		row := &Row{Primitive: prim(t0, tt.owners...), listing: 3}
+		row := &Row{Primitive: prim(t0, tt.owners...), Listing: 3}
 		for _, change := range tt.changes {
 			change(row)
 		}

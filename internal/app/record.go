@@ -114,7 +114,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 		r.forgot = fmt.Sprintf("what was recorded cannot be read, so earlier owners and times are missing: %v", err)
 	}
 	if r.began = time.Now(); last != nil {
-		r.known = last.At().Wall
+		r.known = last.At.Wall
 	}
 	r.inputs = sources.NewInputBuffer(0, 0)
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}

@@ -48,7 +48,7 @@ func TestRecordSaysWhereItRecordsAndWritesAStretchToAFile(t *testing.T) {
 	if err != nil || len(runs) != 1 || runs[0].Live || runs[0].Host != "masked" {
 		t.Errorf("runs %+v, %v", runs, err)
 	}
-	if last, err := history.LastKnown(t.Context(), s, nil, nil); err != nil || last.Seq() == 0 {
+	if last, err := history.LastKnown(t.Context(), s, nil, nil); err != nil || last.Seq == 0 {
 		t.Errorf("the end of the export: %v", err)
 	}
 	if err := s.Close(); err != nil {

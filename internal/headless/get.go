@@ -55,7 +55,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	var notBefore time.Time
 	if o.Recall != nil {
 		if last = o.Recall(); last != nil {
-			notBefore = last.At().Wall
+			notBefore = last.At.Wall
 		}
 	}
 	s, err := settle(ctx, feed, time.Until(deadline), o.Names, notBefore)

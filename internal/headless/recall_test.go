@@ -63,7 +63,7 @@ func TestWhatWasRecordedIsAddedToNoOlderState(t *testing.T) {
 			}
 			told.Stop()
 		}
-		if !recorded.At().Wall.After(began) {
+		if !recorded.At.Wall.After(began) {
 			t.Error("the recording is not newer than the state")
 		}
 	})

@@ -15,7 +15,7 @@
 //
 // What the program never shows is never recorded. What is written to a store
 // went through the codec of package sources. It never writes a nonce, a Guard or, with
-// unrecorded_data, any data: see [coordtop/sources.Encoder.Event] for the events.
+// unrecorded_data, any data: see [coordtop/sources/tape.Encoder.Event] for the events.
 //
 // # Who uses it
 //

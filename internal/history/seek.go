@@ -89,17 +89,17 @@ func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 			r.hub = nil
 		}
 	}()
-	r.first, r.at = k.Seq()+1, k.At()
-	if k.Seq() == 0 {
+	r.first, r.at = k.Seq+1, k.At
+	if k.Seq == 0 {
 		if err := r.fill(ctx); err != nil {
 			return err
 		}
 		r.at = r.queue[0].At
 	}
 	r.began, r.last = r.at.Wall, r.at
-	r.events = r.hub.Subscribe(k.LastEvent())
+	r.events = r.hub.Subscribe(k.LastEvent)
 	if r.reader != nil {
-		r.readBefore(ctx, k.LastEvent())
+		r.readBefore(ctx, k.LastEvent)
 	}
 	if r.hub.State().Rev > 0 {
 		return nil
@@ -140,7 +140,7 @@ func (r *seeker) apply(ctx context.Context, stop func(*sources.Input) bool) erro
 		}
 		if r.behind != nil {
 			k := r.behind.Keyframe
-			if stop(&sources.Input{Seq: k.Seq() + 1, At: k.At()}) {
+			if stop(&sources.Input{Seq: k.Seq + 1, At: k.At}) {
 				return nil
 			}
 			if err := r.cross(ctx); err != nil {
@@ -217,7 +217,7 @@ func (r *seeker) until(ctx context.Context, t time.Time) error {
 	if err == nil && t.After(r.at.Wall) {
 		r.advance(t.Sub(r.last.Wall))
 		if r.behind != nil {
-			r.hole = unrecorded(r.last.Wall, r.behind.Keyframe.At().Wall)
+			r.hole = unrecorded(r.last.Wall, r.behind.Keyframe.At.Wall)
 		}
 	} else if err == nil && r.began.Sub(t) > time.Second {
 		runs, failed := r.log.Runs(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"coordtop/internal/raced"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // CheckReplay feeds the Inputs of a live Hub to a fresh one, as they would come back from a
@@ -99,7 +100,7 @@ type recording struct {
 
 // recorded is one group as it comes back.
 func recorded(k *sources.Keyframe, inputs []sources.Input) (r recording, err error) {
-	e, d := sources.NewEncoder(sources.EncoderOptions{}), sources.NewDecoder()
+	e, d := tape.NewEncoder(tape.EncoderOptions{}), tape.NewDecoder()
 	if r.keyframe, err = d.Keyframe(e.Keyframe(nil, k)); err != nil {
 		return r, err
 	}

@@ -91,8 +91,8 @@ func (l *Log) Cursor(_ context.Context, id int64, at time.Time) (history.Cursor,
 	}
 	c := &cursor{run: l.runs[i]}
 	for _, k := range c.run.keyframes {
-		if c.keyframe == nil || !k.At().Wall.After(at) {
-			c.keyframe, c.next = k, int(k.Seq())
+		if c.keyframe == nil || !k.At.Wall.After(at) {
+			c.keyframe, c.next = k, int(k.Seq)
 		}
 	}
 	return c, nil

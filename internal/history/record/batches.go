@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // group is the open group of Inputs.
@@ -36,7 +37,7 @@ const (
 type batcher struct {
 	hub     *sources.Hub
 	store   Output
-	encoder *sources.Encoder
+	encoder *tape.Encoder
 	group   group
 	derived derived
 	flushed time.Time     // up to when everything was written
@@ -51,8 +52,8 @@ type batcher struct {
 const behind = 10 * time.Second
 
 // newBatcher begins at an instant; the run before it wrote up to stored.
-func newBatcher(hub *sources.Hub, store Output, o sources.EncoderOptions, began, stored time.Time) *batcher {
-	return &batcher{hub: hub, store: store, encoder: sources.NewEncoder(o), flushed: began,
+func newBatcher(hub *sources.Hub, store Output, o tape.EncoderOptions, began, stored time.Time) *batcher {
+	return &batcher{hub: hub, store: store, encoder: tape.NewEncoder(o), flushed: began,
 		derived: derived{began: began, stored: stored.Add(-behind), state: &sources.State{}}}
 }
 
@@ -77,12 +78,12 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 		}
 	}
 	end := len(inputs)
-	for key != nil && end > 0 && inputs[end-1].Seq > key.Seq() {
+	for key != nil && end > 0 && inputs[end-1].Seq > key.Seq {
 		end--
 	}
 	b := r.batch(inputs[:end], now)
 	if key != nil {
-		at := key.At().Wall.Round(0)
+		at := key.At.Wall.Round(0)
 		if at.IsZero() { // nothing happened yet
 			at = r.flushed
 		}
@@ -95,10 +96,10 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 			}
 		}
 		head := r.encoder.Keyframe(nil, key)
-		r.group = group{open: true, next: key.Seq() + 1, left: timesKey * len(head), began: now}
+		r.group = group{open: true, next: key.Seq + 1, left: timesKey * len(head), began: now}
 		b = r.batch(inputs[end:], now)
 		b.Keyframe, b.Span.From, b.Thin, b.Follows = head, at, r.thin, follows
-		b.Seq[0] = key.Seq()
+		b.Seq[0] = key.Seq
 	}
 	r.group.open = r.group.open && lost == 0
 	since := sources.Earlier(r.flushed, b.Span.From)

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // slow is a disk that takes its time, in which something happens.
@@ -35,7 +36,7 @@ func TestInputsAreWrittenWhileMuchElseIs(t *testing.T) {
 			happens()
 		}
 		d := &slow{happens: happens}
-		r := newBatcher(hub, d, sources.EncoderOptions{}, time.Now(), time.Time{})
+		r := newBatcher(hub, d, tape.EncoderOptions{}, time.Now(), time.Time{})
 		if err := r.flush(hub.Now().Wall, inputs.Take); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestInputsAreWrittenWhileMuchElseIs(t *testing.T) {
 func TestWhereNothingComesMeanwhileNoClockIsAsked(t *testing.T) {
 	t.Parallel()
 	since := time.Now()
-	r := newBatcher(nil, &disk{}, sources.EncoderOptions{}, since, time.Time{})
+	r := newBatcher(nil, &disk{}, tape.EncoderOptions{}, since, time.Time{})
 	if until, err := r.meanwhile(since, func() ([]sources.Input, uint64) { return nil, 0 }); err != nil || until != since {
 		t.Errorf("%v %v", until, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
+	"coordtop/sources/tape"
 )
 
 const manyRows = 10_000
@@ -138,7 +139,7 @@ func BenchmarkStateAtAnInstant(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := newBatcher(hub, store, sources.EncoderOptions{}, time.Now(), time.Time{})
+	r := newBatcher(hub, store, tape.EncoderOptions{}, time.Now(), time.Time{})
 	sub := hub.Subscribe(hub.State().LastSeq)
 	for range 40 {
 		if err := r.flush(time.Now(), inputs.Take); err != nil {

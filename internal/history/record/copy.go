@@ -8,6 +8,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // Copy records a stretch of a recording again: what was taken in is taken in by a replay, and what
@@ -47,15 +48,15 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 
 // disguise replaces texts by writing and reading them.
 type disguise struct {
-	encoder *sources.Encoder // nil: nothing is replaced
-	decoder *sources.Decoder
+	encoder *tape.Encoder // nil: nothing is replaced
+	decoder *tape.Decoder
 }
 
 func newDisguise(masked bool) *disguise {
 	if !masked {
 		return &disguise{}
 	}
-	return &disguise{sources.NewEncoder(sources.EncoderOptions{Disguised: true}), sources.NewDecoder()}
+	return &disguise{tape.NewEncoder(tape.EncoderOptions{Disguised: true}), tape.NewDecoder()}
 }
 
 func (m *disguise) keyframe(k *sources.Keyframe) (*sources.Keyframe, error) {
@@ -156,7 +157,7 @@ func (p *copying) restart(piece *history.Piece) error {
 		return err
 	}
 	p.replay, p.inputs = sources.NewReplayerAt(k, sources.HubOptions{}), nil
-	at := k.At().Wall
+	at := k.At.Wall
 	if at.IsZero() {
 		at = p.source.From
 	}
@@ -168,11 +169,11 @@ func (p *copying) restart(piece *history.Piece) error {
 			return err
 		}
 		p.store = store
-		p.batcher = newBatcher(p.replay.Hub(), p.store, sources.EncoderOptions{}, at, time.Time{})
+		p.batcher = newBatcher(p.replay.Hub(), p.store, tape.EncoderOptions{}, at, time.Time{})
 	} else {
 		p.batcher.hub, p.batcher.group.open = p.replay.Hub(), false
 		if p.batcher.follows = !piece.Hole; p.batcher.follows {
-			p.batcher.derived.seq = k.LastEvent()
+			p.batcher.derived.seq = k.LastEvent
 		}
 	}
 	p.batcher.thin = piece.Thin

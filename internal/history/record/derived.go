@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // derived is what was written of what follows from the Inputs.
@@ -66,7 +67,7 @@ func (p *pieces) lane(c history.LaneChange) {
 }
 
 // flush writes b with what is new, and where that is much, more Batches of its span, between which it calls between.
-func (d *derived) flush(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time, write func(*history.Batch) error, between func() error) error {
+func (d *derived) flush(b *history.Batch, encoder *tape.Encoder, hub *sources.Hub, state *sources.State, since time.Time, write func(*history.Batch) error, between func() error) error {
 	p := &pieces{Batch: b, write: write, between: between}
 	d.vanished(p, hub, state)
 	for slot, row := range state.Rows {
@@ -245,7 +246,7 @@ func dropped(was, list []sources.Term, at time.Time) (ended []sources.Term) {
 }
 
 // events adds the events since the last one that was written, and returns the number of the last.
-func (d *derived) events(p *pieces, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (seq uint64) {
+func (d *derived) events(p *pieces, encoder *tape.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (seq uint64) {
 	sub := hub.Subscribe(d.seq)
 	defer sub.Close()
 	for seq = d.seq; p.err == nil; p.full() {

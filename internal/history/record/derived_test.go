@@ -12,6 +12,7 @@ import (
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
+	"coordtop/sources/tape"
 )
 
 // TestARunWritesWhatTheOneBeforeDidNot begins a run behind one that was killed, on a Hub that has
@@ -25,7 +26,7 @@ func TestARunWritesWhatTheOneBeforeDidNot(t *testing.T) {
 	}
 	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	defer hub.Close()
-	r := newBatcher(hub, &disk{}, sources.EncoderOptions{}, began, at(-time.Second))
+	r := newBatcher(hub, &disk{}, tape.EncoderOptions{}, began, at(-time.Second))
 	unwritten := ended(-time.Minute, -2*time.Second) // behind the last State, but not behind the last Input
 	state := &sources.State{At: began,
 		Scopes: []sources.Scope{{Source: "s", Since: at(-time.Hour), Dark: []sources.Dark{{From: at(-30 * time.Minute), To: at(-20 * time.Minute)}, {From: at(-time.Minute)}}}},
@@ -45,7 +46,7 @@ func TestAChangeOfAKindIsWritten(t *testing.T) {
 	t.Parallel()
 	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	defer hub.Close()
-	r := newBatcher(hub, &disk{}, sources.EncoderOptions{}, time.Now(), time.Time{})
+	r := newBatcher(hub, &disk{}, tape.EncoderOptions{}, time.Now(), time.Time{})
 	for _, kind := range []sources.Kind{sources.KindMutex, sources.KindSemaphore} {
 		row := sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: kind}}
 		b := flushed(t, r, &sources.State{Scopes: []sources.Scope{{Source: "s"}}, Rows: []*sources.Row{&row}}, time.Now())[0]
@@ -73,7 +74,7 @@ func TestManyNewRowsAreWrittenInPieces(t *testing.T) {
 	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	defer hub.Close()
 	began := time.Now()
-	r := newBatcher(hub, &disk{}, sources.EncoderOptions{}, began, time.Time{})
+	r := newBatcher(hub, &disk{}, tape.EncoderOptions{}, began, time.Time{})
 	state := &sources.State{Scopes: []sources.Scope{{Source: "s"}}}
 	for i := range firstPiece + 3*piece - 1 {
 		state.Rows = append(state.Rows, &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: strconv.Itoa(i)}}})
@@ -112,7 +113,7 @@ func TestTermsAreThoseOfTheInputs(t *testing.T) {
 			done <- sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: s}})
 		}() // received below
 		d := &disk{}
-		r := newBatcher(hub, d, sources.EncoderOptions{}, sources.Wall(), time.Time{})
+		r := newBatcher(hub, d, tape.EncoderOptions{}, sources.Wall(), time.Time{})
 		owned := func() ([]sources.Input, uint64) { // after flush has begun
 			p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
 				Taken: 1, At: sources.Wall(), Owners: []sources.Owner{{ID: "a"}}}

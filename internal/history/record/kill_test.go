@@ -20,6 +20,7 @@ import (
 	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
+	"coordtop/sources/tape"
 )
 
 const (
@@ -47,7 +48,7 @@ func recordUntilKilled(path string) {
 		slog.Error("begin", "err", err)
 		os.Exit(1)
 	}
-	r := newBatcher(hub, store, sources.EncoderOptions{}, now, store.Before())
+	r := newBatcher(hub, store, tape.EncoderOptions{}, now, store.Before())
 	owned := func(n int) sources.Change {
 		p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: strconv.Itoa(n % 7)}, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, At: sources.Wall()}
 		if n%3 > 0 {

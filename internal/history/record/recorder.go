@@ -14,6 +14,7 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // Output is where a recording is kept. One goroutine uses it; each call writes all or nothing, and is
@@ -37,7 +38,7 @@ type Options struct {
 	Hub         *sources.Hub
 	Inputs      *sources.InputBuffer // that of Hub
 	Begin       func(ctx context.Context) (Output, error)
-	WithoutData func(source string) bool // see sources.EncoderOptions
+	WithoutData func(source string) bool // see tape.EncoderOptions
 	Logger      *slog.Logger             // nil: nothing is logged
 	Note        string                   // what is unusual from the start on, in a sentence; "": nothing is
 }
@@ -228,7 +229,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 		r.fail(err, now)
 		return false
 	}
-	r.batcher = newBatcher(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
+	r.batcher = newBatcher(r.o.Hub, store, tape.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
 	r.batcher.idle = idleEvery
 	r.clock.start(store.Before(), now)
 	switch {

@@ -19,6 +19,7 @@ import (
 	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
+	"coordtop/sources/tape"
 )
 
 // disk is an Output that fails as it is told, and keeps what it was given.
@@ -328,7 +329,7 @@ func TestWhatIsKnownOfASourceOutlivesRunsWithoutIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBatcher(r.Hub(), store, sources.EncoderOptions{}, now, time.Time{})
+		b := newBatcher(r.Hub(), store, tape.EncoderOptions{}, now, time.Time{})
 		if err := errors.Join(b.flush(now, inputs.Take), store.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +366,7 @@ func rowsOf(t *testing.T, k *sources.Keyframe, now time.Time, of ...sources.Sour
 	if k == nil {
 		return ""
 	}
-	if _, err := sources.NewDecoder().Keyframe(sources.NewEncoder(sources.EncoderOptions{}).Keyframe(nil, k)); err != nil {
+	if _, err := tape.NewDecoder().Keyframe(tape.NewEncoder(tape.EncoderOptions{}).Keyframe(nil, k)); err != nil {
 		t.Errorf("it cannot be recorded: %v", err)
 	}
 	var added []sources.AddedSource

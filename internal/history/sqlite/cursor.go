@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 var _ history.Log = (*Reader)(nil)
@@ -24,7 +25,7 @@ func (r *Reader) Cursor(ctx context.Context, run int64, at time.Time) (history.C
 	if run == 0 {
 		texts, args = [2]string{groupThen, groupOfAnyAfter}, args[:1]
 	}
-	c := &cursor{reader: r, decoder: sources.NewDecoder()}
+	c := &cursor{reader: r, decoder: tape.NewDecoder()}
 	err := r.ask(ctx, func(q *query) (err error) {
 		var id int64
 		for _, text := range texts {
@@ -50,7 +51,7 @@ const inputBytes = 24
 // cursor reads the groups of one run.
 type cursor struct {
 	reader     *Reader
-	decoder    *sources.Decoder
+	decoder    *tape.Decoder
 	keyframe   *sources.Keyframe // to be returned first; nil: it was
 	run, group int64
 	position   int64  // how many bytes of the group were read
@@ -70,7 +71,7 @@ func (c *cursor) begin(ctx context.Context, q *query, group int64) (*sources.Key
 	if err != nil {
 		return nil, err
 	}
-	c.group, c.position, c.last = group, 0, k.Seq()
+	c.group, c.position, c.last = group, 0, k.Seq
 	return k, nil
 }
 
@@ -111,7 +112,7 @@ func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (mor
 	if err != nil {
 		return false, err
 	}
-	if p.Hole = k.Seq() != end; p.Hole || thin || c.thin > 0 {
+	if p.Hole = k.Seq != end; p.Hole || thin || c.thin > 0 {
 		p.Keyframe = k
 	}
 	return true, nil

@@ -33,7 +33,7 @@
 //   - run: one process that recorded. Between its last and the next began nobody recorded.
 //   - lane: a primitive; placed: under which scope it was from when on.
 //   - level, dark, lost: what is derived from the inputs. dark has a lane of 0 for a whole scope.
-//   - recent, block, body, running: terms and events, as [coordtop/sources.Encoder.Terms] and Events write them. Each
+//   - recent, block, body, running: terms and events, as [coordtop/sources/tape.Encoder.Terms] and Events write them. Each
 //     write adds one row of recent, in which what is said of a term later counts. Each minute all rows become one, or, where
 //     they have thousands, blocks, sorted by lane: block says what is in a block, body has it, compressed. The terms that
 //     have no end by then are in running, together those of 512 lanes. One whose run is over may have lasted any longer.

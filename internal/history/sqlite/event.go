@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // In a file of a version before 6 an event is columns for what is asked for and a body: its first byte is the version
@@ -113,7 +114,7 @@ func eventOf(lane int64) (e sources.Event) {
 
 // event stores an event.
 func (t *tx) event(e *sources.Event) {
-	f := sources.EventFact{Run: uint64(t.w.run.ID), Event: *e}
+	f := tape.EventFact{Run: uint64(t.w.run.ID), Event: *e}
 	if e.Ref.Name != "" {
 		at := t.lane(e.Ref, e.RefKind, e.At)
 		if t.err != nil {

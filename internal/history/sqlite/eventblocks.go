@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"coordtop/internal/history"
-	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // Which blocks have events around an instant, the nearest first.
@@ -59,12 +59,12 @@ type side struct {
 	*around
 	most   int
 	before bool
-	found  []*sources.EventFact
+	found  []*tape.EventFact
 	full   bool // no other block has nearer ones
 }
 
 // take takes what is asked for.
-func (s *side) take(list []sources.EventFact) {
+func (s *side) take(list []tape.EventFact) {
 	for i := range list {
 		e := &list[i]
 		if at := e.At.UnixNano(); at < s.at == s.before && at >= s.kept && s.kinds>>e.Kind&1 != 0 && (s.lanes == nil || s.lanes[e.Lane]) {
@@ -75,7 +75,7 @@ func (s *side) take(list []sources.EventFact) {
 
 // cut keeps the nearest, in order of distance. Of one instant all are kept.
 func (s *side) cut() {
-	slices.SortStableFunc(s.found, func(a, b *sources.EventFact) int {
+	slices.SortStableFunc(s.found, func(a, b *tape.EventFact) int {
 		if s.before {
 			a, b = b, a
 		}
@@ -106,7 +106,7 @@ func (s *side) blocks(ctx context.Context, list []eventBlock) {
 		}
 		var terms, events []byte
 		s.each(ctx, "select terms, events from body where id = ?", []any{b.id}, []any{&terms, &events}, func() {
-			list, failed := sources.NewDecoder().Events(s.unpacked(events), s.decoded(terms))
+			list, failed := tape.NewDecoder().Events(s.unpacked(events), s.decoded(terms))
 			if s.err == nil {
 				s.err = failed
 			}

@@ -9,6 +9,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // In a file of a version before 6 an event is a row. Which lie around an instant: of all, of a kind, and those of a lane
@@ -47,7 +48,7 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 			}
 		}
 		if a.has >= 6 {
-			a.eachRecent(ctx, func(_ []sources.TermFact, list []sources.EventFact) { a.recent = append(a.recent, list...) })
+			a.eachRecent(ctx, func(_ []tape.TermFact, list []tape.EventFact) { a.recent = append(a.recent, list...) })
 		}
 		earlier := a.side(ctx, before, true)
 		later := a.side(ctx, after, false)
@@ -69,7 +70,7 @@ type around struct {
 	lanes map[uint64]bool // nil: any
 	refs  map[int64]sources.Ref
 
-	recent []sources.EventFact // those that are in no block
+	recent []tape.EventFact // those that are in no block
 }
 
 // side is what lies before the instant, or else after it, in order. There may be more than most, which are the nearest.

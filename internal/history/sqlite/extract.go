@@ -9,6 +9,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // ErrOtherVersion reports that a recording has the tables of another version.
@@ -25,13 +26,13 @@ func (r *Reader) Extract(ctx context.Context, to string, span history.Span) erro
 	if has != version {
 		return fmt.Errorf("%s: %w", r.path, ErrOtherVersion)
 	}
-	var before []sources.TermFact
+	var before []tape.TermFact
 	err = r.ask(ctx, func(q *query) error {
 		at := period{span.From.UnixNano(), span.From.UnixNano()}
 		all := q.everything(ctx, at, allLanes)
 		for lane, terms := range q.terms(ctx, all.lanes, at, all.dark) {
 			if len(terms) > 0 && terms[0].End.How != sources.Unknown && terms[0].End.At.Before(span.From) {
-				before = append(before, sources.TermFact{Lane: uint64(lane), Term: terms[0]})
+				before = append(before, tape.TermFact{Lane: uint64(lane), Term: terms[0]})
 			}
 		}
 		return q.err

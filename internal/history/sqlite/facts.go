@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // Terms and events that came in become blocks as soon as there are mostRecent: each question decodes them all. Else it is looked
@@ -23,9 +24,9 @@ const runningLanes = 512
 
 // recent are the terms and events that are in no block yet, as the file has them.
 type recent struct {
-	terms  []sources.TermFact // each once
-	place  map[termKey]int    // in terms
-	events []sources.EventFact
+	terms  []tape.TermFact // each once
+	place  map[termKey]int // in terms
+	events []tape.EventFact
 	stored int       // terms and events in the rows: some terms are in several
 	opened time.Time // when the first row was written that is not joined to the others; zero: all are
 }
@@ -37,12 +38,12 @@ type termKey struct {
 	owner string
 }
 
-func keyOf(f *sources.TermFact) termKey {
+func keyOf(f *tape.TermFact) termKey {
 	return termKey{f.Lane, f.Start.At.UnixNano(), f.Owner.ID}
 }
 
 // add replaces what was said of a term before, but keeps its Start and its longest Every.
-func (r *recent) add(f *sources.TermFact) {
+func (r *recent) add(f *tape.TermFact) {
 	i, known := r.place[keyOf(f)]
 	if !known {
 		r.place[keyOf(f)] = len(r.terms)
@@ -76,7 +77,7 @@ func (t *tx) keep(now time.Time) {
 	}
 }
 
-func (r *recent) take(terms []sources.TermFact, events []sources.EventFact) {
+func (r *recent) take(terms []tape.TermFact, events []tape.EventFact) {
 	for i := range terms {
 		r.add(&terms[i])
 	}
@@ -87,7 +88,7 @@ func (r *recent) take(terms []sources.TermFact, events []sources.EventFact) {
 func (t *tx) load() {
 	t.w.recent, t.w.known = recent{place: map[termKey]int{}}, map[uint64]*knownLane{}
 	var body []byte
-	var owned [][]sources.TermFact // newest first
+	var owned [][]tape.TermFact // newest first
 	t.each("select terms from body order by id desc limit ?", []any{hueBlocks}, []any{&body}, func() { owned = append(owned, t.decoded(body)) })
 	for _, list := range slices.Backward(owned) {
 		for i := range list {
@@ -95,7 +96,7 @@ func (t *tx) load() {
 		}
 	}
 	t.each("select body from running", nil, []any{&body}, func() { t.w.runs(t.decoded(body)) })
-	t.eachRecent(context.Background(), func(terms []sources.TermFact, events []sources.EventFact) {
+	t.eachRecent(context.Background(), func(terms []tape.TermFact, events []tape.EventFact) {
 		t.w.runs(terms)
 		t.w.recent.take(terms, events)
 	})
@@ -112,7 +113,7 @@ func (w *Writer) knownLane(lane uint64) *knownLane {
 }
 
 // runs notes what is said of terms: which go on, and in which hues.
-func (w *Writer) runs(list []sources.TermFact) {
+func (w *Writer) runs(list []tape.TermFact) {
 	for i := range list {
 		f := &list[i]
 		l := w.knownLane(f.Lane)
@@ -130,9 +131,9 @@ func (t *tx) block() {
 	for i := range r.terms {
 		groups[r.terms[i].Lane/runningLanes] = true
 	}
-	terms, events := slices.DeleteFunc(r.terms, func(f sources.TermFact) bool { return f.End.How == sources.Unknown }), r.events
+	terms, events := slices.DeleteFunc(r.terms, func(f tape.TermFact) bool { return f.End.How == sources.Unknown }), r.events
 	slices.SortFunc(terms, compareTerms)
-	slices.SortStableFunc(events, func(a, b sources.EventFact) int { return cmp.Compare(a.Lane, b.Lane) })
+	slices.SortStableFunc(events, func(a, b tape.EventFact) int { return cmp.Compare(a.Lane, b.Lane) })
 	for len(terms)+len(events) > 0 && t.err == nil {
 		n, m := 0, 0 // all of a lane is in one block
 		for n+m < blockFacts && (n < len(terms) || m < len(events)) {
@@ -158,7 +159,7 @@ func (t *tx) block() {
 
 // writeRunning writes the running terms of groups of lanes anew.
 func (t *tx) writeRunning(groups map[uint64]bool) {
-	lists := map[uint64][]sources.TermFact{}
+	lists := map[uint64][]tape.TermFact{}
 	for id, l := range t.w.known {
 		if n := id / runningLanes; groups[n] {
 			for i := range l.running {
@@ -176,12 +177,12 @@ func (t *tx) writeRunning(groups map[uint64]bool) {
 	}
 }
 
-func compareTerms(a, b sources.TermFact) int {
+func compareTerms(a, b tape.TermFact) int {
 	return cmp.Or(cmp.Compare(a.Lane, b.Lane), a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
 }
 
 // writeBlock stores terms that are over and events, both in the order of their lanes.
-func (t *tx) writeBlock(terms []sources.TermFact, events []sources.EventFact) {
+func (t *tx) writeBlock(terms []tape.TermFact, events []tape.EventFact) {
 	var b blockRow
 	for i := range terms {
 		f := &terms[i]
@@ -245,17 +246,17 @@ func someOf(b []byte, wanted func(lane uint64) bool) bool {
 }
 
 // encodeFacts is one row of what is recent.
-func encodeFacts(encoder *sources.Encoder, terms []sources.TermFact, events []sources.EventFact) []byte {
+func encodeFacts(encoder *tape.Encoder, terms []tape.TermFact, events []tape.EventFact) []byte {
 	first := encoder.Terms(nil, terms)
 	return append(append(binary.AppendUvarint(nil, uint64(len(first))), first...), encoder.Events(nil, events, terms)...)
 }
 
 // eachRecent calls f with what is in each row.
-func (s *statements) eachRecent(ctx context.Context, f func(terms []sources.TermFact, events []sources.EventFact)) {
+func (s *statements) eachRecent(ctx context.Context, f func(terms []tape.TermFact, events []tape.EventFact)) {
 	var body []byte
 	s.each(ctx, "select body from recent order by id", nil, []any{&body}, func() {
-		var terms []sources.TermFact
-		var events []sources.EventFact
+		var terms []tape.TermFact
+		var events []tape.EventFact
 		if raw := s.unpacked(body); s.err == nil {
 			terms, events, s.err = decodeFacts(raw)
 		}
@@ -266,19 +267,19 @@ func (s *statements) eachRecent(ctx context.Context, f func(terms []sources.Term
 }
 
 // decoded are the terms of a body.
-func (s *statements) decoded(body []byte) (list []sources.TermFact) {
+func (s *statements) decoded(body []byte) (list []tape.TermFact) {
 	if raw := s.unpacked(body); s.err == nil {
-		list, s.err = sources.NewDecoder().Terms(raw)
+		list, s.err = tape.NewDecoder().Terms(raw)
 	}
 	return list
 }
 
-func decodeFacts(b []byte) (terms []sources.TermFact, events []sources.EventFact, err error) {
+func decodeFacts(b []byte) (terms []tape.TermFact, events []tape.EventFact, err error) {
 	length, n := binary.Uvarint(b)
 	if n <= 0 || length > uint64(len(b)-n) {
 		return nil, nil, damage("what is recent")
 	}
-	decoder := sources.NewDecoder()
+	decoder := tape.NewDecoder()
 	if terms, err = decoder.Terms(b[n : n+int(length)]); err == nil {
 		events, err = decoder.Events(b[n+int(length):], terms)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // knownLane is what the writer knows of a primitive.
@@ -21,7 +22,7 @@ type knownLane struct {
 
 // running is a term that has no end yet.
 type running struct {
-	sources.TermFact
+	tape.TermFact
 	told int64 // what this run says of its start; 0: nothing yet
 }
 
@@ -195,7 +196,7 @@ func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 
 // term stores a term that began, changed or ended.
 func (t *tx) term(l *knownLane, term *sources.Term) {
-	f := sources.TermFact{Lane: l.id, Run: uint64(t.w.run.ID), Term: *term}
+	f := tape.TermFact{Lane: l.id, Run: uint64(t.w.run.ID), Term: *term}
 	told := term.Start.At.UnixNano()
 	ended := term.End.How != sources.Unknown
 	old, known := l.runs(term.Owner.ID), false
@@ -250,7 +251,7 @@ func (t *tx) leave(r *running, at time.Time) {
 
 // again finds a term that was told to have ended, of which more is told now, such as its cause. If this run found it
 // running its start is that of an earlier run, as it was when its end was stored.
-func (t *tx) again(f *sources.TermFact) {
+func (t *tx) again(f *tape.TermFact) {
 	if f.Start.How != sources.AtLeast && f.Start.Earliest().UnixNano() > t.w.before {
 		return
 	}
@@ -264,7 +265,7 @@ func (t *tx) again(f *sources.TermFact) {
 }
 
 // bound ends a term whose end nobody saw.
-func (t *tx) bound(f sources.TermFact, at time.Time) {
+func (t *tx) bound(f tape.TermFact, at time.Time) {
 	f.End = sources.Stamp{At: sources.Later(f.Start.At, at), How: sources.Bound}
 	t.terms = append(t.terms, f)
 }

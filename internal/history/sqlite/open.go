@@ -20,6 +20,7 @@ import (
 	"coordtop/internal/files"
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // How a file is opened.
@@ -61,7 +62,7 @@ func (d damage) Unwrap() error { return history.ErrDamaged }
 // history.ErrDamaged, history.ErrNewer, ENOSPC, EACCES; of others it keeps the text.
 func explained(path string, err error) error {
 	switch {
-	case errors.Is(err, sources.ErrNewerRecording):
+	case errors.Is(err, tape.ErrNewerRecording):
 		return fmt.Errorf("%s: %w", path, history.ErrNewer)
 	case errors.Is(err, sources.ErrRecording):
 		return fmt.Errorf("%s: %w: %w", path, history.ErrDamaged, err)

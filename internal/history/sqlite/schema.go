@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"coordtop/internal/history"
-	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // applicationID is "ctop".
@@ -106,9 +106,9 @@ func fillKinds(ctx context.Context, db *sql.DB) error {
 // moveRunning puts terms without an end where the writer looks for them.
 func moveRunning(ctx context.Context, db *sql.DB) error {
 	q := query{statements: statements{in: db, prepared: map[string]*sql.Stmt{}}, has: version}
-	running := map[uint64][]sources.TermFact{}
-	q.rows(ctx, runningRows, nil, func(f *sources.TermFact) { running[f.Lane/runningLanes] = append(running[f.Lane/runningLanes], *f) })
-	encoder, packer := sources.NewEncoder(sources.EncoderOptions{}), newPacker()
+	running := map[uint64][]tape.TermFact{}
+	q.rows(ctx, runningRows, nil, func(f *tape.TermFact) { running[f.Lane/runningLanes] = append(running[f.Lane/runningLanes], *f) })
+	encoder, packer := tape.NewEncoder(tape.EncoderOptions{}), newPacker()
 	for n, list := range running {
 		q.change(ctx, "insert into running values(?,?)", n, packer.EncodeAll(encoder.Terms(nil, list), nil))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // statements are prepared once each. After the first error nothing more is done.
@@ -83,8 +84,8 @@ func (s *statements) close() (err error) {
 type tx struct {
 	statements
 	w      *Writer
-	terms  []sources.TermFact // that are new in it
-	events []sources.EventFact
+	terms  []tape.TermFact // that are new in it
+	events []tape.EventFact
 }
 
 // tx runs f in a transaction that is committed where f returns no error. It is not

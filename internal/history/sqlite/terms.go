@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // search looks for the terms of lanes that touch a window.
@@ -72,7 +73,7 @@ func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *
 }
 
 // take takes a term where it touches the window, or one that began before where one alone can own its lane.
-func (s *search) take(f *sources.TermFact) {
+func (s *search) take(f *tape.TermFact) {
 	l := s.lanes[f.Lane]
 	if l == nil || f.Start.Earliest().UnixNano() >= s.window.to {
 		return
@@ -98,7 +99,7 @@ func (s *search) take(f *sources.TermFact) {
 }
 
 // blocks calls f with the terms of the lanes in each block that a condition chooses, the oldest first.
-func (s *search) blocks(ctx context.Context, where string, args []any, f func(*sources.TermFact)) {
+func (s *search) blocks(ctx context.Context, where string, args []any, f func(*tape.TermFact)) {
 	var ids []int64
 	var id int64
 	var lanes []byte
@@ -115,7 +116,7 @@ func (s *search) blocks(ctx context.Context, where string, args []any, f func(*s
 	}
 }
 
-func (s *search) block(ctx context.Context, id int64, f func(*sources.TermFact)) {
+func (s *search) block(ctx context.Context, id int64, f func(*tape.TermFact)) {
 	var body []byte
 	s.each(ctx, "select terms from body where id = ?", []any{id}, []any{&body}, func() {
 		list := s.decoded(body)
@@ -128,7 +129,7 @@ func (s *search) block(ctx context.Context, id int64, f func(*sources.TermFact))
 // going takes the terms that had no end when blocks were made last, and what is known since.
 func (s *search) going(ctx context.Context) {
 	var body []byte
-	all := func(list []sources.TermFact) {
+	all := func(list []tape.TermFact) {
 		for i := range list {
 			if f := &list[i]; f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept {
 				s.take(f)
@@ -138,7 +139,7 @@ func (s *search) going(ctx context.Context) {
 		}
 	}
 	s.each(ctx, "select body from running where n between ? and ?", []any{s.first / runningLanes, s.last / runningLanes}, []any{&body}, func() { all(s.decoded(body)) })
-	s.eachRecent(ctx, func(terms []sources.TermFact, _ []sources.EventFact) { all(terms) })
+	s.eachRecent(ctx, func(terms []tape.TermFact, _ []tape.EventFact) { all(terms) })
 }
 
 // sorted completes what was found with what began before.
@@ -184,7 +185,7 @@ func (s *search) before(ctx context.Context, missing map[uint64]bool, terms map[
 				continue
 			}
 			last := map[uint64]sources.Term{}
-			s.block(ctx, id, func(f *sources.TermFact) {
+			s.block(ctx, id, func(f *tape.TermFact) {
 				if missing[f.Lane] {
 					last[f.Lane] = f.Term
 				}
@@ -215,11 +216,11 @@ func (q *query) anyRows(ctx context.Context) (some bool) {
 }
 
 // rows calls f with each of the rows of a statement.
-func (q *query) rows(ctx context.Context, text string, args []any, f func(*sources.TermFact)) {
+func (q *query) rows(ctx context.Context, text string, args []any, f func(*tape.TermFact)) {
 	if q.has < 4 {
 		text = strings.Replace(text, "sure, every", "0, "+everyBefore, 1)
 	}
-	var t sources.TermFact
+	var t tape.TermFact
 	var start, startWithin, untilWithin, sure, every int64
 	var until sql.NullInt64
 	into := []any{&t.Lane, &t.Owner.ID, &t.Owner.Label, (*unsigned)(&t.Owner.Fence), &t.Cause, &t.How, &t.Program, &t.Hue,

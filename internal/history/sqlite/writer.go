@@ -16,6 +16,7 @@ import (
 	"coordtop/internal/files"
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // Options say where a recording is, and what is kept of it.
@@ -45,7 +46,7 @@ type Writer struct {
 	lanes   map[sources.Ref]*knownLane
 	known   map[uint64]*knownLane // by their numbers; nil: the file must be read again
 	recent  recent
-	encoder *sources.Encoder
+	encoder *tape.Encoder
 	packers sync.Pool // of *zstd.Encoder
 	rows    bool      // it has terms as an earlier version wrote them
 	scopes  map[scopeName]int64
@@ -144,7 +145,7 @@ func (w *Writer) begin(ctx context.Context) error {
 		w.note = note
 	}
 	w.prepared, w.lanes, w.scopes, w.known = map[string]*sql.Stmt{}, map[sources.Ref]*knownLane{}, map[scopeName]int64{}, nil
-	w.encoder, w.packers.New = sources.NewEncoder(sources.EncoderOptions{}), func() any { return newPacker() }
+	w.encoder, w.packers.New = tape.NewEncoder(tape.EncoderOptions{}), func() any { return newPacker() }
 	if w.conn, err = db.Conn(ctx); err == nil && w.o.Group {
 		err = keepWAL(w.conn)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 const h, m, sec = time.Hour, time.Minute, time.Second
@@ -328,7 +329,7 @@ func TestAGroupThatCannotBeReadSaysWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, e := place(t), sources.NewEncoder(sources.EncoderOptions{})
+			o, e := place(t), tape.NewEncoder(tape.EncoderOptions{})
 			w := begun(t, o, 0)
 			b := batchOf(0, 2*chunkAge)
 			b.Keyframe = e.Keyframe(nil, &sources.Keyframe{})

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"coordtop/sources"
+	"coordtop/sources/tape"
 )
 
 // nonces draws values as libraries write them.
@@ -203,7 +204,7 @@ func shownOf(value string, turn int) (list []sources.Owner) {
 
 // encoded is a recording in which owners appear.
 func encoded(owners []sources.Owner) string {
-	e := sources.NewEncoder(sources.EncoderOptions{})
+	e := tape.NewEncoder(tape.EncoderOptions{})
 	b := e.Keyframe(nil, new(sources.Keyframe))
 	set := []*sources.Primitive{{Owners: owners, Candidates: []sources.Waiter{{Guard: owners[0].Guard}}}}
 	return string(e.Input(b, &sources.Input{Kind: sources.InputChange, Change: sources.Change{Set: set}}))

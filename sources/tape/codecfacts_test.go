@@ -1,10 +1,12 @@
-package sources
+package tape
 
 import (
 	"reflect"
 	"testing"
 	"time"
 
+	"coordtop/sources"
+	"coordtop/sources/sourcetest/filled"
 	"pgregory.net/rapid"
 )
 
@@ -19,13 +21,13 @@ func TestFactsComeBack(t *testing.T) {
 		}
 		terms, events := []TermFact{}, []EventFact{}
 		for i := range rapid.IntRange(0, 6).Draw(t, "terms") {
-			f, _ := filled[TermFact](some())
-			f.Start, f.End = StampBetween(time.Time{}, minute(i), Seen), StampBetween(minute(i), minute(i+1), Known(i%2)*Seen)
+			f, _ := filled.Value[TermFact](some())
+			f.Start, f.End = sources.StampBetween(time.Time{}, minute(i), sources.Seen), sources.StampBetween(minute(i), minute(i+1), sources.Known(i%2)*sources.Seen)
 			terms = append(terms, *f)
 		}
 		for range rapid.IntRange(0, 6).Draw(t, "events") {
-			f, _ := filled[EventFact](some())
-			f.Mono, f.Ref = 0, Ref{}
+			f, _ := filled.Value[EventFact](some())
+			f.Mono, f.Ref = 0, sources.Ref{}
 			events = append(events, *f)
 		}
 		e, d := NewEncoder(EncoderOptions{}), NewDecoder()

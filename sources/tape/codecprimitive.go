@@ -1,16 +1,16 @@
-package sources
+package tape
 
 import (
 	"encoding/binary"
-	"hash/fnv"
 	"time"
 
-	"coordtop/sources/internal/pack"
+	"coordtop/sources"
+	"coordtop/sources/tape/internal/pack"
 )
 
 // packPrimitive is all but its Ref, which v has already. What an owner's stamps say moves with the
 // time of the look.
-func packPrimitive(c *codec, f *pack.Fields, v, was *Primitive) {
+func packPrimitive(c *codec, f *pack.Fields, v, was *sources.Primitive) {
 	f.Time(&v.At, was.At)
 	c.look = 0
 	if !v.At.IsZero() && !was.At.IsZero() {
@@ -24,10 +24,10 @@ func packPrimitive(c *codec, f *pack.Fields, v, was *Primitive) {
 	pack.Struct(f, &v.Data, &was.Data, c, packBlob)
 	f.Text(&v.Incarnation, was.Incarnation)
 	pack.Number(f, &v.Limit, was.Limit)
-	pack.Enum(f, &v.Kind, was.Kind, KindSemaphore)
-	pack.Enum(f, &v.LimitHow, was.LimitHow, Ours)
-	pack.Enum(f, &v.OwnersHow, was.OwnersHow, Ours)
-	pack.Enum(f, &v.AliasHow, was.AliasHow, Ours)
+	pack.Enum(f, &v.Kind, was.Kind, sources.KindSemaphore)
+	pack.Enum(f, &v.LimitHow, was.LimitHow, sources.Ours)
+	pack.Enum(f, &v.OwnersHow, was.OwnersHow, sources.Ours)
+	pack.Enum(f, &v.AliasHow, was.AliasHow, sources.Ours)
 	f.Flag(&v.Ephemeral, was.Ephemeral)
 	f.Flag(&v.Expected, was.Expected)
 	f.Flag(&v.Absent, was.Absent)
@@ -40,7 +40,7 @@ func packPrimitive(c *codec, f *pack.Fields, v, was *Primitive) {
 }
 
 // packOwner has no Guard: with it one could act.
-func packOwner(c *codec, f *pack.Fields, v, was *Owner) {
+func packOwner(c *codec, f *pack.Fields, v, was *sources.Owner) {
 	pack.Struct(f, &v.Expires, &was.Expires, c, packStamp)
 	pack.Struct(f, &v.Renewed, &was.Renewed, c, packStamp)
 	pack.Struct(f, &v.Since, &was.Since, c, packStamp)
@@ -49,8 +49,8 @@ func packOwner(c *codec, f *pack.Fields, v, was *Owner) {
 	f.Text(&v.Label, was.Label)
 	pack.Number(f, &v.Permits, was.Permits)
 	pack.Number(f, &v.Fence, was.Fence)
-	pack.Enum(f, &v.Mode, was.Mode, Shared)
-	pack.Enum(f, &v.Idle, was.Idle, IdleInTransaction)
+	pack.Enum(f, &v.Mode, was.Mode, sources.Shared)
+	pack.Enum(f, &v.Idle, was.Idle, sources.IdleInTransaction)
 	f.Flag(&v.NoExpiry, was.NoExpiry)
 	pack.Struct(f, &v.Rhythm, &was.Rhythm, c, packRhythm)
 	pack.Number(f, &v.Serial, was.Serial)
@@ -61,25 +61,24 @@ func packOwner(c *codec, f *pack.Fields, v, was *Owner) {
 	hashed(c, f, &v.Proof, was.Proof)
 }
 
-func packRhythm(c *codec, f *pack.Fields, v, was *Rhythm) {
-	millis := v.millis()
-	pack.Number(f, &millis, was.millis())
-	pack.Number(f, &v.seen, was.seen)
-	if c.Reading() {
-		*v = v.usually(millis)
+func packRhythm(c *codec, f *pack.Fields, v, was *sources.Rhythm) {
+	millis, renewals := uint32(v.Every().Milliseconds()), uint8(v.Renewals())
+	pack.Number(f, &millis, uint32(was.Every().Milliseconds()))
+	if pack.Number(f, &renewals, uint8(was.Renewals())); c.Reading() {
+		*v = sources.RhythmOf(time.Duration(millis)*time.Millisecond, int(renewals))
 	}
 }
 
-func packQueue(c *codec, f *pack.Fields, v, was *Queue) {
+func packQueue(c *codec, f *pack.Fields, v, was *sources.Queue) {
 	f.Time(&v.At, was.At)
 	pack.Signed(f, &v.Len, was.Len)
 	pack.List(f, &v.Waiters, was.Waiters, c, packWaiter)
-	pack.Enum(f, &v.How, was.How, Ours)
-	pack.Enum(f, &v.CandidatesHow, was.CandidatesHow, Ours)
+	pack.Enum(f, &v.How, was.How, sources.Ours)
+	pack.Enum(f, &v.CandidatesHow, was.CandidatesHow, sources.Ours)
 }
 
 // packWaiter has no Guard: see owner.
-func packWaiter(c *codec, f *pack.Fields, v, was *Waiter) {
+func packWaiter(c *codec, f *pack.Fields, v, was *sources.Waiter) {
 	pack.Struct(f, &v.Since, &was.Since, c, packStamp)
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Session, was.Session)
@@ -87,7 +86,7 @@ func packWaiter(c *codec, f *pack.Fields, v, was *Waiter) {
 	pack.Number(f, &v.Order, was.Order)
 	pack.Signed(f, &v.Turn, was.Turn)
 	pack.Number(f, &v.Permits, was.Permits)
-	pack.Enum(f, &v.Mode, was.Mode, Shared)
+	pack.Enum(f, &v.Mode, was.Mode, sources.Shared)
 	pack.Signed(f, &v.Timeout, was.Timeout)
 	pack.Struct(f, &v.Data, &was.Data, c, packBlob)
 	pack.List(f, &v.Attrs, was.Attrs, c, packAttr)
@@ -95,7 +94,7 @@ func packWaiter(c *codec, f *pack.Fields, v, was *Waiter) {
 
 // packStamp is a Stamp; one that changes moves about as far as the look does, and is often as
 // doubtful as that.
-func packStamp(c *codec, f *pack.Fields, v, was *Stamp) {
+func packStamp(c *codec, f *pack.Fields, v, was *sources.Stamp) {
 	guess := was.At
 	if !guess.IsZero() {
 		guess = guess.Add(c.look)
@@ -106,16 +105,16 @@ func packStamp(c *codec, f *pack.Fields, v, was *Stamp) {
 	if c.Reading() {
 		*v = v.Widened(within)
 	}
-	pack.Enum(f, &v.How, was.How, Ours)
+	pack.Enum(f, &v.How, was.How, sources.Ours)
 }
 
 func (c *codec) length(v time.Duration) time.Duration {
 	return max(time.Duration(c.Int(int64(v-c.doubt)))+c.doubt, 0)
 }
 
-func packAttr(_ *codec, f *pack.Fields, v, was *Attr) {
+func packAttr(_ *codec, f *pack.Fields, v, was *sources.Attr) {
 	f.Word(&v.Key, was.Key)
-	if v.Key == formatLabel || v.Key == likelyFormatLabel || v.Key == noTTLLabel {
+	if v.NamesLibrary() {
 		f.Word(&v.Value, was.Value)
 	} else {
 		f.Text(&v.Value, was.Value)
@@ -125,7 +124,7 @@ func packAttr(_ *codec, f *pack.Fields, v, was *Attr) {
 
 // packBlob is left out but for its length where the source's data is not recorded: of the sum a
 // digest then, because a short value could be found by its sum.
-func packBlob(c *codec, f *pack.Fields, v, was *Blob) {
+func packBlob(c *codec, f *pack.Fields, v, was *sources.Blob) {
 	is, before := *v, *was
 	if !c.Reading() && (is != before || c.source != c.wasSource) {
 		is, before = c.recorded(is, c.source), c.recorded(before, c.wasSource)
@@ -133,7 +132,7 @@ func packBlob(c *codec, f *pack.Fields, v, was *Blob) {
 	f.Text(&is.Head, before.Head)
 	pack.Signed(f, &is.Len, before.Len)
 	if c.version > 1 && is.Head != before.Head {
-		before.Sum = sumOf(fnv.New64a(), is.Head, is.Len)
+		before.Sum = sources.PlainSum(is.Head, is.Len)
 	}
 	if pack.Number(f, &is.Sum, before.Sum); c.Reading() {
 		*v = is
@@ -141,15 +140,15 @@ func packBlob(c *codec, f *pack.Fields, v, was *Blob) {
 }
 
 // recorded is what is written of the data of a source.
-func (c *codec) recorded(b Blob, source string) Blob {
+func (c *codec) recorded(b sources.Blob, source string) sources.Blob {
 	if c.withoutData == nil || !c.withoutData(source) {
 		return b
 	}
-	return Blob{Len: b.Len, Sum: c.digestOfSum(b.Sum)}
+	return sources.Blob{Len: b.Len, Sum: c.digestOfSum(b.Sum)}
 }
 
 // hashed is a digest where names are disguised: the number could be made of a name that is guessed.
-func hashed[T Program | uint64](c *codec, f *pack.Fields, v *T, was T) {
+func hashed[T sources.Program | uint64](c *codec, f *pack.Fields, v *T, was T) {
 	is := *v
 	if !c.Reading() && c.disguises != nil {
 		is, was = T(c.digestOfSum(uint64(is))), T(c.digestOfSum(uint64(was)))
@@ -166,7 +165,7 @@ func (c *codec) digestOfSum(sum uint64) uint64 {
 	return max(binary.LittleEndian.Uint64(c.digest(string(binary.LittleEndian.AppendUint64(nil, sum)))), 1)
 }
 
-func packOwnerRef(_ *codec, f *pack.Fields, v, was *OwnerRef) {
+func packOwnerRef(_ *codec, f *pack.Fields, v, was *sources.OwnerRef) {
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Label, was.Label)
 	pack.Number(f, &v.Fence, was.Fence)

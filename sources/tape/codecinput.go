@@ -1,8 +1,11 @@
-package sources
+package tape
 
-import "coordtop/sources/internal/pack"
+import (
+	"coordtop/sources"
+	"coordtop/sources/tape/internal/pack"
+)
 
-func packInput(c *codec, f *pack.Fields, v, was *Input) {
+func packInput(c *codec, f *pack.Fields, v, was *sources.Input) {
 	c.instant(f, &v.At, was.At)
 	pack.Struct(f, &v.Change, &was.Change, c, packChange)
 	f.Text(&v.Scope, was.Scope)
@@ -19,7 +22,7 @@ func packInput(c *codec, f *pack.Fields, v, was *Input) {
 }
 
 // instant is two fields: what the monotonic clock shows follows the wall clock.
-func (c *codec) instant(f *pack.Fields, v *Instant, was Instant) {
+func (c *codec) instant(f *pack.Fields, v *sources.Instant, was sources.Instant) {
 	f.Time(&v.Wall, was.Wall)
 	expected := was.Mono + v.Wall.Sub(was.Wall)
 	ahead := v.Mono - expected
@@ -29,7 +32,7 @@ func (c *codec) instant(f *pack.Fields, v *Instant, was Instant) {
 	}
 }
 
-func packAdded(_ *codec, f *pack.Fields, v, was *AddedSource) {
+func packAdded(_ *codec, f *pack.Fields, v, was *sources.AddedSource) {
 	f.Text(&v.Name, was.Name)
 	f.Word(&v.Type, was.Type)
 	f.Text(&v.Address, was.Address)
@@ -37,7 +40,7 @@ func packAdded(_ *codec, f *pack.Fields, v, was *AddedSource) {
 	pack.Signed(f, &v.Agree, was.Agree)
 }
 
-func packChange(c *codec, f *pack.Fields, v, was *Change) {
+func packChange(c *codec, f *pack.Fields, v, was *sources.Change) {
 	f.Time(&v.After, was.After)
 	f.Time(&v.At, was.At)
 	c.doubt = v.At.Sub(v.After)
@@ -54,47 +57,47 @@ func packChange(c *codec, f *pack.Fields, v, was *Change) {
 	pack.List(f, &v.Decided, nil, c, packEvent)
 }
 
-func packUnseen(c *codec, f *pack.Fields, v, was *Unseen) {
+func packUnseen(c *codec, f *pack.Fields, v, was *sources.Unseen) {
 	pack.Value(f, &v.Ref, was.Ref, c, (*codec).ref)
 	f.Time(&v.From, was.From)
 	f.Time(&v.To, was.To)
 }
 
-func packEnding(c *codec, f *pack.Fields, v, was *Ending) {
+func packEnding(c *codec, f *pack.Fields, v, was *sources.Ending) {
 	pack.Value(f, &v.Ref, was.Ref, c, (*codec).ref)
 	f.Text(&v.Owner, was.Owner)
-	pack.Enum(f, &v.Cause, was.Cause, CauseSession)
-	pack.Enum(f, &v.How, was.How, Ours)
+	pack.Enum(f, &v.Cause, was.Cause, sources.CauseSession)
+	pack.Enum(f, &v.How, was.How, sources.Ours)
 }
 
-func packExpected(c *codec, f *pack.Fields, v, was *Expected) {
+func packExpected(c *codec, f *pack.Fields, v, was *sources.Expected) {
 	pack.Struct(f, &v.Ending, &was.Ending, c, packEnding)
 	pack.Signed(f, &v.Within, was.Within)
 }
 
-func packAbout(c *codec, f *pack.Fields, v, was *About) {
+func packAbout(c *codec, f *pack.Fields, v, was *sources.About) {
 	f.Word(&v.Mode, was.Mode)
 	pack.Signed(f, &v.Sampling, was.Sampling)
 	f.Word(&v.Version, was.Version)
 	f.Text(&v.Incarnation, was.Incarnation)
 	f.Text(&v.Became, was.Became)
-	pack.Enum(f, &v.BecameHow, was.BecameHow, Ours)
+	pack.Enum(f, &v.BecameHow, was.BecameHow, sources.Ours)
 	pack.Signed(f, &v.RoundTrip, was.RoundTrip)
 	f.Word(&v.Role, was.Role)
 	f.Flag(&v.Absent, was.Absent)
 	pack.Plain(f, &v.Warnings, was.Warnings, c, (*codec).Text)
 	pack.List(f, &v.Config, was.Config, c, packAttr)
 	f.Time(&v.Started, was.Started)
-	pack.Enum(f, &v.Partial, was.Partial, Refused)
+	pack.Enum(f, &v.Partial, was.Partial, sources.Refused)
 	f.Text(&v.LeftOut, was.LeftOut)
 }
 
 // fault is an error as a Hub keeps it: see recordable.
 func (c *codec) fault(f *pack.Fields, v *error, was error) {
-	is, before := recordable(*v), recordable(was)
+	is, before := sources.Recordable(*v), sources.Recordable(was)
 	if f.Field((is == nil) != (before == nil) || is != nil && *is != *before) {
 		now := is // escapes
-		pack.Item(&c.Stream, &now, nil, c, func(c *codec, f *pack.Fields, v, _ **Problem) {
+		pack.Item(&c.Stream, &now, nil, c, func(c *codec, f *pack.Fields, v, _ **sources.Problem) {
 			pack.Pointer(f, v, c, packProblem)
 		})
 		is = now
@@ -106,29 +109,29 @@ func (c *codec) fault(f *pack.Fields, v *error, was error) {
 	}
 }
 
-func packProblem(c *codec, f *pack.Fields, v, was *Problem) {
+func packProblem(c *codec, f *pack.Fields, v, was *sources.Problem) {
 	silent := v.Cause != nil
 	f.Text(&v.Text, was.Text)
 	f.Flag(&v.Refused, was.Refused)
 	f.Flag(&v.Login, was.Login)
 	f.Flag(&silent, was.Cause != nil)
 	if c.Reading() && silent {
-		v.Cause = ErrSilent
+		v.Cause = sources.ErrSilent
 	}
 }
 
-func packEvent(c *codec, f *pack.Fields, v, was *Event) {
+func packEvent(c *codec, f *pack.Fields, v, was *sources.Event) {
 	pack.Number(f, &v.Seq, was.Seq)
 	f.Time(&v.At, was.At)
 	f.Time(&v.After, was.After)
 	pack.Signed(f, &v.Mono, was.Mono)
-	pack.Enum(f, &v.Kind, was.Kind, EventCountChanged)
-	pack.Enum(f, &v.RefKind, was.RefKind, KindSemaphore)
-	pack.Enum(f, &v.Cause, was.Cause, CauseSession)
-	pack.Enum(f, &v.How, was.How, Ours)
+	pack.Enum(f, &v.Kind, was.Kind, sources.EventCountChanged)
+	pack.Enum(f, &v.RefKind, was.RefKind, sources.KindSemaphore)
+	pack.Enum(f, &v.Cause, was.Cause, sources.CauseSession)
+	pack.Enum(f, &v.How, was.How, sources.Ours)
 	pack.Value(f, &v.Ref, was.Ref, c, (*codec).ref)
 	f.Text(&v.Alias, was.Alias)
-	pack.Enum(f, &v.AliasHow, was.AliasHow, Ours)
+	pack.Enum(f, &v.AliasHow, was.AliasHow, sources.Ours)
 	pack.Struct(f, &v.Owner, &was.Owner, c, packOwnerRef)
 	pack.Struct(f, &v.Previous, &was.Previous, c, packOwnerRef)
 	pack.Struct(f, &v.Last, &was.Last, c, packOwnerRef)
@@ -143,19 +146,19 @@ func packEvent(c *codec, f *pack.Fields, v, was *Event) {
 	pack.Struct(f, &v.LastSeen, &was.LastSeen, c, packOwnerRef)
 }
 
-func packCounts(_ *codec, f *pack.Fields, v, was *Counts) {
+func packCounts(_ *codec, f *pack.Fields, v, was *sources.Counts) {
 	pack.Number(f, &v.Taken, was.Taken)
 	pack.Number(f, &v.Limit, was.Limit)
 	pack.Number(f, &v.Waiting, was.Waiting)
 }
 
-func packInterval(_ *codec, f *pack.Fields, v, was *Interval) {
+func packInterval(_ *codec, f *pack.Fields, v, was *sources.Interval) {
 	pack.Signed(f, &v.Min, was.Min)
 	pack.Signed(f, &v.Max, was.Max)
 	pack.Signed(f, &v.Every, was.Every)
 }
 
-func packThresholds(_ *codec, f *pack.Fields, v, was *Thresholds) {
+func packThresholds(_ *codec, f *pack.Fields, v, was *sources.Thresholds) {
 	pack.Signed(f, &v.NoLeader, was.NoLeader)
 	f.Float(&v.LateLeft, was.LateLeft)
 	pack.Signed(f, &v.LateMissed, was.LateMissed)

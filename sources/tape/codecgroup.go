@@ -1,4 +1,4 @@
-package sources
+package tape
 
 import (
 	"crypto/hmac"
@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/sources/internal/pack"
+	"coordtop/sources"
+	"coordtop/sources/tape/internal/pack"
 )
 
 // codec is what an Encoder and a Decoder know of the group that they are in. Each pack function
@@ -20,10 +21,10 @@ type codec struct {
 	mostTerms int    // of a row in a Keyframe
 
 	seq   uint64
-	last  []*Input // the last one of each kind and source
-	refs  []Ref
-	order map[Ref]int  // the place of each in refs, from 1
-	prims []*Primitive // the last version, by the place of its Ref
+	last  []*sources.Input // the last one of each kind and source
+	refs  []sources.Ref
+	order map[sources.Ref]int  // the place of each in refs, from 1
+	prims []*sources.Primitive // the last version, by the place of its Ref
 
 	look      time.Duration // by how much the look at the primitive moved from that at its last version
 	doubt     time.Duration // how long the look took
@@ -38,7 +39,7 @@ type codec struct {
 
 func (c *codec) begin() {
 	c.Forget()
-	c.seq, c.last, c.refs, c.prims, c.order = 0, nil, nil, nil, map[Ref]int{}
+	c.seq, c.last, c.refs, c.prims, c.order = 0, nil, nil, nil, map[sources.Ref]int{}
 	c.look, c.doubt, c.nested = 0, 0, 0
 }
 
@@ -60,28 +61,28 @@ func (c *codec) digest(s string) []byte {
 }
 
 // place is the place of ref in refs, where it is put if it is new.
-func (c *codec) place(ref Ref) int {
+func (c *codec) place(ref sources.Ref) int {
 	switch n := c.Uint(uint64(c.order[ref])); {
 	case n > uint64(len(c.refs)):
 		c.Fail(pack.ErrDamaged)
 	case n > 0:
 		return int(n) - 1
 	}
-	is := Ref{Source: c.Text(ref.Source), Space: c.Text(ref.Space), Name: c.Text(ref.Name)}
+	is := sources.Ref{Source: c.Text(ref.Source), Space: c.Text(ref.Space), Name: c.Text(ref.Name)}
 	if c.Reading() {
 		ref = is
 	}
-	c.refs, c.prims = append(c.refs, ref), append(c.prims, new(Primitive))
+	c.refs, c.prims = append(c.refs, ref), append(c.prims, new(sources.Primitive))
 	c.order[ref] = len(c.refs)
 	return len(c.refs) - 1
 }
 
-func (c *codec) ref(v Ref) Ref { return c.refs[c.place(v)] }
+func (c *codec) ref(v sources.Ref) sources.Ref { return c.refs[c.place(v)] }
 
 // set is a primitive as what differs from the last version that the group has.
-func (c *codec) set(v *Primitive) *Primitive {
+func (c *codec) set(v *sources.Primitive) *sources.Primitive {
 	if c.Reading() {
-		v = new(Primitive)
+		v = new(sources.Primitive)
 	}
 	n := c.place(v.Ref)
 	if c.Reading() {
@@ -93,9 +94,9 @@ func (c *codec) set(v *Primitive) *Primitive {
 }
 
 // whole is the Keyframe that a group begins with: Inputs that follow refer to its primitives.
-func (c *codec) whole(k *Keyframe) {
+func (c *codec) whole(k *sources.Keyframe) {
 	pack.Item(&c.Stream, k, nil, c, packKeyframe)
-	for _, row := range k.rows {
+	for _, row := range k.Rows {
 		if row == nil || c.Err() != nil {
 			continue
 		}
@@ -103,11 +104,11 @@ func (c *codec) whole(k *Keyframe) {
 			c.prims[n-1] = row.Primitive
 		}
 	}
-	c.seq = k.seq
+	c.seq = k.Seq
 }
 
 // next is the next Input of the group.
-func (c *codec) next(in *Input) {
+func (c *codec) next(in *sources.Input) {
 	was := c.before(in)
 	if c.Err() != nil {
 		return
@@ -117,22 +118,22 @@ func (c *codec) next(in *Input) {
 	c.seq = in.Seq
 	*was = *in
 	was.State = nil
-	was.Change = Change{Scope: in.Change.Scope, Alive: in.Change.Alive}
+	was.Change = sources.Change{Scope: in.Change.Scope, Alive: in.Change.Alive}
 }
 
 // before is the last Input of the kind and source of in, which are written, or read into in.
-func (c *codec) before(in *Input) *Input {
-	n := slices.IndexFunc(c.last, func(was *Input) bool { return was.Kind == in.Kind && was.Source == in.Source })
+func (c *codec) before(in *sources.Input) *sources.Input {
+	n := slices.IndexFunc(c.last, func(was *sources.Input) bool { return was.Kind == in.Kind && was.Source == in.Source })
 	if n = int(c.Uint(uint64(n + 1))); n > len(c.last) || n < 0 {
 		c.Fail(pack.ErrDamaged)
 		return nil
 	}
 	if n == 0 {
 		kind := c.Uint(uint64(in.Kind))
-		if kind > uint64(InputPublished) {
+		if kind > uint64(sources.InputPublished) {
 			c.Fail(pack.ErrNewer)
 		}
-		was := &Input{Kind: InputKind(kind), Source: c.Text(in.Source)}
+		was := &sources.Input{Kind: sources.InputKind(kind), Source: c.Text(in.Source)}
 		if !c.Reading() {
 			was.Source = in.Source
 		}

@@ -1,4 +1,4 @@
-package sources
+package tape
 
 import (
 	"bytes"
@@ -13,53 +13,54 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/sources/internal/pack"
+	"coordtop/sources"
+	"coordtop/sources/tape/internal/pack"
 )
 
 var update = flag.Bool("update", false, "write the recording of a new version of the codec")
 
 // goldenRun is a short run with something of everything, at fixed times.
-func goldenRun(t *testing.T) (middle *Keyframe, inputs []Input) {
+func goldenRun(t *testing.T) (middle *sources.Keyframe, inputs []sources.Input) {
 	t.Helper()
 	start := time.Unix(1_796_000_000, 123_456_789)
-	ref := Ref{Source: "redis", Space: "0", Name: "app:leader"}
-	quota := Ref{Source: "redis", Space: "0", Name: "app:quota"}
-	at := func(ms int) Instant {
+	ref := sources.Ref{Source: "redis", Space: "0", Name: "app:leader"}
+	quota := sources.Ref{Source: "redis", Space: "0", Name: "app:quota"}
+	at := func(ms int) sources.Instant {
 		d := time.Duration(ms) * time.Millisecond
-		return Instant{Wall: start.Add(d), Mono: time.Second + d + 17}
+		return sources.Instant{Wall: start.Add(d), Mono: time.Second + d + 17}
 	}
-	limits := DefaultThresholds()
-	led := func(ms int, id string) *Primitive {
+	limits := sources.DefaultThresholds()
+	led := func(ms int, id string) *sources.Primitive {
 		now := at(ms).Wall
-		return &Primitive{Ref: ref, Kind: KindElection, Limit: 1, LimitHow: Told, Taken: 1, OwnersHow: Told, At: now, ForgetAfter: time.Hour,
-			Owners: []Owner{{ID: id, Label: "host-" + id, Permits: 1, Lease: 30 * time.Second, Data: NewBlob([]byte("shard 4"), 7),
-				Expires: StampBetween(now.Add(29*time.Second), now.Add(30*time.Second), Told), Attrs: []Attr{{Key: "a", Value: "b", Odd: true}}}}}
+		return &sources.Primitive{Ref: ref, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, Taken: 1, OwnersHow: sources.Told, At: now, ForgetAfter: time.Hour,
+			Owners: []sources.Owner{{ID: id, Label: "host-" + id, Permits: 1, Lease: 30 * time.Second, Data: sources.NewBlob([]byte("shard 4"), 7),
+				Expires: sources.StampBetween(now.Add(29*time.Second), now.Add(30*time.Second), sources.Told), Attrs: []sources.Attr{{Key: "a", Value: "b", Odd: true}}}}}
 	}
-	shared := &Primitive{Ref: quota, Kind: KindSemaphore, Limit: 3, LimitHow: Told, Taken: 2, OwnersHow: Told, At: at(20).Wall,
-		Owners: []Owner{{ID: "7", Permits: 2, NoExpiry: true}}, Queue: Queue{How: Told, Len: 1, At: at(20).Wall, Waiters: []Waiter{{ID: "8", Permits: 3, Order: 9}}}}
-	change := func(ms int, c Change) Input {
+	shared := &sources.Primitive{Ref: quota, Kind: sources.KindSemaphore, Limit: 3, LimitHow: sources.Told, Taken: 2, OwnersHow: sources.Told, At: at(20).Wall,
+		Owners: []sources.Owner{{ID: "7", Permits: 2, NoExpiry: true}}, Queue: sources.Queue{How: sources.Told, Len: 1, At: at(20).Wall, Waiters: []sources.Waiter{{ID: "8", Permits: 3, Order: 9}}}}
+	change := func(ms int, c sources.Change) sources.Input {
 		c.At = at(ms).Wall
-		return Input{Kind: InputChange, Source: "redis", At: at(ms + 1), Change: c}
+		return sources.Input{Kind: sources.InputChange, Source: "redis", At: at(ms + 1), Change: c}
 	}
-	inputs = []Input{
-		{Kind: InputStarted, At: at(0), Thresholds: &limits},
-		{Kind: InputSources, At: at(1), Added: []AddedSource{{Name: "redis", Type: "redis", Address: "localhost:6379"}, {Name: "pg", Type: "postgres"}}},
-		{Kind: InputConnected, Source: "redis", At: at(2)},
-		change(20, Change{Scope: "main", Alive: []string{"main"}, Relists: true, Synced: true, Set: []*Primitive{led(20, "a"), shared},
-			About: &About{Mode: "tracking", Version: "7.2", Incarnation: "r1", Warnings: []string{"w"}}}),
-		{Kind: InputPublished, At: at(22)},
-		change(5000, Change{Scope: "main", Alive: []string{"main"}, Set: []*Primitive{led(5000, "a")}, After: at(4990).Wall}),
-		{Kind: InputExpected, At: at(5100), Expected: &Expected{Ending: Ending{Ref: ref, Owner: "a", Cause: CauseEvicted}, Within: time.Minute}},
-		{Kind: InputNote, At: at(5101), Note: &Event{At: at(5101).Wall, Kind: EventAction, Ref: ref, Detail: "released"}},
-		change(5200, Change{Scope: "main", Set: []*Primitive{led(5200, "b")}, Ended: []Ending{{Ref: ref, Owner: "a", Cause: CauseDeleted, How: Told}}}),
-		{Kind: InputDisconnected, Source: "pg", At: at(5300), Problem: Final(nil, "no such host"), Retry: at(9000).Wall},
-		{Kind: InputPublished, At: at(5301)},
-		change(6000, Change{Scope: "main", Gone: []Ref{quota}, Unseen: []Unseen{{Ref: ref, From: at(5900).Wall, To: at(5950).Wall}}}),
-		{Kind: InputSilent, Source: "redis", Scope: "main", At: at(12_000)},
-		{Kind: InputClockStep, At: at(13_000), Step: -time.Minute},
-		{Kind: InputPublished, At: at(13_001)},
+	inputs = []sources.Input{
+		{Kind: sources.InputStarted, At: at(0), Thresholds: &limits},
+		{Kind: sources.InputSources, At: at(1), Added: []sources.AddedSource{{Name: "redis", Type: "redis", Address: "localhost:6379"}, {Name: "pg", Type: "postgres"}}},
+		{Kind: sources.InputConnected, Source: "redis", At: at(2)},
+		change(20, sources.Change{Scope: "main", Alive: []string{"main"}, Relists: true, Synced: true, Set: []*sources.Primitive{led(20, "a"), shared},
+			About: &sources.About{Mode: "tracking", Version: "7.2", Incarnation: "r1", Warnings: []string{"w"}}}),
+		{Kind: sources.InputPublished, At: at(22)},
+		change(5000, sources.Change{Scope: "main", Alive: []string{"main"}, Set: []*sources.Primitive{led(5000, "a")}, After: at(4990).Wall}),
+		{Kind: sources.InputExpected, At: at(5100), Expected: &sources.Expected{Ending: sources.Ending{Ref: ref, Owner: "a", Cause: sources.CauseEvicted}, Within: time.Minute}},
+		{Kind: sources.InputNote, At: at(5101), Note: &sources.Event{At: at(5101).Wall, Kind: sources.EventAction, Ref: ref, Detail: "released"}},
+		change(5200, sources.Change{Scope: "main", Set: []*sources.Primitive{led(5200, "b")}, Ended: []sources.Ending{{Ref: ref, Owner: "a", Cause: sources.CauseDeleted, How: sources.Told}}}),
+		{Kind: sources.InputDisconnected, Source: "pg", At: at(5300), Problem: sources.Final(nil, "no such host"), Retry: at(9000).Wall},
+		{Kind: sources.InputPublished, At: at(5301)},
+		change(6000, sources.Change{Scope: "main", Gone: []sources.Ref{quota}, Unseen: []sources.Unseen{{Ref: ref, From: at(5900).Wall, To: at(5950).Wall}}}),
+		{Kind: sources.InputSilent, Source: "redis", Scope: "main", At: at(12_000)},
+		{Kind: sources.InputClockStep, At: at(13_000), Step: -time.Minute},
+		{Kind: sources.InputPublished, At: at(13_001)},
 	}
-	r := NewReplayer(HubOptions{})
+	r := sources.NewReplayer(sources.HubOptions{})
 	for i := range inputs {
 		inputs[i].Seq = uint64(i) + 1
 		if err := r.Apply(inputs[i]); err != nil {
@@ -78,7 +79,7 @@ func TestARecordingOfEachVersionIsRead(t *testing.T) {
 	t.Parallel()
 	name := recordingOf(codecVersion)
 	middle, inputs := goldenRun(t)
-	list := slices.Concat(pieces(new(Keyframe), inputs, len(inputs), EncoderOptions{}), pieces(middle, inputs[middle.Seq():], len(inputs), EncoderOptions{}))
+	list := slices.Concat(pieces(new(sources.Keyframe), inputs, len(inputs), EncoderOptions{}), pieces(middle, inputs[middle.Seq:], len(inputs), EncoderOptions{}))
 	var s pack.Stream
 	s.Forget()
 	s.Write(nil)
@@ -108,7 +109,7 @@ func TestARecordingOfEachVersionIsRead(t *testing.T) {
 }
 
 // readGolden reads the groups of a file, which are parts of inputs.
-func readGolden(t *testing.T, file []byte, inputs []Input) {
+func readGolden(t *testing.T, file []byte, inputs []sources.Input) {
 	t.Helper()
 	var f pack.Stream
 	f.Read(file)
@@ -117,14 +118,14 @@ func readGolden(t *testing.T, file []byte, inputs []Input) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := inputs[k.Seq():]; !reflect.DeepEqual(again, want) {
-			t.Errorf("behind input %d the inputs were\n%+v\nand are\n%+v", k.Seq(), want, again)
+		if want := inputs[k.Seq:]; !reflect.DeepEqual(again, want) {
+			t.Errorf("behind input %d the inputs were\n%+v\nand are\n%+v", k.Seq, want, again)
 		}
-		r, err := replayed(NewReplayerAt(k, HubOptions{}), again)
+		r, err := replayed(sources.NewReplayerAt(k, sources.HubOptions{}), again)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := replayed(NewReplayer(HubOptions{}), inputs)
+		whole, err := replayed(sources.NewReplayer(sources.HubOptions{}), inputs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,12 +140,12 @@ func recordingOf(version int) string { return fmt.Sprintf("testdata/recording-%d
 
 func TestARecordingOfANewerVersionIsSaidToBe(t *testing.T) {
 	t.Parallel()
-	whole := pieces(new(Keyframe), []Input{{Kind: InputPublished}}, 1, EncoderOptions{})
+	whole := pieces(new(sources.Keyframe), []sources.Input{{Kind: sources.InputPublished}}, 1, EncoderOptions{})
 	for name, list := range map[string][][]byte{
 		"a reader must be newer": {append([]byte(codecMagic), 9, codecVersion+1, 0)},
 		"a keyframe has more":    {append([]byte(codecMagic), 9, codecVersion, 0x80, 0x80, 0x80, 0x80, 1)},
-		"an input has more":      {whole[0], {0, byte(InputPublished), 0, 0, 0x80, 0x80, 0x80, 1}},
-		"a kind is new":          {whole[0], {0, byte(InputPublished) + 1, 0, 0, 0}},
+		"an input has more":      {whole[0], {0, byte(sources.InputPublished), 0, 0, 0x80, 0x80, 0x80, 1}},
+		"a kind is new":          {whole[0], {0, byte(sources.InputPublished) + 1, 0, 0, 0}},
 	} {
 		if _, _, err := decoded(list); !errors.Is(err, ErrNewerRecording) {
 			t.Errorf("%s: %v", name, err)
@@ -153,7 +154,7 @@ func TestARecordingOfANewerVersionIsSaidToBe(t *testing.T) {
 	for name, list := range map[string][][]byte{
 		"nothing": {nil}, "something else": {[]byte("SQLite format 3")}, "cut": {whole[0], whole[1][:len(whole[1])-1]}, "more": {append(whole[0][:len(whole[0]):len(whole[0])], 0)},
 	} {
-		if _, _, err := decoded(list); !errors.Is(err, ErrRecording) {
+		if _, _, err := decoded(list); !errors.Is(err, sources.ErrRecording) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -163,7 +164,7 @@ func TestARecordingOfANewerVersionIsSaidToBe(t *testing.T) {
 func TestADamagedRecordingDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	middle, inputs := goldenRun(t)
-	whole := pieces(middle, inputs[middle.Seq():], len(inputs), EncoderOptions{})
+	whole := pieces(middle, inputs[middle.Seq:], len(inputs), EncoderOptions{})
 	for part := range whole {
 		for at, was := range whole[part] {
 			for _, is := range []byte{0, 1, 0x80, 0xff, was ^ 1, was ^ 8, was + 1} {
@@ -174,7 +175,7 @@ func TestADamagedRecordingDoesNoHarm(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				r := NewReplayerAt(k, HubOptions{Events: 100})
+				r := sources.NewReplayerAt(k, sources.HubOptions{Events: 100})
 				_, _ = replayed(r, again) // it may be no recording
 				state := r.Hub().State()
 				for _, row := range state.Rows {
@@ -191,7 +192,7 @@ func TestADamagedRecordingDoesNoHarm(t *testing.T) {
 
 // FuzzDecoder decodes any bytes, and replays what comes of them.
 func FuzzDecoder(f *testing.F) {
-	whole := pieces(new(Keyframe), []Input{{Seq: 1, Kind: InputStarted, Thresholds: &Thresholds{}}}, 1, EncoderOptions{})
+	whole := pieces(new(sources.Keyframe), []sources.Input{{Seq: 1, Kind: sources.InputStarted, Thresholds: &sources.Thresholds{}}}, 1, EncoderOptions{})
 	f.Add(whole[0], whole[1])
 	if file, err := os.ReadFile(recordingOf(codecVersion)); err == nil {
 		var s pack.Stream
@@ -203,15 +204,15 @@ func FuzzDecoder(f *testing.F) {
 		d := NewDecoder()
 		k, err := d.Keyframe(keyframe)
 		if err != nil {
-			if k != nil || !errors.Is(err, ErrRecording) && !errors.Is(err, ErrNewerRecording) {
+			if k != nil || !errors.Is(err, sources.ErrRecording) && !errors.Is(err, ErrNewerRecording) {
 				t.Fatal(k, err)
 			}
-			k = new(Keyframe)
+			k = new(sources.Keyframe)
 			_, _ = d.Keyframe(NewEncoder(EncoderOptions{}).Keyframe(nil, k))
 		}
-		r := NewReplayerAt(k, HubOptions{Events: 100})
-		err = d.Inputs(inputs, func(in *Input) bool { return r.Apply(*in) == nil })
-		if err != nil && !errors.Is(err, ErrRecording) && !errors.Is(err, ErrNewerRecording) {
+		r := sources.NewReplayerAt(k, sources.HubOptions{Events: 100})
+		err = d.Inputs(inputs, func(in *sources.Input) bool { return r.Apply(*in) == nil })
+		if err != nil && !errors.Is(err, sources.ErrRecording) && !errors.Is(err, ErrNewerRecording) {
 			t.Fatal(err)
 		}
 		r.Hub().Keyframe()
@@ -221,9 +222,9 @@ func FuzzDecoder(f *testing.F) {
 // Not parallel: what others allocate meanwhile would be counted too.
 func TestDecodingAllocatesNoMoreThanItsInputIsWorth(t *testing.T) {
 	const each, size = 300, 100_000
-	whole := pieces(new(Keyframe), nil, 1, EncoderOptions{})
+	whole := pieces(new(sources.Keyframe), nil, 1, EncoderOptions{})
 	// A change (1<<2) that sets (1<<2) one primitive, which is new, with owners (1<<1).
-	head := []byte{0, byte(InputChange), 0, 0, 1 << 2, 1 << 2, 1 + 1, 0, 1, 1, 1, 1 << 1}
+	head := []byte{0, byte(sources.InputChange), 0, 0, 1 << 2, 1 << 2, 1 + 1, 0, 1, 1, 1, 1 << 1}
 	lists := map[string][]byte{"a long list": nil, "a short list that says that it is long": nil, "zeros": make([]byte, size)}
 	long := binary.AppendUvarint(head, size+1)
 	lists["a short list that says that it is long"] = long
@@ -236,7 +237,7 @@ func TestDecodingAllocatesNoMoreThanItsInputIsWorth(t *testing.T) {
 		}
 		runtime.ReadMemStats(&before)
 		n := 0
-		err := d.Inputs(b, func(*Input) bool { n++; return true })
+		err := d.Inputs(b, func(*sources.Input) bool { n++; return true })
 		runtime.ReadMemStats(&after)
 		took := after.TotalAlloc - before.TotalAlloc
 		t.Log(name, len(b), "bytes", n, "inputs", took, "allocated", err)

@@ -1,4 +1,4 @@
-package sources
+package tape
 
 import (
 	"bytes"
@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"coordtop/sources/internal/pack"
+	"coordtop/sources"
+	"coordtop/sources/tape/internal/pack"
 )
 
 // ErrNewerRecording reports that what was to be decoded was written by a newer version, and
@@ -51,10 +52,10 @@ func NewEncoder(o EncoderOptions) *Encoder {
 }
 
 // Keyframe appends to dst the beginning of a new group.
-func (e *Encoder) Keyframe(dst []byte, k *Keyframe) []byte {
+func (e *Encoder) Keyframe(dst []byte, k *sources.Keyframe) []byte {
 	e.begin()
 	e.Write(append(dst, codecMagic...))
-	e.version, e.mostTerms = codecVersion, max(keyframeTerms/max(len(k.rows), 1), leastTerms)
+	e.version, e.mostTerms = codecVersion, max(keyframeTerms/max(len(k.Rows), 1), leastTerms)
 	e.Uint(codecVersion)
 	e.Uint(codecLowest)
 	e.whole(k)
@@ -63,7 +64,7 @@ func (e *Encoder) Keyframe(dst []byte, k *Keyframe) []byte {
 
 // Input appends to dst the next Input of the group; its State is left out. What is appended by
 // one call or several can be decoded for itself behind all that was encoded in the group before.
-func (e *Encoder) Input(dst []byte, in *Input) []byte {
+func (e *Encoder) Input(dst []byte, in *sources.Input) []byte {
 	e.Write(dst)
 	e.next(in)
 	return e.Rest()
@@ -79,8 +80,8 @@ func (e *Encoder) Disguised(s string) string {
 
 // Event returns what may be recorded of an event: its Detail is left out where that is data of
 // a source whose data is.
-func (e *Encoder) Event(v Event) Event {
-	if v.Kind == EventProclaimed && e.withoutData != nil && e.withoutData(v.Ref.Source) {
+func (e *Encoder) Event(v sources.Event) sources.Event {
+	if v.Kind == sources.EventProclaimed && e.withoutData != nil && e.withoutData(v.Ref.Source) {
 		v.Detail = "(not recorded)"
 	}
 	return v
@@ -97,22 +98,22 @@ type Decoder struct {
 func NewDecoder() *Decoder { return new(Decoder) }
 
 // Keyframe reads the beginning of a group. It keeps nothing of b.
-func (d *Decoder) Keyframe(b []byte) (*Keyframe, error) {
+func (d *Decoder) Keyframe(b []byte) (*sources.Keyframe, error) {
 	d.began = false
 	d.begin()
 	rest, ok := bytes.CutPrefix(b, []byte(codecMagic))
 	if !ok {
-		return nil, fmt.Errorf("%w: it is no recording of coordtop", ErrRecording)
+		return nil, fmt.Errorf("%w: it is no recording of coordtop", sources.ErrRecording)
 	}
 	d.Read(rest)
 	if d.version = d.Uint(0); d.Uint(0) > codecVersion {
 		d.Fail(pack.ErrNewer)
 	}
-	k := new(Keyframe)
+	k := new(sources.Keyframe)
 	if d.Err() == nil {
 		d.whole(k)
 	}
-	if d.Err() == nil && (len(d.Rest()) > 0 || !k.sound()) {
+	if d.Err() == nil && (len(d.Rest()) > 0 || !k.Sound()) {
 		d.Fail(pack.ErrDamaged)
 	}
 	if err := d.failure(); err != nil {
@@ -124,13 +125,13 @@ func (d *Decoder) Keyframe(b []byte) (*Keyframe, error) {
 
 // Inputs reads what was appended by one or several calls of Encoder.Input, and calls yield with
 // each Input until that returns false. It keeps nothing of b.
-func (d *Decoder) Inputs(b []byte, yield func(*Input) bool) error {
+func (d *Decoder) Inputs(b []byte, yield func(*sources.Input) bool) error {
 	if !d.began {
-		return fmt.Errorf("%w: no keyframe begins it", ErrRecording)
+		return fmt.Errorf("%w: no keyframe begins it", sources.ErrRecording)
 	}
 	d.Read(b)
 	for len(d.Rest()) > 0 {
-		in := new(Input)
+		in := new(sources.Input)
 		d.next(in)
 		if d.Err() != nil || !yield(in) {
 			d.began = false
@@ -147,6 +148,6 @@ func (d *Decoder) failure() error {
 	case errors.Is(err, pack.ErrNewer):
 		return ErrNewerRecording
 	default:
-		return fmt.Errorf("%w: it is %w", ErrRecording, err)
+		return fmt.Errorf("%w: it is %w", sources.ErrRecording, err)
 	}
 }

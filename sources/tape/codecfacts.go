@@ -1,12 +1,15 @@
-package sources
+package tape
 
-import "coordtop/sources/internal/pack"
+import (
+	"coordtop/sources"
+	"coordtop/sources/tape/internal/pack"
+)
 
 // TermFact is a term as it is kept beside the Inputs that it was made of.
 type TermFact struct {
 	Lane uint64 // the number that whoever keeps it gives the primitive
 	Run  uint64 // of the process that said so last
-	Term
+	sources.Term
 }
 
 // EventFact is an event as it is kept beside the Inputs that it was made of, without Mono, which tells nothing outside of
@@ -14,7 +17,7 @@ type TermFact struct {
 type EventFact struct {
 	Lane uint64 // as in TermFact, and Ref is left out; 0: it is of no primitive
 	Run  uint64 // of the process that recorded it
-	Event
+	sources.Event
 }
 
 // Terms appends a list to dst that can be decoded alone. It is short where the terms of a primitive follow each other.
@@ -79,7 +82,7 @@ func facts[T any](c *codec, list []T, expected func(before *T) T, item func(c *c
 func (c *codec) termFacts(list []TermFact) []TermFact {
 	return facts(c, list, func(before *TermFact) TermFact {
 		next := *before
-		if next.End.How != Unknown {
+		if next.End.How != sources.Unknown {
 			next.Start = next.End
 		}
 		return next
@@ -99,7 +102,7 @@ func packTermFact(c *codec, f *pack.Fields, v, was *TermFact) {
 func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
 	ended := map[uint64][]TermFact{}
 	for i := range terms {
-		if t := &terms[i]; t.End.How != Unknown {
+		if t := &terms[i]; t.End.How != sources.Unknown {
 			ended[t.Lane] = append(ended[t.Lane], *t)
 		}
 	}
@@ -120,7 +123,7 @@ func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
 func (e *EventFact) expect(terms []TermFact) {
 	t := &terms[0].Term
 	e.At, e.After, e.Cause, e.Previous, e.Held, e.Loss = t.End.At, t.End.After(), t.Cause, t.Owner, t.Held(), t.Cause.Loss(t.How)
-	if e.Owner = (OwnerRef{}); len(terms) > 1 && terms[1].Start.At.Equal(t.End.At) {
+	if e.Owner = (sources.OwnerRef{}); len(terms) > 1 && terms[1].Start.At.Equal(t.End.At) {
 		e.Owner = terms[1].Owner
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/sources/internal/pack"
+	"coordtop/sources/tape/internal/pack"
 )
 
 // record has fields of several types, each written as what differs from an earlier one.
