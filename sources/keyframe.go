@@ -1,8 +1,11 @@
 package sources
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Keyframe is all that a Hub knows between two Inputs, but for the events that it keeps. It is
@@ -186,4 +189,122 @@ func (r *Row) sound(scopes int) bool {
 
 func soundTerms(list []Term) bool {
 	return len(list) <= MaxTerms && !slices.ContainsFunc(list, func(t Term) bool { return t.Hue > MaxTerms })
+}
+
+// ErrRecording reports that Inputs are not those of one Hub from its beginning, in their order.
+var ErrRecording = errors.New("not a whole recording")
+
+// Replayer makes the States and Events of a Hub again from its Inputs. It starts no goroutine
+// and reads no clock.
+type Replayer struct{ hub *Hub }
+
+// NewReplayer returns a Replayer that has taken in nothing yet. Of o it uses the bounds of
+// what is remembered; where they are those of the recorded Hub, the events kept are too.
+func NewReplayer(o HubOptions) *Replayer {
+	return &Replayer{newHub(HubOptions{Events: o.Events})}
+}
+
+// Hub is what is fed. It can be read and subscribed to like a live one; nothing else may be
+// done with it, and it needs no Close.
+func (r *Replayer) Hub() *Hub { return r.hub }
+
+// Apply takes in the next Input; the Inputs of one recording come all, in the order of Seq.
+// An error wraps ErrRecording, and in was not taken in.
+func (r *Replayer) Apply(in Input) error {
+	h := r.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f, err := h.model.replayable(&in)
+	if err != nil {
+		return fmt.Errorf("%w: input %d, %s: %w", ErrRecording, in.Seq, in.Kind, err)
+	}
+	h.enterLocked(f, &in)
+	return nil
+}
+
+// replayable finds the source that in concerns, and what in lacks.
+func (m *model) replayable(in *Input) (f *hubSource, err error) {
+	switch {
+	case in.Seq != m.inputs+1:
+		return nil, fmt.Errorf("input %d is due", m.inputs+1)
+	case (in.Kind == InputStarted) != (in.Seq == 1):
+		return nil, errors.New("it is the first and nothing else")
+	}
+	switch k := in.Kind; {
+	case k == InputStarted && in.Thresholds == nil, k == InputExpected && in.Expected == nil,
+		k == InputNote && in.Note == nil, k == InputDisconnected && in.Problem == nil:
+		return nil, errors.New("it says nothing")
+	}
+	switch in.Kind {
+	case InputChange, InputConnected, InputDisconnected, InputSilent:
+		f = m.source(in.Source)
+		if f == nil || in.Kind == InputSilent && f.scopes[in.Scope] == nil {
+			return nil, fmt.Errorf("no scope %q of source %q", in.Scope, in.Source)
+		}
+	}
+	return f, nil
+}
+
+// goOn gives sources that are added what an earlier run knew of them, as if they had been
+// disconnected from its end up to now. A source is the same if its name, type and address are.
+// Where the clock was put back since, that time has no length, and what lies in the future is no past.
+func (m *model) goOn(k *Keyframe, added []*hubSource) {
+	if m.at.Wall.Before(k.At.Wall) {
+		return
+	}
+	scopes, slots := map[int]*scope{}, map[int]int{} // by their place in k
+	for i := range k.Scopes {
+		was := &k.Scopes[i]
+		of := slices.IndexFunc(k.Sources, func(f SourceFacts) bool { return f.Name == was.Source })
+		at := slices.IndexFunc(added, func(f *hubSource) bool { return f.is(&k.Sources[of].SourceStatus) })
+		if at >= 0 {
+			m.addScope(added[at], was.ended(added[at].SilenceLimit, m.at.Wall))
+			scopes[i] = m.scopes[len(m.scopes)-1]
+		}
+	}
+	for slot, was := range k.Rows {
+		if was == nil || scopes[was.Scope] == nil {
+			continue
+		}
+		row := was.own()
+		row.Slot, row.Scope = m.occupy(scopes[was.Scope], was.Ref), scopes[was.Scope].Index
+		row.Gen, row.Rev, row.Primitive = 0, m.nextRev(), was.Primitive.resumed()
+		m.rows[row.Slot], slots[slot] = row, row.Slot
+	}
+	for slot, now := range slots {
+		if p := k.Known[slot]; p != nil {
+			m.known[now] = p.resumed()
+		}
+		if p := k.Queued[slot]; p != nil {
+			m.queued[now] = p.resumed()
+		}
+	}
+}
+
+// ended is the scope of an earlier run: nobody has answered in this one, and what it showed was
+// not observed since.
+func (sc *ScopeFacts) ended(silence time.Duration, now time.Time) ScopeFacts {
+	is := ScopeFacts{Scope: sc.Scope, Listed: sc.Listed, InDark: sc.InDark, CompleteUntil: Earlier(sc.CompleteUntil, now)}
+	is.Health, is.Silence = HealthConnecting, silenceAfter(silence, sc.About.Sampling)
+	is.beginListing()
+	return is
+}
+
+// resumed is a primitive of an earlier run: where its data is not all there, the sums of that
+// run cannot be compared.
+func (p *Primitive) resumed() *Primitive {
+	is := *p
+	is.Owners = slices.Clone(p.Owners)
+	is.Data = p.Data.resumed()
+	for i := range is.Owners {
+		is.Owners[i].Data = is.Owners[i].Data.resumed()
+	}
+	return &is
+}
+
+func (b Blob) resumed() Blob {
+	if b.Head == "" || b.Masked() {
+		b.Sum = 0
+	}
+	return b
 }

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"cmp"
+	"sync"
 	"time"
 
 	"coordtop/internal/lane"
@@ -262,4 +263,87 @@ func (r *Row) lowest(left time.Duration) {
 	if left > 0 && (r.LowestLease == 0 || left < r.LowestLease) {
 		r.LowestLease = left
 	}
+}
+
+// index finds the slot of a primitive. It has a lock of its own, so that looking a row up
+// never waits for a Change that is being applied. It has a map for each space: many names
+// share one, and a key of names alone takes a third of the memory.
+type index struct {
+	mu     sync.RWMutex
+	spaces map[place]map[string]int32 // slots by name; none is empty
+}
+
+// place is a Ref without its name.
+type place struct{ source, space string }
+
+func placeOf(ref Ref) place { return place{ref.Source, ref.Space} }
+
+func (x *index) find(ref Ref) (slot int, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s, ok := x.spaces[placeOf(ref)][ref.Name]
+	return int(s), ok
+}
+
+func (x *index) add(ref Ref, slot int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.spaces == nil {
+		x.spaces = map[place]map[string]int32{}
+	}
+	slots := x.spaces[placeOf(ref)]
+	if slots == nil {
+		slots = map[string]int32{}
+		x.spaces[placeOf(ref)] = slots
+	}
+	slots[ref.Name] = int32(slot)
+}
+
+func (x *index) remove(ref Ref) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	slots := x.spaces[placeOf(ref)]
+	delete(slots, ref.Name)
+	if len(slots) == 0 {
+		delete(x.spaces, placeOf(ref))
+	}
+}
+
+// Lane is what is known of the row over time, to be computed with. s is the State that the row is
+// from; nothing in the result must be changed.
+func (r *Row) Lane(s *State) lane.Lane {
+	l := lane.Lane{Terms: r.Terms, Nobody: r.Nobody, Since: r.RecordedSince(s), Dark: r.Unobserved(s)}
+	if r.Absent {
+		l.Absent = r.At
+	}
+	if n := len(r.Terms); n > 0 && r.Scope < len(s.Scopes) {
+		l.Every = s.Scopes[r.Scope].Every(r.Terms[n-1].End.At, s.At)
+	}
+	return l
+}
+
+// Gaps sums up the times of the last `within` in which nobody owned the row, the one that
+// still lasts included. It knows MaxTerms terms at most, and of semaphores none. s is the State that the
+// row is from.
+func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
+	l := r.Lane(s)
+	return l.Stats(lane.Span{From: now.Add(-within), To: now})
+}
+
+// gapBefore is how long nobody owned the row before it was taken in (after, at], up to then without a
+// break; zero if it is not known since when nobody did.
+func (r *Row) gapBefore(l *look, at, after time.Time, dark []Dark) Interval {
+	before := Term{End: r.Nobody}
+	if single(r.Primitive) {
+		if len(r.Terms) == 0 {
+			return Interval{}
+		}
+		before = r.Terms[len(r.Terms)-1]
+	}
+	if before.End.How == Unknown || before.End.How == AtLeast {
+		return Interval{}
+	}
+	both := lane.Lane{Terms: []Term{before, {Start: StampBetween(after, at, Seen)}}, Dark: dark}
+	g := both.GapAfter(0, at)
+	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: l.every(before.End.Earliest(), at)}
 }

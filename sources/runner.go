@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -182,4 +184,189 @@ func guard(ctx context.Context, doing string, call func() error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return err
+}
+
+const (
+	// sliceRows is how many rows of a Change the Hub takes at a time: some 1 ms of its lock.
+	sliceRows = 200
+	// Behind a slice the readers of events catch up: for at least one step, until they have, and no
+	// longer than this many steps, or this many in which they read nothing.
+	catchUpStep = 8 * time.Millisecond
+	mostSteps   = 12
+	mostIdle    = 3
+)
+
+// apply hands a Change to the Hub, in slices: between them the Hub takes what other sources tell, whose
+// events stand no further back for a reader than a slice. So no listing delays the lines of others.
+func (r *runner) apply(ctx context.Context, c Change) {
+	if c.Synced {
+		c.Gone = slices.Concat(c.Gone, r.hub.unlisted(r.source, &c))
+	}
+	for i, part := range c.slices() {
+		if i > 0 && r.beside {
+			r.hub.catchUp(ctx)
+		}
+		r.hub.apply(r.source, part)
+	}
+}
+
+// unlisted are the rows that are gone with the listing that c ends; of those that may be free the end of
+// the listing decides.
+func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
+	set := make(map[Ref]struct{}, len(c.Set))
+	for _, p := range c.Set {
+		set[p.Ref] = struct{}{}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, row := range h.model.rows {
+		if row == nil || h.model.scopes[row.Scope] != f.scopes[c.Scope] || row.Listing == f.scopes[c.Scope].Listing && !c.Relists {
+			continue
+		}
+		if _, ok := set[row.Ref]; !ok && !row.mayBeFree() {
+			refs = append(refs, row.Ref)
+		}
+	}
+	return refs
+}
+
+// catchUp waits for the readers of events.
+func (h *Hub) catchUp(ctx context.Context) {
+	last := uint64(math.MaxUint64)
+	for n, idle := 0, 0; n < mostSteps && idle < mostIdle && backoff.Sleep(ctx, catchUpStep) == nil; n, idle = n+1, idle+1 {
+		unread := h.model.ring.unread()
+		if unread == 0 {
+			return
+		}
+		if unread < last {
+			idle, last = 0, unread
+		}
+	}
+}
+
+// slices are Changes that say together, one after the other, what c says: at first that it lists anew,
+// at last that it is whole. What is said of a row stays together.
+func (c *Change) slices() []Change {
+	rows := len(c.Set) + len(c.Gone)
+	if rows <= sliceRows {
+		return []Change{*c}
+	}
+	var parts []Change
+	part := map[Ref]int{} // in which a row is
+	for from := 0; from < rows; from += sliceRows {
+		to := min(from+sliceRows, rows)
+		p := Change{Scope: c.Scope, After: c.After, At: c.At}
+		p.Set = c.Set[min(from, len(c.Set)):min(to, len(c.Set))]
+		p.Gone = c.Gone[max(from-len(c.Set), 0):max(to-len(c.Set), 0)]
+		if len(c.Ended)+len(c.Unseen) > 0 {
+			for _, set := range p.Set {
+				part[set.Ref] = len(parts)
+			}
+			for _, ref := range p.Gone {
+				part[ref] = len(parts)
+			}
+		}
+		parts = append(parts, p)
+	}
+	of := func(ref Ref) *Change {
+		n, ok := part[ref]
+		if !ok {
+			n = len(parts) - 1
+		}
+		return &parts[n]
+	}
+	for _, e := range c.Ended {
+		p := of(e.Ref)
+		p.Ended = append(p.Ended, e)
+	}
+	for _, u := range c.Unseen {
+		p := of(u.Ref)
+		p.Unseen = append(p.Unseen, u)
+	}
+	first, last := &parts[0], &parts[len(parts)-1]
+	first.Relists, first.About, first.Alive = c.Relists, c.About, c.Alive
+	last.Synced, last.Down = c.Synced, c.Down
+	return parts
+}
+
+var (
+	// refusedPause is made after ErrRefused: somebody has to change something first, and it
+	// is not known when.
+	refusedPause = backoff.Policy{Min: 5 * time.Second, Max: 5 * time.Second}
+	// spacing is the least time between the beginnings of two connections that read
+	// everything: a server that ends each of them at once is not read without a pause.
+	spacing = backoff.Policy{Min: time.Second, Max: time.Second}
+)
+
+// longestRest bounds the pause that the cost of a listing asks for.
+const longestRest = 5 * time.Second
+
+// run connects and reads until ctx ends.
+func (r *runner) run(ctx context.Context) {
+	pauses := NewPauses(r.spec.Retry)
+	for {
+		l := Life{Began: r.hub.clock.Now().steady()}
+		err := r.connection(ctx, &l)
+		if ctx.Err() != nil {
+			return
+		}
+		now := r.hub.clock.Now()
+		l.Ended = now.steady()
+		pause := pauses.After(l, err)
+		r.log.Warn("not connected", "error", err, "retry", pause)
+		r.hub.disconnected(r.source, err, now.Wall.Add(pause))
+		if !r.rest(ctx, pause) {
+			return
+		}
+	}
+}
+
+// rest waits until the pause is over, somebody asks for a refresh, or ctx ends.
+func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-r.source.hurry: // an old request: it was answered by the attempt that failed
+	default:
+	}
+	select {
+	case <-timer.C:
+	case <-r.source.hurry:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// Life is one connection of a source, or of a part of it, from the call that makes it to
+// its failure. Its times are of one clock, which nobody sets.
+type Life struct {
+	Began, Ended time.Time
+	Listed       time.Time // when all that it is for had been read; zero: it never was
+}
+
+// Pauses are those between the connections of a source, or of a part of it. They are not
+// safe for concurrent use.
+type Pauses struct{ retry, refused, spacing *backoff.Backoff }
+
+// NewPauses returns pauses that grow like those of retry.
+func NewPauses(retry backoff.Policy) *Pauses {
+	return &Pauses{retry: retry.Start(), refused: refusedPause.Start(), spacing: spacing.Start()}
+}
+
+// After returns the pause between a connection that ended with err and the next one. The
+// pauses grow until a connection has read everything. After such a one they begin anew, and
+// only two bounds remain: the spacing, and that connecting and reading everything takes at
+// most half of the time.
+func (p *Pauses) After(l Life, err error) time.Duration {
+	if !l.Listed.IsZero() {
+		p.retry.Reset()
+	}
+	switch {
+	case errors.Is(err, ErrRefused):
+		return p.refused.Next()
+	case l.Listed.IsZero():
+		return p.retry.Next()
+	}
+	cost, stood := l.Listed.Sub(l.Began), l.Ended.Sub(l.Listed)
+	return max(p.retry.Next(), p.spacing.Next()-cost-stood, min(cost-stood, longestRest))
 }

@@ -1,6 +1,8 @@
 package sources
 
-import "time"
+import (
+	"time"
+)
 
 // Status is the state of a row in one word.
 type Status uint8
@@ -145,4 +147,109 @@ func (p *Primitive) OwnedAlone() bool {
 		return single(p) && p.Taken == 1 && p.OwnersHow == Unknown
 	}
 	return single(p) && len(p.Owners) == 1 && (p.Owners[0].Mode == Exclusive || p.Kind == KindElection)
+}
+
+// Missed counts the renewals of this owner that are overdue at now, by its own rhythm. Half
+// a pause is granted before one counts. 0 also where too few were seen to know a rhythm.
+func (o *Owner) Missed(now time.Time, t Thresholds) int {
+	last, ok := lastRenewed(o)
+	every := o.RenewEvery()
+	if !ok || every <= 0 || int(o.Rhythm.seen) < t.LateSeen {
+		return 0
+	}
+	return max(0, int((now.Sub(last)+every/2)/every)-1)
+}
+
+// lastRenewed is when the owner last proved that it lives: by a renewal, else by taking
+// it, where that was not earlier than we could see.
+func lastRenewed(o *Owner) (time.Time, bool) {
+	if o.NoExpiry {
+		return time.Time{}, false
+	}
+	if o.Renewed.How != Unknown {
+		return o.Renewed.At, true
+	}
+	return o.Since.At, o.Since.How == Told || o.Since.How == Seen || o.Since.How == Ours
+}
+
+// lateAt is when a renewal of the owner is late if the owner stays as it is: its lease may be over,
+// or it is short, or its rhythm is broken and much of the lease is gone. Of owners that were never
+// seen to renew only a leader is expected to. Zero: never.
+func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
+	if !leaseKnown(o) {
+		return time.Time{}
+	}
+	at := o.Expires.Earliest()
+	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
+		return at
+	}
+	at = Earlier(at, o.Expires.At.Add(1-share(o.Lease, t.LateLeft))) // less is left then
+	if last, ok := lastRenewed(o); ok && o.RenewEvery() > 0 && int(o.Rhythm.seen) >= t.LateSeen {
+		missed := last.Add(o.RenewEvery()*time.Duration(t.LateMissed) + o.RenewEvery()/2)
+		at = Earlier(at, Later(missed, o.Expires.At.Add(1-share(o.Lease, t.LateWorn))))
+	}
+	return at
+}
+
+// share is a part of a lease.
+func share(lease time.Duration, part float64) time.Duration {
+	return time.Duration(float64(lease) * part)
+}
+
+// late reports whether the renewal of one of the owners is late.
+func (r *Row) late(now time.Time, t Thresholds) bool {
+	at := r.LateAt(t)
+	return !at.IsZero() && !now.Before(at)
+}
+
+// LateAt is the instant from which on the renewal of an owner is late or its lease may be over;
+// zero: never, as long as the row stays as it is. Until then StatusAt names no owner late or
+// silent. From then on it does, or finds an excuse in a server that is silent.
+func (r *Row) LateAt(t Thresholds) time.Time {
+	var first time.Time
+	for i := range r.Owners {
+		at := r.Owners[i].lateAt(r.Kind == KindElection, t)
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// Thresholds says from when on something is called late, lost, flapping or a problem. It
+// is the one place where these figures stand; the configuration may change them.
+type Thresholds struct {
+	NoLeader time.Duration `yaml:"no_leader"` // an election without a leader for so long needs a person
+
+	LateLeft   float64 `yaml:"late_left"`   // less than this part of the lease left: a renewal is late
+	LateMissed int     `yaml:"late_missed"` // or so many pauses of the owner's own rhythm missed ...
+	LateWorn   float64 `yaml:"late_worn"`   // ... and less than this part of the lease left
+	LateSeen   int     `yaml:"late_seen"`   // renewals that must have been seen before a rhythm counts
+
+	LossGap time.Duration `yaml:"loss_gap"` // a change without a told cause is a loss if nobody owned for longer than this and the row's usual gap
+
+	Gap     time.Duration `yaml:"gap"` // nobody owned it for longer than this, and than GapPart of a column: a block on the strip, else a break
+	GapPart float64       `yaml:"gap_part"`
+
+	FlapLosses int           `yaml:"flap_losses"` // more losses than this within FlapWithin is flapping
+	FlapWithin time.Duration `yaml:"flap_within"` // at most an hour, counted by the minute
+
+	Wait       time.Duration `yaml:"wait"`        // a first waiter that waits longer is worth a look
+	WaitPerson time.Duration `yaml:"wait_person"` // and needs a person from here on
+	Full       time.Duration `yaml:"full"`        // a semaphore without a free permit for so long while somebody waits
+	Stale      time.Duration `yaml:"stale"`       // a source that is silent for so long needs a person
+}
+
+// DefaultThresholds are those in use where nothing else is configured.
+func DefaultThresholds() Thresholds {
+	return Thresholds{
+		NoLeader: 5 * time.Second,
+		LateLeft: 1.0 / 3, LateMissed: 2, LateWorn: 1.0 / 2, LateSeen: 3,
+		LossGap: time.Second,
+		Gap:     time.Second, GapPart: 1.0 / 4,
+		FlapLosses: 2, FlapWithin: 10 * time.Minute,
+		Wait: 30 * time.Second, WaitPerson: 10 * time.Minute,
+		Full:  5 * time.Minute,
+		Stale: time.Minute,
+	}
 }

@@ -1,0 +1,348 @@
+package sources
+
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// termAge is how long an ended term is kept, at least until a newer one begins.
+const termAge = 24 * time.Hour
+
+// terms is the history of a row whose primitive has one owner at a time, while it is
+// brought up to date. Published rows share the list, so the first change copies it.
+//
+// In a conflict, when two exclusive owners are shown at once, the running term stays
+// with the one that was first; the other's begins when that ends. So terms never
+// overlap, and never have an end before their start.
+type terms struct {
+	list []Term // oldest first, the running one last
+	own  bool   // list is a copy that nobody else sees
+}
+
+// running returns the last term if it has no end yet. It is for reading.
+func (t *terms) running() *Term {
+	if n := len(t.list); n > 0 && t.list[n-1].End.How == Unknown {
+		return &t.list[n-1]
+	}
+	return nil
+}
+
+// last returns the last term for changing. There must be one.
+func (t *terms) last() *Term {
+	if !t.own {
+		old := t.list
+		t.list = make([]Term, len(old), len(old)+1) // one more often follows
+		copy(t.list, old)
+		t.own = true
+	}
+	return &t.list[len(t.list)-1]
+}
+
+// begin appends a term of owner, unless one runs.
+func (t *terms) begin(owner OwnerRef, program Program, start Stamp) {
+	if t.running() != nil {
+		return
+	}
+	t.forget(start.At)
+	if len(t.list) > 0 {
+		last := t.last()
+		last.End, start = meet(last.End, start)
+	}
+	t.list = append(t.list, Term{Owner: owner, Program: program, Hue: hue(owner, program, t.list), Start: start})
+	t.own = true
+}
+
+// end ends the running term if it is owner's.
+func (t *terms) end(owner OwnerRef, end Stamp, cause Cause, how Known) {
+	if r := t.running(); r == nil || r.Owner.ID != owner.ID {
+		return
+	}
+	endTerm(t.last(), end, cause, how)
+}
+
+// endTerm ends a term, not before its start.
+func endTerm(t *Term, end Stamp, cause Cause, how Known) {
+	if end.At.Before(t.Start.At) {
+		end = Stamp{At: t.Start.At, How: end.How}
+	}
+	t.End, t.Cause, t.How = notBefore(end, t.Start), cause, how
+}
+
+// rename gives the running term the name that its owner has by now: a fence or a label
+// may become known later than the owner.
+func (t *terms) rename(owners []Owner) {
+	r := t.running()
+	if r == nil {
+		return
+	}
+	for i := range owners {
+		if now := owners[i].ref(); now.ID == r.Owner.ID && now != r.Owner {
+			t.last().Owner = now
+			return
+		}
+	}
+}
+
+// forget drops what is too old or too much for one more term.
+func (t *terms) forget(now time.Time) {
+	first := max(0, len(t.list)-(MaxTerms-1))
+	for first < len(t.list)-1 && t.list[first].End.At.Before(now.Add(-termAge)) {
+		first++
+	}
+	t.list = t.list[first:]
+}
+
+// hue returns the hue that owner has in the lists, else the lowest that nobody has. The owner
+// before is in one, so two that touch and look different have different hues.
+func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
+	var taken [MaxTerms + 1]bool
+	for _, list := range lists {
+		for i := range list {
+			if list[i].SameProgram(owner, program) {
+				return list[i].Hue
+			}
+			taken[list[i].Hue] = true
+		}
+	}
+	for h := range taken {
+		if !taken[h] {
+			return uint8(h)
+		}
+	}
+	panic("sources: more hues than terms")
+}
+
+// meet makes an end and the start that follows it agree: where only one can own it, the
+// first was over when the second began.
+func meet(end, start Stamp) (Stamp, Stamp) {
+	if !start.At.Before(end.At) {
+		return end, notBefore(start, Stamp{At: end.Earliest()})
+	}
+	if after := end.After(); !after.IsZero() && !start.At.Before(after) {
+		end = StampBetween(after, start.At, end.How)
+		return end, notBefore(start, Stamp{At: end.Earliest()})
+	}
+	return end, Stamp{At: end.At, How: start.How}
+}
+
+// notBefore narrows s to what is not before the earliest instant of other.
+func notBefore(s, other Stamp) Stamp {
+	if from := other.Earliest(); s.Earliest().Before(from) {
+		return StampBetween(from, s.At, s.How)
+	}
+	return s
+}
+
+// OwnerTerms is the history of the owners of a row that several can own at once. Published
+// rows share it: each change makes a new one.
+type OwnerTerms struct {
+	Past    []Term    // ended, in the order of their ends; it only grows behind what others see of it
+	Running []Term    // in the order in which we saw them begin
+	Since   time.Time // no term that ended before it is kept
+}
+
+// OwnerTerms returns the terms of each owner of a row that several can own at once: those that
+// ended in the order of their ends, then those that run. They overlap. nil where one alone can
+// own it, or its owners are not told. Not all owners may have one: [MaxTerms] bounds them.
+func (r *Row) OwnerTerms() []Term {
+	if r.Counted == nil || r.Counted.Owners == nil {
+		return nil
+	}
+	return slices.Concat(r.Counted.Owners.Past, r.Counted.Owners.Running)
+}
+
+// OwnerTermsSince is from when on OwnerTerms is a whole record, but for owners that had no
+// room in it; zero: nothing was observed yet. s is the State that the row is from.
+func (r *Row) OwnerTermsSince(s *State) time.Time {
+	since := r.observedSince(s)
+	if r.Counted == nil || r.Counted.Owners == nil {
+		return since
+	}
+	return Later(since, r.Counted.Owners.Since)
+}
+
+// withOwners returns the levels, which may be nil, with the terms that events began and ended.
+func (l *Counted) withOwners(k *look, events []Event, before, after *Primitive) *Counted {
+	if l == nil || !read(after) {
+		return l
+	}
+	if single(after) {
+		return l.owning(nil)
+	}
+	if !slices.ContainsFunc(events, ofOwner) && (before == nil || sameRefs(before.Owners, after.Owners)) {
+		return l.doubted(k)
+	}
+	var t OwnerTerms
+	if l.Owners != nil {
+		t = *l.Owners
+	}
+	t.Running = slices.Clone(t.Running)
+	for i := range events {
+		e := &events[i]
+		if e.Kind.EndsOwner() {
+			t.end(e.Previous, k.stamp(), e.Cause, e.How)
+		}
+		if e.Kind.BeginsOwner() && e.Owner != (OwnerRef{}) {
+			o := ownerOf(after, e.Owner)
+			t.begin(e.Owner, o.Program, o.Since, k.at)
+		}
+	}
+	t.rename(after.Owners)
+	t.Running = k.doubtTerms(t.Running)
+	return l.owning(&t)
+}
+
+// doubted returns the levels, which may be nil, with the terms of the owners in doubt.
+func (l *Counted) doubted(k *look) *Counted {
+	if l == nil || l.Owners == nil || len(k.inDoubt) == 0 {
+		return l
+	}
+	t := *l.Owners
+	t.Running = k.doubtTerms(t.Running)
+	return l.owning(&t)
+}
+
+// owning returns the levels with other terms of owners.
+func (l *Counted) owning(t *OwnerTerms) *Counted {
+	if l.Owners == t {
+		return l
+	}
+	return &Counted{Past: l.Past, Last: l.Last, Owners: t}
+}
+
+func ofOwner(e Event) bool { return e.Kind.EndsOwner() || e.Kind.BeginsOwner() }
+
+// sameRefs reports whether two lists name the same owners in the same order.
+func sameRefs(a, b []Owner) bool {
+	return slices.EqualFunc(a, b, func(x, y Owner) bool { return x.ref() == y.ref() })
+}
+
+// find returns the index of the running term of an owner; -1: it has none. A fence may have
+// become known since it began.
+func (t *OwnerTerms) find(who OwnerRef) int {
+	if i := slices.IndexFunc(t.Running, func(r Term) bool { return r.Owner == who }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(t.Running, func(r Term) bool {
+		return r.Owner.ID == who.ID && sameNumber(r.Owner.Fence, who.Fence)
+	})
+}
+
+// begin adds a term, unless the owner has one, or there is no room because as many run already.
+func (t *OwnerTerms) begin(who OwnerRef, program Program, start Stamp, now time.Time) {
+	if len(t.Running) == MaxTerms || t.find(who) >= 0 {
+		return
+	}
+	for len(t.Past) > 0 && (len(t.Past)+len(t.Running) >= MaxTerms || t.Past[0].End.At.Before(now.Add(-termAge))) {
+		t.Since = Later(t.Since, t.Past[0].End.At)
+		t.Past = t.Past[1:]
+	}
+	t.Running = append(t.Running, Term{Owner: who, Program: program, Hue: hue(who, program, t.Past, t.Running), Start: start})
+}
+
+// end moves the term of an owner to those that ended.
+func (t *OwnerTerms) end(who OwnerRef, end Stamp, cause Cause, how Known) {
+	i := t.find(who)
+	if i < 0 {
+		return
+	}
+	r := t.Running[i]
+	endTerm(&r, end, cause, how)
+	t.Running = slices.Delete(t.Running, i, i+1)
+	t.Past = append(t.Past, r)
+}
+
+// rename gives running terms the names that their owners have by now.
+func (t *OwnerTerms) rename(owners []Owner) {
+	for i := range owners[:min(len(owners), MaxTerms)] {
+		if now := owners[i].ref(); i >= len(t.Running) || t.Running[i].Owner != now {
+			if at := t.find(now); at >= 0 {
+				t.Running[at].Owner = now
+			}
+		}
+	}
+}
+
+// Level is how many permits of a semaphore were taken, from an instant up to the next
+// Level.
+type Level struct {
+	At    time.Time
+	Taken uint64 // at the end of it
+	High  uint64 // the most that was seen in it
+	Gone  bool   // it did not exist
+}
+
+const (
+	// levelEvery is how long a level lasts at least: what changes faster is one level with
+	// its highest. It is half of the shortest column in which people look at an hour.
+	levelEvery = 5 * time.Second
+	// maxLevels bounds the levels of a row, half of which are dropped at a time: 20 kB, and
+	// 21 minutes at least.
+	maxLevels = 512
+)
+
+// Counted is the history of a semaphore's count, and of its owners. Rows that are published
+// share the list, which only grows behind what they see of it; the last level stands beside it.
+type Counted struct {
+	Past   []Level
+	Last   Level
+	Owners *OwnerTerms // nil: none were told; never changed once published
+}
+
+// with returns the levels with what a look showed; l may be nil.
+func (l *Counted) with(p *Primitive) *Counted {
+	if single(p) || !read(p) || !ownersKnown(p) && p.LimitHow == Unknown && !p.Absent {
+		return l
+	}
+	now := Level{At: p.At, Taken: p.Taken, High: p.Taken, Gone: p.Absent}
+	switch {
+	case l == nil:
+		return &Counted{Last: now}
+	case l.Last.Taken == p.Taken && l.Last.Gone == p.Absent:
+		return l
+	case p.At.Sub(l.Last.At) < levelEvery && l.Last.Gone == p.Absent:
+		return &Counted{Past: l.Past, Last: Level{At: l.Last.At, Taken: p.Taken, High: max(l.Last.High, p.Taken)}, Owners: l.Owners}
+	}
+	past := l.Past
+	if len(past) == maxLevels {
+		past = append(make([]Level, 0, maxLevels), past[maxLevels/2:]...)
+	}
+	return &Counted{Past: append(past, l.Last), Last: now, Owners: l.Owners}
+}
+
+func (l *Counted) first() time.Time {
+	if len(l.Past) > 0 {
+		return l.Past[0].At
+	}
+	return l.Last.At
+}
+
+// TakenSince returns since when the number of taken permits has been what it is, exact to the
+// length of a level; zero: no count is known.
+func (r *Row) TakenSince() (at time.Time) {
+	if r.Counted != nil {
+		at = r.Counted.Last.At
+	}
+	return at
+}
+
+// Leveled reports whether the row has levels: it is no primitive that one alone can own,
+// and its count was told.
+func (r *Row) Leveled() bool { return r.Counted != nil }
+
+// Levels returns how many permits were taken since we first looked, the oldest first and
+// the one that lasts last; none where one alone can own it, or no count is told.
+func (r *Row) Levels() iter.Seq[Level] {
+	return func(yield func(Level) bool) {
+		if r.Counted == nil {
+			return
+		}
+		for _, l := range r.Counted.Past {
+			if !yield(l) {
+				return
+			}
+		}
+		yield(r.Counted.Last)
+	}
+}
