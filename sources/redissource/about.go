@@ -15,49 +15,49 @@ import (
 
 // countKeys notes what the guess amounts to.
 func (w *watcher) countKeys() error {
-	total, err := rediscoord.Once(w.refusals(), "dbsize", func() (int64, error) { return w.conn.DBSize(w.Context()).Result() })
+	total, err := rediscoord.Once(w.link.refusals(), "dbsize", func() (int64, error) { return w.link.conn.DBSize(w.link.Context()).Result() })
 	if err != nil && !redis.IsPermissionError(err) {
 		return err
 	}
-	w.total = total
+	w.status.total = total
 	return nil
 }
 
 // describe tells what the source says of itself, if it changed.
 func (w *watcher) describe() error {
 	a := sources.About{
-		Mode: modePolling, Version: w.server.version, Role: w.server.role,
-		Incarnation: w.server.incarnation(), Became: w.became, BecameHow: w.becameHow,
-		Started:   w.server.started,
-		RoundTrip: cmp.Or(w.heartbeat.now().roundTrip, w.server.roundTrip), Config: []sources.Attr{{Key: "db", Value: w.space}},
+		Mode: modePolling, Version: w.link.server.version, Role: w.link.server.role,
+		Incarnation: w.link.server.incarnation(), Became: w.status.became, BecameHow: w.status.becameHow,
+		Started:   w.link.server.started,
+		RoundTrip: cmp.Or(w.link.heartbeat.now().roundTrip, w.link.server.roundTrip), Config: []sources.Attr{{Key: "db", Value: w.space}},
 	}
 	a.Partial, a.LeftOut = w.partial(time.Now())
 	a.Warnings = w.warnings(&a)
-	if w.push != nil {
-		a.Mode = w.push.mode
-		if len(w.push.prefixes) > 0 {
-			a.Config = append(a.Config, sources.Attr{Key: "tracked prefixes", Value: strings.Join(w.push.prefixes, " ")})
+	if w.link.push != nil {
+		a.Mode = w.link.push.mode
+		if len(w.link.push.prefixes) > 0 {
+			a.Config = append(a.Config, sources.Attr{Key: "tracked prefixes", Value: strings.Join(w.link.push.prefixes, " ")})
 		}
 	}
 	if w.polls() {
 		a.Sampling = w.sampling()
-		if w.push != nil {
+		if w.link.push != nil {
 			a.Mode += " and polling"
 		}
 	}
-	if w.about.Same(&a) {
+	if w.status.about.Same(&a) {
 		return nil
 	}
-	w.about = a
-	return w.Send(sources.Change{About: &a})
+	w.status.about = a
+	return w.link.Send(sources.Change{About: &a})
 }
 
 func (w *watcher) warnings(a *sources.About) []string {
 	var list []string
-	switch why := strings.Join(w.polled, "; "); {
+	switch why := strings.Join(w.status.polled, "; "); {
 	case why == "":
-	case w.push != nil && w.push.byKey && !w.discovers(): // what is known is all there is
-	case w.push != nil && w.push.byKey:
+	case w.link.push != nil && w.link.push.byKey && !w.link.discovers(): // what is known is all there is
+	case w.link.push != nil && w.link.push.byKey:
 		list = append(list, "polling for new keys: "+why)
 	default:
 		list = append(list, "polling: "+why)
@@ -66,17 +66,17 @@ func (w *watcher) warnings(a *sources.About) []string {
 	if w.tracking.evicts {
 		list = append(list, "polling some keys: the server says that they change when they do not, as it does when tracking-table-max-keys is too small, or keys of the same name are often written in another database")
 	}
-	if w.noScan {
+	if w.status.noScan {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}
 	switch {
-	case w.starting() && w.selected.guess: // how many it finds is not known yet
+	case w.starting() && w.link.selected.guess: // how many it finds is not known yet
 		keys := "keys"
-		if w.total > 0 {
-			keys = "of " + format.Count(int(w.total)) + " keys"
+		if w.status.total > 0 {
+			keys = "of " + format.Count(int(w.status.total)) + " keys"
 		}
 		list = append(list, "guessing which "+keys+" are locks: "+howToName)
-	case w.selected.guess || a.Partial == sources.Reading && !w.starting():
+	case w.link.selected.guess || a.Partial == sources.Reading && !w.starting():
 		text := w.searching(time.Now())
 		if w.search.took >= time.Second {
 			text += " (a sweep takes " + format.Age(w.search.took) + ")"
@@ -87,9 +87,9 @@ func (w *watcher) warnings(a *sources.About) []string {
 		if n := w.guess.leftOutBefore; n > 0 {
 			text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(n))
 		}
-		if w.push != nil && w.selected.guess {
-			every := "every " + w.o.Resync.String()
-			if w.o.Resync == time.Minute {
+		if w.link.push != nil && w.link.selected.guess {
+			every := "every " + w.link.o.Resync.String()
+			if w.link.o.Resync == time.Minute {
 				every = "once a minute"
 			}
 			text += "; new prefixes are looked for " + every
@@ -98,10 +98,10 @@ func (w *watcher) warnings(a *sources.About) []string {
 	}
 	list = append(list, w.capacity.warnings(len(w.keys))...)
 	list = append(list, w.evictions.warnings(w.search.ages)...)
-	if w.server.cluster {
+	if w.link.server.cluster {
 		list = append(list, "this is one node of a cluster: keys of the other nodes are not seen")
 	}
-	if w.server.role == "replica" {
+	if w.link.server.role == "replica" {
 		list = append(list, "this is a replica: it may be behind its master, which is the one to watch")
 	}
 	return list

@@ -90,17 +90,17 @@ func TestABacklogIsReadWithoutARest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := still(t)
-		w.answered, w.resync, w.checks.due = time.Now(), time.Now().Add(time.Hour), time.Now().Add(time.Hour)
+		w.link.answered, w.listing.resync, w.checks.due = time.Now(), time.Now().Add(time.Hour), time.Now().Add(time.Hour)
 		for i := range 10 * chunk {
 			name := fmt.Sprintf("app:lock:%d", i)
 			w.keys[name] = newKey(name, rule{})
 			w.keys[name].denied = true // it needs no answer of a server
-			w.inbox.add(name, w.heartbeat.notice(time.Now()), "")
+			w.link.inbox.add(name, w.link.heartbeat.notice(time.Now()), "")
 		}
 		w.link.Link = kit.NewLink(t.Context())
-		defer w.Link.Close()
+		defer w.link.Link.Close()
 		start := time.Now()
-		for !w.inbox.oldest().IsZero() {
+		for !w.link.inbox.oldest().IsZero() {
 			if err := w.turn(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -121,16 +121,16 @@ func TestNoRowIsBelievedWhosePushIsUnreadForLong(t *testing.T) {
 	k.denied = true // it needs no answer of a server
 	w.keys[k.name] = k
 	now := time.Now()
-	w.answered, w.resync, w.checks.due = now, now.Add(time.Hour), now.Add(time.Hour)
-	w.inbox.add(k.name, notice{first: now.Add(-w.o.Silence - time.Second), last: now}, "")
-	w.Start(func() error { return w.turn(t.Context()) })
-	c, err := w.Next(t.Context())
+	w.link.answered, w.listing.resync, w.checks.due = now, now.Add(time.Hour), now.Add(time.Hour)
+	w.link.inbox.add(k.name, notice{first: now.Add(-w.link.o.Silence - time.Second), last: now}, "")
+	w.link.Start(func() error { return w.turn(t.Context()) })
+	c, err := w.link.Next(t.Context())
 	if err != nil || !c.Relists {
 		t.Errorf("%+v, %v", c, err)
 	}
-	w.Link.Close()
-	if !k.stale || w.sweep == nil || !w.sweep.first {
-		t.Errorf("the key is not told anew: stale %v, %+v", k.stale, w.sweep)
+	w.link.Link.Close()
+	if !k.stale || w.listing.sweep == nil || !w.listing.sweep.first {
+		t.Errorf("the key is not told anew: stale %v, %+v", k.stale, w.listing.sweep)
 	}
 }
 

@@ -266,12 +266,12 @@ func TestALostPushArmsItsKeyAgain(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	w.link.Link = kit.NewLink(t.Context())
-	defer w.Link.Close()
-	w.push = &pushConn{mode: modeTracking, byKey: true}
+	defer w.link.Link.Close()
+	w.link.push = &pushConn{mode: modeTracking, byKey: true}
 	k := newKey("a:leader:x", rule{})
 	w.admit(k)
 	k.armed, k.denied = true, true // it is not asked for
-	if w.inbox.everything(notice{}); w.arms(k.name, false) {
+	if w.link.inbox.everything(notice{}); w.arms(k.name, false) {
 		t.Fatal("it is armed already")
 	}
 	if _, err := w.urgent(t.Context(), time.Now()); err != nil {
@@ -281,11 +281,11 @@ func TestALostPushArmsItsKeyAgain(t *testing.T) {
 		t.Error("a push was lost, and the next look does not arm it")
 	}
 	k.armed = true
-	w.Start(w.fallBehind)
-	if _, err := w.Next(t.Context()); err != nil {
+	w.link.Start(w.fallBehind)
+	if _, err := w.link.Next(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.Link.Close()
+	w.link.Link.Close()
 	if !w.arms(k.name, false) {
 		t.Error("pushes were dropped, and the next look does not arm it")
 	}

@@ -53,12 +53,12 @@ func (w *watcher) check(ctx context.Context, now time.Time) error {
 
 // checkPush leaves a push connection that is proven not to tell everything.
 func (w *watcher) checkPush(ctx context.Context) error {
-	if w.push == nil {
+	if w.link.push == nil {
 		return nil
 	}
 	why := w.checks.proof(w.link)
-	if why == "" && w.push.mode == modeEvents {
-		flags, err := w.eventFlags(ctx)
+	if why == "" && w.link.push.mode == modeEvents {
+		flags, err := w.link.eventFlags(ctx)
 		if fatal(err) {
 			return err
 		}
@@ -70,15 +70,15 @@ func (w *watcher) checkPush(ctx context.Context) error {
 		return nil
 	}
 	kind := modeTracking // whatever the protocol
-	if w.push.mode == modeEvents {
+	if w.link.push.mode == modeEvents {
 		kind = modeEvents
 	}
 	if w.checks.broken == nil {
 		w.checks.broken = make(map[string]string)
 	}
 	w.checks.broken[kind] = why
-	w.leave(w.push)
-	w.push, w.checks.suspects = nil, nil
+	w.link.leave(w.link.push)
+	w.link.push, w.checks.suspects = nil, nil
 	if err := w.askForPushes(ctx, slices.Collect(maps.Keys(w.keys))); err != nil {
 		return err
 	}
@@ -135,11 +135,11 @@ func (w *watcher) checkRights(ctx context.Context) error {
 	}
 	w.denials.some = k.denied
 	start := time.Now()
-	err := w.conn.GetRange(ctx, k.name, 0, 0).Err()
+	err := w.link.conn.GetRange(ctx, k.name, 0, 0).Err()
 	if fatal(err) {
 		return err
 	}
-	w.readAnswered(start)
+	w.link.readAnswered(start)
 	if redis.IsPermissionError(err) == k.denied {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (c *checks) warnings() []string {
 
 // resyncSoon has everything read again now, or after the sweep that is running.
 func (w *watcher) resyncSoon() {
-	w.resync, w.again = time.Now(), true
+	w.listing.resync, w.listing.again = time.Now(), true
 }
 
 // denials decides which of the keys that the user has no right to read are asked for again.

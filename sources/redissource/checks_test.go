@@ -85,19 +85,19 @@ func TestAPushThatIsOnItsWayProvesNothing(t *testing.T) {
 	w := still(t)
 	k := newKey("app:leader:x", rule{})
 	w.admit(k)
-	w.heartbeat.sent(ms(0))
+	w.link.heartbeat.sent(ms(0))
 	w.checks.suspect(k, lockReading(5, uuidA, time.Second), modeTracking)
-	w.heartbeat.answered(ms(10))
+	w.link.heartbeat.answered(ms(10))
 	if why := w.checks.proof(w.link); why != "" {
 		t.Error("a ping that was sent before the look proves nothing")
 	}
-	w.heartbeat.sent(ms(20))
-	w.heartbeat.answered(ms(21))
-	w.inbox.add(k.name, notice{}, "")
+	w.link.heartbeat.sent(ms(20))
+	w.link.heartbeat.answered(ms(21))
+	w.link.inbox.add(k.name, notice{}, "")
 	if why := w.checks.proof(w.link); why != "" {
 		t.Error("the push came")
 	}
-	w.inbox.take(1, nil)
+	w.link.inbox.take(1, nil)
 	w.checks.suspect(k, lockReading(15, uuidA, time.Second), modeTracking)
 	if why := w.checks.proof(w.link); why == "" {
 		t.Error("no push came, and a later ping was answered")

@@ -10,13 +10,13 @@ import (
 
 // sight is a look at one key beside what was known of the key before.
 type sight struct {
-	*link
-	k   *key
-	old key                // k before the look
-	now facts              // what the look shows
-	p   *sources.Primitive // the same, without the lease; nil: it shows what was shown before
-	r   *reading
-	n   notice // what was pushed about the key; zero: nothing
+	link *link
+	k    *key
+	old  key                // k before the look
+	now  facts              // what the look shows
+	p    *sources.Primitive // the same, without the lease; nil: it shows what was shown before
+	r    *reading
+	n    notice // what was pushed about the key; zero: nothing
 
 	starting bool      // the first sweep is still running
 	listed   time.Time // start of the last complete listing; zero: none
@@ -48,7 +48,7 @@ func (s *sight) mayBePushed() bool {
 	if !k.pushed || k.doubted || k.stale || s.starting || !s.differs() {
 		return false
 	}
-	if s.pushed() && (s.push.mode != modeEvents || !s.unexplained()) {
+	if s.pushed() && (s.link.push.mode != modeEvents || !s.unexplained()) {
 		return false
 	}
 	return s.r.shape != missing || k.ends.at.IsZero() || s.r.got.Before(k.ends.at)
@@ -65,8 +65,8 @@ const longestDoubt = 300 * time.Millisecond
 // mayBeHeldUp reports whether an owner is gone whose lease is over, and a push may be on its
 // way that says it gave it up before. The next answered ping settles it.
 func (s *sight) mayBeHeldUp() bool {
-	return !s.pushed() && !s.old.stale && s.tracks(s.k) && s.lastedUntilOver() &&
-		s.unpushedUntil(s.k).Before(s.old.ends.at) && s.r.got.Sub(s.old.ends.at) < longestDoubt
+	return !s.pushed() && !s.old.stale && s.link.tracks(s.k) && s.lastedUntilOver() &&
+		s.link.unpushedUntil(s.k).Before(s.old.ends.at) && s.r.got.Sub(s.old.ends.at) < longestDoubt
 }
 
 // maybeRenewed reports whether the owner of a key that is polled is gone, whose lease may have
@@ -74,7 +74,7 @@ func (s *sight) mayBeHeldUp() bool {
 func (s *sight) maybeRenewed() bool {
 	over := s.old.ends.after
 	return !s.k.pushed && !s.old.stale && !s.old.ends.at.IsZero() && s.ownersDiffer() && s.old.shown.owners == 1 &&
-		s.r.got.After(over) && over.Sub(s.old.sent) > s.readHeartbeat.now().tolerance()
+		s.r.got.After(over) && over.Sub(s.old.sent) > s.link.readHeartbeat.now().tolerance()
 }
 
 // unseen reports since when the key may have been otherwise than it was told. One that was free
@@ -89,12 +89,12 @@ func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	switch {
 	case !s.k.pushed: // its owner, too, may have lost it and taken it again
 		return s.old.sent, sources.Missed(s.r.got.Sub(s.old.sent), sampling)
-	case owned && !(s.tracks(s.k) && s.lastedUntilOver()):
+	case owned && !(s.link.tracks(s.k) && s.lastedUntilOver()):
 		return from, false
 	case s.pushed():
-		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.heartbeat.now().tolerance())
+		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.link.heartbeat.now().tolerance())
 	}
-	from = sources.Later(s.old.sent, s.unpushedUntil(s.k))
+	from = sources.Later(s.old.sent, s.link.unpushedUntil(s.k))
 	return from, owned && from.Before(s.old.ends.after)
 }
 
@@ -107,12 +107,12 @@ func (s *sight) when() span {
 		in.after = sources.Later(in.after, s.old.proved)
 	case s.old.sent.IsZero() && s.starting:
 	case s.pushed():
-		tolerance := s.heartbeat.now().tolerance()
+		tolerance := s.link.heartbeat.now().tolerance()
 		in = s.leaseOver(told(in, s.r, s.n, tolerance), tolerance)
 	case s.old.sent.IsZero():
 		in.after = s.listed
-	case s.tracks(s.k) && s.lastedUntilOver():
-		in.after = sources.Later(in.after, sources.Earlier(s.old.ends.after, s.unpushedUntil(s.k)))
+	case s.link.tracks(s.k) && s.lastedUntilOver():
+		in.after = sources.Later(in.after, sources.Earlier(s.old.ends.after, s.link.unpushedUntil(s.k)))
 	}
 	return in
 }

@@ -18,12 +18,12 @@ type evictions struct {
 
 // askPolicy asks whether the server may drop keys.
 func (w *watcher) askPolicy() error {
-	memory, err := w.info("memory")
+	memory, err := w.link.info("memory")
 	w.evictions.policy = memory["maxmemory_policy"]
 	if memory["maxmemory"] == "0" || w.evictions.policy == "noeviction" {
 		w.evictions.policy = ""
 	}
-	w.search.ages = w.server.touches && (strings.HasSuffix(w.evictions.policy, "lru") || strings.HasSuffix(w.evictions.policy, "lfu"))
+	w.search.ages = w.link.server.touches && (strings.HasSuffix(w.evictions.policy, "lru") || strings.HasSuffix(w.evictions.policy, "lfu"))
 	if err == nil && w.evictions.count == 0 { // what was dropped before tells nothing
 		err = w.countEvictions()
 		w.evictions.seen = time.Time{}
@@ -36,7 +36,7 @@ func (w *watcher) countEvictions() error {
 	if w.evictions.policy == "" {
 		return nil
 	}
-	stats, err := w.info("stats")
+	stats, err := w.link.info("stats")
 	if n, ok := strconv.Atoi(stats["evicted_keys"]); ok == nil && n != w.evictions.count {
 		w.evictions.count, w.evictions.seen = n, time.Now()
 	}

@@ -34,17 +34,17 @@ func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 		return nil, err
 	}
 	e := &examination{link: newLink(ctx, &s.o, s.selected, d), user: format.Clean(cmp.Or(s.o.Client.User, "default"), 100)}
-	defer e.Close()
-	if err = e.enter(ctx); err == nil {
+	defer e.link.Close()
+	if err = e.link.enter(ctx); err == nil {
 		e.add("login", kit.CheckPassed, "as "+e.user)
 		err = e.run(ctx)
 	}
-	return e.list, s.Explain(e.ofMaster(err), true)
+	return e.list, s.Explain(e.link.ofMaster(err), true)
 }
 
 // examination finds out what a user may do. The errors of its methods mean that the connection is over.
 type examination struct {
-	*link
+	link *link
 	user string
 	key  string // what is tried
 	real bool   // it exists, and it may be read or it is known that none may
@@ -87,19 +87,19 @@ func (s *selection) rights() []right {
 }
 
 func (e *examination) run(ctx context.Context) (err error) {
-	e.key, err = e.mayRead(ctx)
+	e.key, err = e.link.mayRead(ctx)
 	noRead, denied := errors.AsType[*noReadError](err)
 	if err != nil && !denied && !errors.Is(err, errNoScan) {
 		return err
 	}
 	if e.real = e.key != ""; !e.real {
-		prefix, _ := glob.Pattern(e.selected.scanPattern()).Literal()
+		prefix, _ := glob.Pattern(e.link.selected.scanPattern()).Literal()
 		e.key = prefix + unused
 	}
 	if denied && noRead.lacks == allRights {
 		e.fix = " %R~" + e.key
 	}
-	for _, r := range e.selected.rights() {
+	for _, r := range e.link.selected.rights() {
 		if err := e.try(ctx, r); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (e *examination) try(ctx context.Context, r right) error {
 			}
 			args = append(args, word)
 		}
-		_, err := rediscoord.Once(e.refusals(), words[0], func() (any, error) { return e.conn.Do(ctx, args...).Result() })
+		_, err := rediscoord.Once(e.link.refusals(), words[0], func() (any, error) { return e.link.conn.Do(ctx, args...).Result() })
 		switch c.Text += "+" + words[0] + " "; {
 		case redis.IsPermissionError(err):
 			missing = append(missing, "+"+words[0])
@@ -150,18 +150,18 @@ func (e *examination) try(ctx context.Context, r right) error {
 
 // events tries keyspace events, which are used where tracking is refused.
 func (e *examination) events(ctx context.Context) error {
-	patterns := e.selected.pushPlan(nil).patterns
+	patterns := e.link.selected.pushPlan(nil).patterns
 	if len(patterns) == 0 {
 		patterns = []string{unused}
 	}
-	c, why, err := e.tryEvents(ctx, patterns)
+	c, why, err := e.link.tryEvents(ctx, patterns)
 	switch {
 	case err != nil:
 		return err
 	case c != nil:
 		c.close()
 		e.add("events", kit.CheckPassed, "keyspace events can be subscribed to")
-	case e.refusals().Refused("client|tracking") != nil:
+	case e.link.refusals().Refused("client|tracking") != nil:
 		e.add("events", kit.CheckWarned, why)
 	default:
 		e.add("events", kit.CheckPassed, "not needed while tracking works: "+why)
@@ -172,15 +172,15 @@ func (e *examination) events(ctx context.Context) error {
 // server compares clocks, and what the server and we call our end.
 func (e *examination) server(ctx context.Context) error {
 	sent := time.Now()
-	info, err := e.info("server")
+	info, err := e.link.info("server")
 	if micros, bad := strconv.ParseInt(info["server_time_usec"], 10, 64); bad == nil {
 		e.list = append(e.list, kit.CheckClock(time.UnixMicro(micros), sent, time.Now()))
 	}
-	if err != nil || e.refusals().Refused("client|info") != nil {
+	if err != nil || e.link.refusals().Refused("client|info") != nil {
 		return err
 	}
-	client, err := e.conn.ClientInfo(ctx).Result()
-	switch ours := e.reads.net.LocalAddr(); {
+	client, err := e.link.conn.ClientInfo(ctx).Result()
+	switch ours := e.link.reads.net.LocalAddr(); {
 	case fatal(err):
 		return err
 	case err != nil || ours.Network() != "tcp": // before 6.2, or a Unix socket

@@ -178,14 +178,14 @@ func TestGuessOnAnEmptyServerFindsTheFirstLock(t *testing.T) {
 func TestGuessSaysAtOnceThatItIsOne(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.selected.guess, w.sweep = true, &sweep{first: true}
+	w.link.selected.guess, w.listing.sweep = true, &sweep{first: true}
 	for total, want := range map[int64]string{0: "guessing which keys are locks: name them with ?keys=", 12_000: "guessing which of 12,000 keys are locks: name them with ?keys="} {
-		w.total = total
+		w.status.total = total
 		if got := strings.Join(w.warnings(&sources.About{Partial: sources.Reading}), "|"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	w.selected.guess = false
+	w.link.selected.guess = false
 	if got := w.warnings(&sources.About{Partial: sources.Reading}); len(got) > 0 {
 		t.Errorf("%q although the keys are named", got)
 	}
@@ -197,7 +197,7 @@ func TestGuessIsCutAndSaysSo(t *testing.T) {
 	for i := range 14 {
 		w.keys[strconv.Itoa(i)] = newKey(strconv.Itoa(i), rule{guessed: true})
 	}
-	w.total, w.selected.guess = 812_000, true
+	w.status.total, w.link.selected.guess = 812_000, true
 	now := time.Now()
 	w.search.begin(&sweep{started: now.Add(-time.Minute)})
 	w.search.finish(&sweep{first: true, cut: true, cursor: 7, scanned: 203_000}, now)
@@ -207,7 +207,7 @@ func TestGuessIsCutAndSaysSo(t *testing.T) {
 	if got := strings.Join(w.warnings(&sources.About{}), "|"); !strings.HasPrefix(got, "guessed 14 of 812,000 keys, sweep at 25 %, about 3m") || !strings.HasSuffix(got, " left: name them with ?keys=; new prefixes are looked for once a minute") {
 		t.Error(got)
 	}
-	w.total = 0
+	w.status.total = 0
 	if _, left := w.partial(now); left != "guessed 14 keys, about 203,000 keys were looked at so far: name them with ?keys=" {
 		t.Error(left)
 	}

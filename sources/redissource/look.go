@@ -36,11 +36,11 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		return nil
 	}
 	start := time.Now()
-	readings, err := fetch(ctx, w.conn, w.refusals(), questions)
+	readings, err := fetch(ctx, w.link.conn, w.link.refusals(), questions)
 	if err != nil {
 		return err
 	}
-	w.readAnswered(start)
+	w.link.readAnswered(start)
 	if w.endsIn(questions, readings) {
 		if err := w.countEvictions(); err != nil {
 			return err
@@ -52,9 +52,9 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	var told []finding
 	for i, r := range readings {
 		name := questions[i].name
-		if r == nil && w.starting() && w.sweep.retries < mostRetries {
-			w.sweep.retries++
-			w.sweep.pending = append(w.sweep.pending, name)
+		if r == nil && w.starting() && w.listing.sweep.retries < mostRetries {
+			w.listing.sweep.retries++
+			w.listing.sweep.pending = append(w.listing.sweep.pending, name)
 			continue
 		}
 		if f, ok := w.examine(name, r, said[i]); ok {
@@ -91,12 +91,12 @@ func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool
 	if k.rule.byValue && !k.unchanged(r) && (r.shape == text || r.shape == table) && lockformat.Find(name, r.content(), k.rule.kind) == nil {
 		r = &reading{shape: missing, ttl: gone, sent: r.sent, got: r.got} // it holds something else now
 	}
-	if k.sent.IsZero() && !w.selected.wants(name, k.rule, r) { // it was there when it was doubted
+	if k.sent.IsZero() && !w.link.selected.wants(name, k.rule, r) { // it was there when it was doubted
 		w.unwatch(k)
 		return f, false
 	}
-	s := &sight{link: w.link, k: k, old: *k, r: r, n: n, starting: w.starting(), listed: w.listed}
-	s.now, s.p = k.examine(w.o, w.space, r)
+	s := &sight{link: w.link, k: k, old: *k, r: r, n: n, starting: w.starting(), listed: w.listing.listed}
+	s.now, s.p = k.examine(w.link.o, w.space, r)
 	if s.mayBePushed() {
 		k.doubted = true
 		w.ends.set(k, r.got.Add(patience))
@@ -120,7 +120,7 @@ func (w *watcher) admitted(name string, r *reading) *key {
 	if rule.guessed && !rule.byValue && r.shape == denied {
 		w.guess.refused++
 	}
-	if !selected || !w.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.tooManyAlike(name, rule, r) {
+	if !selected || !w.link.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.tooManyAlike(name, rule, r) {
 		return nil
 	}
 	k := newKey(name, rule)
@@ -136,7 +136,7 @@ func (w *watcher) learn(s *sight) {
 	case differs:
 		k.changed = r.got
 		if k.doubted && k.pushed && !s.old.sent.IsZero() && !s.pushed() {
-			w.checks.suspect(k, r, w.push.mode)
+			w.checks.suspect(k, r, w.link.push.mode)
 		}
 	case s.pushed() && !s.n.flush && s.n.last.Sub(k.changed) > time.Second && w.tracking.futilePush(k, s.n.last):
 		w.admit(k)
@@ -161,21 +161,21 @@ func (w *watcher) publish(s *sight) (f finding, ok bool) {
 		return f, false
 	}
 	if s.p == nil {
-		s.p = k.primitive(w.o, w.space, s.r)
+		s.p = k.primitive(w.link.o, w.space, s.r)
 	}
-	s.p.Incarnation = w.server.data
+	s.p.Incarnation = w.link.server.data
 	k.handOver(s.p, k.whole != nil || w.capacity.keys < mostWhole)
 	k.shown.text = w.capacity.replace(&s.old.shown, s.p)
-	f = finding{prim: s.p, when: s.when(), ended: s.ended(w.dataLost, w.mayBeEvicted(s))}
+	f = finding{prim: s.p, when: s.when(), ended: s.ended(w.status.dataLost, w.mayBeEvicted(s))}
 	if f.ended != nil {
 		f.ended.Ref = s.p.Ref
 	}
 	if s.ownersDiffer() && !s.old.stale {
 		f.since = s.old.sent
 	} else if s.old.sent.IsZero() && s.pushed() {
-		f.since = w.listed
+		f.since = w.listing.listed
 	}
-	if s.old.sent.IsZero() && !w.complete && !w.starting() {
+	if s.old.sent.IsZero() && !w.listing.complete && !w.starting() {
 		f.unread = unread(s.p)
 	}
 	return f, true
@@ -185,14 +185,14 @@ func (w *watcher) ruleOf(name string) (r rule, ok bool) {
 	if k := w.keys[name]; k != nil {
 		return k.rule, true
 	}
-	if r, ok = w.selected.find(name); w.guess.semaphores[name] {
+	if r, ok = w.link.selected.find(name); w.guess.semaphores[name] {
 		r.kind = sources.KindSemaphore
 	}
 	return r, ok
 }
 
 // starting reports whether the first sweep is still running.
-func (w *watcher) starting() bool { return w.sweep != nil && w.sweep.first }
+func (w *watcher) starting() bool { return w.listing.sweep != nil && w.listing.sweep.first }
 
 // unread is p as it is known before anything was read: what is told of it afterwards was
 // found, not made.
@@ -212,7 +212,7 @@ func (w *watcher) schedule(k *key, r *reading) {
 		return
 	}
 	at := k.ends.at.Add(tick)
-	if eve := k.ends.after.Add(-w.readHeartbeat.now().tolerance() / 2); !k.pushed && eve.After(r.got) {
+	if eve := k.ends.after.Add(-w.link.readHeartbeat.now().tolerance() / 2); !k.pushed && eve.After(r.got) {
 		at = eve // what is read then is the owner who lets the lease run out, see maybeRenewed
 	} else if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
 		at = soonest
@@ -224,12 +224,12 @@ func (w *watcher) schedule(k *key, r *reading) {
 func (w *watcher) report(list []finding) error {
 	if unseen := w.unseen; len(unseen) > 0 {
 		w.unseen = nil
-		if err := w.Send(sources.Change{Unseen: unseen}); err != nil {
+		if err := w.link.Send(sources.Change{Unseen: unseen}); err != nil {
 			return err
 		}
 	}
 	for _, c := range changes(list) {
-		if err := w.Send(c); err != nil {
+		if err := w.link.Send(c); err != nil {
 			return err
 		}
 	}

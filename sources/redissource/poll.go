@@ -29,11 +29,11 @@ func (p *poller) pace(cost, lowest, highest time.Duration) time.Duration {
 }
 
 // sampling is the pause between two looks at a key that is polled.
-func (w *watcher) sampling() time.Duration { return max(w.poll.interval, w.o.PollMin) }
+func (w *watcher) sampling() time.Duration { return max(w.poll.interval, w.link.o.PollMin) }
 
 // polls reports whether anything selected is not pushed.
 func (w *watcher) polls() bool {
-	return len(w.poll.names) > 0 || w.discovers()
+	return len(w.poll.names) > 0 || w.link.discovers()
 }
 
 // discovers reports whether new keys of a pattern are not pushed.
@@ -59,7 +59,7 @@ func (w *watcher) pollNext() time.Time {
 	if len(w.focused()) > 0 {
 		next = sources.Earlier(next, w.poll.focusDue)
 	}
-	if w.sweep == nil && w.discovers() {
+	if w.listing.sweep == nil && w.link.discovers() {
 		next = sources.Earlier(next, w.poll.discoverAt)
 	}
 	return next
@@ -74,14 +74,14 @@ func (w *watcher) stepPoll(ctx context.Context) error {
 		return w.pollChunk(ctx)
 	case !now.Before(p.due):
 		p.started, p.cost, p.pending = now, 0, p.names
-		p.due = now.Add(max(p.interval, w.o.PollMin))
-		p.focusDue = now.Add(w.o.PollMin)
+		p.due = now.Add(max(p.interval, w.link.o.PollMin))
+		p.focusDue = now.Add(w.link.o.PollMin)
 		return nil
-	case w.sweep == nil && w.discovers() && !now.Before(p.discoverAt):
+	case w.listing.sweep == nil && w.link.discovers() && !now.Before(p.discoverAt):
 		w.beginDiscovery()
 		return nil
 	}
-	p.focusDue = now.Add(w.o.PollMin)
+	p.focusDue = now.Add(w.link.o.PollMin)
 	return w.lookAtFocus(ctx)
 }
 
@@ -94,7 +94,7 @@ func (w *watcher) pollChunk(ctx context.Context) error {
 	}
 	p.cost += time.Since(start)
 	if p.pending = p.pending[n:]; len(p.pending) == 0 {
-		p.interval = p.pace(p.cost, w.o.PollMin, w.o.PollMax)
+		p.interval = p.pace(p.cost, w.link.o.PollMin, w.link.o.PollMax)
 		p.due = p.started.Add(p.interval)
 	}
 	return nil

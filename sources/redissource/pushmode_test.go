@@ -168,7 +168,7 @@ func TestPolledKeyOnScreenIsLookedAtMoreOften(t *testing.T) {
 	if next := w.pollNext(); !next.Equal(w.poll.due) {
 		t.Errorf("without a focus the next look is %v away", next.Sub(now))
 	}
-	w.hints.Focus([]sources.Ref{{Space: "0", Name: "app:leader:x"}}, sources.Ref{})
+	w.link.hints.Focus([]sources.Ref{{Space: "0", Name: "app:leader:x"}}, sources.Ref{})
 	w.poll.focusDue = now.Add(time.Second)
 	if next := w.pollNext(); !next.Equal(w.poll.focusDue) {
 		t.Errorf("with a focus the next look is %v away", next.Sub(now))

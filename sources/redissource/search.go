@@ -88,7 +88,7 @@ const (
 // can have been CPU of the server, with what others made it use.
 func (l *load) rest(took time.Duration, w *watcher) (time.Time, error) {
 	if l.spent += took; l.spent >= askEvery || l.used == 0 {
-		used, err := w.cpu()
+		used, err := w.link.cpu()
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -101,7 +101,7 @@ func (l *load) rest(took time.Duration, w *watcher) (time.Time, error) {
 	if l.part > 0 {
 		cost *= l.part
 	}
-	l.due = sources.Later(l.due, time.Now().Add(-mostLate)).Add(time.Duration(cost / (margin * w.o.Share)))
+	l.due = sources.Later(l.due, time.Now().Add(-mostLate)).Add(time.Duration(cost / (margin * w.link.o.Share)))
 	return l.due, nil
 }
 
@@ -134,8 +134,8 @@ const mostPeeked = 64
 // values. Only what has a type that a lock has is read, so that the server counts no error.
 func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 	types := make([]*redis.StatusCmd, len(names))
-	pipe := w.conn.Pipeline()
-	if w.refusals().Refused("type") == nil {
+	pipe := w.link.conn.Pipeline()
+	if w.link.refusals().Refused("type") == nil {
 		for i, name := range names {
 			types[i] = pipe.Type(ctx, name)
 		}
@@ -155,7 +155,7 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 		case lockformat.String:
 			parts[i] = pipe.GetRange(ctx, name, 0, mostPeeked-1)
 		case lockformat.Hash:
-			if hashes++; w.refusals().Refused("hrandfield") != nil || hashes > 1 && !w.search.random {
+			if hashes++; w.link.refusals().Refused("hrandfield") != nil || hashes > 1 && !w.search.random {
 				locks = append(locks, name) // maybe: all of it is read
 			} else {
 				parts[i] = pipe.HRandField(ctx, name, 1)
@@ -167,14 +167,14 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 	if err := exec(ctx, pipe); err != nil {
 		return nil, err
 	}
-	w.readAnswered(start)
+	w.link.readAnswered(start)
 	w.search.typed, w.search.random = true, w.search.random || hashes > 0
 	for i, part := range parts {
 		r, _ := w.ruleOf(names[i])
 		switch hash := part != nil && part.Name() == "hrandfield"; {
 		case part == nil:
 		case hash && part.Err() != nil && part.Err() != redis.Nil:
-			w.refusals().Note("hrandfield", part.Err())
+			w.link.refusals().Note("hrandfield", part.Err())
 			locks = append(locks, names[i])
 		case redis.IsPermissionError(part.Err()):
 			w.guess.deny(names[i])
@@ -182,7 +182,7 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 			locks = append(locks, names[i])
 		}
 		if part != nil && part.Err() == nil && types[i] != nil {
-			w.refusals().Note("type", types[i].Err()) // the key may be read, so it is the command
+			w.link.refusals().Note("type", types[i].Err()) // the key may be read, so it is the command
 		}
 	}
 	return locks, nil
@@ -218,13 +218,13 @@ func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 		w.refused = denied > 0
 	}
 	switch {
-	case w.noScan:
+	case w.status.noScan:
 		return sources.Refused, "no right to scan for patterns: give the user +scan"
 	case denied > 0:
 		return sources.Refused, fmt.Sprintf("no right to read %s of the keys that were named: their notes name it", format.Count(denied))
 	case w.capacity.full:
 		return sources.TooMany, w.capacity.warnings(len(w.keys))[0]
-	case w.search.whole || w.selected.scanPattern() == "" && !w.selected.guess:
+	case w.search.whole || w.link.selected.scanPattern() == "" && !w.link.selected.guess:
 		return sources.Whole, ""
 	}
 	return sources.Reading, w.searching(now)
@@ -233,15 +233,15 @@ func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 // searching says how far the search is, and what spares it.
 func (w *watcher) searching(now time.Time) string {
 	text := "sweep"
-	if w.selected.guess {
+	if w.link.selected.guess {
 		text = "guessed " + format.Count(len(w.keys))
 	}
-	if w.total > 0 {
-		text += " of " + format.Count(max(int(w.total), len(w.keys))) + " keys"
-	} else if w.selected.guess {
+	if w.status.total > 0 {
+		text += " of " + format.Count(max(int(w.status.total), len(w.keys))) + " keys"
+	} else if w.link.selected.guess {
 		text += " keys"
 	}
-	if progress := w.search.progress(w.sweep, int(w.total), now); progress != "" && w.selected.guess {
+	if progress := w.search.progress(w.listing.sweep, int(w.status.total), now); progress != "" && w.link.selected.guess {
 		text += ", " + progress
 	} else if progress != "" {
 		text += strings.TrimPrefix(", "+progress, ", sweep")

@@ -116,28 +116,28 @@ func (l *link) beganEmpty() (bool, error) {
 
 // compareServers finds out what happened to the server that the last link led to.
 func (w *watcher) compareServers(ctx context.Context) (err error) {
-	if w.server.empty, err = w.beganEmpty(); err != nil {
+	if w.link.server.empty, err = w.link.beganEmpty(); err != nil {
 		return err
 	}
 	before := *w.before
-	if w.server.data = before.data; w.server.empty {
-		w.server.data = w.server.incarnation()
+	if w.link.server.data = before.data; w.link.server.empty {
+		w.link.server.data = w.link.server.incarnation()
 	}
-	*w.before = w.server
-	if before.runID == "" || w.server.runID == "" || before.runID == w.server.runID {
+	*w.before = w.link.server
+	if before.runID == "" || w.link.server.runID == "" || before.runID == w.link.server.runID {
 		return nil
 	}
-	if before.addr != w.server.addr {
-		w.became, w.becameHow = "another server: "+w.server.addr, sources.Told
+	if before.addr != w.link.server.addr {
+		w.status.became, w.status.becameHow = "another server: "+w.link.server.addr, sources.Told
 		return nil
 	}
-	if w.server.empty {
-		w.dataLost, w.became, w.becameHow = true, "restarted without its data", sources.Told
+	if w.link.server.empty {
+		w.status.dataLost, w.status.became, w.status.becameHow = true, "restarted without its data", sources.Told
 		return nil
 	}
 	gone, err := w.ownersGone(ctx)
-	if w.dataLost = gone; gone {
-		w.became, w.becameHow = "restarted, none of the owners is there any more", sources.Inferred
+	if w.status.dataLost = gone; gone {
+		w.status.became, w.status.becameHow = "restarted, none of the owners is there any more", sources.Inferred
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
 	if len(questions) == 0 {
 		return false, nil
 	}
-	readings, err := fetch(ctx, w.conn, w.refusals(), questions)
+	readings, err := fetch(ctx, w.link.conn, w.link.refusals(), questions)
 	if err != nil {
 		return false, err
 	}
@@ -164,7 +164,7 @@ func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
 		if r == nil || r.shape == denied || r.shape == moved {
 			return false, nil
 		}
-		if now, _ := k.examine(w.o, w.space, r); now.ids == k.shown.ids {
+		if now, _ := k.examine(w.link.o, w.space, r); now.ids == k.shown.ids {
 			return false, nil
 		}
 	}

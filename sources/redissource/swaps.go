@@ -19,10 +19,10 @@ type swaps struct {
 // countSwaps asks whether there was one. Events tell nothing of a flush either.
 func (w *watcher) countSwaps() error {
 	sent := time.Now()
-	stats, err := w.info("commandstats")
+	stats, err := w.link.info("commandstats")
 	counts := "of"
 	for _, command := range []string{"swapdb", "flushdb", "flushall"} {
-		if calls, _, _ := strings.Cut(stats["cmdstat_"+command], ","); command == "swapdb" || w.push != nil && w.push.mode == modeEvents {
+		if calls, _, _ := strings.Cut(stats["cmdstat_"+command], ","); command == "swapdb" || w.link.push != nil && w.link.push.mode == modeEvents {
 			counts += " " + calls
 		}
 	}
@@ -39,7 +39,7 @@ func (w *watcher) doubtOwners(told []finding) error {
 	if !slices.ContainsFunc(told, changed) {
 		return nil
 	}
-	if time.Since(w.swaps.asked) > w.heartbeat.now().tolerance() {
+	if time.Since(w.swaps.asked) > w.link.heartbeat.now().tolerance() {
 		if err := w.countSwaps(); err != nil {
 			return err
 		}

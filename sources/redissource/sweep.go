@@ -39,10 +39,10 @@ const (
 
 func (w *watcher) newSweep(first bool) *sweep {
 	w.denials.begin(w.keys)
-	s := &sweep{first: first, started: time.Now(), pattern: w.selected.scanPattern()}
-	s.searches = s.pattern != "" || w.selected.guess
-	s.scanning, s.cut = s.searches && !w.noScan, w.noScan
-	for name := range w.selected.exact {
+	s := &sweep{first: first, started: time.Now(), pattern: w.link.selected.scanPattern()}
+	s.searches = s.pattern != "" || w.link.selected.guess
+	s.scanning, s.cut = s.searches && !w.status.noScan, w.status.noScan
+	for name := range w.link.selected.exact {
 		s.pending = append(s.pending, name)
 	}
 	slices.Sort(s.pending)
@@ -58,12 +58,12 @@ func (w *watcher) newSweep(first bool) *sweep {
 
 // beginResync starts a sweep against what no push told.
 func (w *watcher) beginResync(ctx context.Context) error {
-	role, err := askRole(ctx, w.conn, w.refusals())
+	role, err := askRole(ctx, w.link.conn, w.link.refusals())
 	if err != nil {
 		return err
 	}
-	if role != w.server.role {
-		return sources.Passing(nil, "the server was a %s and is a %s now", w.server.role, role)
+	if role != w.link.server.role {
+		return sources.Passing(nil, "the server was a %s and is a %s now", w.link.server.role, role)
 	}
 	if err := w.askPolicy(); err != nil {
 		return err
@@ -73,14 +73,14 @@ func (w *watcher) beginResync(ctx context.Context) error {
 			return err
 		}
 	}
-	w.sweep, w.again, w.checks.lossy = w.newSweep(false), false, false
+	w.listing.sweep, w.listing.again, w.checks.lossy = w.newSweep(false), false, false
 	return nil
 }
 
 // beginDiscovery starts a sweep for new names only, where they are not pushed.
 func (w *watcher) beginDiscovery() {
-	w.sweep = w.newSweep(false)
-	w.sweep.discover, w.sweep.pending = true, nil
+	w.listing.sweep = w.newSweep(false)
+	w.listing.sweep.discover, w.listing.sweep.pending = true, nil
 }
 
 // step does one round trip of the sweep. All but those of the first are spread so that they keep to
@@ -115,13 +115,13 @@ func (s *sweep) advance(ctx context.Context, w *watcher) error {
 		locks, err := w.peek(ctx, s.nameless[:n])
 		s.nameless, s.pending = s.nameless[n:], locks
 		return err
-	case s.scanning && s.scanned > 0 && (s.first && s.scanned >= w.o.unspread || time.Since(s.started) >= w.o.Resync):
+	case s.scanning && s.scanned > 0 && (s.first && s.scanned >= w.link.o.unspread || time.Since(s.started) >= w.link.o.Resync):
 		s.scanning, s.cut = false, true // the next one goes on there
 	}
 	if s.scanning {
 		return s.scan(ctx, w)
 	}
-	w.sweep = nil
+	w.listing.sweep = nil
 	return w.finish(s)
 }
 
@@ -134,28 +134,28 @@ func (s *sweep) wants(k *key) bool {
 func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	start := time.Now()
 	var cursor uint64
-	names, err := rediscoord.Once(w.refusals(), "scan", func() (names []string, err error) {
-		names, cursor, err = w.conn.Scan(ctx, s.cursor, s.pattern, scanCount).Result()
+	names, err := rediscoord.Once(w.link.refusals(), "scan", func() (names []string, err error) {
+		names, cursor, err = w.link.conn.Scan(ctx, s.cursor, s.pattern, scanCount).Result()
 		return names, err
 	})
 	if redis.IsPermissionError(err) {
-		w.noScan, s.scanning, s.cut = true, false, true
+		w.status.noScan, s.scanning, s.cut = true, false, true
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	w.readAnswered(start)
+	w.link.readAnswered(start)
 	for _, name := range names {
 		byValue := false
-		if w.selected.guess {
+		if w.link.selected.guess {
 			var lock string
 			if lock, byValue = w.guess.lockOf(name); lock != name {
 				name, byValue = lock, false
 			}
 		}
 		k := w.keys[name]
-		switch _, ok := w.selected.find(name); {
+		switch _, ok := w.link.selected.find(name); {
 		case !ok || !s.wants(k) || k == nil && !w.capacity.fits(name):
 		case byValue && k == nil:
 			if w.search.readsValues() && w.guess.mayBeLock(name) {
@@ -184,27 +184,27 @@ func (s *sweep) quit() {
 func (w *watcher) finish(s *sweep) error {
 	now := time.Now()
 	w.search.finish(s, now)
-	if w.complete = w.search.whole; w.complete {
-		w.listed = w.search.listed
+	if w.listing.complete = w.search.whole; w.listing.complete {
+		w.listing.listed = w.search.listed
 	}
 	w.guess.leftOutBefore, w.guess.leftOut = w.guess.leftOut, 0
 	w.guess.refusedBefore, w.guess.refused = w.guess.refused, 0
 	if w.unasked && len(w.keys) > 0 {
 		w.resyncSoon()
 	}
-	w.poll.discoverAt = now.Add(w.poll.pace(s.cost, w.o.PollMin, w.o.Resync))
+	w.poll.discoverAt = now.Add(w.poll.pace(s.cost, w.link.o.PollMin, w.link.o.Resync))
 	if s.discover {
 		return w.describe()
 	}
-	w.dataLost = false
-	w.resync = now.Add(w.o.Resync - w.o.Resync/10 + rand.N(w.o.Resync/5+1)) // many watchers do not come at once
-	if w.again || w.search.cursor != 0 && !w.capacity.full {
-		w.resync = now
+	w.status.dataLost = false
+	w.listing.resync = now.Add(w.link.o.Resync - w.link.o.Resync/10 + rand.N(w.link.o.Resync/5+1)) // many watchers do not come at once
+	if w.listing.again || w.search.cursor != 0 && !w.capacity.full {
+		w.listing.resync = now
 	}
 	if err := w.forget(now); err != nil {
 		return err
 	}
-	if w.selected.guess || s.searches && !w.search.whole {
+	if w.link.selected.guess || s.searches && !w.search.whole {
 		if err := w.countKeys(); err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (w *watcher) finish(s *sweep) error {
 	if err := w.describe(); err != nil || !s.first {
 		return err
 	}
-	return w.Send(sources.Change{Synced: true})
+	return w.link.Send(sources.Change{Synced: true})
 }
 
 // mostFree bounds how many keys without an owner are remembered.
@@ -222,14 +222,14 @@ const mostFree = 100_000
 func (w *watcher) forget(now time.Time) error {
 	var free []*key
 	for _, k := range w.keys {
-		if !k.free.IsZero() && k.forgetAfter(w.o.Forget) != never {
+		if !k.free.IsZero() && k.forgetAfter(w.link.o.Forget) != never {
 			free = append(free, k)
 		}
 	}
 	slices.SortFunc(free, func(a, b *key) int { return a.free.Compare(b.free) })
 	var gone []sources.Ref
 	for i, k := range free {
-		if now.Sub(k.free) < w.o.Forget && len(free)-i <= mostFree {
+		if now.Sub(k.free) < w.link.o.Forget && len(free)-i <= mostFree {
 			break
 		}
 		gone = append(gone, w.ref(k.name))
@@ -240,5 +240,5 @@ func (w *watcher) forget(now time.Time) error {
 		return nil
 	}
 	w.poll.names = slices.DeleteFunc(slices.Clone(w.poll.names), func(name string) bool { return w.keys[name] == nil })
-	return w.Send(sources.Change{Gone: gone})
+	return w.link.Send(sources.Change{Gone: gone})
 }

@@ -60,7 +60,7 @@ func (t *keyTracking) futilePush(k *key, at time.Time) bool {
 
 // arms reports whether a look at name has to be one that makes the server track it.
 func (w *watcher) arms(name string, pushed bool) bool {
-	if w.push == nil || !w.push.byKey || w.push.covers(name) {
+	if w.link.push == nil || !w.link.push.byKey || w.link.push.covers(name) {
 		return false
 	}
 	k := w.keys[name]

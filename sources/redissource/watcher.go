@@ -14,7 +14,7 @@ import (
 // leases that end come first, then one step at a time of what can wait. Under a storm of
 // pushes there still is such a step now and then.
 type watcher struct {
-	*link
+	link     *link
 	space    string
 	keys     map[string]*key // outlives the link
 	served   uint64          // refreshes of hints
@@ -22,11 +22,10 @@ type watcher struct {
 	unasked  bool            // because no key was found yet that could be tracked
 	tracking keyTracking
 	ends     deadlines
-	sweep    *sweep // running; nil: none
+	listing  listing
 	denials  denials
 	refused  bool // some key may be one that may not be read
 	checks   checks
-	again    bool // a sweep is due when the running one is over
 	capacity capacity
 	guess    guessing
 	search   search
@@ -37,12 +36,21 @@ type watcher struct {
 	swaps     swaps
 	poll      poller
 	unseen    []sources.Unseen // to be told
+	status    status
+}
 
+// listing is the reading of all keys, again and again.
+type listing struct {
+	sweep    *sweep    // running; nil: none
+	again    bool      // a sweep is due when the running one is over
 	complete bool      // the last listing was: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
 	resync   time.Time // when the next sweep is due
 	stepped  time.Time // when there was last a step of what can wait
+}
 
+// status is what is told of the server.
+type status struct {
 	became    string        // what happened to the server since the last link
 	becameHow sources.Known // of became
 	dataLost  bool          // by a restart, and the first sweep after it is not over
@@ -54,7 +62,7 @@ type watcher struct {
 
 // focused are the names on screen.
 func (w *watcher) focused() []string {
-	visible, selected := w.hints.OnScreen().In(w.space)
+	visible, selected := w.link.hints.OnScreen().In(w.space)
 	if selected != "" {
 		visible = append(visible, selected)
 	}
@@ -63,14 +71,14 @@ func (w *watcher) focused() []string {
 
 // run watches until the link ends, which is the only way it returns.
 func (w *watcher) run() error {
-	ctx := w.Context()
+	ctx := w.link.Context()
 	defer w.keepProofs()
-	w.space = strconv.Itoa(w.o.Client.DB)
-	w.hints.Refreshed(&w.served) // by the first sweep
-	if err := w.Send(sources.Change{Relists: true}); err != nil {
+	w.space = strconv.Itoa(w.link.o.Client.DB)
+	w.link.hints.Refreshed(&w.served) // by the first sweep
+	if err := w.link.Send(sources.Change{Relists: true}); err != nil {
 		return err
 	}
-	w.capacity = newCapacity(w.selected, w.keys)
+	w.capacity = newCapacity(w.link.selected, w.keys)
 	if err := w.compareServers(ctx); err != nil {
 		return err
 	}
@@ -88,20 +96,20 @@ func (w *watcher) run() error {
 }
 
 func (w *watcher) ref(name string) sources.Ref {
-	return sources.Ref{Source: w.o.Name, Space: w.space, Name: name}
+	return sources.Ref{Source: w.link.o.Name, Space: w.space, Name: name}
 }
 
 // keepProofs notes up to when nothing is missed that was pushed on this link, for those who
 // compare what the next one reads. A lease that is over is pushed by nobody.
 func (w *watcher) keepProofs() {
-	if w.checks.lossy || w.inbox.overflowed() {
+	if w.checks.lossy || w.link.inbox.overflowed() {
 		return
 	}
 	for _, k := range w.keys {
-		if k.stale || k.pending || k.doubted || !w.tracks(k) || k.byKey && !k.armed {
+		if k.stale || k.pending || k.doubted || !w.link.tracks(k) || k.byKey && !k.armed {
 			continue
 		}
-		if k.proved = w.unpushedUntil(k); !k.ends.at.IsZero() {
+		if k.proved = w.link.unpushedUntil(k); !k.ends.at.IsZero() {
 			k.proved = sources.Earlier(k.proved, k.ends.after)
 		}
 	}
@@ -111,11 +119,11 @@ func (w *watcher) keepProofs() {
 func (w *watcher) setUp(ctx context.Context) error {
 	s := w.newSweep(true)
 	var guessed []string
-	if w.selected.guess {
+	if w.link.selected.guess {
 		if err := w.countKeys(); err != nil {
 			return err
 		}
-		for s.scanning && s.scanned < w.o.unspread {
+		for s.scanning && s.scanned < w.link.o.unspread {
 			if err := s.scan(ctx, w); err != nil {
 				return err
 			}
@@ -132,7 +140,7 @@ func (w *watcher) setUp(ctx context.Context) error {
 		k.place = -1
 	}
 	w.markStale()
-	w.sweep = s
+	w.listing.sweep = s
 	return w.describe()
 }
 
@@ -147,16 +155,16 @@ func (w *watcher) markStale() {
 // askForPushes has the server push what it will, and files the known keys under how they
 // are watched then.
 func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
-	a := w.selected.pushPlan(guessed)
-	c, reasons, err := w.negotiatePush(ctx, a, w.checks.broken)
+	a := w.link.selected.pushPlan(guessed)
+	c, reasons, err := w.link.negotiatePush(ctx, a, w.checks.broken)
 	if err != nil {
 		return err
 	}
-	if w.push = c; c != nil {
-		w.adopt(c)
+	if w.link.push = c; c != nil {
+		w.link.adopt(c)
 	}
 	w.swaps.counts = "" // other commands count now
-	w.polled, w.unasked = reasons, w.selected.guess && len(guessed) == 0
+	w.status.polled, w.unasked = reasons, w.link.selected.guess && len(guessed) == 0
 	w.poll.names, w.tracking = nil, keyTracking{}
 	for _, k := range w.keys {
 		k.armed, k.futile = false, false
@@ -168,8 +176,8 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 // admit files a key under how it is watched.
 func (w *watcher) admit(k *key) {
 	w.keys[k.name] = k
-	covered := w.push.covers(k.name)
-	k.byKey = !covered && !k.futile && w.push != nil && w.push.byKey
+	covered := w.link.push.covers(k.name)
+	k.byKey = !covered && !k.futile && w.link.push != nil && w.link.push.byKey
 	if k.pushed = covered || k.byKey; !k.pushed {
 		w.poll.names = append(w.poll.names, k.name)
 	}
@@ -181,27 +189,27 @@ func (w *watcher) turn(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
-	if oldest := w.inbox.oldest(); !oldest.IsZero() && now.Sub(oldest) > w.o.Silence {
+	if oldest := w.link.inbox.oldest(); !oldest.IsZero() && now.Sub(oldest) > w.link.o.Silence {
 		return w.fallBehind()
 	}
 	done, err := w.urgent(ctx, now)
-	if err != nil || done && now.Sub(w.stepped) < patience {
+	if err != nil || done && now.Sub(w.listing.stepped) < patience {
 		return err
 	}
-	w.stepped = now
+	w.listing.stepped = now
 	switch {
-	case w.starting() && !now.Before(w.sweep.rest):
-		return w.sweep.step(ctx, w)
+	case w.starting() && !now.Before(w.listing.sweep.rest):
+		return w.listing.sweep.step(ctx, w)
 	case w.pollDue(now):
 		return w.stepPoll(ctx)
-	case w.sweep == nil && !now.Before(w.resync):
+	case w.listing.sweep == nil && !now.Before(w.listing.resync):
 		return w.beginResync(ctx)
 	case !now.Before(w.checks.due):
 		return w.check(ctx, now)
-	case !now.Before(w.pingAt()):
-		return w.pingReads(ctx)
-	case w.sweep != nil && !now.Before(w.sweep.rest):
-		return w.sweep.step(ctx, w)
+	case !now.Before(w.link.pingAt()):
+		return w.link.pingReads(ctx)
+	case w.listing.sweep != nil && !now.Before(w.listing.sweep.rest):
+		return w.listing.sweep.step(ctx, w)
 	case done: // more may have been pushed
 		return nil
 	}
@@ -211,17 +219,17 @@ func (w *watcher) turn(ctx context.Context) error {
 // fallBehind gives up reading what was pushed longer ago than the server may be silent:
 // no row is believed before it is read again.
 func (w *watcher) fallBehind() error {
-	w.inbox.drop()
-	w.dataLost = false
-	w.sweep = w.newSweep(true)
+	w.link.inbox.drop()
+	w.status.dataLost = false
+	w.listing.sweep = w.newSweep(true)
 	w.markStale()
-	return w.Send(sources.Change{Relists: true})
+	return w.link.Send(sources.Change{Relists: true})
 }
 
 // urgent reads what was pushed, and leases that are over.
 func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err error) {
-	w.inbox.spread(maps.Keys(w.keys))
-	if w.inbox.overflowed() {
+	w.link.inbox.spread(maps.Keys(w.keys))
+	if w.link.inbox.overflowed() {
 		w.checks.lossy = true
 		for _, k := range w.keys { // any may have been pushed
 			k.armed = false
@@ -231,11 +239,11 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	var names []string
 	var notices []notice
 	if !w.gathering.until().After(now) {
-		names, notices = w.inbox.take(burstChunk, w.focused())
+		names, notices = w.link.inbox.take(burstChunk, w.focused())
 		w.gathering.read(now, len(names))
 	}
 	for i, name := range names {
-		if lock, _ := w.guess.lockOf(name); w.selected.guess && lock != "" {
+		if lock, _ := w.guess.lockOf(name); w.link.selected.guess && lock != "" {
 			names[i] = lock
 		}
 	}
@@ -245,7 +253,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 		}
 	}
 	if due := w.ends.due(now, chunk); len(due) > 0 {
-		if err := w.provePushes(ctx, now); err != nil {
+		if err := w.link.provePushes(ctx, now); err != nil {
 			return false, err
 		}
 		names = append(names, due...)
@@ -259,30 +267,30 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 
 // wait sleeps until something is to be done, a second at most.
 func (w *watcher) wait(ctx context.Context, now time.Time) error {
-	changed, next := w.hints.Changed(), w.resync
+	changed, next := w.link.hints.Changed(), w.listing.resync
 	switch {
 	case w.starting():
-		next = w.sweep.rest
-	case w.hints.Refreshed(&w.served):
+		next = w.listing.sweep.rest
+	case w.link.hints.Refreshed(&w.served):
 		w.denials.ask = true
 		w.search.anew()
 		w.resyncSoon()
-		if w.sweep != nil {
-			w.sweep.quit()
+		if w.listing.sweep != nil {
+			w.listing.sweep.quit()
 		}
 		return nil
-	case w.sweep != nil:
-		next = w.sweep.rest
+	case w.listing.sweep != nil:
+		next = w.listing.sweep.rest
 	}
 	until := now.Add(backoff.UntilTurn(now))
-	if w.push != nil {
-		w.gather(w.push, w.gathering.unread())
+	if w.link.push != nil {
+		w.link.gather(w.link.push, w.gathering.unread())
 	}
-	pushed, gathered := w.inbox.wake, time.Time{}
-	if until := w.gathering.until(); until.After(now) && !w.inbox.oldest().IsZero() {
+	pushed, gathered := w.link.inbox.wake, time.Time{}
+	if until := w.gathering.until(); until.After(now) && !w.link.inbox.oldest().IsZero() {
 		pushed, gathered = nil, until
 	}
-	for _, t := range []time.Time{next, w.ends.next(), w.pollNext(), w.checks.due, w.pingAt(), gathered} {
+	for _, t := range []time.Time{next, w.ends.next(), w.pollNext(), w.checks.due, w.link.pingAt(), gathered} {
 		if !t.IsZero() {
 			until = sources.Earlier(until, t)
 		}

@@ -18,7 +18,7 @@ func still(t *testing.T) *watcher {
 	o := Options{Name: "src", Selections: []Selection{{Pattern: "app:*"}}, Client: rediscoord.ClientOptions{}}.withDefaults()
 	return &watcher{
 		link: &link{o: &o, selected: compile(o.Selections), inbox: newInbox(), hints: &focusHints{}, push: &pushConn{mode: modeTracking, prefixes: []string{"app:"}}}, space: "0", keys: map[string]*key{}, capacity: newCapacity(compile(o.Selections), nil),
-		before: &server{}, complete: true, listed: ms(-5000),
+		before: &server{}, listing: listing{complete: true, listed: ms(-5000)},
 	}
 }
 
@@ -29,8 +29,8 @@ func pushedAt(at int, events ...string) notice {
 
 // provedAt has the push connection proved current at that time.
 func (w *watcher) provedAt(at int) {
-	w.heartbeat.sent(ms(at))
-	w.heartbeat.answered(ms(at))
+	w.link.heartbeat.sent(ms(at))
+	w.link.heartbeat.answered(ms(at))
 }
 
 func TestChangeThatIsReadBeforeItsPushWaitsForIt(t *testing.T) {
@@ -68,7 +68,7 @@ func TestChangeThatIsReadBeforeItsPushWaitsForIt(t *testing.T) {
 func TestEndThatNoEventExplainsWaitsForItsEvent(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.push = &pushConn{mode: modeEvents, patterns: []string{"app:*"}}
+	w.link.push = &pushConn{mode: modeEvents, patterns: []string{"app:*"}}
 	w.examine("app:leader:x", lockReading(0, uuidA, 30*time.Second), pushedAt(1, "set"))
 	if f, ok := w.examine("app:leader:x", missingReading(5), pushedAt(4, "expire")); ok {
 		t.Fatalf("told before its event: %+v", f)
@@ -106,7 +106,7 @@ func TestAnEndMayBeAsEarlyAsTheLastProofThatNothingWasPushed(t *testing.T) {
 	}
 	w.examine("app:leader:x", lockReading(2000, uuidA, time.Second), pushedAt(2001))
 	w.provedAt(3001)
-	w.inbox.add("app:leader:x", pushedAt(3000), "") // it came while the key was read
+	w.link.inbox.add("app:leader:x", pushedAt(3000), "") // it came while the key was read
 	if f, ok = w.examine("app:leader:x", missingReading(3004), notice{}); ok {
 		t.Errorf("with a push unread: %+v", f)
 	}
@@ -135,7 +135,7 @@ func TestAFreeKeyThatWasWrittenUnseenIsNotObserved(t *testing.T) {
 	for _, tt := range tests {
 		w := still(t)
 		if tt.poll {
-			w.push = nil
+			w.link.push = nil
 		}
 		w.examine("app:leader:x", lockReading(0, uuidA, time.Hour), pushedAt(1))
 		w.examine("app:leader:x", missingReading(200), pushedAt(199))
@@ -190,7 +190,7 @@ func TestALeaseThatIsOverEndedBeforeItsLatePush(t *testing.T) {
 func TestPolledExpiryMayHaveBeenARelease(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.push = nil
+	w.link.push = nil
 	w.examine("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
 	f, ok := w.examine("app:leader:x", missingReading(1004), notice{})
 	if !ok || f.when != (span{ms(0), ms(1006)}) {
@@ -201,12 +201,12 @@ func TestPolledExpiryMayHaveBeenARelease(t *testing.T) {
 func TestNewKeyOfACompleteListingCameAfterIt(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.push = nil
+	w.link.push = nil
 	f, ok := w.examine("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
 	if !ok || f.unread != nil || f.when != (span{ms(-5000), ms(2)}) {
 		t.Errorf("%+v, %v", f, ok)
 	}
-	w.complete = false
+	w.listing.complete = false
 	if f, ok := w.examine("app:leader:y", lockReading(0, uuidA, time.Second), pushedAt(1)); !ok || f.unread == nil || !f.unread.At.IsZero() {
 		t.Errorf("of an incomplete listing: %+v, %v", f, ok)
 	}
@@ -228,22 +228,22 @@ func TestKeyThatWouldNotStandStillIsLookedAtAgain(t *testing.T) {
 func TestForgottenKeysTakeNoMemory(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.link = newLink(t.Context(), w.o, w.selected, nil)
-	w.push = nil
+	w.link = newLink(t.Context(), w.link.o, w.link.selected, nil)
+	w.link.push = nil
 	for _, name := range []string{"app:old", "app:new", "app:held"} {
 		w.examine(name, lockReading(0, uuidA, time.Second), notice{})
 	}
 	w.examine("app:old", missingReading(1000), notice{})
 	w.examine("app:new", missingReading(50_000), notice{})
-	w.Start(func() error { return w.forget(ms(1000).Add(w.o.Forget + time.Second)) })
-	c, err := w.Next(t.Context())
+	w.link.Start(func() error { return w.forget(ms(1000).Add(w.link.o.Forget + time.Second)) })
+	c, err := w.link.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Gone) != 1 || c.Gone[0].Name != "app:old" || len(w.keys) != 2 || len(w.poll.names) != 2 {
 		t.Errorf("gone %v, kept %v, polled %q", c.Gone, w.keys, w.poll.names)
 	}
-	w.Link.Close()
+	w.link.Link.Close()
 }
 
 func TestPanicOfTheWatcherEndsTheLinkOnly(t *testing.T) {
