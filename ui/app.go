@@ -122,7 +122,7 @@ func Run(ctx context.Context, o Options) error {
 	defer frames.Close()
 	recovering.Drawn = frames.Drawn
 	var beside sync.WaitGroup // joined below
-	pastReader{m}.askIn(pumpCtx)
+	m.past.askIn(pumpCtx)
 	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, &beside), dialog.DoIn(pumpCtx)
 	pump := pumpOf(o, m.feeds, p.Send, t.Typed())
 	spawn.Go(pumpCtx, &beside, func() { m.feeds.merge(pumpCtx) })

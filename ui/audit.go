@@ -14,23 +14,32 @@ import (
 // auditEvery is how often the audit is read while it is shown: others may write to it, too.
 const auditEvery = 2 * time.Second
 
+// auditReader reads the audit, for the Audit screen.
+type auditReader struct {
+	part
+	options *Options
+	at      time.Time // when it was read last; zero: it is to be read
+	running bool
+	list    []action.AuditEntry // the newest first
+}
+
 // auditMsg brings the actions of the audit.
 type auditMsg struct {
 	list []action.AuditEntry
 	err  error
 }
 
-// readAudit is the command that reads the audit, when it is time for that; nil: it is not.
-func (m *model) readAudit() tea.Cmd {
-	if m.Shown != screen.Audit {
-		m.auditRead.at = time.Time{}
+// read is the command that reads the audit, when it is time for that; nil: it is not.
+func (r *auditReader) read() tea.Cmd {
+	if r.scene.Shown != screen.Audit {
+		r.at = time.Time{}
 		return nil
 	}
-	if m.auditRead.running || !m.auditRead.at.IsZero() && m.Clock.Sub(m.auditRead.at).Abs() < auditEvery {
+	if r.running || !r.at.IsZero() && r.scene.Clock.Sub(r.at).Abs() < auditEvery {
 		return nil
 	}
-	m.auditRead.running, m.auditRead.at = true, m.Clock
-	read := m.options.AuditEntries
+	r.running, r.at = true, r.scene.Clock
+	read := r.options.AuditEntries
 	if read == nil {
 		read = func() ([]action.AuditEntry, error) { return nil, nil }
 	}
@@ -40,37 +49,37 @@ func (m *model) readAudit() tea.Cmd {
 	}
 }
 
-// haveAudit takes what was read.
-func (m *model) haveAudit(msg auditMsg) {
-	m.auditRead.running, m.AuditRead, m.AuditError = false, true, ""
+// have takes what was read.
+func (r *auditReader) have(msg auditMsg) {
+	r.running, r.scene.AuditRead, r.scene.AuditError = false, true, ""
 	if msg.err != nil {
-		m.AuditError = paint.Clean(msg.err.Error())
+		r.scene.AuditError = paint.Clean(msg.err.Error())
 		return
 	}
-	m.auditRead.list = slices.Clone(msg.list)
-	slices.Reverse(m.auditRead.list)
+	r.list = slices.Clone(msg.list)
+	slices.Reverse(r.list)
 }
 
-// listAudit brings the list of the Audit screen up to date. The cursor stays on its action.
-func (m *model) listAudit() {
-	m.AuditEntries = m.auditRead.list
-	if m.feeds.replaying() {
-		m.AuditEntries = screen.AuditAt(m.auditRead.list, m.Now)
+// show brings the list of the Audit screen up to date. The cursor stays on its action.
+func (r *auditReader) show() {
+	r.scene.AuditEntries = r.list
+	if r.feeds.replaying() {
+		r.scene.AuditEntries = screen.AuditAt(r.list, r.scene.Now)
 	}
-	ids := make([]string, 0, len(m.AuditEntries))
-	for i := range m.AuditEntries {
-		if screen.PassesAudit(&m.Scene, &m.AuditEntries[i]) {
-			ids = append(ids, m.AuditEntries[i].ID)
+	ids := make([]string, 0, len(r.scene.AuditEntries))
+	for i := range r.scene.AuditEntries {
+		if screen.PassesAudit(r.scene, &r.scene.AuditEntries[i]) {
+			ids = append(ids, r.scene.AuditEntries[i].ID)
 		}
 	}
-	m.AuditList.SetKeys(ids)
+	r.scene.AuditList.SetKeys(ids)
 }
 
-// auditTable is the actions that are listed, for use elsewhere.
-func (m *model) auditTable() [][]string {
+// table is the actions that are listed, for use elsewhere.
+func (r *auditReader) table() [][]string {
 	table := [][]string{{"AT", "WHO", "ACTION", "SOURCE", "NAMESPACE", "KIND", "NAME", "OWNER", "REASON", "CALL", "RESULT", "DETAIL", "OWNER AFTER"}}
-	for i := range m.AuditEntries {
-		if p := &m.AuditEntries[i]; screen.PassesAudit(&m.Scene, p) {
+	for i := range r.scene.AuditEntries {
+		if p := &r.scene.AuditEntries[i]; screen.PassesAudit(r.scene, p) {
 			line := []string{p.At.Format(time.RFC3339Nano), p.Who, p.Action, p.Ref.Source, p.Ref.Space, p.Kind, p.Ref.Name, p.Before.Name(), p.Reason, p.Call, p.Result, p.Detail, p.After.Name()}
 			for j := range line {
 				line[j] = paint.Clean(line[j])

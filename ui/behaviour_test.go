@@ -115,7 +115,7 @@ func TestFilterShowsWhatMatchesAsItIsTyped(t *testing.T) {
 		}
 		d.shows(t, "/ "+c.typed)
 		d.press("esc")
-		if len(d.names()) != 2 || d.filtering.typing {
+		if len(d.names()) != 2 || d.rowList.filtering.typing {
 			t.Errorf("esc left %v", d.names())
 		}
 	}
@@ -161,13 +161,13 @@ func TestTypingAFilterEdits(t *testing.T) {
 	d.press("/")
 	d.typed("some words")
 	d.press("backspace", "ctrl+w")
-	if d.filtering.typed() != "some " {
-		t.Errorf("the input is %q", d.filtering.typed())
+	if d.rowList.filtering.typed() != "some " {
+		t.Errorf("the input is %q", d.rowList.filtering.typed())
 	}
 	d.press("ctrl+u")
 	d.send(tea.PasteMsg{Content: "  q\x1b[A\nrm -rf  "})
-	if d.filtering.typed() != `q\x1b[A` {
-		t.Errorf("the input is %q", d.filtering.typed())
+	if d.rowList.filtering.typed() != `q\x1b[A` {
+		t.Errorf("the input is %q", d.rowList.filtering.typed())
 	}
 }
 

@@ -46,7 +46,7 @@ func TestTheBoxShowsTargetEffectAndCall(t *testing.T) {
 func TestTheRowOfAnOpenBoxStaysTheOneThatIsLookedAt(t *testing.T) {
 	t.Parallel()
 	d, _, a := boxed(t, effect())
-	d.cursorRow = sources.Ref{} // the cursor has lost its row
+	d.rowList.cursorRow = sources.Ref{} // the cursor has lost its row
 	d.pass(1)
 	if _, selected, _ := d.feed.Focused(); selected != a.Ref {
 		t.Errorf("the feed is told of %v, the box is about %v", selected, a.Ref)

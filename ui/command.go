@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/address"
-	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
@@ -105,61 +104,6 @@ func nearOr(word string, known []string, help string) string {
 	return help
 }
 
-// filterBy shows only what is asked for.
-func (m *model) filterBy(text string) {
-	m.toRows()
-	m.setFilter(text)
-	if mend := m.Rows.Filter.Mistake; mend != nil {
-		m.Say(paint.Clean(mend.Text))
-	} else if len(m.Rows.Handles) == 0 && m.Rows.Total > 0 {
-		text := "the filter selects nothing"
-		if meant := m.Rows.Meant(); meant != "" {
-			text += ": " + meant
-		}
-		m.Say(text)
-	}
-}
-
-// onlySource filters by one source; other words of the filter go.
-func (m *model) onlySource(name string) {
-	known := m.Rows.Values("source")
-	i := slices.IndexFunc(known, func(s string) bool { return strings.EqualFold(s, name) })
-	switch {
-	case name == "" || strings.EqualFold(name, "all"):
-		m.setFilter("")
-	case i < 0:
-		m.Say("no rows of a source " + paint.Clean(name) + ": " + nearOr(name, known, "there are "+strings.Join(known, ", ")))
-		return
-	default:
-		m.setFilter("source=" + filter.Quote(known[i]))
-	}
-	m.toRows()
-}
-
-// toRows goes to the list, unless what is shown obeys the filter too.
-func (m *model) toRows() {
-	if !m.Shown.Listed() && !m.Shown.Filtered() {
-		m.switchTo(screen.Locks)
-	}
-}
-
-// sortBy takes the name of a column, or its beginning.
-func (m *model) sortBy(name string) {
-	for s := range rows.Orders {
-		if name != "" && strings.HasPrefix(s.Word(), strings.ToLower(name)) {
-			m.order(s)
-			return
-		}
-	}
-	words := orderWords(m)
-	all := "sort by " + strings.Join(words, ", ")
-	if name == "" {
-		m.Say(all)
-		return
-	}
-	m.Say("no column " + paint.Clean(name) + ": " + nearOr(name, words, all))
-}
-
 // completeLine offers commands, then what their argument can be.
 func (m *model) completeLine(text string) filter.Completion {
 	name, argument, more := strings.Cut(text, " ")
@@ -199,7 +143,7 @@ func oneOf(words func(m *model) []string) func(*model, string) filter.Completion
 func sourceNames(m *model) []string { return append(m.Rows.Values("source"), "all") }
 
 // orderWords are the names of the orders.
-func orderWords(*model) []string {
+func orderWords() []string {
 	var list []string
 	for s := range rows.Orders {
 		list = append(list, s.Word())
@@ -209,22 +153,3 @@ func orderWords(*model) []string {
 
 // offeredNames is how many names a completion goes through.
 const offeredNames = 50
-
-// namesLike are names of rows that begin so.
-func (m *model) namesLike(text string) []string {
-	var list []string
-	for _, r := range m.State.Rows {
-		if len(list) == offeredNames {
-			break
-		}
-		if r == nil {
-			continue
-		}
-		for _, name := range []string{r.Name, sources.AliasName(r.Alias, r.AliasHow)} {
-			if name != "" && strings.HasPrefix(name, text) && paint.Clean(name) == name {
-				list = append(list, name)
-			}
-		}
-	}
-	return list
-}

@@ -39,35 +39,44 @@ type Exporter func(w io.Writer, f Form, st *sources.State, rows []*sources.Row, 
 // Picture draws lanes in a span, and when there were events, as SVG. It may be called from any goroutine.
 type Picture func(w io.Writer, lanes []history.Lane, events []sources.Event, span history.Span, zone *time.Location) error
 
+// exporter copies and writes rows, actions and lanes for use outside of the board.
+type exporter struct {
+	part
+	options *Options
+	tmux    bool
+	audit   *auditReader
+	list    *rowList
+}
+
 // maxCopy is how many bytes are handed to a clipboard: terminals drop more than
 // 74,994 bytes of base64.
 const maxCopy = 74_994 / 4 * 3
 
 // copied asks the terminal to take text into its clipboard. No terminal reports whether it
 // did.
-func (m *model) copied(what, text string) tea.Cmd {
+func (x *exporter) copied(what, text string) tea.Cmd {
 	switch {
 	case text == "":
-		m.Say("there is nothing to copy: choose a row that has it")
+		x.host.Say("there is nothing to copy: choose a row that has it")
 		return nil
 	case len(text) > maxCopy:
-		m.Say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.Keys.KeyOf(keys.Export) + " writes a file")
+		x.host.Say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + x.scene.Keys.KeyOf(keys.Export) + " writes a file")
 		return nil
 	}
 	hint := ""
-	if m.tmux {
+	if x.tmux {
 		hint = "; tmux needs set-clipboard on"
 	}
-	m.Say("asked the terminal to copy " + what + "; it does not say whether it did" + hint)
+	x.host.Say("asked the terminal to copy " + what + "; it does not say whether it did" + hint)
 	return tea.SetClipboard(text)
 }
 
 // copy carries out a choice of the menu of copies, for the marked rows or the one under
 // the cursor.
-func (m *model) copy(i keys.Intent) tea.Cmd {
-	rows := m.chosen()
+func (x *exporter) copy(i keys.Intent) tea.Cmd {
+	rows := x.list.chosen()
 	if len(rows) == 0 {
-		return m.copied("", "")
+		return x.copied("", "")
 	}
 	var lines []string
 	what := paint.Count(len(rows), "row")
@@ -87,28 +96,28 @@ func (m *model) copy(i keys.Intent) tea.Cmd {
 	case keys.CopyCommand:
 		what = "the command"
 		for _, r := range rows {
-			if m.options.Command != nil {
-				lines = append(lines, m.options.Command(r))
+			if x.options.Command != nil {
+				lines = append(lines, x.options.Command(r))
 			}
 		}
 	case keys.CopyJSON:
-		if m.options.Export == nil {
+		if x.options.Export == nil {
 			break
 		}
 		var b bytes.Buffer
-		if err := m.options.Export(&b, FormJSON, m.State, rows, m.Now); err != nil {
-			m.Say(paint.Clean(err.Error()))
+		if err := x.options.Export(&b, FormJSON, x.scene.State, rows, x.scene.Now); err != nil {
+			x.host.Say(paint.Clean(err.Error()))
 			return nil
 		}
-		return m.copied(what+" as JSON", strings.TrimSuffix(b.String(), "\n"))
+		return x.copied(what+" as JSON", strings.TrimSuffix(b.String(), "\n"))
 	}
 	for _, l := range lines {
 		if format.Clean(l, 0) != l {
-			m.Say("a text there has characters that a terminal could obey, or that no command can carry: copy its JSON instead")
+			x.host.Say("a text there has characters that a terminal could obey, or that no command can carry: copy its JSON instead")
 			return nil
 		}
 	}
-	return m.copied(what, strings.Join(lines, "\n"))
+	return x.copied(what, strings.Join(lines, "\n"))
 }
 
 // exportedMsg says what became of an export.
@@ -122,37 +131,37 @@ type exportedMsg struct {
 // write writes the marked rows, or all that the list shows, to a new file in the
 // current directory. Reading them and writing happens in the command: a State does not
 // change.
-func (m *model) write(f Form) tea.Cmd {
-	can := m.options.Export != nil
-	switch m.Shown {
+func (x *exporter) write(f Form) tea.Cmd {
+	can := x.options.Export != nil
+	switch x.scene.Shown {
 	case screen.Audit:
-		can = m.options.ExportTable != nil
+		can = x.options.ExportTable != nil
 	case screen.Timeline:
-		can = f == FormText || m.options.Picture != nil
+		can = f == FormText || x.options.Picture != nil
 	}
 	if !can {
-		m.Say("nothing here can export")
+		x.host.Say("nothing here can export")
 		return nil
 	}
 	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md", FormSVG: ".svg"}[f]
-	stamp := m.Clock.Format("20060102-150405") + suffix
-	if m.Shown == screen.Timeline {
-		return m.writeTimeline(f, "coordtop-timeline-"+stamp)
+	stamp := x.scene.Clock.Format("20060102-150405") + suffix
+	if x.scene.Shown == screen.Timeline {
+		return x.writeTimeline(f, "coordtop-timeline-"+stamp)
 	}
-	if m.Shown == screen.Audit {
-		export, table := m.options.ExportTable, m.auditTable()
+	if x.scene.Shown == screen.Audit {
+		export, table := x.options.ExportTable, x.audit.table()
 		return func() tea.Msg {
 			path, err := writeNew("coordtop-audit-"+stamp, func(w io.Writer) error { return export(w, f, table) })
 			return exportedMsg{path, "action", len(table) - 1, err}
 		}
 	}
 	var rows []*sources.Row
-	if len(m.Marks) > 0 {
-		rows = m.chosen()
+	if len(x.scene.Marks) > 0 {
+		rows = x.list.chosen()
 	} else {
-		rows = slices.Collect(m.Rows.Rows)
+		rows = slices.Collect(x.scene.Rows.Rows)
 	}
-	export, st, now := m.options.Export, m.State, m.Now
+	export, st, now := x.options.Export, x.scene.State, x.scene.Now
 	return func() tea.Msg {
 		path, err := writeNew("coordtop-"+stamp, func(w io.Writer) error { return export(w, f, st, rows, now) })
 		return exportedMsg{path, "row", len(rows), err}
@@ -160,11 +169,11 @@ func (m *model) write(f Form) tea.Cmd {
 }
 
 // writeTimeline writes what the Timeline shows: as text the screen without its last line, else its lanes as a picture.
-func (m *model) writeTimeline(f Form, name string) tea.Cmd {
-	lanes, events, span := screen.Exported(&m.Scene)
-	write := func(w io.Writer) error { return m.options.Picture(w, lanes, events, span, m.Now.Location()) }
+func (x *exporter) writeTimeline(f Form, name string) tea.Cmd {
+	lanes, events, span := screen.Exported(x.scene)
+	write := func(w io.Writer) error { return x.options.Picture(w, lanes, events, span, x.scene.Now.Location()) }
 	if f == FormText {
-		lines := screen.Draw(&m.Scene).Lines
+		lines := screen.Draw(x.scene).Lines
 		text := ansi.Strip(strings.Join(lines[:max(len(lines)-1, 0)], "\n")) + "\n"
 		write = func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
@@ -193,12 +202,12 @@ func writeNew(name string, write func(io.Writer) error) (path string, err error)
 }
 
 // exported tells the person.
-func (m *model) exported(msg exportedMsg) {
+func (x *exporter) exported(msg exportedMsg) {
 	if msg.err != nil {
-		m.SayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error())+": start coordtop where files may be written")
+		x.host.SayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error())+": start coordtop where files may be written")
 		return
 	}
-	m.SayFor(longMessage, paint.Count(msg.count, msg.thing)+" in "+paint.Clean(msg.path))
+	x.host.SayFor(longMessage, paint.Count(msg.count, msg.thing)+" in "+paint.Clean(msg.path))
 }
 
 // quitKeeping quits, and has what is shown left behind as text.

@@ -116,7 +116,7 @@ func TestNoKeyInAnyFieldEndsTheBoard(t *testing.T) {
 			for _, k := range all {
 				if d == nil {
 					d = open()
-					first = d.frame.Content
+					first = d.drawn.frame.Content
 				}
 				if why := alive(func() {
 					for _, press := range []string{"x", "left", k, "z", "backspace", "end"} {
@@ -126,7 +126,7 @@ func TestNoKeyInAnyFieldEndsTheBoard(t *testing.T) {
 				}); why != "" {
 					t.Errorf("%s: %s", k, why)
 				}
-				if d.frame.Content != first {
+				if d.drawn.frame.Content != first {
 					d = nil
 				}
 			}

@@ -90,7 +90,7 @@ func TestTabCompletesFieldsAndValuesThatExist(t *testing.T) {
 	} {
 		d.typed(step.typed)
 		d.press("tab")
-		if got := d.filtering.typed(); got != step.want {
+		if got := d.rowList.filtering.typed(); got != step.want {
 			t.Fatalf("%q became %q, not %q", step.typed, got, step.want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestAliasesAreNamesInFiltersAndCompletion(t *testing.T) {
 	d.press("5", "/")
 	d.typed("compactor")
 	d.shows(t, "gone-1")
-	if got := d.namesLike("Prisma"); !slices.Equal(got, []string{"Prisma Migrate"}) {
+	if got := d.rowList.namesLike("Prisma"); !slices.Equal(got, []string{"Prisma Migrate"}) {
 		t.Errorf("completed with %q", got)
 	}
 }

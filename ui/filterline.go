@@ -9,8 +9,6 @@ import (
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
-	"coordtop/ui/screen"
 )
 
 // offer is how a line was completed: each tab puts the next of the list in place.
@@ -54,9 +52,9 @@ func (m *model) complete() {
 		m.line.offer.next(&m.line.input, m.completeLine)
 		return
 	}
-	f := &m.filtering
-	f.offer.next(&f.input, m.completeFilter)
-	m.refilter()
+	f := &m.rowList.filtering
+	f.offer.next(&f.input, m.rowList.completeFilter)
+	m.rowList.refilter()
 }
 
 // filterLine is the line in which a filter is typed, and the filters before it.
@@ -84,11 +82,3 @@ func (f *filterLine) end() {
 
 // typed is what stands in the line, fit for drawing.
 func (f *filterLine) typed() string { return paint.Clean(f.input.Value()) }
-
-// completeFilter completes a filter by what the shown screen lists.
-func (m *model) completeFilter(text string) filter.Completion {
-	if m.Shown == screen.Audit {
-		return rows.CompleteAudit(text, m.AuditEntries)
-	}
-	return m.Rows.Complete(text)
-}

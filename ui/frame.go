@@ -14,23 +14,23 @@ import (
 // draw makes the frame that View returns until the next one. It is the end of every
 // Update that changed something.
 func (m *model) draw() {
-	m.notePicked()
+	m.rowList.notePicked()
 	m.stage()
 	f := m.picture()
 	m.Scroll, m.HelpAt = f.Scroll, f.HelpAt
-	m.frame = tea.NewView(strings.Join(f.Lines, "\n"))
-	m.frame.AltScreen = true
-	m.frame.WindowTitle = m.tabTitle.at(m.Clock, screen.WindowTitle(&m.Scene))
+	m.drawn.frame = tea.NewView(strings.Join(f.Lines, "\n"))
+	m.drawn.frame.AltScreen = true
+	m.drawn.frame.WindowTitle = m.drawn.tabTitle.at(m.Clock, screen.WindowTitle(&m.Scene))
 	if m.Layout.Height > 0 && !m.acting.Open() {
 		if x, y, typed := m.typedAt(); typed {
-			m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
+			m.drawn.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
 		}
 	}
 	if m.mouse {
-		m.frame.MouseMode = tea.MouseModeCellMotion
+		m.drawn.frame.MouseMode = tea.MouseModeCellMotion
 	}
 	if m.acting.Open() {
-		m.frame.Cursor = m.acting.Cursor
+		m.drawn.frame.Cursor = m.acting.Cursor
 	}
 	m.watch()
 }
@@ -43,8 +43,8 @@ func (m *model) stage() {
 	}
 	m.Scene.KeyContext = m.keyContext()
 	m.Command = screen.Typed{Context: m.line.context, Text: m.line.input.Value(), Before: m.line.input.Before(), Offers: m.line.offer.others(m.line.input.Value())}
-	m.Filter = screen.Typed{Text: m.filtering.typed(), Before: m.filtering.input.Before(), Offers: m.filtering.offer.others(m.filtering.input.Value())}
-	if m.filtering.typing {
+	m.Filter = screen.Typed{Text: m.rowList.filtering.typed(), Before: m.rowList.filtering.input.Before(), Offers: m.rowList.filtering.offer.others(m.rowList.filtering.input.Value())}
+	if m.rowList.filtering.typing {
 		m.Filter.Context = keys.InInput
 	}
 	m.DialogOpen, m.Deciding = m.acting.Open(), m.acting.Deciding()
@@ -52,15 +52,15 @@ func (m *model) stage() {
 		m.listEvents()
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
-	pastReader{m}.joinLanes()
+	m.past.joinLanes()
 	if m.Shown == screen.Timeline {
-		timelineScreen{m}.listLanes()
+		m.timeline.listLanes()
 	}
 	if m.Shown == screen.Trouble {
 		m.Trouble.List.SetHeight(screen.TroubleRows(&m.Scene))
 	}
 	if m.Shown == screen.Audit {
-		m.listAudit()
+		m.audit.show()
 		m.AuditList.SetHeight(screen.AuditRows(m.Layout.Body()))
 	}
 }

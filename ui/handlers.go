@@ -55,7 +55,7 @@ func handlers() map[keys.Intent]handler {
 		}
 	}
 	for s := range rows.Orders {
-		all[keys.Intent("sort-by-"+s.Word())] = simply(func(m *model) { m.order(s) })
+		all[keys.Intent("sort-by-"+s.Word())] = simply(func(m *model) { m.rowList.order(s) })
 	}
 	return all
 }
@@ -83,20 +83,20 @@ func boardHandlers() map[keys.Intent]handler {
 		keys.Open:      simply((*model).openRow),
 		keys.Pane:      simply((*model).nextPane),
 		keys.Back:      simply((*model).leave),
-		keys.Filter:    asking(func(m *model) tea.Cmd { return m.filtering.begin() }),
-		keys.Keep:      simply(func(m *model) { m.filtering.end() }),
+		keys.Filter:    asking(func(m *model) tea.Cmd { return m.rowList.filtering.begin() }),
+		keys.Keep:      simply(func(m *model) { m.rowList.filtering.end() }),
 		keys.Complete:  simply((*model).complete),
 		keys.Clear:     simply((*model).clearFilter),
-		keys.Problems:  simply((*model).onlyProblems),
-		keys.Kind:      simply((*model).nextKind),
+		keys.Problems:  simply(func(m *model) { m.rowList.onlyProblems() }),
+		keys.Kind:      simply(func(m *model) { m.rowList.nextKind() }),
 		keys.Pause:     simply((*model).pause),
 		keys.Refresh:   simply((*model).refresh),
 		keys.Help:      simply((*model).help),
-		keys.Next:      simply(func(m *model) { m.search(+1) }),
-		keys.Previous:  simply(func(m *model) { m.search(-1) }),
-		keys.Mark:      simply((*model).mark),
-		keys.Unmark:    simply((*model).unmark),
-		keys.SameOwner: simply((*model).sameOwner),
+		keys.Next:      simply(func(m *model) { m.rowList.search(+1) }),
+		keys.Previous:  simply(func(m *model) { m.rowList.search(-1) }),
+		keys.Mark:      simply(func(m *model) { m.rowList.mark() }),
+		keys.Unmark:    simply(func(m *model) { m.rowList.unmark() }),
+		keys.SameOwner: simply(func(m *model) { m.rowList.sameOwner() }),
 		keys.Width:     simply((*model).nextShape),
 		keys.Mouse:     simply((*model).switchMouse),
 		keys.UTC:       simply(func(m *model) { m.utc = !m.utc; m.second() }),
@@ -110,8 +110,10 @@ func boardHandlers() map[keys.Intent]handler {
 func lineHandlers() map[keys.Intent]handler {
 	claim := func(v action.Verb) handler {
 		return handler{
-			do:        func(m *model, name string) tea.Cmd { return m.acting.Claim(v, name) },
-			arguments: func(m *model, typed string) filter.Completion { return filter.Completion{List: m.namesLike(typed)} },
+			do: func(m *model, name string) tea.Cmd { return m.acting.Claim(v, name) },
+			arguments: func(m *model, typed string) filter.Completion {
+				return filter.Completion{List: m.rowList.namesLike(typed)}
+			},
 		}
 	}
 	return map[keys.Intent]handler{
@@ -120,9 +122,9 @@ func lineHandlers() map[keys.Intent]handler {
 		keys.GiveUp:     simply(func(m *model) { m.line.leave() }),
 		keys.Earlier:    simply(func(m *model) { m.line.recall(-1) }),
 		keys.Later:      simply(func(m *model) { m.line.recall(+1) }),
-		keys.FilterBy:   taking((*model).filterBy, (*model).completeFilter),
-		keys.SourceIs:   taking((*model).onlySource, oneOf(sourceNames)),
-		keys.SortBy:     taking((*model).sortBy, oneOf(orderWords)),
+		keys.FilterBy:   taking(func(m *model, text string) { m.rowList.filterBy(text) }, func(m *model, typed string) filter.Completion { return m.rowList.completeFilter(typed) }),
+		keys.SourceIs:   taking(func(m *model, name string) { m.rowList.onlySource(name) }, oneOf(sourceNames)),
+		keys.SortBy:     taking(func(m *model, name string) { m.rowList.sortBy(name) }, oneOf(func(*model) []string { return orderWords() })),
 		keys.Theme:      {do: (*model).setScheme, arguments: oneOf(func(*model) []string { return paint.Schemes() })},
 		keys.AcquireBy:  claim(action.Acquire),
 		keys.CampaignBy: claim(action.Campaign),
@@ -132,7 +134,7 @@ func lineHandlers() map[keys.Intent]handler {
 // menuHandlers are those of menus of one key.
 func menuHandlers() map[keys.Intent]handler {
 	menu := func(s keys.Context) handler { return simply(func(m *model) { m.Menu = s }) }
-	write := func(f Form) handler { return asking(func(m *model) tea.Cmd { return m.write(f) }) }
+	write := func(f Form) handler { return asking(func(m *model) tea.Cmd { return m.exporter.write(f) }) }
 	return map[keys.Intent]handler{
 		keys.Sort: menu(keys.InSort),
 		keys.Copy: menu(keys.InCopy),
@@ -143,10 +145,10 @@ func menuHandlers() map[keys.Intent]handler {
 		}),
 		keys.KeepScreen:     menu(keys.InKeep),
 		keys.QuitText:       asking((*model).quitKeeping),
-		keys.CopyName:       asking(func(m *model) tea.Cmd { return m.copy(keys.CopyName) }),
-		keys.CopyOwner:      asking(func(m *model) tea.Cmd { return m.copy(keys.CopyOwner) }),
-		keys.CopyJSON:       asking(func(m *model) tea.Cmd { return m.copy(keys.CopyJSON) }),
-		keys.CopyCommand:    asking(func(m *model) tea.Cmd { return m.copy(keys.CopyCommand) }),
+		keys.CopyName:       asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyName) }),
+		keys.CopyOwner:      asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyOwner) }),
+		keys.CopyJSON:       asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyJSON) }),
+		keys.CopyCommand:    asking(func(m *model) tea.Cmd { return m.exporter.copy(keys.CopyCommand) }),
 		keys.ExportText:     write(FormText),
 		keys.ExportJSON:     write(FormJSON),
 		keys.ExportCSV:      write(FormCSV),

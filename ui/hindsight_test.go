@@ -59,8 +59,8 @@ func TestTheKeysOfAReplayGoToChangesAndToItsEnds(t *testing.T) {
 		synctest.Wait()
 		d := &driver{model: board(Options{Player: p, History: &eventsOnly{Log: log}, Width: 80, Height: 24})}
 		d.shows(t, "? help  q quit  [ ] change  :at TIME jump  ( start  0 end  space play")
-		d.cursorRow = historytest.Billing()
-		h, _ := d.find(d.cursorRow)
+		d.rowList.cursorRow = historytest.Billing()
+		h, _ := d.find(d.rowList.cursorRow)
 		d.Locks.Select(h)
 		goes := func(key string, want time.Duration) {
 			t.Helper()

@@ -22,18 +22,6 @@ func (m *model) nextPane() {
 	m.Pane = screen.DetailPane + screen.EventPane - m.Pane
 }
 
-func (m *model) onlyProblems() {
-	m.keepRow()
-	m.Rows.Problems = !m.Rows.Problems
-	m.relist()
-}
-
-func (m *model) nextKind() {
-	m.keepRow()
-	m.Rows.Kind = (m.Rows.Kind + 1) % (sources.KindSemaphore + 1)
-	m.relist()
-}
-
 func (m *model) nextShape() {
 	m.Shape = (m.Shape + 1) % screen.Shapes
 	m.Say(m.Shape.String())
@@ -65,13 +53,13 @@ func (m *model) move(i keys.Intent) {
 	case screen.Locks:
 		moveIn(&m.Locks, i)
 	case screen.Timeline:
-		timelineScreen{m}.moveLane(i)
+		m.timeline.moveLane(i)
 	case screen.Events:
 		moveIn(&m.EventList, i)
 	case screen.Audit:
 		moveIn(&m.AuditList, i)
 	case screen.Trouble:
-		m.moveTrouble(i)
+		m.trouble.move(i)
 	case screen.Help:
 		m.HelpAt = screen.MoveHelp(&m.Scene, m.line.input.Value(), m.HelpAt, i)
 	default:
@@ -87,7 +75,7 @@ func moveIn[K comparable](l *cursor.List[K], i keys.Intent) {
 // openRow shows all there is to know about the row under the cursor.
 func (m *model) openRow() {
 	if m.Shown == screen.Trouble {
-		m.goToTrouble()
+		m.trouble.goTo()
 		return
 	}
 	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.pickAuditEntry() {
@@ -110,21 +98,13 @@ func (m *model) help() {
 	m.HelpAt, m.Topic = 1, ""
 }
 
-// keepRow has the cursor stay on its row when all rows are shown again: the next key must not
-// act on another one.
-func (m *model) keepRow() {
-	if !m.Rows.Filter.Empty() || m.Rows.Problems || m.Rows.Kind != sources.KindUnknown {
-		m.Locks.Move(0)
-	}
-}
-
 // clearFilter ends the typing and takes the words away; where there are none, it shows
 // more than problems again.
 func (m *model) clearFilter() {
-	if !m.filtering.typing {
-		m.keepRow()
+	if !m.rowList.filtering.typing {
+		m.rowList.keepRow()
 	}
-	if !m.filtering.typing && m.Rows.Filter.Empty() {
+	if !m.rowList.filtering.typing && m.Rows.Filter.Empty() {
 		if m.Shown.Filtered() && m.Rows.Kind == sources.KindUnknown {
 			m.leave()
 			return
@@ -134,10 +114,10 @@ func (m *model) clearFilter() {
 			return
 		}
 		m.Rows.Problems, m.Rows.Kind = m.Rows.Problems && m.Shown.Filtered(), sources.KindUnknown
-		m.relist()
+		m.rowList.relist()
 	}
-	m.filtering.end()
-	m.setFilter("")
+	m.rowList.filtering.end()
+	m.rowList.setFilter("")
 }
 
 // pause holds the picture, or lets it go on from what is known now.
@@ -152,7 +132,7 @@ func (m *model) pause() {
 
 func (m *model) refresh() {
 	if m.Shown == screen.Audit {
-		m.auditRead.at = time.Time{}
+		m.audit.at = time.Time{}
 		m.Say("reading the audit again")
 		return
 	}

@@ -22,7 +22,7 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 			}
 			if do, ok := m.keys[s][keys.Name(k)]; ok {
 				cmds = append(cmds, m.do(do))
-				m.holdOrder(do)
+				m.rowList.holdOrder(do)
 			} else if s&keys.InScreens != 0 {
 				m.Say(m.noKey(keys.Name(k)))
 			} else {
@@ -49,7 +49,7 @@ func (m *model) keyContext() keys.Context {
 		return m.Menu
 	case m.line.context != 0:
 		return m.line.context
-	case m.filtering.typing:
+	case m.rowList.filtering.typing:
 		return keys.InInput
 	}
 	return m.Shown.KeyContext()
@@ -61,7 +61,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 	if m.acting.Open() {
 		return m.acting.Edit(msg)
 	}
-	if !m.filtering.typing && m.line.context == 0 && m.Shown != screen.Help {
+	if !m.rowList.filtering.typing && m.line.context == 0 && m.Shown != screen.Help {
 		return nil
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {
@@ -75,7 +75,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		m.line.edit(msg)
 		return nil
 	}
-	m.filtering.input.Update(msg)
-	m.refilter()
+	m.rowList.filtering.input.Update(msg)
+	m.rowList.refilter()
 	return nil
 }

@@ -116,8 +116,8 @@ func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
 	d := hand(a, b, c)
 	d.joiner.Remote = true
 	d.press("/", "b", "enter", "esc", "[", "B")
-	if d.filtering.typed() != "b" {
-		t.Errorf("the filter is %q", d.filtering.typed())
+	if d.rowList.filtering.typed() != "b" {
+		t.Errorf("the filter is %q", d.rowList.filtering.typed())
 	}
 }
 

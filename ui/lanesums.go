@@ -98,50 +98,50 @@ type summing struct {
 type sumMsg struct{}
 
 // sumMore is the command that has it go on; nil: there is nothing to sum up.
-func (m timelineScreen) sumMore() tea.Cmd {
-	if m.laneTotals.work == nil || m.laneTotals.asked || m.Shown != screen.Timeline {
+func (t *timelinePart) sumMore() tea.Cmd {
+	if t.sums.work == nil || t.sums.asked || t.scene.Shown != screen.Timeline {
 		return nil
 	}
-	m.laneTotals.asked = true
+	t.sums.asked = true
 	return func() tea.Msg { return sumMsg{} }
 }
 
 // sumLanes sums up the window of all lanes where that or the list is another one, and as the time
 // goes on.
-func (m timelineScreen) sumLanes() {
-	win, s := screen.TimeWindow(&m.Scene), &m.laneTotals
-	listed := slices.Concat(m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)], m.recordedLanes())
+func (t *timelinePart) sumLanes() {
+	win, s := screen.TimeWindow(t.scene), &t.sums
+	listed := slices.Concat(t.scene.Rows.Handles[:min(len(t.scene.Rows.Handles), summedLanes)], t.recordedLanes())
 	pace := time.Duration(len(listed)/sumPace) * time.Second
-	if m.Time.Summing = win != s.window; m.Time.Summing {
-		m.Time.Counted = nil
-	} else if s.work == nil && m.Now.Sub(s.at).Abs() <= pace && slices.EqualFunc(listed, s.lanes, func(h rows.Handle, l summedLane) bool { return h == l.Handle }) {
+	if t.scene.Time.Summing = win != s.window; t.scene.Time.Summing {
+		t.scene.Time.Counted = nil
+	} else if s.work == nil && t.scene.Now.Sub(s.at).Abs() <= pace && slices.EqualFunc(listed, s.lanes, func(h rows.Handle, l summedLane) bool { return h == l.Handle }) {
 		return
 	}
 	if s.work == nil || s.work.window != win || !slices.Equal(s.work.listed, listed) {
-		s.work = &summing{window: win, at: m.Now, listed: slices.Clone(listed), counted: make(map[*sources.Row]int, len(listed))}
+		s.work = &summing{window: win, at: t.scene.Now, listed: slices.Clone(listed), counted: make(map[*sources.Row]int, len(listed))}
 	}
 	w := s.work
 	for _, h := range w.listed[w.next:min(w.next+sumChunk, len(w.listed))] {
-		if row, _ := m.Rows.At(h); row != nil {
-			m.sumLane(w, h, row)
+		if row, _ := t.scene.Rows.At(h); row != nil {
+			t.sumLane(w, h, row)
 		}
 	}
 	if w.next += sumChunk; w.next >= len(w.listed) {
 		s.window, s.at, s.lanes, s.wanted, s.work = w.window, w.at, w.lanes, w.wanted, nil
-		m.Time.All, m.Time.Counted, m.Time.Summing = w.all, w.counted, false
+		t.scene.Time.All, t.scene.Time.Counted, t.scene.Time.Summing = w.all, w.counted, false
 	}
 }
 
 // sumLane adds a lane to the sums.
-func (m timelineScreen) sumLane(w *summing, h rows.Handle, row *sources.Row) {
-	l := summedLane{h, screen.SumLane(&m.Scene, row, w.window)}
-	if s := &m.laneTotals; l.Unread > 0 {
-		w.wanted = w.wanted || s.totalsOf != w.window || m.Clock.Sub(s.totalsAt) >= freshTotals
+func (t *timelinePart) sumLane(w *summing, h rows.Handle, row *sources.Row) {
+	l := summedLane{h, screen.SumLane(t.scene, row, w.window)}
+	if s := &t.sums; l.Unread > 0 {
+		w.wanted = w.wanted || s.totalsOf != w.window || t.scene.Clock.Sub(s.totalsAt) >= freshTotals
 		l.Sum = s.total(row, w.window, l.Sum)
 	}
 	w.lanes, w.counted[row] = append(w.lanes, l), l.Changes
 	if l.Longest.Min > w.all.Longest.Min || w.all.LongestOf == "" && l.Gaps > 0 {
-		w.all.LongestOf = screen.NameOf(&m.Scene, row.Ref)
+		w.all.LongestOf = screen.NameOf(t.scene, row.Ref)
 	}
 	unseen, unread := max(w.all.Unseen, l.Unseen), max(w.all.Unread, l.Unread)
 	w.all.Sum = w.all.Plus(l.Sum)

@@ -81,8 +81,8 @@ func TestNoFrameWaitsForTheSumsOfManyLanes(t *testing.T) {
 		}
 		return frames
 	}
-	for d.laneTotals.work != nil { // those of the first window
-		d.laneTotals.asked = false
+	for d.timeline.sums.work != nil { // those of the first window
+		d.timeline.sums.asked = false
 		d.send(sumMsg{})
 	}
 	d.shows(t, "changes "+format.Count(4*len(rows)))
@@ -90,9 +90,9 @@ func TestNoFrameWaitsForTheSumsOfManyLanes(t *testing.T) {
 		t.Errorf("it was summed up in %d more frames, not 4", frames)
 	}
 	d.shows(t, "changes 0")
-	before := d.laneTotals.at
+	before := d.timeline.sums.at
 	d.pass(1)
-	if d.laneTotals.work != nil || !d.laneTotals.at.Equal(before) {
+	if d.timeline.sums.work != nil || !d.timeline.sums.at.Equal(before) {
 		t.Error("a second later all is summed up again")
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/action"
 	"coordtop/internal/verdict"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
@@ -25,44 +24,66 @@ type model struct {
 	acting   dialog.Acting // and the dialog over the board
 	options  Options
 	feeds    *feeds
-	replay   replay
 	keys     keys.Map
 	handlers map[keys.Intent]handler
 	joiner   terminal.KeyJoiner
+
+	// The parts, each of which changes what is its own.
+	rowList  *rowList
+	timeline *timelinePart
+	past     *pastReader
+	replay   *replay
+	trouble  *troubleReader
+	audit    *auditReader
+	exporter *exporter
 
 	w, h   int
 	scheme paint.Scheme
 	mouse  bool
 	utc    bool
-	tmux   bool
 
-	line      typedLine
-	filtering filterLine
-	until     time.Time // when the message goes
-	heard     time.Time // when the last message of the program came; zero: none has
-	heldUntil time.Time // till when rows keep their places
-
-	cursorRow sources.Ref // the row under the cursor, as long as it exists
-	focus     struct {    // what the feed was told of last
+	line  typedLine
+	until time.Time // when the message goes
+	heard time.Time // when the last message of the program came; zero: none has
+	focus struct {  // what the feed was told of last
 		visible  []rows.Handle
 		selected sources.Ref
 	}
 
-	laneTotals laneTotals
-	asked      asked
-	auditRead  struct {
-		at      time.Time // when the audit was read last; zero: it is to be read
-		running bool
-		list    []action.AuditEntry // the newest first
+	drawn struct { // by Update
+		frame    tea.View  // what View returns
+		tabTitle heldTitle // of the window
 	}
+}
 
-	troubleRead struct {
-		at      time.Time // when it was looked what went wrong; zero: that is to be done
-		running bool
-	}
+// part is what the parts of the board share.
+type part struct {
+	scene *screen.Scene
+	feeds *feeds
+	host  host
+}
 
-	frame    tea.View  // what View returns: drawn by Update
-	tabTitle heldTitle // the title of the window
+// host is what the parts ask of the board.
+type host interface {
+	Say(text string)                               // shows a message in the footer for some seconds
+	SayFor(d time.Duration, text string)           // shows it for so long
+	find(ref sources.Ref) (h rows.Handle, ok bool) // finds the handle of a row
+	switchTo(v screen.View)                        // goes to a screen
+	second()                                       // brings the board to the time that it is now
+}
+
+// addParts makes the parts of the board and ties them together.
+func (m *model) addParts() {
+	shared, o := part{&m.Scene, m.feeds, m}, &m.options
+	m.rowList = &rowList{part: shared, filtering: filterLine{input: dialog.NewInput()}}
+	m.timeline = &timelinePart{part: shared, acting: &m.acting, options: o}
+	m.past = &pastReader{part: shared, history: o.History, sums: &m.timeline.sums, arrived: m.timeline.land}
+	m.replay = &replay{part: shared, sums: &m.timeline.sums, timeline: m.timeline, list: m.rowList}
+	m.timeline.past, m.timeline.replay = m.past, m.replay
+	m.trouble = &troubleReader{part: shared, past: m.past, replay: m.replay}
+	m.audit = &auditReader{part: shared, options: o}
+	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""
+	m.exporter = &exporter{part: shared, options: o, tmux: tmux, audit: m.audit, list: m.rowList}
 }
 
 // boardKeys are the keys of this board: the person's own, and in the demo a hint for the one
@@ -86,25 +107,24 @@ func newModel(o Options) *model {
 
 			OnlyPast: o.Feed == nil,
 		},
-		options:   o,
-		handlers:  handlers(),
-		feeds:     newFeeds(o),
-		joiner:    terminal.KeyJoiner{Remote: env.Remote()},
-		filtering: filterLine{input: dialog.NewInput()},
-		w:         o.Width,
-		h:         o.Height,
-		line:      typedLine{input: dialog.NewInput()},
+		options:  o,
+		handlers: handlers(),
+		feeds:    newFeeds(o),
+		joiner:   terminal.KeyJoiner{Remote: env.Remote()},
+		w:        o.Width,
+		h:        o.Height,
+		line:     typedLine{input: dialog.NewInput()},
 
 		scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
-		tmux:   env.Get("TMUX") != "",
 	}
-	pastReader{m}.askIn(context.Background())
+	m.addParts()
+	m.past.askIn(context.Background())
 	var op dialog.Operator
 	if o.Operator != nil {
 		op = presentOperator{o.Operator, m.feeds}
 	}
 	m.acting = dialog.New(&m.Scene, m, m.feeds.latest(), op)
-	m.keys, m.replay.model = keys.NewMap(m.Keys), m
+	m.keys = keys.NewMap(m.Keys)
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())
 	m.Title = cmp.Or(m.Title, screen.NoTitle)
 	m.Rows.Filter.Find = m.rowOf
@@ -129,6 +149,7 @@ func (m *model) receive() {
 		return
 	}
 	if !m.replay.follows() {
+		m.Scene.Arrange(m.w, m.h)
 		return
 	}
 	first := m.State == nil
@@ -139,7 +160,7 @@ func (m *model) receive() {
 		m.replay.anew = false
 		m.replay.regain()
 	} else {
-		m.follow()
+		m.rowList.follow()
 	}
 	if changed || first {
 		m.Locks.SetKeys(m.Rows.Handles)
@@ -147,26 +168,6 @@ func (m *model) receive() {
 	}
 	m.replay.reach()
 	m.Scene.Arrange(m.w, m.h)
-}
-
-// follow keeps the cursor on a row that went and came back under another handle, and
-// says when it is gone.
-func (m *model) follow() {
-	h, ok := m.Locks.Selected()
-	if !ok || m.cursorRow == (sources.Ref{}) {
-		return
-	}
-	if row, _ := m.Rows.At(h); row != nil && row.Ref == m.cursorRow {
-		return
-	}
-	if now, ok := m.find(m.cursorRow); ok {
-		m.Locks.Replace(h, now)
-		return
-	}
-	if m.Locks.Moved() {
-		m.Say(paint.Clean(m.cursorRow.Name) + " does not exist any more")
-	}
-	m.cursorRow = sources.Ref{}
 }
 
 // find returns the handle of a row by its identity.
@@ -233,7 +234,7 @@ func (m *model) subject() sources.Ref {
 	if ref, ok := m.acting.Target(); ok {
 		return ref
 	}
-	return m.cursorRow
+	return m.rowList.cursorRow
 }
 
 // welcomeTime is how long the welcome of the demo stands at the most: any message replaces it.

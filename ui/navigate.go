@@ -3,9 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/sources"
 	"coordtop/ui/keys"
-	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 )
 
@@ -68,7 +66,7 @@ func (m *model) pickEvent() bool {
 		return false
 	}
 	m.EventList.Move(0) // the event is chosen now: the cursor stays on it
-	return m.pickRow(e.Ref)
+	return m.rowList.pickRow(e.Ref)
 }
 
 // pickAuditEntry does the same for the row of the action under the cursor.
@@ -79,21 +77,7 @@ func (m *model) pickAuditEntry() bool {
 		return false
 	}
 	m.AuditList.Move(0)
-	return m.pickRow(p.Ref)
-}
-
-// pickRow moves the cursor of the list to a row, or says why it cannot.
-func (m *model) pickRow(ref sources.Ref) bool {
-	h, ok := m.find(ref)
-	switch {
-	case !ok:
-		m.Say(paint.Clean(ref.Name) + " does not exist any more")
-		return false
-	case !m.Rows.InList(h):
-		m.Say("the list does not show " + paint.Clean(ref.Name) + ": " + m.Keys.KeyIn(keys.InLocks, keys.Clear) + " clears the filter")
-		return false
-	}
-	return m.Locks.Select(h)
+	return m.rowList.pickRow(p.Ref)
 }
 
 // moveStrips lets the strips reach the time, and reports whether that moves them.
@@ -122,12 +106,12 @@ func (m *model) point(msg tea.MouseMsg) {
 		for range wheelRows {
 			m.move(i)
 		}
-		m.holdOrder(i)
+		m.rowList.holdOrder(i)
 	case tea.MouseClickMsg:
 		at := mouse.Y - m.Layout.RowsAt()
 		if visible := m.Locks.Visible(); m.keyContext() == keys.InLocks && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
 			m.Locks.Select(visible[at])
-			m.holdOrder(keys.Up)
+			m.rowList.holdOrder(keys.Up)
 		}
 	}
 }

@@ -49,15 +49,6 @@ type jump struct {
 	refs []sources.Ref
 }
 
-// asked is what the board wants of the recording.
-type asked struct {
-	read    func(pastMsg) pastMsg // nil: there is no recording
-	context context.Context       // of what is read; nil: there is no recording
-	running bool
-	rest    time.Time // after a failure nothing is asked until then
-	jump    *jump     // nil: no change is looked for
-}
-
 const (
 	restAfter = 5 * time.Second // after the recording could not be read
 	keptPasts = 2000            // of how many rows what was read is kept
@@ -120,48 +111,58 @@ func (msg pastMsg) read(ctx context.Context, h history.Reader) pastMsg {
 	return msg
 }
 
-// pastReader is the model as it reads a recording.
-type pastReader struct{ *model }
+// pastReader reads of the recording what the screen shows and memory has not.
+type pastReader struct {
+	part
+	history history.Reader              // nil: there is no recording
+	sums    *laneTotals                 // of the Timeline
+	arrived func(jump, []history.Event) // takes the change that was looked for
+	read    func(pastMsg) pastMsg       // nil: there is no recording
+	context context.Context             // of what is read; nil: there is no recording
+	running bool
+	rest    time.Time // after a failure nothing is asked until then
+	jump    *jump     // nil: no change is looked for
+}
 
 // askIn has the recording asked in a context.
-func (m pastReader) askIn(ctx context.Context) {
-	if h := m.options.History; h != nil {
-		m.Time.Reads, m.asked.context = true, ctx
-		m.asked.read = func(msg pastMsg) pastMsg { return msg.read(ctx, h) }
+func (r *pastReader) askIn(ctx context.Context) {
+	if h := r.history; h != nil {
+		r.scene.Time.Reads, r.context = true, ctx
+		r.read = func(msg pastMsg) pastMsg { return msg.read(ctx, h) }
 	}
 }
 
 // readPast is the command that reads what the screen shows and nobody has read yet; nil: that is nothing.
-func (m pastReader) readPast() tea.Cmd {
-	if m.asked.read == nil || m.asked.running || m.State == nil || m.Clock.Before(m.asked.rest) {
+func (r *pastReader) readPast() tea.Cmd {
+	if r.read == nil || r.running || r.scene.State == nil || r.scene.Clock.Before(r.rest) {
 		return nil
 	}
-	msg := pastMsg{now: m.State.At, jump: m.asked.jump}
-	if m.Shown == screen.Timeline {
-		msg.marksOf = m.unreadMarks()
+	msg := pastMsg{now: r.scene.State.At, jump: r.jump}
+	if r.scene.Shown == screen.Timeline {
+		msg.marksOf = r.unreadMarks()
 	} else {
-		msg.step = screen.StripWindow(&m.Scene).Step
+		msg.step = screen.StripWindow(r.scene).Step
 	}
-	msg.refs, msg.span = m.unreadLanes()
-	if m.Shown == screen.Timeline && (m.laneTotals.wanted || m.recordedDue()) && !m.Time.Summing {
-		msg.totalsOf = m.laneTotals.window
+	msg.refs, msg.span = r.unreadLanes()
+	if r.scene.Shown == screen.Timeline && (r.sums.wanted || r.recordedDue()) && !r.scene.Time.Summing {
+		msg.totalsOf = r.sums.window
 	}
 	if msg.jump == nil && msg.marksOf == (history.Span{}) && len(msg.refs) == 0 && msg.totalsOf.Columns == 0 {
 		return nil
 	}
-	m.asked.running = true
-	read := m.asked.read
+	r.running = true
+	read := r.read
 	return func() tea.Msg { return read(msg) }
 }
 
 // shownLanes are the rows of which the screen shows lanes.
-func (m pastReader) shownLanes() []rows.Handle {
-	switch h, ok := m.Locks.Selected(); {
-	case m.Shown == screen.Timeline:
-		return m.Time.Lanes.Visible()
-	case m.Shown == screen.Locks && screen.StripWindow(&m.Scene).Columns > 0:
-		return m.Locks.Visible()
-	case m.Shown == screen.Detail && ok:
+func (r *pastReader) shownLanes() []rows.Handle {
+	switch h, ok := r.scene.Locks.Selected(); {
+	case r.scene.Shown == screen.Timeline:
+		return r.scene.Time.Lanes.Visible()
+	case r.scene.Shown == screen.Locks && screen.StripWindow(r.scene).Columns > 0:
+		return r.scene.Locks.Visible()
+	case r.scene.Shown == screen.Detail && ok:
 		return []rows.Handle{h}
 	}
 	return nil
@@ -171,13 +172,13 @@ func (m pastReader) shownLanes() []rows.Handle {
 const nearSpans = 10 * time.Second
 
 // unreadLanes are those of the lanes in sight of which the same must be read.
-func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
-	for _, h := range m.shownLanes() {
-		row, _ := m.Rows.At(h)
+func (r *pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
+	for _, h := range r.shownLanes() {
+		row, _ := r.scene.Rows.At(h)
 		if row == nil {
 			continue
 		}
-		want, ok := m.unread(row)
+		want, ok := r.unread(row)
 		switch {
 		case !ok:
 			continue
@@ -193,17 +194,17 @@ func (m pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
 }
 
 // unread is what of a row must be read for the window: only what enters, and half a window more.
-func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
-	known := row.RecordedSince(m.State)
+func (r *pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
+	known := row.RecordedSince(r.scene.State)
 	if rows.HandleOf(row).Recorded() {
 		known = time.Time{}
 	}
-	from, to, wanted := m.wanted()
-	p := m.Time.Past[row.Ref]
+	from, to, wanted := r.wanted()
+	p := r.scene.Time.Past[row.Ref]
 	switch {
 	case !known.IsZero() && !from.Before(known):
 		return wanted, false
-	case p == nil || to.Before(p.Span.From) || from.After(p.Span.To), m.Shown == screen.Locks && p.Step < screen.StripWindow(&m.Scene).Step && len(p.Terms) > fewTerms:
+	case p == nil || to.Before(p.Span.From) || from.After(p.Span.To), r.scene.Shown == screen.Locks && p.Step < screen.StripWindow(r.scene).Step && len(p.Terms) > fewTerms:
 		return wanted, true
 	case from.Before(p.Span.From) && !p.Whole():
 		return history.Span{From: wanted.From, To: p.Span.From}, true
@@ -214,125 +215,125 @@ func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 }
 
 // wanted is what must be known for the window, and what is read where that is not.
-func (m pastReader) wanted() (from, to time.Time, span history.Span) {
-	win := screen.TimeWindow(&m.Scene)
-	if m.Shown == screen.Locks {
-		win = screen.StripWindow(&m.Scene)
+func (r *pastReader) wanted() (from, to time.Time, span history.Span) {
+	win := screen.TimeWindow(r.scene)
+	if r.scene.Shown == screen.Locks {
+		win = screen.StripWindow(r.scene)
 	}
 	from, to = win.Start, win.End()
 	more := win.Span() / 2
-	if m.Shown == screen.Detail {
-		from, to, more = m.Now.Add(-2*screen.UsualSpan), m.Now, screen.UsualSpan // its columns are rounded up
-	} else if m.Time.Step == 0 || m.Shown == screen.Locks { // how much is shown depends on how much is known
-		from = sources.Earlier(from, m.Now.Add(-screen.UsualSpan))
+	if r.scene.Shown == screen.Detail {
+		from, to, more = r.scene.Now.Add(-2*screen.UsualSpan), r.scene.Now, screen.UsualSpan // its columns are rounded up
+	} else if r.scene.Time.Step == 0 || r.scene.Shown == screen.Locks { // how much is shown depends on how much is known
+		from = sources.Earlier(from, r.scene.Now.Add(-screen.UsualSpan))
 	}
-	return from, to, history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), m.State.At)}
+	return from, to, history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), r.scene.State.At)}
 }
 
 // unreadMarks is the span whose marks must be read; zero: they are known.
-func (m pastReader) unreadMarks() history.Span {
-	from, to, span := m.wanted()
-	kept := m.Events.Kept(m.Started, m.Now)
+func (r *pastReader) unreadMarks() history.Span {
+	from, to, span := r.wanted()
+	kept := r.scene.Events.Kept(r.scene.Started, r.scene.Now)
 	span.To = sources.Earlier(span.To, kept)
 	to = sources.Earlier(to, span.To)
-	if of := m.Time.MarksOf; !from.Before(kept) || !of.From.After(from) && !of.To.Before(to) {
+	if of := r.scene.Time.MarksOf; !from.Before(kept) || !of.From.After(from) && !of.To.Before(to) {
 		return history.Span{}
 	}
 	return span
 }
 
 // havePast takes what was read.
-func (m pastReader) havePast(msg pastMsg) {
-	m.asked.running = false
-	if msg.jump == m.asked.jump {
-		m.asked.jump = nil
+func (r *pastReader) havePast(msg pastMsg) {
+	r.running = false
+	if msg.jump == r.jump {
+		r.jump = nil
 	}
 	if msg.err != nil {
-		m.asked.rest = m.Clock.Add(restAfter)
-		if text := paint.Clean(msg.err.Error()); text != m.Time.ReadError {
-			m.Time.ReadError = text
-			m.Say("the recording cannot be read: " + text)
+		r.rest = r.scene.Clock.Add(restAfter)
+		if text := paint.Clean(msg.err.Error()); text != r.scene.Time.ReadError {
+			r.scene.Time.ReadError = text
+			r.host.Say("the recording cannot be read: " + text)
 		}
 		return
 	}
-	m.Time.ReadError = ""
-	m.haveLanes(msg)
+	r.scene.Time.ReadError = ""
+	r.haveLanes(msg)
 	if msg.marksOf != (history.Span{}) {
-		m.Time.MarksOf, m.Time.Runs, m.Time.Marks = msg.marksOf, msg.runs, nil
+		r.scene.Time.MarksOf, r.scene.Time.Runs, r.scene.Time.Marks = msg.marksOf, msg.runs, nil
 		for i := range msg.marks {
-			m.Time.Marks = append(m.Time.Marks, msg.marks[i].Event)
+			r.scene.Time.Marks = append(r.scene.Time.Marks, msg.marks[i].Event)
 		}
 	}
-	if j := msg.jump; j != nil && j.at.Equal(m.Time.At) {
-		timelineScreen(m).land(*j, msg.change)
+	if j := msg.jump; j != nil && j.at.Equal(r.scene.Time.At) {
+		r.arrived(*j, msg.change)
 	}
 }
 
 // haveLanes takes the lanes that were read, and the sums of the others.
-func (m pastReader) haveLanes(msg pastMsg) {
-	if m.Time.Past == nil || len(m.Time.Past) > keptPasts {
-		m.Time.Past = map[sources.Ref]*screen.Past{}
+func (r *pastReader) haveLanes(msg pastMsg) {
+	if r.scene.Time.Past == nil || len(r.scene.Time.Past) > keptPasts {
+		r.scene.Time.Past = map[sources.Ref]*screen.Past{}
 	}
-	from, to, _ := m.wanted()
+	from, to, _ := r.wanted()
 	kept := from.Add(-2 * to.Sub(from))
-	m.laneTotals.at, m.laneTotals.work = time.Time{}, nil
+	r.sums.at, r.sums.work = time.Time{}, nil
 	if msg.totalsOf.Columns > 0 {
-		s := &m.laneTotals
-		s.totals, s.totalsOf, s.totalsAt = make(map[sources.Ref]history.Total, len(msg.totals)), msg.totalsOf, m.Clock
+		s := r.sums
+		s.totals, s.totalsOf, s.totalsAt = make(map[sources.Ref]history.Total, len(msg.totals)), msg.totalsOf, r.scene.Clock
 		for _, t := range msg.totals {
 			s.totals[t.Ref] = t
 		}
-		m.listRecorded(msg.totals, sources.Earlier(msg.totalsOf.End(), msg.now).Sub(msg.totalsOf.Start))
+		r.listRecorded(msg.totals, sources.Earlier(msg.totalsOf.End(), msg.now).Sub(msg.totalsOf.Start))
 	}
 	for _, l := range msg.lanes {
-		p := m.Time.Past[l.Ref]
+		p := r.scene.Time.Past[l.Ref]
 		if p == nil || p.Step < msg.step && len(p.Terms) > fewTerms {
 			p = &screen.Past{}
-			m.Time.Past[l.Ref] = p
+			r.scene.Time.Past[l.Ref] = p
 		}
 		p.Step = max(p.Step, msg.step)
 		p.Add(msg.span, l)
 		p.Forget(kept)
-		if since := p.ObservedFrom(m.Now.Add(-screen.UsualSpan)); !since.IsZero() && (m.Time.Since.IsZero() || since.Before(m.Time.Since)) {
-			m.Time.Since = since
+		if since := p.ObservedFrom(r.scene.Now.Add(-screen.UsualSpan)); !since.IsZero() && (r.scene.Time.Since.IsZero() || since.Before(r.scene.Time.Since)) {
+			r.scene.Time.Since = since
 		}
 	}
 }
 
 // joinLanes joins what was read to the rows as they are now: to those whose lanes are shown, or summed up.
-func (m pastReader) joinLanes() {
-	if m.Shown != screen.Timeline {
-		for _, h := range m.shownLanes() {
-			if row, _ := m.Rows.At(h); row != nil {
-				screen.JoinPast(&m.Scene, row)
+func (r *pastReader) joinLanes() {
+	if r.scene.Shown != screen.Timeline {
+		for _, h := range r.shownLanes() {
+			if row, _ := r.scene.Rows.At(h); row != nil {
+				screen.JoinPast(r.scene, row)
 			}
 		}
 		return
 	}
-	maps.DeleteFunc(m.Time.Past, func(_ sources.Ref, p *screen.Past) bool { return p.Step > 0 })
-	for ref := range m.Time.Past {
-		row := m.feeds.shown().Row(m.State, ref)
+	maps.DeleteFunc(r.scene.Time.Past, func(_ sources.Ref, p *screen.Past) bool { return p.Step > 0 })
+	for ref := range r.scene.Time.Past {
+		row := r.feeds.shown().Row(r.scene.State, ref)
 		if row == nil {
-			row = m.Rows.RecordedRow(ref)
+			row = r.scene.Rows.RecordedRow(ref)
 		}
 		if row != nil {
-			screen.JoinPast(&m.Scene, row)
+			screen.JoinPast(r.scene, row)
 		}
 	}
 }
 
 // lookFor has a change looked for in the recording, and reports whether there is one to look in.
-func (m pastReader) lookFor(from time.Time, step int, any bool, handles []rows.Handle) bool {
-	if m.asked.read == nil {
+func (r *pastReader) lookFor(from time.Time, step int, any bool, handles []rows.Handle) bool {
+	if r.read == nil {
 		return false
 	}
-	j := &jump{at: m.Time.At, from: from, step: step, any: any}
+	j := &jump{at: r.scene.Time.At, from: from, step: step, any: any}
 	for _, h := range handles {
-		if row, _ := m.Rows.At(h); row != nil {
+		if row, _ := r.scene.Rows.At(h); row != nil {
 			j.refs = append(j.refs, row.Ref)
 		}
 	}
-	m.asked.jump = j
-	m.Say("looking for it in the recording")
+	r.jump = j
+	r.host.Say("looking for it in the recording")
 	return true
 }

@@ -126,7 +126,7 @@ func (d *driver) lane(t *testing.T, name string) string {
 func TestTheTimelineShowsWhatWasRecordedBeforeMemoryBegins(t *testing.T) {
 	t.Parallel()
 	d, r := recorded()
-	if len(r.asked) != 1 || d.asked.running {
+	if len(r.asked) != 1 || d.past.running {
 		t.Fatalf("asked for %v", r.asked)
 	}
 	lane := d.lane(t, "a")

@@ -18,20 +18,20 @@ const (
 )
 
 // recordedDue reports whether the recording is to be asked anew which of its primitives have no row.
-func (m pastReader) recordedDue() bool {
-	s, win := &m.laneTotals, m.laneTotals.window
+func (r *pastReader) recordedDue() bool {
+	s, win := r.sums, r.sums.window
 	of := s.totalsOf
 	return win.Columns > 0 && (s.totals == nil || of.Step != win.Step || of.Columns != win.Columns ||
-		!m.Time.End.IsZero() && win.Start.Sub(of.Start).Abs() > 4*win.Step || m.Clock.Sub(s.totalsAt) >= recordedEvery)
+		!r.scene.Time.End.IsZero() && win.Start.Sub(of.Start).Abs() > 4*win.Step || r.scene.Clock.Sub(s.totalsAt) >= recordedEvery)
 }
 
 // listRecorded makes lanes of the primitives that somebody owned in a span, and that have no row. Of
 // semaphores only a row knows the count.
-func (m pastReader) listRecorded(totals []history.Total, span time.Duration) {
+func (r *pastReader) listRecorded(totals []history.Total, span time.Duration) {
 	var found []history.Total
 	for _, t := range totals {
-		watched := slices.ContainsFunc(m.State.Sources, func(s sources.SourceStatus) bool { return s.Name == t.Ref.Source })
-		if watched && t.Kind != sources.KindSemaphore && (t.Changes > 0 || t.Nobody.Min+t.Before+t.Unseen < span) && m.feeds.shown().Row(m.State, t.Ref) == nil {
+		watched := slices.ContainsFunc(r.scene.State.Sources, func(s sources.SourceStatus) bool { return s.Name == t.Ref.Source })
+		if watched && t.Kind != sources.KindSemaphore && (t.Changes > 0 || t.Nobody.Min+t.Before+t.Unseen < span) && r.feeds.shown().Row(r.scene.State, t.Ref) == nil {
 			found = append(found, t)
 		}
 	}
@@ -42,25 +42,25 @@ func (m pastReader) listRecorded(totals []history.Total, span time.Duration) {
 	slices.SortFunc(found, func(a, b history.Total) int {
 		return cmp.Or(strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Source, b.Ref.Source), strings.Compare(a.Ref.Space, b.Ref.Space))
 	})
-	m.laneTotals.recorded = nil
-	m.Rows.BeginRecorded()
+	r.sums.recorded = nil
+	r.scene.Rows.BeginRecorded()
 	for _, t := range found {
-		m.laneTotals.recorded = append(m.laneTotals.recorded, m.Rows.AddRecorded(t.Ref, t.Kind))
+		r.sums.recorded = append(r.sums.recorded, r.scene.Rows.AddRecorded(t.Ref, t.Kind))
 	}
 }
 
 // recordedLanes are the lanes of what the recording alone knows that pass the filter.
-func (m timelineScreen) recordedLanes() []rows.Handle {
-	if len(m.laneTotals.recorded) == 0 {
+func (t *timelinePart) recordedLanes() []rows.Handle {
+	if len(t.sums.recorded) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.laneTotals.recorded), func(h rows.Handle) bool {
-		row, _ := m.Rows.At(h)
-		return row == nil || m.feeds.shown().Row(m.State, row.Ref) != nil || !m.Rows.ListsRecorded(h)
+	return slices.DeleteFunc(slices.Clone(t.sums.recorded), func(h rows.Handle) bool {
+		row, _ := t.scene.Rows.At(h)
+		return row == nil || t.feeds.shown().Row(t.scene.State, row.Ref) != nil || !t.scene.Rows.ListsRecorded(h)
 	})
 }
 
 // lanes are the rows of the list, and behind them what the recording alone knows.
-func (m timelineScreen) lanes() []rows.Handle {
-	return slices.Concat(m.Rows.Handles, m.recordedLanes())
+func (t *timelinePart) lanes() []rows.Handle {
+	return slices.Concat(t.scene.Rows.Handles, t.recordedLanes())
 }

@@ -38,7 +38,7 @@ func TestWhatOnlyTheRecordingKnowsHasALane(t *testing.T) {
 		r.totals = append(r.totals, history.Total{Ref: ref(fmt.Sprintf("once-%03d", i)), Kind: job.Kind, Sum: lane.Sum{Changes: 1}})
 	}
 	look := func() {
-		d.laneTotals.totals = nil // else a minute goes by before it asks again
+		d.timeline.sums.totals = nil // else a minute goes by before it asks again
 		d.answer(d.send(terminal.SecondMsg{}))
 	}
 	look()
@@ -66,7 +66,7 @@ func TestWhatOnlyTheRecordingKnowsHasALane(t *testing.T) {
 	p := uitest.Led("job", "worker-2", noon())
 	d.feed.Set(uitest.State(d.Now, uitest.Led("a", "host-b", noon()), p))
 	look()
-	if h, _ := d.find(job.Ref); !d.Rows.InList(h) || len(timelineScreen{d.model}.recordedLanes()) != 0 {
+	if h, _ := d.find(job.Ref); !d.Rows.InList(h) || len(d.timeline.recordedLanes()) != 0 {
 		t.Errorf("with a row it still has the lane of the recording:\n%s", d.text())
 	}
 }

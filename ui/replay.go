@@ -120,7 +120,11 @@ func (o presentOperator) Arm(source, typed string) error {
 
 // replay brings the board to the past and back.
 type replay struct {
-	*model
+	part
+	sums     *laneTotals
+	timeline *timelinePart
+	list     *rowList
+
 	present liveView    // while the past is shown
 	anew    bool        // the rows are others than before
 	cuts    uint64      // of the Player, whose rows and events are shown
@@ -135,71 +139,71 @@ type liveView struct {
 }
 
 // goBack shows the state as it was at an instant that is typed.
-func (m *replay) goBack(text string) {
-	if m.Shown == screen.Timeline || m.feeds.player == nil {
-		timelineScreen{m.model}.goToTime(text)
+func (r *replay) goBack(text string) {
+	if r.scene.Shown == screen.Timeline || r.feeds.player == nil {
+		r.timeline.goToTime(text)
 		return
 	}
-	if t, ok := m.instant(text); ok && m.feeds.live != nil && t.Equal(m.Clock) {
-		m.toNow()
+	if t, ok := r.instant(text); ok && r.feeds.live != nil && t.Equal(r.scene.Clock) {
+		r.toNow()
 	} else if ok {
-		m.travel(t)
+		r.travel(t)
 	}
 }
 
 // instant reads a time that is typed. Of one that cannot be gone to it says why.
-func (m *replay) instant(text string) (t time.Time, ok bool) {
-	now := m.Clock
-	if m.feeds.live == nil { // its today is the day that is shown
-		y, month, day := m.Now.Date()
-		now = sources.Earlier(now, time.Date(y, month, day+1, 0, 0, 0, -1, m.Now.Location()))
+func (r *replay) instant(text string) (t time.Time, ok bool) {
+	now := r.scene.Clock
+	if r.feeds.live == nil { // its today is the day that is shown
+		y, month, day := r.scene.Now.Date()
+		now = sources.Earlier(now, time.Date(y, month, day+1, 0, 0, 0, -1, r.scene.Now.Location()))
 	}
-	switch t, ok = format.ParseInstant(text, now, m.Now); {
+	switch t, ok = format.ParseInstant(text, now, r.scene.Now); {
 	case !ok:
-		m.Say("no time: " + paint.Clean(text) + "; write " + format.InstantForms)
-	case m.feeds.live != nil && t.After(m.Clock):
-		m.Say(paint.Clean(text) + " is still to come")
+		r.host.Say("no time: " + paint.Clean(text) + "; write " + format.InstantForms)
+	case r.feeds.live != nil && t.After(r.scene.Clock):
+		r.host.Say(paint.Clean(text) + " is still to come")
 		return t, false
 	}
 	return t, ok
 }
 
 // travel shows the state of all screens as it was at an instant.
-func (m *replay) travel(t time.Time) {
-	f := m.feeds
+func (r *replay) travel(t time.Time) {
+	f := r.feeds
 	if f.player == nil {
-		m.Say("nothing is recorded here, so all screens but the Timeline show now only")
+		r.host.Say("nothing is recorded here, so all screens but the Timeline show now only")
 		return
 	}
 	if !f.past.Load() {
-		m.present = liveView{m.Events, m.Started}
+		r.present = liveView{r.scene.Events, r.scene.Started}
 		f.past.Store(true)
-		m.Paused, m.cuts = time.Time{}, 0
+		r.scene.Paused, r.cuts = time.Time{}, 0
 		f.player.Play(false)
 	}
-	m.Message = "" // such as where a replay begins, or the welcome of the demo, which offers an action
-	m.Time.End, m.Time.At = time.Time{}, time.Time{}
+	r.scene.Message = "" // such as where a replay begins, or the welcome of the demo, which offers an action
+	r.scene.Time.End, r.scene.Time.At = time.Time{}, time.Time{}
 	f.player.Seek(t)
-	m.second()
+	r.host.second()
 }
 
 // toNow shows the present again.
-func (m *replay) toNow() {
-	switch f := m.feeds; {
+func (r *replay) toNow() {
+	switch f := r.feeds; {
 	case !f.past.Load():
-		m.Say("this is now")
+		r.host.Say("this is now")
 	case f.live == nil:
-		m.travel(m.Clock.AddDate(100, 0, 0)) // later than any clock was
-		m.Say("this is the end of the recording: there is no present to go to")
+		r.travel(r.scene.Clock.AddDate(100, 0, 0)) // later than any clock was
+		r.host.Say("this is the end of the recording: there is no present to go to")
 	default:
 		f.player.Play(false)
 		f.past.Store(false)
-		m.forgetStates()
-		m.Events, m.Started, m.Replay = m.present.events, m.present.started, nil
-		m.present = liveView{}
-		m.Say("this is now again")
-		m.Time.End, m.Time.At = time.Time{}, time.Time{}
-		m.second()
+		r.forgetStates()
+		r.scene.Events, r.scene.Started, r.scene.Replay = r.present.events, r.present.started, nil
+		r.present = liveView{}
+		r.host.Say("this is now again")
+		r.scene.Time.End, r.scene.Time.At = time.Time{}, time.Time{}
+		r.host.second()
 	}
 }
 
@@ -208,36 +212,35 @@ func (f *feeds) replaying() bool { return f.past.Load() }
 
 // follows brings the board to where the replay is, and reports whether there is something to
 // show.
-func (m *replay) follows() bool {
-	if !m.feeds.replaying() {
+func (r *replay) follows() bool {
+	if !r.feeds.replaying() {
 		return true
 	}
-	at := m.feeds.player.Position()
-	if at.Run == 0 && !at.Moving && at.Err != nil && m.feeds.live != nil {
-		m.toNow()
-		m.Say("cannot go back: " + paint.Clean(at.Err.Error()))
+	at := r.feeds.player.Position()
+	if at.Run == 0 && !at.Moving && at.Err != nil && r.feeds.live != nil {
+		r.toNow()
+		r.host.Say("cannot go back: " + paint.Clean(at.Err.Error()))
 		return true
 	}
-	m.Replay = &at
-	if at.Run == 0 && m.State != nil { // it has read nothing yet
-		m.Scene.Arrange(m.w, m.h)
+	r.scene.Replay = &at
+	if at.Run == 0 && r.scene.State != nil { // it has read nothing yet
 		return false
 	}
-	if at.Cuts != m.cuts {
-		m.cuts, m.Started = at.Cuts, zoned(m.utc, at.Began)
-		m.forgetStates()
+	if at.Cuts != r.cuts {
+		r.cuts, r.scene.Started = at.Cuts, at.Began.In(r.scene.Now.Location())
+		r.forgetStates()
 	}
 	return true
 }
 
 // forgetStates forgets what was kept of states from which the next one does not follow.
-func (m *replay) forgetStates() {
-	m.Events, m.EventList = rows.Log{}, cursor.List[uint64]{}
-	m.Time.Past, m.Time.Since, m.Time.MarksOf, m.Time.Marks = nil, time.Time{}, history.Span{}, nil
-	m.laneTotals = laneTotals{}
-	m.Rows.Reset()
-	m.anew = true
-	m.Scene.Forget()
+func (r *replay) forgetStates() {
+	r.scene.Events, r.scene.EventList = rows.Log{}, cursor.List[uint64]{}
+	r.scene.Time.Past, r.scene.Time.Since, r.scene.Time.MarksOf, r.scene.Time.Marks = nil, time.Time{}, history.Span{}, nil
+	*r.sums = laneTotals{}
+	r.scene.Rows.Reset()
+	r.anew = true
+	r.scene.Forget()
 }
 
 // replayed is a handler of what only a recording can do.
@@ -269,15 +272,15 @@ func replayHandlers() map[keys.Intent]handler {
 }
 
 // refused says why nothing is done in the past, and reports whether the intent asks for that.
-func (m *replay) refused(i keys.Intent) bool {
-	if !m.feeds.replaying() || !i.Acts() {
+func (r *replay) refused(i keys.Intent) bool {
+	if !r.feeds.replaying() || !i.Acts() {
 		return false
 	}
 	text := ErrPast.Error()
-	if m.feeds.live != nil {
-		text += "; " + m.Keys.KeyOf(keys.Present) + " goes back to now"
+	if r.feeds.live != nil {
+		text += "; " + r.scene.Keys.KeyOf(keys.Present) + " goes back to now"
 	}
-	m.Say(paint.Clean(text))
+	r.host.Say(paint.Clean(text))
 	return true
 }
 
@@ -290,33 +293,33 @@ func (f *feeds) latest() dialog.Latest {
 }
 
 // reach puts the cursor on the row that is wanted, once the instant is reached.
-func (m *replay) reach() {
-	ref := m.wanted
-	if ref == (sources.Ref{}) || !m.feeds.replaying() || m.feeds.player.Position().Moving {
+func (r *replay) reach() {
+	ref := r.wanted
+	if ref == (sources.Ref{}) || !r.feeds.replaying() || r.feeds.player.Position().Moving {
 		return
 	}
-	m.wanted = sources.Ref{}
-	if h, ok := m.find(ref); ok {
-		m.Locks.Select(h)
+	r.wanted = sources.Ref{}
+	if h, ok := r.host.find(ref); ok {
+		r.scene.Locks.Select(h)
 	} else {
-		m.Say(paint.Clean(ref.Name) + " is not known at this time")
+		r.host.Say(paint.Clean(ref.Name) + " is not known at this time")
 	}
 }
 
 // regain puts the cursor on the row that the person chose last, in a list of others: their handles
 // mean nothing there.
-func (m *replay) regain() {
-	old := m.Locks
-	m.Locks = cursor.List[rows.Handle]{}
-	m.Locks.SetHeight(old.Height())
-	m.Locks.SetKeys(m.Rows.Handles)
+func (r *replay) regain() {
+	old := r.scene.Locks
+	r.scene.Locks = cursor.List[rows.Handle]{}
+	r.scene.Locks.SetHeight(old.Height())
+	r.scene.Locks.SetKeys(r.scene.Rows.Handles)
 	if old.Moved() {
-		m.chosen = m.cursorRow
+		r.chosen = r.list.cursorRow
 	}
-	if h, ok := m.find(m.chosen); ok {
-		m.Locks.Select(h)
-	} else if old.Moved() && m.chosen != (sources.Ref{}) {
-		m.Say(paint.Clean(m.chosen.Name) + " is not known at this time")
-		m.cursorRow = sources.Ref{}
+	if h, ok := r.host.find(r.chosen); ok {
+		r.scene.Locks.Select(h)
+	} else if old.Moved() && r.chosen != (sources.Ref{}) {
+		r.host.Say(paint.Clean(r.chosen.Name) + " is not known at this time")
+		r.list.cursorRow = sources.Ref{}
 	}
 }

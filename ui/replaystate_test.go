@@ -19,22 +19,22 @@ func TestTheCursorComesBackToItsRowFromATimeWithoutIt(t *testing.T) {
 		a, b, c := three()
 		d := drive(newTestFeed(uitest.State(at(2*time.Hour), a, b, c)), Options{Player: p, Width: 120, Height: 30})
 		d.press("j")
-		chosen := d.cursorRow
+		chosen := d.rowList.cursorRow
 		d.goes("at 00:05")
 		d.shows(t, chosen.Name+" is not known at this time")
 		d.goes("at 00:10")
 		d.press("0")
-		if d.cursorRow != chosen {
-			t.Errorf("the cursor comes back to %v, not %v", d.cursorRow, chosen)
+		if d.rowList.cursorRow != chosen {
+			t.Errorf("the cursor comes back to %v, not %v", d.rowList.cursorRow, chosen)
 		}
 		d.goes("at 00:05")
 		d.press("j")
 		d.goes("at 00:06")
-		chosen = d.cursorRow
+		chosen = d.rowList.cursorRow
 		d.press("0")
 		d.goes("at 00:05")
-		if d.cursorRow != chosen {
-			t.Errorf("the cursor goes to %v, not to %v, which was chosen in the past", d.cursorRow, chosen)
+		if d.rowList.cursorRow != chosen {
+			t.Errorf("the cursor goes to %v, not to %v, which was chosen in the past", d.rowList.cursorRow, chosen)
 		}
 	})
 }

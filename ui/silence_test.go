@@ -35,12 +35,12 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 			t.Errorf("%d sources are silent, severity %d, the header's %d; want %d", n, worst, screen.WorstSeverity(&d.Scene), want)
 		}
 		st := string(d.Theme.Severity(want))
-		if n := strings.Count(d.frame.Content, st+"leases STALE"); n != 2 {
+		if n := strings.Count(d.drawn.frame.Content, st+"leases STALE"); n != 2 {
 			t.Errorf("the header and the banner have %d signs of severity %d", n, want)
 		}
 		d.press("o")
 		defer d.press("2")
-		if n := strings.Count(d.frame.Content, st+"STALE"); n != 1 {
+		if n := strings.Count(d.drawn.frame.Content, st+"STALE"); n != 1 {
 			t.Errorf("the table of sources has %d words of severity %d", n, want)
 		}
 	}

@@ -25,6 +25,15 @@ const (
 	troubleOfAll = 24 * time.Hour // of a long recording its end
 )
 
+// troubleReader looks what went wrong, for the Trouble screen.
+type troubleReader struct {
+	part
+	past    *pastReader // of the same recording
+	replay  *replay
+	at      time.Time // when it was looked what went wrong; zero: that is to be done
+	running bool
+}
+
 // troubleMsg brings what went wrong.
 type troubleMsg struct {
 	in    trouble.Input
@@ -35,17 +44,16 @@ type troubleMsg struct {
 	err   error
 }
 
-// readTrouble is the command that looks what went wrong, when it is time for that; nil: it is not.
-func (m *model) readTrouble() tea.Cmd {
-	r := &m.troubleRead
-	if m.Shown != screen.Trouble || m.asked.context == nil || m.State == nil {
+// read is the command that looks what went wrong, when it is time for that; nil: it is not.
+func (r *troubleReader) read() tea.Cmd {
+	if r.scene.Shown != screen.Trouble || r.past.context == nil || r.scene.State == nil {
 		return nil
 	}
-	if r.running || !r.at.IsZero() && (m.OnlyPast || m.Clock.Sub(r.at).Abs() < troubleEvery) {
+	if r.running || !r.at.IsZero() && (r.scene.OnlyPast || r.scene.Clock.Sub(r.at).Abs() < troubleEvery) {
 		return nil
 	}
-	r.running, r.at = true, m.Clock
-	h, ctx, all, now, clock, limits := m.options.History, m.asked.context, m.OnlyPast, m.Now, m.Clock, m.State.Thresholds
+	r.running, r.at = true, r.scene.Clock
+	h, ctx, all, now, clock, limits := r.past.history, r.past.context, r.scene.OnlyPast, r.scene.Now, r.scene.Clock, r.scene.State.Thresholds
 	return func() tea.Msg {
 		span := history.Span{From: now.Add(-troubleSpan), To: now}
 		if all {
@@ -113,10 +121,10 @@ func namesIn(ctx context.Context, h history.EventReader, lanes []history.Lane, r
 	return names, err
 }
 
-// haveTrouble takes what was found.
-func (m *model) haveTrouble(msg troubleMsg) {
-	s := &m.Trouble
-	m.troubleRead.running, s.Read, s.Error = false, true, ""
+// have takes what was found.
+func (r *troubleReader) have(msg troubleMsg) {
+	s := &r.scene.Trouble
+	r.running, s.Read, s.Error = false, true, ""
 	if msg.err != nil {
 		s.Error = paint.Clean(msg.err.Error())
 		return
@@ -126,9 +134,9 @@ func (m *model) haveTrouble(msg troubleMsg) {
 	s.List.SetKeys(s.Places())
 }
 
-// moveTrouble moves the cursor of the Trouble screen, over the heading between its two lists.
-func (m *model) moveTrouble(i keys.Intent) {
-	s := &m.Trouble
+// move moves the cursor of the Trouble screen, over the heading between its two lists.
+func (r *troubleReader) move(i keys.Intent) {
+	s := &r.scene.Trouble
 	was := s.List.Pos()
 	moveIn(&s.List, i)
 	for step := 1; s.Selected() == nil && s.SelectedRow() == nil && step >= -1; step -= 2 {
@@ -139,26 +147,26 @@ func (m *model) moveTrouble(i keys.Intent) {
 	}
 }
 
-// goToTrouble goes to when the trouble under the cursor began, or to the Timeline of the row under it.
-func (m *model) goToTrouble() {
-	t, row := m.Trouble.Selected(), m.Trouble.SelectedRow()
+// goTo goes to when the trouble under the cursor began, or to the Timeline of the row under it.
+func (r *troubleReader) goTo() {
+	t, row := r.scene.Trouble.Selected(), r.scene.Trouble.SelectedRow()
 	switch {
 	case t == nil && row == nil:
-	case m.feeds.player == nil:
-		m.Say("there is no recording to replay")
+	case r.feeds.player == nil:
+		r.host.Say("there is no recording to replay")
 	case t == nil:
-		m.goToRow(screen.Timeline, m.Trouble.Span.To, row.Ref)
+		r.goToRow(screen.Timeline, r.scene.Trouble.Span.To, row.Ref)
 	default:
-		m.goToRow(screen.Locks, begun(t), t.Refs...)
+		r.goToRow(screen.Locks, begun(t), t.Refs...)
 	}
 }
 
 // goToRow shows all screens as they were at an instant, with the cursor on the first of refs, if any.
-func (m *model) goToRow(on screen.View, at time.Time, refs ...sources.Ref) {
-	m.switchTo(on)
-	m.replay.travel(at)
+func (r *troubleReader) goToRow(on screen.View, at time.Time, refs ...sources.Ref) {
+	r.host.switchTo(on)
+	r.replay.travel(at)
 	if len(refs) > 0 {
-		m.replay.wanted = refs[0]
+		r.replay.wanted = refs[0]
 	}
 }
 

@@ -34,9 +34,9 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	arrives(at(5 * time.Minute))
 	m := board(Options{Player: p, History: reader, Width: 160, Height: 48, Trouble: true})
 	d := &driver{model: m}
-	m.troubleRead.at, m.troubleRead.running = time.Time{}, false // what the first Update asked for is lost here
-	read := m.readTrouble()
-	if read == nil || m.readTrouble() != nil {
+	m.trouble.at, m.trouble.running = time.Time{}, false // what the first Update asked for is lost here
+	read := m.trouble.read()
+	if read == nil || m.trouble.read() != nil {
 		t.Fatal("it is not read, or twice at a time")
 	}
 	m.draw()
@@ -50,7 +50,7 @@ func TestAReplayOpensOnWhatWentWrong(t *testing.T) {
 	} {
 		d.shows(t, want)
 	}
-	if m.readTrouble() != nil {
+	if m.trouble.read() != nil {
 		t.Error("a file is read again")
 	}
 	d.shows(t, " billing/cron                         5          2     2        0           8.8 s           7.0 s ")

@@ -25,26 +25,26 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if later := m.acting.Later(); len(later) > 0 {
 		cmd = tea.Batch(append(later, cmd)...)
 	}
-	if reading := m.readAudit(); reading != nil {
+	if reading := m.audit.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
-	if reading := m.readTrouble(); reading != nil {
+	if reading := m.trouble.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
 	if changed {
 		m.draw()
 	}
-	if reading := (pastReader{m}).readPast(); reading != nil {
+	if reading := m.past.readPast(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
-	if more := (timelineScreen{m}).sumMore(); more != nil {
+	if more := m.timeline.sumMore(); more != nil {
 		cmd = tea.Batch(more, cmd)
 	}
 	return m, cmd
 }
 
 // View returns the frame of the last Update: Bubble Tea asks after every message.
-func (m *model) View() tea.View { return m.frame }
+func (m *model) View() tea.View { return m.drawn.frame }
 
 func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
@@ -76,19 +76,19 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case terminal.JoinTimeout:
 		return m.press(m.joiner.Timeout(msg)), true
 	case auditMsg:
-		m.haveAudit(msg)
+		m.audit.have(msg)
 		return nil, true
 	case troubleMsg:
-		m.haveTrouble(msg)
+		m.trouble.have(msg)
 		return nil, true
 	case pastMsg:
-		pastReader{m}.havePast(msg)
+		m.past.havePast(msg)
 		return nil, true
 	case sumMsg:
-		m.laneTotals.asked = false
+		m.timeline.sums.asked = false
 		return nil, true
 	case exportedMsg:
-		m.exported(msg)
+		m.exporter.exported(msg)
 		return nil, true
 	case tea.BackgroundColorMsg:
 		m.scheme.Told, m.scheme.Dark = true, msg.IsDark()
@@ -139,7 +139,7 @@ func (m *model) second() {
 	}
 	m.Slow = m.options.slow != nil && m.options.slow()
 	m.Now, m.Still = now, !m.feeds.replaying()
-	if m.Rows.Held && !m.Clock.Before(m.heldUntil) { // the cursor was not used for a while
+	if m.Rows.Held && !m.Clock.Before(m.rowList.heldUntil) { // the cursor was not used for a while
 		m.Rows.Held = false
 	}
 	if p, ok := m.feeds.shown().(Publisher); ok {
@@ -151,37 +151,6 @@ func (m *model) second() {
 		m.Locks.SetKeys(m.Rows.Handles)
 	}
 	m.feeds.soon.Store(!m.Rows.StaysFor(2*terminal.CalmStep + time.Second))
-}
-
-// setFilter replaces what was typed.
-func (m *model) setFilter(text string) {
-	m.filtering.input.SetValue(text)
-	m.refilter()
-}
-
-// refilter shows what the typed words select.
-func (m *model) refilter() {
-	if text := m.filtering.typed(); text != m.Rows.Filter.Text {
-		m.Rows.Filter.Parse(text, m.Rows.Labels)
-		if !m.Rows.Filter.Expr.Empty() {
-			m.filtering.sought = m.Rows.Filter.Expr
-		}
-		m.relist()
-	}
-}
-
-// relist makes the list anew; the cursor stays on its row if that is still there.
-func (m *model) relist() {
-	m.Rows.Rebuild()
-	m.Locks.SetKeys(m.Rows.Handles)
-}
-
-// notePicked notes which row the cursor has come to.
-func (m *model) notePicked() {
-	m.cursorRow = sources.Ref{}
-	if row, _ := m.Selected(); row != nil {
-		m.cursorRow = row.Ref
-	}
 }
 
 // time is the clock, and the time that ages are counted to: of a recording another one.
