@@ -6,7 +6,6 @@ GO        ?= go
 PREFIX    ?= /usr/local
 BIN       := bin/coordtop
 TESTFLAGS ?=
-RACEFLAGS ?=
 QUICKFLAGS ?=
 FUZZTIME  ?= 20s
 BENCHTIME ?= 1s
@@ -66,20 +65,13 @@ figures: ## print how large and how regular the tree is, beside what it was at t
 	git archive $(BEFORE) | tar -x -C "$$d/before"; \
 	$(GO) run ./.ci/figures "$$d/before/" "$$d/now/"
 
-# Most tests wait more than they compute, so more of them run at once than there are cores.
-test: deps ## run all tests; says which packages took longest and which cases were run again
-	@GO="$(GO)" sh .ci/test -timeout 20m -parallel 6 $(TESTFLAGS)
-
-# A process under the race detector sleeps for a second before it exits, for goroutines that go on
-# after main. Ours do not, and the tests start some hundreds of processes.
-# Left out are packages that compute much in one goroutine and share nothing, and the comparison with the
-# truth, which looks at a program of its own from outside.
-# SQLite, which is C that was translated, is not looked into: it locks for itself, and half of the time of the
-# tests that use it went there. What uses it is looked into.
+# Packages that compute much in one goroutine and share nothing, and the comparison with the truth, which looks at a
+# program of its own from outside: they run without the race detector.
 ALONE := /internal/(lane|legible|format|history/report|truth|incidents)$$|/lockformat$$
-race: deps ## run all tests with the race detector
-	@GO="$(GO)" CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $$GORACE" PACKAGES="./internal/app $$($(GO) list ./... | grep -vE '$(ALONE)')" \
-		sh .ci/test -race -gcflags=modernc.org/sqlite/lib=-race=false -timeout 20m -parallel 4 $(RACEFLAGS)
+test: deps ## run each test once, with the race detector where that helps; says which packages took longest and which cases were run again
+	@GO="$(GO)" ALONE='$(ALONE)' sh .ci/test -timeout 20m $(TESTFLAGS)
+
+race: test ## the same
 
 truth: deps build ## compare what watch prints with 2,000 random changes on each backend, over cut connections (some minutes; TRUTHFLAGS='-seed 7')
 	$(GO) test -count=1 -v -timeout 30m ./internal/truth -program $(CURDIR)/$(BIN) -steps 2000 -cuts 10 $(TRUTHFLAGS)

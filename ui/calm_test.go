@@ -96,10 +96,8 @@ func (l *leases) second(renew func() []*sources.Primitive) {
 
 func TestManyLeasesThatAreRenewedAtRandomAreNoProblemAndKeepStill(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it draws two thousand rows in one goroutine")
 	rows, each := 2_000, 20 // renewals in a tenth of a second: each row every ten seconds, more or less
-	if raced.Enabled {
-		rows, each = 400, 4
-	}
 	name := func(i int) string { return fmt.Sprintf("app:leader:%05d", i) }
 	all := func() []*sources.Primitive {
 		prims := make([]*sources.Primitive, rows)

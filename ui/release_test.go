@@ -168,8 +168,9 @@ var randomKeys = append(strings.Fields("a a x x e j j k tab tab tab shift+tab en
 // many of the keys meet it.
 func TestRandomKeysAndPastesReleaseNothing(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it presses forty thousand keys, one after another")
 	presses := 40_000
-	if raced.Enabled || testing.Short() { // of fewer, some meet no box
+	if testing.Short() { // of fewer, some meet no box
 		presses = 4_000
 	}
 	const shares = 4

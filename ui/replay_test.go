@@ -64,9 +64,7 @@ func at(d time.Duration) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, ti
 // that there and back.
 func TestAReplayDrawsTheFramesOfTheLiveBoard(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("seven thousand transactions take half a minute then; other tests play recordings with the race detector")
-	}
+	raced.Alone(t, "seven thousand transactions take half a minute then; other tests play recordings with the race detector")
 	path := filepath.Join(t.TempDir(), "history.db")
 	times, live := liveHour(t, path)
 	if len(times) < 22 {

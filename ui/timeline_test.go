@@ -180,9 +180,7 @@ func TestANoteStandsBelowTheLanes(t *testing.T) {
 
 func TestAFollowingTimelineCostsFewBytes(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it draws five hundred frames in one goroutine and counts bytes")
-	}
+	raced.Alone(t, "it draws five hundred frames in one goroutine and counts bytes")
 	for _, c := range []struct {
 		window   string
 		changing int // one in so many lanes changes all the time, the others do not

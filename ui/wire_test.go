@@ -78,9 +78,7 @@ func renewing(rows int) (d *driver, second func()) {
 
 func TestAMinuteOfRenewalsCostsFewBytes(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it draws a hundred frames in one goroutine and counts bytes")
-	}
+	raced.Alone(t, "it draws a hundred frames in one goroutine and counts bytes")
 	d, second := renewing(100)
 	w := newWire(160, 48)
 	w.frame(t, d)

@@ -201,9 +201,7 @@ func (d *demoRun) printsWhereItsServersAre(t *testing.T) {
 
 func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourItsPorts(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it starts a hundred processes and kills them from outside; other tests run demos with the race detector")
-	}
+	raced.Alone(t, "it starts a hundred processes and kills them from outside; other tests run demos with the race detector")
 	killed, neighbour := startDemo(t, "--seed", "1"), startDemo(t, "--seed", "1")
 	owners, others, third := killed.owners(t), killed.processes(t), killed.clients(t)
 	if err := killed.cmd.Process.Kill(); err != nil {

@@ -96,9 +96,7 @@ func (d *demoRun) owners(t *testing.T) map[string]int {
 
 func TestADemoRemovesTheFoldersOfOneThatWasKilledAndNoOthers(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it starts a hundred processes and kills them from outside; other tests run demos with the race detector")
-	}
+	raced.Alone(t, "it starts a hundred processes and kills them from outside; other tests run demos with the race detector")
 	temp, err := os.MkdirTemp("", "coordtop-test-") // not t.TempDir: the user of Postgres must get in
 	if err != nil {
 		t.Fatal(err)

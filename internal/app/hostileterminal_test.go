@@ -15,9 +15,7 @@ import (
 
 func TestWhatATerminalSaysCostsLittleMemory(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it measures memory, of which the race detector takes as much as it likes")
-	}
+	raced.Alone(t, "it measures memory, of which the race detector takes as much as it likes")
 	if runtime.GOOS != "linux" {
 		t.Skip("the peak of memory is read from /proc")
 	}

@@ -26,9 +26,7 @@ type toldLine struct {
 // TestTheCommandsTellAScriptedHourToTheMillisecond records two runs into one file and asks the program.
 func TestTheCommandsTellAScriptedHourToTheMillisecond(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("seven thousand transactions take half a minute then")
-	}
+	raced.Alone(t, "seven thousand transactions take half a minute then")
 	path := filepath.Join(t.TempDir(), "history.db")
 	var noon time.Time
 	synctest.Test(t, func(t *testing.T) {

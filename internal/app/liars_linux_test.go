@@ -25,9 +25,7 @@ const mostALiarCosts = 100 << 20
 // named, and the terminal is given back.
 func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it measures memory, of which the race detector takes as much as it likes")
-	}
+	raced.Alone(t, "it measures memory, of which the race detector takes as much as it likes")
 	for what, lie := range map[string]liartest.Answer{
 		"a map":              liartest.Always("%2147483647\r\n"),
 		"an array":           liartest.Always("*2147483647\r\n"),
@@ -93,9 +91,7 @@ func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 // pings without end, which is what a YDB speaks. It lies from the start.
 func TestAFloodBesideALeaseCostsItsOwnSource(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it measures memory, of which the race detector takes as much as it likes")
-	}
+	raced.Alone(t, "it measures memory, of which the race detector takes as much as it likes")
 	liar := liartest.FramesForTest(t, liartest.Frame(6, 0, 0, make([]byte, 8)))
 	l := leadWith(t, "", "grpc://"+liar.Addr()+"/local?node=/local/x&mutex=a")
 	l.keys("o").await(liar.Addr()+" sent ", "next try in")

@@ -19,9 +19,10 @@ import (
 // releases then frees nothing of the new one's.
 func TestLocksThatLibrariesTakeAreFoundAndClaimedAgain(t *testing.T) {
 	t.Parallel()
-	if testing.Short() || raced.Enabled {
+	if testing.Short() {
 		t.Skip("it installs libraries, once in a run of all tests")
 	}
+	raced.Alone(t, "it installs libraries, once in a run of all tests")
 	for what, tt := range map[string]struct {
 		dir          string
 		install, run []string

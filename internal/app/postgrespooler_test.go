@@ -22,12 +22,7 @@ import (
 const looksEnv = "COORDTOP_TEST_LOOKS"
 
 // looks is how often each kind of look is tried.
-func looks() int {
-	if raced.Enabled {
-		return 10
-	}
-	return 100
-}
+const looks = 100
 
 // borrower owns a lock of session level through a pooler that lends its server session to
 // whoever asks next.
@@ -81,6 +76,7 @@ func (b *borrower) stands(after string) {
 
 func TestAStrangersLockOutlivesALook(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it looks some thousand times, each time with a process of its own")
 	p := localserver.PostgresForTest(t, localserver.PostgresOptions{})
 	processes := 8
 	if n, err := strconv.Atoi(os.Getenv(looksEnv)); err == nil {
@@ -91,23 +87,23 @@ func TestAStrangersLockOutlivesALook(t *testing.T) {
 			t.Parallel()
 			b := borrow(t, p, mode, 600+i)
 			url := b.pool.URL()
-			for range looks() {
+			for range looks {
 				if w := newWorld(t); w.main(t.Context(), "get", url) != 0 {
 					t.Fatal(w.stderr)
 				}
 			}
 			b.stands("100 times get")
-			for range looks() {
+			for range looks {
 				ctx, stop := context.WithTimeout(t.Context(), rand.N(60*time.Millisecond))
 				newWorld(t).main(ctx, "get", url)
 				stop()
 			}
 			b.stands("100 times get, interrupted")
-			for range looks() {
+			for range looks {
 				lookOn(t, url)
 			}
 			b.stands("100 times watch")
-			for range looks() {
+			for range looks {
 				campaignInVain(t, url)
 			}
 			b.stands("100 refused campaigns")

@@ -33,11 +33,10 @@ var randomKeys = append(strings.Split("aaxxejjkyyrrnpct123456o/s!KzmuiOAlX*M []"
 // takes some five minutes; the board is asked for 100,000 without a terminal in the tests of package ui.
 func TestRandomKeysOnATerminalSendTheServerNothing(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "the keys come from outside")
 	presses := 20_000
 	if n, err := strconv.Atoi(os.Getenv("COORDTOP_TEST_KEYS")); err == nil {
 		presses = n
-	} else if raced.Enabled {
-		presses = 500
 	} else if testing.Short() {
 		presses = 2_000
 	}

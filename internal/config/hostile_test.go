@@ -45,9 +45,10 @@ func TestAConfigOfAnotherSystemIsRead(t *testing.T) {
 // TestAConfigCannotTakeTheMemory measures each text in a process of its own.
 func TestAConfigCannotTakeTheMemory(t *testing.T) {
 	t.Parallel()
-	if testing.Short() || raced.Enabled {
+	if testing.Short() {
 		t.Skip("it computes for 10 s, and measures memory, of which the race detector takes as much as it likes")
 	}
+	raced.Alone(t, "it computes for 10 s, and measures memory, of which the race detector takes as much as it likes")
 	const variable = "COORDTOP_TEST_BOMB"
 	if path := os.Getenv(variable); path != "" {
 		c, err := backends.Config().Load(path, noEnv)

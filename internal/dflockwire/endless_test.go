@@ -53,9 +53,7 @@ func endless(c net.Conn, text string) (err error) {
 }
 
 func TestAnswersWithoutAnEndEndTheConnectionAndTakeNoMemory(t *testing.T) {
-	if raced.Enabled {
-		t.Skip("it measures memory, of which the race detector takes as much as it likes")
-	}
+	raced.Alone(t, "it measures memory, of which the race detector takes as much as it likes")
 	const entry = `{"key":"a/key/that/is/rather/long","owner_conn_id":4,"lease_expires_in_s":29.798158245,"waiters":1},`
 	for name, lie := range map[string]struct{ head, again string }{
 		"no line end":  {"", "x"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
+	"strings"
 )
 
 func callRules() []rule {
@@ -40,6 +41,11 @@ func callRules() []rule {
 			keeps: map[string]string{
 				"a/a_test.go": "package a\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n", "internal/lazy/a.go": "package lazy\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n",
 			},
+		},
+		{
+			name: "a test that runs alone says so itself", check: aloneInTests,
+			breaks: []map[string]string{{"a/a_test.go": "package a\nimport (\n\"coordtop/internal/raced\"\n\"testing\"\n)\nfunc start(t *testing.T) { raced.Alone(t, \"\") }\n"}},
+			keeps:  map[string]string{"a/a_test.go": "package a\nimport (\n\"coordtop/internal/raced\"\n\"testing\"\n)\nfunc TestA(t *testing.T) { raced.Alone(t, \"\") }\n"},
 		},
 		{
 			name: "a context comes first", check: contextFirst,
@@ -151,4 +157,33 @@ func qualified(e ast.Expr) (pkg, name string) {
 		}
 	}
 	return "", ""
+}
+
+// aloneInTests finds calls of raced.Alone outside of the function of a test: make test finds the names of those that it
+// runs without the race detector by these calls.
+func aloneInTests(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				s, ok := call.Fun.(*ast.SelectorExpr)
+				if !ok || s.Sel.Name != "Alone" {
+					return true
+				}
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "raced" {
+					wrong = append(wrong, fmt.Sprintf("%s: %s calls raced.Alone; the Test functions that call it must", f.path, fn.Name.Name))
+				}
+				return true
+			})
+		}
+	}
+	return wrong
 }

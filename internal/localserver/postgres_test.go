@@ -276,9 +276,7 @@ func TestPostgresFolderOfSomebodyElseIsKeptAndUsedAgain(t *testing.T) {
 
 func TestUnusablePostgresIsToldApart(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it makes three clusters to see one start after the other fail")
-	}
+	raced.Alone(t, "it makes three clusters to see one start after the other fail")
 	localserver.NeedsServer(t)
 	ctx := t.Context()
 	for _, c := range []struct {

@@ -93,9 +93,7 @@ func offspring(t *testing.T, pid int) []int {
 
 func TestParentKilledWhilePostgresStartsLeavesNothing(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it kills six processes from outside, in one goroutine")
-	}
+	raced.Alone(t, "it kills six processes from outside, in one goroutine")
 	localserver.NeedsServer(t)
 	for _, trace := range []string{"", "initdb.log", "data/PG_VERSION", "data/base/1", "postgres.log", "data/postmaster.pid"} {
 		temp, err := os.MkdirTemp("", "coordtop-test-") // not t.TempDir: the server's user must get in

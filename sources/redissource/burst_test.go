@@ -8,18 +8,12 @@ import (
 	"time"
 
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )
 
-// burst returns how many locks go at once.
-func burst() int {
-	if raced.Enabled {
-		return 5_000
-	}
-	return 20_000
-}
+// burst is how many locks go at once.
+const burst = 20_000
 
 // locks writes n locks of the name app:lock:i.
 func (r *rig) locks(n int) {
@@ -38,13 +32,13 @@ func (r *rig) dropLocks(n int) {
 func TestALockTakenAfterABurstDoesNotWaitForAllOfIt(t *testing.T) {
 	t.Parallel()
 	r := serve(t, localserver.RedisOptions{})
-	r.locks(burst())
+	r.locks(burst)
 	watch(t, r, Options{Selections: []Selection{{Pattern: "app:lock:*"}}}).synced()
 	r.Drain()
-	r.dropLocks(burst())
+	r.dropLocks(burst)
 	r.do("SET", "app:lock:after", uuidB)
 	released, before := 0, -1
-	for released < burst() || before < 0 {
+	for released < burst || before < 0 {
 		switch e := r.Next(); {
 		case e.Kind == sources.EventReleased:
 			released++
@@ -54,8 +48,8 @@ func TestALockTakenAfterABurstDoesNotWaitForAllOfIt(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 	}
-	if before > burst()/2 {
-		t.Errorf("it was told after %d of %d others", before, burst())
+	if before > burst/2 {
+		t.Errorf("it was told after %d of %d others", before, burst)
 	}
 }
 
@@ -171,22 +165,22 @@ func BenchmarkBurst(b *testing.B) {
 	r := serve(b, localserver.RedisOptions{})
 	watch(b, r, Options{Selections: []Selection{{Pattern: "app:lock:*"}}}).synced()
 	for b.Loop() {
-		r.locks(burst())
-		for n := 0; n < burst(); {
+		r.locks(burst)
+		for n := 0; n < burst; {
 			if r.Next().Kind == sources.EventAcquired {
 				n++
 			}
 		}
 		r.Drain()
 		start := time.Now()
-		r.dropLocks(burst())
+		r.dropLocks(burst)
 		dropped := time.Now()
 		r.do("SET", "app:lock:after", uuidB)
 		var all, one time.Duration
-		for n := 0; n < burst() || one == 0; {
+		for n := 0; n < burst || one == 0; {
 			switch e := r.Next(); {
 			case e.Kind == sources.EventReleased:
-				if n++; n == burst() {
+				if n++; n == burst {
 					all = time.Since(start)
 				}
 			case e.Ref.Name == "app:lock:after":

@@ -337,10 +337,8 @@ func TestChangesOfOneInstantAreToldTogetherInOrder(t *testing.T) {
 // with one that reads each anew, and with one that keeps less than the others.
 func TestATextThatWasReadBeforeTellsWhatItTold(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(40)
-	if raced.Enabled {
-		seeds = 4
-	}
+	raced.Alone(t, "it reads and compares in one goroutine")
+	const seeds = uint64(40)
 	values := []string{uuidA, uuidB, uuidA + ":1", uuidA + " data", "host-1:4711", "host-2:4711 x", "1419000000.25", "2026-11-22T12:00:00Z", "true", "17", "",
 		"\xff\x00", `{"owner":"a","expires":1790000000000}`, "ADDED:2026-11-22T12:00:00.000Z@host-1", strings.Repeat("x", 4096)}
 	lives := []time.Duration{noTTL, 0, time.Second, 30 * time.Second, time.Hour}

@@ -139,9 +139,10 @@ func TestPushesBetweenTwoPingsMayBeMany(t *testing.T) {
 // TestEndlessListingIsCut scans a server that makes up names for ever, and reads them.
 func TestEndlessListingIsCut(t *testing.T) {
 	t.Parallel()
-	if testing.Short() || raced.Enabled {
+	if testing.Short() {
 		t.Skip("it computes for 10 s, and twelve times as long with the race detector")
 	}
+	raced.Alone(t, "it computes for 10 s, and twelve times as long with the race detector")
 	var made atomic.Int64
 	liar := liartest.RedisForTest(t, liartest.About("scan", func(w io.Writer, _ []string) error {
 		var b strings.Builder

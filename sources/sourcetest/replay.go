@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/tape"
 )
@@ -19,9 +18,6 @@ import (
 // live Hub was made with. Nothing may change the live Hub meanwhile.
 func CheckReplay(t testing.TB, live *sources.Hub, o sources.HubOptions, inputs []sources.Input) {
 	t.Helper()
-	if raced.Enabled { // it computes in one goroutine, a fourth of the time of some packages
-		return
-	}
 	r := sources.NewReplayer(o)
 	was := [2]*sources.State{{}, {}}
 	var last *sources.State

@@ -25,9 +25,7 @@ func eachLeaf[T any](f func(v *T, name string)) {
 // know, or when a field is left out because it, or another one, is zero.
 func TestEveryFieldOfAnInputComesBack(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it packs and compares in one goroutine, some hundred times")
-	}
+	raced.Alone(t, "it packs and compares in one goroutine, some hundred times")
 	full, _ := filled.Value[sources.Input](func(int) bool { return true })
 	eachLeaf(func(v *sources.Input, name string) {
 		inputs := []sources.Input{*full, *v, *full, {}, *v}
@@ -45,9 +43,7 @@ func TestEveryFieldOfAnInputComesBack(t *testing.T) {
 
 func TestEveryFieldOfAKeyframeComesBack(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it packs and compares in one goroutine, some hundred times")
-	}
+	raced.Alone(t, "it packs and compares in one goroutine, some hundred times")
 	full, _ := filled.Value[sources.Keyframe](func(int) bool { return true })
 	check := func(k *sources.Keyframe, name string) {
 		var out, in codec

@@ -16,7 +16,6 @@ import (
 
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/ydbtest"
-	"coordtop/internal/raced"
 	"coordtop/sources"
 )
 
@@ -91,12 +90,7 @@ func (r *rig) counted(o Options) *tally {
 }
 
 // numerous is the number of semaphores in the node of a test about large nodes.
-func numerous() int {
-	if raced.Enabled {
-		return 1000
-	}
-	return 5000
-}
+const numerous = 5000
 
 func many(n int) (names []string) {
 	for i := range n {
@@ -108,13 +102,13 @@ func many(n int) (names []string) {
 func TestQuietNodeCostsNoMoreThanTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names := many(numerous())
+		names := many(numerous)
 		r := serve(t, ydbtest.Options{InMemory: true}, names...)
 		s := r.person()
 		for _, name := range names[:300] {
 			r.lead(s, name, "a")
 		}
-		c := r.counted(Options{Selections: elections(append(names, many(numerous() + 40)[numerous():]...)...)})
+		c := r.counted(Options{Selections: elections(append(names, many(numerous + 40)[numerous:]...)...)})
 		r.synced()
 		time.Sleep(5 * time.Second)
 		for _, screen := range []bool{false, true} {
@@ -161,7 +155,7 @@ func TestFewSemaphoresThatNobodyOwnsAreAskedForAtTheSlowestPace(t *testing.T) {
 func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names := many(numerous())
+		names := many(numerous)
 		r := serve(t, ydbtest.Options{InMemory: true}, names...)
 		c := r.counted(Options{Selections: elections(names...)})
 		r.synced()
@@ -191,7 +185,7 @@ func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 func TestWhatIsOnScreenIsReadFirstAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names := many(numerous())
+		names := many(numerous)
 		r := serve(t, ydbtest.Options{InMemory: true}, names...)
 		c := r.counted(Options{Selections: elections(names...)})
 		r.synced()

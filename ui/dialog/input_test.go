@@ -85,9 +85,7 @@ func TestNoBindingOfALinePanicsAnywhereInAShortText(t *testing.T) {
 
 func TestNoBindingOfSeveralLinesPanicsAnywhereInAShortText(t *testing.T) {
 	t.Parallel()
-	if raced.Enabled {
-		t.Skip("it edits some thousand fields in one goroutine")
-	}
+	raced.Alone(t, "it edits some thousand fields in one goroutine")
 	th := (&paint.Scheme{}).Theme(false)
 	texts := slices.Concat(texts, []string{"\n", "x\n", "\nx", "x\ny", "\n\n\n"})
 	for _, name := range bound(t, newInputLines().KeyMap) {

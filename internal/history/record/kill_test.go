@@ -81,14 +81,12 @@ func recordUntilKilled(path string) {
 // TestAKilledRecorderLosesNothingThatItWrote kills a recorder again and again, at random instants.
 func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "each start of the recorder takes half a second then")
 	path := filepath.Join(t.TempDir(), "state", "history.db")
 	s := sqlite.NewReader(path)
 	defer closed(t, s)
-	times, compared := kills, 0
-	if raced.Enabled { // each start of the recorder takes half a second then
-		times = 10
-	}
-	for n := range times {
+	compared := 0
+	for n := range kills {
 		written := killedAfter(t, path, time.Duration(rand.IntN(40))*time.Millisecond)
 		runs, err := s.Runs(t.Context())
 		if err != nil || len(runs) == 0 || runs[len(runs)-1].Live {

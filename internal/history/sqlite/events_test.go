@@ -16,6 +16,7 @@ import (
 // which happened at one instant or while the clock was set back.
 func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 	t.Parallel()
+	raced.Alone(t, "it asks and compares in one goroutine")
 	o, r := place(t), rand.New(rand.NewPCG(1, 1))
 	var all []history.Event
 	for run := range time.Duration(2) {
@@ -36,10 +37,7 @@ func TestEventsAreThoseThatAFilterChooses(t *testing.T) {
 		}
 	}
 	slices.SortFunc(all, func(x, y history.Event) int { return x.Compare(&y) })
-	questions := 50
-	if raced.Enabled {
-		questions = 10
-	}
+	const questions = 50
 	compare := func(version string) {
 		s := store(t, o)
 		for n := range questions {
