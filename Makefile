@@ -67,7 +67,7 @@ figures: ## print how large and how regular the tree is, beside what it was at t
 
 # Packages that compute much in one goroutine and share nothing, and the comparison with the truth, which looks at a
 # program of its own from outside: they run without the race detector.
-ALONE := /internal/(lane|legible|format|history/report|truth|incidents)$$|/lockformat$$
+ALONE := /sources/(lane|redissource/lockformat)$$|/internal/(ground/(legible|format)|history/report|truth|incidents)$$
 test: deps ## run each test once, with the race detector where that helps; says which packages took longest and which cases were run again
 	@GO="$(GO)" ALONE='$(ALONE)' sh .ci/test -timeout 20m $(TESTFLAGS)
 
@@ -102,7 +102,7 @@ bench-idle: deps build ## measure what an idle board costs, beside htop if there
 	COORDTOP_BENCH_IDLE="$(CURDIR)/$(BIN) $(OTHER) $$(command -v htop)" $(GO) test -run '^$$' -bench BenchmarkIdle -benchtime 1x -count 3 -timeout 60m ./internal/app
 
 fuzz: ## draw a million nonces, then run every fuzz test for FUZZTIME (default 20s each)
-	COORDTOP_TEST_NONCES=1000000 $(GO) test -count=1 -run Nonce ./internal/legible ./sources/redissource/lockformat
+	COORDTOP_TEST_NONCES=1000000 $(GO) test -count=1 -run Nonce ./internal/ground/legible ./sources/redissource/lockformat
 	@for p in $$($(GO) list ./...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \

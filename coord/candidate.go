@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // LeadOptions are the wishes of a Candidate. The zero value campaigns, leads and calls

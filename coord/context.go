@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/spawn"
 )
 
 // cleanupTime bounds the last request about something when the caller set no deadline:

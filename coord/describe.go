@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"time"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 // pollEvery is the pause between two reads where the service does not report changes

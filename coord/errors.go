@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/spawn"
 )
 
 // Sentinels a caller branches on. They arrive wrapped in *Error, joined with a

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // longestSleep is the longest that a keeper sleeps. Timers stand still while the machine is

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 )
 
 // Lease is a grant and the time we may trust it. It begins when it is acquired and

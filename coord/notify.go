@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // notifier hands state changes to OnState one after the other, in the order in which

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"sync"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // Leader is what is known of who leads.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // panics counts what it is told.

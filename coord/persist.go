@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 // persist claims until there is a lease, a miss, or an error that does not pass. A claim that

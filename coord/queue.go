@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // QueuePlace is a place in the service's queue, in which Wait waits for the lease and

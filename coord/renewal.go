@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 )
 
 // renewal is the part of a keeper that asks the service. Its goroutine is the keeper's,

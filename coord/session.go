@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
-	"coordtop/internal/suspend"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
+	"coordtop/internal/ground/suspend"
 )
 
 // Session is a client's presence on a backend. Its leases end with it. Its methods

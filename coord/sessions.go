@@ -7,8 +7,8 @@ import (
 	"iter"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/suspend"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/suspend"
 )
 
 const (

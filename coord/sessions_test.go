@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 func TestSessionsClosesEachSessionAndPausesLongerAndLonger(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"coordtop/internal/suspend"
+	"coordtop/internal/ground/suspend"
 )
 
 // clock reads the time that trust is measured in: the monotonic clock, plus the time

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"coordtop/internal/suspend"
+	"coordtop/internal/ground/suspend"
 )
 
 var t0 = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/lane"
+	"coordtop/sources/lane"
 )
 
 // Clock says what time it is to a Hub and to the runners of its sources. Its methods are

@@ -3,7 +3,7 @@ package sources
 import (
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // EventKind is what happened.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/lane"
+	"coordtop/sources/lane"
 )
 
 func secs(low, high float64) Interval {

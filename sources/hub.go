@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // HubOptions bounds what a Hub remembers. Zero fields take the defaults.

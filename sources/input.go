@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // Input is one thing that entered a Hub, or that time decided in it. The same Inputs in the

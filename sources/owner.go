@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // finder finds owners in a list that mostly keeps its order: it looks first behind the

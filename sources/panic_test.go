@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/mask"
+	"coordtop/internal/ground/mask"
 )
 
 // Ref is the identity of a primitive. Space is the YDB node path, the Redis
@@ -273,7 +273,7 @@ type Blob struct {
 }
 
 // NewBlob keeps the beginning of a value of size bytes, of which data is as much as was
-// read. It copies what it keeps. The secrets that internal/mask finds do not get into the Blob;
+// read. It copies what it keeps. The secrets that internal/ground/mask finds do not get into the Blob;
 // the Sum tells the values apart none the less.
 func NewBlob(data []byte, size int) Blob {
 	if size == 0 {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // waiters compares two whole queues. One that is cut, or only a number, names nobody.

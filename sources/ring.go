@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // ring keeps the newest events and numbers them. Those of the kinds EventRenewed and EventPresent have a queue of

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/lane"
+	"coordtop/sources/lane"
 )
 
 // Vacancy is a slot without a row, and the generation of the row that left it.

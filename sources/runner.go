@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 )
 
 // Spec is one source to run and how to treat it.

@@ -12,8 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/terminal"

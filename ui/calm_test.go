@@ -12,7 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 	"coordtop/ui/terminal"

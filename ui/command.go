@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/address"
+	"coordtop/internal/ground/address"
 	"coordtop/ui/dialog"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/ui/keys"
 	"coordtop/ui/screen"
 )

@@ -8,9 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/history"
-	"coordtop/internal/lane"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/lane"
+	"coordtop/sources/verdict"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"
 	"coordtop/ui/timeline"

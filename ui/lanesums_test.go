@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
-	arithmetic "coordtop/internal/lane"
 	"coordtop/sources"
+	arithmetic "coordtop/sources/lane"
 	"coordtop/ui/uitest"
 )
 

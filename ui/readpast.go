@@ -11,8 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/history"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"

@@ -8,10 +8,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
 	"coordtop/internal/history/sqlite"
-	"coordtop/internal/raced"
 	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"

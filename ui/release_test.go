@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
 	"coordtop/ui/terminal"

@@ -14,10 +14,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coordtop/internal/action"
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/sqlite"
-	"coordtop/internal/raced"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"

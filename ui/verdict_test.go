@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"coordtop/internal/headless"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 // coreCases are what a user of the core sees on this driver.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/failure"
 )
 
 // renewingSession is the session of SessionRenews: a queue at the service, and one

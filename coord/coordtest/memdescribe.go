@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 func (s *memSession) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 // suite is one case at work. ctx bounds all that it does.

@@ -10,10 +10,10 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/backoff"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/spawn"
 )
 
 // graceTime is how long a claim that is given up waits for the server's last word.

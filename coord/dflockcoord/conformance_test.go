@@ -10,8 +10,8 @@ import (
 	"coordtop/coord"
 	"coordtop/coord/coordtest"
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/certs"
 	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"coordtop/coord"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/failure"
 )
 
 // mostListed bounds the owners and the waiters of a description: the server gives their number

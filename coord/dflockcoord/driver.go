@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/spawn"
 )
 
 // Driver is the coord.Driver of some dflockd servers. It keeps the connections of abandoned

@@ -17,10 +17,10 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/address"
-	"coordtop/internal/certs"
-	"coordtop/internal/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/certs"
+	"coordtop/internal/ground/dflockwire"
 )
 
 // farm is several in-memory servers, with addresses for the client.

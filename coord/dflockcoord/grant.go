@@ -11,8 +11,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/failure"
 )
 
 // grant is what we own on one connection: a lock, or permits of a semaphore.

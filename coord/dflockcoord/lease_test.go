@@ -10,8 +10,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/dflockwire"
 	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/ground/dflockwire"
 )
 
 // TestLongLeaseOutlivesTheIdleCut is where the clients of dflockd lose theirs: half of a lease

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/address"
-	"coordtop/internal/certs"
-	"coordtop/internal/dflockwire"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/certs"
+	"coordtop/internal/ground/dflockwire"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/failure"
 )
 
 // Enqueue implements coord.Queuer.

@@ -10,8 +10,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/spawn"
 )
 
 // session is what claims share: a TTL and what is known of the servers. A server knows no

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 // Channel is where drivers announce what they do.

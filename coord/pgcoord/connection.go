@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/localserver"
-	"coordtop/internal/pgwire"
-	"coordtop/internal/spawn"
 )
 
 func TestAPanicInAJobEndsTheLinkAndNotTheProgram(t *testing.T) {

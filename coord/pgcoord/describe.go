@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/pgwire"
 )
 
 // readTime bounds one read.

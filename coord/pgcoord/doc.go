@@ -65,7 +65,7 @@
 //
 // A pooler that lends server sessions for a transaction or a statement would give one lock to
 // everybody: each connection finds out before it sets anything (see
-// [coordtop/internal/pgwire]) and refuses. A renewal that another process answers is a loss. A
+// [coordtop/internal/ground/pgwire]) and refuses. A renewal that another process answers is a loss. A
 // pooler in session mode will do, but its keepalives with us are its own, and it must have a
 // session for each claim and one more for reading. A standby's locks are no locks of the primary:
 // it is refused, unless several hosts are named, of which the primary is taken.

@@ -14,8 +14,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/pgwire"
 )
 
 const driverName = "postgres"

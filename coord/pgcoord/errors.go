@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/pgwire"
 )
 
 // SQLSTATEs that mean something to us (postgresql.org/docs/current/errcodes-appendix.html).

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 // KeepaliveFor tells what keepalives of a TTL are made of, in seconds.

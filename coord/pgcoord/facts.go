@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 // facts are what a connection reports about itself.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/pgwire"
 )
 
 var _ coord.ForceReleaser = (*Driver)(nil)

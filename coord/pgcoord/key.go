@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/lazy"
 )
 
 // ErrKey is wrapped when a text is no key.

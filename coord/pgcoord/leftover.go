@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/pgwire"
 )
 
 // checkTime is the client_connection_check_interval that we set: while a statement waits, the server

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 func TestAProcessIsEndedOnlyWhereNoPoolerCanHaveLentIt(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/failure"
-	"coordtop/internal/pgwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
 )
 
 // Acquire implements coord.DriverSession.

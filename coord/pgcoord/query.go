@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 // row is one row of an answer, in text; nil is null.

@@ -11,7 +11,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 // session is what claims share: an identity and a TTL. Each claim has a connection of its

@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/failure"
 )
 
 // Acquire implements coord.DriverSession.

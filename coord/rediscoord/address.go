@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/internal/address"
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/certs"
 )
 
 // Topology is how the servers of a Redis are arranged, as the scheme of a URL says it.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 func TestAPanicInARequestIsItsError(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"coordtop/internal/address"
-	"coordtop/internal/respwire"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/respwire"
 )
 
 const (

@@ -60,7 +60,7 @@
 // # Servers that lie
 //
 // What a server or a Sentinel answers is bounded where it is read (see
-// internal/respwire): an answer that no Redis gives ends the connection with an error that
+// internal/ground/respwire): an answer that no Redis gives ends the connection with an error that
 // names the server. Sentinels are asked by this package and not by the library, which reads
 // their answers where a panic ends the program: the master's address is the first that one
 // of them gives, only those that were named are asked, and a notice that the master was

@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/spawn"
 )
 
 const (

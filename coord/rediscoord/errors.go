@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 )
 
 // ErrNoExpiry is wrapped when a key that is claimed never expires: whoever wrote it, or

@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/respwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/respwire"
+	"coordtop/internal/ground/spawn"
 )
 
 // failover is a client of a master that Sentinels know. It drops its connections to a

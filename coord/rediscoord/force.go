@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // Part is what of a key belongs to one owner.

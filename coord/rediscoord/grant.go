@@ -10,7 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 )
 
 // grant is a key that we won.

@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/emulator/liartest"
+	"coordtop/internal/ground/respwire"
 	"coordtop/internal/localserver"
-	"coordtop/internal/respwire"
 )
 
 // TestLyingServerIsNamed opens sessions where something else than a Redis, or than a

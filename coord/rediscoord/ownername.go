@@ -10,9 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"coordtop/internal/lazy"
-	"coordtop/internal/legible"
-	"coordtop/internal/mask"
+	"coordtop/internal/ground/lazy"
+	"coordtop/internal/ground/legible"
+	"coordtop/internal/ground/mask"
 )
 
 // Value is a key's value taken apart.
@@ -91,7 +91,7 @@ func mayHoldTime(b []byte) bool {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // OwnerOf takes a value apart. Whatever it is, the value may prove ownership, so of it
-// only this is shown: what is positively a name (internal/legible); what the first pattern
+// only this is shown: what is positively a name (internal/ground/legible); what the first pattern
 // that matches finds, its first group if it has one; and the data behind a UUID and a space,
 // which never proves anything, without secrets in the label. It never fails, and neither ID
 // nor Label holds a control character. What a renewal writes anew is no part of the ID.

@@ -12,7 +12,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // session is a client's presence: connections, grants, and what is owed to the service.

@@ -10,7 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/certs"
 )
 
 func TestParseURLReadsEveryForm(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Discovery"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 )
 
 // ErrSilent: something accepts connections at the address, but it does not answer, or not

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	"coordtop/coord"
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/certs"
 )
 
 // ClientOptions name a database and say how to reach it. Address and Database are needed,

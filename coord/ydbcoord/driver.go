@@ -12,8 +12,8 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/spawn"
 )
 
 const driverName = "ydb"

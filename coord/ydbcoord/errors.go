@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 )
 
 // StatusError is an answer of the service other than success. Its text holds the first

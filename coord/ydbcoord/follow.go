@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // Follower follows any number of semaphores of one session through one channel: what

@@ -11,7 +11,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 )
 
 // grant is what a session owns. It is guarded: the semaphore is watched, and the grant is

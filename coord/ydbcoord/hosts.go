@@ -14,7 +14,7 @@ import (
 	"github.com/ydb-platform/ydb-go-sdk/v3/balancers"
 
 	"coordtop/coord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // host is a node of the cluster, as discovery names it.

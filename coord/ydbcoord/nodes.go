@@ -15,7 +15,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Scheme"
 	"google.golang.org/protobuf/proto"
 
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 )
 
 // Node is a coordination node.

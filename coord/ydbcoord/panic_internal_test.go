@@ -13,7 +13,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/emulator/ydbtest"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 func TestASessionWhoseGoroutinePanicsIsOverAndGivenBack(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 )
 
 // cleanupTime bounds the talking about a claim whose caller has gone. What could not be sent

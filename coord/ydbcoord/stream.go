@@ -7,7 +7,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // stream is one Session call that has been attached. What it has to send waits in a queue

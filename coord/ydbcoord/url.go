@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"coordtop/coord"
-	"coordtop/internal/address"
-	"coordtop/internal/certs"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/certs"
+	"coordtop/internal/ground/failure"
 )
 
 // ParseURL reads

@@ -8,7 +8,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/certs"
 )
 
 func TestURLsAreRead(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coordtop/internal/address"
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
+	"coordtop/internal/ground/address"
 	"coordtop/sources"
 	"coordtop/ui"
 )

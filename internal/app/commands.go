@@ -10,8 +10,8 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // selecting says what a command that looks reads.

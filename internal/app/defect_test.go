@@ -17,7 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

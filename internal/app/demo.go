@@ -15,9 +15,9 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/demo"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/localserver"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 

@@ -19,9 +19,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/demo"
-	"coordtop/internal/dflockwire"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 // demoRun is a demo without a screen, in a process of its own.

@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 )
 
 // processes are all that own or await a lock in Postgres, by what they do.

@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"coordtop/internal/app/backends"
-	"coordtop/internal/backoff"
 	"coordtop/internal/config"
 	"coordtop/internal/doctor"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -8,8 +8,8 @@ import (
 	"syscall"
 
 	"coordtop/internal/config"
-	"coordtop/internal/failure"
 	"coordtop/internal/foreground"
+	"coordtop/internal/ground/failure"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
 )

@@ -8,7 +8,7 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	reports "coordtop/internal/history/report"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 )
 

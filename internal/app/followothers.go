@@ -8,7 +8,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/app/backends"
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 	"coordtop/internal/history"
 	"coordtop/internal/operate"
 	"coordtop/sources"

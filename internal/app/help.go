@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coordtop/internal/address"
+	"coordtop/internal/ground/address"
 	"coordtop/internal/headless"
 	"coordtop/internal/help"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/config"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/history"
 	reports "coordtop/internal/history/report"

@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/config"
 	"coordtop/internal/foreground"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
 	"coordtop/sources"

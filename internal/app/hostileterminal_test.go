@@ -9,8 +9,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 func TestWhatATerminalSaysCostsLittleMemory(t *testing.T) {

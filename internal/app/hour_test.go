@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
-	"coordtop/internal/raced"
 )
 
 // toldLine is a line of `history -o json`, in milliseconds since noon.

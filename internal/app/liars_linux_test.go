@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"coordtop/internal/emulator/liartest"
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 // mostALiarCosts is how much more memory the board may take for a source that lies.

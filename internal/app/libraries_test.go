@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 // TestLocksThatLibrariesTakeAreFoundAndClaimedAgain has the libraries themselves, of npm and of

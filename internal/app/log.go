@@ -12,7 +12,7 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
-	"coordtop/internal/files"
+	"coordtop/internal/ground/files"
 )
 
 const (

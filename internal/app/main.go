@@ -17,7 +17,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/config"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

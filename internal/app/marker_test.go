@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 )
 
 // markers are passwords that nothing of ours looks like, with all that is special in a URL, in

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"coordtop/internal/config"
-	"coordtop/internal/format"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

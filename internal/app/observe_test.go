@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 
 	"coordtop/internal/config"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // offer asks the person at the terminal which server of this machine to watch, where nothing names one.

@@ -17,9 +17,9 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 

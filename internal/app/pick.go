@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/address"
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
-	"coordtop/internal/format"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/glob"
 	"coordtop/sources"
 )
 

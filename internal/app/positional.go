@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // The checks of what stands beside the flags. Those of cobra say what is wrong, but not

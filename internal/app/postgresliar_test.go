@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 // liar passes the messages of a Postgres on, until the client has asked its nth question:

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 // looksEnv makes TestAStrangersLockOutlivesALook look more often with processes of their

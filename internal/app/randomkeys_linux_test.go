@@ -12,8 +12,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 // escapeKey is esc as terminals send it that keep it apart from the beginning of a sequence.

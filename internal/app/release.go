@@ -12,10 +12,10 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/foreground"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 

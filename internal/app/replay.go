@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/config"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
 	"coordtop/sources"

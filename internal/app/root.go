@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coordtop/internal/address"
 	"coordtop/internal/app/backends"
+	"coordtop/internal/ground/address"
 	"coordtop/sources"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"coordtop/internal/ground/schematest"
 	"coordtop/internal/headless"
-	"coordtop/internal/schematest"
 )
 
 // fitsSchema checks every line of JSON that get, wait and watch print in a test, once that is over. It

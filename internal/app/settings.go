@@ -12,7 +12,7 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/ui/keys"
 )
 

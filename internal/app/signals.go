@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // requests are the signals that ask the program to end.

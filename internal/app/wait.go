@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/headless"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 func (p *program) waitCommand() *cobra.Command {

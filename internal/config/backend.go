@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"coordtop/internal/address"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/format"
 )
 
 // Backend is what a config must know of one kind of server.

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 )
 
 const (

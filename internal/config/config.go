@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"time"
 
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"coordtop/internal/app/backends"
-	"coordtop/internal/certs"
 	. "coordtop/internal/config"
+	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"coordtop/internal/address"
+	"coordtop/internal/ground/address"
 )
 
 // maxAliases bounds a chain of anchors, aliases and tags on one value.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"coordtop/internal/app/backends"
-	"coordtop/internal/certs"
 	. "coordtop/internal/config"
+	"coordtop/internal/ground/certs"
 )
 
 func TestVariablesThatNameServersBecomeSources(t *testing.T) {

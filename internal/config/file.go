@@ -3,7 +3,7 @@ package config
 import (
 	_ "embed"
 
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 const good = "sources:\n  - name: a\n    url: redis://h\n"

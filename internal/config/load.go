@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"coordtop/internal/files"
+	"coordtop/internal/ground/files"
 )
 
 // maxFile bounds a config file.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/legible"
+	"coordtop/internal/ground/legible"
 )
 
 // nameSources gives every source without a name one that is unique and as short as can be:

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"coordtop/internal/address"
+	"coordtop/internal/ground/address"
 	"coordtop/sources"
 )
 

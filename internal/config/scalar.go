@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // duration is a time.Duration that may be nothing.

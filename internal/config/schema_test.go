@@ -12,8 +12,8 @@ import (
 
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
-	"coordtop/internal/format"
-	"coordtop/internal/schematest"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/schematest"
 )
 
 // asJSON is a config as a program for JSON Schema reads it.

@@ -13,7 +13,7 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/app/backends"
 	. "coordtop/internal/config"
-	"coordtop/internal/schematest"
+	"coordtop/internal/ground/schematest"
 	"coordtop/ui/keys"
 )
 

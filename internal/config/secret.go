@@ -9,9 +9,9 @@ import (
 	"os/exec"
 	"strings"
 
-	"coordtop/internal/files"
-	"coordtop/internal/format"
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/files"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/lazy"
 )
 
 // maxSecret bounds what is read of a secret file or of a command's output.

@@ -5,8 +5,8 @@ import (
 	"net"
 	"strings"
 
-	"coordtop/internal/address"
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/lazy"
 )
 
 // Target is a source's URL taken apart.

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"coordtop/internal/certs"
+	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 

@@ -17,8 +17,8 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/coord/rediscoord"
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 )
 
 // Task says what one candidate process contends for.

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/localserver"
-	"coordtop/internal/spawn"
 )
 
 // Options are the wishes for a demo.

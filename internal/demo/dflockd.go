@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
 	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/ground/backoff"
 )
 
 const (

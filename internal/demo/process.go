@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 // CandidateCommand is the hidden command of the binary that runs one candidate, which its one

@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/localserver"
-	"coordtop/internal/spawn"
 )
 
 // Role is what a candidate process does with the primitive it contends for.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
 	"coordtop/internal/emulator/ydbtest"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 )
 
 // The coordination node of the demo, and what is made in it before anybody comes.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

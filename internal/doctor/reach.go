@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/address"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/format"
 	"coordtop/sources/kit"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // longest is how many bytes a line may have; a longer one ends the lines.

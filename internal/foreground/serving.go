@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/spawn"
 )
 
 // serve obeys lines until it is not ours any more.

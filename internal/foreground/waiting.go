@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/headless"
 	"coordtop/sources"
 )

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/address"
-	"coordtop/internal/format"
-	"coordtop/internal/verdict"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // ErrFailed is the error about each row or source that has a fault of GetOptions.FailOn.

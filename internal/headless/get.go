@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/verdict"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // Errors of a look that could not see everything. The part that was seen is printed all the

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // HistoryOptions say what of a recording is printed, and how.

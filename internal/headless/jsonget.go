@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 type getJSON struct {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/address"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"coordtop/internal/headless"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // partly is a State whose one source has listed what it knows, and leaves something out.

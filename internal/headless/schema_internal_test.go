@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // fill makes every field of v be written.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"coordtop/internal/ground/schematest"
 	"coordtop/internal/headless"
-	"coordtop/internal/schematest"
 )
 
 func TestSchemasAreThoseOfTheStructsThatArePrinted(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"strings"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // The files in the folder schema are made here, of the structs that are printed.

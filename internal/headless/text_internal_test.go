@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 func TestTheLibraryOfALockStandsInAColumnOfItsOwn(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

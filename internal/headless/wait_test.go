@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"coordtop/internal/headless"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // read is a row that its source has just told, with these owners.

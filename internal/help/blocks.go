@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/lazy"
 )
 
 // Kind says which of these a block is.

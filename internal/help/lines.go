@@ -3,7 +3,7 @@ package help
 import (
 	"strings"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // beside is the widest first cell of a row that the other cells can still stand beside, in columns.

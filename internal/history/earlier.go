@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

@@ -8,8 +8,8 @@ import (
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
 	"coordtop/internal/history/recordtest"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // Why a recording cannot be used, beside what the file system says.

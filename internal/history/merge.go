@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // Past is the part of a primitive's recording that was read. The Merge methods join it with memory.

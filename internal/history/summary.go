@@ -3,8 +3,8 @@ package history
 import (
 	"slices"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // Summary is a lane in a span in one line.

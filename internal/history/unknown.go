@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/lane"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // Why is a reason for which nothing is known of a stretch.

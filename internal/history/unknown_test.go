@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // TestDarknessSaysWhyNothingIsKnown has stretches in seconds; 0 as an end: it lasts.

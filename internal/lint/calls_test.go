@@ -39,13 +39,13 @@ func callRules() []rule {
 			name: "regular expressions are compiled when they are needed", check: compileLate,
 			breaks: []map[string]string{{"a/a.go": "package a\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n"}},
 			keeps: map[string]string{
-				"a/a_test.go": "package a\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n", "internal/lazy/a.go": "package lazy\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n",
+				"a/a_test.go": "package a\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n", "internal/ground/lazy/a.go": "package lazy\nimport \"regexp\"\nvar x = regexp.MustCompile(`x`)\n",
 			},
 		},
 		{
 			name: "a test that runs alone says so itself", check: aloneInTests,
-			breaks: []map[string]string{{"a/a_test.go": "package a\nimport (\n\"coordtop/internal/raced\"\n\"testing\"\n)\nfunc start(t *testing.T) { raced.Alone(t, \"\") }\n"}},
-			keeps:  map[string]string{"a/a_test.go": "package a\nimport (\n\"coordtop/internal/raced\"\n\"testing\"\n)\nfunc TestA(t *testing.T) { raced.Alone(t, \"\") }\n"},
+			breaks: []map[string]string{{"a/a_test.go": "package a\nimport (\n\"coordtop/internal/ground/raced\"\n\"testing\"\n)\nfunc start(t *testing.T) { raced.Alone(t, \"\") }\n"}},
+			keeps:  map[string]string{"a/a_test.go": "package a\nimport (\n\"coordtop/internal/ground/raced\"\n\"testing\"\n)\nfunc TestA(t *testing.T) { raced.Alone(t, \"\") }\n"},
 		},
 		{
 			name: "a context comes first", check: contextFirst,
@@ -110,7 +110,7 @@ func sourcesTakeTheTime(files []file) []string {
 func compileLate(files []file) []string {
 	var wrong []string
 	for _, f := range files {
-		if f.test || f.dir == "internal/lazy" {
+		if f.test || f.dir == "internal/ground/lazy" {
 			continue
 		}
 		for _, c := range f.calls("regexp", "MustCompile") {

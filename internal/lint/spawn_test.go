@@ -18,10 +18,10 @@ func spawnRules() []rule {
 			{"a/a.go": "package a\nimport \"context\"\nfunc f(ctx context.Context) { context.AfterFunc(ctx, func() {}) }\n"},
 		},
 		keeps: map[string]string{
-			"a/a.go":             "package a\nimport \"coordtop/internal/spawn\"\nfunc f(ctx context.Context) { spawn.Go(ctx, nil, func() {}) }\n",
+			"a/a.go":             "package a\nimport \"coordtop/internal/ground/spawn\"\nfunc f(ctx context.Context) { spawn.Go(ctx, nil, func() {}) }\n",
 			"a/a_test.go":        "package a\nfunc f() { go f() }\n",
 			"sources/xtest/a.go": "package xtest\nfunc f() { go f() }\n",
-			"internal/spawn/a.go": "package spawn\nimport (\n\"context\"\n\"time\"\n)\n" +
+			"internal/ground/spawn/a.go": "package spawn\nimport (\n\"context\"\n\"time\"\n)\n" +
 				"func f(ctx context.Context) { go f(ctx); time.AfterFunc(1, nil); context.AfterFunc(ctx, nil) }\n",
 			"internal/localserver/a.go": "package localserver\nfunc f() { go f() }\n",
 		},
@@ -33,8 +33,8 @@ func spawnRules() []rule {
 // ours, and the demo gives them a guard instead.
 func startedBySpawn(files []file) []string {
 	exempt := map[string]string{
-		"internal/spawn":       "it is what starts",
-		"internal/localserver": "its proxies are for tests; what the demo has of it is started by spawn",
+		"internal/ground/spawn": "it is what starts",
+		"internal/localserver":  "its proxies are for tests; what the demo has of it is started by spawn",
 	}
 	var wrong []string
 	for _, f := range files {

@@ -56,12 +56,12 @@ func banned() []bannedWord {
 			"ui", "internal/app",   // the program's end of a terminal, in tests
 		}},
 		{"token", "nonce, permit or fence", []string{
-			"internal/lint", "internal/config", "ui/filter", "internal/mask", // of a parser
+			"internal/lint", "internal/config", "ui/filter", "internal/ground/mask", // of a parser
 			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", "internal/app", "internal/app/backends", // what YDB calls a login
-			"internal/dflockwire", "coord/dflockcoord", // and dflockd its shared secret, --auth-token
+			"internal/ground/dflockwire", "coord/dflockcoord", // and dflockd its shared secret, --auth-token
 		}},
 		// Words that were names in coord and its drivers and that nobody would search for.
-		{"desk", "observer", []string{"internal/app", "internal/legible", "internal/mask", "internal/operate"}}, // what people sit at
+		{"desk", "observer", []string{"internal/app", "internal/ground/legible", "internal/ground/mask", "internal/operate"}}, // what people sit at
 		{"ghost", "candidate or leftover", nil},
 		{"glitch", "transient error", nil},
 		{"knock", "check", nil},

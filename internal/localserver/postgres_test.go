@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 func pg(t *testing.T, url string) *pgx.Conn {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/localserver"
-	"coordtop/internal/raced"
 )
 
 func TestKilledParentLeavesNoPostgres(t *testing.T) {

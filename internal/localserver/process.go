@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 var (

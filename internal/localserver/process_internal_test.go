@@ -4,7 +4,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 func TestAPanicOfWhoWaitsForAServerIsToldAndStopEnds(t *testing.T) {

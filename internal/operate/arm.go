@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/backoff"
-	"coordtop/internal/suspend"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/suspend"
 )
 
 // Arm makes writing possible for five minutes. For a protected source typed must be its

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/suspend"
+	"coordtop/internal/ground/suspend"
 	"coordtop/sources"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 )
 
 // Stages of a Record.

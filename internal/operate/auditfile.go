@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"coordtop/internal/files"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/files"
+	"coordtop/internal/ground/format"
 )
 
 // auditFile is the file of an AuditLog, which several processes append to. A process that writes has it

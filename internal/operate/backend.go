@@ -12,7 +12,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // Caps lists what can be done with each source at all, by name. It asks no server: a server

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

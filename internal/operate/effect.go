@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/backoff"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

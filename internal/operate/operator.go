@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/spawn"
-	"coordtop/internal/suspend"
+	"coordtop/internal/ground/spawn"
+	"coordtop/internal/ground/suspend"
 	"coordtop/sources"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"coordtop/internal/action"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/operate"
-	"coordtop/internal/spawn"
 )
 
 func TestWhatIsHeldIsGivenBackAlsoWhenItsGoroutinePanics(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/internal/failure"
+	"coordtop/internal/ground/failure"
 	"coordtop/sources"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/internal/failure"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

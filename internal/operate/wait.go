@@ -8,8 +8,8 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

@@ -3,8 +3,8 @@ package dflocksource
 import (
 	"context"
 
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/format"
 	"coordtop/sources/kit"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/identify"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/identify"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

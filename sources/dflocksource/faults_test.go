@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/certs"
 	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/ground/certs"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/glob"
 	"coordtop/sources"
 )
 
@@ -32,7 +32,7 @@ type Options struct {
 	PollMin, PollMax time.Duration
 }
 
-// Selection is one or many keys to watch. Its Pattern is a key, or a pattern: see internal/glob;
+// Selection is one or many keys to watch. Its Pattern is a key, or a pattern: see internal/ground/glob;
 // KindUnknown is a mutex or a semaphore, as the server lists it.
 type Selection = sources.Selection
 

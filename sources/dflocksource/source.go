@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"coordtop/internal/identify"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/identify"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

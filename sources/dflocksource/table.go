@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/dflockwire"
-	"coordtop/internal/format"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/dflockwire"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/glob"
 	"coordtop/sources"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord/dflockcoord"
-	"coordtop/internal/dflockwire"
+	"coordtop/internal/ground/dflockwire"
 	"coordtop/sources"
 )
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"coordtop/internal/identify"
+	"coordtop/internal/ground/identify"
 	"coordtop/sources"
 )
 

@@ -14,11 +14,11 @@ import (
 	"syscall"
 	"time"
 
-	"coordtop/internal/failure"
-	"coordtop/internal/format"
-	"coordtop/internal/identify"
-	"coordtop/internal/lazy"
-	"coordtop/internal/mask"
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/identify"
+	"coordtop/internal/ground/lazy"
+	"coordtop/internal/ground/mask"
 	"coordtop/sources"
 )
 

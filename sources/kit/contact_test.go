@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode"
 
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 	"coordtop/sources"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"coordtop/internal/ground/pgwire"
 	"coordtop/internal/localserver"
-	"coordtop/internal/pgwire"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

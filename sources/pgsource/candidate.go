@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/lazy"
 	"coordtop/sources"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

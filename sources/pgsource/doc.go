@@ -67,7 +67,7 @@
 // Owners do not expire. Their attributes bear the names of pg_stat_activity; times in them
 // are instants in UTC on our clock, with the server's time translated at each look. A query
 // is shown without its literals, its comments and what follows the word password
-// (internal/mask), a name and data without secrets: what is read of a query finds
+// (internal/ground/mask), a name and data without secrets: what is read of a query finds
 // candidates and programs here, and goes no further.
 //
 // Candidates are sessions whose last query tried for a lock (pg_try_advisory_lock) within a
@@ -86,6 +86,6 @@
 // # Poolers and standbys
 //
 // Behind a pooler that lends server sessions nothing is set, prepared or listened to, see
-// [coordtop/internal/pgwire]. Advisory locks are each server's own: a standby shows its own, and
+// [coordtop/internal/ground/pgwire]. Advisory locks are each server's own: a standby shows its own, and
 // there is nothing to listen to.
 package pgsource

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/internal/format"
-	"coordtop/internal/identify"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/identify"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources/kit"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/internal/pgwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

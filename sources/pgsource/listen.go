@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/pgwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/pgwire"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

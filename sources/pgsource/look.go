@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // notifications are what arrived on channels. They are safe for concurrent use.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/format"
-	"coordtop/internal/mask"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/mask"
 	"coordtop/sources"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/format"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/pgwire"
 )
 
 // server is what a connection knows of its server and of itself.

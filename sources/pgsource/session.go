@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/format"
-	"coordtop/internal/mask"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/mask"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/identify"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/identify"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"coordtop/internal/mask"
+	"coordtop/internal/ground/mask"
 	"coordtop/sources"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/pgwire"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/pgwire"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

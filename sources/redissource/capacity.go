@@ -3,7 +3,7 @@ package redissource
 import (
 	"fmt"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

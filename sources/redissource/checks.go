@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 )
 
 // checks are what a watcher does each second although nothing was pushed: whether it may

@@ -17,7 +17,7 @@
 // guessed, fewer with long names and values: 22 MB of these. A warning says so where there are
 // more. 100,000 keys with names of 40 bytes make a watch of 290 MB. Of what a key showed last it keeps
 // sums, and all of it for the first 20,000 keys only, because the Hub has it too. What the server sends is
-// bounded (see internal/respwire).
+// bounded (see internal/ground/respwire).
 //
 // # How changes are pushed
 //
@@ -70,7 +70,7 @@
 // # What is shown of a value
 //
 // Whoever knows the value of a lock, or the field of its hash, can release the lock. So of
-// either only this leaves the package: what is positively a name (internal/legible), what
+// either only this leaves the package: what is positively a name (internal/ground/legible), what
 // one of Options.Legible finds, and the data behind a UUID and a blank, without secrets. The
 // owner's ID is the value only if all of it is a name; else it is made of the sha1 of what
 // stays the same: the UUID before data or a number, ShedLock's UUID, Redisson's client and

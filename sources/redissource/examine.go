@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/format"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/glob"
 	"coordtop/sources/kit"
 )
 

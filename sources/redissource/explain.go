@@ -11,9 +11,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/format"
-	"coordtop/internal/respwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/respwire"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

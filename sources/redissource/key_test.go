@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 	"coordtop/sources"
 	"coordtop/sources/redissource/lockformat"
 )

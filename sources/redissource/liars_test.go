@@ -11,7 +11,7 @@ import (
 
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/emulator/liartest"
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 	"coordtop/sources"
 )
 

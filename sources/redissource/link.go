@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/respwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/respwire"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -14,9 +14,9 @@ import (
 	"github.com/redis/go-redis/v9/push"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/glob"
-	"coordtop/internal/respwire"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/glob"
+	"coordtop/internal/ground/respwire"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources/kit"
 )
 
@@ -261,7 +261,7 @@ func (l *link) pushed(message []any) {
 	l.named(names, n)
 }
 
-// named takes the names that a push lists. None is what internal/respwire makes of a list
+// named takes the names that a push lists. None is what internal/ground/respwire makes of a list
 // that is too long: any key may have changed, and there may be new ones.
 func (l *link) named(names []string, n notice) {
 	if len(names) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/glob"
 	"coordtop/sources/redissource/lockformat"
 )
 

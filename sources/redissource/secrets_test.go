@@ -12,7 +12,7 @@ import (
 
 func TestNamesAreShown(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../internal/legible/testdata/names.txt")
+	text, err := os.ReadFile("../../internal/ground/legible/testdata/names.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

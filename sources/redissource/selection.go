@@ -1,7 +1,7 @@
 package redissource
 
 import (
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/glob"
 	"coordtop/sources"
 	"coordtop/sources/redissource/lockformat"
 )

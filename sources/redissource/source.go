@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/identify"
+	"coordtop/internal/ground/identify"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 	"coordtop/sources"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

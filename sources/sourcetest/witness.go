@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
 	"coordtop/sources"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"coordtop/internal/raced"
+	"coordtop/internal/ground/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest/filled"
 )

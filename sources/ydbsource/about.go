@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/certs"
 	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources/kit"
 )
 

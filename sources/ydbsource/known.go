@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"coordtop/internal/files"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/files"
+	"coordtop/internal/ground/format"
 )
 
 // mostKnown is how many names of one node are remembered.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/files"
-	"coordtop/internal/format"
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/files"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/lazy"
 	"coordtop/sources"
 )
 

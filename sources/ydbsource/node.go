@@ -10,8 +10,8 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/backoff"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

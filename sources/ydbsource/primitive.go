@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/mask"
+	"coordtop/internal/ground/mask"
 	"coordtop/sources"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/identify"
+	"coordtop/internal/ground/identify"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

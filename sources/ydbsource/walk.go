@@ -9,8 +9,8 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
-	"coordtop/internal/backoff"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

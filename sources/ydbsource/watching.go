@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 	"coordtop/sources"
 	"coordtop/sources/kit"
 )

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
-	"coordtop/internal/verdict"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 )

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
-	"coordtop/internal/address"
+	"coordtop/internal/ground/address"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/ui/paint"
 )
 

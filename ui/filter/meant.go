@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/address"
+	"coordtop/internal/ground/address"
 )
 
 // Meant returns the comparison that a word with a colon, as "state:led", was probably meant to be; "":

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // Error says why a text is no filter.

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"coordtop/internal/address"
+	"coordtop/internal/ground/address"
 )
 
 // Problem is one thing that is wrong with keys that a person wants changed.

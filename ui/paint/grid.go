@@ -1,7 +1,7 @@
 package paint
 
 import (
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // Grid is a small table in a pane: as wide as what it holds. Columns in which nothing

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 
 	"github.com/charmbracelet/x/ansi"

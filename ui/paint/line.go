@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // Line is one line of a box while it is drawn: exactly w cells when taken. Text that

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 // fit cuts s to w cells, with an ellipsis where something is missing, and returns the

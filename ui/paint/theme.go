@@ -8,7 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"coordtop/internal/verdict"
+	"coordtop/sources/verdict"
 )
 
 // Style is a ready SGR sequence; "" is the terminal's own look. Text is written as

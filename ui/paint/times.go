@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 

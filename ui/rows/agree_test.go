@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/uitest"
 )
 

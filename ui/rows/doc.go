@@ -1,6 +1,6 @@
 // Package rows decides which rows and events are shown, and in which order. It draws nothing.
 //
-//   - An Index has each row judged by internal/verdict, again when its verdict may be another by
+//   - An Index has each row judged by sources/verdict, again when its verdict may be another by
 //     time alone, or when the same lock elsewhere changed.
 //   - An Index keeps filter, order and severity up to date from the rows that differ, so that
 //     a wake-up costs little with 100,000 rows. An order is one entry of a table (order.go).

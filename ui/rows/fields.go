@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/filter"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // A filter does not take for exact what is only known to be so at least, or at most.

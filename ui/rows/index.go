@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // Handle is a row of a State: a slot that may be used again, and its generation.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // Order is the order of the list.

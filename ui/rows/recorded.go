@@ -3,8 +3,8 @@ package rows
 import (
 	"math"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 )
 
 // mostRecorded is how many rows that a recording alone knows are kept from one list to the next.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/filter"
 )
 

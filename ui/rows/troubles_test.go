@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/uitest"
 )
 

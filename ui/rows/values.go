@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"coordtop/internal/action"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
 )

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"

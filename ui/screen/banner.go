@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/keys"

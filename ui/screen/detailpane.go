@@ -4,10 +4,10 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )

@@ -3,7 +3,7 @@ package screen
 import (
 	"slices"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/timeline"

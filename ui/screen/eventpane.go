@@ -1,7 +1,7 @@
 package screen
 
 import (
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/verdict"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 )

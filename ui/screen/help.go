@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/help"
-	"coordtop/internal/verdict"
+	"coordtop/sources/verdict"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )

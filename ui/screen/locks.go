@@ -3,9 +3,9 @@ package screen
 import (
 	"strconv"
 
-	"coordtop/internal/format"
-	"coordtop/internal/verdict"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )

@@ -3,7 +3,7 @@ package screen
 import (
 	"testing"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 )
 
 func TestADialogCoversWideCharactersWithoutMovingTheRest(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 )

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/lane"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"coordtop/internal/format"
-	"coordtop/internal/verdict"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/paint"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/history"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/cursor"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"

@@ -3,9 +3,9 @@ package screen
 import (
 	"errors"
 
-	"coordtop/internal/format"
-	"coordtop/internal/verdict"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/paint"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/timeline"
 )
 

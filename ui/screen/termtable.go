@@ -3,8 +3,8 @@ package screen
 import (
 	"strings"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )

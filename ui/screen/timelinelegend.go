@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
-	"coordtop/internal/verdict"
 	"coordtop/sources"
+	"coordtop/sources/verdict"
 	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
 	"coordtop/ui/timeline"

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/timeline"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/internal/history/trouble"
 	"coordtop/sources"

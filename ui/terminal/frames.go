@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // Bubble Tea writes a new frame, if there is one, when its ticker ticks: 60 times a second, also

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // ErrGone is the cause of the end of a program whose terminal went away. A terminal that goes

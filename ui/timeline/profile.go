@@ -4,8 +4,8 @@ import (
 	"iter"
 	"time"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // Eighths is the height of a cell that is filled.

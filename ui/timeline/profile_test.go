@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 	"coordtop/ui/timeline"
 )
 

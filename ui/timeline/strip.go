@@ -3,8 +3,8 @@ package timeline
 import (
 	"time"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // CellKind is what a cell of a strip says.

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 	"coordtop/ui/timeline"
 )
 

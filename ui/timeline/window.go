@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"coordtop/internal/lane"
+	"coordtop/sources/lane"
 )
 
 // Window is a stretch of time cut into columns of equal length.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"coordtop/internal/spawn"
+	"coordtop/internal/ground/spawn"
 )
 
 // Session is what a driver's session has under way: calls, goroutines and grants. After Shut no

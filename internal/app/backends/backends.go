@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"coordtop/internal/config"
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 )

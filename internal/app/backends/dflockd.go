@@ -13,7 +13,7 @@ import (
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/sources/dflocksource"
@@ -153,7 +153,7 @@ func dflockdEnd(w *sources.Owner, now time.Time) string {
 		"unless the server runs with --auto-release-on-disconnect=false"
 }
 
-// dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/dflockwire.
+// dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/ground/dflockwire.
 func dflockdCall(r action.Request, ttl time.Duration) string {
 	key := r.Target.Ref.Name
 	prefix, limit := "", ""

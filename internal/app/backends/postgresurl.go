@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"coordtop/internal/config"
-	"coordtop/internal/files"
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/files"
+	"coordtop/internal/ground/lazy"
 )
 
 // postgresParameter reads lists of locks and of channels. The server refuses the rest.

@@ -14,7 +14,7 @@ import (
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/sources/redissource"

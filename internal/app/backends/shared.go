@@ -9,11 +9,11 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/internal/address"
-	"coordtop/internal/certs"
 	"coordtop/internal/config"
-	"coordtop/internal/format"
-	"coordtop/internal/glob"
+	"coordtop/internal/ground/address"
+	"coordtop/internal/ground/certs"
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 )

@@ -3,8 +3,8 @@ package backends
 import (
 	"testing"
 
-	"coordtop/internal/certs"
 	"coordtop/internal/config"
+	"coordtop/internal/ground/certs"
 )
 
 func TestTLSFilesOfTheConfigCompleteThoseOfTheURL(t *testing.T) {

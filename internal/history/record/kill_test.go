@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/history"
 	"coordtop/internal/history/sqlite"
-	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 	"coordtop/sources/tape"

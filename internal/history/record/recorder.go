@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"coordtop/internal/backoff"
+	"coordtop/internal/ground/backoff"
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/sources/tape"
 )

@@ -16,10 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/history"
 	"coordtop/internal/history/record"
 	"coordtop/internal/history/sqlite"
-	"coordtop/internal/raced"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )

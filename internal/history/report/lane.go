@@ -5,10 +5,10 @@ import (
 	"iter"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // The measures of a lane.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
+	"coordtop/internal/ground/format"
 	"coordtop/internal/history"
 	"coordtop/internal/history/trouble"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // readTrouble reads the lanes, what went wrong with them, and who waited longest.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
-	"coordtop/internal/spawn"
 )
 
 // checked is up to how many bytes a file is read whole when somebody begins to write to it, in some tenths of a second.

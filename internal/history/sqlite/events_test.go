@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/ground/raced"
 	"coordtop/internal/history"
-	"coordtop/internal/raced"
 	"coordtop/sources"
 )
 

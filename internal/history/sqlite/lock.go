@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"coordtop/internal/files"
+	"coordtop/internal/ground/files"
 	"coordtop/internal/history"
 )
 

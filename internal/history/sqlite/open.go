@@ -17,7 +17,7 @@ import (
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
-	"coordtop/internal/files"
+	"coordtop/internal/ground/files"
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/tape"

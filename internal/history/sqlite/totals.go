@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coordtop/internal/history"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // Totals sums up span for each primitive that is recorded in it: see history.Reader.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"coordtop/internal/files"
+	"coordtop/internal/ground/files"
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/tape"

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"coordtop/internal/history"
-	"coordtop/internal/lane"
 	"coordtop/sources"
+	"coordtop/sources/lane"
 )
 
 // Kind is what went wrong.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"coordtop/internal/lazy"
-	"coordtop/internal/legible"
+	"coordtop/internal/ground/lazy"
+	"coordtop/internal/ground/legible"
 	"coordtop/sources"
 )
 

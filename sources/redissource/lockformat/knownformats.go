@@ -2,7 +2,7 @@ package lockformat
 
 import (
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/lazy"
+	"coordtop/internal/ground/lazy"
 	"coordtop/sources"
 )
 

@@ -214,7 +214,7 @@ func encoded(owners []sources.Owner) string {
 // around. Everything that is printed comes from what Read returns.
 func TestNoNonceIsShown(t *testing.T) {
 	t.Parallel()
-	names, err := os.ReadFile("../../../internal/legible/testdata/names.txt") // that may stand beside a nonce
+	names, err := os.ReadFile("../../../internal/ground/legible/testdata/names.txt") // that may stand beside a nonce
 	if err != nil {
 		t.Fatal(err)
 	}

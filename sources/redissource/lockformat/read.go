@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/lazy"
-	"coordtop/internal/legible"
+	"coordtop/internal/ground/lazy"
+	"coordtop/internal/ground/legible"
 	"coordtop/sources"
 )
 

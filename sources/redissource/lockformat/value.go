@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"coordtop/internal/lazy"
-	"coordtop/internal/legible"
+	"coordtop/internal/ground/lazy"
+	"coordtop/internal/ground/legible"
 )
 
 // form is what a value looks like, a bit each.

@@ -1,0 +1,87 @@
+package dflockwire
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"coordtop/internal/ground/failure"
+)
+
+// Refusal is the word with which a server refuses: error, or one that begins with error_.
+type Refusal string
+
+// The refusals of version 1.10, and ErrDraining of 1.16. ErrRejected: nothing is owned with this
+// nonce, or the server does not understand the request, or it ends while a claim waits.
+const (
+	ErrRejected        Refusal = "error"
+	ErrMaxLocks        Refusal = "error_max_locks"
+	ErrMaxWaiters      Refusal = "error_max_waiters"
+	ErrLimitMismatch   Refusal = "error_limit_mismatch"
+	ErrAlreadyEnqueued Refusal = "error_already_enqueued"
+	ErrNotEnqueued     Refusal = "error_not_enqueued"
+	ErrLeaseExpired    Refusal = "error_lease_expired"
+	ErrDraining        Refusal = "error_draining"
+	ErrAuth            Refusal = "error_auth"
+)
+
+// sentences are what the refusals mean. Nobody changes them.
+var sentences = map[Refusal]string{
+	ErrMaxLocks:        "the server has as many keys as it may have: raise --max-locks, or wait until unused ones are forgotten",
+	ErrMaxWaiters:      "the queue of this key is full: try again later, or raise --max-waiters",
+	ErrLimitMismatch:   "the key has another limit at the server, which can change a minute after the last use of the key",
+	ErrAlreadyEnqueued: "this connection stands in the queue of the key already",
+	ErrNotEnqueued:     "this connection does not stand in the queue of the key any more",
+	ErrLeaseExpired:    "the lease ended before the claim was waited for",
+	ErrDraining:        "the server is shutting down",
+	ErrAuth:            "the server wants another auth token, or none",
+}
+
+// Error is a sentence, with the word for the server's documentation.
+func (r Refusal) Error() string {
+	return cmp.Or(sentences[r], "the server refuses") + " (" + string(r) + ")"
+}
+
+// mostWord bounds the words that later versions may have. A longer one is not repeated.
+const mostWord = 40
+
+// refusal is the refusal that an answer begins with; nil: it is none.
+func refusal(word string) error {
+	if word == "error" || strings.HasPrefix(word, "error_") && len(word) <= mostWord {
+		return Refusal(word)
+	}
+	return nil
+}
+
+// Other ends of a request.
+var (
+	// ErrProtocol: no dflockd answers so.
+	ErrProtocol = errors.New("not an answer of a dflockd server")
+	// ErrEndless: it was longer than any answer. It wraps ErrProtocol.
+	ErrEndless = fmt.Errorf("too long: %w", ErrProtocol)
+	// ErrHungUp: the server closed the connection.
+	ErrHungUp = failure.With(errors.New("the server closed the connection"), io.EOF)
+	// ErrSilent: the server did not answer in time.
+	ErrSilent = failure.With(errors.New("the server did not answer in time"), os.ErrDeadlineExceeded)
+	// ErrClosed: the connection was closed on our side.
+	ErrClosed = errors.New("the connection was closed by us")
+	// ErrInvalid: a key or a secret that cannot be sent; nothing was.
+	ErrInvalid = errors.New("cannot be sent")
+)
+
+// unexpected is the error about an answer. It does not repeat the answer, which may hold a nonce.
+func unexpected(what string) error { return fmt.Errorf("%s: %w", what, ErrProtocol) }
+
+// Silence is for how long a connection had sent nothing that the server ended for that. It wraps ErrHungUp.
+type Silence time.Duration
+
+func (s Silence) Error() string {
+	return fmt.Sprintf("the server ended the connection after a silence of %v, its --read-timeout", time.Duration(s).Round(100*time.Millisecond))
+}
+
+// Unwrap returns ErrHungUp.
+func (Silence) Unwrap() error { return ErrHungUp }

@@ -1,0 +1,382 @@
+package legible
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"coordtop/internal/ground/lazy"
+)
+
+// longest is the length in bytes up to which a value is searched for a name.
+const longest = 256
+
+// Name reports whether the whole text is positively a name.
+func Name(text string) bool {
+	if isAddress(text) {
+		return true
+	}
+	s, ok := sight(text, true)
+	return ok && len(s) == 1 && s[0].start == 0 && s[0].end == len(text) && len(phrases(text)) == 0
+}
+
+// Part returns what of a value is positively a name, though not all of it is: the surest
+// stretch between : @ / , ; | # and blanks; of a JSON object the first field that says who
+// it is. "": nothing.
+func Part(text string) string {
+	if len(text) > longest || text == "" {
+		return ""
+	}
+	if text[0] == '{' {
+		return field(text)
+	}
+	if rest := behindNonce(text); rest != "" {
+		return rest
+	}
+	for _, phrase := range phrases(text) {
+		text = strings.ReplaceAll(text, phrase, "\x00")
+	}
+	best, found := 0.0, ""
+	choose := func(piece string, runs []run) {
+		for _, r := range runs {
+			if bits := r.bits(); bits >= surePart && bits > best {
+				best, found = bits, piece[r.start:r.end]
+			}
+		}
+	}
+	for _, rest := range besideNonces(text) {
+		runs, all := sight(rest, len(rest) < len(text))
+		if all || len(rest) == len(text) {
+			choose(rest, runs)
+			continue
+		}
+		runs, _ = sight(rest, false)
+		choose(rest, runs)
+	}
+	return found
+}
+
+// Bits of evidence that are asked for.
+const (
+	sureWhole  = 21.0 // for 12 characters and more that are all of a value
+	sureEdge   = 20.0 // for so many at an end of it: a nonce may have text before or behind it
+	sureInside = 18.0 // for so many in the midst of it
+	sureGlued  = 2.0  // fewer at each end where no separator is: a nonce and text seldom touch
+	sureSign   = 5.0  // fewer if it has 12 only with what is beside it: few nonces end in a separator
+	sureWindow = -4.0 // for 8 to 11: no nonce, unless it has text beside it
+	sureEnd    = 4.0  // as sureWindow, with an end without meaning
+	moreBeside = 4.0  // more for 12, where something beside them is not shown
+	sureBeside = 17.0 // for 8 to 11, where something beside it is not shown
+	surePart   = 6.0  // for what is shorter and stands beside something that is not shown
+	sureDoubt  = 8.0  // for 12 and more, if of a word at an end of them that may be two only one counts
+	sureBehind = 20.0 // for what stands directly behind a nonce, without a sign between them
+)
+
+// uuid is a UUID of any version. It is a nonce wherever it stands, so it ends what is
+// before and behind it.
+var uuid = lazy.Regexp(`(?:urn:uuid:)?` + UUID)
+
+// UUID is what a UUID looks like, as a regular expression.
+const UUID = `[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`
+
+// besideNonces returns the texts between those that are surely nonces.
+func besideNonces(text string) []string {
+	var list []string
+	for _, piece := range uuid().Split(text, -1) {
+		from := 0
+		for at := 0; at < len(piece); {
+			n := strings.IndexAny(piece[at:], strong+dividing)
+			if n < 0 {
+				n = len(piece) - at
+			}
+			if random(piece[at : at+n]) {
+				list = append(list, piece[from:at])
+				from = at + n
+			}
+			at += n + 1
+		}
+		list = append(list, piece[from:])
+	}
+	if len(list) == 1 {
+		return list
+	}
+	for i := range list {
+		list[i] = strings.Trim(list[i], weak+strong+dividing+"/")
+	}
+	return list
+}
+
+// random reports whether s is hex without a separator and so long that it is a nonce of its own,
+// and no group of one with text directly beside it.
+func random(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; !isDigit(s[i]) && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	has, _ := classesOf(s)
+	return len(s) >= shortestSecret && (has == digit|small || has == digit|capital)
+}
+
+// shortNonce is the length of what bsm/redislock writes directly before its metadata: 16
+// bytes in base64url.
+const shortNonce = 22
+
+var base64URL = lazy.Regexp(`^[A-Za-z0-9_-]{22}`)
+
+// behindNonce returns the metadata that stands directly behind a nonce of 22 characters, if
+// that nonce is random by its cases and the metadata is surely a name.
+func behindNonce(text string) string {
+	if len(text) <= shortNonce || !base64URL().MatchString(text) {
+		return ""
+	}
+	head, rest := text[:shortNonce], text[shortNonce:]
+	if !strings.ContainsFunc(head, unicode.IsUpper) || !strings.ContainsFunc(head, unicode.IsLower) || !strings.ContainsAny(head, "0123456789-_") {
+		return ""
+	}
+	s, ok := sight(rest, true)
+	if !ok || len(s) != 1 || s[0].start != 0 || s[0].end != len(rest) || s[0].bits() < sureBehind || !s[0].begins() {
+		return ""
+	}
+	return rest
+}
+
+// fields of a JSON object that say who wrote it, the clearest first.
+var fields = []string{"label", "owner", "host", "hostname", "name", "node", "instance", "worker", "pod", "client", "user"}
+
+func field(text string) string {
+	var object map[string]any
+	if json.Unmarshal([]byte(text), &object) != nil {
+		return ""
+	}
+	for _, key := range fields {
+		if s, ok := object[key].(string); ok && Name(s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// weak are the signs that join the words of a part, strong those that join parts, as / does,
+// and dividing those that end a name.
+const (
+	weak     = "-._"
+	strong   = ":@ "
+	dividing = ",;|#"
+)
+
+// path takes parts with / between them apart. Since base64 has a / too, either all of them are
+// names or none is.
+func path(text string) (atoms []atom, ok bool) {
+	for p := range strings.SplitSeq(text, "/") {
+		more, ok := part(p)
+		if !ok {
+			return nil, false
+		}
+		if len(atoms) > 0 {
+			more[0].mark = '/'
+		}
+		atoms = append(atoms, more...)
+	}
+	return atoms, true
+}
+
+// run is a stretch of parts, each of which is a name.
+type run struct {
+	start, end int
+	atoms      []atom
+}
+
+// sight finds the names in a text. all reports whether there was nothing else in it. alone
+// reports whether the text is taken for a name only if all of it is one.
+func sight(text string, alone bool) (runs []run, all bool) {
+	if len(text) == 0 || len(text) > longest || !utf8.ValidString(text) {
+		return nil, false
+	}
+	all = true
+	var now run
+	flush := func() {
+		if len(now.atoms) > 0 {
+			if now.believed(alone) {
+				runs = append(runs, now)
+			} else {
+				all = false
+			}
+		}
+		now = run{}
+	}
+	for at := 0; at <= len(text); at++ {
+		n := strings.IndexAny(text[at:], strong+dividing)
+		if n < 0 {
+			n = len(text) - at
+		}
+		atoms, ok := path(text[at : at+n])
+		switch {
+		case ok:
+			if now.atoms == nil {
+				now.start = at
+			}
+			if len(now.atoms) > 0 {
+				atoms[0].mark = text[at-1]
+			}
+			now.atoms, now.end = append(now.atoms, atoms...), at+n
+		case alone:
+			return nil, false
+		default:
+			all = false
+			flush()
+		}
+		at += n
+		if at < len(text) && (!alone || strings.IndexByte(dividing, text[at]) >= 0) {
+			all = false
+			flush()
+		}
+	}
+	flush()
+	return runs, all && len(runs) == 1
+}
+
+// believed reports whether no stretch of a name is likely to be random. A nonce is all of a
+// value, or text is before or behind it, with a separator or none: the rarer, the less is
+// asked for.
+func (r *run) believed(alone bool) bool {
+	last := len(r.atoms) - 1
+	for i := range r.atoms {
+		w := window{beside: !alone}
+		for j := i; j <= last && !r.atoms[j].form; j++ {
+			w.add(&r.atoms[j], j > i)
+			if w.length >= shortestLeak && w.bits() < r.asked(i, j, &w, alone) {
+				return false
+			}
+			if w.length >= shortestSecret && i < j && r.doubtful(i, j) {
+				return false
+			}
+		}
+	}
+	return !r.vague()
+}
+
+// doubtful reports whether a stretch of atoms says too little if a nonce begins within the first
+// of them or ends within the last.
+func (r *run) doubtful(i, j int) bool {
+	first, last := &r.atoms[i], &r.atoms[j]
+	if !first.split && !last.split {
+		return false
+	}
+	sure := 0.0
+	if first.split {
+		sure, i = sure+first.behind, i+1
+	}
+	if last.split {
+		sure, j = sure+last.ahead, j-1
+	}
+	var w window
+	for k := i; k <= j; k++ {
+		w.add(&r.atoms[k], k > i)
+	}
+	return sure+w.bits() < sureDoubt
+}
+
+// asked returns the bits that are asked for a stretch of atoms.
+func (r *run) asked(i, j int, w *window, alone bool) float64 {
+	last, length := len(r.atoms)-1, w.length
+	if i > 0 {
+		length += r.atoms[i-1].reach(&r.atoms[i])
+	}
+	if j < last {
+		length += r.atoms[j+1].reach(&r.atoms[j+1])
+	}
+	if length < shortestSecret {
+		switch {
+		case !alone:
+			return sureBeside
+		case w.cut:
+			return sureEnd
+		}
+		return sureWindow
+	}
+	least := sureWhole
+	switch {
+	case i > 0 && j < last:
+		least = sureInside
+	case i > 0 || j < last:
+		least = sureEdge
+	}
+	if w.length < shortestSecret {
+		least -= sureSign
+	}
+	if r.atoms[i].glued {
+		least -= sureGlued
+	}
+	if j < last && r.atoms[j+1].glued {
+		least -= sureGlued
+	}
+	if !alone {
+		least += moreBeside
+	}
+	return least
+}
+
+// vague reports whether two abbreviations that nobody knows stand side by side.
+func (r *run) vague() bool {
+	for i := 1; i < len(r.atoms); i++ {
+		if r.atoms[i-1].vague() && r.atoms[i].vague() {
+			return true
+		}
+	}
+	return false
+}
+
+// reach is how many characters beside a stretch may be of the same nonce, if a is the atom there:
+// the separator, and a piece of a form of clouds. second is the later one of the two.
+func (a *atom) reach(second *atom) int {
+	switch {
+	case a.form:
+		return ofForm
+	case second.glued:
+		return 0
+	}
+	return 1
+}
+
+const (
+	shortestLeak   = 8  // so many characters of a nonce in a row must not be shown
+	shortestSecret = 12 // a nonce has so many at least
+	ofForm         = 3  // so many of a form of clouds may be of a nonce at it, with a separator
+)
+
+// bits is the evidence that all of a run is a name.
+func (r *run) bits() float64 {
+	var w window
+	named := false
+	for i := range r.atoms {
+		named = named || r.atoms[i].named
+		w.add(&r.atoms[i], i > 0)
+	}
+	if !named {
+		return 0
+	}
+	return w.bits()
+}
+
+// begins reports whether every beginning of a run is a name by its letters alone: it may be the
+// end of a longer nonce, with the separator behind it.
+func (r *run) begins() bool {
+	var all, letters window
+	for i := range r.atoms {
+		a := &r.atoms[i]
+		if a.form {
+			break
+		}
+		all.add(a, i > 0)
+		if a.has&digit == 0 {
+			letters.add(a, i > 0)
+		}
+		switch bits := letters.bits(); {
+		case all.length >= shortestSecret && bits < sureBehind, all.length >= shortestLeak-1 && bits < sureBeside:
+			return false
+		}
+	}
+	return true
+}

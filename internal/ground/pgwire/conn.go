@@ -1,0 +1,243 @@
+package pgwire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"coordtop/internal/ground/format"
+	"coordtop/internal/ground/lazy"
+)
+
+const (
+	// Grace is how long an answer is waited for that nobody wants any more, because the
+	// statement may run in a server session that others use, too.
+	Grace = 2 * time.Second
+	// farewell bounds the goodbye of Close.
+	farewell = 300 * time.Millisecond
+)
+
+// Options say how to connect. Only Config is needed.
+type Options struct {
+	// Config is where to and as who; it is not changed.
+	Config *pgconn.Config
+	// Dial makes the network connections. Nil: TCP with Keepalive, or a Unix socket.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Keepalive is how our system finds out that the other end is gone.
+	Keepalive net.KeepAliveConfig
+	// Notify is called with what arrives on channels, by the goroutine that reads from the
+	// Conn. Nil: nothing is listened to.
+	Notify func(*pgconn.Notification)
+	// Known remembers what was found out. Nil: it is found out anew.
+	Known *Known
+}
+
+// Conn is one connection. It is used by one goroutine at a time, but for Cut.
+type Conn struct {
+	conn   *pgconn.PgConn
+	socket *socket
+
+	pid    uint32 // of the server's process
+	pooler Pooler
+	major  int // of the server's version
+	nat    string
+	note   string
+	asked  int64 // counts the questions who serves us
+}
+
+// Open connects and finds out what stands between us and the server. When it fails nothing
+// is left. The error is one of the package's, a *Reply, or of the network; it is joined
+// with that of ctx if ctx has ended. Where the server or a pooler refuses parameters of the
+// address, it connects without them, see Note.
+func Open(ctx context.Context, o Options) (*Conn, error) {
+	o.Known = cmp.Or(o.Known, &Known{})
+	c, err := connect(ctx, o)
+	if err != nil && refusedParameter(err) && len(o.Config.RuntimeParams) > 0 && !o.Known.refuses.Swap(true) {
+		c, err = connect(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	asking := ctx // ends so early that the grace of an answer that does not come is over with ctx
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithDeadline(ctx, end.Add(-min(Grace, time.Until(end)/2)))
+		defer cancel()
+	}
+	if err = c.inspect(asking, o); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// refusedParameter reports whether a login failed because of a parameter: one that the
+// server does not know or with a value that it cannot have, or one that a pooler does not
+// pass on. A Reply says more only in words.
+func refusedParameter(err error) bool {
+	reply, ok := errors.AsType[*Reply](err)
+	return ok && slices.Contains([]string{"42704", "42602", "22023", "08P01"}, reply.Code)
+}
+
+// plainName matches the name of a setting only. Other text may be a part of a password with a ?
+// or a &.
+var plainName = lazy.Regexp(`^[a-z]{1,12}([._][a-z]{1,12})*$`)
+
+// connect logs in.
+func connect(ctx context.Context, o Options) (*Conn, error) {
+	s := &socket{dial: o.Dial}
+	if s.dial == nil {
+		s.dial = (&net.Dialer{KeepAliveConfig: o.Keepalive}).DialContext
+	}
+	config := o.Config.Copy()
+	var note string
+	if o.Known.refuses.Load() {
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(config.RuntimeParams)), func(name string) bool { return !plainName().MatchString(name) })
+		note = fmt.Sprintf("the server or a pooler refuses a parameter of the address, so it is ignored: %s", Line(strings.Join(names, ", ")))
+		clear(config.RuntimeParams)
+	}
+	config.DialFunc = s.Dial
+	config.BuildContextWatcherHandler = func(*pgconn.PgConn) ctxwatch.Handler { return s }
+	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(newMessages(r, &s.state), newQuestions(w, &s.state))
+	}
+	if o.Notify != nil {
+		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { o.Notify(n) }
+	}
+	conn, err := pgconn.ConnectConfig(context.WithValue(ctx, connectMark{}, true), config)
+	if err != nil {
+		s.close()
+		return nil, Because(ctx, "connecting", connecting(err))
+	}
+	s.enter(phaseConnected)
+	return &Conn{conn: conn, socket: s, note: note}, nil
+}
+
+// inspect finds out who serves us through what.
+func (c *Conn) inspect(ctx context.Context, o Options) error {
+	var err error
+	if c.major, err = MajorVersion(c.Version()); err != nil {
+		return Because(ctx, "connecting", err)
+	}
+	_, known := o.Known.own.Load(c.Address())
+	first, err := c.who(ctx)
+	if err != nil && ctx.Err() != nil && (c.conn.PID() > mostPID || known) {
+		return fmt.Errorf("connecting: %w", ErrNoSession)
+	}
+	if err != nil {
+		return err
+	}
+	c.pid = first.pid
+	if c.pid == c.conn.PID() {
+		c.nat = between(c.socket.local(), first.seen)
+		c.socket.state.lent.Store(false)
+		return nil
+	}
+	if known {
+		c.pooler = Session
+	} else if c.pooler, err = c.probe(ctx, o); err != nil {
+		return Because(ctx, "looking at the pooler", err)
+	}
+	if c.pooler == Session {
+		o.Known.own.Store(c.Address(), true)
+		c.socket.state.lent.Store(false)
+	}
+	return nil
+}
+
+// Address is where the network connection goes.
+func (c *Conn) Address() string { return *c.socket.at.Load() }
+
+// Pooler says what stands between us and the server.
+func (c *Conn) Pooler() Pooler { return c.pooler }
+
+// NAT is a sentence about an address translation or a proxy between us and the server; "":
+// there is none that shows.
+func (c *Conn) NAT() string { return c.nat }
+
+// Note is a sentence about parameters of the address that are ignored because the server
+// or a pooler refuses one; "": none are.
+func (c *Conn) Note() string { return c.note }
+
+// PID is the process of the server that serves us, or did when we asked.
+func (c *Conn) PID() uint32 { return c.pid }
+
+// Version is the server's version, as it tells it.
+func (c *Conn) Version() string { return c.conn.ParameterStatus("server_version") }
+
+// Major is the number of the server's version, Oldest at least.
+func (c *Conn) Major() int { return c.major }
+
+// Closed reports whether the connection is over.
+func (c *Conn) Closed() bool { return c.conn.IsClosed() }
+
+// Cut makes whatever uses the connection end: at once, or within Grace where an
+// interruption could harm others. It does not wait, and may be called by any goroutine.
+func (c *Conn) Cut() {
+	c.socket.state.gate.Lock()
+	delicate := c.socket.state.delicate()
+	c.socket.state.gate.Unlock()
+	if delicate {
+		c.socket.expire(time.Now().Add(Grace))
+		return
+	}
+	c.socket.close()
+}
+
+// Close ends the connection, with a goodbye if it is still whole, and joins what the
+// library started for it. It may be called again.
+func (c *Conn) Close() {
+	if !c.conn.IsClosed() {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		_ = c.conn.Close(ctx) // it always closes; its error is that the server could not be told
+		cancel()
+	}
+	c.socket.close()
+	<-c.conn.CleanupDone()
+}
+
+// Known is what the connections of one driver or source have found out and need not find
+// out again. It is safe for concurrent use; the zero value knows nothing.
+type Known struct {
+	own     sync.Map    // the addresses behind which a pooler in session mode was found
+	refuses atomic.Bool // the server refuses a parameter of the address
+}
+
+// Oldest is the lowest major version of Postgres that will do.
+const Oldest = 12
+
+// VersionError reports a server that is too old, or that is no Postgres.
+type VersionError struct{ Version string }
+
+// Error is a sentence.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the server is version \"%s\": Postgres %d or newer is needed", format.Clean(e.Version, 60), Oldest)
+}
+
+// MajorVersion reads "15.18 (Debian 15.18-1)", "17beta2" and "9.6.24". Its error is a
+// *VersionError.
+func MajorVersion(text string) (int, error) {
+	digits := text
+	if i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		digits = text[:i]
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < Oldest {
+		return 0, &VersionError{text}
+	}
+	return n, nil
+}

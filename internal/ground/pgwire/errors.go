@@ -1,0 +1,92 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/ground/failure"
+	"coordtop/internal/ground/format"
+)
+
+// Reply is an error that the server told, as one short line.
+type Reply struct {
+	*pgconn.PgError
+	// Took is the time from the question to the reply; 0: it came while connecting.
+	Took time.Duration
+}
+
+// textShown is how much of a server's text a sentence carries.
+const textShown = 300
+
+// Line makes one short line of a text from outside.
+func Line(text string) string {
+	cut := text[:min(len(text), 4*textShown)] // what is looked at
+	line := strings.Join(strings.Fields(cut), " ")
+	if len(cut) < len(text) && len(line) <= textShown {
+		line += " …"
+	}
+	return format.Clean(line, textShown)
+}
+
+// Error is the server's message, its detail or hint, and its SQLSTATE.
+func (r *Reply) Error() string {
+	text := Line(r.Message)
+	switch {
+	case r.Detail != "":
+		text += ": " + Line(r.Detail)
+	case r.Hint != "":
+		text += " (" + Line(r.Hint) + ")"
+	}
+	return text + " (SQLSTATE " + format.Clean(r.Code, 5) + ")"
+}
+
+// Unwrap returns the library's error.
+func (r *Reply) Unwrap() error { return r.PgError }
+
+// replied makes a Reply of an error of the server's.
+func replied(err error, began time.Time) error {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return &Reply{PgError: e, Took: time.Since(began)}
+	}
+	return err
+}
+
+// connecting makes one line of the errors of several hosts and ways, without the user and
+// the address, which the library repeats.
+func connecting(err error) error {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return &Reply{PgError: e}
+	}
+	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		err = connect.Unwrap()
+		lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' })
+		return failure.With(errors.New(format.Clean(strings.Join(lines, "; "), 2*textShown)), err)
+	}
+	return err
+}
+
+// Because gives an error its place. Where a context has ended, that is why it failed: what
+// the library says then is only a consequence, and is left out of the text.
+func Because(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	_, replied := errors.AsType[*Reply](err)
+	cause := context.Cause(ctx)
+	if cause == nil || replied || errors.Is(err, ErrNoSession) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	why := cause.Error()
+	switch cause {
+	case context.DeadlineExceeded:
+		why = "no answer in time"
+	case context.Canceled:
+		why = "given up"
+	}
+	return failure.With(errors.New(doing+": "+why), cause, err)
+}

@@ -1,0 +1,179 @@
+package pgwire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"coordtop/internal/ground/spawn"
+)
+
+// Pooler says what stands between us and the server.
+type Pooler uint8
+
+// The poolers.
+const (
+	None    Pooler = iota
+	Session        // it gives us a server session of our own
+	Lent           // it lends one for each transaction or statement
+)
+
+// ErrOutOfStep: an answer is not that to our question. pgbouncer (1.18) was seen to hand
+// over a server session whose answer to the pooler's own DISCARD ALL was still to come.
+var ErrOutOfStep = errors.New("the answer belongs to another question: a pooler has mixed up its clients")
+
+// ErrNoSession: a pooler let us in and then has no server session for us.
+var ErrNoSession = errors.New("the pooler has no server session left for us: coordtop needs 4 of them, " +
+	"two to watch and two for a claim: raise its default_pool_size, or end what uses them")
+
+// mostPID is the highest number of a process on Linux (PID_MAX_LIMIT of the kernel); what
+// poolers say instead is mostly above it.
+const mostPID = 1 << 22
+
+// server is who answered a question.
+type server struct {
+	pid  uint32
+	seen netip.AddrPort // where it sees us; zero: not through TCP
+}
+
+const whoSQL = "select pg_catalog.pg_backend_pid(), $1::text, pg_catalog.host(pg_catalog.inet_client_addr()), pg_catalog.inet_client_port()"
+
+// who asks which process serves us. It is one message and one implicit transaction, in any
+// mode of a pooler.
+func (c *Conn) who(ctx context.Context) (server, error) {
+	c.asked++
+	number := strconv.FormatInt(c.asked, 10)
+	rows, err := c.plain(ctx, whoSQL, number)
+	if err != nil {
+		return server{}, Because(ctx, "asking who serves us", err)
+	}
+	if len(rows) != 1 || len(rows[0]) != 4 || rows[0].Text(1) != number {
+		return server{}, fmt.Errorf("asking who serves us: %w", ErrOutOfStep)
+	}
+	pid, err := strconv.ParseUint(rows[0].Text(0), 10, 32)
+	if err != nil {
+		return server{}, fmt.Errorf("asking who serves us: %w", err)
+	}
+	s := server{pid: uint32(pid)}
+	if ip, err := netip.ParseAddr(rows[0].Text(2)); err == nil {
+		port, _ := strconv.ParseUint(rows[0].Text(3), 10, 16) // 0 is nobody's
+		s.seen = netip.AddrPortFrom(ip.Unmap(), uint16(port))
+	}
+	return s, nil
+}
+
+// between is a sentence about what changes our address on the way; "": nothing does.
+func between(local *net.TCPAddr, seen netip.AddrPort) string {
+	ours := "a Unix socket"
+	if local != nil {
+		at := local.AddrPort()
+		at = netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
+		if at == seen {
+			return ""
+		}
+		ours = at.String()
+	}
+	if !seen.IsValid() {
+		return ""
+	}
+	return fmt.Sprintf("NAT or a proxy stands between: the server sees us at %v, our end is %s. "+
+		"If it drops its connection to the server and keeps ours, a lock of ours can have another owner until the next renewal", seen, ours)
+}
+
+// rounds says which connection asks next: the first, or the second. It begins with the
+// second question of the first. Two sessions that are lent in turn cannot look
+// like two of our own, because the questions do not come strictly in turn.
+const rounds = "12212112"
+
+// waitTime is how long the second connection may wait for a server session before the first
+// is asked whether its own is ever lent.
+const waitTime = time.Second
+
+// probe tells the modes of a pooler apart.
+func (c *Conn) probe(ctx context.Context, o Options) (Pooler, error) {
+	var second *Conn
+	var theirs uint32
+	for _, step := range rounds {
+		if step == '1' {
+			if s, err := c.who(ctx); err != nil || s.pid != c.pid {
+				return Lent, err
+			}
+			continue
+		}
+		if second == nil {
+			var err error
+			if second, err = connect(ctx, beside(o, c.Address())); err != nil {
+				return Lent, err
+			}
+			defer second.Close()
+		}
+		s, waits, err := c.whoServes(ctx, second)
+		switch {
+		case err != nil:
+			return Lent, err
+		case waits:
+			return Session, nil
+		case s.pid == c.pid, theirs != 0 && s.pid != theirs:
+			return Lent, nil
+		}
+		theirs = s.pid
+	}
+	second.socket.state.lent.Store(false)
+	return Session, nil
+}
+
+// beside are the options for a second connection to the very same address.
+func beside(o Options, address string) Options {
+	dial := o.Dial
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	o.Dial = func(ctx context.Context, network, at string) (net.Conn, error) {
+		if at != address {
+			return nil, errNoDial
+		}
+		return dial(ctx, network, at)
+	}
+	o.Notify = nil
+	return o
+}
+
+// whoServes asks who serves the second connection. waits: nobody does, while the first is
+// served, by its own session: a pooler that lends would have lent that one.
+func (c *Conn) whoServes(ctx context.Context, second *Conn) (s server, waits bool, err error) {
+	done := make(chan struct{})
+	spawn.Go(ctx, nil, func() { // joined below
+		defer close(done)
+		err = spawn.Call(ctx, func() (err error) {
+			s, err = second.who(ctx)
+			return err
+		})
+	})
+	defer func() { <-done }()
+	select {
+	case <-done:
+		return s, false, err
+	case <-time.After(waitTime):
+	}
+	for range 2 {
+		mine, failed := c.who(ctx)
+		select {
+		case <-done: // it did not wait
+			return s, false, err
+		default:
+		}
+		if failed != nil || mine.pid != c.pid {
+			<-done
+			return server{pid: c.pid}, false, cmp.Or(err, failed) // ours was lent: they meet
+		}
+	}
+	second.socket.state.lent.Store(false)
+	second.Cut()
+	<-done
+	return server{}, true, nil
+}

@@ -1,0 +1,256 @@
+package pgwire
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/ground/format"
+)
+
+// Row is one row of an answer, in text; nil is null.
+type Row [][]byte
+
+// Text is column i; "" for null, and where there is no such column.
+func (r Row) Text(i int) string {
+	if i >= len(r) {
+		return ""
+	}
+	return string(r[i])
+}
+
+// mostRows bounds what is kept of an answer.
+const mostRows = 100_000
+
+// Statement is a query whose answer is read row by row.
+type Statement struct {
+	Name, SQL string
+	Columns   int // of its answer; below 0: any
+
+	prepared bool
+}
+
+// format of a parameter or an answer.
+const binaryFormat = 1
+
+// Rows runs one statement with parameters, unprepared. Where a session is lent the
+// statement is read-only and bounded, see lentSettings. Errors of the server are *Reply.
+func (c *Conn) Rows(ctx context.Context, sql string, args ...string) ([]Row, error) {
+	if c.pooler != Lent {
+		return c.plain(ctx, sql, args...)
+	}
+	var rows []Row
+	err := c.run(ctx, Statement{SQL: sql, Columns: -1}, texts(args), nil, keep(&rows))
+	return rows, err
+}
+
+// One is Rows for a statement that answers one row.
+func (c *Conn) One(ctx context.Context, sql string, args ...string) (Row, error) {
+	rows, err := c.Rows(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 {
+		return nil, fmt.Errorf("%w: it has %d rows, not one", ErrOutOfStep, len(rows))
+	}
+	return rows[0], nil
+}
+
+// plain is Rows without the settings of a lent session.
+func (c *Conn) plain(ctx context.Context, sql string, args ...string) ([]Row, error) {
+	var rows []Row
+	began := time.Now()
+	err := read(c.conn.ExecParams(ctx, sql, texts(args), nil, nil, nil), -1, keep(&rows))
+	return rows, replied(err, began)
+}
+
+func keep(rows *[]Row) func(Row) error {
+	return func(r Row) error {
+		if len(*rows) == mostRows {
+			return &Excess{fmt.Sprintf("over %d rows", mostRows)}
+		}
+		kept := make(Row, len(r))
+		for i, v := range r {
+			if v != nil {
+				kept[i] = append([]byte{}, v...)
+			}
+		}
+		*rows = append(*rows, kept)
+		return nil
+	}
+}
+
+func texts(args []string) [][]byte {
+	params := make([][]byte, len(args))
+	for i, a := range args {
+		params[i] = []byte(a)
+	}
+	return params
+}
+
+// Prepare prepares a statement. It does nothing where a session is lent.
+func (c *Conn) Prepare(ctx context.Context, s *Statement) error {
+	if c.pooler == Lent {
+		return nil
+	}
+	began := time.Now()
+	_, err := c.conn.Prepare(ctx, s.Name, s.SQL, nil)
+	s.prepared = err == nil
+	return replied(err, began)
+}
+
+// Each runs a statement and hands each row to f, in the binary format and valid until f
+// returns. Parameters are text. The rest of the answer is read also where f fails or panics.
+func (c *Conn) Each(ctx context.Context, s *Statement, params [][]byte, f func(Row) error) error {
+	binary := []int16{binaryFormat}
+	if c.pooler == Lent {
+		return c.run(ctx, *s, params, binary, f)
+	}
+	began := time.Now()
+	if s.prepared {
+		return replied(read(c.conn.ExecPrepared(ctx, s.Name, params, nil, binary), s.Columns, f), began)
+	}
+	return replied(read(c.conn.ExecParams(ctx, s.SQL, params, nil, nil, binary), s.Columns, f), began)
+}
+
+// StatementLimit is what the server allows a statement that only looks.
+const StatementLimit = 5 * time.Second
+
+// lentSettings hold for the transaction that they are sent with: it is one message, so the
+// server ends it with its answer.
+const lentSettings = "select pg_catalog.set_config('transaction_read_only', 'on', true), " +
+	"pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('lock_timeout', '1000', true)"
+
+// ReadOnly makes a session of our own one that can only read and that holds up nobody: its
+// statements end after StatementLimit and wait at most a second for a lock. The server shows it
+// under name, which is short and plain ASCII. A session that is lent is left as it is: the next
+// borrower would have our settings.
+func (c *Conn) ReadOnly(ctx context.Context, name string) error {
+	if c.pooler == Lent {
+		return nil
+	}
+	row, err := c.One(ctx, "select pg_catalog.set_config('application_name', $1, false), pg_catalog.set_config('statement_timeout', $2, false), "+
+		"pg_catalog.set_config('lock_timeout', '1000', false), pg_catalog.set_config('default_transaction_read_only', 'on', false)",
+		name, strconv.FormatInt(StatementLimit.Milliseconds(), 10))
+	if err == nil && row.Text(0) != name {
+		err = ErrOutOfStep
+	}
+	return Because(ctx, "configuring the session", err)
+}
+
+// run runs a statement in a session that is lent. It is not a batch of the library, which
+// is written past the count of questions.
+func (c *Conn) run(ctx context.Context, s Statement, params [][]byte, format []int16, f func(Row) error) (err error) {
+	began := time.Now()
+	p := c.conn.StartPipeline(ctx)
+	defer func() {
+		if failed := p.Close(); err == nil {
+			err = failed
+		}
+		err = replied(err, began)
+	}()
+	p.SendQueryParams(lentSettings, texts([]string{strconv.FormatInt(StatementLimit.Milliseconds(), 10)}), nil, nil, nil)
+	p.SendQueryParams(s.SQL, params, nil, nil, format)
+	if err := p.Sync(); err != nil {
+		return err
+	}
+	settings := func(Row) error { return nil }
+	for _, step := range []struct {
+		columns int
+		f       func(Row) error
+	}{{-1, settings}, {s.Columns, f}} {
+		result, err := p.GetResults()
+		if err != nil {
+			return err
+		}
+		r, ok := result.(*pgconn.ResultReader)
+		if !ok {
+			return ErrOutOfStep
+		}
+		if err := read(r, step.columns, step.f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read hands the rows of an answer to f, and reads it to its end whatever happens: who
+// leaves an answer half read can only close the connection.
+func read(r *pgconn.ResultReader, columns int, f func(Row) error) (err error) {
+	defer func() {
+		if _, failed := r.Close(); failed != nil {
+			err = failed
+		}
+	}()
+	var bad error
+	for r.NextRow() {
+		if row := r.Values(); bad == nil && columns >= 0 && len(row) != columns {
+			bad = fmt.Errorf("%w: a row has %d columns, not %d", ErrOutOfStep, len(row), columns)
+		} else if bad == nil {
+			bad = f(row)
+		}
+	}
+	return bad
+}
+
+// Listen makes the session listen to a channel. It is not for sessions that are lent.
+func (c *Conn) Listen(ctx context.Context, channel string) error {
+	return c.exec(ctx, "listen "+Identifier(channel))
+}
+
+// Unlisten makes the session listen to nothing.
+func (c *Conn) Unlisten(ctx context.Context) error { return c.exec(ctx, "unlisten *") }
+
+// Ping asks whether the server lives.
+func (c *Conn) Ping(ctx context.Context) error { return c.exec(ctx, "") }
+
+func (c *Conn) exec(ctx context.Context, sql string) error {
+	began := time.Now()
+	return replied(c.conn.Exec(ctx, sql).Close(), began)
+}
+
+// Wait waits for notifications, which Options.Notify receives, and returns after one, or
+// when ctx ends, which leaves the connection as it is.
+func (c *Conn) Wait(ctx context.Context) error { return c.conn.WaitForNotification(ctx) }
+
+// CancelStatement asks the server to end the statement that runs on the connection; any
+// goroutine may. It is not for sessions that are lent.
+func (c *Conn) CancelStatement(ctx context.Context) error {
+	c.socket.enter(phaseCancelling)
+	defer c.socket.enter(phaseConnected)
+	return c.conn.CancelRequest(ctx)
+}
+
+// Literal is a text as a statement names it, of characters that can be printed and pasted: as E'...',
+// with escapes, where it has others or a backslash, which some settings of a server take for one. The
+// escapes are bytes: a database in SQL_ASCII takes none of a character.
+func Literal(s string) string {
+	if format.Clean(s, 0) == s && !strings.Contains(s, `\`) {
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	var b strings.Builder
+	for n := 0; s != ""; s = s[n:] {
+		_, n = utf8.DecodeRuneInString(s)
+		switch c := s[:n]; {
+		case c == "'" || c == `\`:
+			b.WriteString(c + c)
+		case format.Clean(c, 0) == c:
+			b.WriteString(c)
+		default:
+			for _, x := range []byte(c) {
+				fmt.Fprintf(&b, `\x%02x`, x)
+			}
+		}
+	}
+	return "E'" + b.String() + "'"
+}
+
+// Identifier is a name as a statement quotes it. A NUL, which none can have, is left out.
+func Identifier(s string) string {
+	return `"` + strings.NewReplacer(`"`, `""`, "\x00", "").Replace(s) + `"`
+}
