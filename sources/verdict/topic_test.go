@@ -12,7 +12,7 @@ import (
 
 func TestTheTopicHasTheTableOfProblems(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../help/problems.md")
+	data, err := os.ReadFile("../../internal/help/problems.md")
 	if err != nil {
 		t.Fatal(err)
 	}
