@@ -26,7 +26,7 @@ type Operator interface {
 	Wake() <-chan struct{}
 }
 
-// Options says what to show and where. The zero value of each field but Feed is fine.
+// Options configure a board. The zero value of each field but Feed is fine.
 type Options struct {
 	Feed       Feed            // nil: there is only a recording
 	Player     *history.Player // what was recorded; nil: nothing. Without a Feed it has shown a state
@@ -59,11 +59,11 @@ type Options struct {
 	// nobody but this board has it. nil: no notes are taken.
 	Note func(text string, about time.Time) error
 
-	// Recording says what is unusual about the recording, in a sentence, and whether it stopped for
+	// Recording returns a sentence about what is unusual in the recording, and whether it stopped for
 	// that; "": nothing is. nil: nothing is recorded.
 	Recording func() (text string, stopped bool)
 
-	// History is what was recorded before. nil: nothing is known from before what the rows keep.
+	// History reads what was recorded before. nil: nothing is known from before what the rows keep.
 	History history.Reader
 
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
@@ -151,7 +151,7 @@ func pumpOf(o Options, f *feeds, send func(tea.Msg), typed <-chan struct{}) *ter
 	return p
 }
 
-// outcome is what Run returns: why its parts were ended comes before what Bubble Tea made
+// outcome returns the error of Run: why its parts were ended comes before what Bubble Tea made
 // of it, and that somebody wanted the end before that the terminal went away with them.
 func outcome(ctx context.Context, cause, err error) error {
 	switch {
@@ -167,7 +167,7 @@ func outcome(ctx context.Context, cause, err error) error {
 	return nil
 }
 
-// Feed is where the board gets everything from: live sources, or a recording that is
+// Feed is the source of everything on the board: live sources, or a recording that is
 // played. The program's loop and the pump call it, State and Now both of them; no method
 // may block.
 //

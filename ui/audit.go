@@ -11,7 +11,7 @@ import (
 	"coordtop/ui/screen"
 )
 
-// auditEvery is how often the audit is read while it is shown: others may write to it, too.
+// auditEvery is the pause between two reads of the audit while it is shown: others may write to it, too.
 const auditEvery = 2 * time.Second
 
 // auditReader reads the audit, for the Audit screen.

@@ -25,7 +25,7 @@ type typedLine struct {
 	at      int      // which of past is shown; len(past): none
 }
 
-// keptCommands is how many commands the history holds.
+// keptCommands bounds the history of commands.
 const keptCommands = 100
 
 // begin has a line typed.
@@ -139,7 +139,7 @@ func oneOf(words func(m *model) []string) func(*model, string) filter.Completion
 	}
 }
 
-// sourceNames are what only one source's rows can be asked for with.
+// sourceNames are the arguments of the command that filters by source.
 func sourceNames(m *model) []string { return append(m.Rows.Values("source"), "all") }
 
 // orderWords are the names of the orders.
@@ -151,5 +151,5 @@ func orderWords() []string {
 	return list
 }
 
-// offeredNames is how many names a completion goes through.
+// offeredNames bounds the names of a completion.
 const offeredNames = 50

@@ -21,7 +21,7 @@ import (
 	"coordtop/ui/screen"
 )
 
-// Form is how rows are written for use outside of the board.
+// Form is a format in which rows are exported.
 type Form uint8
 
 // The forms.
@@ -48,7 +48,7 @@ type exporter struct {
 	list    *rowList
 }
 
-// maxCopy is how many bytes are handed to a clipboard: terminals drop more than
+// maxCopy bounds the bytes that are handed to a clipboard: terminals drop more than
 // 74,994 bytes of base64.
 const maxCopy = 74_994 / 4 * 3
 
@@ -120,7 +120,7 @@ func (x *exporter) copy(i keys.Intent) tea.Cmd {
 	return x.copied(what, strings.Join(lines, "\n"))
 }
 
-// exportedMsg says what became of an export.
+// exportedMsg reports the result of an export.
 type exportedMsg struct {
 	path  string
 	thing string // that was exported

@@ -11,7 +11,7 @@ import (
 	"coordtop/ui/paint"
 )
 
-// offer is how a line was completed: each tab puts the next of the list in place.
+// offer is the completion of a line: each tab puts the next of the list in place.
 type offer struct {
 	base string // the text before what is replaced
 	list []string
@@ -37,7 +37,7 @@ func (o *offer) next(in *dialog.Input, complete func(string) filter.Completion) 
 // stands reports whether text is what the last completion made of it.
 func (o *offer) stands(text string) bool { return len(o.list) > 0 && text == o.base+o.list[o.at] }
 
-// others are what the line could be completed with besides, the next one first; none where it
+// others are the other completions of the line, the next one first; none where it
 // is not as the last completion left it.
 func (o *offer) others(text string) []string {
 	if !o.stands(text) {
@@ -80,5 +80,5 @@ func (f *filterLine) end() {
 	f.input.Blur()
 }
 
-// typed is what stands in the line, fit for drawing.
+// typed returns the text of the line, fit for drawing.
 func (f *filterLine) typed() string { return paint.Clean(f.input.Value()) }

@@ -72,7 +72,7 @@ func (m *model) picture() screen.Frame {
 	return f
 }
 
-// typedAt is where the next character goes; false: nothing is typed.
+// typedAt returns the place of the next typed character; false: nothing is typed.
 func (m *model) typedAt() (x, y int, typed bool) {
 	switch {
 	case m.Command.Context != 0:
@@ -91,7 +91,7 @@ type heldTitle struct {
 	since time.Time
 }
 
-// titleHeld is how long a title stands at least: the row of tabs in which it is drawn must
+// titleHeld is the shortest time for which a title stands: the row of tabs in which it is drawn must
 // not flicker, and some terminals tell each change aloud.
 const titleHeld = 5 * time.Second
 

@@ -13,7 +13,7 @@ import (
 	"coordtop/ui/screen"
 )
 
-// handler is how an intent is carried out. The text typed behind its command is its argument.
+// handler carries out an intent. The text typed behind its command is its argument.
 type handler struct {
 	do        func(m *model, argument string) tea.Cmd
 	arguments func(m *model, typed string) filter.Completion // nil: its command takes none

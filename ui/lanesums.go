@@ -16,7 +16,7 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// laneTotals is what was summed up of each lane in a window, and when.
+// laneTotals are the sums of each lane in a window, with the time at which they were made.
 type laneTotals struct {
 	window timeline.Window
 	at     time.Time
@@ -32,7 +32,7 @@ type laneTotals struct {
 	asked bool     // to go on with it
 }
 
-// freshTotals is how long the sums of the recording are good enough.
+// freshTotals is the age up to which the sums of the recording are used.
 const freshTotals = 10 * time.Second
 
 // total is the sum of a lane that was not read, from those of the recording. Until others are read

@@ -56,14 +56,14 @@ type model struct {
 	}
 }
 
-// part is what the parts of the board share.
+// part has the fields that all parts of the board share.
 type part struct {
 	scene *screen.Scene
 	feeds *feeds
 	host  host
 }
 
-// host is what the parts ask of the board.
+// host has the methods of the board that its parts call.
 type host interface {
 	Say(text string)                               // shows a message in the footer for some seconds
 	SayFor(d time.Duration, text string)           // shows it for so long
@@ -237,7 +237,7 @@ func (m *model) subject() sources.Ref {
 	return m.rowList.cursorRow
 }
 
-// welcomeTime is how long the welcome of the demo stands at the most: any message replaces it.
+// welcomeTime bounds the time of the welcome of the demo: any message replaces it.
 const welcomeTime = 45 * time.Second
 
 // welcome says at the start of the demo what happens in it, and what to try.

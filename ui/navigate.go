@@ -116,5 +116,5 @@ func (m *model) point(msg tea.MouseMsg) {
 	}
 }
 
-// wheelRows is how far a notch of the wheel goes.
+// wheelRows are the rows by which a notch of the wheel moves.
 const wheelRows = 3

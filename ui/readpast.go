@@ -19,7 +19,7 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// pastMsg is what is read of the recording in one go, and then what was found.
+// pastMsg is one query of the recording, and then its answer.
 type pastMsg struct {
 	refs  []sources.Ref // whose lanes
 	span  history.Span  // and what of them
@@ -168,7 +168,7 @@ func (r *pastReader) shownLanes() []rows.Handle {
 	return nil
 }
 
-// nearSpans is how far apart two spans up to the same instant may begin that are read in one go.
+// nearSpans bounds the distance between the beginnings of two spans that are read in one query; they end together.
 const nearSpans = 10 * time.Second
 
 // unreadLanes are those of the lanes in sight of which the same must be read.
@@ -193,7 +193,7 @@ func (r *pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
 	return refs, span
 }
 
-// unread is what of a row must be read for the window: only what enters, and half a window more.
+// unread returns the span of a row that must be read for the window: only the part that enters, and half a window more.
 func (r *pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 	known := row.RecordedSince(r.scene.State)
 	if rows.HandleOf(row).Recorded() {
@@ -214,7 +214,7 @@ func (r *pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 	return wanted, false
 }
 
-// wanted is what must be known for the window, and what is read where that is not.
+// wanted returns the span that must be known for the window, and the longer one that is read where it is not.
 func (r *pastReader) wanted() (from, to time.Time, span history.Span) {
 	win := screen.TimeWindow(r.scene)
 	if r.scene.Shown == screen.Locks {

@@ -132,7 +132,7 @@ type replay struct {
 	wanted  sources.Ref // where the cursor is to be at the instant that is being gone to; zero: where it is
 }
 
-// liveView is what the board keeps of the present while it shows the past.
+// liveView keeps the present while the board shows the past.
 type liveView struct {
 	events  rows.Log
 	started time.Time
@@ -271,7 +271,7 @@ func replayHandlers() map[keys.Intent]handler {
 	}
 }
 
-// refused says why nothing is done in the past, and reports whether the intent asks for that.
+// refused reports whether the intent acts on the past, where nothing can be done, and tells the person so.
 func (r *replay) refused(i keys.Intent) bool {
 	if !r.feeds.replaying() || !i.Acts() {
 		return false
@@ -284,7 +284,7 @@ func (r *replay) refused(i keys.Intent) bool {
 	return true
 }
 
-// latest is what dialogs look rows up in: the present, where there is one.
+// latest is the feed in which dialogs look rows up: the present, where there is one.
 func (f *feeds) latest() dialog.Latest {
 	if f.live == nil {
 		return f.player

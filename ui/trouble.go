@@ -105,7 +105,7 @@ func (msg *troubleMsg) refs() (refs []sources.Ref) {
 	return slices.Compact(refs)
 }
 
-// namesIn is what refs are called among all that is recorded, which need not be shown now.
+// namesIn returns the names of refs, told apart from all that is recorded, which need not be shown now.
 func namesIn(ctx context.Context, h history.EventReader, lanes []history.Lane, refs []sources.Ref) (map[sources.Ref]string, error) {
 	all, names := sources.Names{}, map[sources.Ref]string{}
 	for i := range lanes {
