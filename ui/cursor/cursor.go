@@ -7,24 +7,21 @@ import "slices"
 type List[K comparable] struct {
 	keys   []K
 	cursor K    // the key that was chosen
-	chosen bool // false until there was a row to choose
 	moved  bool // by Move or Select: else the cursor stays on the top row
 	pos    int  // where the cursor is shown
 	top    int  // first visible position
 	height int
 }
 
-// SetKeys replaces the list. The slice is kept and must not be changed afterwards;
-// each key stands in it once. It takes time in proportion to the distance of the
-// cursor from where it was.
+// SetKeys replaces the list. The slice is kept and must not be changed afterwards; its keys are
+// unique. SetKeys takes time in proportion to the distance that the cursor moves.
 func (l *List[K]) SetKeys(keys []K) {
 	l.keys = keys
 	switch {
 	case len(keys) == 0:
 		l.pos = 0
 	case !l.moved:
-		l.pos = 0
-		l.cursor, l.chosen = keys[0], true
+		l.pos, l.cursor = 0, keys[0]
 	default:
 		l.pos = min(l.pos, len(keys)-1)
 		if i, ok := find(keys, l.cursor, l.pos); ok {
@@ -53,13 +50,13 @@ func (l *List[K]) SetHeight(rows int) {
 	l.show()
 }
 
-// Height is how many rows are visible at most.
+// Height returns how many rows are visible at most.
 func (l *List[K]) Height() int { return l.height }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (l *List[K]) Len() int { return len(l.keys) }
 
-// Pos is the position of the cursor, from 0; 0 also where the list is empty.
+// Pos returns the position of the cursor, from 0; 0 also where the list is empty.
 func (l *List[K]) Pos() int { return l.pos }
 
 // Selected returns the key under the cursor; false where the list is empty.
@@ -70,8 +67,7 @@ func (l *List[K]) Selected() (k K, ok bool) {
 	return l.keys[l.pos], true
 }
 
-// Moved reports whether the person has put the cursor somewhere. Until then it stays on
-// the top row, whichever that is.
+// Moved reports whether the person has moved the cursor. Until then it stays on the top row.
 func (l *List[K]) Moved() bool { return l.moved }
 
 // Visible returns the keys in the window. It must not be changed.
@@ -85,14 +81,14 @@ func (l *List[K]) Move(n int) {
 		return
 	}
 	l.pos = max(0, min(l.pos+n, len(l.keys)-1))
-	l.cursor, l.chosen, l.moved = l.keys[l.pos], true, true
+	l.cursor, l.moved = l.keys[l.pos], true
 	l.show()
 }
 
 // Select puts the cursor on k, and reports whether it is in the list. If it is not, the
 // cursor goes there when k comes.
 func (l *List[K]) Select(k K) bool {
-	l.cursor, l.chosen, l.moved = k, true, true
+	l.cursor, l.moved = k, true
 	i := slices.Index(l.keys, k)
 	if i < 0 {
 		return false
@@ -102,9 +98,9 @@ func (l *List[K]) Select(k K) bool {
 	return true
 }
 
-// Replace tells that a key is now known by another name: the cursor goes with it.
+// Replace gives a key another name: the cursor goes with it.
 func (l *List[K]) Replace(old, k K) {
-	if l.chosen && l.cursor == old {
+	if l.cursor == old {
 		l.cursor = k
 	}
 }

@@ -1,9 +1,9 @@
 // Package cursor keeps a cursor and a window on a list whose order changes under them.
-// It knows identities, not contents: whoever draws asks for the visible keys.
+// It knows keys, not contents: the caller draws the visible keys.
 //
-// The cursor stays on its key, wherever that goes. When the key leaves the list, the
+// The cursor stays on its key, wherever that moves. When the key leaves the list, the
 // cursor shows the row that took its place, and goes back when the key returns, unless
-// it was moved meanwhile.
+// the person moved it meanwhile.
 //
 // A List is not safe for concurrent use.
 package cursor

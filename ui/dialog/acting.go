@@ -14,21 +14,20 @@ import (
 	"coordtop/ui/screen"
 )
 
-// Host is the board under the dialogs, which shows messages in its last line.
+// Host is the board under the dialogs. It shows messages in its last line.
 type Host interface {
 	Say(text string)
 	SayFor(d time.Duration, text string)
 }
 
-// Latest is where rows are looked up as they are now, also while the picture is held.
+// Latest returns the rows as they are now, even while the picture is held.
 type Latest interface {
 	State() *sources.State
 	Now() time.Time
 	Row(st *sources.State, ref sources.Ref) *sources.Row
 }
 
-// Acting is the part of a board that acts: what the operator is doing, and the dialog in
-// which the person decides.
+// Acting is the part of a board that acts: the actions of the operator, and the open dialog.
 type Acting struct {
 	*screen.Scene
 	host Host
@@ -39,18 +38,18 @@ type Acting struct {
 	Describer doer
 	Doer      doer
 
-	dialog   Dialog      // stands over the board and takes the keys; nil: none
-	pressing bool        // a key is being acted on
+	dialog   Dialog      // nil: none is open
+	pressing bool        // a key is being handled
 	Cursor   *tea.Cursor // in the dialog; nil: it has none
-	quiet    time.Time   // keys before this are ignored: the dialog came without one
+	quiet    time.Time   // keys before this are ignored: no key opened the dialog
 	decided  time.Time   // when the dialog was opened or decided anew
-	small    bool        // the dialog is not on the screen whole
+	small    bool        // a part of the dialog is not on the screen
 	leaving  time.Time   // when the person last asked to quit
-	pending  []tea.Cmd   // what updates have asked for, until the end of the update
-	Kept     []string    // what is to be left behind as text at the end; nil: nothing
+	pending  []tea.Cmd   // commands for the end of the update
+	Kept     []string    // the screen, to be left as text at the end; nil: nothing is left
 }
 
-// quietTime is how long a dialog that no key opened ignores keys: they were meant for
+// quietTime is the time for which a dialog that no key opened ignores keys, which were meant for
 // something else.
 const quietTime = 400 * time.Millisecond
 
@@ -66,13 +65,13 @@ func New(sc *screen.Scene, h Host, feed Latest, op Operator) Acting {
 	return a
 }
 
-// Receive takes in what the operator has done, and lets the dialog look at the rows again.
-// It does not wait for a paused picture.
+// Receive reads the operator's status and updates the dialog from the rows. It does so even while
+// the picture is held.
 func (a *Acting) Receive() {
 	if a.op != nil {
 		if s := a.op.Status(); s != a.Status {
 			a.Status = s
-			a.Remeasure() // what is ours is called so, which is longer
+			a.Remeasure() // the names of our rows become longer
 		}
 		a.announce()
 	}
@@ -80,7 +79,7 @@ func (a *Acting) Receive() {
 		a.dialog.update(a)
 	}
 	if b, ok := a.dialog.(*box); ok && b.focus == len(b.fields)+buttonAct {
-		withheld(a, keys.Press) // too old, it goes back to Cancel where the person sees it
+		withheld(a, keys.Press) // a box that is too old moves the focus to Cancel now, not at the key
 	}
 }
 
@@ -92,29 +91,28 @@ func (a *Acting) show(d Dialog) {
 	}
 }
 
-// Open reports whether a dialog is.
+// Open reports whether a dialog is open.
 func (a *Acting) Open() bool { return a.dialog != nil }
 
-// Deciding reports whether a dialog is open whose keys matter more than any message. Those with the
-// keys of the menu speak by messages themselves.
+// Deciding reports whether a dialog is open whose keys matter more than any message. Dialogs with the
+// keys of the menu show messages themselves.
 func (a *Acting) Deciding() bool { return a.dialog != nil && a.dialog.keyContext() != keys.InMenu }
 
-// KeyContext is the context of the dialog that is open.
+// KeyContext returns the context of the open dialog.
 func (a *Acting) KeyContext() keys.Context { return a.dialog.keyContext() }
 
-// Edit gives what is typed or pasted and is no key of its context to a dialog that takes text.
+// Edit passes a paste, or a key without a binding, to a dialog with text fields.
 func (a *Acting) Edit(msg tea.Msg) tea.Cmd {
 	d, ok := a.dialog.(interface {
 		edit(a *Acting, msg tea.Msg) tea.Cmd
 	})
-	if !ok {
-		return nil
+	if ok {
+		return d.edit(a, msg)
 	}
-	return d.edit(a, msg)
+	return nil
 }
 
-// Draw puts the dialog, if one is open, over the lines of a screen, and notes where the cursor
-// goes.
+// Draw draws the dialog, if one is open, over the lines of a screen, and sets Cursor.
 func (a *Acting) Draw(lines []string) []string {
 	if a.dialog == nil {
 		return lines
@@ -128,16 +126,15 @@ func (a *Acting) Draw(lines []string) []string {
 	return lines
 }
 
-// Target is the row that the open box is about.
+// Target returns the row of the open box; false: no box is open.
 func (a *Acting) Target() (ref sources.Ref, ok bool) {
-	b, ok := a.dialog.(*box)
-	if !ok {
-		return sources.Ref{}, false
+	if b, ok := a.dialog.(*box); ok {
+		return b.request.Target.Ref, true
 	}
-	return b.request.Target.Ref, true
+	return sources.Ref{}, false
 }
 
-// Press has keys acted on: a dialog that is opened meanwhile was opened by one.
+// Press calls act, which handles keys: a dialog that it opens was opened by a key.
 func (a *Acting) Press(act func()) {
 	if a.dialog != nil && a.feed.Now().Before(a.quiet) {
 		return
@@ -147,39 +144,38 @@ func (a *Acting) Press(act func()) {
 	act()
 }
 
-// Answer brings what the operator said to where it was asked.
+// Answer passes the answer of the operator to the function that waits for it.
 func (a *Acting) Answer(msg DoneMsg) { msg.then(msg.err) }
 
-// Later returns what is to be carried out at the end of an update.
+// Later returns the commands for the end of an update.
 func (a *Acting) Later() []tea.Cmd {
 	cmds := a.pending
 	a.pending = nil
 	return cmds
 }
 
-// later has a command carried out at the end of the update: what is looked at again may ask
-// the operator.
+// later adds a command for the end of the update: dialogs that are updated may ask the operator.
 func (a *Acting) later(cmd tea.Cmd) {
 	if cmd != nil {
 		a.pending = append(a.pending, cmd)
 	}
 }
 
-// ignoreKeys makes the dialog ignore keys for a moment: they were meant for what it showed before.
+// ignoreKeys makes the dialog ignore keys for a moment: they were meant for its previous contents.
 func (a *Acting) ignoreKeys() { a.quiet = a.feed.Now().Add(quietTime) }
 
-// close takes the dialog away.
+// close closes the dialog.
 func (a *Acting) close() { a.dialog = nil }
 
-// CanWrite reports whether anything may be changed now.
+// CanWrite reports whether writing is possible now.
 func (a *Acting) CanWrite() bool { return a.op != nil && a.Status.CanWrite(a.feed.Now()) }
 
-// live is a row as it is now, also while the picture is held; nil: it does not exist.
+// live returns a row as it is now, even while the picture is held; nil: it does not exist.
 func (a *Acting) live(ref sources.Ref) *sources.Row {
 	return a.feed.Row(a.feed.State(), ref)
 }
 
-// Do carries out the intents that change more than the picture; false: i is none.
+// Do carries out an intent of the dialog, or one that acts; false: i is neither.
 func (a *Acting) Do(i keys.Intent) (tea.Cmd, bool) {
 	switch i {
 	case keys.Quit:
@@ -198,18 +194,17 @@ func (a *Acting) Do(i keys.Intent) (tea.Cmd, bool) {
 		return a.arm(), true
 	case keys.Actions:
 		a.openMenu()
+		return nil, true
 	case keys.Crash:
 		return a.crash(), true
-	default:
-		return nil, false
 	}
-	return nil, true
+	return nil, false
 }
 
-// resultTime is how long the end of an action stands in the footer.
+// resultTime is the time for which the footer shows the end of an action.
 const resultTime = 8 * time.Second
 
-// announce says in the footer how far our actions have come.
+// announce shows the new phases of our actions in the footer.
 func (a *Acting) announce() {
 	runs := a.Status.Runs
 	now := make(map[uint64]action.Phase, len(runs))
@@ -227,29 +222,29 @@ func (a *Acting) announce() {
 	a.phases = now
 }
 
-// Dialog stands over the board and takes the keys while it is open. One that can do harm
-// is never opened by anything but a key.
+// Dialog stands over the board and receives the keys while it is open. A dialog that can do harm
+// is opened by a key only.
 type Dialog interface {
 	keyContext() keys.Context
 	// do carries out an intent of its context.
 	do(a *Acting, i keys.Intent) tea.Cmd
-	// update looks again at what it stands for.
+	// update reads its row, or the operator's status, again.
 	update(a *Acting)
-	// picture draws it within so many cells, without its frame.
+	// picture draws it within w x h cells, without its frame.
 	picture(a *Acting, w, h int) screen.Picture
 }
 
-// doer does something that takes its time in a goroutine of its own.
+// doer runs a function that may block in a goroutine of its own.
 type doer func(func(context.Context) error) <-chan error
 
-// describePatience bounds how long a description may take.
+// describePatience bounds the time of a description.
 const describePatience = 5 * time.Second
 
-// AskIn returns a doer for what the operator is asked. Its goroutines end with ctx, or when they have
-// taken too long, and are counted in running.
+// AskIn returns a doer for questions to the operator. Its goroutines end with ctx or after
+// describePatience, and are counted in running.
 func AskIn(ctx context.Context, running *sync.WaitGroup) doer {
 	return func(f func(context.Context) error) <-chan error {
-		got := make(chan error, 1) // nobody may be there to take it
+		got := make(chan error, 1) // maybe nobody receives it
 		spawn.Go(ctx, running, func() {
 			ctx, cancel := context.WithTimeout(ctx, describePatience)
 			defer cancel()
@@ -259,8 +254,8 @@ func AskIn(ctx context.Context, running *sync.WaitGroup) doer {
 	}
 }
 
-// DoIn returns a doer for what waits for a disk. Nobody here waits for its goroutines, for a disk may
-// keep them for seconds and the terminal has to be given back: they end with what the operator bounds.
+// DoIn returns a doer for calls that wait for a disk. Nobody joins its goroutines, because a disk may
+// block them for seconds while the terminal must be given back. The operator bounds their time.
 func DoIn(ctx context.Context) doer {
 	return func(f func(context.Context) error) <-chan error {
 		got := make(chan error, 1) // as above
@@ -269,14 +264,13 @@ func DoIn(ctx context.Context) doer {
 	}
 }
 
-// DoneMsg brings the answer of what a doer did.
+// DoneMsg reports the result of a doer.
 type DoneMsg struct {
 	then func(error)
 	err  error
 }
 
-// Await calls f, which may wait for a disk, while the board goes on, and then calls then with its
-// error.
+// Await calls f, which may wait for a disk, in a goroutine, and then calls then with its error.
 func (a *Acting) Await(f func() error, then func(error)) tea.Cmd {
 	return a.await(a.Doer, func(context.Context) error { return f() }, then)
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"coordtop/ui/screen"
 )
 
-// arm asks whether writing is to be possible, or ends it.
+// arm asks whether to arm writing; if it is armed, it ends that.
 func (a *Acting) arm() tea.Cmd {
 	if a.op == nil {
 		a.host.Say(screen.ReadOnlyText)
@@ -26,12 +27,12 @@ func (a *Acting) arm() tea.Cmd {
 		}
 		return a.disarm()
 	}
-	a.show(&arming{source: a.sourceAtHand(), name: newField(fieldName), back: a.dialog})
+	a.show(&arming{source: a.sourceAtHand(), name: newField(fieldName, ""), back: a.dialog})
 	return nil
 }
 
-// sourceAtHand is the source whose writing is asked for: that of the row or event under the
-// cursor; where a screen has none, the first that needs no name to be typed.
+// sourceAtHand returns the source for which writing is armed: that of the row or event under the
+// cursor; on other screens the first one that is not protected.
 func (a *Acting) sourceAtHand() string {
 	switch a.Shown {
 	case screen.Events:
@@ -58,13 +59,13 @@ func (a *Acting) sourceAtHand() string {
 	return ""
 }
 
-// arming is the question whether writing is to be possible.
+// arming is the question whether to arm writing.
 type arming struct {
-	source  string // of the row under the cursor
-	name    *field // of a source that is protected
-	back    Dialog // what it was asked from; nil: the board
-	refused string // why it was not done; then the name is asked for
-	typed   string // what was refused; "": nothing yet
+	source  string // see sourceAtHand
+	name    *field // of a protected source
+	back    Dialog // the dialog before it; nil: the board
+	refused string // why the operator refused; then the name is asked for
+	typed   string // the name that was refused; "": none yet
 	writing bool   // the operator has not answered
 }
 
@@ -90,7 +91,7 @@ func (d *arming) do(a *Acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-// answered takes in what the operator said to a name.
+// answered handles the answer of the operator to a name.
 func (d *arming) answered(a *Acting, name string, err error) {
 	d.writing = false
 	if err != nil {
@@ -123,9 +124,7 @@ func (d *arming) picture(a *Acting, w, _ int) screen.Picture {
 	l := a.Theme.Line(w).Put(a.Theme.Strong, "Arm writing in ").Put(a.Theme.Title, " "+a.Title+" ")
 	l.Put(a.Theme.Strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
 	p.Lines = append(p.Lines, l.Done(), a.Theme.Line(w).Done())
-	if d.writing {
-		say(a.Theme.Dim, writingAudit)
-	}
+	say(a.Theme.Dim, paint.When(d.writing, writingAudit))
 	if d.refused == "" {
 		say("", "Each action asks once more before it sends anything. Writing ends when the time is over, or with "+
 			a.Keys.KeyOf(keys.Arm)+". Claims that still wait are called off then; what we hold is kept.")
@@ -133,9 +132,7 @@ func (d *arming) picture(a *Acting, w, _ int) screen.Picture {
 		return p
 	}
 	say(a.Theme.Warn, d.refused)
-	if d.typed != "" {
-		say(a.Theme.Warn, "This is not its name: "+paint.Clean(d.typed))
-	}
+	say(a.Theme.Warn, paint.When(d.typed != "", "This is not its name: "+paint.Clean(d.typed)))
 	label := "type the name of the source  "
 	lines, x, _ := d.name.draw(&a.Theme, w-len(label), 1)
 	p.Lines = append(p.Lines, a.Theme.Line(w).Done(), a.Theme.Line(len(label)).Put(a.Theme.Dim, label).Done()+lines[0])
@@ -143,13 +140,13 @@ func (d *arming) picture(a *Acting, w, _ int) screen.Picture {
 	return p
 }
 
-// yesNo is the last line of a question.
+// yesNo draws the last line of a question.
 func yesNo(sc *screen.Scene, w int, yes, no string) string {
 	l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Strong, "y").Skip(1).Put("", yes).Skip(6)
 	return l.Put(sc.Theme.Selected, sc.Theme.Cursor+"N").Put(sc.Theme.Selected, " "+no+" ").Done()
 }
 
-// disarm ends writing. Actions that wait are called off.
+// disarm ends writing. The operator calls waiting actions off.
 func (a *Acting) disarm() tea.Cmd {
 	return a.Await(func() error { a.op.Disarm(); return nil }, func(error) {
 		a.Receive()
@@ -165,9 +162,9 @@ func (a *Acting) disarm() tea.Cmd {
 	})
 }
 
-// disarming is the question whether writing is to end although claims wait.
+// disarming is the question whether to end writing although claims wait.
 type disarming struct {
-	back Dialog // what it was asked from; nil: the board
+	back Dialog // the dialog before it; nil: the board
 }
 
 func (d *disarming) keyContext() keys.Context { return keys.InQuestion }
@@ -184,8 +181,8 @@ func (d *disarming) do(a *Acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-// update goes away when the question is answered by what happens: the time for writing ends, or
-// the last claim does, and then nothing keeps writing from ending as the person wished.
+// update closes the question when it needs no answer any more: the time for writing is over, or the
+// last claim has ended, and then writing ends as the person wished.
 func (d *disarming) update(a *Acting) {
 	_, waiting, _ := screen.Held(a.Scene)
 	switch {
@@ -201,9 +198,11 @@ func (d *disarming) picture(a *Acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
 	holding, waiting, _ := screen.Held(a.Scene)
-	p.Add(a.Theme.Line(w).Put(a.Theme.Strong, "End writing in ").Put(a.Theme.Title, " "+a.Title+" ").Put(a.Theme.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
+	l := a.Theme.Line(w).Put(a.Theme.Strong, "End writing in ").Put(a.Theme.Title, " "+a.Title+" ")
+	p.Add(l.Put(a.Theme.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
 	p.Add(a.Theme.Line(w))
-	drawHoldings(a.Scene, &p, w, max(h-6, 1), func(h action.Holding) bool { return h.Waiting })
+	claims := slices.DeleteFunc(slices.Clone(a.Status.Holdings), func(h action.Holding) bool { return !h.Waiting })
+	addHoldings(a.Scene, &p, w, max(h-6, 1), claims)
 	if holding > 0 {
 		p.Add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
 	}

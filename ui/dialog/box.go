@@ -13,33 +13,33 @@ import (
 	"coordtop/ui/paint"
 )
 
-// box is where a person decides on one action. It shows the row as it is now. It is pinned to
-// the part of the row that the verb depends on (action.Pin): when that changes, nothing
-// can be sent any more until the person decides anew. A claim that queues follows its row.
+// box is the dialog in which a person decides on one action. It shows the row as it is now. It is
+// pinned to the part of the row that the verb depends on (action.Pin): when that changes, nothing
+// can be sent any more until the person decides anew. The box of a claim that queues follows its row.
 type box struct {
 	request action.Request
 	row     *sources.Row // as it is now; nil: it is not listed
-	lease   string       // the owner that we are, of an action on what is ours; "": none yet
-	gone    bool         // what it is pinned to has changed since the person decided
-	changed string       // what is different now; "": nothing, perhaps again
-	not     string       // why it is not possible now; "": it is, as far as is known
+	lease   string       // our owner ID, if the action is on our own lease; "": none yet
+	gone    bool         // the pinned part has changed since the person decided
+	changed string       // the present difference; "": none, perhaps again
+	not     string       // why the action is not possible now; "": it is, as far as is known
 	off     bool         // writing has ended
-	refused string       // why it was not begun, at the last press of the button
-	writing bool         // the operator was told to begin, and has not answered
+	refused string       // why the operator refused to start
+	writing bool         // the operator has not answered whether it started
 
-	asked     int  // how often the operator was asked what it would do
-	asking    bool // it has not answered the last time
-	outdated  bool // the row has changed since it was asked
+	asked     int  // how often the operator was asked to describe the action
+	asking    bool // it has not answered the last question
+	outdated  bool // the row has changed since the last question
 	described bool // it has answered once
-	pending   bool // what is shown is not what was chosen last
+	pending   bool // the description is not of the last choice
 	effect    action.Effect
 	err       error // of describing
 
 	fields []*field
-	typed  []*field // of the box before, which was decided anew
+	typed  []*field // of the previous box, if the person decides anew
 	focus  int      // an index of fields, or one of the buttons after them
-	hint   string   // where what was typed last did not go; "": nowhere to be said
-	top    int      // first line shown of what stands above the fields
+	hint   string   // about typed text that no field received; "": none
+	top    int      // the first visible line above the fields
 }
 
 // The buttons, counted from the end of the fields.
@@ -49,22 +49,22 @@ const (
 	buttons
 )
 
-// OpenBox puts the box of a request over the board and asks what it would do.
+// OpenBox opens the box of a request and asks the operator to describe it.
 func (a *Acting) OpenBox(r action.Request) tea.Cmd {
 	if r.Verb == action.Acquire || r.Verb == action.Campaign {
 		r.Wait = action.BoardWait
 	}
 	b := &box{request: r, row: a.live(r.Target.Ref)}
 	a.show(b)
-	b.look(a)
+	b.update(a)
 	return b.ask(a, r)
 }
 
-// answered receives what the operator said. One who asks about every change of a busy row
-// would never be answered: it is asked again when it has answered.
+// answered receives a description from the operator. If the row has changed meanwhile it asks again;
+// asking at each change of a busy row would never end.
 func (b *box) answered(a *Acting, asked int, effect action.Effect, err error) {
 	if asked != b.asked {
-		return // it answers what is not asked any more
+		return // the answer to an earlier question
 	}
 	b.asking = false
 	b.describe(a, effect, err)
@@ -73,40 +73,30 @@ func (b *box) answered(a *Acting, asked int, effect action.Effect, err error) {
 	}
 }
 
-// describe takes in what the action would do; then it is known what the person must give.
+// describe shows a description, and adds the fields that it asks for.
 func (b *box) describe(a *Acting, effect action.Effect, err error) {
 	b.described, b.pending, b.effect, b.err = true, false, effect, err
 	if err != nil || b.question() || len(b.fields) > 0 {
 		return
 	}
-	add := func(kind fieldKind) *field {
-		b.fields = append(b.fields, newField(kind))
-		return b.fields[len(b.fields)-1]
+	add := func(wanted bool, kind fieldKind, empty string) {
+		if wanted {
+			b.fields = append(b.fields, newField(kind, empty))
+		}
 	}
-	verb := b.request.Verb
-	if b.effect.TakesMode {
-		add(fieldMode)
+	verb, kind, reason := b.request.Verb, b.request.Target.Kind, "optional"
+	if effect.NeedsReason {
+		reason = "needed: it goes to the audit"
 	}
-	if b.effect.TakesLimit {
-		add(fieldLimit).empty = "1"
+	add(effect.TakesMode, fieldMode, "")
+	add(effect.TakesLimit, fieldLimit, "1")
+	if add(effect.TakesData, fieldData, "nothing"); effect.TakesData {
+		b.fillData(a, b.fields[len(b.fields)-1])
 	}
-	if b.effect.TakesData {
-		f := add(fieldData)
-		f.empty = "nothing"
-		b.fillData(a, f)
-	}
-	if b.request.Target.Kind == sources.KindSemaphore && (verb == action.Acquire || verb == action.Try) {
-		add(fieldPermits).empty = "1"
-	}
-	if verb == action.Acquire || verb == action.Campaign {
-		add(fieldWait).empty = "5m; or 30s, 1h ..., or forever"
-	}
-	if add(fieldReason).empty = "optional"; b.effect.NeedsReason {
-		b.fields[len(b.fields)-1].empty = "needed: it goes to the audit"
-	}
-	if b.effect.NeedsName != "" {
-		add(fieldName)
-	}
+	add(kind == sources.KindSemaphore && (verb == action.Acquire || verb == action.Try), fieldPermits, "1")
+	add(verb == action.Acquire || verb == action.Campaign, fieldWait, "5m; or 30s, 1h ..., or forever")
+	add(true, fieldReason, reason)
+	add(effect.NeedsName != "", fieldName, "")
 	b.focus = len(b.fields) + buttonCancel
 	if b.retype() {
 		b.pending = true
@@ -114,7 +104,7 @@ func (b *box) describe(a *Acting, effect action.Effect, err error) {
 	}
 }
 
-// question reports whether the action needs no more than a yes: giving up what is ours.
+// question reports whether the action needs a yes only: it gives up what is ours.
 func (b *box) question() bool {
 	e := &b.effect
 	return b.described && b.err == nil && b.request.Verb == action.Resign && !e.NeedsReason && e.NeedsName == "" && !e.TakesData
@@ -131,7 +121,7 @@ func (b *box) keyContext() keys.Context {
 }
 
 func (b *box) do(a *Acting, i keys.Intent) tea.Cmd {
-	if b.writing { // it cannot be taken back any more
+	if b.writing { // too late to cancel
 		return nil
 	}
 	b.hint = ""
@@ -149,7 +139,7 @@ func (b *box) do(a *Acting, i keys.Intent) tea.Cmd {
 	case keys.PageUp, keys.HalfUp:
 		b.top = max(b.top-5, 0)
 	case keys.PageDown, keys.HalfDown:
-		b.top += 5 // drawing brings it back
+		b.top += 5 // drawing bounds it
 	case keys.Press:
 		return b.press(a)
 	}
@@ -161,8 +151,8 @@ func (a *Acting) cancelBox() {
 	a.host.Say("nothing was sent")
 }
 
-// press acts on enter: on a field it goes on to the next one, on Cancel it cancels, and
-// only on the button with the verb it acts.
+// press handles enter: on a field it goes to the next one, on Cancel it cancels, and only on the
+// button with the verb it acts.
 func (b *box) press(a *Acting) tea.Cmd {
 	switch b.focus - len(b.fields) {
 	case buttonCancel:
@@ -170,18 +160,17 @@ func (b *box) press(a *Acting) tea.Cmd {
 	case buttonAct:
 		return b.start(a)
 	default:
-		if f := b.fields[b.focus]; f.kind == fieldData {
-			f.edit(tea.KeyPressMsg{Code: tea.KeyEnter})
-			return nil
+		f := b.fields[b.focus]
+		if f.kind != fieldData {
+			return b.move(a, 1)
 		}
-		return b.move(a, 1)
+		f.edit(tea.KeyPressMsg{Code: tea.KeyEnter})
 	}
 	return nil
 }
 
-// move goes to the next field or button; the button with the verb is passed over as long
-// as it is off. The text of the field that is left may be part of what is sent, so
-// the operator is asked again.
+// move goes to the next field or button, and skips the button with the verb while it is off. The text
+// of the field before may be part of the request, so the operator is asked again.
 func (b *box) move(a *Acting, by int) tea.Cmd {
 	left := b.focus
 	n := len(b.fields) + buttons
@@ -204,7 +193,7 @@ func (b *box) point(at int) {
 	}
 }
 
-// ask asks what a request would do. The answer comes as a message.
+// ask asks the operator to describe a request. The answer comes as a message.
 func (b *box) ask(a *Acting, r action.Request) tea.Cmd {
 	b.asked++
 	b.asking, b.outdated = true, false
@@ -215,7 +204,7 @@ func (b *box) ask(a *Acting, r action.Request) tea.Cmd {
 	}, func(err error) { b.answered(a, asked, effect, err) })
 }
 
-// missing says what keeps the button off; "": nothing.
+// missing returns why the button with the verb is off; "": it is on.
 func (b *box) missing() string {
 	switch {
 	case b.writing:
@@ -247,7 +236,7 @@ func (b *box) missing() string {
 	return ""
 }
 
-// needs says what the box cannot do without and has not got from a field; "": nothing.
+// needs returns what is still missing in a required field; "": nothing.
 func (b *box) needs(f *field) string {
 	switch v := f.value(); {
 	case f.kind == fieldReason && v == "" && b.effect.NeedsReason:
@@ -258,11 +247,11 @@ func (b *box) needs(f *field) string {
 	return ""
 }
 
-// writingAudit is what a box waits for before anything is sent.
+// writingAudit is shown until the operator has started an action.
 const writingAudit = "writing the audit"
 
-// start hands the request to the operator. Where that refuses it the box stays, with all
-// that was typed.
+// start passes the request to the operator. If the operator refuses it the box stays, with
+// everything that was typed.
 func (b *box) start(a *Acting) tea.Cmd {
 	b.update(a)
 	if b.missing() != "" {
@@ -283,7 +272,7 @@ func (b *box) start(a *Acting) tea.Cmd {
 	})
 }
 
-// filled is the request with what the person has typed.
+// filled returns the request with the typed values.
 func (b *box) filled() action.Request {
 	r := b.request
 	for _, f := range b.fields {
@@ -300,12 +289,8 @@ func (b *box) filled() action.Request {
 		case fieldLimit:
 			r.Limit, _ = strconv.ParseUint(v, 10, 64) // as above
 		case fieldWait:
-			switch v {
-			case "":
-			case waitForever:
-				r.Wait = 0
-			default:
-				r.Wait, _ = format.ParseLength(v) // as above
+			if v != "" {
+				r.Wait, _ = format.ParseLength(v) // as above; waitForever: 0, which is without an end
 			}
 		case fieldReason:
 			r.Reason = v
@@ -316,25 +301,19 @@ func (b *box) filled() action.Request {
 	return r
 }
 
-// fillData puts in what the data is now, where that is all on the screen.
+// fillData fills in the present data, if all of it is known.
 func (b *box) fillData(a *Acting, f *field) {
-	switch b.request.Verb {
-	case action.Proclaim:
-		if h := a.holdingOf(b.request.Target.Ref); h != nil {
-			f.fill(string(h.Data))
-		}
-	case action.Update:
-		if b.row == nil {
-			return
-		}
-		if b.row.Data.Len > len(b.row.Data.Head) {
-			f.note = "it has " + paint.Count(b.row.Data.Len, "byte") + " now, too many to be edited here: all of them are replaced"
-			return
-		}
-		if b.row.Data.Masked() {
-			f.note = "it holds a secret, which is not shown: all of it is replaced"
-			return
-		}
+	h := a.holdingOf(b.request.Target.Ref)
+	switch verb := b.request.Verb; {
+	case verb == action.Proclaim && h != nil:
+		f.fill(string(h.Data))
+	case verb != action.Update || b.row == nil:
+	case b.row.Data.Len > len(b.row.Data.Head):
+		bytes := paint.Count(b.row.Data.Len, "byte")
+		f.note = "it has " + bytes + " now, too many to be edited here: all of them are replaced"
+	case b.row.Data.Masked():
+		f.note = "it holds a secret, which is not shown: all of it is replaced"
+	default:
 		f.fill(b.row.Data.Head)
 	}
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,37 +9,27 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 )
 
-// boxLabel is how many cells the labels of a box take.
+// boxLabel is the number of cells for the labels of a box.
 const boxLabel = 10
 
-// boxTitle begins the first line of a box: what would be done.
-func boxTitle(v action.Verb) string {
-	switch v {
-	case action.Campaign:
-		return "Campaign for"
-	case action.Proclaim:
-		return "Proclaim as leader of"
-	case action.Try:
-		return "Try to acquire"
-	case action.Update:
-		return "Update the data of"
-	case action.CreateNode:
-		return "Create the node of"
-	case action.Release:
-		return "Force-release"
-	case action.CancelWait:
-		return "End a wait for"
-	}
-	return verbButton(v)
+// boxTitles begin the first lines of boxes. The others begin with the word on the button.
+var boxTitles = map[action.Verb]string{
+	action.Campaign: "Campaign for", action.Proclaim: "Proclaim as leader of", action.Try: "Try to acquire",
+	action.Update: "Update the data of", action.CreateNode: "Create the node of",
+	action.Release: "Force-release", action.CancelWait: "End a wait for",
 }
 
-// verbButton is the word on the button: the verb.
+// boxTitle returns the words before the name in the first line of a box.
+func boxTitle(v action.Verb) string { return cmp.Or(boxTitles[v], verbButton(v)) }
+
+// verbButton returns the word on the button: the verb.
 func verbButton(v action.Verb) string {
-	if v == action.CancelWait { // not to be taken for the button that cancels
+	if v == action.CancelWait { // "Cancel-wait" could be mistaken for the button Cancel
 		return "End the wait"
 	}
 	s := v.String()
@@ -67,19 +58,18 @@ func (b *box) picture(a *Acting, w, h int) screen.Picture {
 	} else {
 		b.top = 0
 	}
-	facts = append(head, facts...)
-	for i := range facts {
-		if facts[i] == gap {
-			facts[i] = a.Theme.Line(w).Done()
+	p.Lines = slices.Concat(head, facts, form)
+	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
+	p.Y += len(head) + len(facts)
+	for i := range p.Lines {
+		if p.Lines[i] == gap {
+			p.Lines[i] = a.Theme.Line(w).Done()
 		}
 	}
-	p.Y += len(facts)
-	p.Lines = append(facts, form...)
-	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
 	return p
 }
 
-// note is what the box will do if the row changes.
+// note returns what the box does if the owner changes.
 func (b *box) note() string {
 	switch {
 	case b.gone:
@@ -90,10 +80,10 @@ func (b *box) note() string {
 	return "If the owner changes, this box says so and nothing is sent."
 }
 
-// gap is an empty line that goes where there is no room.
+// gap is an empty line that is left out if there is no room.
 const gap = ""
 
-// squeezed takes up to n gaps away, the last ones first.
+// squeezed removes up to n gaps, the last ones first.
 func squeezed(lines []string, n int) []string {
 	for i := len(lines) - 1; i >= 0 && n > 0; i-- {
 		if lines[i] == gap {
@@ -104,16 +94,17 @@ func squeezed(lines []string, n int) []string {
 	return lines
 }
 
-// windowOf is h of the lines from top on; its last line says where the rest is.
+// windowOf returns h lines from top on; the last one says how to scroll.
 func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 	if h < 2 {
 		return lines[:min(h, len(lines))]
 	}
-	shown := append([]string(nil), lines[top:min(top+h-1, len(lines))]...)
-	return append(shown, sc.Theme.Line(w).Put(sc.Theme.Warn, "pgup pgdown").Put(sc.Theme.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
+	shown := slices.Clone(lines[top:min(top+h-1, len(lines))])
+	more := " show " + paint.Count(len(lines)-len(shown), "more line")
+	return append(shown, sc.Theme.Line(w).Put(sc.Theme.Warn, "pgup pgdown").Put(sc.Theme.Dim, more).Done())
 }
 
-// place names the source of a target, and the environment if it has a name.
+// place returns the name of a source, and of the environment if it has one.
 func (a *Acting) place(source string) []paint.Part {
 	parts := []paint.Part{a.Theme.Warn.Text(paint.Clean(source))}
 	if a.Title != screen.NoTitle {
@@ -122,8 +113,8 @@ func (a *Acting) place(source string) []paint.Part {
 	return parts
 }
 
-// facts are what the person decides on: in head the target and its owner as they are, which are
-// never out of sight, then what would happen to it, and what is sent for that.
+// facts draws the basis of the decision: in head the target and its owner, which are always visible;
+// in lines the effects of the action, and the call that is sent for it.
 func (b *box) facts(a *Acting, w int) (head, lines []string) {
 	th, t := &a.Theme, &b.request.Target
 	tail := append([]paint.Part{th.Strong.Text(" in ")}, a.place(t.Ref.Source)...)
@@ -153,20 +144,17 @@ func (b *box) facts(a *Acting, w int) (head, lines []string) {
 	if text := b.changedText(); text != "" {
 		lines = append(append(lines, gap), th.Wrapped(th.Bad, text+"; nothing will be sent", w)...)
 		if b.gone || b.row == nil {
-			return head, lines // what it would do is about another row
+			return head, lines // the effects are those on the former row
 		}
 	}
 	lines = append(append(lines, gap), b.effects(a, w)...)
 	if b.effect.Call != "" {
 		lines = append(append(lines, gap), labelled(th, "runs", paint.Clean(b.effect.Call), w)...)
 	}
-	if b.effect.Next != "" {
-		lines = append(lines, labelled(th, "next", paint.Clean(b.effect.Next), w)...)
-	}
-	return head, lines
+	return head, append(lines, labelled(th, "next", paint.Clean(b.effect.Next), w)...)
 }
 
-// labelled is a label with text over as many lines as it needs.
+// labelled draws a label and a text over as many lines as it needs.
 func labelled(th *paint.Theme, label, text string, w int) []string {
 	var lines []string
 	for _, s := range paint.Wrap(text, w-boxLabel) {
@@ -187,7 +175,7 @@ func (b *box) lock(a *Acting) []paint.Part {
 	return append(parts, a.Theme.Dim.Text("   "+t.Kind.String()))
 }
 
-// aliasOf returns the alias of a row, to stand behind its name.
+// aliasOf returns the alias of a row as a part behind its name; none if it has none.
 func aliasOf(a *Acting, row *sources.Row) []paint.Part {
 	if row == nil || screen.AliasOf(a.Scene, row) == "" {
 		return nil
@@ -195,8 +183,8 @@ func aliasOf(a *Acting, row *sources.Row) []paint.Part {
 	return []paint.Part{paint.Plain("  " + screen.AliasOf(a.Scene, row))}
 }
 
-// ownerOf is who owns a row now, which is nil where it is not listed: the one that an action is about
-// where that is still one of them.
+// ownerOf describes the present owner of a row: the owner in t if it is still one of them. row nil:
+// the row is not listed.
 func ownerOf(a *Acting, t *action.Target, row *sources.Row) []paint.Part {
 	th := &a.Theme
 	switch {
@@ -213,34 +201,25 @@ func ownerOf(a *Acting, t *action.Target, row *sources.Row) []paint.Part {
 			o = &row.Owners[i]
 		}
 	}
-	parts := ownerFacts(a.Scene, t.Ref, o)
-	if n := len(row.Owners); n > 1 {
-		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
-	}
-	return parts
+	n := len(row.Owners) - 1
+	more := paint.When(n > 0, "  and "+paint.Count(n, "more owner"))
+	return append(ownerFacts(a.Scene, t.Ref, o), th.Dim.Text(more))
 }
 
-// ownerFacts is an owner with all that tells it from others.
+// ownerFacts describes an owner with everything that distinguishes it from others.
 func ownerFacts(sc *screen.Scene, ref sources.Ref, o *sources.Owner) []paint.Part {
 	th := &sc.Theme
-	parts := []paint.Part{paint.Plain(paint.CleanLabel(o.Label))}
-	if screen.IsOurs(sc, ref, o) {
-		parts = append(parts, th.Accent.Text(screen.Us))
-	}
-	parts = append(append(parts, paint.Plain(" ")), th.ForAge(o.Since, sc.Now)...)
-	if o.Mode == sources.Shared {
-		parts = append(parts, th.Dim.Text("  "+o.Mode.String()))
-	}
+	label, us := paint.Plain(paint.CleanLabel(o.Label)), th.Accent.Text(paint.When(screen.IsOurs(sc, ref, o), screen.Us))
+	parts := append([]paint.Part{label, us, paint.Plain(" ")}, th.ForAge(o.Since, sc.Now)...)
+	parts = append(parts, th.Dim.Text(paint.When(o.Mode == sources.Shared, "  "+o.Mode.String())))
 	if o.Permits > 1 {
 		parts = append(parts, th.Dim.Text("  permits "), paint.Plain(format.Count(int(sources.Permits(o.Permits)))))
 	}
-	if o.Fence != 0 {
-		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(screen.Fence(o.Fence)))
-	}
-	return append(parts, th.Dim.Text("  lease "), screen.LeaseText(sc, o, verdict.Verdict{}))
+	return append(parts, th.Dim.Text(paint.When(o.Fence != 0, "  fence ")), paint.Plain(screen.Fence(o.Fence)),
+		th.Dim.Text("  lease "), screen.LeaseText(sc, o, verdict.Verdict{}))
 }
 
-// boxQueue is the queue in a line: the first one who waits is who comes next.
+// boxQueue describes the queue: its length and the waiters that are served next.
 func boxQueue(sc *screen.Scene, row *sources.Row) []paint.Part {
 	th, q := &sc.Theme, &row.Queue
 	switch {
@@ -252,22 +231,18 @@ func boxQueue(sc *screen.Scene, row *sources.Row) []paint.Part {
 		return []paint.Part{paint.Plain(format.Count(q.Len))}
 	}
 	next := q.Next()
-	who, comes := paint.CleanLabel(next[0].Label), "comes first"
-	more := len(next) - 1
-	if more > 0 {
-		who, comes = who+" and "+format.Count(more)+" more", "come first, together"
+	who, comes, together := paint.CleanLabel(next[0].Label), "comes first", ""
+	if more := len(next) - 1; more > 0 {
+		who, comes, together = who+" and "+format.Count(more)+" more", "come first", ", together"
 	}
-	switch inferred := q.How == sources.Inferred; {
-	case inferred && more > 0:
-		comes = "probably first, together (inferred)"
-	case inferred:
-		comes = "probably first (inferred)"
+	if comes += together; q.How == sources.Inferred {
+		comes = "probably first" + together + " (inferred)"
 	}
 	parts := append([]paint.Part{paint.Plain(format.Count(q.Len) + ": " + who)}, sc.Theme.ForAge(next[0].Since, sc.Now)...)
 	return append(parts, th.Accent.Text("  "+th.Arrow+" "+comes))
 }
 
-// effects says what would happen, or why that is not known.
+// effects describes what the action would do, or why that is unknown.
 func (b *box) effects(a *Acting, w int) []string {
 	th := &a.Theme
 	if !b.described {
@@ -294,7 +269,7 @@ func (b *box) effects(a *Acting, w int) []string {
 	return lines
 }
 
-// form is the fields and the buttons. It notes the cursor in p, counted from its own top.
+// form draws the fields and the buttons. It sets the cursor in p, relative to its own first line.
 func (b *box) form(a *Acting, w, dataHeight int, air bool, p *screen.Picture) []string {
 	th := &a.Theme
 	p.Cursor, p.Y = false, 0
@@ -313,14 +288,13 @@ func (b *box) form(a *Acting, w, dataHeight int, air bool, p *screen.Picture) []
 		if i == b.focus && !b.gone {
 			p.X, p.Y, p.Cursor = format.Width(label)+x, len(lines)+y, true
 		}
-		st := th.Dim
+		st, name := th.Dim, strings.TrimRight(label, " ")
 		if f.focused && !b.gone {
 			st = th.Selected
 		}
 		for _, s := range drawn {
-			name := strings.TrimRight(label, " ")
 			lines = append(lines, th.Line(format.Width(label)).Put(st, name).Done()+s)
-			label = strings.Repeat(" ", format.Width(label))
+			name = ""
 		}
 		if f.note != "" {
 			lines = append(lines, th.Line(w).Skip(boxLabel).Put(th.Warn, f.note).Done())
@@ -336,20 +310,53 @@ func (b *box) form(a *Acting, w, dataHeight int, air bool, p *screen.Picture) []
 	return append(lines, b.buttons(a, w))
 }
 
-// refusal is why the operator did not begin, or where what was typed did not go.
+// refusal returns the reason of the operator for a refusal, and the hint about lost text.
 func (b *box) refusal(a *Acting, w int) []string {
 	lines := append(a.Theme.Wrapped(a.Theme.Warn, b.hint, w), a.Theme.Wrapped(a.Theme.Bad, b.refused, w)...)
-	if b.writing && b.question() { // a box says it beside its button
+	if b.writing && b.question() { // boxes with buttons show it beside the button
 		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Dim, writingAudit).Done())
 	}
 	return lines
 }
 
-// label stands before a field; all but that of the name are of one width.
+// label returns the label of a field; all labels except that of the name have the same width.
 func (b *box) label(f *field) string {
 	text := fieldNames[f.kind]
 	if f.kind == fieldName && b.effect.NeedsName != paint.Clean(b.request.Target.Ref.Name) {
 		text = format.Fit("type "+paint.Clean(b.effect.NeedsName)+" to confirm", 40)
 	}
 	return format.Fit(text, max(boxLabel, format.Width(text)+2))
+}
+
+// wayOut draws the keys that replace the buttons after the row has changed.
+func (b *box) wayOut(a *Acting, w int) string {
+	l := a.Theme.Line(w).Skip(2)
+	if b.row != nil {
+		l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
+	}
+	return l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InChanged, keys.Cancel)).Put("", "  cancel").Done()
+}
+
+// buttons draws Cancel and the button with the verb, which is dimmed while something is missing.
+func (b *box) buttons(a *Acting, w int) string {
+	th := &a.Theme
+	missing, marks := b.missing(), [2]string{" ", " "}
+	cancel, act := paint.Style(""), paint.When(missing != "", th.Dim)
+	switch b.focus - len(b.fields) {
+	case buttonCancel:
+		cancel, marks[0] = th.Selected, th.Cursor
+	case buttonAct:
+		act, marks[1] = th.Selected, th.Cursor
+	}
+	l := th.Line(w).Skip(max((w-40)/3, 0)).Put(cancel, marks[0]+"Cancel ").Skip(8)
+	l.Put(act, marks[1]+verbButton(b.request.Verb)+" ")
+	switch {
+	case missing != "":
+		l.Put(th.Dim, " ("+missing+")")
+	case b.focus != len(b.fields)+buttonAct:
+		n := len(b.fields) + buttonAct - b.focus
+		key := a.Keys.KeyIn(keys.InBox, keys.NextField) + paint.When(n > 1, " "+paint.Count(n, "time"))
+		l.Put(th.Dim, " ("+key+" goes here)")
+	}
+	return l.Done()
 }

@@ -8,12 +8,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// update looks at the row again.
-func (b *box) update(a *Acting) { b.look(a) }
-
-// look brings all that the box says up to date: the row, what has changed about it, and
-// whether the action is possible.
-func (b *box) look(a *Acting) {
+// update reads the row again: what has changed about it, and whether the action is possible.
+func (b *box) update(a *Acting) {
 	row := a.live(b.request.Target.Ref)
 	again := row != b.row
 	b.row = row
@@ -28,7 +24,7 @@ func (b *box) look(a *Acting) {
 		a.ignoreKeys()
 	}
 	if h := a.holdingOf(b.request.Target.Ref); pin == action.PinLease && h != nil && h.Owner != b.lease && !b.gone {
-		b.lease, again = h.Owner, true // the claim that waited has won
+		b.lease, again = h.Owner, true // the waiting claim has won
 	}
 	if b.focus == len(b.fields)+buttonAct && !b.writing && b.missing() != "" {
 		b.point(len(b.fields) + buttonCancel)
@@ -46,8 +42,8 @@ func (b *box) pin() action.Pin {
 	return b.request.Pin(limit)
 }
 
-// difference says what about the row is not as it was when the person decided; "": nothing
-// that the action depends on.
+// difference describes what has changed in the pinned part of the row since the person decided; "":
+// nothing.
 func (b *box) difference(a *Acting, pin action.Pin) string {
 	if pin != action.PinLease {
 		return b.request.Target.Changed(b.row, pin)
@@ -61,7 +57,7 @@ func (b *box) difference(a *Acting, pin action.Pin) string {
 	return ""
 }
 
-// holdingOf is what we hold or wait for of a row; nil: nothing.
+// holdingOf returns what we hold or wait for of a row; nil: nothing.
 func (a *Acting) holdingOf(ref sources.Ref) *action.Holding {
 	for i := range a.Status.Holdings {
 		if h := &a.Status.Holdings[i]; h.Ref == ref {
@@ -71,7 +67,7 @@ func (a *Acting) holdingOf(ref sources.Ref) *action.Holding {
 	return nil
 }
 
-// notPossible is why a request cannot be made of a row now; "": it can, as far as is known.
+// notPossible returns why a request is not possible for a row now; "": it is, as far as is known.
 func (a *Acting) notPossible(r *action.Request, row *sources.Row) string {
 	if row == nil {
 		return ""
@@ -89,12 +85,12 @@ func (a *Acting) notPossible(r *action.Request, row *sources.Row) string {
 	return ""
 }
 
-// anew opens the box again, about the row as it is now. The name that confirms, and new data in
-// place of data that others have changed, must be typed again.
+// anew opens the box again for the row as it is now. The confirming name, and data that replaces data
+// which others have changed, must be typed again.
 func (b *box) anew(a *Acting) tea.Cmd {
 	row := a.live(b.request.Target.Ref)
 	if row == nil {
-		return nil // the box says so
+		return nil // the box shows it
 	}
 	cmd := a.decide(b.request.Verb, row)
 	if next, ok := a.dialog.(*box); ok {
@@ -104,8 +100,7 @@ func (b *box) anew(a *Acting) tea.Cmd {
 	return cmd
 }
 
-// retype puts in what was typed before the person decided anew, and reports whether that
-// changes what would be sent.
+// retype fills in the text of the previous box, and reports whether that changes the request.
 func (b *box) retype() bool {
 	changes := false
 	for _, old := range b.typed {
@@ -128,7 +123,7 @@ func (b *box) retype() bool {
 	return changes
 }
 
-// changedText says why nothing can be sent about the row as it is; "": it can.
+// changedText returns why nothing can be sent now; "": it can.
 func (b *box) changedText() string {
 	switch {
 	case b.gone && b.changed == "":

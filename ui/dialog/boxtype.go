@@ -10,9 +10,8 @@ import (
 	"coordtop/ui/screen"
 )
 
-// edit gives what is typed or pasted to the field that has the focus. Where a button has it,
-// text never acts: it goes to the field that the button waits for, else to the only field, or the box
-// tells that it went nowhere.
+// edit passes a key or a paste to the focused field. If a button has the focus, text never acts: it
+// goes to the required field that is missing, else to the only field, else a hint reports its loss.
 func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 	b.hint = ""
 	if b.gone || b.writing {
@@ -42,8 +41,7 @@ func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 	return b.ask(a, b.filled())
 }
 
-// isText reports whether a message is something to be read. A blank is not: people press it to
-// press a button.
+// isText reports whether a message is text. A blank is not: people use it to press a button.
 func isText(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -54,7 +52,7 @@ func isText(msg tea.Msg) bool {
 	return false
 }
 
-// editMode takes the keys of the field that chooses a mode.
+// editMode handles a key in the field of the mode.
 func (f *field) editMode(msg tea.Msg) {
 	k, ok := msg.(tea.KeyPressMsg)
 	if !ok {
@@ -70,22 +68,13 @@ func (f *field) editMode(msg tea.Msg) {
 	}
 }
 
-// drawMode draws the two modes, the chosen one between brackets, and where the cursor is.
+// drawMode draws the two modes, the chosen one in brackets, and returns the column of the cursor.
 func (f *field) drawMode(th *paint.Theme, w int) (text string, x int) {
-	modes := [2]string{" exclusive ", " shared "}
+	modes, styles := [2]string{" exclusive ", " shared "}, [2]paint.Style{th.Dim, th.Dim}
 	at := screen.BoolInt(f.shared)
-	modes[at] = "[" + modes[at][1:len(modes[at])-1] + "]"
+	modes[at], styles[at] = "["+modes[at][1:len(modes[at])-1]+"]", th.Strong
 	x = 1 + at*len(modes[0])
-	l := th.Line(w)
-	for i, mode := range modes {
-		st := th.Dim
-		if i == at {
-			st = th.Strong
-		}
-		l.Put(st, mode)
-	}
-	if f.focused {
-		l.Put(th.Dim, "  space: the other one")
-	}
+	l := th.Line(w).Put(styles[0], modes[0]).Put(styles[1], modes[1])
+	l.Put(th.Dim, paint.When(f.focused, "  space: the other one"))
 	return l.Done(), min(x, max(w-1, 0))
 }

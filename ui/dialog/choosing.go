@@ -13,23 +13,23 @@ import (
 	"coordtop/ui/screen"
 )
 
-// choosing is the list of the owners of a row, or of its waiters, one of which a verb ends. The
-// cursor stays on its owner; when that goes, nothing is chosen.
+// choosing is the list of a row's owners or waiters from which a person chooses the one that a verb
+// ends. The cursor stays on its owner; when that is gone, nothing is chosen.
 type choosing struct {
 	verb   action.Verb
 	target action.Target // the row, and the owner under the cursor; "": none
 	ends   []ending
 }
 
-// ending is one owner or waiter whose ownership or wait a verb would end.
+// ending is an owner or waiter whose ownership or wait a verb can end.
 type ending struct {
 	target action.Target
 	facts  []paint.Part
 	not    string // why it cannot be ended; "": it can
 }
 
-// decide opens the box of a verb for a row as it is now; where the verb ends one of several, the
-// list of them.
+// decide opens the box of a verb for a row as it is now, or a choosing if the verb ends one of
+// several owners or waiters.
 func (a *Acting) decide(v action.Verb, row *sources.Row) tea.Cmd {
 	ends := a.endsOf(v, row)
 	switch len(ends) {
@@ -42,7 +42,7 @@ func (a *Acting) decide(v action.Verb, row *sources.Row) tea.Cmd {
 	return nil
 }
 
-// endsOf lists what a verb could end of a row; nil: it ends nothing of others.
+// endsOf lists the owners or waiters of a row that a verb can end; nil: it ends none.
 func (a *Acting) endsOf(v action.Verb, row *sources.Row) []ending {
 	var ends []ending
 	add := func(t action.Target, facts []paint.Part) {
@@ -69,7 +69,7 @@ func (a *Acting) endsOf(v action.Verb, row *sources.Row) []ending {
 
 func (d *choosing) keyContext() keys.Context { return keys.InMenu }
 
-// at is the index of the one under the cursor; -1: none.
+// at returns the index of the ending under the cursor; -1: none.
 func (d *choosing) at() int {
 	return slices.IndexFunc(d.ends, func(e ending) bool { return e.target.Owner != "" && e.target.Owner == d.target.Owner })
 }
@@ -98,7 +98,7 @@ func (d *choosing) do(a *Acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-// update lists who owns or waits now. With nobody left there is nothing to choose.
+// update lists the present owners or waiters. It closes the list if none is left.
 func (d *choosing) update(a *Acting) {
 	row := a.live(d.target.Ref)
 	if row != nil {

@@ -13,36 +13,32 @@ import (
 	"coordtop/ui/screen"
 )
 
-// Claim opens the box that takes a row by its name, wherever the cursor is.
+// Claim opens the box that claims a row by its name, wherever the cursor is.
 func (a *Acting) Claim(v action.Verb, name string) tea.Cmd {
-	if a.op == nil {
-		a.host.Say(screen.ReadOnlyText)
-		return nil
-	}
 	rows := sources.NamedRows(a.feed.State().Rows, name, true)
+	cannot := "this backend cannot do that: " + a.Keys.KeyOf(keys.Actions) + " on the row shows what it can"
 	switch {
+	case a.op == nil:
+		a.host.Say(screen.ReadOnlyText)
 	case name == "":
 		a.host.Say("which one? write its name, or SOURCE/NAME; tab completes")
-		return nil
 	case len(rows) == 0:
+		hint := a.Keys.KeyOf(keys.Filter) + " looks for parts of names"
 		if near := nearName(a, name); near != "" {
-			a.host.Say("there is no row " + paint.Clean(name) + ": did you mean " + paint.Clean(near) + "?")
-			return nil
+			hint = "did you mean " + paint.Clean(near) + "?"
 		}
-		a.host.Say("there is no row " + paint.Clean(name) + ": " + a.Keys.KeyOf(keys.Filter) + " looks for parts of names")
-		return nil
+		a.host.Say("there is no row " + paint.Clean(name) + ": " + hint)
 	case len(rows) > 1:
-		a.host.Say(paint.Count(len(rows), "row") + " have that name; write " + paint.Clean(rows[0].FullName()) + " or " + paint.Clean(rows[1].FullName()))
-		return nil
+		first, second := paint.Clean(rows[0].FullName()), paint.Clean(rows[1].FullName())
+		a.host.Say(paint.Count(len(rows), "row") + " have that name; write " + first + " or " + second)
+	case a.possible(v, rows[0], cannot):
+		return a.OpenBox(action.Request{Verb: v, Target: a.targetOf(rows[0])})
 	}
-	if !a.possible(v, rows[0], "this backend cannot do that: "+a.Keys.KeyOf(keys.Actions)+" on the row shows what it can") {
-		return nil
-	}
-	return a.OpenBox(action.Request{Verb: v, Target: a.targetOf(rows[0])})
+	return nil
 }
 
-// possible reports whether a verb can be carried out on a row now, else it says why not: never, where
-// that is no choice of the row at all.
+// possible reports whether a verb can be carried out on a row now. If not, it shows why: never is the
+// message for a verb that the row does not offer at all.
 func (a *Acting) possible(v action.Verb, row *sources.Row, never string) bool {
 	choices := a.op.Choices(row)
 	i := slices.IndexFunc(choices, func(c action.Choice) bool { return c.Verb == v })
@@ -59,8 +55,11 @@ func (a *Acting) possible(v action.Verb, row *sources.Row, never string) bool {
 	return false
 }
 
-// nearName is the name of a row that a person probably meant; "": none is near.
+// nearName returns the name of the row that the person probably meant; "": none is close enough.
 func nearName(a *Acting, name string) string {
+	if len(name) < 3 {
+		return "" // too short to guess
+	}
 	var names []string
 	for _, r := range a.feed.State().Rows {
 		if r == nil {
@@ -70,9 +69,6 @@ func nearName(a *Acting, name string) string {
 		if alias := sources.AliasName(r.Alias, r.AliasHow); alias != "" {
 			names = append(names, alias)
 		}
-	}
-	if len(name) < 3 {
-		return "" // of so little anything may have been meant
 	}
 	return address.Near(name, names...)
 }

@@ -11,7 +11,7 @@ import (
 	"coordtop/ui/paint"
 )
 
-// fieldKind is what is typed into a field.
+// fieldKind is the meaning of a field.
 type fieldKind uint8
 
 const (
@@ -24,27 +24,27 @@ const (
 	fieldName
 )
 
-// fieldNames are how fields are called.
+// fieldNames are the labels of fields.
 var fieldNames = [...]string{fieldData: "data", fieldMode: "mode", fieldPermits: "permits", fieldLimit: "limit", fieldWait: "wait",
 	fieldReason: "reason", fieldName: "type the name to confirm"}
 
-// field is a line, or for data some lines, that a person types.
+// field is an input of a box: a line, or several lines for data.
 type field struct {
 	kind  fieldKind
 	line  Input
 	text  inputLines // of fieldData
 	note  string     // below it
-	empty string     // what stands there while nothing is typed
+	empty string     // shown while it is empty
 
 	shared  bool // of fieldMode
 	focused bool
 }
 
-// waitForever is typed by one who wants to wait without an end.
+// waitForever is the text for a wait without an end.
 const waitForever = "forever"
 
-func newField(kind fieldKind) *field {
-	f := &field{kind: kind, line: NewInput()}
+func newField(kind fieldKind, empty string) *field {
+	f := &field{kind: kind, line: NewInput(), empty: empty}
 	if kind == fieldData {
 		f.text = newInputLines()
 	}
@@ -58,7 +58,7 @@ func (f *field) value() string {
 	return strings.TrimSpace(f.line.Value())
 }
 
-// fill puts in a value that was not typed. Characters without a visible form are written out.
+// fill sets a value that was not typed. Invisible characters are written as escapes.
 func (f *field) fill(value string) {
 	if shown := visible(value); shown != value {
 		f.note = "not plain text: what you see is what would be sent"
@@ -67,7 +67,7 @@ func (f *field) fill(value string) {
 	f.text.SetValue(value)
 }
 
-// visible makes text of several lines fit for the screen.
+// visible writes invisible characters in a text of several lines as escapes.
 func visible(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -80,7 +80,7 @@ func (f *field) focus(on bool) {
 	f.focused = on
 	switch {
 	case f.kind == fieldData && on:
-		f.text.Focus() // its command is the blinking of a cursor that we do not draw
+		f.text.Focus() // its command blinks a cursor that we do not draw
 	case f.kind == fieldData:
 		f.text.Blur()
 	case on:
@@ -90,7 +90,7 @@ func (f *field) focus(on bool) {
 	}
 }
 
-// edit takes a key or a paste.
+// edit handles a key or a paste.
 func (f *field) edit(msg tea.Msg) {
 	switch k := msg.(type) {
 	case tea.PasteMsg:
@@ -107,15 +107,14 @@ func (f *field) edit(msg tea.Msg) {
 	switch f.kind {
 	case fieldData:
 		f.text.Update(msg)
-		return
 	case fieldMode:
 		f.editMode(msg)
-		return
+	default:
+		f.line.Update(msg)
 	}
-	f.line.Update(msg)
 }
 
-// wrong says what cannot be meant by the value; "": it can be.
+// wrong returns why the value is not valid; "": it is.
 func (f *field) wrong() string {
 	v := f.value()
 	switch {
@@ -132,7 +131,7 @@ func (f *field) wrong() string {
 	return ""
 }
 
-// shown is a line of the field; while nothing is typed, what that means.
+// shown draws a line of the field, or f.empty if text is "".
 func (f *field) shown(th *paint.Theme, w int, text string) string {
 	if text == "" {
 		return th.Line(w).Put(th.Dim, f.empty).Done()
@@ -140,7 +139,7 @@ func (f *field) shown(th *paint.Theme, w int, text string) string {
 	return th.Line(w).Put("", text).Done()
 }
 
-// draw returns the field's lines in w cells, and where its cursor is.
+// draw returns the field's lines in w cells, and the place of its cursor.
 func (f *field) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 	if f.kind == fieldMode {
 		text, x := f.drawMode(th, w)
@@ -149,7 +148,7 @@ func (f *field) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 	if f.kind != fieldData {
 		text := paint.Clean(f.line.Value())
 		x = format.Width(f.line.Before())
-		if x >= w { // the end that is being typed is what must be seen
+		if x >= w { // the text before the cursor must be visible
 			text = ansi.Cut(text, x-w+1, format.Width(text))
 			x = w - 1
 		}

@@ -8,15 +8,14 @@ import (
 	"coordtop/ui/paint"
 )
 
-// maxInput bounds what is typed or pasted, in characters.
+// maxInput bounds a typed or pasted line, in characters.
 const maxInput = 200
 
-// Input is a line that a person types. All lines of the board are one, because bubbles edits them
-// and some of its edits panic (v2.2.1: deleteWordForward before the last character).
+// Input is a line of typed text. All lines of the board use it instead of a textinput, because some
+// edits of bubbles panic (v2.2.1: deleteWordForward before the last character).
 type Input struct{ textinput.Model }
 
-// NewInput returns an empty line. It is drawn as a part of what it stands in, with the terminal's
-// own cursor.
+// NewInput returns an empty line. Its owner draws it, with the terminal's own cursor.
 func NewInput() Input {
 	in := Input{textinput.New()}
 	in.CharLimit = maxInput
@@ -28,7 +27,7 @@ func NewInput() Input {
 // Update edits the line by a key or a paste. One that panics changes nothing.
 func (in *Input) Update(msg tea.Msg) {
 	text, at, focused := in.Value(), in.Position(), in.Focused()
-	if survives(func() { in.Model, _ = in.Model.Update(msg) }) { // its command is the blinking of a cursor that we do not draw
+	if survives(func() { in.Model, _ = in.Model.Update(msg) }) { // its command blinks a cursor that we do not draw
 		return
 	}
 	*in = NewInput()
@@ -39,13 +38,13 @@ func (in *Input) Update(msg tea.Msg) {
 	}
 }
 
-// Before is what stands before the cursor, fit for drawing.
+// Before returns the text before the cursor, fit for drawing.
 func (in *Input) Before() string {
 	text := []rune(in.Value())
 	return paint.Clean(string(text[:min(in.Position(), len(text))]))
 }
 
-// inputLines are several lines that a person types, see Input.
+// inputLines are several lines of typed text, see Input.
 type inputLines struct{ textarea.Model }
 
 const (
@@ -66,7 +65,7 @@ func newInputLines() inputLines {
 // Update edits the lines as Input does; after a panic the cursor stands at their end.
 func (t *inputLines) Update(msg tea.Msg) { t.guard(func() { t.Model, _ = t.Model.Update(msg) }) }
 
-// guard calls f, which edits or draws the lines; where that panics they are made anew with their text.
+// guard calls f, which edits or draws the lines. If f panics, the lines are made anew with their text.
 func (t *inputLines) guard(f func()) {
 	text, focused := t.Value(), t.Focused()
 	if survives(f) {
@@ -79,7 +78,7 @@ func (t *inputLines) guard(f func()) {
 	}
 }
 
-// survives calls f and reports whether it came back without a panic.
+// survives calls f and reports whether it returned without a panic.
 func survives(f func()) (whole bool) {
 	defer func() { whole = recover() == nil }()
 	f()

@@ -13,7 +13,7 @@ import (
 	"coordtop/ui/uitest"
 )
 
-// texts are those of 0 to 3 characters in which an edit may go wrong.
+// texts returns texts of 0 to 3 characters on which an edit may fail.
 var texts = []string{"", "x", " ", "界", "é", "xy", "x ", " x", "  ", "界x", "e\u0301", "👍🏽", "xyz", "x y", " x ", "   ", "xy ", "  x", "界界界", "a\u0301b", "\u200dab"}
 
 // bound are the keys of a map of keys of bubbles, whatever its fields are called.
@@ -91,7 +91,7 @@ func TestNoBindingOfSeveralLinesPanicsAnywhereInAShortText(t *testing.T) {
 	for _, name := range bound(t, newInputLines().KeyMap) {
 		for _, text := range texts {
 			for at := range len([]rune(text)) + 1 {
-				f := newField(fieldData)
+				f := newField(fieldData, "")
 				f.focus(true)
 				f.text.SetValue(text)
 				f.text.MoveToBegin()

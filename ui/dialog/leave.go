@@ -12,11 +12,11 @@ import (
 	"coordtop/ui/screen"
 )
 
-// quitAgain is within what time a second wish to quit is not asked about.
+// quitAgain is the time within which a second Quit ends the board without a question.
 const quitAgain = time.Second
 
-// Quit ends the board. While we hold something or wait for it, it asks first what is to
-// become of that; asked again at once it ends, and everything is resigned.
+// Quit ends the board. While we hold something or wait for it, it first asks what to do with that.
+// Called again within quitAgain it ends the board, and everything is resigned.
 func (a *Acting) Quit() tea.Cmd {
 	again := a.feed.Now().Sub(a.leaving) <= quitAgain
 	a.leaving = a.feed.Now()
@@ -28,7 +28,7 @@ func (a *Acting) Quit() tea.Cmd {
 	return nil
 }
 
-// quitting asks what is to become of what we hold.
+// quitting is the question what to do with our holdings at the end.
 type quitting struct{}
 
 func (d *quitting) keyContext() keys.Context { return keys.InLeave }
@@ -50,7 +50,7 @@ func (d *quitting) do(a *Acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-// update goes away with the last thing held: there is nothing left to ask.
+// update closes the question when nothing is held any more.
 func (d *quitting) update(a *Acting) {
 	if len(a.Status.Holdings) == 0 {
 		a.Kept = nil
@@ -59,7 +59,7 @@ func (d *quitting) update(a *Acting) {
 	}
 }
 
-// lasting counts our leases that a service would let run out.
+// lasting counts our leases that would run out at the service if we did not resign them.
 func lasting(sc *screen.Scene) int {
 	n := 0
 	for i := range sc.Status.Holdings {
@@ -82,7 +82,7 @@ func (d *quitting) picture(a *Acting, w, h int) screen.Picture {
 	}
 	p.Add(a.Theme.Line(w).Put(a.Theme.Strong, title))
 	all := a.Status.Holdings
-	drawHoldings(a.Scene, &p, w, max(h-7, 1), func(action.Holding) bool { return true })
+	addHoldings(a.Scene, &p, w, max(h-7, 1), all)
 	p.Add(a.Theme.Line(w))
 	key := func(k, text, more string) {
 		p.Add(a.Theme.Line(w).Skip(2).Cell(a.Theme.Strong, k, 5).Put("", text).Put(a.Theme.Dim, more))
@@ -97,38 +97,30 @@ func (d *quitting) picture(a *Acting, w, h int) screen.Picture {
 	return p
 }
 
-// drawHoldings adds those of what we hold or wait for that are wanted, in at most room lines and one
-// that counts the rest.
-func drawHoldings(sc *screen.Scene, p *screen.Picture, w, room int, wanted func(action.Holding) bool) {
-	more := -room
-	for _, h := range sc.Status.Holdings {
-		if !wanted(h) {
-			continue
-		}
-		if more++; more <= 0 {
-			p.Add(holdingLine(sc, w, &h))
-		}
+// addHoldings adds a list of our holdings, in at most room lines and one that counts the rest.
+func addHoldings(sc *screen.Scene, p *screen.Picture, w, room int, list []action.Holding) {
+	for i := range list[:min(len(list), room)] {
+		p.Add(holdingLine(sc, w, &list[i]))
 	}
-	addMore(&sc.Theme, p, w, more)
+	addMore(&sc.Theme, p, w, len(list)-room)
 }
 
-// addMore adds how many more there are than there is room for, if there are.
+// addMore adds a line that counts what has no room; none if more is not positive.
 func addMore(th *paint.Theme, p *screen.Picture, w, more int) {
 	if more > 0 {
 		p.Add(th.Line(w).Skip(2).Put(th.Dim, format.Count(more)+" more"))
 	}
 }
 
-// holdingLine is one thing that we hold or wait for.
+// holdingLine draws one thing that we hold or wait for.
 func holdingLine(sc *screen.Scene, w int, h *action.Holding) *paint.Line {
 	l := sc.Theme.Line(w).Skip(2)
 	l.Put("", sc.Theme.FitName(paint.Clean(h.Ref.Name), 30)).Skip(2).Put(sc.Theme.Dim, paint.Clean(h.Ref.Source)).Skip(2)
 	switch {
 	case h.Waiting:
+		givesUp := ", gives up in " + format.Left(max(h.GivesUp.Sub(sc.Clock), 0))
 		l.Put(sc.Theme.Dim, "waiting for "+format.Age(max(sc.Clock.Sub(h.Since), 0)))
-		if !h.GivesUp.IsZero() {
-			l.Put(sc.Theme.Dim, ", gives up in "+format.Left(max(h.GivesUp.Sub(sc.Clock), 0)))
-		}
+		l.Put(sc.Theme.Dim, paint.When(!h.GivesUp.IsZero(), givesUp))
 	case !h.Until.IsZero():
 		l.Put("", format.Left(max(h.Until.Sub(sc.Clock), 0))+" left")
 	default:

@@ -13,28 +13,29 @@ import (
 	"coordtop/ui/screen"
 )
 
-// menu is what can be done to one row. It is pinned to the row, whoever owns it: what is
-// decided is decided in a box.
+// menu lists the actions for one row. It stays open when the owner of the row changes: the decision
+// is made in a box.
 type menu struct {
 	target action.Target // the row as it is now, or was last
 	items  []item
 	at     int // the item under the cursor
 }
 
-// notListed is what is said of a row that went away under a dialog.
-const notListed = "it is not listed any more"
-
-// writingOff is the reason of what would be possible otherwise.
-const writingOff = "writing is off"
+const (
+	// notListed is the text for a row that went away under a dialog.
+	notListed = "it is not listed any more"
+	// writingOff is the reason for actions that only need writing to be armed.
+	writingOff = "writing is off"
+)
 
 // item is a line of the menu.
 type item struct {
 	key    string
 	intent keys.Intent
 	verb   action.Verb
-	run    uint64 // to be called off; 0: this is a verb
+	run    uint64 // the action that it calls off; 0: the item is a verb
 	text   string
-	not    string // why it cannot be done; "": it can
+	not    string // why it is not possible; "": it is
 }
 
 func (a *Acting) openMenu() {
@@ -47,8 +48,8 @@ func (a *Acting) openMenu() {
 	a.show(d)
 }
 
-// atHand is the row that an action would be done to: that under the cursor, or of the event
-// under the cursor, as it is now. It says so where there is none; nil then.
+// atHand returns the row for actions: the row under the cursor, or the row of the event under the
+// cursor as it is now. If there is none, it shows a message and returns nil.
 func (a *Acting) atHand() *sources.Row {
 	if a.Shown != screen.Events {
 		row, _ := a.Selected()
@@ -72,11 +73,11 @@ func (a *Acting) atHand() *sources.Row {
 		a.host.Say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return nil
 	}
-	a.EventList.Move(0) // the event is chosen now: the cursor stays on it
+	a.EventList.Move(0) // the cursor stays on this event from now on
 	return row
 }
 
-// targetOf pins a row: to our own part in it if there is one, else to its first owner.
+// targetOf pins a row to our own ownership if there is one, else to its first owner.
 func (a *Acting) targetOf(row *sources.Row) action.Target {
 	var o *sources.Owner
 	for i := range row.Owners {
@@ -87,7 +88,7 @@ func (a *Acting) targetOf(row *sources.Row) action.Target {
 	return action.TargetOf(row, o)
 }
 
-// items are the lines of the menu of a row, what is possible first.
+// items returns the lines of the menu of a row, possible actions first.
 func (a *Acting) items(row *sources.Row) []item {
 	if a.op == nil {
 		return []item{{key: "a", intent: keys.Acquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: screen.ReadOnlyText}}
@@ -103,23 +104,22 @@ func (a *Acting) items(row *sources.Row) []item {
 		items = append(items, item{key: a.Keys.KeyIn(keys.InMenu, keys.CallOff), intent: keys.CallOff, run: r.ID, text: text})
 	}
 	choices := a.op.Choices(row)
-	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
-	campaigns := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Campaign && c.Not == "" })
+	acquires := slices.Contains(choices, action.Choice{Verb: action.Acquire})
+	campaigns := slices.Contains(choices, action.Choice{Verb: action.Campaign})
 	for _, c := range choices {
-		i := item{verb: c.Verb, text: action.Of(c.Verb).Text, not: paint.Clean(c.Not)}
+		i := item{intent: verbIntent(c.Verb), verb: c.Verb, text: action.Of(c.Verb).Text, not: paint.Clean(c.Not)}
 		if i.not == "" && !a.CanWrite() && !action.Of(c.Verb).GivesUp {
 			i.not = writingOff
 		}
-		i.intent = verbIntent(c.Verb)
 		switch {
-		case i.intent == "", i.intent == keys.Resign && i.not == "" && waiting: // leaving the queue is there already
+		case i.intent == "", i.intent == keys.Resign && i.not == "" && waiting: // the first item leaves the queue
 			continue
 		case i.intent == keys.CreateNode && i.not != "" && i.not != writingOff: // nearly every node exists
 			continue
 		case i.intent == keys.Campaign && !acquires && c.Not == "":
 			i.intent = keys.Acquire
 		}
-		if i.intent != keys.Acquire || !campaigns || c.Not == "" { // else the same key campaigns
+		if i.intent != keys.Acquire || !campaigns || c.Not == "" { // else its key campaigns
 			i.key = a.Keys.KeyIn(keys.InMenu, i.intent)
 		}
 		items = append(items, i)
@@ -128,10 +128,10 @@ func (a *Acting) items(row *sources.Row) []item {
 	return items
 }
 
-// verbIntent is the intent of a verb in the menu, which has the verb's name; "": the verb is in
+// verbIntent returns the intent of a verb in the menu, which has the verb's name; "": the verb is in
 // no menu.
 func verbIntent(v action.Verb) keys.Intent {
-	if action.Of(v).Text == "" { // as crash, which has its own key, and no box
+	if action.Of(v).Text == "" { // as crash, which has a key of its own, and no box
 		return ""
 	}
 	return keys.Intent(v.String())
@@ -167,25 +167,24 @@ func (d *menu) choose(a *Acting, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
 		a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
-		return nil
 	case i.not != "":
 		a.host.Say("not possible: " + i.not)
-		return nil
 	case i.run != 0:
 		a.op.CallOff(i.run)
 		a.close()
 		a.Receive()
-		return nil
+	default:
+		d.update(a)
+		if row := a.live(d.target.Ref); row != nil {
+			return a.decide(i.verb, row)
+		}
+		return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
 	}
-	d.update(a)
-	if row := a.live(d.target.Ref); row != nil {
-		return a.decide(i.verb, row)
-	}
-	return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
+	return nil
 }
 
-// update keeps the row and the reasons up to date: both can change meanwhile. Our own can
-// be given up also where nothing is seen of it.
+// update keeps the row and the reasons up to date. What we own can be given up even if its row is not
+// listed.
 func (d *menu) update(a *Acting) {
 	row := a.live(d.target.Ref)
 	if row == nil {
@@ -208,16 +207,12 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 	p.Add(a.Theme.Line(w).Put(a.Theme.Dim, "owner ").Parts(ownerOf(a, &d.target, row)...))
 	p.Add(a.Theme.Line(w))
 	for i, it := range d.items {
-		if i > 0 && it.not != "" && d.items[i-1].not == "" { // what cannot be done is told apart by more than its colour
+		if i > 0 && it.not != "" && d.items[i-1].not == "" { // colour alone would not separate impossible actions
 			p.Add(a.Theme.Line(w).Rule())
 		}
-		st, key := paint.Style(""), a.Theme.Strong
-		if it.not != "" {
-			st, key = a.Theme.Dim, a.Theme.Dim
-		}
-		l := a.Theme.Line(w).Cursor(i == d.at).Cell(key, it.key, 3)
+		l := a.Theme.Line(w).Cursor(i == d.at)
 		if it.not == "" {
-			p.Add(l.Put(st, it.text))
+			p.Add(l.Cell(a.Theme.Strong, it.key, 3).Put("", it.text))
 			continue
 		}
 		name := a.Theme.Cut(it.text, 18)
@@ -228,7 +223,7 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 		if i > 0 && d.items[i-1].not == not && not != writingOff {
 			not = "as above"
 		}
-		p.Add(l.Put(st, name).Put(st, ": "+not))
+		p.Add(l.Cell(a.Theme.Dim, it.key, 3).Put(a.Theme.Dim, name).Put(a.Theme.Dim, ": "+not))
 	}
 	if len(d.items) == 0 {
 		p.Add(a.Theme.Line(w).Put(a.Theme.Dim, "this backend offers no action for this row"))
@@ -253,19 +248,16 @@ func (a *Acting) crash() tea.Cmd {
 	row, _ := a.Selected()
 	switch {
 	case row == nil:
-		return nil
 	case a.op == nil:
 		a.host.Say(screen.ReadOnlyText)
-		return nil
+	case a.possible(action.Crash, row, "processes are crashed in coordtop demo only"):
+		r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
+		return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
+			if err != nil {
+				a.host.Say(paint.Clean(err.Error()))
+			}
+			a.Receive()
+		})
 	}
-	if !a.possible(action.Crash, row, "processes are crashed in coordtop demo only") {
-		return nil
-	}
-	r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
-	return a.Await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
-		if err != nil {
-			a.host.Say(paint.Clean(err.Error()))
-		}
-		a.Receive()
-	})
+	return nil
 }

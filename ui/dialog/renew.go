@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// decidedFor is how old what stands in a dialog may be when it is confirmed.
+	// decidedFor is the greatest age of a dialog that can be confirmed.
 	decidedFor = time.Minute
 	// stepTime without a message means that the program or the machine stood still: one comes every second or two.
 	stepTime = 5 * time.Second
-	// suspending is how long the shell may take to stop the program.
+	// suspending bounds the time that the shell needs to stop the program.
 	suspending = 10 * time.Second
 	// leastWidth has room for the two buttons of every verb.
 	leastWidth = 30
-	// leastHeight has room for what a dialog is about, its owner, and a line to choose.
+	// leastHeight has room for the target of a dialog, its owner, and a line of choices.
 	leastHeight = 4
 )
 
-// tooSmall stands in place of a dialog that is not on the screen whole.
+// tooSmall replaces a dialog that does not fit on the screen.
 const tooSmall = "too small to act: enlarge"
 
-// tooOld reports whether a decision that began then is to be made anew. Of a clock that was set
-// nothing else is known.
+// tooOld reports whether a decision that began at decided must be made anew, also because the clock was
+// set meanwhile.
 func tooOld(decided, now time.Time) bool { return apart(decided, now) >= decidedFor }
 
 // Stepped reports whether the program stood still between two messages.
 func Stepped(last, now time.Time) bool { return apart(last, now) >= stepTime }
 
-// apart is how far two times are apart on the wall: the monotonic clock stops in a suspend.
+// apart returns the distance of two times on the wall clock: the monotonic clock stops in a suspend.
 func apart(a, b time.Time) time.Duration { return b.Round(0).Sub(a.Round(0)).Abs() }
 
-// fits reports whether a dialog of so many lines can be decided in w x h cells.
+// fits reports whether w x h cells have room for a dialog of so many lines.
 func fits(lines, w, h int) bool { return w >= leastWidth && max(lines, leastHeight) <= h }
 
-// confirms reports whether an intent of a dialog begins something or lets it begin. onVerb: the
-// button with the verb has the focus, or there is no other.
+// confirms reports whether an intent of a dialog begins an action or allows it. onVerb: the button with
+// the verb has the focus, or the dialog has no buttons.
 func confirms(i keys.Intent, onVerb bool) bool {
 	switch i {
 	case keys.Press:
@@ -49,8 +49,8 @@ func confirms(i keys.Intent, onVerb bool) bool {
 	return false
 }
 
-// withheld reports whether an intent is not carried out: its dialog is not on the screen whole, or
-// it is too old, and is decided anew.
+// withheld reports whether an intent must not be carried out, because its dialog does not fit on the
+// screen or is too old. A dialog that is too old must be decided anew.
 func withheld(a *Acting, i keys.Intent) bool {
 	if a.small {
 		return i != keys.Cancel
@@ -62,30 +62,30 @@ func withheld(a *Acting, i keys.Intent) bool {
 	return true
 }
 
-// onVerb reports whether a dialog has no focus elsewhere than on what it does.
+// onVerb reports whether the button with the verb has the focus, or the dialog has no buttons.
 func onVerb(d Dialog) bool {
 	b, ok := d.(*box)
 	return !ok || b.focus == len(b.fields)+buttonAct
 }
 
-// Suspending makes the open dialog ignore keys until Resumed: those that are read before it were
-// pressed after the stop.
+// Suspending makes the open dialog ignore keys until Resumed: keys that are read before were pressed
+// after the stop.
 func (a *Acting) Suspending() { a.quiet = a.feed.Now().Add(suspending) }
 
-// Resumed has the open dialog decided anew after the program stood still.
+// Resumed makes the person decide anew in the open dialog after the program stood still.
 func (a *Acting) Resumed() {
 	if a.dialog != nil {
 		renew(a, "coordtop stood still: look again before you confirm")
 	}
 }
 
-// renew has the open dialog decided anew, with all that was typed, and says why.
+// renew makes the person decide anew in the open dialog, and shows why. Typed text stays.
 func renew(a *Acting, why string) {
 	a.decided = a.feed.Now()
 	a.ignoreKeys()
 	if b, ok := a.dialog.(*box); ok && !b.writing {
 		b.point(len(b.fields) + buttonCancel)
-		if b.look(a); !b.gone {
+		if b.update(a); !b.gone {
 			b.hint, b.pending = why, true
 			a.later(b.ask(a, b.filled()))
 		}
@@ -94,7 +94,7 @@ func renew(a *Acting, why string) {
 	a.host.Say(why)
 }
 
-// whole is the picture of the open dialog, or what stands in its place where that does not fit.
+// whole returns the picture of the open dialog, or tooSmall if it does not fit.
 func whole(a *Acting, w, h int) screen.Picture {
 	p := a.dialog.picture(a, w, h)
 	if a.small = p.Cut || !fits(len(p.Lines), w, h); !a.small {
@@ -104,7 +104,8 @@ func whole(a *Acting, w, h int) screen.Picture {
 	return screen.Picture{Lines: a.Theme.Wrapped(a.Theme.Strong, paint.Clean(tooSmall), w), Cut: true}
 }
 
-// shrink notes that the open dialog is not on the screen whole: there is no button to be focused.
+// shrink notes that the open dialog does not fit on the screen, and moves the focus from the button with
+// the verb, which is not visible.
 func shrink(a *Acting) {
 	a.small = true
 	if b, ok := a.dialog.(*box); ok && b.focus >= len(b.fields) {

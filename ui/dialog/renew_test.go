@@ -70,8 +70,8 @@ func TestTheLeastWidthHasRoomForTheButtonsOfEveryVerb(t *testing.T) {
 	}
 }
 
-// testBoard is all that the dialogs stand over: one row, a clock that a test sets, an operator that
-// begins nothing, and what was said.
+// testBoard is a board with one row, a clock that a test sets, an operator that begins nothing, and the
+// messages that were shown.
 type testBoard struct {
 	Operator
 	state *sources.State
@@ -102,7 +102,7 @@ func board() (*Acting, *testBoard) {
 	return &a, b
 }
 
-// own puts another owner in place.
+// own replaces the owner.
 func (b *testBoard) own(owner string) {
 	p := uitest.Led("app:lock", owner, uitest.Noon())
 	p.Owners[0].Guard = "guard of " + owner

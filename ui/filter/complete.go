@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Completion is what the end of a text could become.
+// Completion lists replacements for the end of a text.
 type Completion struct {
 	From int      // the part from here on is replaced
 	List []string // in order; empty: nothing fits
 }
 
 // Complete offers fields and labels for the word at the end of text, or, behind an
-// operator, the values that exist. values returns those of a field or label, in the
-// order in which they are to be offered; nil: any.
+// operator, the existing values. values returns those of a field or label in the order in
+// which they are offered; nil: any.
 func (fs Fields) Complete(text string, labels []string, values func(field string) []string) Completion {
 	s := scanner{text: text}
 	var last token
@@ -45,7 +45,7 @@ func completeValue(text string, t token, values []string) Completion {
 	return c
 }
 
-// names lists the fields, with the operator that is used most, and the labels.
+// names lists the fields and labels that begin with prefix, each with its usual operator.
 func (fs Fields) names(labels []string, prefix string) []string {
 	var list []string
 	for _, f := range fs {

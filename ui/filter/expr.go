@@ -2,18 +2,18 @@ package filter
 
 import "slices"
 
-// Field is what a comparison may ask for.
+// Field is one field of the language.
 type Field struct {
 	Name   string // as it is written
 	Op     string // the operator that is used most
 	Is     FieldKind
 	Counts bool                // of a Length: a plain number is compared with a count of things
-	Value  func(string) string // how a value is written that was typed; nil: as it was typed
+	Value  func(string) string // normalizes a typed value; nil: it stays as typed
 
 	Also []string // words for the field in other programs
 }
 
-// FieldKind is what a field is compared with.
+// FieldKind is the type of a field's values.
 type FieldKind uint8
 
 // The kinds of fields.
@@ -32,15 +32,14 @@ func (fs Fields) Find(name string) int {
 	return slices.IndexFunc(fs, func(f Field) bool { return f.Name == name })
 }
 
-// Range is what is known of a number: it is between Low and High, both included. For "at least
-// five minutes" High is math.MaxInt64.
+// Range bounds a number: it is between Low and High, both included. For "at least five minutes"
+// High is math.MaxInt64.
 type Range struct{ Low, High int64 }
 
-// Subject is what a filter judges. Match calls its methods on the goroutine that it
-// runs on. A field is named by its index.
+// Subject is a row, an event or an action that a filter judges. Match calls its methods on the
+// goroutine that it runs on. A field is named by its index.
 type Subject interface {
-	// Words reports whether match holds for one of the texts in which a bare word is looked
-	// for.
+	// Words reports whether match holds for one of the texts in which bare words are searched.
 	Words(match func(string) bool) bool
 	// Text reports whether match holds for one of the values of a text field, and whether
 	// they are known.
@@ -52,8 +51,11 @@ type Subject interface {
 	Label(key string) (value string, ok bool)
 }
 
-// Expr is a filter that was understood. The zero Expr lets everything pass.
-type Expr struct{ root node }
+// Expr is a parsed filter. The zero Expr lets everything pass.
+type Expr struct {
+	root   node
+	counts bool
+}
 
 // Empty reports whether everything passes.
 func (e Expr) Empty() bool { return e.root == nil }
@@ -63,23 +65,9 @@ func (e Expr) Match(s Subject) bool { return e.root == nil || e.root.eval(s) == 
 
 // Counts reports whether a field of times is compared with a plain number, as in wait>30: the
 // writer may have meant seconds.
-func (e Expr) Counts() bool { return counts(e.root) }
+func (e Expr) Counts() bool { return e.counts }
 
-func counts(n node) bool {
-	switch n := n.(type) {
-	case anyOf:
-		return slices.ContainsFunc(n, counts)
-	case allOf:
-		return slices.ContainsFunc(n, counts)
-	case negated:
-		return counts(n.of)
-	case numberIs:
-		return n.count
-	}
-	return false
-}
-
-// answer is what is known of a question about a subject.
+// answer is the result of a comparison, which may be unknown.
 type answer uint8
 
 const (
@@ -126,37 +114,43 @@ type negated struct{ of node }
 
 func (n negated) eval(s Subject) answer { return yes - n.of.eval(s) }
 
-// word is text that must occur somewhere.
+// word requires a text to occur somewhere.
 type word struct{ match func(string) bool }
 
 func (n word) eval(s Subject) answer { return answered(s.Words(n.match)) }
 
-// textIs compares a text field, or a label where key is not "".
-type textIs struct {
+// operand is a field, or a label where key is not "".
+type operand struct {
 	field int
 	key   string
+}
+
+// text matches the texts of the operand.
+func (o operand) text(s Subject, match func(string) bool) (found, known bool) {
+	if o.key == "" {
+		return s.Text(o.field, match)
+	}
+	value, known := s.Label(o.key)
+	return known && match(value), known
+}
+
+// textIs compares texts.
+type textIs struct {
+	operand
 	match func(string) bool
 	not   bool
 }
 
 func (n textIs) eval(s Subject) answer {
-	found, known := false, false
-	if n.key != "" {
-		var value string
-		if value, known = s.Label(n.key); known {
-			found = n.match(value)
-		}
-	} else {
-		found, known = s.Text(n.field, n.match)
-	}
+	found, known := n.text(s, n.match)
 	if !known {
 		return unknown
 	}
 	return answered(found != n.not)
 }
 
-// numberIs reports whether a number is between two, both included, or, with not, outside of
-// them. It is not known where that holds for some of the values that the number may have.
+// numberIs reports whether a number is between from and to, both included, or, with not, outside of
+// them. The answer is unknown if that holds for some values in the number's Range only.
 type numberIs struct {
 	field    int
 	count    bool
@@ -175,23 +169,17 @@ func (n numberIs) eval(s Subject) answer {
 
 // isUnknown is field=?, with not field!=?.
 type isUnknown struct {
-	field int
-	key   string
-	text  bool
-	not   bool
+	operand
+	number bool
+	not    bool
 }
 
 func (n isUnknown) eval(s Subject) answer {
-	known := false
-	switch {
-	case n.key != "":
-		_, known = s.Label(n.key)
-	case n.text:
-		_, known = s.Text(n.field, nothing)
-	default:
+	var known bool
+	if n.number {
 		_, known = s.Number(n.field, false)
+	} else {
+		_, known = n.text(s, func(string) bool { return false })
 	}
 	return answered(known == n.not)
 }
-
-func nothing(string) bool { return false }

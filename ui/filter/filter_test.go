@@ -70,7 +70,7 @@ func (r row) Number(field int, count bool) (filter.Range, bool) {
 	return n, ok
 }
 
-// exactly is a length of time that is known.
+// exactly returns the range of a known length of time.
 func exactly(d time.Duration) filter.Range { return filter.Range{Low: int64(d), High: int64(d)} }
 
 func (r row) Label(key string) (string, bool) {
@@ -78,8 +78,8 @@ func (r row) Label(key string) (string, bool) {
 	return v, ok
 }
 
-// setup returns three rows: a calm election, a mutex with a queue, one of which nothing
-// is known but its name.
+// setup returns three rows: a calm election, a mutex with a queue, and one of which only the name is
+// known.
 func setup() map[string]row {
 	text := func(from, of, called, is string, owners ...string) map[int][]string {
 		return map[int][]string{source: {from}, kind: {of}, name: {called}, state: {is}, owner: owners}
@@ -99,7 +99,7 @@ func setup() map[string]row {
 
 func labels() []string { return []string{"env", "Team"} }
 
-// passing are the rows that a filter lets pass, in order.
+// passing returns the rows that a filter selects, in order.
 func passing(e filter.Expr) string {
 	var names []string
 	for name, r := range setup() {
@@ -189,8 +189,7 @@ func TestFiltersSelectWhatTheySay(t *testing.T) {
 	}
 }
 
-// A number known by its bounds alone is more or less than something where all that it may
-// be is.
+// A number with known bounds is more or less than something if all values within the bounds are.
 func TestANumberOfWhichBoundsAreKnownMatchesOnlyWhatIsSure(t *testing.T) {
 	t.Parallel()
 	atLeast := filter.Range{Low: int64(5 * time.Minute), High: math.MaxInt64}

@@ -7,8 +7,8 @@ import (
 	"coordtop/internal/ground/address"
 )
 
-// Meant returns the comparison that a word with a colon, as "state:led", was probably meant to be; "":
-// none. It is for a filter that selects nothing.
+// Meant returns the comparison that was probably meant by a word with a colon, such as "state:led";
+// "": none. It is for a filter that selects nothing.
 func (fs Fields) Meant(text string, labels []string) string {
 	s := scanner{text: text}
 	for t := s.next(); t.kind != tokenEnd; t = s.next() {
@@ -27,7 +27,7 @@ func (fs Fields) Meant(text string, labels []string) string {
 	return ""
 }
 
-// meant is the field or label that a word names, or probably should name; "": none.
+// meant returns the field or label that a word names or almost names; "": none.
 func (fs Fields) meant(word string, labels []string) string {
 	word = strings.ToLower(word)
 	known := make([]string, 0, len(fs)+len(labels))

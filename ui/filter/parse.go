@@ -14,22 +14,22 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Error says why a text is no filter.
+// Error reports why a text is not a filter.
 type Error struct {
 	At   int    // where, in bytes from the beginning
 	Text string // a sentence for the person
-	Open bool   // the text is only not finished ("kind=", "a or")
+	Open bool   // the text is only unfinished ("kind=", "a or")
 }
 
 // Error returns the sentence.
 func (e *Error) Error() string { return e.Text }
 
-// maxDepth is how deeply parentheses and negations may be nested.
+// maxDepth bounds the nesting of parentheses and negations.
 const maxDepth = 50
 
-// Parse reads a filter. labels are the labels that sources have. An error is an *Error;
-// with one that is Open, the Expr is what is finished, else it is empty. A quote or a
-// parenthesis that is not closed is closed by the end.
+// Parse parses a filter. labels are the labels that sources have. An error is an *Error: if it is
+// Open, the Expr is the finished part of the text, else it is empty. The end of the text closes
+// open quotes and parentheses.
 func (fs Fields) Parse(text string, labels []string) (Expr, error) {
 	p := parser{scanner: scanner{text: text}, fields: fs, labels: labels}
 	p.advance()
@@ -39,9 +39,9 @@ func (fs Fields) Parse(text string, labels []string) (Expr, error) {
 	}
 	switch {
 	case p.failed == nil:
-		return Expr{root}, nil
+		return Expr{root, p.counts}, nil
 	case p.failed.Open:
-		return Expr{root}, p.failed
+		return Expr{root, p.counts}, p.failed
 	}
 	return Expr{}, p.failed
 }
@@ -51,6 +51,7 @@ type parser struct {
 	fields Fields
 	labels []string
 	token  token
+	counts bool   // see Expr.Counts
 	failed *Error // the first one that is not Open, else the first
 }
 
@@ -74,7 +75,7 @@ func (p *parser) is(keyword string) bool {
 	return p.token.kind == tokenWord && !p.token.quoted && strings.EqualFold(p.token.text, keyword)
 }
 
-// either reads what "or" joins; nil where there is nothing.
+// either parses terms joined by "or"; nil where there is none.
 func (p *parser) either(depth int) node {
 	var list anyOf
 	for {
@@ -93,7 +94,7 @@ func (p *parser) either(depth int) node {
 	return joined(list, list)
 }
 
-// joined is the only one of some nodes, else what joins them; nil where there is none.
+// joined returns the only node of a list, else all, which joins them; nil for an empty list.
 func joined(list []node, all node) node {
 	switch len(list) {
 	case 0:
@@ -104,7 +105,7 @@ func joined(list []node, all node) node {
 	return all
 }
 
-// both reads what "and" or nothing joins.
+// both parses terms joined by "and" or by nothing.
 func (p *parser) both(depth int) node {
 	var list allOf
 	for !p.stopped() && p.token.kind != tokenEnd && p.token.kind != tokenClose && !p.is("or") {
@@ -122,7 +123,7 @@ func (p *parser) both(depth int) node {
 	return joined(list, list)
 }
 
-// stopped reports whether there is an error which more text cannot mend.
+// stopped reports whether an error occurred that more text cannot mend.
 func (p *parser) stopped() bool { return p.failed != nil && !p.failed.Open }
 
 func (p *parser) term(depth int) node {
@@ -157,7 +158,7 @@ func (p *parser) term(depth int) node {
 	return word{contains(t.text)}
 }
 
-// compare makes a comparison of its token.
+// compare turns the token of a comparison into its node.
 func (p *parser) compare(t token) node {
 	field, key := p.fields.Find(strings.ToLower(t.text)), ""
 	if field < 0 {
@@ -180,29 +181,29 @@ func (p *parser) compare(t token) node {
 		p.open(t.at, t.text+t.op+" what?")
 		return nil
 	}
-	text := key != "" || p.fields[field].Is == Text
+	of, number := operand{field, key}, key == "" && p.fields[field].Is != Text
 	if t.value == "?" && !t.asIs {
 		if t.op != "=" && t.op != "!=" {
 			p.fail(t.valued, "? is what is not known: use = or !=")
 			return nil
 		}
-		return isUnknown{field, key, text, t.op == "!="}
+		return isUnknown{of, number, t.op == "!="}
 	}
-	if text {
-		return p.compareText(t, field, key)
+	if number {
+		return p.compareNumber(t, field)
 	}
-	return p.compareNumber(t, field)
+	return p.compareText(t, of)
 }
 
-func (p *parser) compareText(t token, field int, key string) node {
-	n := textIs{field: field, key: key, not: t.op[0] == '!'}
+func (p *parser) compareText(t token, of operand) node {
+	n := textIs{operand: of, not: t.op[0] == '!'}
 	switch t.op {
 	case "=", "!=":
 		value := t.value
-		if key == "" && p.fields[field].Value != nil {
-			value = p.fields[field].Value(value)
+		if of.key == "" && p.fields[of.field].Value != nil {
+			value = p.fields[of.field].Value(value)
 		}
-		n.match = equals(value)
+		n.match = func(s string) bool { return strings.EqualFold(s, value) }
 	case "~", "!~":
 		re, err := regexp.Compile("(?i)" + t.value)
 		if err != nil {
@@ -217,7 +218,7 @@ func (p *parser) compareText(t token, field int, key string) node {
 	return n
 }
 
-// expressionError says what is wrong with a regular expression without repeating it.
+// expressionError describes an error in a regular expression without repeating the expression.
 func expressionError(err error) string {
 	var e *syntax.Error
 	if errors.As(err, &e) {
@@ -230,7 +231,8 @@ func (p *parser) compareNumber(t token, field int) node {
 	var n, unit int64
 	var ok bool
 	f := &p.fields[field]
-	is := numberIs{field: field, count: f.Counts && !hasUnit(t.value)}
+	is := numberIs{field: field, count: f.Counts && strings.Trim(t.value, "0123456789") == ""}
+	p.counts = p.counts || is.count
 	if f.Is == Count || is.count {
 		if n, ok = parseCount(t.value); !ok {
 			p.fail(t.valued, "%s is compared with a number", t.text)
@@ -245,24 +247,19 @@ func (p *parser) compareNumber(t token, field int) node {
 	case "=", "!=":
 		is.from, is.to, is.not = n, n+unit-1, t.op == "!="
 	case "<":
-		is.from, is.to = smallest, n-1
+		is.from, is.to = math.MinInt64, n-1
 	case "<=":
-		is.from, is.to = smallest, n
+		is.from, is.to = math.MinInt64, n
 	case ">":
-		is.from, is.to = n+1, largest
+		is.from, is.to = n+1, math.MaxInt64
 	case ">=":
-		is.from, is.to = n, largest
+		is.from, is.to = n, math.MaxInt64
 	default:
 		p.fail(t.at, "%s is a number: use = != < > <= or >=", t.text)
 		return nil
 	}
 	return is
 }
-
-const (
-	smallest = math.MinInt64
-	largest  = math.MaxInt64
-)
 
 // maxCount keeps sums with numbers and lengths of time far from their ends.
 const maxCount = 1 << 60
@@ -272,28 +269,23 @@ func parseCount(s string) (int64, bool) {
 	return n, err == nil && n >= 0 && n < maxCount
 }
 
-// hasUnit reports whether a value is a length of time rather than a plain number.
-func hasUnit(s string) bool { return strings.Trim(s, "0123456789") != "" }
-
-// parseLength reads "1h30m" and returns the last unit that was written.
+// parseLength parses "1h30m" and returns the last unit that was written.
 func parseLength(s string) (n, unit int64, ok bool) {
 	d, ok := format.ParseLength(s)
-	last := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[s[strings.LastIndexAny(s, "0123456789")+1:]]
+	last := map[string]time.Duration{
+		"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+	}[s[strings.LastIndexAny(s, "0123456789")+1:]]
 	return int64(d), int64(last), ok && last > 0 && d < maxCount
 }
 
-// contains returns what reports whether a text holds word, in any case of letters. It allocates
-// nothing for a text in lower case: it runs over every row as somebody types.
+// contains returns a matcher for texts that contain word, in any case of letters. It allocates
+// nothing for a text in lower case: it runs over every row while the person types.
 func contains(word string) func(string) bool {
 	lower := strings.ToLower(word)
 	return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }
 }
 
-func equals(value string) func(string) bool {
-	return func(s string) bool { return strings.EqualFold(s, value) }
-}
-
-// OneWord writes words as one, so that they need no quotes: "led, renewal late" is
+// OneWord joins words with hyphens, so that they need no quotes: "led, renewal late" becomes
 // led-renewal-late.
 func OneWord(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == '-' || r == '_' }), "-")

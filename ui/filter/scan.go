@@ -2,7 +2,6 @@ package filter
 
 import "strings"
 
-// kind of a token.
 type tokenKind uint8
 
 const (
@@ -14,8 +13,8 @@ const (
 	tokenCompare
 )
 
-// token is a piece of the text. A comparison is one token: its field is never anything
-// but a plain word, and what a value may hold depends on the operator.
+// token is a piece of the text. A comparison is one token: its field is always a plain word, and
+// the syntax of its value depends on the operator.
 type token struct {
 	kind   tokenKind
 	at     int    // where it begins, in bytes
@@ -41,7 +40,7 @@ func (s *scanner) blanks() {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// next returns the token at the present place.
+// next returns the next token.
 func (s *scanner) next() token {
 	s.blanks()
 	t := token{at: s.at}
@@ -50,26 +49,23 @@ func (s *scanner) next() token {
 	}
 	switch c := s.text[s.at]; {
 	case c == '(':
-		s.at++
 		t.kind = tokenOpen
-		return t
 	case c == ')':
-		s.at++
 		t.kind = tokenClose
-		return t
+	case c == '!' && s.operator(s.at) == "":
+		t.kind = tokenNot
 	case c == '"':
 		t.kind, t.text, t.quoted = tokenWord, s.quotes(), true
 		return t
-	case c == '!' && s.operator(s.at) == "":
-		s.at++
-		t.kind = tokenNot
-		return t
+	default:
+		t.kind, t.text = tokenWord, s.plain()
+		return s.comparison(t)
 	}
-	t.kind, t.text = tokenWord, s.plain()
-	return s.comparison(t)
+	s.at++
+	return t
 }
 
-// plain reads up to what ends a word.
+// plain reads a word without quotes.
 func (s *scanner) plain() string {
 	from := s.at
 	for s.at < len(s.text) && !blank(s.text[s.at]) && s.text[s.at] != '(' && s.text[s.at] != ')' && s.operator(s.at) == "" {
@@ -78,7 +74,7 @@ func (s *scanner) plain() string {
 	return s.text[from:s.at]
 }
 
-// operator returns the operator at a place, or "".
+// operator returns the operator at an offset, or "".
 func (s *scanner) operator(at int) string {
 	rest := s.text[at:]
 	for _, op := range [...]string{"!=", "!~", ">=", "<=", "=", "~", ">", "<"} {
@@ -89,7 +85,7 @@ func (s *scanner) operator(at int) string {
 	return ""
 }
 
-// comparison makes one of a word if an operator follows, with blanks or without.
+// comparison turns a word into a comparison if an operator follows, with blanks or without.
 func (s *scanner) comparison(t token) token {
 	before := s.at
 	s.blanks()
@@ -106,8 +102,7 @@ func (s *scanner) comparison(t token) token {
 	return t
 }
 
-// value reads what an operator compares with. A regular expression may hold
-// parentheses, if they come in pairs.
+// value reads the value after an operator. A regular expression may contain parentheses in pairs.
 func (s *scanner) value(t *token) (text string, quoted bool) {
 	t.valued = s.at
 	if s.at < len(s.text) && s.text[s.at] == '"' {
@@ -129,8 +124,7 @@ func (s *scanner) value(t *token) (text string, quoted bool) {
 	return s.text[from:s.at], false
 }
 
-// quotes reads a quoted text. One that is not ended ends with the text: it is still
-// being typed.
+// quotes reads a quoted text. The end of the text closes it: it is still being typed.
 func (s *scanner) quotes() string {
 	var b strings.Builder
 	for s.at++; s.at < len(s.text); s.at++ {
@@ -148,7 +142,7 @@ func (s *scanner) quotes() string {
 	return b.String()
 }
 
-// Quote writes text as a word or a value that is read back as the same text.
+// Quote writes text as a word or a value that is parsed as the same text.
 func Quote(text string) string {
 	plain := text != "" && text != "?" && !strings.EqualFold(text, "and") && !strings.EqualFold(text, "or")
 	if plain && !strings.ContainsAny(text, " \t\r\n()!=~<>\"\\") {

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Intent is what a person wants: the name under which keys, help and scripts know it.
+// Intent is something that a person can do, by its name in keys, help and scripts.
 type Intent string
 
 const (
@@ -111,67 +111,66 @@ func (i Intent) Acts() bool {
 	return i == Arm || i == Actions || i == Crash || i == AcquireBy || i == CampaignBy
 }
 
-// Context is where a key works.
+// Context is a set of the places in which a key works.
 type Context uint32
 
 const (
 	InLocks Context = 1 << iota
 	InDetail
 	InHelp
-	InInput // while text is typed: what is no key here is text
+	InInput // while a filter is typed: keys without a binding are text
 	InEvents
 	InSources
-	InMenu     // of actions
-	InBox      // of one action: what is no key here is text
-	InChanged  // of one action whose target is another by now
+	InMenu     // the menu of actions
+	InBox      // the box of one action: keys without a binding are text
+	InChanged  // the box of an action whose target has changed
 	InQuestion // yes or no
-	InLeave    // what is to become of what we hold
+	InLeave    // the question about our leases when the program quits
 	InCommand  // while a command is typed
 	InHelpText // while words for the help are typed
 	InSort     // the menu of orders
-	InCopy     // of what can be copied
-	InExport   // of how rows can be exported
-	InCaps     // what can be done at all
-	InKeep     // whether to quit and leave the screen as text
-	InAudit    // what was done through this program and others
-	InTimeline // lanes
-	InTrouble  // what went wrong
+	InCopy     // the menu of copies
+	InExport   // the menu of exports of rows
+	InCaps
+	InKeep // the question whether to quit and leave the screen as text
+	InAudit
+	InTimeline
+	InTrouble
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
-	InPicture  // how the Timeline can be exported
-	InReplay   // on any screen that shows the past: these come before the screen's own
+	InPicture  // the menu of exports of the Timeline
+	InReplay   // any screen that shows the past: its bindings come before those of the screen
 	InScreens  = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline | InTrouble
-	InViews    = InScreens | InHelp // letters that are no keys in the help look for words
+	InViews    = InScreens | InHelp // letters without a binding in the help search for words
 	inRow      = InLocks | InDetail | InTimeline
-	inLogs     = InEvents | InAudit | InTimeline // lists for which the filter of the list holds
+	inLogs     = InEvents | InAudit | InTimeline // lists to which the filter applies
 	inTexts    = InInput | InCommand | InHelpText
-	inMenus    = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort | InPicture // of one key
+	inMenus    = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort | InPicture // closed by any key
 	InDialogs  = InMenu | InBox | InChanged | InQuestion | InLeave
 	inAll      = InViews | inTexts | inMenus | InDialogs
 )
 
-// Binding joins an intent to its keys and its words.
+// Binding is the keys and texts of an intent.
 type Binding struct {
 	Intent  Intent
 	Context Context
-	Keys    []string // and commands, as ":sort COLUMN", which are typed after a :
-	Hint    string   // for the footer, in the order of the table; "": not there
+	Keys    []string // and commands, such as ":sort COLUMN", which are typed after a :
+	Hint    string   // in the footer; "": it is not there
 	Help    string
 }
 
-// Bindings is the one table of keys, as they are where nobody has changed them: input,
-// footer and help are read from it.
+// Bindings returns the one table of keys with the default keys, from which input, footer and help
+// are made.
 //
-// Not bound, and not to be bound: keys that terminals and multiplexers take for
-// themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the
-// plain capitals A B C D H F P R S, nor Q for what acts at once: over a slow link an arrow
-// key arrives in parts that end in one of them, or have a [ in them. What only moves in time may
-// have such a key.
+// Some keys must not be bound: those that terminals and multiplexers keep for themselves
+// (ctrl+a b h i j k m q s space), alt combinations, and in the views the plain capitals
+// A B C D H F P R S, and Q for anything that acts at once: over a slow link an arrow key arrives in
+// parts that contain one of them or a [. An intent that only moves in time may have such a key.
 func Bindings() Table {
 	return slices.Concat(timelineBindings(), boardBindings(), replayBindings(), DialogBindings(), lineBindings())
 }
 
-// replayBindings are the rows of the table for the past.
+// replayBindings returns the bindings for the past.
 func replayBindings() []Binding {
 	return []Binding{
 		{Past, InTimeline, []string{"T"}, "", "all screens as it was at the cursor, where there is a recording"},
@@ -232,8 +231,8 @@ func boardBindings() []Binding {
 	}
 }
 
-// DialogBindings are the keys of what stands over the board. Nothing but a letter of the
-// menu or the button with the verb on it begins an action.
+// DialogBindings returns the bindings of dialogs. Only a letter of the menu or the button with the
+// verb begins an action.
 func DialogBindings() []Binding {
 	return []Binding{
 		{Choose, InMenu, []string{"enter"}, "open", "open the box of the action under the cursor"},
@@ -266,10 +265,10 @@ func DialogBindings() []Binding {
 	}
 }
 
-// Table is rows of the table of keys.
+// Table is a list of bindings. Where two bindings of a context share a key, the last one counts.
 type Table []Binding
 
-// KeyOf is the first key of an intent.
+// KeyOf returns the first key of an intent.
 func (t Table) KeyOf(do Intent) string {
 	for _, b := range t {
 		if b.Intent == do {
@@ -279,7 +278,7 @@ func (t Table) KeyOf(do Intent) string {
 	return ""
 }
 
-// KeyIn is the first key of an intent in a context.
+// KeyIn returns the first key of an intent in a context.
 func (t Table) KeyIn(s Context, do Intent) string {
 	for _, b := range t {
 		if b.Intent == do && b.Context&s != 0 {
@@ -289,15 +288,15 @@ func (t Table) KeyIn(s Context, do Intent) string {
 	return ""
 }
 
-// Bound reports whether a key does something in a context.
+// Bound reports whether a key has a binding in a context.
 func (t Table) Bound(s Context, key string) bool {
 	return slices.ContainsFunc(t, func(b Binding) bool { return b.Context&s != 0 && slices.Contains(b.Keys, key) })
 }
 
-// Map finds intents by context and key.
+// Map holds intents by context and key.
 type Map map[Context]map[string]Intent
 
-// NewMap finds the keys of a table.
+// NewMap returns the Map of a table.
 func NewMap(table Table) Map {
 	m := Map{}
 	for s := Context(1); s != 0; s <<= 1 {
@@ -316,8 +315,8 @@ func NewMap(table Table) Map {
 	return m
 }
 
-// Name is the name of a key in the table. Where the terminal says which key was
-// pressed on a layout that is not Latin, that key counts.
+// Name returns the name of a key in the table. On a layout that is not Latin the key's position
+// counts, if the terminal tells it.
 func Name(k tea.KeyPressMsg) string {
 	r, n := utf8.DecodeRuneInString(k.Text)
 	if n == len(k.Text) && r >= utf8.RuneSelf && k.BaseCode > ' ' && k.BaseCode < utf8.RuneSelf {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// isCommand reports whether a key of the table is one that is typed after a colon.
+// isCommand reports whether a key of the table is a command, which is typed after a colon.
 func isCommand(key string) bool { return len(key) > 1 && key[0] == ':' }
 
-// command is a row of the table by its command.
+// command is a binding with the parts of one of its commands.
 type command struct {
 	Binding
 	Name, Argument string // "sort", "COLUMN"
 }
 
-// Commands lists them all, by name.
+// Commands lists all commands, sorted by name.
 func Commands() []command {
 	var list []command
 	for _, b := range Bindings() {
@@ -29,7 +29,7 @@ func Commands() []command {
 	return list
 }
 
-// Named finds a command by its name or the beginning that it alone has.
+// Named finds a command by its name or by a unique beginning of it.
 func Named(name string) (command, bool) {
 	var found []command
 	for _, c := range Commands() {
@@ -46,7 +46,7 @@ func Named(name string) (command, bool) {
 	return found[0], true
 }
 
-// CommandNames are the names of all.
+// CommandNames lists the names of all commands.
 func CommandNames() []string {
 	var names []string
 	for _, c := range Commands() {
@@ -55,7 +55,7 @@ func CommandNames() []string {
 	return names
 }
 
-// Usage says what the command that is typed does.
+// Usage returns the help of the command in text.
 func Usage(text string) string {
 	name, argument, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
 	if name == "" {

@@ -1,4 +1,4 @@
-// Package keys is the one table of what a person can want: intents, the keys and commands
-// that begin them, and where those work. Input, footer, help and the check of changed keys are
-// read from it. It knows no screen and keeps no state.
+// Package keys is the one table of intents, which are the things that a person can do, with their
+// keys, commands and contexts. Input, footer, help and the check of changed keys use it. It does
+// not depend on any screen and keeps no state.
 package keys

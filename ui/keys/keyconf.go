@@ -12,15 +12,15 @@ import (
 	"coordtop/internal/ground/address"
 )
 
-// Problem is one thing that is wrong with keys that a person wants changed.
+// Problem is one mistake in the configured keys.
 type Problem struct {
-	Action string // as the help names it, and the config
-	Known  bool   // whether there is such an action; else its name is no text to show
-	Text   string // what is wrong and what to do; of an unknown key, only its number
+	Action string // its name in help and config
+	Known  bool   // the action exists; else its name must not be shown
+	Text   string // what is wrong and what to do; it names unknown keys by number
 }
 
-// Check finds everything that is wrong with changed keys: the names of actions with
-// the keys that they are to have instead of their own. None: Options.Keys takes them.
+// Check finds all mistakes in changed keys, which are new keys by action. Without any, Options.Keys
+// accepts them.
 func Check(changed map[string][]string) []Problem {
 	var wrong []Problem
 	say := func(action, text string, args ...any) {
@@ -53,21 +53,17 @@ func Check(changed map[string][]string) []Problem {
 		}
 	}
 	for _, c := range clashes(Rebound(Bindings(), changed)) {
-		for _, i := range []Intent{c.one, c.other} {
-			if changed[string(i)] != nil && isKey(c.key) {
-				other := c.one
-				if other == i {
-					other = c.other
-				}
-				say(string(i), "%q is the key of %s too: give that another one, or take another here", c.key, other)
+		for _, pair := range [...][2]Intent{{c.one, c.other}, {c.other, c.one}} {
+			if changed[string(pair[0])] != nil && isKey(c.key) {
+				say(string(pair[0]), "%q is the key of %s too: give that another one, or take another here", c.key, pair[1])
 			}
 		}
 	}
 	return wrong
 }
 
-// noAction reports a name of no action. It is repeated only where it is all but one of an action:
-// else it may be a secret in the wrong place. The actions are listed once.
+// noAction describes an unknown action. It repeats the name only if it is close to that of an action:
+// else it may be a secret in the wrong place. It lists the actions once.
 func noAction(name string, listed *bool) string {
 	if near := address.Near(name, ActionNames()...); near != "" {
 		return fmt.Sprintf("no such action as %s: did you mean %s?", name, near)
@@ -79,8 +75,8 @@ func noAction(name string, listed *bool) string {
 	return "no such action; ? on the board lists them: " + strings.Join(ActionNames(), ", ")
 }
 
-// shownKey is a key as a problem calls it. Text that is no key is not repeated: it may be a
-// secret in the wrong place.
+// shownKey returns the name of a key in a Problem. It does not repeat text that is no key: it may be
+// a secret in the wrong place.
 func shownKey(k string, n int) string {
 	if isKey(k) && len(k) <= len("shift+backspace") {
 		return strconv.Quote(k)
@@ -88,7 +84,7 @@ func shownKey(k string, n int) string {
 	return fmt.Sprintf("key %d", n+1)
 }
 
-// Hinted is the table with another hint in the footer for an intent.
+// Hinted returns the table with another hint for an intent.
 func (t Table) Hinted(intent Intent, hint string) Table {
 	out := slices.Clone(t)
 	for i := range out {
@@ -99,9 +95,9 @@ func (t Table) Hinted(intent Intent, hint string) Table {
 	return out
 }
 
-// Rebound is the table with other keys. Commands stay, and ctrl+c, which must end any
-// program. Where an action has other keys than elsewhere (letters are text in a line), it
-// gets of the new ones those that can stand there, if there are such.
+// Rebound returns the table with changed keys. Commands stay, and ctrl+c, which must end any
+// program. In contexts in which an action has other keys than usual (letters are text in a line), it
+// gets those of the new keys that are possible there, if any.
 func Rebound(table Table, changed map[string][]string) Table {
 	if len(changed) == 0 {
 		return table
@@ -127,7 +123,7 @@ func Rebound(table Table, changed map[string][]string) Table {
 	return out
 }
 
-// usualKeys are the keys of an intent in any context of a table.
+// usualKeys returns the keys of an intent in all contexts.
 func usualKeys(table []Binding, i Intent) []string {
 	var keys []string
 	for _, b := range table {
@@ -138,7 +134,7 @@ func usualKeys(table []Binding, i Intent) []string {
 	return keys
 }
 
-// clash is a key that means two things in one context.
+// clash is a key with two intents in one context.
 type clash struct {
 	key        string
 	one, other Intent
@@ -171,7 +167,7 @@ func isAction(i Intent) bool {
 	})
 }
 
-// ActionNames are the actions that can have other keys.
+// ActionNames returns the actions whose keys can be changed.
 func ActionNames() []string {
 	var names []string
 	for _, b := range Bindings() {
@@ -183,15 +179,15 @@ func ActionNames() []string {
 	return slices.Compact(names)
 }
 
-// fixed reports whether the keys of an intent are those of a box alone: what confirms there must
-// be nobody's habit from elsewhere.
+// fixed reports whether an intent has keys in boxes only. They cannot be changed: nobody should
+// confirm a box by a habit from elsewhere.
 func fixed(i Intent) bool {
 	return isAction(i) && !slices.ContainsFunc(Bindings(), func(b Binding) bool {
 		return b.Intent == i && b.Context&^(InBox|InChanged|InQuestion|InLeave|InKeep) != 0
 	})
 }
 
-// unfit says why a key cannot be bound to an intent; "": it can be.
+// unfit returns why a key cannot be bound to an intent; "": it can be.
 func unfit(i Intent, k string) string {
 	switch {
 	case isCommand(k):
@@ -208,8 +204,8 @@ func unfit(i Intent, k string) string {
 	return ""
 }
 
-// onlyMoves reports whether an intent does no more than move a cursor in time: what an arrow key that
-// arrived in parts would have done, too.
+// onlyMoves reports whether an intent only moves a cursor in time, as an arrow key that arrived in
+// parts would have done too.
 func onlyMoves(i Intent) bool { return i == EarlierPage || i == LastChange }
 
 func isLetter(k string) bool { return k == "space" || utf8.RuneCountInString(k) == 1 }
@@ -219,7 +215,7 @@ func isFunctionKey(k string) bool {
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// isKey reports whether a name is one that Name gives.
+// isKey reports whether Name can return a name.
 func isKey(k string) bool {
 	if r, n := utf8.DecodeRuneInString(k); n == len(k) {
 		return r != utf8.RuneError && r != ' ' && unicode.IsPrint(r)

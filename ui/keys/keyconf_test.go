@@ -61,7 +61,7 @@ func TestTheTableItselfHasNoClash(t *testing.T) {
 	}
 }
 
-// usualKeysOnly are the keys of an action, without its commands.
+// usualKeysOnly returns the keys of an action without its commands.
 func usualKeysOnly(name string) []string {
 	keys := slices.DeleteFunc(usualKeys(Bindings(), Intent(name)), isCommand)
 	slices.Sort(keys)

@@ -39,7 +39,7 @@ const (
 	ExportSVG      Intent = "export-svg"
 )
 
-// lineBindings are the rows of the table for lines that are typed, for menus and marks.
+// lineBindings returns the bindings of typed lines, menus and marks.
 func lineBindings() []Binding {
 	return append([]Binding{
 		{Command, InViews, []string{":"}, "command", "type a command"},
@@ -69,7 +69,7 @@ func lineBindings() []Binding {
 	}, menuBindings()...)
 }
 
-// menuBindings are the menus of orders, copies and exports.
+// menuBindings returns the bindings of the menus of orders, copies and exports.
 func menuBindings() []Binding {
 	return []Binding{
 		{"sort-by-problems", InSort, []string{"p"}, "problems", "what is wrong first"},

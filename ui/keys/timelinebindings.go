@@ -1,9 +1,9 @@
 package keys
 
-// Joined is the hint of a key that the footer shows before that of the next row of the table.
+// Joined is the hint of a key that the footer shows together with the next one, under the next hint.
 const Joined = "&"
 
-// timelineBindings are the rows of the table for the Timeline screen.
+// timelineBindings returns the bindings of the Timeline screen.
 func timelineBindings() []Binding {
 	return []Binding{
 		{BackOne, InTimeline, []string{"h", "left"}, Joined, "the cursor a column back"},

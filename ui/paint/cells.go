@@ -22,8 +22,8 @@ func (l *Line) Strip(cells []timeline.Cell) {
 	}
 }
 
-// StripAt draws the cells of a strip with the cursor in one of them, where that cell says nothing
-// but that all goes on.
+// StripAt draws the cells of a strip, and the cursor in one of them if that cell has no sign of a
+// change.
 func (l *Line) StripAt(cells []timeline.Cell, cursor int) {
 	if cursor < 0 || cursor >= len(cells) {
 		l.Strip(cells)
@@ -39,17 +39,14 @@ func (l *Line) StripAt(cells []timeline.Cell, cursor int) {
 	l.Strip(cells[cursor+1:])
 }
 
-// wideAxis is the least number of columns of an axis that says what its number means.
+// wideAxis is the least number of columns of an axis with the word "last" before its length.
 const wideAxis = 40
 
-// Axis writes the times above the strips, and on their left how much they show.
+// Axis writes the length of the window and the times of its columns above the strips.
 func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 	now := l.X + win.Columns - len("now")
 	start := l.X
-	shown := format.Age(win.Span())
-	if win.Columns >= wideAxis {
-		shown = "last " + shown
-	}
+	shown := When(win.Columns >= wideAxis, "last ") + format.Age(win.Span())
 	if start+len(shown)+1 <= now {
 		l.Put(l.th.Dim, shown)
 	}
@@ -59,7 +56,7 @@ func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 	}
 }
 
-// Times writes the times above lanes, and where the present is if they follow it.
+// Times writes the times of the columns above lanes, and "now" over the present if they follow it.
 func (l *Line) Times(win timeline.Window, zone *time.Location, now time.Time, follows bool) {
 	start := l.X
 	if !follows {
@@ -72,7 +69,7 @@ func (l *Line) Times(win timeline.Window, zone *time.Location, now time.Time, fo
 	}
 }
 
-// ticks writes round times over their columns, as far as they end before end.
+// ticks writes round times over their columns if they end before column end.
 func (l *Line) ticks(win timeline.Window, start, end int, zone *time.Location) {
 	form, apart := "15:04", 9
 	switch every := win.Step * time.Duration(apart); {
@@ -90,12 +87,12 @@ func (l *Line) ticks(win timeline.Window, start, end int, zone *time.Location) {
 	}
 }
 
-// same reports whether a cell goes on what c began.
+// same reports whether next continues the run of c.
 func same(c, next timeline.Cell) bool {
 	return !next.Head && !next.Many && !c.Many && !next.Acted && !c.Acted && next.Kind == c.Kind && next.Hue == c.Hue && next.Height == c.Height && next.Edge == c.Edge
 }
 
-// putRun draws n cells that say the same, of which the first has the sign.
+// putRun draws a run of n equal cells; the first one has the letter or sign.
 func (l *Line) putRun(c timeline.Cell, n int) {
 	th := l.th
 	if c.Acted {
@@ -143,8 +140,7 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 	}
 }
 
-// putAlarm draws n cells of trouble, with its sign in the first, or in all in a theme without
-// other characters.
+// putAlarm draws n cells of trouble: the sign in the first one, in ASCII themes in all.
 func (l *Line) putAlarm(sign string, n int) {
 	rest := " "
 	if l.th.Glyphs.ASCII {
@@ -153,8 +149,8 @@ func (l *Line) putAlarm(sign string, n int) {
 	l.Put(l.th.Alarm, sign+strings.Repeat(rest, n-1))
 }
 
-// putLevel draws n cells of a semaphore's profile. A quarter of its cells is left free, so
-// that permits that are all taken, which many semaphores are for long, look like no alarm.
+// putLevel draws n cells of a semaphore's profile. The glyphs leave a quarter of the cell free, so
+// that a full semaphore, which is often normal, does not look like an alarm.
 func (l *Line) putLevel(c timeline.Cell, n int) {
 	st, glyph := l.th.Dim, l.th.Idle
 	if c.Height > 0 {

@@ -1,6 +1,6 @@
-// Package paint has what every screen is drawn with: lines of exactly so many cells, small
-// tables, styles by meaning, and how ages, causes and leases are written. It keeps no state
-// and knows no row of a list; the time is always handed to it.
+// Package paint draws the parts of all screens: lines with an exact number of cells, small tables,
+// strips, styles by meaning, and ages and causes in words. It keeps no state; callers pass the
+// time.
 //
-// Text from outside passes Clean before it is put into a Line. Widths are measured in cells.
+// Text from outside must pass Clean before it is put into a Line. Widths are in cells.
 package paint

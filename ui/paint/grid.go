@@ -4,9 +4,9 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Grid is a small table in a pane: as wide as what it holds. Columns in which nothing
-// stands are left out; where there is no room, those named in leave go, in that order,
-// and then what stands last is cut. The first column is for a letter.
+// Grid is a small table in a pane, as wide as its contents. Empty columns are left out. If there is
+// no room, the columns in Leave are dropped in that order, and then the last column is cut. The
+// first column is for a letter.
 type Grid struct {
 	Heads []string
 	Right []bool // numbers
@@ -39,7 +39,7 @@ func (g *Grid) Lines(th *Theme, w, indent int) []string {
 	return out
 }
 
-// widths is how many cells each column takes; 0: it is not there.
+// widths returns the cells that each column takes; 0: the column is left out.
 func (g *Grid) widths(room int) []int {
 	widths := make([]int, len(g.Heads))
 	for _, row := range g.rows {
@@ -66,7 +66,7 @@ func (g *Grid) widths(room int) []int {
 	return widths
 }
 
-// gridGap is how many cells stay empty behind a column.
+// gridGap returns the number of empty cells behind a column.
 func gridGap(i int) int {
 	if i == 0 {
 		return 1

@@ -11,17 +11,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// mostBlobLines bounds how many lines one value takes.
+// mostBlobLines bounds the lines of one value.
 const mostBlobLines = 200
 
-// BlobLines is a value in lines of at most w cells: JSON with its structure, anything else
-// as it is.
+// BlobLines writes a value in lines of at most w cells. JSON is indented.
 func BlobLines(b sources.Blob, w int) []string {
-	text := b.Head
-	if indented, ok := indentJSON(b); ok {
-		text = indented
-	} else {
-		return hardWrap(text, w)
+	text, ok := indentJSON(b)
+	if !ok {
+		return hardWrap(b.Head, w)
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -33,7 +30,7 @@ func BlobLines(b sources.Blob, w int) []string {
 	return lines
 }
 
-// indentJSON indents an object or a list that is whole.
+// indentJSON indents a complete JSON object or list; false: b is not one.
 func indentJSON(b sources.Blob) (string, bool) {
 	head := strings.TrimSpace(b.Head)
 	if b.Len > len(b.Head) || len(head) == 0 || head[0] != '{' && head[0] != '[' {
@@ -46,7 +43,7 @@ func indentJSON(b sources.Blob) (string, bool) {
 	return out.String(), true
 }
 
-// hardWrap cuts text anywhere into lines of at most w cells.
+// hardWrap cuts text into lines of at most w cells, also within words.
 func hardWrap(text string, w int) []string {
 	return strings.Split(ansi.Hardwrap(format.Clean(text, 0), max(w, 2), true), "\n")
 }

@@ -7,8 +7,8 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Line is one line of a box while it is drawn: exactly w cells when taken. Text that
-// does not fit is cut. Text given to it must be clean (see Clean).
+// Line builds one line of a box, which has exactly Width cells when Done. Text that does not fit is
+// cut. Text given to a Line must be clean (see Clean).
 type Line struct {
 	th       *Theme
 	b        strings.Builder
@@ -23,7 +23,7 @@ func (th *Theme) Line(w int) *Line {
 	return l
 }
 
-// Put writes s as it is, cut at the end of the line.
+// Put writes s, cut at the end of the line.
 func (l *Line) Put(st Style, s string) *Line {
 	room := l.Width - l.X
 	if room <= 0 || s == "" {
@@ -52,7 +52,16 @@ func (l *Line) Parts(parts ...Part) *Line {
 	return l
 }
 
-// Cursor writes the cell of the cursor; where that is on, the rest of the line looks so too.
+// Fit writes parts up to column end: FitParts shortens them, and the last one is cut there.
+func (l *Line) Fit(parts []Part, end int) *Line {
+	w := l.Width
+	l.Width = end
+	l.Parts(l.th.FitParts(parts, end-l.X)...)
+	l.Width = w
+	return l
+}
+
+// Cursor writes the cell of the cursor. If on, the rest of the line has the style of the cursor too.
 func (l *Line) Cursor(on bool) *Line {
 	if !on {
 		return l.Skip(1)
@@ -61,13 +70,13 @@ func (l *Line) Cursor(on bool) *Line {
 	return l.Put("", l.th.Glyphs.Cursor)
 }
 
-// Cell writes s in exactly w cells, on the left of them.
+// Cell writes s in exactly w cells, aligned on the left.
 func (l *Line) Cell(st Style, s string, w int) *Line {
 	s, n := l.th.fit(s, w)
 	return l.Put(st, s).Skip(w - n)
 }
 
-// Right writes s in exactly w cells, on the right of them.
+// Right writes s in exactly w cells, aligned on the right.
 func (l *Line) Right(st Style, s string, w int) *Line {
 	s, n := l.th.fit(s, w)
 	return l.Skip(w-n).Put(st, s)
@@ -92,7 +101,7 @@ func (l *Line) Skip(n int) *Line {
 	return l
 }
 
-// To moves to column x; where that is passed already, nothing happens.
+// To moves to column x; it does nothing if the line is already longer.
 func (l *Line) To(x int) *Line { return l.Skip(x - l.X) }
 
 // Rule fills the rest of the line with the rule's glyph.
@@ -106,7 +115,7 @@ func (l *Line) Done() string {
 	return l.b.String()
 }
 
-// Wrapped are lines of w cells that hold text of one style, see Wrap.
+// Wrapped writes text in one style over lines of w cells, see Wrap.
 func (th *Theme) Wrapped(st Style, text string, w int) []string {
 	var lines []string
 	for _, s := range Wrap(text, w) {
@@ -117,8 +126,7 @@ func (th *Theme) Wrapped(st Style, text string, w int) []string {
 
 const blanks = "                                                                                "
 
-// Box returns exactly h lines of exactly w cells: lines, which have that width, cut or
-// filled up with empty ones.
+// Box cuts lines, which have w cells each, to h lines, or fills them up with empty ones.
 func (th *Theme) Box(lines []string, w, h int) []string {
 	h = max(h, 0)
 	lines = lines[:min(len(lines), h)]
@@ -135,20 +143,20 @@ type Part struct {
 	Yield Yield
 }
 
-// Yield says how a part becomes shorter when a line has no room for all of its parts.
+// Yield is the way in which FitParts shortens a part.
 type Yield uint8
 
 const (
-	Stays Yield = iota // it is cut only where it stands last
-	Name               // it is shortened, by whole words first
+	Stays Yield = iota // not at all: it is cut only if it is the last one
+	Name               // by whole words first
 	Aside              // it may be left out
 )
 
-// leastName is how many cells of a name stay.
+// leastName is the least number of cells to which FitParts shortens a name.
 const leastName = 6
 
-// FitParts makes parts fit into w cells, as far as they yield: first names are shortened to
-// their leastWords, then asides are left out, then names are shortened to leastName cells.
+// FitParts shortens parts to w cells, as far as they yield: first it shortens names to their
+// leastWords, then it leaves out asides, then it shortens names to leastName cells.
 func (th *Theme) FitParts(parts []Part, w int) []Part {
 	over := PartsWidth(parts) - w
 	if over <= 0 {
@@ -184,13 +192,13 @@ func (th *Theme) FitParts(parts []Part, w int) []Part {
 	return parts
 }
 
-// Text is text of this style.
+// Text returns a part of this style.
 func (st Style) Text(s string) Part { return Part{Style: st, Text: s} }
 
-// Plain is text in the terminal's own look.
+// Plain returns a part without a style.
 func Plain(s string) Part { return Part{Text: s} }
 
-// PartsWidth is how many cells parts take.
+// PartsWidth returns the number of cells that parts take.
 func PartsWidth(parts []Part) int {
 	w := 0
 	for _, p := range parts {
@@ -199,10 +207,10 @@ func PartsWidth(parts []Part) int {
 	return w
 }
 
-// barText is how many cells the number beside a bar takes at least.
+// barText is the least number of cells for the number beside a bar.
 const barText = 4
 
-// Bar draws a bar with its number in w cells; where there is no room, the number.
+// Bar draws a bar with its number in w cells; if there is no room, the number alone.
 func (l *Line) Bar(st Style, part float64, text string, w int) {
 	cells := w - 1 - max(len(text), min(barText, w/2))
 	if cells < 3 {

@@ -9,8 +9,7 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// fit cuts s to w cells, with an ellipsis where something is missing, and returns the
-// cells taken.
+// fit cuts s to w cells, with an ellipsis if it cuts something, and returns the number of cells.
 func (th *Theme) fit(s string, w int) (string, int) {
 	if w <= 0 {
 		return "", 0
@@ -33,14 +32,14 @@ func (th *Theme) fit(s string, w int) (string, int) {
 	return s, n
 }
 
-// Cut is fit for text that is put somewhere later.
+// Cut cuts s to w cells, with an ellipsis if it cuts something.
 func (th *Theme) Cut(s string, w int) string {
 	s, _ = th.fit(s, w)
 	return s
 }
 
-// FitWords is Cut for text of several words: it ends with a whole word where one fits, and
-// of "pid 30122" both go where the number does.
+// FitWords is Cut for text of several words: the text ends with a whole word if one fits, and the
+// words of "pid 30122" are cut together.
 func (th *Theme) FitWords(s string, w int) string {
 	if format.Width(s) <= w {
 		return s
@@ -59,19 +58,15 @@ func (th *Theme) FitWords(s string, w int) string {
 	return strings.Join(words[:n], " ") + th.ellipsis
 }
 
-// leastWords is as little of s as FitWords leaves without cutting a word: its first word, and the
-// number behind it, which alone tells "conn 17" from "conn 18".
+// leastWords returns the shortest text that FitWords returns without cutting a word: the first word
+// and the number behind it, which alone tells "conn 17" from "conn 18".
 func (th *Theme) leastWords(s string) string {
 	words := strings.Fields(s)
 	n := min(len(words), 1)
 	if len(words) > 1 && words[1][0] >= '0' && words[1][0] <= '9' {
 		n = 2
 	}
-	least := strings.Join(words[:n], " ")
-	if n < len(words) {
-		least += th.ellipsis
-	}
-	return least
+	return strings.Join(words[:n], " ") + When(n < len(words), th.ellipsis)
 }
 
 // FitName cuts s in the middle: the ends of a long name tell it from its neighbours.
@@ -87,8 +82,7 @@ func ascii(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// toASCII puts a question mark in place of each character that an ASCII terminal does
-// not have.
+// toASCII replaces each character that is not ASCII by a question mark.
 func toASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf {
@@ -98,17 +92,17 @@ func toASCII(s string) string {
 	}, s)
 }
 
-// cleanLimit is how much of a stranger's text is looked at for one cell.
+// cleanLimit bounds the text from outside that is cleaned for one cell, in bytes.
 const cleanLimit = 512
 
-// Clean makes text from outside fit for a cell.
+// Clean makes text from outside safe and short enough for a cell.
 func Clean(s string) string { return format.Clean(s, cleanLimit) }
 
 // CleanLabel is Clean for the name of an owner.
 func CleanLabel(s string) string { return format.Label(s, cleanLimit) }
 
-// Wrap cuts clean text at blanks into lines of at most w cells; a word that is longer is cut
-// anywhere. None where there is no text.
+// Wrap cuts clean text at blanks into lines of at most w cells; longer words are cut anywhere. It
+// returns no line for an empty text.
 func Wrap(text string, w int) []string {
 	if text == "" {
 		return nil

@@ -19,24 +19,24 @@ type Style string
 // Reset ends text of a style.
 const Reset = "\x1b[0m"
 
-// Theme names styles and glyphs by what they mean. It knows 16 colours, which the
-// person chose for their terminal, and never a background of its own: so it is right
-// on light and on dark. In all of them the text alone says everything.
+// Theme names styles and glyphs by meaning. It uses the 16 colours of the terminal and sets no
+// background for ordinary text, so that it works on light and on dark terminals. No meaning is in
+// a colour alone.
 type Theme struct {
-	Dim      Style // labels, units, what is well or old
-	Strong   Style // names that lead a pane, numbers that count
+	Dim      Style // labels, units, everything normal or old
+	Strong   Style // names at the top of a pane, important numbers
 	Good     Style
 	Warn     Style
 	Bad      Style
 	Alarm    Style // filled: trouble in a strip
-	Accent   Style // what would happen next
+	Accent   Style // what would happen next, what we hold
 	Selected Style // the cursor row
 	Badge    Style // READ-ONLY
 	Notice   Style // PAUSED and the like: filled, not dangerous
 	Title    Style // the environment
 	Heading  Style
-	Tab      Style   // the screen that is shown, among the others
-	Over     Style   // if set, it replaces every style: all that is drawn is old
+	Tab      Style   // the tab of the screen that is shown
+	Over     Style   // if set, it replaces every style: everything on the screen is old
 	owners   []Style // lines of a strip, by hue
 	letters  []Style // the owner's letter, by hue
 
@@ -98,7 +98,7 @@ func asciiGlyphs() Glyphs {
 	}
 }
 
-// newTheme returns the styles for a terminal of 16 colours, or of none.
+// newTheme returns the theme of a terminal with 16 colours, or with none.
 func newTheme(ascii, noColor bool, titleColor string) Theme {
 	t := Theme{Glyphs: unicodeGlyphs()}
 	if ascii {
@@ -126,8 +126,8 @@ func newTheme(ascii, noColor bool, titleColor string) Theme {
 	return t
 }
 
-// ownerColors are the colours of owners, in the order of their hues. Red and yellow are
-// never among them: those mean trouble.
+// ownerColors returns the colours of owners, in the order of their hues. Red and yellow mean
+// trouble and are not among them.
 func ownerColors() []color.Color {
 	return []color.Color{
 		lipgloss.Blue, lipgloss.Magenta, lipgloss.Cyan, lipgloss.Green,
@@ -135,7 +135,7 @@ func ownerColors() []color.Color {
 	}
 }
 
-// plain fills the styles for NO_COLOR, which leaves bold, faint and reverse.
+// plain sets the styles for NO_COLOR, which allows bold, faint and reverse.
 func (t *Theme) plain() {
 	bold, reverse := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Reverse(true)
 	t.Dim, t.Strong, t.Heading = kept(lipgloss.NewStyle().Faint(true)), kept(bold), kept(bold)
@@ -152,8 +152,8 @@ func kept(s lipgloss.Style) Style {
 	return Style(prefix)
 }
 
-// titleStyle is the environment's name on its colour. A name that is no colour gives
-// magenta: never red, which here means trouble, unless the person asked for it.
+// titleStyle returns the style of the environment's name on the named colour. An unknown colour
+// gives magenta: never red, which means trouble, unless the person asked for it.
 func titleStyle(name string) Style {
 	const magenta, white, gray = 5, 7, 8
 	ground := slices.Index(strings.Fields("black red green yellow blue magenta cyan white gray bright-red bright-green bright-yellow "+
@@ -168,20 +168,20 @@ func titleStyle(name string) Style {
 	return kept(lipgloss.NewStyle().Bold(true).Foreground(ink).Background(ansi.BasicColor(ground)))
 }
 
-// ownerLine is the style of an owner's run in a strip.
+// ownerLine returns the style of an owner's run in a strip.
 func (t *Theme) ownerLine(hue uint8) Style { return t.owners[int(hue)%len(t.owners)] }
 
-// OwnerLetter is the style of an owner's letter.
+// OwnerLetter returns the style of an owner's letter.
 func (t *Theme) OwnerLetter(hue uint8) Style { return t.letters[int(hue)%len(t.letters)] }
 
-// Letter is the letter of the owner with this hue: A for the first owner of a row.
+// Letter returns the letter of the owner with this hue: A for the first owner of a row.
 func Letter(hue uint8) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	i := int(hue) % len(letters)
 	return letters[i : i+1]
 }
 
-// Severity is the style of a state's mark.
+// Severity returns the style of a state's mark.
 func (t *Theme) Severity(s verdict.Severity) Style {
 	switch s {
 	case verdict.Bad:
@@ -192,29 +192,20 @@ func (t *Theme) Severity(s verdict.Severity) Style {
 	return t.Dim
 }
 
-// SeverityText is the style of a state's word.
-func (t *Theme) SeverityText(s verdict.Severity) Style {
-	if s == verdict.Well {
-		return t.Good
-	}
-	return t.Severity(s)
-}
-
-// Schemes are the themes that can be asked for.
+// Schemes lists the themes that a person can ask for.
 func Schemes() []string { return []string{"auto", "dark", "light"} }
 
-// Scheme is what decides over the colours beside what the person's terminal makes of the
-// sixteen.
+// Scheme holds the options and the facts about the terminal from which a Theme is made.
 type Scheme struct {
 	Asked    string // one of Schemes; "" is auto
 	Plain    bool   // no colours
 	Title    string // colour of the environment's name
-	Told     bool   // the terminal has said what its background is
+	Told     bool   // the terminal has answered whether its background is Dark
 	Dark     bool
-	Complete lipgloss.CompleteFunc // picks by how many colours the terminal has; nil: not known yet
+	Complete lipgloss.CompleteFunc // chooses by the terminal's number of colours; nil: not known yet
 }
 
-// background is what the colours have to be read on; known false: nobody said.
+// background reports whether the background is dark, and whether that is known.
 func (p *Scheme) background() (dark, known bool) {
 	switch p.Asked {
 	case "dark":
@@ -237,9 +228,8 @@ func (p *Scheme) Theme(ascii bool) Theme {
 // Asks reports whether the terminal has to be asked for its background.
 func (p *Scheme) Asks() bool { return !p.Plain && p.Asked != "dark" && p.Asked != "light" }
 
-// suit takes greys, and on light ground also other colours, that are easier to read than
-// those of the sixteen, where the terminal has more than sixteen. Nothing gets a
-// background of ours.
+// suit replaces grey, and on a light background also other colours, by ones that are easier to read,
+// if the terminal has more than 16 colours. It sets no background.
 func (t *Theme) suit(dark bool, complete lipgloss.CompleteFunc) {
 	plain := lipgloss.NewStyle()
 	pick := func(basic color.Color, better string) Style {

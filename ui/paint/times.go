@@ -1,6 +1,7 @@
 package paint
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -8,10 +9,9 @@ import (
 	"coordtop/sources"
 )
 
-// Age writes how long before now a stamp was: "≥" where it may be longer, also because it lies
-// between two looks so far apart that the text would be another, or "?" while
-// that would say no more than that time passes; "≤" where it may be less, in brackets
-// where only the owner says so.
+// Age writes the time since a stamp: with "≥" if it may be longer, also because the stamp lies
+// between two looks and the text for the first one would differ; "?" for a lower bound that is too
+// short to tell anything; with "≤" if it may be shorter; in brackets if only the owner tells it.
 func (th *Theme) Age(s sources.Stamp, now time.Time) string {
 	if s.How == sources.Unknown || s.At.IsZero() {
 		return "?"
@@ -32,8 +32,7 @@ func (th *Theme) Age(s sources.Stamp, now time.Time) string {
 	return text
 }
 
-// ForAge is for how long something has been so, as parts of a line; none where that is not
-// known.
+// ForAge returns " for " and the time since a stamp as parts of a line; none if it is unknown.
 func (th *Theme) ForAge(s sources.Stamp, now time.Time) []Part {
 	text := th.Age(s, now)
 	if text == "?" {
@@ -42,8 +41,8 @@ func (th *Theme) ForAge(s sources.Stamp, now time.Time) []Part {
 	return []Part{th.Dim.Text(" for "), Plain(text)}
 }
 
-// Left writes the rest of a time that began at a stamp: "≤" where that may have been
-// earlier, "≥" where it may have been later.
+// Left writes the rest of a time that began at a stamp: with "≤" if it may have begun earlier, with
+// "≥" if it may have begun later.
 func (th *Theme) Left(began sources.Stamp, left time.Duration) string {
 	text := format.Left(left)
 	switch {
@@ -55,12 +54,11 @@ func (th *Theme) Left(began sources.Stamp, left time.Duration) string {
 	return text
 }
 
-// sayable is how long a lower bound must be to tell something.
+// sayable is the length from which on a lower bound tells something.
 const sayable = 10 * time.Second
 
-// coarse writes a lower bound, down to 10 s and from a minute on to a minute. Just after
-// the start every row has one: counted in seconds, all rows would be written anew every
-// second.
+// coarse writes a lower bound in steps of 10 s, from a minute on in minutes. Just after the start
+// every row has a lower bound: in seconds, all rows would be drawn anew every second.
 func coarse(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -76,19 +74,17 @@ func ranged(s sources.Stamp) bool {
 	return s.How == sources.Seen && !s.After().IsZero() && s.At.Sub(s.After()) >= time.Second
 }
 
-// Instant is the time of day of a stamp, with how it is known: both ends where it lies
-// between two looks a second or more apart.
+// Instant writes the time of day of a stamp and how it is known; both ends if it lies between two
+// looks a second or more apart.
 func Instant(s sources.Stamp, now time.Time) string {
-	switch {
-	case s.How == sources.Unknown || s.At.IsZero():
+	if s.How == sources.Unknown || s.At.IsZero() {
 		return ""
-	case ranged(s):
-		return TimeOfDay(s.After(), now) + " to " + TimeOfDay(s.At, now) + " " + knownText(s.How)
 	}
-	return TimeOfDay(s.At, now) + " " + knownText(s.How)
+	how := cmp.Or(knownTexts[s.How], s.How.String())
+	return When(ranged(s), TimeOfDay(s.After(), now)+" to ") + TimeOfDay(s.At, now) + " " + how
 }
 
-// TimeOfDay writes a time of today as hours, another one with its date.
+// TimeOfDay writes a time of today as 15:04:05, another one with its date.
 func TimeOfDay(t, now time.Time) string {
 	t = t.In(now.Location())
 	if now.Sub(t).Abs() < 12*time.Hour || t.YearDay() == now.YearDay() {
@@ -97,8 +93,7 @@ func TimeOfDay(t, now time.Time) string {
 	return t.Format("Jan 2 15:04")
 }
 
-// Roughly is the sign of an instant that lies between two looks, was there before the
-// first, cannot have been earlier, or is the owner's word.
+// Roughly returns the sign before an instant that is not exact; "": it is.
 func (th *Theme) Roughly(s sources.Stamp) string {
 	switch {
 	case s.How == sources.AtLeast:
@@ -111,8 +106,8 @@ func (th *Theme) Roughly(s sources.Stamp) string {
 	return ""
 }
 
-// TermLength is how long a term lasted that is over: "≥" where it began before we looked, or is in
-// doubt, "≤" where it cannot have begun earlier.
+// TermLength writes the length of a term that has ended: with "≥" if it began before the first look
+// or its end is in doubt, with "≤" if it may have begun later.
 func (th *Theme) TermLength(t *sources.Term) string {
 	text, held := format.Age(t.End.At.Sub(t.Start.At)), t.Held()
 	switch {

@@ -12,7 +12,7 @@ import (
 	"coordtop/ui/uitest"
 )
 
-// agreeing is a state of two sources in which a name is one lock, and of one that agrees with none.
+// agreeing returns a state with two sources that share the lock of a name, and one that does not.
 func agreeing(now time.Time) *sources.State {
 	st := uitest.State(now)
 	st.Sources, st.Scopes = nil, nil
@@ -23,7 +23,7 @@ func agreeing(now time.Time) *sources.State {
 	return st
 }
 
-// ownedAt is a row of the scope, owned by an owner; "": free.
+// ownedAt returns a row of a scope with an owner; "": none.
 func ownedAt(st *sources.State, scope, slot int, gen uint32, name, owner string) *sources.Row {
 	p := uitest.Led(name, owner, st.At)
 	if p.Kind, p.Source = sources.KindMutex, st.Sources[scope].Name; owner == "" {

@@ -10,19 +10,19 @@ import (
 	"coordtop/ui/filter"
 )
 
-// fieldEntry is a field of filters and how rows answer to it: by texts or by a number; known
-// false where the row does not tell. Of a field of the audit alone rows tell nothing.
+// fieldEntry is a field of filters and its values in rows: texts or a number; known is false if the
+// row does not tell it. Both are nil for fields that only the audit has.
 type fieldEntry struct {
 	filter.Field
 	text   func(s *rowSubject, match func(string) bool) (found, known bool)
 	number func(s *rowSubject) (r filter.Range, known bool)
-	count  func(s *rowSubject) (r filter.Range, known bool)            // that a plain number is compared with, where Counts
-	event  func(s *eventSubject, match func(string) bool) (found bool) // what an event says itself; nil: its row is asked
-	audit  func(e *action.AuditEntry) []string                         // what an action of the audit says; nil: nothing
-	values func(r *sources.Row, v *verdict.Verdict, add func(string))  // that completion offers; nil: none
+	count  func(s *rowSubject) (r filter.Range, known bool)            // compared with plain numbers, where Counts
+	event  func(s *eventSubject, match func(string) bool) (found bool) // of the event itself; nil: of its row
+	audit  func(e *action.AuditEntry) []string                         // nil: the audit does not have it
+	values func(r *sources.Row, v *verdict.Verdict, add func(string))  // offered by completion; nil: none
 }
 
-// exactly is a number that is known.
+// exactly returns the range of a known number.
 func exactly[N ~int | ~int64](n N) filter.Range { return filter.Range{Low: int64(n), High: int64(n)} }
 
 // fieldTable has all fields.
@@ -107,7 +107,7 @@ func fieldTable() []fieldEntry {
 	}}
 }
 
-// fields is the table, and language what of it filters know.
+// fields is fieldTable(), and language its filter.Fields.
 var (
 	fields   = fieldTable()
 	language = languageOf(fields, func(*fieldEntry) bool { return true })
@@ -123,10 +123,10 @@ func languageOf(table []fieldEntry, has func(*fieldEntry) bool) filter.Fields {
 	return fs
 }
 
-// flapping is a filter's word for a row that flaps, besides its state.
+// flapping is a value of the field state, besides the states themselves.
 const flapping = "flapping"
 
-// stateWord is how a filter names a state.
+// stateWord returns the name of a state in filters.
 func stateWord(s sources.Status) string {
 	switch s { // those without a blank are themselves: nothing is allocated for most rows
 	case sources.StatusNotObserved, sources.StatusLedLate, sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusHeldSilent:
@@ -135,7 +135,7 @@ func stateWord(s sources.Status) string {
 	return s.String()
 }
 
-// sinceOf is the time since which a row has its present state.
+// sinceOf returns the time since which a row has its present state.
 func sinceOf(r *sources.Row) sources.Stamp {
 	switch {
 	case len(r.Owners) == 1:
@@ -146,7 +146,7 @@ func sinceOf(r *sources.Row) sources.Stamp {
 	return r.Nobody
 }
 
-// ageRange is between which bounds the time since a stamp lies; false: it is unknown.
+// ageRange returns the bounds of the time since a stamp; false: it is unknown.
 func ageRange(s sources.Stamp, now time.Time) (filter.Range, bool) {
 	if s.How == sources.Unknown || s.At.IsZero() {
 		return filter.Range{}, false
@@ -163,7 +163,7 @@ func ageRange(s sources.Stamp, now time.Time) (filter.Range, bool) {
 	return r, true
 }
 
-// waitOf is the length of the longest wait of a row.
+// waitOf returns the length of the longest wait of a row.
 func waitOf(s *rowSubject) (longest filter.Range, known bool) {
 	q := &s.row.Queue
 	for i := range q.Waiters {
@@ -174,7 +174,7 @@ func waitOf(s *rowSubject) (longest filter.Range, known bool) {
 	return longest, q.How != sources.Unknown && (q.Len == 0 || known)
 }
 
-// leaseOf is the least that is left of a lease of the row's owners. One without an end
+// leaseOf returns the shortest time left of the leases of the row's owners. A lease without an end
 // is longer than any other.
 func leaseOf(r *sources.Row, now time.Time) (left filter.Range, known bool) {
 	least := time.Duration(math.MaxInt64)
@@ -189,8 +189,8 @@ func leaseOf(r *sources.Row, now time.Time) (left filter.Range, known bool) {
 	return exactly(least), known
 }
 
-// LeaseLeft is what is left of a lease: never more than it is long, though our second
-// may have begun before it was renewed.
+// LeaseLeft returns the time left of a lease: never more than its length, though now, which is a
+// whole second, may lie before its renewal.
 func LeaseLeft(o *sources.Owner, now time.Time) time.Duration {
 	left := max(o.Expires.At.Sub(now), 0)
 	if o.Lease > 0 {

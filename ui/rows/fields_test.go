@@ -8,7 +8,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// A filter does not take for exact what is only known to be so at least, or at most.
+// A filter does not treat lower and upper bounds as exact values.
 func TestAFilterOfTimesHoldsToWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

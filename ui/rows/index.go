@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"coordtop/sources"
@@ -19,24 +20,24 @@ type Handle struct {
 // HandleOf is the handle of a row of a State.
 func HandleOf(row *sources.Row) Handle { return Handle{int32(row.Slot), row.Gen} }
 
-// sweepRows bounds how many rows that nobody sees are judged again in one second
-// because time passed, so that no frame and no key waits for 100,000 of them.
+// sweepRows bounds the invisible rows that are judged again in one second because time passed, so
+// that no frame and no key waits for 100,000 of them.
 const sweepRows = 10_000
 
-// Index keeps the list up to date from the rows that differ: what is shown, in which
-// order, and how many rows are in which state.
+// Index keeps the list up to date from the rows that differ: the listed rows in their order, and
+// the number of rows in each state.
 type Index struct {
 	st      *sources.State
 	judge   verdict.Judge
 	entries []entry // by slot
 	Handles []Handle
-	free    [2][]Handle // to be written over; the order before is one of them, so the next one never is in its place
+	free    [2][]Handle // for reuse; the previous order is one of them and is not overwritten by the next one
 	moved   []int32     // slots whose place is no longer right
 	healths []health    // of the scopes
-	next    int         // where the next sweep goes on
-	origin  time.Time   // what entry.until is counted from
+	next    int         // the slot at which the next sweep continues
+	origin  time.Time   // entry.until is counted from it
 	swept   time.Duration
-	soonest time.Duration // when a verdict is the next to change by itself, as the last sweep found
+	soonest time.Duration // when the next verdict changes by itself, according to the last sweep
 
 	recorded   []*sources.Row // by handle, see AddRecorded
 	recordedAt map[sources.Ref]*sources.Row
@@ -47,30 +48,29 @@ type Index struct {
 	Kind     sources.Kind // KindUnknown: all
 	Reverse  bool
 	Held     bool // rows keep their places
-	heldMore int  // moved up to here has been looked at since
+	heldMore int  // moved up to here is in the list
 
-	Total      int
-	BySeverity [verdict.Blind + 1]int
-	ByFault    [verdict.FaultCount][verdict.Warn + 1]int // problems, by the gravest fault of a row, and how grave it is
-	Blind      int                                       // rows that cannot be judged now
-	Unread     int                                       // those that were never read
-	Stale      int
-	// StaleProblems are the stale rows that were a problem when they were last known.
-	StaleProblems int
+	Total         int
+	BySeverity    [verdict.Blind + 1]int
+	ByFault       [verdict.FaultCount][verdict.Warn + 1]int // problems, by the gravest fault of a row and its severity
+	Blind         int                                       // rows that cannot be judged now
+	Unread        int                                       // rows that were never read
+	Stale         int
+	StaleProblems int // stale rows that were a problem when last known
 }
 
 type entry struct {
 	row    *sources.Row
-	key    int64         // its place in the order
-	until  time.Duration // v holds, unless the row changes
-	gen    uint32        // of the row: here because the rows themselves are far apart in memory
+	key    int64         // see Index.key
+	until  time.Duration // v holds until then, unless the row changes
+	gen    uint32        // of the row: copied because the rows themselves are far apart in memory
 	v      verdict.Verdict
 	listed bool // it passes the filter
-	placed bool // it stands in order
+	placed bool // it is at its place in the order
 }
 
-// Update takes a new state and reports whether the order changed. Rows that are the same
-// value as before cost a comparison.
+// Update reads a new state and reports whether the order changed. Rows with the same pointer as
+// before cost a comparison.
 func (x *Index) Update(st *sources.State, now time.Time) bool {
 	all := x.healthChanged(st)
 	if x.st == nil {
@@ -94,13 +94,13 @@ func (x *Index) Update(st *sources.State, now time.Time) bool {
 	return x.place()
 }
 
-// Reset forgets all rows: the next State does not follow from the last. What is shown, and in
-// which order, stays.
+// Reset forgets all rows, because the next State does not follow from the last. Filter and order
+// stay.
 func (x *Index) Reset() {
 	*x = Index{Filter: x.Filter, Order: x.Order, Problems: x.Problems, Kind: x.Kind, Reverse: x.Reverse}
 }
 
-// health is what of a scope decides how far its rows are believed.
+// health is the part of a scope that changes the verdicts of its rows.
 type health struct {
 	state  sources.Health
 	synced bool
@@ -118,11 +118,11 @@ func (x *Index) healthChanged(st *sources.State) bool {
 	return changed
 }
 
-// forever is an entry.until that does not come.
+// forever is the entry.until of a verdict that time does not change.
 const forever = time.Duration(math.MaxInt64)
 
-// Sweep judges the visible rows again because time passed, and those others whose verdict
-// may be another by now, and reports whether the order changed.
+// Sweep judges the visible rows again because time passed, and other rows whose verdict may have
+// changed by now, and reports whether the order changed.
 func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 	x.Filter.now = now
 	for _, h := range visible {
@@ -131,13 +131,13 @@ func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 		}
 	}
 	at := now.Sub(x.origin)
-	if at < x.swept { // somebody has set the clock back
+	if at < x.swept { // the clock was set back
 		for i := range x.entries {
 			x.entries[i].until = 0
 		}
 	}
 	x.swept, x.soonest = at, forever
-	all := !x.Filter.Expr.Empty() // it may ask for ages
+	all := !x.Filter.Expr.Empty() // it may compare ages
 	for left, looked := sweepRows, 0; left > 0 && looked < len(x.entries); looked++ {
 		if x.next++; x.next >= len(x.entries) {
 			x.next = 0
@@ -153,10 +153,10 @@ func (x *Index) Sweep(now time.Time, visible []Handle) bool {
 	return x.place()
 }
 
-// StaysFor reports whether no verdict changes by itself for so long after the last Sweep.
+// StaysFor reports whether no verdict changes by itself within d after the last Sweep.
 func (x *Index) StaysFor(d time.Duration) bool { return x.soonest-x.swept > d }
 
-// refresh judges one slot, and those of the same lock elsewhere; row nil: it is free.
+// refresh judges the row of a slot, and those of the same lock elsewhere. row nil: the slot is free.
 func (x *Index) refresh(slot int32, row *sources.Row, now time.Time) {
 	old := x.entries[slot].row
 	same := old != nil && row != nil && row.Gen == x.entries[slot].gen
@@ -202,9 +202,8 @@ func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 	}
 }
 
-// renamed reports whether a row is to be ordered by another text than before. The parts of a
-// name stay for as long as its generation; looking at a row of long ago costs more than all
-// the rest of weigh.
+// renamed reports whether the text by which a row is ordered has changed. Names do not change within
+// a generation, so only owners are compared: reading an old row costs more than the rest of weigh.
 func (x *Index) renamed(old, row *sources.Row) bool {
 	return x.Order == ByOwner && x.Order.text(old) != x.Order.text(row)
 }
@@ -232,7 +231,7 @@ func (x *Index) count(v verdict.Verdict, n int) {
 	}
 }
 
-// place brings the order up to date with what moved, and reports whether it changed.
+// place updates the order from x.moved, and reports whether it changed.
 func (x *Index) place() bool {
 	if x.Held {
 		return x.placeHeld()
@@ -243,7 +242,7 @@ func (x *Index) place() bool {
 	for _, s := range x.moved {
 		x.entries[s].placed = false
 	}
-	kept := x.free[0][:0] // what stayed is still in order
+	kept := x.free[0][:0] // still in order
 	for _, h := range x.Handles {
 		if e := &x.entries[h.Slot]; e.placed && e.gen == h.Gen {
 			kept = append(kept, h)
@@ -263,8 +262,8 @@ func (x *Index) place() bool {
 	return true
 }
 
-// insert appends kept and fresh, each in order, to out. It looks the places of fresh up:
-// a comparison with every row that stayed would read all of them.
+// insert merges kept and fresh, both sorted, into out. It searches the places of fresh in kept:
+// a merge would read every row of kept.
 func (x *Index) insert(out, kept, fresh []Handle) []Handle {
 	for _, h := range fresh {
 		i, _ := slices.BinarySearchFunc(kept, h, x.compare)
@@ -274,7 +273,7 @@ func (x *Index) insert(out, kept, fresh []Handle) []Handle {
 	return append(out, kept...)
 }
 
-// Rebuild makes the list anew after the filter or the order was changed.
+// Rebuild lists and sorts all rows again after the filter or the order was changed.
 func (x *Index) Rebuild() {
 	out := x.free[0][:0]
 	for i := range x.entries {
@@ -298,14 +297,18 @@ func (x *Index) compare(a, b Handle) int {
 		return c
 	}
 	ra, rb := ea.row, eb.row
-	if c := x.compareText(ra, rb); c != 0 {
+	c := strings.Compare(x.Order.text(ra), x.Order.text(rb))
+	if x.Reverse {
+		c = -c
+	}
+	if c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(ra.Name, rb.Name), cmp.Compare(ra.Source, rb.Source), cmp.Compare(ra.Space, rb.Space),
 		cmp.Compare(a.Slot, b.Slot))
 }
 
-// At returns the row and what is thought of it; nil if it is gone.
+// At returns a row and its verdict; nil if it is gone.
 func (x *Index) At(h Handle) (*sources.Row, verdict.Verdict) {
 	switch {
 	case h.Recorded():
@@ -320,16 +323,16 @@ func (x *Index) At(h Handle) (*sources.Row, verdict.Verdict) {
 	return e.row, e.v
 }
 
-// ProblemRows is how many rows are trouble.
+// ProblemRows returns the number of rows with a problem.
 func (x *Index) ProblemRows() int { return x.BySeverity[verdict.Bad] + x.BySeverity[verdict.Warn] }
 
-// ProblemsOf lists what is wrong with a row at now.
+// ProblemsOf lists the problems of a row at now.
 func (x *Index) ProblemsOf(row *sources.Row, now time.Time) []verdict.Problem {
 	j := x.judge
 	return j.Problems(row, now)
 }
 
-// Shown is how a primitive is called where nothing beside it says its source, see sources.Names.
+// Shown returns the name of a primitive for places that do not show its source, see sources.Names.
 func (x *Index) Shown(ref sources.Ref) string {
 	return x.judge.Names.Shown(ref, func(slot int32) sources.Ref {
 		if slot < 0 {
@@ -348,11 +351,11 @@ func (x *Index) Rows(yield func(*sources.Row) bool) {
 	}
 }
 
-// InList reports whether a row stands in the list.
+// InList reports whether a row is in the list.
 func (x *Index) InList(h Handle) bool { return x.entries[h.Slot].listed }
 
-// placeHeld takes out what is gone and puts what is new at the end; all others keep
-// their places as long as the order is held. It reports whether anything changed.
+// placeHeld removes rows that are gone and appends new ones; all others keep their places while the
+// order is held. It reports whether the list changed.
 func (x *Index) placeHeld() bool {
 	fresh := x.moved[x.heldMore:]
 	if len(fresh) == 0 {

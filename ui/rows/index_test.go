@@ -16,7 +16,7 @@ import (
 
 func noLabels() []string { return nil }
 
-// naive lists the handles that an index should have, from nothing.
+// naive computes the handles that an index should list from scratch.
 func naive(x *Index, now time.Time) []Handle {
 	var fresh Index
 	fresh.Filter, fresh.Order, fresh.Problems = x.Filter, x.Order, x.Problems

@@ -9,9 +9,9 @@ import (
 	"coordtop/sources"
 )
 
-// Log keeps the last events, oldest first, and the last renewals in a form of their
-// own: there are many of them and only their times are drawn. It numbers events anew: those of earlier runs of the
-// recording come first.
+// Log keeps the last events, oldest first, and the last renewals in a compact form: renewals are
+// many and only their times are drawn. It numbers events itself, because events of earlier runs
+// of the recording come first.
 type Log struct {
 	List     []sources.Event
 	Missed   uint64    // dropped by the feed before we read them
@@ -20,13 +20,13 @@ type Log struct {
 	renewals renewalLog
 	acts     []act // our actions, oldest first
 
-	fresh int    // how many loud ones came since the last second
-	Shown uint64 // number of the newest that the pane shows
+	fresh int    // loud events since the last second
+	Shown uint64 // number of the newest event that the pane shows
 	Busy  bool   // the pane is drawn once a second
 }
 
-// paneBurst is how many events a second the pane takes as they come. With more of them
-// nobody reads along, and every one moves all of its lines.
+// paneBurst is the rate of events per second up to which the pane shows each at once. At higher
+// rates nobody can read along, and every event moves all lines of the pane.
 const paneBurst = 3
 
 const (
@@ -35,13 +35,13 @@ const (
 	maxBatches = 10   // more is left for the next wake-up
 )
 
-// act is an action of ours, for the marks on strips.
+// act is one of our actions, for the marks on strips.
 type act struct {
 	ref sources.Ref
 	at  time.Time
 }
 
-// keptActs bounds the actions that are marked.
+// keptActs bounds the actions with marks.
 const keptActs = 100
 
 // Acts returns when we acted on a row, oldest first.
@@ -55,14 +55,13 @@ func (log *Log) Acts(ref sources.Ref) []time.Time {
 	return at
 }
 
-// eventFeed is where the log reads events from.
 type eventFeed interface {
 	// Events returns at most max events that were not returned before, oldest first, and
 	// how many were dropped before they could be.
 	Events(max int) (events []sources.Event, missed uint64)
 }
 
-// Read takes the new events, and keeps those that something here draws.
+// Read reads the new events, and keeps those that are drawn.
 func (log *Log) Read(feed eventFeed) {
 	defer log.show()
 	for range maxBatches {
@@ -71,7 +70,7 @@ func (log *Log) Read(feed eventFeed) {
 		for i := range events {
 			e := &events[i]
 			log.seq++
-			later := e.Kind == sources.EventAction || e.Kind == sources.EventNote // told after they happened
+			later := e.Kind == sources.EventAction || e.Kind == sources.EventNote // reported after they happened
 			if log.Since.IsZero() || e.At.Before(log.Since) && !later {
 				log.Since = e.At
 			}
@@ -100,8 +99,8 @@ func (log *Log) Read(feed eventFeed) {
 	}
 }
 
-// show lets the pane have what is new, unless there is too much of it, or was in the last
-// second. Events from before the start are not new.
+// show lets the pane show the new events, unless they are too many, or were in the last second.
+// Events from before the start are not new.
 func (log *Log) show() {
 	if log.Shown == 0 {
 		log.fresh = 0
@@ -111,13 +110,14 @@ func (log *Log) show() {
 	}
 }
 
-// Second lets the pane have all there is.
+// Second lets the pane show all events. It must be called once a second.
 func (log *Log) Second() {
 	log.Busy, log.fresh = log.fresh > paneBurst, 0
 	log.show()
 }
 
-// Kept is from when on all events are kept, of what began then: now, where there are none.
+// Kept returns the time from which on all events of what began then are kept; now, if the log is
+// empty.
 func (log *Log) Kept(began, now time.Time) time.Time {
 	if len(log.List) == 0 {
 		return now
@@ -125,7 +125,7 @@ func (log *Log) Kept(began, now time.Time) time.Time {
 	return sources.Earlier(sources.Later(log.List[0].At, began), now)
 }
 
-// Find returns the event with this number; nil where it is not kept.
+// Find returns the event with this number; nil if it is not kept.
 func (log *Log) Find(seq uint64) *sources.Event {
 	i, ok := slices.BinarySearchFunc(log.List, seq, func(e sources.Event, seq uint64) int { return cmp.Compare(e.Seq, seq) })
 	if !ok {
@@ -134,13 +134,13 @@ func (log *Log) Find(seq uint64) *sources.Event {
 	return &log.List[i]
 }
 
-// Loud reports whether an event belongs among those of all rows; others are shown with
-// their row only, and on the screen of events.
+// Loud reports whether the pane lists an event among those of all rows. Other events are shown with
+// their row only, and on the Events screen.
 func Loud(e *sources.Event) bool {
 	return e.Kind != sources.EventWaiterJoined && e.Kind != sources.EventWaiterLeft
 }
 
-// renewal is what is kept of one: 32 bytes.
+// renewal is a renewal in 32 bytes.
 type renewal struct {
 	row  uint64        // which row: a hash of its Ref
 	at   time.Duration // since the log's origin
@@ -148,8 +148,8 @@ type renewal struct {
 	who  uint64        // which owner: a hash of its ID
 }
 
-// keptRenewals bounds the renewals of all rows together: half a megabyte. With very many
-// rows it is seconds, with a few it is hours.
+// keptRenewals bounds the renewals of all rows together: half a megabyte, which lasts for seconds
+// with very many rows, and for hours with a few.
 const keptRenewals = 16_384
 
 // renewalLog keeps the newest renewals of all rows. The zero value is empty.
@@ -174,14 +174,6 @@ func (log *renewalLog) add(e *sources.Event) {
 	log.next = (log.next + 1) % keptRenewals
 }
 
-// hash is what is kept of an owner's ID.
-func (log *renewalLog) hash(owner string) uint64 {
-	if log.ring == nil {
-		return 0
-	}
-	return maphash.String(log.seed, owner)
-}
-
 // of returns the renewals of a row since an instant, oldest first.
 func (log *renewalLog) of(ref sources.Ref, since time.Time) []renewal {
 	if len(log.ring) == 0 {
@@ -198,7 +190,7 @@ func (log *renewalLog) of(ref sources.Ref, since time.Time) []renewal {
 	return found
 }
 
-// Newest yields the events that are kept, the newest first.
+// Newest yields the kept events, newest first.
 func (log *Log) Newest(yield func(*sources.Event) bool) {
 	for i := len(log.List) - 1; i >= 0; i-- {
 		if !yield(&log.List[i]) {
@@ -207,19 +199,19 @@ func (log *Log) Newest(yield func(*sources.Event) bool) {
 	}
 }
 
-// EventGroup is an event, and how many routine ones its row had in the same stretch of time.
+// EventGroup is an event, and the number of routine events of its row in the same stretch of time.
 type EventGroup struct {
 	Event *sources.Event // the newest
-	First time.Time      // when the oldest happened
-	More  int            // how many others there are
+	First time.Time      // time of the oldest
+	More  int            // number of the others
 }
 
-// groupStretch is the stretch of time in which the routine events of a row are one group: from
-// one multiple of it to the next, so that groups of the past do not change.
+// groupStretch is the length of the stretches in which the routine events of a row form one group.
+// Stretches begin at multiples of it, so that groups of the past do not change.
 const groupStretch = 10 * time.Second
 
-// routine reports whether an event is one that a row has all the time: owners take turns on a
-// lock, and permits come and go. Events of elections are never routine.
+// routine reports whether an event is an everyday one: owners take turns on a lock, or permits
+// are taken and released. Events of elections are never routine.
 func routine(e *sources.Event) bool {
 	if e.RefKind == sources.KindElection || e.Ref.Name == "" {
 		return false
@@ -272,7 +264,7 @@ type Fill struct {
 	Left      time.Duration // at the end of it
 }
 
-// Fills are those of a row since an instant, of all terms, as far as renewals are kept.
+// Fills returns the fills of all terms of a row since an instant, as far as renewals are kept.
 func (l *Log) Fills(row *sources.Row, lease time.Duration, since, now time.Time) []Fill {
 	log := &l.renewals
 	renewals := log.of(row.Ref, since)
@@ -292,7 +284,7 @@ func (l *Log) Fills(row *sources.Row, lease time.Duration, since, now time.Time)
 		}
 		for j := range renewals {
 			r, at := &renewals[j], log.origin.Add(renewals[j].at)
-			if !at.After(t.Start.At) || at.After(end) || r.who != log.hash(t.Owner.ID) {
+			if !at.After(t.Start.At) || at.After(end) || r.who != maphash.String(log.seed, t.Owner.ID) {
 				continue
 			}
 			if n := len(fills); n > open {
@@ -307,7 +299,7 @@ func (l *Log) Fills(row *sources.Row, lease time.Duration, since, now time.Time)
 	known := fills[:0]
 	for _, f := range fills {
 		length := f.Until.Sub(f.At)
-		switch long := length > lease+lease/4; { // then renewals in it are not kept any more
+		switch long := length > lease+lease/4; { // then some of its renewals are not kept any more
 		case f.Left > 0 && long:
 			f.At = f.Until.Add(f.Left - lease)
 		case long:

@@ -2,10 +2,10 @@ package rows
 
 import (
 	"math"
-	"strings"
 
 	"coordtop/sources"
 	"coordtop/sources/verdict"
+	"coordtop/ui/paint"
 )
 
 // Order is the order of the list.
@@ -24,15 +24,15 @@ const (
 	Orders // how many there are
 )
 
-// orderEntry is what there is to know of an order of the list.
+// orderEntry describes an order of the list. Rows are sorted by number, then by text, then by name.
 type orderEntry struct {
-	word   string                                           // how a command names it
-	title  string                                           // how the header names it
-	number func(row *sources.Row, v *verdict.Verdict) int64 // what rows are ordered by first; nil: nothing
-	text   func(row *sources.Row) string                    // then this, before their names; nil: nothing
+	word   string // in commands
+	title  string // in the header
+	number func(row *sources.Row, v *verdict.Verdict) int64
+	text   func(row *sources.Row) string
 }
 
-// orderTable lists all orders. A row that has no number has keyNone or keyUnknown.
+// orderTable lists all orders. A row without a number has keyNone or keyUnknown.
 var orderTable = [Orders]orderEntry{
 	ByProblems: {word: "problems", title: "worst first", number: troubleKey},
 	ByName:     {word: "name", title: "by name", text: func(row *sources.Row) string { return row.Name }},
@@ -45,13 +45,13 @@ var orderTable = [Orders]orderEntry{
 	ByChanges:  {word: "changes", title: "most changes first", number: changesKey},
 }
 
-// String is how the header names the order.
+// String returns the name of the order in the header.
 func (s Order) String() string { return orderTable[s].title }
 
-// Word is how a command names the order.
+// Word returns the name of the order in commands.
 func (s Order) Word() string { return orderTable[s].word }
 
-// text is what rows with equal keys are ordered by, before their names.
+// text returns the text by which rows with equal keys are ordered, before their names.
 func (s Order) text(row *sources.Row) string {
 	if text := orderTable[s].text; text != nil {
 		return text(row)
@@ -59,14 +59,13 @@ func (s Order) text(row *sources.Row) string {
 	return ""
 }
 
-// Keys of rows that have no number to be ordered by: those stand last, what is not known
-// last of all, also where the order is reversed.
+// The keys of rows without a number, which stand last, unknown ones last of all, in reversed orders too.
 const (
 	keyNone    = math.MaxInt64 - 1
 	keyUnknown = math.MaxInt64
 )
 
-// key is the number that a row is ordered by.
+// key returns the number by which a row is ordered.
 func (x *Index) key(row *sources.Row, v *verdict.Verdict) int64 {
 	number := orderTable[x.Order].number
 	if number == nil {
@@ -79,9 +78,8 @@ func (x *Index) key(row *sources.Row, v *verdict.Verdict) int64 {
 	return n
 }
 
-// troubleKey orders rows by trouble: what needs a person, leaders that are missed first; then what
-// cannot be judged because its source is silent, by how bad it was when it was last known; then what is
-// worth a look.
+// troubleKey orders rows by trouble: rows that need a person, missing leaders first; then stale rows, by
+// how bad they were when last known; then rows with a warning.
 func troubleKey(_ *sources.Row, v *verdict.Verdict) int64 {
 	switch {
 	case v.Severity == verdict.Bad && v.Lead == verdict.NoLeader:
@@ -131,7 +129,7 @@ func changesKey(_ *sources.Row, v *verdict.Verdict) int64 {
 	return -int64(v.Changes)
 }
 
-// leaseKey is when the first of a row's leases ends.
+// leaseKey returns the time at which the first of a row's leases ends.
 func leaseKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	key := int64(keyUnknown)
 	for i := range row.Owners {
@@ -145,8 +143,8 @@ func leaseKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	return key
 }
 
-// waitKey is since when somebody waits for a row; where only their number is told, after
-// all of those, most first.
+// waitKey returns the time since which somebody waits for a row. Rows that only tell the number of
+// waiters follow, most waiters first.
 func waitKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	switch {
 	case row.Queue.How == sources.Unknown:
@@ -160,22 +158,7 @@ func waitKey(row *sources.Row, _ *verdict.Verdict) int64 {
 	return math.MaxInt64/2 - int64(row.Queue.Len)
 }
 
-// OrderText says how the list is ordered.
+// OrderText returns the order of the list in words.
 func (x *Index) OrderText() string {
-	text := x.Order.String()
-	if x.Reverse {
-		text += ", reversed"
-	}
-	if x.Held {
-		text += ", held"
-	}
-	return text
-}
-
-func (x *Index) compareText(a, b *sources.Row) int {
-	c := strings.Compare(x.Order.text(a), x.Order.text(b))
-	if x.Reverse {
-		return -c
-	}
-	return c
+	return x.Order.String() + paint.When(x.Reverse, ", reversed") + paint.When(x.Held, ", held")
 }

@@ -7,10 +7,10 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// mostRecorded is how many rows that a recording alone knows are kept from one list to the next.
+// mostRecorded bounds the rows that exist in a recording only and are kept from one list to the next.
 const mostRecorded = 2000
 
-// Recorded reports whether a handle is of a row that a recording alone knows: no State has it.
+// Recorded reports whether a handle is of a row that exists in a recording only: no State has it.
 func (h Handle) Recorded() bool { return h.Slot < 0 }
 
 // BeginRecorded must be called before each new list of rows that only the recording knows. Once more
@@ -24,7 +24,7 @@ func (x *Index) BeginRecorded() {
 	}
 }
 
-// AddRecorded returns the handle of a row of the list; the same one as before where there is one.
+// AddRecorded adds a row to the list and returns its handle; the same one as before if it is known.
 func (x *Index) AddRecorded(ref sources.Ref, kind sources.Kind) Handle {
 	row := x.recordedAt[ref]
 	if row == nil {
@@ -36,10 +36,11 @@ func (x *Index) AddRecorded(ref sources.Ref, kind sources.Kind) Handle {
 	return HandleOf(row)
 }
 
-// RecordedRow returns the row that a recording alone knows; nil: there is none.
+// RecordedRow returns a row that exists in a recording only; nil: there is none.
 func (x *Index) RecordedRow(ref sources.Ref) *sources.Row { return x.recordedAt[ref] }
 
-// scopeOf is the scope that a row would be in; too large where there is none, or several could be.
+// scopeOf returns the scope that a row would be in; math.MaxInt if there is none, or more than one
+// candidate.
 func scopeOf(st *sources.State, ref sources.Ref) int {
 	found, several := math.MaxInt, false
 	for i := range st.Scopes {
@@ -57,12 +58,13 @@ func scopeOf(st *sources.State, ref sources.Ref) int {
 	return found
 }
 
-// Watched reports whether nobody owns a row that a recording alone knows: its source would show it.
+// Watched reports whether the source of a row that exists in a recording only is being read. Then
+// nobody owns the row, because its source would show it.
 func Watched(st *sources.State, row *sources.Row) bool {
 	return row.Scope < len(st.Scopes) && st.Scopes[row.Scope].Health == sources.HealthLive && st.Scopes[row.Scope].Synced
 }
 
-// recordedRow is At for a row that a recording alone knows.
+// recordedRow is At for a row that exists in a recording only.
 func (x *Index) recordedRow(h Handle) (*sources.Row, verdict.Verdict) {
 	at := int(-1 - h.Slot)
 	if at >= len(x.recorded) {
@@ -76,7 +78,7 @@ func (x *Index) recordedRow(h Handle) (*sources.Row, verdict.Verdict) {
 	return x.recorded[at], v
 }
 
-// ListsRecorded reports whether a row that a recording alone knows passes the filter.
+// ListsRecorded reports whether a row that exists in a recording only passes the filter.
 func (x *Index) ListsRecorded(h Handle) bool {
 	row, v := x.recordedRow(h)
 	return row != nil && x.lists(row, v)

@@ -11,23 +11,22 @@ import (
 	"coordtop/ui/filter"
 )
 
-// Selection is what the person has asked to see. The zero selection lets everything
-// pass.
+// Selection is a filter as the person typed it. The zero Selection lets everything pass.
 type Selection struct {
 	Text    string // as typed
 	Expr    filter.Expr
-	Mistake *filter.Error // what is wrong with what is typed; Expr then is the last that was right
+	Mistake *filter.Error // in Text; Expr is then the last one without a mistake
 	row     rowSubject    // of the row being judged: kept, so that judging allocates nothing
 	Find    func(sources.Ref) (*sources.Row, verdict.Verdict)
-	st      *sources.State // that the rows are from
-	now     time.Time      // what lengths of time are counted to
+	st      *sources.State // of the rows
+	now     time.Time      // ages are counted to it
 }
 
 // Empty reports whether everything passes.
 func (f *Selection) Empty() bool { return f.Expr.Empty() && f.Mistake == nil }
 
-// Parse takes other text. One with a mistake leaves what was selected before; one that
-// only is not finished selects what it says so far.
+// Parse replaces the text. A text with a mistake leaves the selection as it was before; an
+// unfinished one selects by its finished part.
 func (f *Selection) Parse(text string, labels func() []string) {
 	var keys []string
 	if strings.ContainsAny(text, "=~<>") {
@@ -50,7 +49,7 @@ func (f *Selection) Passes(r *sources.Row, v verdict.Verdict) bool {
 	return f.Expr.Match(&f.row)
 }
 
-// PassesEvent reports whether an event is selected: by what it says itself, or its row.
+// PassesEvent reports whether an event is selected, by its own fields or by those of its row.
 func (f *Selection) PassesEvent(e *sources.Event) bool {
 	if f.Expr.Empty() {
 		return true
@@ -64,7 +63,7 @@ func (f *Selection) PassesEvent(e *sources.Event) bool {
 
 // rowSubject is a row as a filter sees it.
 type rowSubject struct {
-	row *sources.Row
+	row *sources.Row // nil: the row of an event that is gone
 	st  *sources.State
 	v   verdict.Verdict
 	now time.Time
@@ -72,10 +71,11 @@ type rowSubject struct {
 
 func (s *rowSubject) Words(match func(string) bool) bool {
 	r := s.row
-	if match(r.Name) || match(r.Source) || match(r.Space) || match(r.Kind.String()) || r.Alias != "" && match(r.Alias) || match(formatOf(r)) {
+	if match(r.Name) || match(r.Source) || match(r.Space) || match(r.Kind.String()) || r.Alias != "" && match(r.Alias) {
 		return true
 	}
-	return ownedBy(r, match)
+	library, _ := r.Format()
+	return match(library) || ownedBy(r, match)
 }
 
 func ownedBy(r *sources.Row, match func(string) bool) bool {
@@ -88,30 +88,34 @@ func ownedBy(r *sources.Row, match func(string) bool) bool {
 }
 
 func (s *rowSubject) Text(field int, match func(string) bool) (found, known bool) {
-	if fields[field].text == nil { // of the audit alone
+	if s.row == nil || fields[field].text == nil { // a field of the audit only
 		return false, false
 	}
 	return fields[field].text(s, match)
 }
 
 func (s *rowSubject) Number(field int, count bool) (filter.Range, bool) {
-	if count {
+	switch {
+	case s.row == nil:
+		return filter.Range{}, false
+	case count:
 		return fields[field].count(s)
 	}
 	return fields[field].number(s)
 }
 
 func (s *rowSubject) Label(key string) (string, bool) {
-	for _, l := range s.row.Labels {
-		if l.Key == key {
-			return l.Value, true
+	if s.row != nil {
+		for _, l := range s.row.Labels {
+			if l.Key == key {
+				return l.Value, true
+			}
 		}
 	}
 	return "", false
 }
 
-// eventSubject is an event as a filter sees it. Fields that no event has are asked of its
-// row; nil: it is gone.
+// eventSubject is an event as a filter sees it. Fields that events do not have are those of its row.
 type eventSubject struct {
 	event *sources.Event
 	rowSubject
@@ -133,27 +137,10 @@ func (s *eventSubject) named(match func(string) bool) bool {
 }
 
 func (s *eventSubject) Text(field int, match func(string) bool) (found, known bool) {
-	switch f := &fields[field]; {
-	case f.event != nil:
-		return f.event(s, match), true
-	case s.row == nil:
-		return false, false
+	if event := fields[field].event; event != nil {
+		return event(s, match), true
 	}
 	return s.rowSubject.Text(field, match)
-}
-
-func (s *eventSubject) Number(field int, count bool) (filter.Range, bool) {
-	if s.row == nil {
-		return filter.Range{}, false
-	}
-	return s.rowSubject.Number(field, count)
-}
-
-func (s *eventSubject) Label(key string) (string, bool) {
-	if s.row == nil {
-		return "", false
-	}
-	return s.rowSubject.Label(key)
 }
 
 // PassesAudit reports whether an action of the audit is selected.
@@ -163,7 +150,9 @@ func (f *Selection) PassesAudit(e *action.AuditEntry) bool { return f.Expr.Match
 type auditSubject struct{ *action.AuditEntry }
 
 func (s auditSubject) Words(match func(string) bool) bool {
-	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || s.Alias != "" && match(s.Alias) || match(s.Ref.Source) || match(s.Before.Name()) || match(s.After.Name()) || match(s.Reason) || match(s.Result) || match(s.Detail)
+	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || s.Alias != "" && match(s.Alias) ||
+		match(s.Ref.Source) || match(s.Before.Name()) || match(s.After.Name()) ||
+		match(s.Reason) || match(s.Result) || match(s.Detail)
 }
 
 func (s auditSubject) Text(field int, match func(string) bool) (found, known bool) {
@@ -181,9 +170,3 @@ func (s auditSubject) Text(field int, match func(string) bool) (found, known boo
 func (auditSubject) Number(int, bool) (r filter.Range, known bool) { return r, false }
 
 func (auditSubject) Label(string) (value string, ok bool) { return "", false }
-
-// formatOf is the library whose way of keeping a lock a row is; "": none is known.
-func formatOf(r *sources.Row) string {
-	library, _ := r.Format()
-	return library
-}

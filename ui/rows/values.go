@@ -6,28 +6,33 @@ import (
 	"strings"
 
 	"coordtop/internal/action"
-	"coordtop/sources"
-	"coordtop/sources/verdict"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
 )
 
-// offered is how many values of a field are looked for, among how many rows.
+// Completion offers at most so many values of a field, from at most so many rows.
 const offered, offeredRows = 200, 20_000
 
-// Values lists what exists of a field or label, sorted: what a filter can be completed
-// with.
+// Values lists the existing values of a field or label, sorted, for completion.
 func (x *Index) Values(field string) []string {
-	found := valueSet{}
+	found, at := valueSet{}, language.Find(field)
 	for _, e := range x.entries[:min(len(x.entries), offeredRows)] {
-		if r := e.row; r != nil {
-			valuesOf(field, r, &e.v, found.add)
+		switch {
+		case e.row == nil:
+		case at >= 0 && fields[at].values != nil:
+			fields[at].values(e.row, &e.v, found.add)
+		case at < 0:
+			for _, l := range e.row.Labels {
+				if strings.EqualFold(l.Key, field) {
+					found.add(l.Value)
+				}
+			}
 		}
 	}
 	return found.sorted()
 }
 
-// valueSet are values to be offered, fit for drawing.
+// valueSet holds values to offer, fit for drawing.
 type valueSet map[string]bool
 
 func (s valueSet) add(value string) {
@@ -37,20 +42,6 @@ func (s valueSet) add(value string) {
 }
 
 func (s valueSet) sorted() []string { return slices.Sorted(maps.Keys(s)) }
-
-func valuesOf(field string, r *sources.Row, v *verdict.Verdict, add func(string)) {
-	if i := language.Find(field); i >= 0 {
-		if fields[i].values != nil {
-			fields[i].values(r, v, add)
-		}
-		return
-	}
-	for _, l := range r.Labels {
-		if strings.EqualFold(l.Key, field) {
-			add(l.Value)
-		}
-	}
-}
 
 // Labels lists the labels that rows have.
 func (x *Index) Labels() []string {
@@ -68,7 +59,7 @@ func (x *Index) Labels() []string {
 	return list
 }
 
-// Meant asks whether a filter that selects nothing was meant to be a comparison; "": it has no colon.
+// Meant suggests the comparison that was probably meant by a filter that selects nothing; "": none.
 func (x *Index) Meant() string {
 	meant := language.Meant(x.Filter.Text, x.Labels())
 	if meant == "" {
@@ -77,14 +68,16 @@ func (x *Index) Meant() string {
 	return "did you mean " + paint.Clean(meant) + "?"
 }
 
-// Complete completes a filter of rows that is typed.
+// Complete completes a filter of rows.
 func (x *Index) Complete(text string) filter.Completion {
-	return languageOf(fields, func(f *fieldEntry) bool { return f.text != nil || f.number != nil }).Complete(text, x.Labels(), x.Values)
+	ofRows := languageOf(fields, func(f *fieldEntry) bool { return f.text != nil || f.number != nil })
+	return ofRows.Complete(text, x.Labels(), x.Values)
 }
 
-// CompleteAudit completes a filter of the audit that is typed.
+// CompleteAudit completes a filter of the audit.
 func CompleteAudit(text string, entries []action.AuditEntry) filter.Completion {
-	return languageOf(fields, func(f *fieldEntry) bool { return f.audit != nil }).Complete(text, nil, func(field string) []string {
+	ofAudit := languageOf(fields, func(f *fieldEntry) bool { return f.audit != nil })
+	return ofAudit.Complete(text, nil, func(field string) []string {
 		found := valueSet{}
 		if i := language.Find(field); i >= 0 && fields[i].audit != nil {
 			for e := range entries {

@@ -8,7 +8,7 @@ import (
 	"coordtop/ui/paint"
 )
 
-// factLines are what a backend tells under its own names, as many to a line as fit. Instants are shown
+// factLines draws the facts of a backend with their names, as many on a line as fit. Instants are shown
 // as ages.
 func factLines(sc *Scene, attrs []sources.Attr, w, indent int) []string {
 	var lines []string
@@ -31,8 +31,7 @@ func factLines(sc *Scene, attrs []sources.Attr, w, indent int) []string {
 			l.Skip(2)
 		}
 		l.Put(sc.Theme.Dim, key).Skip(1)
-		pieces := paint.Wrap(value, max(w-l.X, 20))
-		for j, piece := range pieces {
+		for j, piece := range paint.Wrap(value, max(w-l.X, 20)) {
 			if j > 0 {
 				flush()
 				l.Skip(2)
@@ -44,7 +43,7 @@ func factLines(sc *Scene, attrs []sources.Attr, w, indent int) []string {
 	return lines
 }
 
-// factList are facts with their names, one under another.
+// factList draws facts with their names, one below another.
 func factList(sc *Scene, attrs []sources.Attr, w int) []string {
 	f := factSheet{sc: sc, w: w, label: labelRoom(attrs, 0, w)}
 	for _, a := range attrs {
@@ -53,7 +52,7 @@ func factList(sc *Scene, attrs []sources.Attr, w int) []string {
 	return f.lines
 }
 
-// factValue is a fact fit for drawing: an instant as how long ago it was.
+// factValue returns a fact fit for drawing; an instant with its age.
 func factValue(sc *Scene, value string) string {
 	if len(value) >= len("2006-01-02T15:04:05Z") && len(value) <= len(time.RFC3339Nano) {
 		if t, err := time.Parse(time.RFC3339Nano, value); err == nil {
@@ -63,10 +62,5 @@ func factValue(sc *Scene, value string) string {
 	return paint.Clean(value)
 }
 
-// factStyle draws attention to what is worth a look.
-func factStyle(sc *Scene, a sources.Attr) paint.Style {
-	if a.Odd {
-		return sc.Theme.Warn
-	}
-	return ""
-}
+// factStyle returns the style of a fact: odd ones are warnings.
+func factStyle(sc *Scene, a sources.Attr) paint.Style { return paint.When(a.Odd, sc.Theme.Warn) }

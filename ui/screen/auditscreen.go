@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,13 +12,13 @@ import (
 	"coordtop/ui/paint"
 )
 
-// auditReadout is how many lines the action under the cursor takes in full.
+// auditReadout is the number of lines for the action under the cursor.
 const auditReadout = 8
 
-// AuditRows is how many actions are listed in h lines.
+// AuditRows returns the number of actions that are listed in h lines.
 func AuditRows(h int) int { return listedRows(h, auditReadout) }
 
-// auditScreen lists what was done through coordtop, with all there is to say of the action under the
+// auditScreen lists the actions that were done through coordtop, with all facts about the one under the
 // cursor below.
 func auditScreen(sc *Scene) Frame {
 	w := sc.Layout.Width
@@ -36,35 +37,26 @@ func auditScreen(sc *Scene) Frame {
 	if below, ok := strings.CutPrefix(file, sc.Home+"/"); ok && sc.Home != "" {
 		file = "~/" + below
 	}
-	text := "newest first, of " + paint.Clean(file)
-	if sc.OnlyPast {
-		text = ""
-	}
-	list := logList{title: "AUDIT", text: text, pos: sc.AuditList.Pos(), count: sc.AuditList.Len(),
-		empty: noActions(sc), lines: len(shown), height: AuditRows(sc.Layout.Body()), readout: entryReadout(sc, sc.FindAuditEntry(selected), w)}
+	list := logList{title: "AUDIT", text: paint.When(!sc.OnlyPast, "newest first, of "+paint.Clean(file)),
+		pos: sc.AuditList.Pos(), count: sc.AuditList.Len(), empty: noActions(sc), lines: len(shown),
+		height: AuditRows(sc.Layout.Body()), readout: entryReadout(sc, sc.FindAuditEntry(selected), w)}
 	return list.draw(sc, func(i int, l *paint.Line) {
 		p := shown[i]
 		l.Cursor(p.ID == selected).Cell(sc.Theme.Dim, instantCell(sc, p.At, ""), eventTime).Skip(1)
 		l.Cell("", paint.Clean(p.User()), who).Skip(1).Cell(sc.Theme.Strong, paint.Clean(p.Action), len("cancel-wait")).Skip(1)
-		l.Cell("", sc.Theme.FitName(aliased(sc, p.Ref, p.Alias), names), names).Skip(1)
-		putParts(l, sc.Theme.FitParts(resultParts(sc, p), l.Width-l.X), l.Width)
+		l.Cell("", sc.Theme.FitName(aliased(sc, p.Ref, p.Alias), names), names).Skip(1).Fit(resultParts(sc, p), l.Width)
 	})
 }
 
-// resultParts is what came of an action, and why it was done; of a note its text.
+// resultParts returns the result of an action and its reason; of a note its text.
 func resultParts(sc *Scene, p *action.AuditEntry) []paint.Part {
 	result := resultText(sc, p)
 	if result == "" && p.Reason == "" {
 		return []paint.Part{paint.Plain(paint.Clean(p.Detail))}
 	}
-	parts := []paint.Part{resultStyle(sc, p.Result).Text(result)}
-	if p.Reason != "" {
-		parts = append(parts, sc.Theme.Dim.Text(", because "), paint.Plain(paint.Clean(p.Reason)))
-	}
-	if p.Detail != "" {
-		parts = append(parts, paint.Plain(": "+paint.Clean(p.Detail)))
-	}
-	return parts
+	because, detail := paint.When(p.Reason != "", ", because "), paint.When(p.Detail != "", ": "+paint.Clean(p.Detail))
+	return []paint.Part{resultStyle(sc, p.Result).Text(result), sc.Theme.Dim.Text(because),
+		paint.Plain(paint.Clean(p.Reason)), paint.Plain(detail)}
 }
 
 func resultText(sc *Scene, p *action.AuditEntry) string {
@@ -79,7 +71,7 @@ func resultText(sc *Scene, p *action.AuditEntry) string {
 	return ""
 }
 
-// resultStyle is the style of the word for how an action ended.
+// resultStyle returns the style of a result.
 func resultStyle(sc *Scene, result string) paint.Style {
 	switch result {
 	case action.Seen.String():
@@ -90,7 +82,7 @@ func resultStyle(sc *Scene, result string) paint.Style {
 	return sc.Theme.Warn
 }
 
-// noActions says why no action is listed.
+// noActions explains why no action is listed.
 func noActions(sc *Scene) string {
 	switch {
 	case sc.OnlyPast:
@@ -107,26 +99,22 @@ func noActions(sc *Scene) string {
 	return "no action of what is selected: " + sc.Keys.KeyIn(keys.InAudit, keys.Clear) + " shows all"
 }
 
-// entryReadout is one action in full.
+// entryReadout draws all facts about one action.
 func entryReadout(sc *Scene, p *action.AuditEntry, w int) []string {
 	if p == nil {
 		return nil
 	}
 	when := sc.Theme.Dim.Text("  " + p.At.In(sc.Now.Location()).Format("2006-01-02 15:04:05.000") + ", " + format.Age(sc.Now.Sub(p.At)) + " ago")
 	lines := []string{readoutLine(sc, w, "WHO", paint.Plain(paint.Clean(p.Who)), when)}
-	what := []paint.Part{sc.Theme.Strong.Text(paint.Clean(p.Action) + " " + aliased(sc, p.Ref, p.Alias))}
-	what = append(what, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(p.Kind, paint.Clean(p.Ref.Source), paint.Clean(p.Ref.Space)), " "+sc.Theme.Dot+" ")))
-	lines = append(lines, readoutLine(sc, w, "WHAT", what...))
+	what := sc.Theme.Strong.Text(paint.Clean(p.Action) + " " + aliased(sc, p.Ref, p.Alias))
+	lines = append(lines, readoutLine(sc, w, "WHAT", what, placePart(sc, p.Kind, p.Ref)))
 	if p.Before.Name() != "" || p.After.Name() != "" {
-		owner := []paint.Part{paint.Plain(paint.CleanLabel(p.Before.Name()))}
-		after := paint.CleanLabel(p.After.Name())
+		before, after := paint.CleanLabel(p.Before.Name()), paint.CleanLabel(p.After.Name())
 		if after == "" && p.Result == action.Seen.String() && (p.Action == action.Release.String() || p.Action == action.Resign.String()) {
 			after = "nobody"
 		}
-		if after != "" {
-			owner = append(owner, sc.Theme.Dim.Text("  afterwards "), paint.Plain(after))
-		}
-		lines = append(lines, readoutLine(sc, w, "OWNER", owner...))
+		afterwards := sc.Theme.Dim.Text(paint.When(after != "", "  afterwards "))
+		lines = append(lines, readoutLine(sc, w, "OWNER", paint.Plain(before), afterwards, paint.Plain(after)))
 	}
 	say := func(name, text string) {
 		for _, s := range paint.Wrap(paint.Clean(text), w-9) {
@@ -136,33 +124,32 @@ func entryReadout(sc *Scene, p *action.AuditEntry, w int) []string {
 	}
 	say("WHY", p.Reason)
 	result := strings.Join(paint.DropEmpty(resultText(sc, p), p.Detail), ": ")
-	if p.Took > 0 {
-		result += " (answered after " + format.Precise(p.Took) + ")"
-	}
-	say("RESULT", result)
-	say("SENT", p.Call) // the last, for it is the longest
+	say("RESULT", result+paint.When(p.Took > 0, " (answered after "+format.Precise(p.Took)+")"))
+	say("SENT", p.Call) // last, because it is the longest
 	return lines
+}
+
+// placePart returns the kind of a primitive, its source and its space, to stand behind its name.
+func placePart(sc *Scene, kind string, ref sources.Ref) paint.Part {
+	words := paint.DropEmpty(kind, paint.Clean(ref.Source), paint.Clean(ref.Space))
+	return sc.Theme.Dim.Text("  " + strings.Join(words, " "+sc.Theme.Dot+" "))
 }
 
 // underWay is the result of an action that has not ended yet.
 const underWay = "under way"
 
-// AuditAt returns the actions that had begun at an instant, with what was known of them then.
+// AuditAt returns the actions that had begun at an instant, as they were known then.
 func AuditAt(all []action.AuditEntry, at time.Time) []action.AuditEntry {
-	var begun []action.AuditEntry
-	for _, e := range all {
-		if e.At.After(at) {
-			continue
-		}
-		if e.Ended.After(at) {
+	begun := slices.DeleteFunc(slices.Clone(all), func(e action.AuditEntry) bool { return e.At.After(at) })
+	for i := range begun {
+		if e := &begun[i]; e.Ended.After(at) {
 			e.Result, e.Detail, e.After, e.Took, e.Ended = underWay, "", sources.OwnerRef{}, 0, time.Time{}
 		}
-		begun = append(begun, e)
 	}
 	return begun
 }
 
-// FindAuditEntry returns the action with this ID; nil where it is not known.
+// FindAuditEntry returns the action with this ID; nil if it is unknown.
 func (sc *Scene) FindAuditEntry(id string) *action.AuditEntry {
 	for i := range sc.AuditEntries {
 		if sc.AuditEntries[i].ID == id {
@@ -172,7 +159,7 @@ func (sc *Scene) FindAuditEntry(id string) *action.AuditEntry {
 	return nil
 }
 
-// PassesAudit reports whether an action is among what the filter selects.
+// PassesAudit reports whether filter and kind select an action.
 func PassesAudit(sc *Scene, p *action.AuditEntry) bool {
 	kind := sc.Rows.Kind
 	return (kind == sources.KindUnknown || p.Kind == kind.String()) && sc.Rows.Filter.PassesAudit(p)

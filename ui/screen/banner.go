@@ -13,8 +13,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// bannerLines say over the whole screen that the past is shown, which time of it, and how: what matters most first. In a
-// hole, a second one has both ends of that.
+// bannerLines draws the banner of the past: a line with the time that is shown, most important facts
+// first, and in a hole of the recording a second line with both of its ends.
 func bannerLines(sc *Scene, w int) []string {
 	if sc.Replay == nil {
 		return nil
@@ -26,14 +26,15 @@ func bannerLines(sc *Scene, w int) []string {
 	return lines
 }
 
-// noticeLine is a line that looks the same over what is old.
+// noticeLine returns a line without the fading of a hole.
 func noticeLine(sc *Scene, w int) *paint.Line {
 	l := sc.Theme.Line(w)
 	l.Over = ""
 	return l
 }
 
-// holeText says when nobody recorded, or a source was not observed, and of when is what is shown; "": all was observed.
+// holeText describes the hole at the time that is shown: nothing was recorded, or a source was not
+// observed; "": there is none.
 func holeText(sc *Scene) string {
 	at, what, others := sc.Replay, sc.Replay.Hole.Why().String(), 0
 	hole := at.Hole.Dark
@@ -53,10 +54,7 @@ func holeText(sc *Scene) string {
 			}
 		}
 	}
-	from, more := paint.TimeOfDay(hole.From, sc.Now), ""
-	if others > 0 {
-		more = ", " + format.Count(others) + " more"
-	}
+	from, more := paint.TimeOfDay(hole.From, sc.Now), paint.When(others > 0, ", "+format.Count(others)+" more")
 	switch {
 	case what == "":
 		return ""
@@ -66,33 +64,25 @@ func holeText(sc *Scene) string {
 	return what + " " + from + " - " + paint.TimeOfDay(hole.To, sc.Now) + ", " + format.Precise(hole.To.Sub(hole.From)) + more + "; shown as known at " + from
 }
 
-// replayLine is the first of them.
+// replayLine draws the first line of the banner.
 func replayLine(sc *Scene, w int) string {
 	th := &sc.Theme
 	l := noticeLine(sc, w).Put(th.Notice, " THE PAST "+sc.Replay.At.In(sc.Now.Location()).Format("Mon 2006-01-02 15:04:05.000 MST "))
-	say := func(text string) {
-		if l.X+len(text)+1 <= w {
+	say := func(on bool, text string) {
+		if on && l.X+len(text)+1 <= w {
 			l.Put(th.Notice, " "+text)
 		}
 	}
-	say(replayText(sc))
-	if sc.Replay.Believed {
-		say(" as believed then")
-	}
-	if thinned(sc) {
-		say(" " + noRenewals)
-	}
-	if !sc.Replay.Believed {
-		say(" as known now")
-	}
-	if sc.OnlyPast {
-		say(" " + quitKey(sc) + " quit ")
-	}
-	say(" nothing can be done here")
+	say(true, replayText(sc))
+	say(sc.Replay.Believed, " as believed then")
+	say(thinned(sc), " "+noRenewals)
+	say(!sc.Replay.Believed, " as known now")
+	say(sc.OnlyPast, " "+quitKey(sc)+" quit ")
+	say(true, " nothing can be done here")
 	return l.Put(th.Notice, fmt.Sprintf("%*s", max(w-l.X, 0), "")).Done()
 }
 
-// quitKey is the key that quits here: that of the screen, where it has one, else that of all screens.
+// quitKey returns the key that quits: that of the screen if it has one, else that of all screens.
 func quitKey(sc *Scene) string {
 	for _, b := range sc.Keys {
 		if b.Intent == keys.Quit && b.Context == sc.KeyContext {
@@ -102,13 +92,13 @@ func quitKey(sc *Scene) string {
 	return sc.Keys.KeyOf(keys.Quit)
 }
 
-// noRenewals says why no lease is known.
+// noRenewals is the reason why leases are unknown.
 const noRenewals = "renewals not recorded here"
 
-// thinned reports whether a time is shown of which the renewals are not kept any more.
+// thinned reports whether a time is shown for which the recording does not keep renewals any more.
 func thinned(sc *Scene) bool { return sc.Replay != nil && sc.Replay.Thin }
 
-// replayText says what the replay does, and what of the time is not as asked for.
+// replayText describes the state of the replay, and why the time is not the requested one.
 func replayText(sc *Scene) string {
 	at := sc.Replay
 	switch {

@@ -10,10 +10,10 @@ import (
 	"coordtop/ui/paint"
 )
 
-// ReadOnlyText stands where no action can be offered.
+// ReadOnlyText is shown if there is no operator.
 const ReadOnlyText = "read-only: this board can change nothing"
 
-// capsScreen is what can be done with each source, and what of it counts as a write.
+// capsScreen draws the possible actions for each source, and which of them count as writes.
 func capsScreen(sc *Scene, w int) []string {
 	th := &sc.Theme
 	gap := th.Line(w).Done()
@@ -49,18 +49,15 @@ func capsScreen(sc *Scene, w int) []string {
 	return append(f.lines, gap)
 }
 
-// title begins a part of a screen.
+// title adds the first line of a section.
 func (f *factSheet) title(name, text string) {
 	f.lines = append(f.lines, f.sc.Theme.Line(f.w).Skip(1).Put(f.sc.Theme.Strong, name).Skip(2).Put(f.sc.Theme.Dim, text).Done())
 }
 
-// ability is one source: what it can, and what it cannot for which reason.
+// ability adds the section of one source: the verbs that are possible, and the others with the reasons.
 func (f *factSheet) ability(a *action.Ability) {
-	guard := ""
-	if a.Protect {
-		guard = ", protected: its name is typed to arm it, and each action needs a reason"
-	}
-	f.title(paint.Clean(a.Source), paint.Clean(a.Type)+guard)
+	guard := ", protected: its name is typed to arm it, and each action needs a reason"
+	f.title(paint.Clean(a.Source), paint.Clean(a.Type)+paint.When(a.Protect, guard))
 	var can []string
 	why := map[string][]string{}
 	var order []string
@@ -74,29 +71,25 @@ func (f *factSheet) ability(a *action.Ability) {
 		}
 		why[c.Not] = append(why[c.Not], c.Verb.String())
 	}
-	if len(can) > 0 {
-		f.say("", "can", strings.Join(can, ", "))
-	}
+	f.say("", "can", strings.Join(can, ", "))
 	for _, not := range order {
 		f.say(f.sc.Theme.Dim, "cannot", strings.Join(why[not], ", ")+": "+paint.Clean(not))
 	}
-	for i, text := range a.Lines {
-		name := ""
-		if i == 0 {
-			name = "how"
-		}
+	name := "how"
+	for _, text := range a.Lines {
 		f.say(f.sc.Theme.Dim, name, paint.Clean(text))
+		name = ""
 	}
 }
 
-// known reports whether any source knows of a verb at all.
+// known reports whether any source has a verb.
 func known(able []action.Ability, v action.Verb) bool {
 	return slices.ContainsFunc(able, func(a action.Ability) bool {
 		return slices.ContainsFunc(a.Choices, func(c action.Choice) bool { return c.Verb == v })
 	})
 }
 
-// acted reports whether the operator knows the source.
+// acted reports whether the operator has abilities for a source.
 func acted(able []action.Ability, s *sources.SourceStatus) bool {
 	return slices.ContainsFunc(able, func(a action.Ability) bool { return a.Source == s.Name })
 }

@@ -26,18 +26,18 @@ type columns [columnCount]int
 
 const markWidth = 3 // blank, state mark, blank
 
-// columnEntry is what there is to know of a column.
+// columnEntry describes a column.
 type columnEntry struct {
 	head   string
-	right  bool // its texts stand on the right, as numbers do
-	gap    int  // blanks before it: fewer where numbers bring their own
-	least  int  // cells that it needs
-	narrow bool // the long strip has its cells
-	bare   bool // the cursor does not stand over it
+	right  bool // aligned on the right, as numbers are
+	gap    int  // blanks before it
+	least  int  // the least width
+	narrow bool // shapeNarrow gives its cells to the strip
+	bare   bool // the cursor does not cover it
 	draw   func(p *locksPane, l *paint.Line, r *locksRow, w int)
 }
 
-// columnTable are the columns, from left to right.
+// columnTable lists the columns, from left to right.
 var columnTable = [columnCount]columnEntry{
 	colName: {head: "NAME", least: 18, draw: (*locksPane).name},
 	colSource: {head: "SOURCE", gap: 2, least: 7, narrow: true, draw: func(p *locksPane, l *paint.Line, r *locksRow, w int) {
@@ -56,52 +56,41 @@ var columnTable = [columnCount]columnEntry{
 	colStrip:   {gap: 2, least: 8, bare: true, draw: (*locksPane).strip},
 }
 
-// step changes one column to that many cells.
+// step changes the width of a column.
 type step struct {
 	column
 	cells int
 }
 
-// narrowing are the steps where the columns have no room, until they have: names and owners lose
-// what is more than they need, others go. Those that never go are, with the mark, the state.
+// narrowing lists the steps for a lack of room, in order: names and owners shrink, other columns are
+// left out. The name, the owner and the number of waiters always stay.
 var narrowing = [...]step{
 	{colKind, 0}, {colSource, 0}, {colStrip, 0}, {colName, 18}, {colOwner, 16}, {colChanges, 0}, {colLease, 0}, {colSince, 0},
 }
 
-// widening are the steps that give spare cells away, as long as there are any: up to that many, and
-// no more than the texts of the column take, if that is known.
+// widening lists the steps that use spare cells, in order: a column grows to that width, but not beyond
+// its longest text, if that is measured.
 var widening = [...]step{
 	{colName, 22}, {colStrip, 16}, {colLease, 13}, {colStrip, 20}, {colName, 26},
 	{colOwner, 22}, {colStrip, 53}, {colName, 48}, {colOwner, 38}, {colStrip, 1000},
 }
 
-// Longest has the cells that the longest texts take.
+// Longest holds the widths of the longest texts.
 type Longest struct {
 	width               int    // of the screen
-	rev                 uint64 // of the state in which they were looked for last; 0: in none
+	rev                 uint64 // of the state that was measured last; 0: none
 	source, name, owner int
 	both                int // a name and its alias
 }
 
-// longestMax is how many cells they are given at most before others get theirs.
+// longestMax bounds the widths that columns get before the other columns get theirs.
 var longestMax = Longest{source: 16, name: 26, owner: 20}
 
-// of is the most cells that a text of a column takes; 0: it is not measured.
-func (need *Longest) of(c column) int {
-	switch c {
-	case colName:
-		return max(need.name, need.both)
-	case colOwner:
-		return need.owner
-	}
-	return 0
-}
-
-// measuredRows is among how many rows the longest texts are looked for.
+// measuredRows is the number of rows whose texts are measured.
 const measuredRows = 500
 
-// measure finds the longest texts. They only grow, and only with the width of the screen
-// they are forgotten: columns do not move to and fro with who owns what.
+// measure finds the longest texts. The widths only grow, and are forgotten when the width of the
+// screen changes: columns must not move with each change of owner.
 func (need *Longest) measure(sc *Scene) {
 	if need.width != sc.Layout.Width {
 		*need = Longest{width: sc.Layout.Width}
@@ -148,21 +137,27 @@ func fitColumns(w int, need Longest) columns {
 		}
 	}
 	for _, step := range widening {
-		upto := step.cells
-		if n := need.of(step.column); n > 0 {
-			upto = min(upto, n)
+		upto, longest := step.cells, 0
+		switch step.column {
+		case colName:
+			longest = max(need.name, need.both)
+		case colOwner:
+			longest = need.owner
+		}
+		if longest > 0 {
+			upto = min(upto, longest)
 		}
 		if spare := w - c.width(); spare > 0 && c[step.column] > 0 && c[step.column] < upto {
 			c[step.column] += min(spare, upto-c[step.column])
 		}
 	}
-	if over := c.width() - w; over > 0 { // hardly any room: the name gives way
+	if over := c.width() - w; over > 0 { // hardly any room: the name shrinks further
 		c[colName] = max(c[colName]-over, 0)
 	}
 	return c
 }
 
-// width is how many cells the columns take together, with mark and gaps.
+// width returns the width of all columns with mark and gaps.
 func (c columns) width() int {
 	w := markWidth
 	for col, n := range c {
@@ -173,7 +168,7 @@ func (c columns) width() int {
 	return w
 }
 
-// Shape is how the columns share the screen.
+// Shape is a way to share the screen among the columns.
 type Shape uint8
 
 const (
@@ -183,7 +178,7 @@ const (
 	Shapes
 )
 
-// String says what the shape does.
+// String describes the shape.
 func (s Shape) String() string {
 	return [...]string{"columns as they fit", "wide: names and owners in full, no strip", "narrow: fewer columns, a long strip"}[s]
 }

@@ -12,8 +12,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// detailPane draws the pane of the row under the cursor: what matters first, because the
-// pane may be five lines high. Its title says how many lines have no room.
+// detailPane draws the pane of the row under the cursor, most important facts first, because the
+// pane may have only five lines. Its title counts the lines that have no room.
 func detailPane(sc *Scene, w, h int) []string {
 	row, v := sc.Selected()
 	if row == nil {
@@ -23,7 +23,7 @@ func detailPane(sc *Scene, w, h int) []string {
 	former := formerOwners(sc, row, w)
 	sections := [][]string{ownerTable(sc, row, v, w, airy)}
 	if last := lastEnded(row); last != nil && sc.Now.Sub(last.End.At) < recentEnd {
-		if h < 14 { // who waits needs room too
+		if h < 14 { // the waiters need room too
 			former = []string{formerLine(sc, row, last, sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE").Skip(2))}
 		}
 		sections, former = append(sections, former), nil
@@ -47,10 +47,10 @@ func detailPane(sc *Scene, w, h int) []string {
 	return sc.Theme.Box(lines, w, h)
 }
 
-// recentEnd is how long ago an ownership may have ended so that its owner stands above those who wait.
+// recentEnd is the time for which an ownership that has ended is listed above the waiters.
 const recentEnd = 30 * time.Second
 
-// lastEnded is the last term of a row that has ended; nil: there is none.
+// lastEnded returns the last term of a row that has ended; nil: there is none.
 func lastEnded(row *sources.Row) *sources.Term {
 	for i := len(row.Terms) - 1; i >= 0; i-- {
 		if t := &row.Terms[i]; !t.End.At.IsZero() {
@@ -60,19 +60,15 @@ func lastEnded(row *sources.Row) *sources.Term {
 	return nil
 }
 
-// detailTitle names the row, what it is, where it is, and its state as a word. Of a row
-// that is stale it says up to when it is known. more is how many lines are left out below.
+// detailTitle draws the name of a row, its state in words, its kind and its place; for a stale row also
+// the time at which it was last known. more is the number of lines that have no room below.
 func detailTitle(sc *Scene, row *sources.Row, v verdict.Verdict, w, more int) string {
-	l, rest := sc.Theme.Line(w).Skip(1), ""
-	if more > 0 {
-		rest = " " + paint.Count(more, "more line") + ": " + sc.Keys.KeyOf(keys.Open) + " "
-	}
+	l := sc.Theme.Line(w).Skip(1)
+	rest := paint.When(more > 0, " "+paint.Count(more, "more line")+": "+sc.Keys.KeyOf(keys.Open)+" ")
 	w -= len(rest)
 	l.Width = w
-	state := stateText(sc, row, v) + pendingText(sc, row.Ref)
-	if v.Status == sources.StatusStale {
-		state += ", as of " + paint.TimeOfDay(row.KnownAt(sc.State, sc.Now), sc.Now)
-	}
+	asOf := ", as of " + paint.TimeOfDay(row.KnownAt(sc.State, sc.Now), sc.Now)
+	state := stateText(sc, row, v) + pendingText(sc, row.Ref) + paint.When(v.Status == sources.StatusStale, asOf)
 	first, second := paint.Clean(row.Name), AliasOf(sc, row)
 	if second != "" && paint.Numeric(first) {
 		first, second = second, first
@@ -82,12 +78,16 @@ func detailTitle(sc *Scene, row *sources.Row, v verdict.Verdict, w, more int) st
 	if l.X+format.Width(second)+len(state)+4 <= w && second != "" {
 		l.Put(sc.Theme.Dim, second).Skip(2)
 	}
-	l.Put(sc.Theme.SeverityText(v.Severity), state).Skip(2).Put(sc.Theme.Dim, strings.Join(PlaceOf(sc, row), " "+sc.Theme.Dot+" "))
+	st := sc.Theme.Severity(v.Severity)
+	if v.Severity == verdict.Well {
+		st = sc.Theme.Good
+	}
+	l.Put(st, state).Skip(2).Put(sc.Theme.Dim, strings.Join(PlaceOf(sc, row), " "+sc.Theme.Dot+" "))
 	l.To(w).Width += len(rest)
 	return l.Put(sc.Theme.Dim, rest).Done()
 }
 
-// PlaceOf says what a row is and where.
+// PlaceOf returns the kind of a row, its source, address and space.
 func PlaceOf(sc *Scene, row *sources.Row) []string {
 	place := []string{kindOf(sc, row), paint.Clean(row.Source)}
 	address := ""
@@ -103,10 +103,10 @@ func PlaceOf(sc *Scene, row *sources.Row) []string {
 	return place
 }
 
-// leastTitle is how many cells of a name are shown whatever there is to say of its state.
+// leastTitle is the number of cells of a name that are shown however long the state is.
 const leastTitle = 24
 
-// stateText is a row's state in words.
+// stateText returns a row's state in words.
 func stateText(sc *Scene, row *sources.Row, v verdict.Verdict) string {
 	text := v.Status.String()
 	for _, p := range sc.Rows.ProblemsOf(row, sc.Now) {
@@ -114,13 +114,11 @@ func stateText(sc *Scene, row *sources.Row, v verdict.Verdict) string {
 			text += ", " + p.Sentence
 		}
 	}
-	if row.Limited() && row.Limit > 1 && row.Taken > 0 {
-		text += ", " + format.Count(int(row.Taken)) + " of " + format.Count(int(row.Limit)) + " taken"
-	}
-	return text
+	taken := ", " + format.Count(int(row.Taken)) + " of " + format.Count(int(row.Limit)) + " taken"
+	return text + paint.When(row.Limited() && row.Limit > 1 && row.Taken > 0, taken)
 }
 
-// causeOf says why a term of a row ended, and who ended it by force.
+// causeOf returns the cause of a term's end, and who ended it by force.
 func causeOf(sc *Scene, row *sources.Row, t *sources.Term) string {
 	if by := history.ForcedBy(row.Ref, t, sc.Events.List); by != "" {
 		return "ended by force by " + paint.Clean(by)
@@ -128,28 +126,25 @@ func causeOf(sc *Scene, row *sources.Row, t *sources.Term) string {
 	return sc.Theme.Cause(t.Cause, t.How)
 }
 
-// formerTerms is how many terms before the running one are listed.
+// formerTerms is the number of listed terms before the running one.
 const formerTerms = 3
 
-// formerLine adds a term that ended to a line; where there is no room for all, the name of its owner gives way.
+// formerLine adds a term that has ended to a line; if there is no room, the name of its owner is shortened.
 func formerLine(sc *Scene, row *sources.Row, t *sources.Term, l *paint.Line) string {
 	dim := sc.Theme.Dim
 	parts := append(ownerParts(&sc.Theme, t),
 		dim.Text("  "+sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)),
 		paint.Plain("  "+sc.Theme.TermLength(t)), dim.Text("  "+causeOf(sc, row, t)))
-	putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
-	return l.Done()
+	return l.Fit(parts, l.Width).Done()
 }
 
-// formerOwners lists who owned it before and why they do not any more.
+// formerOwners lists the former owners and the causes of the ends of their terms.
 func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 	var lines []string
 	for i := len(row.Terms) - 1; i >= 0 && len(lines) < formerTerms; i-- {
-		t := &row.Terms[i]
-		if t.End.At.IsZero() {
-			continue
+		if t := &row.Terms[i]; !t.End.At.IsZero() {
+			lines = append(lines, formerLine(sc, row, t, sc.Theme.Line(w).Skip(2)))
 		}
-		lines = append(lines, formerLine(sc, row, t, sc.Theme.Line(w).Skip(2)))
 	}
 	if len(lines) == 0 {
 		return nil
@@ -157,10 +152,7 @@ func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE")
 	if g := row.Gaps(sc.State, sc.Now, verdict.ChangesSpan); g.Count > 0 {
 		text := "nobody " + paint.Count(g.Count, "time") + " in 1 h, longest " + g.Longest.Text()
-		if g.Count > 1 {
-			text += ", " + g.Sum.Text() + " in all"
-		}
-		head.Skip(2).Put(sc.Theme.Dim, text)
+		head.Skip(2).Put(sc.Theme.Dim, text+paint.When(g.Count > 1, ", "+g.Sum.Text()+" in all"))
 	}
 	return append([]string{head.Done()}, lines...)
 }

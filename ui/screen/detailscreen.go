@@ -9,10 +9,10 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// rowEvents is how many of a row's events its own screen lists.
+// rowEvents bounds the events of a row on its own screen.
 const rowEvents = 200
 
-// detailScreen is all there is to know about the row under the cursor.
+// detailScreen draws everything about the row under the cursor.
 func detailScreen(sc *Scene, w int) []string {
 	row, v := sc.Selected()
 	gap := sc.Theme.Line(w).Done()
@@ -32,7 +32,7 @@ func detailScreen(sc *Scene, w int) []string {
 	return lines
 }
 
-// wideStrip is the row's strip over the whole width.
+// wideStrip draws the row's strip over the whole width.
 func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	if len(row.Terms) == 0 && row.Nobody.At.IsZero() && row.Kind != sources.KindSemaphore {
 		return nil
@@ -42,25 +42,23 @@ func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	if row.Kind == sources.KindSemaphore {
 		what = "PERMITS TAKEN"
 	}
-	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
 	axis, strip := sc.Theme.Line(w).Skip(2), sc.Theme.Line(w).Skip(2)
 	axis.Axis(win, sc.Now.Location())
 	strip.Strip(cellsOf(sc, row, withPast(sc, row, laneOf(sc, row)), win, nil))
-	return []string{head.Done(), axis.Done(), strip.Done()}
+	title := what + " in the last " + format.Age(win.Span()) + ", 1 column = " + format.Age(win.Step)
+	return titled(sc, title, []string{axis.Done(), strip.Done()}, w)
 }
 
-// dataSections is the values that belong to the row, over as many lines as they need.
+// dataSections draws the data of the row and of its owners.
 func dataSections(sc *Scene, row *sources.Row, w int) []string {
 	var lines []string
 	show := func(title string, b sources.Blob) {
 		if b.Len == 0 {
 			return
 		}
-		l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, title+", "+paint.Count(b.Len, "byte"))
-		if b.Len > len(b.Head) {
-			l.Put(sc.Theme.Dim, ", the first "+format.Count(len(b.Head)))
-		}
-		lines = append(lines, l.Done())
+		first := paint.When(b.Len > len(b.Head), ", the first "+format.Count(len(b.Head)))
+		title += ", " + paint.Count(b.Len, "byte") + first
+		lines = append(lines, sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, title).Done())
 		for _, s := range paint.BlobLines(b, w-4) {
 			lines = append(lines, sc.Theme.Line(w).Skip(2).Put("", s).Done())
 		}
@@ -72,7 +70,7 @@ func dataSections(sc *Scene, row *sources.Row, w int) []string {
 	return lines
 }
 
-// ownerFacts is what the backend tells of each owner.
+// ownerFacts draws the backend's facts about each owner.
 func ownerFacts(sc *Scene, row *sources.Row, w int) []string {
 	var lines []string
 	for i := range row.Owners {
@@ -86,7 +84,7 @@ func ownerFacts(sc *Scene, row *sources.Row, w int) []string {
 	return lines
 }
 
-// titled puts a title over lines, if there are any.
+// titled adds a title above lines, if there are any.
 func titled(sc *Scene, title string, lines []string, w int) []string {
 	if len(lines) == 0 {
 		return nil
@@ -94,7 +92,7 @@ func titled(sc *Scene, title string, lines []string, w int) []string {
 	return append([]string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, title).Done()}, lines...)
 }
 
-// labelFacts are what the configuration says of the row.
+// labelFacts draws the labels that the configuration gives the row.
 func labelFacts(sc *Scene, row *sources.Row, w int) []string {
 	return titled(sc, "LABELS", factList(sc, row.Labels, w), w)
 }

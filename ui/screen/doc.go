@@ -1,13 +1,12 @@
-// Package screen draws everything that is shown, from a Scene: the theme, the time, the state,
-// the rows and their order, the layout, and what is typed. Draw only reads it. The model has it
-// brought up to date before: Arrange computes the layout, Past.Add and JoinPast add what was
-// read of a recording.
+// Package screen draws all screens from a Scene: the theme, the time, the state, the rows in their
+// order, the layout, and the typed texts. Draw only reads the Scene. The model updates it before:
+// Arrange computes the layout, Past.Add and JoinPast add the parts of a recording that were read.
 //
 //   - A screen is one entry of a table (screens.go) and its file; a column of the list is one
 //     entry of another (columns.go). Panes are functions or small types.
-//   - Rectangles are computed once a size (layout.go). Every part is handed its box and
+//   - The boxes are computed for each size (layout.go). Every part gets the size of its box and
 //     returns exactly that many lines of exactly that many cells.
-//   - Draw returns a Frame, Overlay puts a dialog over one.
+//   - Draw returns a Frame, Overlay draws a dialog over one.
 //
-// Nothing here reads a clock; where scrolling ends comes back with the Frame.
+// Nothing here reads a clock. A Frame has the scroll positions, bounded to the contents.
 package screen

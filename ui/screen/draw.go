@@ -7,11 +7,11 @@ import (
 	"coordtop/ui/paint"
 )
 
-// NoTitle stands where the environment has no name.
+// NoTitle is the title if the environment has no name.
 const NoTitle = "coordtop"
 
-// WindowTitle says which environment this is and how many problems there are, for whoever
-// looks at another window.
+// WindowTitle returns the environment and the number of problems, for people who work in another
+// window.
 func WindowTitle(sc *Scene) string {
 	if sc.Replay != nil {
 		return "coordtop " + sc.Title + ": replay of " + sc.Now.Format("15:04")
@@ -22,7 +22,7 @@ func WindowTitle(sc *Scene) string {
 	return "coordtop " + sc.Title + ": " + problemsText(sc, fullWidth)
 }
 
-// Draw returns exactly h lines of w cells; none where the size is not known yet.
+// Draw returns a Frame of the layout's size; without lines if the size is not known yet.
 func Draw(sc *Scene) Frame {
 	l, f := sc.Layout, Frame{Scroll: sc.Scroll, HelpAt: sc.HelpAt}
 	if l.Width == 0 || l.Height == 0 {
@@ -43,11 +43,10 @@ func Draw(sc *Scene) Frame {
 	return f
 }
 
-// fixed is a frame of lines in which nothing scrolls.
+// fixed returns the frame of a screen that does not scroll.
 func fixed(sc *Scene, lines []string) Frame { return Frame{lines, sc.Scroll, sc.HelpAt} }
 
-// scrolling draws the lines of a screen from the scroll position on. The last line says how many
-// are left below.
+// scrolling draws a screen from the scroll position on. The last line counts the lines below it.
 func scrolling(draw func(sc *Scene, w int) []string) func(*Scene) Frame {
 	return func(sc *Scene) Frame {
 		lines, h := draw(sc, sc.Layout.Width), sc.Layout.Body()
@@ -62,7 +61,7 @@ func scrolling(draw func(sc *Scene, w int) []string) func(*Scene) Frame {
 	}
 }
 
-// locksScreen is the list and what stands around it.
+// locksScreen draws the troubles of sources, the list, and the panes.
 func locksScreen(sc *Scene) Frame {
 	l := sc.Layout
 	lines := sourceTroubleLines(sc, l.Width, l.Trouble)
@@ -80,7 +79,7 @@ func locksScreen(sc *Scene) Frame {
 	return fixed(sc, append(lines, drawLower(sc, l)...))
 }
 
-// drawLower is what stands below the list: one pane, or two.
+// drawLower draws the pane or the two panes below the list.
 func drawLower(sc *Scene, l Layout) []string {
 	switch {
 	case l.lower == 0:

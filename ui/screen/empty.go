@@ -2,6 +2,7 @@ package screen
 
 import (
 	"slices"
+	"strings"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
@@ -9,7 +10,7 @@ import (
 	"coordtop/ui/paint"
 )
 
-// emptyLocks says why the list has no rows, and what can be done.
+// emptyLocks explains why the list has no rows, and how to change that.
 func emptyLocks(sc *Scene, w int) []string {
 	say := func(st paint.Style, text string) string { return sc.Theme.Line(w).Skip(3).Put(st, text).Done() }
 	blank := sc.Theme.Line(w).Done()
@@ -20,8 +21,8 @@ func emptyLocks(sc *Scene, w int) []string {
 		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.Total, "row")+": "+sc.Filter.Text)}
 		if x.Filter.Expr.Counts() {
 			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
-		} else if mend := filterMend(sc); mend.Text != "" {
-			lines = append(lines, say(mend.Style, mend.Text))
+		} else {
+			lines = append(lines, filterMend(sc, say)...)
 		}
 		return append(lines, say(sc.Theme.Dim, sc.Keys.KeyIn(keys.InLocks, keys.Clear)+" clears the filter"))
 	case x.Total > 0:
@@ -40,10 +41,9 @@ func emptyLocks(sc *Scene, w int) []string {
 	return lines
 }
 
-// noProblems stands in place of rows where only problems are shown and none is known.
+// noProblems replaces the rows if only problems are listed and none is known.
 func noProblems(sc *Scene, say func(paint.Style, string) string) []string {
-	x := &sc.Rows
-	blind := x.Blind
+	x, blind := &sc.Rows, sc.Rows.Blind
 	of := "among " + paint.Count(x.Total-blind, "primitive")
 	esc := sc.Keys.KeyOf(keys.Problems) + " shows all of them"
 	if x.Kind != sources.KindUnknown {
@@ -55,33 +55,33 @@ func noProblems(sc *Scene, say func(paint.Style, string) string) []string {
 	}
 	lines := []string{say(sc.Theme.Good, "no problems "+of)}
 	if blind == x.Total {
-		lines = nil // nothing is known to be well
+		lines = nil // no row is known to have no problem
 	} else if n := x.ProblemRows(); n > 0 {
 		lines[0] = say("", "no problems "+of+"; "+format.Count(n)+" elsewhere")
 	}
 	if blind > 0 {
 		lines = append(lines, say(sc.Theme.Warn, paint.Count(blind, "row")+" cannot be judged: stale, or not told by the backend"))
 	}
-	if mend := filterMend(sc); mend.Text != "" {
-		lines = append(lines, say(mend.Style, mend.Text))
-	}
-	return append(lines, say(sc.Theme.Dim, esc))
+	return append(append(lines, filterMend(sc, say)...), say(sc.Theme.Dim, esc))
 }
 
-// filterMend says what is wrong with a filter that selects nothing, or what was probably meant by it.
-func filterMend(sc *Scene) paint.Part {
+// filterMend draws the mistake of a filter that selects nothing, or what it probably means.
+func filterMend(sc *Scene, say func(paint.Style, string) string) []string {
 	if mend := sc.Rows.Filter.Mistake; mend != nil {
-		return sc.Theme.Warn.Text(paint.Clean(mend.Text))
+		return []string{say(sc.Theme.Warn, paint.Clean(mend.Text))}
 	}
-	return paint.Plain(sc.Rows.Meant())
+	if meant := sc.Rows.Meant(); meant != "" {
+		return []string{say("", meant)}
+	}
+	return nil
 }
 
-// answered reports whether a source has listed what it has, or failed.
+// answered reports whether a source has finished its first listing, or failed.
 func answered(sc *Scene, s *sources.SourceStatus) bool {
 	return s.Err != nil || s.Health != sources.HealthConnecting && allSynced(sc, s)
 }
 
-// expectation says what a source without rows is doing.
+// expectation describes the state of a source without rows.
 func expectation(sc *Scene, s *sources.SourceStatus) string {
 	address := " (" + paint.Clean(s.Type) + " " + paint.Clean(s.Address) + ")"
 	where := paint.Clean(s.Name) + address
@@ -93,11 +93,7 @@ func expectation(sc *Scene, s *sources.SourceStatus) string {
 	case s.Health == sources.HealthLive:
 		return "reading " + where
 	}
-	text := where + " does not answer: " + why(s)
-	if retry := retryText(sc, s); retry != "" {
-		text += ", " + retry
-	}
-	return text
+	return where + " does not answer: " + strings.Join(paint.DropEmpty(why(s), retryText(sc, s)), ", ")
 }
 
 // allSynced reports whether all of a source's listings are complete.

@@ -7,22 +7,18 @@ import (
 	"coordtop/ui/rows"
 )
 
-// eventPane draws the newest events of what the list shows. The routine events of a busy row are
-// one line for each stretch of time, so that losses are not buried; the screen of events shows
-// each event.
+// eventPane draws the newest events of the listed rows. The routine events of a busy row are joined to
+// one line for each stretch of time, so that losses stay visible; the Events screen shows each event.
 func eventPane(sc *Scene, w, h int) []string {
-	l := sc.Theme.Line(w).Put(sc.Theme.Heading, "EVENTS").Skip(1)
+	of := "of what the filter shows, newest first"
 	if sc.Rows.Filter.Empty() {
-		l.Put(sc.Theme.Dim, "of all rows, newest first")
-	} else {
-		l.Put(sc.Theme.Dim, "of what the filter shows, newest first")
+		of = "of all rows, newest first"
 	}
+	l := sc.Theme.Line(w).Put(sc.Theme.Heading, "EVENTS").Skip(1).Put(sc.Theme.Dim, of)
 	groups := sc.Events.Groups(h-1, func(e *sources.Event) bool {
 		return e.Seq <= sc.Events.Shown && rows.Loud(e) && sc.Rows.Filter.PassesEvent(e)
 	})
-	if sc.Events.Busy && len(groups) > 0 {
-		l.Put(sc.Theme.Dim, ", drawn once a second: many changes")
-	}
+	l.Put(sc.Theme.Dim, paint.When(sc.Events.Busy && len(groups) > 0, ", drawn once a second: many changes"))
 	events := make([]*sources.Event, len(groups))
 	for i := range groups {
 		events[i] = groups[i].Event
@@ -40,14 +36,13 @@ func eventPane(sc *Scene, w, h int) []string {
 	return sc.Theme.Box(lines, w, h)
 }
 
-// earlierParts says how many events of a group came before its newest, and in what time.
+// earlierParts counts the events of a group before its newest, with the length of their time.
 func earlierParts(sc *Scene, g *rows.EventGroup) []paint.Part {
 	if g.More == 0 {
 		return nil
 	}
-	over := ""
-	if d := g.Event.At.Sub(g.First); d > 0 {
-		over = " in " + format.Precise(d)
-	}
-	return []paint.Part{sc.Theme.Dim.Text(", " + format.Count(g.More) + " earlier"), {Style: sc.Theme.Dim, Text: paint.Plural(g.More, " change") + over, Yield: paint.Aside}}
+	d := g.Event.At.Sub(g.First)
+	changes := sc.Theme.Dim.Text(paint.Plural(g.More, " change") + paint.When(d > 0, " in "+format.Precise(d)))
+	changes.Yield = paint.Aside
+	return []paint.Part{sc.Theme.Dim.Text(", " + format.Count(g.More) + " earlier"), changes}
 }

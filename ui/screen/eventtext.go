@@ -13,16 +13,15 @@ import (
 	"coordtop/ui/paint"
 )
 
-// The cells of the parts of an event's line: the time, and for the name as many as the
-// longest one needs within these bounds.
+// The widths of the time and of the name in an event's line.
 const (
 	eventTime     = 11
 	minEventName  = 10
-	eventNamePart = 3 // of the width, at most one in so many
+	eventNamePart = 3 // the name takes at most this fraction of the line
 	maxEventName  = 48
 )
 
-// nameWidth is how many cells the names of events take in lines of w.
+// nameWidth returns the width for the names of events in lines of w cells.
 func nameWidth(sc *Scene, events []*sources.Event, w int) int {
 	longest := minEventName
 	for _, e := range events {
@@ -31,7 +30,7 @@ func nameWidth(sc *Scene, events []*sources.Event, w int) int {
 	return min(longest, max(w/eventNamePart, minEventName), maxEventName)
 }
 
-// eventName is what an event is about: a row, or a source and its scope.
+// eventName returns the name of an event's row, or of its source and scope.
 func eventName(sc *Scene, e *sources.Event) string {
 	if e.Ref.Name != "" {
 		return aliased(sc, e.Ref, e.Alias)
@@ -43,7 +42,7 @@ func eventName(sc *Scene, e *sources.Event) string {
 	return name
 }
 
-// aliased is what a primitive is called, behind the alias of the number that it is.
+// aliased returns the name of a primitive; if that is a number, behind its alias.
 func aliased(sc *Scene, ref sources.Ref, alias string) string {
 	if alias == "" || !paint.Numeric(ref.Name) {
 		return NameOf(sc, ref)
@@ -51,72 +50,60 @@ func aliased(sc *Scene, ref sources.Ref, alias string) string {
 	return paint.Clean(alias) + " " + NameOf(sc, ref)
 }
 
-// drawEvent writes an event into what is left of a line, with its name in as many cells,
-// or without it where they are 0, and more behind its sentence. The stretch in which it happened stands
-// last and is never cut: the sentence yields.
+// drawEvent writes an event into the rest of a line: its name in names cells (0: without it), its
+// sentence, more, and the length of the stretch in which it happened. That length is never cut: the
+// sentence is shortened instead.
 func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int, more ...paint.Part) {
 	l.Cell(sc.Theme.Dim, eventInstant(sc, e), eventTime).Skip(1)
 	if names > 0 {
 		l.Cell("", sc.Theme.FitName(eventName(sc, e), names), names).Skip(1)
 	}
-	tail := ""
+	tail, end := "", l.Width
 	if d := paint.Spread(e); d > 0 {
 		tail = "within " + format.Precise(d)
-	}
-	end := l.Width
-	if tail != "" {
 		end -= len(tail) + 1
 	}
-	putParts(l, sc.Theme.FitParts(append(EventText(sc, e), more...), end-l.X), end)
-	l.Skip(1).Put(sc.Theme.Dim, tail)
+	l.Fit(append(EventText(sc, e), more...), end).Skip(1).Put(sc.Theme.Dim, tail)
 }
 
-// putParts writes parts up to column end, where the last one is cut.
-func putParts(l *paint.Line, parts []paint.Part, end int) {
-	w := l.Width
-	l.Width = end
-	l.Parts(parts...)
-	l.Width = w
-}
-
-// eventInstant is when it happened at the latest, with a sign where we only saw it between
+// eventInstant returns the latest possible time of an event, with a sign if it was only seen between
 // two looks.
 func eventInstant(sc *Scene, e *sources.Event) string {
-	if paint.Spread(e) > 0 {
-		return instantCell(sc, e.At, sc.Theme.About)
-	}
-	return instantCell(sc, e.At, "")
+	return instantCell(sc, e.At, paint.When(paint.Spread(e) > 0, sc.Theme.About))
 }
 
-// instantCell is an instant in eventTime cells: a date of two digits has no room for a sign, which a
-// time to the minute does not need.
+// instantCell writes an instant in eventTime cells: a time of today to a tenth of a second, another one
+// with its date. A date with a day of two digits has no room for the sign.
 func instantCell(sc *Scene, at time.Time, sign string) string {
-	text := instantText(sc, at)
+	at = at.In(sc.Now.Location())
+	text := at.Format("15:04:05.0")
+	if at.YearDay() != sc.Now.YearDay() && sc.Now.Sub(at) > 12*time.Hour {
+		text = at.Format("2Jan 15:04")
+	}
 	if len(text) < eventTime {
 		text = sign + text
 	}
 	return fmt.Sprintf("%*s", eventTime, text)
 }
 
-// instantText is a time of today to a tenth of a second, another one with its date.
-func instantText(sc *Scene, at time.Time) string {
-	at = at.In(sc.Now.Location())
-	if at.YearDay() != sc.Now.YearDay() && sc.Now.Sub(at) > 12*time.Hour {
-		return at.Format("2Jan 15:04")
-	}
-	return at.Format("15:04:05.0")
-}
-
-// EventText is the sentence of an event.
+// EventText returns the sentence of an event.
 func EventText(sc *Scene, e *sources.Event) []paint.Part {
 	th := &sc.Theme
 	switch e.Kind {
 	case sources.EventAcquired:
-		return append(whoParts(sc, e, e.Owner), takenPart(sc, e), gapPart(th, e))
+		parts := append(whoParts(sc, e, e.Owner), takenPart(sc, e))
+		if e.Gap != (sources.Interval{}) {
+			parts = append(parts, th.Dim.Text(", gap "+e.Gap.Text()))
+		}
+		return parts
 	case sources.EventOwnerChanged:
 		return changedParts(sc, e)
 	case sources.EventReleased:
-		return append(append(whoParts(sc, e, e.Previous), goneParts(sc, e)...), leasePart(th, e))
+		parts := append(whoParts(sc, e, e.Previous), goneParts(sc, e)...)
+		if e.LeaseLeft > 0 {
+			parts = append(parts, th.Dim.Text(", "+format.Precise(e.LeaseLeft)+" left"))
+		}
+		return parts
 	case sources.EventExpired:
 		return append(whoParts(sc, e, e.Previous), lossStyle(sc, e).Text("lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
 	case sources.EventProclaimed:
@@ -152,7 +139,7 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 	return []paint.Part{paint.Plain(e.Kind.String()), detailPart(th, e)}
 }
 
-// ownerUnknownParts is the sentence of a row whose owner cannot be seen any more.
+// ownerUnknownParts returns the sentence of a row whose owner is not told any more.
 func ownerUnknownParts(sc *Scene, e *sources.Event) []paint.Part {
 	parts := []paint.Part{sc.Theme.Warn.Text("its owner cannot be told any more")}
 	switch {
@@ -164,8 +151,8 @@ func ownerUnknownParts(sc *Scene, e *sources.Event) []paint.Part {
 	return append(parts, detailPart(&sc.Theme, e))
 }
 
-// lossStyle is the style of a loss. Only what should always be owned needs a person then: a lock
-// that a worker lost is there for the next one.
+// lossStyle returns the style of a loss: Bad for rows that should always be owned. A lock that a worker
+// lost is available to the next one.
 func lossStyle(sc *Scene, e *sources.Event) paint.Style {
 	row, _ := sc.Rows.Filter.Find(e.Ref)
 	if e.RefKind == sources.KindElection || row != nil && row.Expected {
@@ -174,8 +161,8 @@ func lossStyle(sc *Scene, e *sources.Event) paint.Style {
 	return sc.Theme.Warn
 }
 
-// takenPart reports that an owner acquired it: a polite hand-over is grey; one that follows a loss of
-// which nobody told, or that begins a conflict, is not.
+// takenPart reports that an owner acquired it. A normal hand-over is grey; one after a loss that nobody
+// reported, or one that begins a conflict, is not.
 func takenPart(sc *Scene, e *sources.Event) paint.Part {
 	switch {
 	case e.Detail != "":
@@ -186,7 +173,7 @@ func takenPart(sc *Scene, e *sources.Event) paint.Part {
 	return sc.Theme.Dim.Text("acquired it")
 }
 
-// changedParts reports that an owner acquired it from another, or that the other lost it to this one.
+// changedParts reports that an owner acquired it from another, or that the other lost it.
 func changedParts(sc *Scene, e *sources.Event) []paint.Part {
 	after, before, cause := whoParts(sc, e, e.Owner), whoParts(sc, e, e.Previous), sc.Theme.Cause(e.Cause, e.How)
 	if e.Loss {
@@ -200,24 +187,25 @@ func changedParts(sc *Scene, e *sources.Event) []paint.Part {
 	return parts
 }
 
-// goneParts says how an owner went before its lease was over: whether it lost it, or gave it up,
-// which is normal life.
+// goneParts describes the end of an ownership before its lease was over: a loss, or a release, which is
+// normal.
 func goneParts(sc *Scene, e *sources.Event) []paint.Part {
+	cause := sc.Theme.Cause(e.Cause, e.How)
 	switch {
 	case e.Loss:
-		return []paint.Part{lossStyle(sc, e).Text("lost it"), paint.Plain(": " + sc.Theme.Cause(e.Cause, e.How))}
+		return []paint.Part{lossStyle(sc, e).Text("lost it"), paint.Plain(": " + cause)}
 	case e.Cause == sources.CauseReleased:
-		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Cause(e.Cause, e.How) + " it")}
+		return []paint.Part{sc.Theme.Dim.Text(cause + " it")}
 	case e.Cause == sources.CauseUnknown:
 		return []paint.Part{sc.Theme.Dim.Text("is gone, not told why")}
 	case e.Cause == sources.CauseSession:
-		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Cause(e.Cause, e.How))}
+		return []paint.Part{sc.Theme.Dim.Text(cause)}
 	}
-	return []paint.Part{sc.Theme.Warn.Text(sc.Theme.Cause(e.Cause, e.How))}
+	return []paint.Part{sc.Theme.Warn.Text(cause)}
 }
 
-// said is the data of an event, which is told as a quoted text. Where that would only have
-// backslashes before quotes, as in JSON, it stands without both.
+// said returns the data of an event, which is a quoted text. If its only escapes are quotes, as in JSON,
+// it returns the text without the outer quotes and the backslashes.
 func said(detail string) string {
 	quoted, err := strconv.QuotedPrefix(detail)
 	if err != nil {
@@ -230,11 +218,11 @@ func said(detail string) string {
 	return paint.Clean(text + detail[len(quoted):])
 }
 
-// whoParts names an owner with the letter it has in its row.
+// whoParts returns the name of an owner with its letter in the row.
 func whoParts(sc *Scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
 	label, blank := paint.Part{Text: paint.CleanLabel(o.Label), Yield: paint.Name}, paint.Plain(" ")
 	switch {
-	case o.Label == "" && o.ID == "": // what is said belongs to the row
+	case o.Label == "" && o.ID == "": // the sentence is about the row
 		label.Text, blank.Text = "", ""
 	case o.Label == "":
 		label.Text = paint.Clean(o.ID)
@@ -247,7 +235,7 @@ func whoParts(sc *Scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
 	return []paint.Part{paint.Plain("  "), label, blank}
 }
 
-// termHue is the colour and letter of an owner in its row's terms.
+// termHue returns the hue of an owner in its row's terms.
 func termHue(row *sources.Row, owner string) (uint8, bool) {
 	for i := len(row.Terms) - 1; i >= 0; i-- {
 		if row.Terms[i].Owner.ID == owner {
@@ -257,23 +245,6 @@ func termHue(row *sources.Row, owner string) (uint8, bool) {
 	return 0, false
 }
 
-func gapPart(th *paint.Theme, e *sources.Event) paint.Part {
-	if e.Gap == (sources.Interval{}) {
-		return paint.Part{}
-	}
-	return th.Dim.Text(", gap " + e.Gap.Text())
-}
-
-func leasePart(th *paint.Theme, e *sources.Event) paint.Part {
-	if e.LeaseLeft <= 0 {
-		return paint.Part{}
-	}
-	return th.Dim.Text(", " + format.Precise(e.LeaseLeft) + " left")
-}
-
 func detailPart(th *paint.Theme, e *sources.Event) paint.Part {
-	if e.Detail == "" {
-		return paint.Part{}
-	}
-	return th.Dim.Text("  " + paint.Clean(e.Detail))
+	return th.Dim.Text(paint.When(e.Detail != "", "  "+paint.Clean(e.Detail)))
 }

@@ -9,8 +9,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// drawFooter is the last line, or more for a message that needs them: the message while there
-// is one, and the keys that matter here, as many as fit.
+// drawFooter draws the last line, or more lines for a long message: the message, if there is one, and
+// as many of the important keys as fit.
 func drawFooter(sc *Scene, w int) []string {
 	var lines []string
 	l := sc.Theme.Line(w).Skip(1)
@@ -22,7 +22,7 @@ func drawFooter(sc *Scene, w int) []string {
 			}
 			l.Put(sc.Theme.Strong, text)
 		}
-		if l.Skip(3); l.X+leastKeys > w && len(lines) > 0 { // a long message is no reason to hide them
+		if l.Skip(3); l.X+leastKeys > w && len(lines) > 0 { // a long message must not hide the keys
 			lines = append(lines, l.Done())
 			l = sc.Theme.Line(w).Skip(1)
 		}
@@ -30,23 +30,24 @@ func drawFooter(sc *Scene, w int) []string {
 	return append(lines, footerKeys(sc, l))
 }
 
-// leastKeys is how many cells the keys get at least beside a message of several lines.
+// leastKeys is the least number of cells for the keys beside a message of several lines.
 const leastKeys = 24
 
-// footerKeys fills the footer with what is typed, or the keys that matter.
+// footerKeys completes the footer with the typed line, the open menu, or the important keys.
 func footerKeys(sc *Scene, l *paint.Line) string {
-	w := l.Width
 	switch {
 	case sc.Command.Context != 0:
-		return typedFooter(sc, w)
+		typedLine(sc, l)
+		return l.Done()
 	case sc.Menu != 0:
-		return menuFooter(sc, w)
+		menuKeys(sc, l)
+		return l.Done()
 	case sc.Layout.Small && sc.Filter.Context != 0:
-		l.Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
-		filterAdvice(sc, l)
+		typedFilter(sc, l)
 		return l.Done()
 	case sc.Layout.Small && !sc.DialogOpen:
-		return l.Put(sc.Theme.Strong, sc.Keys.KeyOf(keys.Help)).Put(sc.Theme.Dim, " help").Skip(2).Put(sc.Theme.Dim, "panes need 80x24").Done()
+		l.Put(sc.Theme.Strong, sc.Keys.KeyOf(keys.Help)).Put(sc.Theme.Dim, " help")
+		return l.Skip(2).Put(sc.Theme.Dim, "panes need 80x24").Done()
 	}
 	scope := sc.KeyContext
 	if sc.Replay != nil && scope&keys.InScreens != 0 {
@@ -76,7 +77,7 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 		if a.Intent == keys.Pane && (sc.Layout.Split > 0 || sc.Layout.Stacked > 0) {
 			continue
 		}
-		if l.X+format.Width(key)+1+len(a.Hint) >= w {
+		if l.X+format.Width(key)+1+len(a.Hint) >= l.Width {
 			break
 		}
 		l.Put(sc.Theme.Strong, key).Skip(1).Put(sc.Theme.Dim, a.Hint).Skip(2)
@@ -84,14 +85,14 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 	return l.Done()
 }
 
-// offInPast reports whether the past is shown, and a key does not do there what its hint says: it
-// acts, or moves in time.
+// offInPast reports whether a key does not do what its hint says because the past is shown: it acts,
+// or the replay uses the key.
 func offInPast(sc *Scene, b *keys.Binding) bool {
 	return sc.Replay != nil && (b.Intent.Acts() || b.Context&keys.InReplay == 0 && sc.Keys.Bound(keys.InReplay, b.Keys[0]))
 }
 
-// place puts the way out first among the hints: it must be seen on any screen. The key
-// of the demo follows, and what moves in time.
+// place returns the rank of a hint: help and the way out come first, because they must be visible on
+// any screen, then the key of the demo and the keys of the replay.
 func place(sc *Scene, a keys.Binding) int {
 	switch {
 	case a.Intent == keys.Help:
@@ -105,26 +106,25 @@ func place(sc *Scene, a keys.Binding) int {
 	return 3
 }
 
-// menuFooter draws the menu that is open: its next key chooses, any other closes it.
-func menuFooter(sc *Scene, w int) string {
-	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Strong, menuTitle(sc.Menu)).Skip(2)
+// menuTitles are the titles of the menus in the footer.
+var menuTitles = map[keys.Context]string{
+	keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InPicture: "export as",
+	keys.InWindow: "show", keys.InLaneSort: "lanes", keys.InKeep: "quit and leave this screen as text?",
+}
+
+// menuKeys draws the open menu: the next key chooses, any other closes it.
+func menuKeys(sc *Scene, l *paint.Line) {
+	l.Put(sc.Theme.Strong, menuTitles[sc.Menu]).Skip(2)
 	for _, b := range sc.Keys {
 		if exports := keys.InExport | keys.InPicture; b.Context&sc.Menu != 0 && b.Context&^(sc.Menu|exports) == 0 {
 			l.Put(sc.Theme.Strong, b.Keys[0]).Skip(1).Put(sc.Theme.Dim, b.Hint).Skip(2)
 		}
 	}
-	return l.Done()
 }
 
-func menuTitle(s keys.Context) string {
-	return map[keys.Context]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?",
-		keys.InWindow: "show", keys.InLaneSort: "lanes", keys.InPicture: "export as"}[s]
-}
-
-// typedFooter draws the line being typed.
-func typedFooter(sc *Scene, w int) string {
-	t, l := &sc.Command, sc.Theme.Line(w).Skip(1)
-	sign := ":"
+// typedLine draws the typed command, or the typed words for the help.
+func typedLine(sc *Scene, l *paint.Line) {
+	t, sign := &sc.Command, ":"
 	if t.Context == keys.InHelpText {
 		sign = "/"
 	}
@@ -135,22 +135,21 @@ func typedFooter(sc *Scene, w int) string {
 	case t.Context == keys.InCommand:
 		l.Put(sc.Theme.Dim, keys.Usage(t.Text))
 	}
-	return l.Done()
 }
 
-// putOffers writes what else there is.
+// putOffers writes other completions.
 func putOffers(sc *Scene, l *paint.Line, offers []string) {
 	for _, text := range offers[:min(len(offers), offersShown)] {
 		l.Put(sc.Theme.Dim, paint.Clean(text)).Skip(1)
 	}
 }
 
-// offersShown is how many other completions are named.
+// offersShown bounds the number of other completions that are shown.
 const offersShown = 6
 
-// filterAdvice says, behind a filter that is typed, what is wrong with it, or what else it
-// could be completed with.
-func filterAdvice(sc *Scene, l *paint.Line) {
+// typedFilter draws the typed filter and its mistake, or other completions.
+func typedFilter(sc *Scene, l *paint.Line) {
+	l.Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
 	switch f := &sc.Rows.Filter; {
 	case len(sc.Filter.Offers) > 0:
 		putOffers(sc, l, sc.Filter.Offers)

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"slices"
-	"time"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
@@ -11,31 +10,30 @@ import (
 	"coordtop/ui/rows"
 )
 
-// drawHeader says which environment this is, how far it can be believed, and how much is
-// wrong.
+// drawHeader draws the environment, the health of the sources, and the number of problems.
 func drawHeader(sc *Scene, w, h int) []string {
 	if h < 1 {
 		return nil
 	}
-	problems, clock := problemsText(sc, w), headerTime(sc).Format("15:04:05")
+	at := sc.Clock // it runs even while the picture is held
+	if sc.Replay != nil {
+		at = sc.Now
+	}
+	problems, clock := problemsText(sc, w), at.Format("15:04:05"+paint.When(w >= 100, " MST"))
 	l := sc.Theme.Line(w)
-	if WorstSeverity(sc).Problem() { // nothing takes the room of the number
+	if WorstSeverity(sc).Problem() { // keep room for the number of problems
 		l.Width = max(w-format.Width(problems)-1, 0)
 	}
 	l.Put(sc.Theme.Title, " "+sc.Title+" ").Skip(1)
 	drawBadge(sc, l)
-	if !sc.Paused.IsZero() {
-		l.Put(sc.Theme.Notice, " PAUSED "+format.Age(sc.Clock.Sub(sc.Paused))+" ").Skip(1)
+	notice := func(on bool, text string) {
+		if on {
+			l.Put(sc.Theme.Notice, text).Skip(1)
+		}
 	}
-	if sc.Slow {
-		l.Put(sc.Theme.Notice, " slow terminal ").Skip(1)
-	}
-	if sc.Unrecorded {
-		l.Put(sc.Theme.Notice, " NOT RECORDED ").Skip(1)
-	}
-	if w >= 100 {
-		clock = headerTime(sc).Format("15:04:05 MST")
-	}
+	notice(!sc.Paused.IsZero(), " PAUSED "+format.Age(sc.Clock.Sub(sc.Paused))+" ")
+	notice(sc.Slow, " slow terminal ")
+	notice(sc.Unrecorded, " NOT RECORDED ")
 	right := w - format.Width(problems) - len(clock) - 4
 	drawHoldings(sc, l, right)
 	if l.X < right {
@@ -50,19 +48,10 @@ func drawHeader(sc *Scene, w, h int) []string {
 	return sc.Theme.Box(append(bannerLines(sc, w), l.Done(), summaryLine(sc, w)), w, h)
 }
 
-// headerTime is the time in the header: that of what is shown, and the clock while the picture
-// is held.
-func headerTime(sc *Scene) time.Time {
-	if sc.Replay != nil {
-		return sc.Now
-	}
-	return sc.Clock
-}
-
-// problemsText counts the rows that are trouble, as many as the key for only problems
-// shows, and beside them the sources that do not answer: their rows cannot be judged. On a
-// narrow line those are left out where rows are trouble, and words where it is narrower yet.
-// Before the first answer nothing is known, and so nothing is well.
+// problemsText counts the rows with a problem, as many as the key for only problems shows, and the
+// sources that do not answer: their rows cannot be judged. A narrow line leaves the sources out if
+// there are rows, and an even narrower one has a number only. Before the first answer nothing is
+// known, which is not the same as no problems.
 func problemsText(sc *Scene, w int) string {
 	rows := sc.Rows.ProblemRows()
 	down, _ := SilentSources(sc)
@@ -82,10 +71,10 @@ func problemsText(sc *Scene, w int) string {
 	return "nothing known yet"
 }
 
-// narrowest is from how many cells on the header has words for the number of problems.
+// narrowest is the width from which on the header has words for the number of problems.
 const narrowest = 40
 
-// WorstSeverity is how bad the worst is of what problems counts.
+// WorstSeverity returns the severity of the worst problem that problemsText counts.
 func WorstSeverity(sc *Scene) verdict.Severity {
 	_, silent := SilentSources(sc)
 	switch {
@@ -97,18 +86,18 @@ func WorstSeverity(sc *Scene) verdict.Severity {
 	return silent
 }
 
-// summaryLine is the second line: the screens, what the rows are like, and which of them are
-// shown. The filter is never left out: rows would be hidden without a word.
+// summaryLine draws the second line: the tabs, the states of the rows, and which rows are listed. The
+// filter is never left out: rows would be hidden without a hint.
 func summaryLine(sc *Scene, w int) string {
 	l := sc.Theme.Line(w)
-	right := shownRows(sc, w-tabsWidth()-2)
+	tabs, _ := tabWidths()
+	right := shownRows(sc, w-tabs-2)
 	end := w - paint.PartsWidth(right) - 1
 	if sc.Filter.Context != 0 {
-		l.Skip(1).Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
-		filterAdvice(sc, l)
+		typedFilter(sc, l.Skip(1))
 		l.To(24)
 	} else {
-		room := end - 1 // a cell parts the tabs from what follows
+		room := end - 1 // a cell separates the tabs from the rest
 		if sc.Shown == Locks && sc.Rows.ProblemRows() > 0 {
 			room -= countRoom
 		}
@@ -117,27 +106,22 @@ func summaryLine(sc *Scene, w int) string {
 			stateCounts(sc, l.Skip(1), end-2)
 		}
 	}
-	if l.X > end {
-		return l.Done()
+	if l.X <= end {
+		l.To(end).Parts(right...)
 	}
-	l.To(end)
-	l.Parts(right...)
 	return l.Done()
 }
 
-// countRoom is how many cells what is wrong with rows gets at least beside the tabs.
+// countRoom is the least number of cells for the problems of rows beside the tabs.
 const countRoom = 22
 
-// stateCounts counts the problems by the gravest fault of each row, as far as there is room up to end,
-// and those for which there was none; then what cannot be judged, and how many rows there are in all.
+// stateCounts counts the problems by the gravest fault of each row as far as there is room up to end,
+// and those that have none; then the rows that cannot be judged, and all rows.
 func stateCounts(sc *Scene, l *paint.Line, end int) {
 	x, start := &sc.Rows, l.X
 	say := func(st paint.Style, n int, text string, kept int) bool {
 		text = format.Count(n) + " " + text
-		sep := ""
-		if l.X > start {
-			sep = " " + sc.Theme.Dot + " "
-		}
+		sep := paint.When(l.X > start, " "+sc.Theme.Dot+" ")
 		fits := l.X+format.Width(sep)+len(text) <= end-kept
 		if n > 0 && fits {
 			l.Put(sc.Theme.Dim, sep).Put(st, text)
@@ -145,7 +129,7 @@ func stateCounts(sc *Scene, l *paint.Line, end int) {
 		return fits
 	}
 	left, full := x.ProblemRows(), false
-	for sev := verdict.Bad; sev <= verdict.Warn; sev++ { // faults of which one needs a person, then the others
+	for sev := verdict.Bad; sev <= verdict.Warn; sev++ { // faults that need a person first
 		for f, of := range x.ByFault {
 			n, kept := of[verdict.Bad]+of[verdict.Warn], moreRoom
 			if n == 0 || (of[verdict.Bad] > 0) != (sev == verdict.Bad) {
@@ -160,46 +144,36 @@ func stateCounts(sc *Scene, l *paint.Line, end int) {
 		}
 	}
 	say(sc.Theme.Severity(WorstSeverity(sc)), left, "more", 0)
-	stale := "stale"
-	switch x.StaleProblems {
-	case 0:
-	case 1:
-		stale += ", 1 of them a problem"
-	default:
-		stale += ", " + format.Count(x.StaleProblems) + " of them problems"
-	}
-	say(sc.Theme.Dim, x.Stale, stale, 0)
+	n := x.StaleProblems
+	bad := paint.When(n == 1, ", 1 of them a problem") + paint.When(n > 1, ", "+format.Count(n)+" of them problems")
+	say(sc.Theme.Dim, x.Stale, "stale"+bad, 0)
 	say(sc.Theme.Dim, x.Unread, "not observed yet", 0)
 	say(sc.Theme.Dim, x.Total, paint.Plural(x.Total, "primitive"), 0)
 }
 
-// moreRoom is how many cells are kept for the number of problems that have no room.
+// moreRoom is the number of cells that are kept for the number of the other problems.
 const moreRoom = len(" - 99 more")
 
-// shownRows says which rows are in the list and in which order, in at most room cells: the
-// filter's words are cut before anything is left out.
+// shownRows describes which rows are listed and in which order, in at most room cells. It cuts the
+// filter's words before it leaves anything out.
 func shownRows(sc *Scene, room int) []paint.Part {
 	var parts []paint.Part
 	dot := sc.Theme.Dim.Text(" " + sc.Theme.Dot + " ")
-	say := func(p ...paint.Part) { parts = append(append(parts, p...), dot) }
-	if sc.Rows.Problems && sc.Shown.Listed() {
-		say(sc.Theme.Warn.Text("only problems"))
-	}
-	if sc.Rows.Kind != sources.KindUnknown {
-		say(sc.Theme.Warn.Text("only " + sc.Rows.Kind.String() + paint.KindPlural(sc.Rows.Kind)))
-	}
-	if n := len(sc.Rows.Handles); n != sc.Rows.Total && sc.Shown.Listed() {
-		say(sc.Theme.Strong.Text(format.Count(n)), sc.Theme.Dim.Text(" of "+format.Count(sc.Rows.Total)))
-	}
-	if sc.Shown == Locks && (sc.Rows.Order != rows.ByProblems || sc.Rows.Reverse || sc.Rows.Held || len(parts) == 0) {
-		order := sc.Rows.OrderText()
-		if sc.Layout.Width >= splitWidth {
-			order = "sorted: " + order
+	say := func(on bool, p ...paint.Part) {
+		if on {
+			parts = append(append(parts, p...), dot)
 		}
-		say(sc.Theme.Dim.Text(order))
 	}
+	n, kind := len(sc.Rows.Handles), sc.Rows.Kind
+	order := paint.When(sc.Layout.Width >= splitWidth, "sorted: ") + sc.Rows.OrderText()
+	say(sc.Rows.Problems && sc.Shown.Listed(), sc.Theme.Warn.Text("only problems"))
+	say(kind != sources.KindUnknown, sc.Theme.Warn.Text("only "+kind.String()+paint.KindPlural(kind)))
+	listed, all := sc.Theme.Strong.Text(format.Count(n)), sc.Theme.Dim.Text(" of "+format.Count(sc.Rows.Total))
+	say(n != sc.Rows.Total && sc.Shown.Listed(), listed, all)
+	usual := sc.Rows.Order == rows.ByProblems && !sc.Rows.Reverse && !sc.Rows.Held
+	say(sc.Shown == Locks && (!usual || len(parts) == 0), sc.Theme.Dim.Text(order))
 	if sc.Shown == Timeline {
-		say(shownTime(sc, room-paint.PartsWidth(parts))...)
+		say(true, shownTime(sc, room-paint.PartsWidth(parts))...)
 	}
 	parts = parts[:max(len(parts)-1, 0)]
 	if left := room - paint.PartsWidth(parts) - len(" · filter "); !sc.Rows.Filter.Empty() && sc.Filter.Context == 0 {
@@ -212,43 +186,38 @@ func shownRows(sc *Scene, room int) []paint.Part {
 	return parts
 }
 
-// drawBadge says in the header whether anything can be changed, and for how long; where nothing
-// can, whether something of ours goes on all the same.
+// drawBadge shows in the header whether writing is possible, and for how long; if it is not, whether
+// we still hold or wait for something.
 func drawBadge(sc *Scene, l *paint.Line) {
-	s := sc.Status
+	s, st, text := sc.Status, sc.Theme.Notice, ""
 	holding, waiting, _ := Held(sc)
-	switch {
-	case sc.Replay != nil && holding == 0 && waiting == 0 && l.Width >= 40: // nothing is done in the past
-		l.Put(sc.Theme.Badge, " READ-ONLY ").Skip(1)
-	case sc.Replay == nil && sc.Acts && s.Always:
-		l.Put(sc.Theme.Notice, " WRITE ").Skip(1)
-	case sc.Replay == nil && sc.Acts && sc.Clock.Before(s.Armed):
-		l.Put(sc.Theme.Notice, " WRITE "+format.Left(s.Armed.Sub(sc.Clock))+" ").Skip(1)
+	switch acts := sc.Acts && sc.Replay == nil; {
+	case acts && s.Always:
+		text = " WRITE "
+	case acts && sc.Clock.Before(s.Armed):
+		text = " WRITE " + format.Left(s.Armed.Sub(sc.Clock)) + " "
 	case holding > 0: // they are renewed
-		l.Put(sc.Theme.Notice, " HOLDING "+format.Count(holding)+" ").Skip(1)
+		text = " HOLDING " + format.Count(holding) + " "
 	case waiting > 0:
-		l.Put(sc.Theme.Notice, " CALLING OFF "+format.Count(waiting)+" ").Skip(1)
+		text = " CALLING OFF " + format.Count(waiting) + " "
 	case l.Width >= 40:
-		l.Put(sc.Theme.Badge, " READ-ONLY ").Skip(1)
+		st, text = sc.Theme.Badge, " READ-ONLY "
+	default:
+		return
 	}
+	l.Put(st, text).Skip(1)
 }
 
-// drawHoldings writes into the header what we hold, as far as the badge does not say it and there is
-// room; end is where something else begins.
+// drawHoldings shows in the header what we hold, unless the badge shows it, as far as there is room
+// before column end.
 func drawHoldings(sc *Scene, l *paint.Line, end int) {
 	holding, waiting, until := Held(sc)
-	say := func(text string) {
-		if l.X+len(text)+2 <= end {
+	say := func(on bool, text string) {
+		if on && l.X+len(text)+2 <= end {
 			l.Put(sc.Theme.Accent, text).Skip(2)
 		}
 	}
-	if holding > 0 && sc.Status.CanWrite(sc.Clock) {
-		say("we hold " + format.Count(holding))
-	}
-	if !until.IsZero() {
-		say(format.Left(max(until.Sub(sc.Clock), 0)) + " left")
-	}
-	if waiting > 0 {
-		say("in " + paint.Count(waiting, "queue"))
-	}
+	say(holding > 0 && sc.Status.CanWrite(sc.Clock), "we hold "+format.Count(holding))
+	say(!until.IsZero(), format.Left(max(until.Sub(sc.Clock), 0))+" left")
+	say(waiting > 0, "in "+paint.Count(waiting, "queue"))
 }

@@ -12,17 +12,17 @@ import (
 	"coordtop/ui/paint"
 )
 
-// sign is what the header says of one source.
+// sign is the health of one source in the header.
 type sign struct {
 	name, text, short string
 	mark              string
 	st                paint.Style      // of the mark
-	loud              bool             // not well: the text has the mark's style
-	sev               verdict.Severity // of a loud one
+	loud              bool             // the source does not answer: the text has the mark's style
+	sev               verdict.Severity // if loud
 	live              bool
 }
 
-// sourceHealth sums up a source from its scopes.
+// sourceHealth returns the sign of a source.
 func sourceHealth(sc *Scene, s *sources.SourceStatus) sign {
 	h := sign{name: paint.Clean(s.Name)}
 	scope := worstScope(sc, s)
@@ -39,9 +39,7 @@ func sourceHealth(sc *Scene, s *sources.SourceStatus) sign {
 		if scope != nil {
 			alive = scope.Alive
 		}
-		if !alive.IsZero() {
-			h.text += " " + silenceText(sc, alive)
-		}
+		h.text += paint.When(!alive.IsZero(), " "+silenceText(sc, alive))
 		markSilent(sc, &h, alive)
 	default:
 		h.mark, h.st, h.live = sc.Theme.Up, sc.Theme.Good, true
@@ -55,8 +53,8 @@ func sourceHealth(sc *Scene, s *sources.SourceStatus) sign {
 	return h
 }
 
-// markSilent marks the sign of a source that does not answer, of which was last heard at alive;
-// zero: never.
+// markSilent sets the mark of a source that does not answer. alive is the time of its last answer; zero:
+// it never answered.
 func markSilent(sc *Scene, h *sign, alive time.Time) {
 	if alive.IsZero() {
 		alive = sc.Started
@@ -65,14 +63,14 @@ func markSilent(sc *Scene, h *sign, alive time.Time) {
 	h.mark, h.loud, h.st = sc.Theme.Down, true, sc.Theme.Severity(h.sev)
 }
 
-// silenceText is for how long nothing was heard, rounded up: what is shown stands for the second
-// that follows, so an age that is rounded down would fall short all the time.
+// silenceText returns the time since the last answer, rounded up: it is shown for the following second,
+// so that a time that is rounded down would always be too short.
 func silenceText(sc *Scene, alive time.Time) string {
 	return format.Age(sc.Now.Sub(alive) + time.Second - 1)
 }
 
-// briefMode says how fresh what is read of a scope is: how often it is read, or in a word
-// what tells of changes. The screen of sources has all that is known of it.
+// briefMode returns the interval at which a scope is read, or a word for how changes are announced. The
+// Sources screen has the full text.
 func briefMode(a *sources.About) string {
 	if a.Sampling > 0 {
 		return paint.ShortDuration(a.Sampling)
@@ -81,7 +79,7 @@ func briefMode(a *sources.About) string {
 	return mode
 }
 
-// worstScope returns the scope of a source that has been silent for longest; nil: it has none.
+// worstScope returns the scope of a source with the worst health; nil: the source has none.
 func worstScope(sc *Scene, s *sources.SourceStatus) *sources.Scope {
 	scopes := scopesOf(sc, s)
 	if len(scopes) == 0 {
@@ -92,8 +90,8 @@ func worstScope(sc *Scene, s *sources.SourceStatus) *sources.Scope {
 	})
 }
 
-// drawHealth writes the sources up to column end. When there is no room for all, those
-// that are well lose their text, then are only counted.
+// drawHealth writes the health of the sources up to column end. If there is no room, live sources lose
+// their texts; if that is not enough, they are only counted.
 func drawHealth(sc *Scene, l *paint.Line, end int) {
 	all := make([]sign, len(sc.State.Sources))
 	long, short := 0, 0
@@ -107,35 +105,34 @@ func drawHealth(sc *Scene, l *paint.Line, end int) {
 		}
 	}
 	l.Skip(1)
-	switch room := end - l.X; {
-	case long <= room:
-		for _, h := range all {
-			putHealth(sc, l, h, h.text)
-		}
-	case short <= room:
-		for _, h := range all {
-			putHealth(sc, l, h, h.short)
-		}
-	default:
+	room := end - l.X
+	if min(long, short) > room {
 		healthCounts(sc, l, all, end)
+		return
+	}
+	for _, h := range all {
+		if long > room {
+			h.text = h.short
+		}
+		putHealth(sc, l, h, h.text)
 	}
 }
 
 func putHealth(sc *Scene, l *paint.Line, h sign, text string) {
 	l.Put(h.st, h.mark).Skip(1)
-	if h.loud {
+	switch {
+	case h.loud:
 		l.Put(h.st, strings.TrimRight(h.name+" "+text, " "))
-	} else {
+	case text != "":
+		l.Put("", h.name).Skip(1).Put(sc.Theme.Dim, text)
+	default:
 		l.Put("", h.name)
-		if text != "" {
-			l.Skip(1).Put(sc.Theme.Dim, text)
-		}
 	}
 	l.Skip(2)
 }
 
-// healthCounts is for many sources, or a narrow screen: those that are not well by name
-// as far as there is room, the rest counted.
+// healthCounts is for many sources or a narrow screen: it names the sources that do not answer as far
+// as there is room, and counts the others.
 func healthCounts(sc *Scene, l *paint.Line, all []sign, end int) {
 	live, down, worst := 0, 0, sc.Theme.Warn
 	for _, h := range all {
@@ -165,12 +162,12 @@ func healthCounts(sc *Scene, l *paint.Line, all []sign, end int) {
 	}
 	say(down, sc.Theme.Down, worst, "down")
 	for len(tail) > 0 && l.X+paint.PartsWidth(tail) > end+2 {
-		tail = tail[2:] // what is well goes first
+		tail = tail[2:] // live sources are left out first
 	}
 	l.Parts(tail...)
 }
 
-// SilentSources counts the sources that do not answer; worst is how bad that is.
+// SilentSources counts the sources that do not answer, and returns the worst severity among them.
 func SilentSources(sc *Scene) (n int, worst verdict.Severity) {
 	worst = verdict.Well
 	for i := range sc.State.Sources {

@@ -13,14 +13,14 @@ import (
 	"coordtop/ui/paint"
 )
 
-// HelpLine is a line of the help. One of the key table can be run.
+// HelpLine is a line of the help. A line with a binding can be run.
 type HelpLine struct {
-	Title   string       // of a section: then there is no more
+	Title   string       // of a section; the other fields are empty then
 	Keys    paint.Part   // or a sign, or the name of a topic; "": the text takes the whole line
-	Text    string       // what it does or means
-	ID      string       // of the intent, where it is named first
+	Text    string       // the meaning
+	ID      string       // of the intent, in the first line that has it
 	Binding keys.Binding // its intent is "" for signs
-	Topic   string       // of the reference that it is a line of
+	Topic   string       // the topic that the line belongs to
 }
 
 // section is a part of the help.
@@ -29,7 +29,7 @@ type section struct {
 	context keys.Context
 }
 
-// sections are the parts of the key table, in the order of the help: those of the views first.
+// sections returns the parts of the key table in the order of the help: those of the views first.
 func sections() []section {
 	parts := []section{{"EVERYWHERE", keys.InScreens}}
 	for _, v := range viewTable() {
@@ -43,9 +43,9 @@ func sections() []section {
 		{"QUITTING WHILE WE HOLD SOMETHING", keys.InLeave}}...)
 }
 
-// HelpLines are the key table and what the signs mean, as far as all the words typed
-// are in them. The signs stand first, then what works on the screen that the help was opened
-// from, last the topics: what they say only if words are typed. An open topic stands alone.
+// HelpLines returns the lines of the help that contain all typed words: the signs, then the keys,
+// those of the screen from which the help was opened first, then the topics, whose texts are included
+// only if words are typed. An open topic is shown alone.
 func HelpLines(sc *Scene, text string) []HelpLine {
 	var lines []HelpLine
 	words := strings.Fields(strings.ToLower(text))
@@ -63,12 +63,8 @@ func HelpLines(sc *Scene, text string) []HelpLine {
 	if i := slices.IndexFunc(parts, func(s section) bool { return s.context == here }); i >= 0 {
 		parts = slices.Concat(parts[i:i+1], parts[:i], parts[i+1:])
 	}
-	var signs []HelpLine
-	for _, s := range helpSigns(sc) {
-		signs = append(signs, HelpLine{Keys: s[0], Text: s[1].Text})
-	}
-	add("SIGNS (type to search them, all keys and the topics)", signs)
-	seen := shown{}
+	add("SIGNS (type to search them, all keys and the topics)", helpSigns(sc))
+	seen := map[string]int{}
 	for _, s := range parts {
 		add(s.title, s.lines(sc.Keys, seen))
 	}
@@ -79,14 +75,14 @@ func HelpLines(sc *Scene, text string) []HelpLine {
 	add("TOPICS", list)
 	for _, t := range help.Topics() {
 		if len(words) > 0 {
-			t.Text, _, _ = strings.Cut(t.Text, "\n## All keys\n") // they stand above
+			t.Text, _, _ = strings.Cut(t.Text, "\n## All keys\n") // they are listed above
 			lines = append(lines, topicLines(sc, t, words)...)
 		}
 	}
 	return lines
 }
 
-// topicLines are the parts of a topic that hold all the words, below their headings.
+// topicLines returns the parts of a topic that contain all words, below their headings.
 func topicLines(sc *Scene, t help.Topic, words []string) []HelpLine {
 	var lines []HelpLine
 	plain := func(text string) string { return text }
@@ -102,7 +98,7 @@ func topicLines(sc *Scene, t help.Topic, words []string) []HelpLine {
 	return lines
 }
 
-// BoolInt is 1 for true.
+// BoolInt returns 1 for true, 0 for false.
 func BoolInt(b bool) int {
 	if b {
 		return 1
@@ -115,18 +111,13 @@ func (l *HelpLine) holds(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// shown is what the help has listed already: nothing is said twice.
-type shown map[string]bool
-
-// first reports whether a text was not listed before.
-func (s shown) first(text string) bool {
-	defer func() { s[text] = true }()
-	return !s[text]
-}
-
-// lines are the rows of a section, each intent once. A key that works on all screens stands
-// in the section for those alone.
-func (s section) lines(table []keys.Binding, seen shown) []HelpLine {
+// lines returns the lines of a section, each intent once, without lines that are in seen, and adds
+// them to it. A key that works on all screens is in the section of all screens only.
+func (s section) lines(table []keys.Binding, seen map[string]int) []HelpLine {
+	first := func(text string) bool {
+		seen[text]++
+		return seen[text] == 1
+	}
 	var lines []HelpLine
 	for _, b := range table {
 		if b.Context&s.context == 0 || (b.Context&keys.InScreens == keys.InScreens) != (s.context == keys.InScreens) {
@@ -138,16 +129,16 @@ func (s section) lines(table []keys.Binding, seen shown) []HelpLine {
 		}
 		lines = append(lines, HelpLine{Keys: paint.Part{Text: strings.Join(b.Keys, " ")}, Text: b.Help, Binding: b})
 	}
-	lines = slices.DeleteFunc(lines, func(l HelpLine) bool { return !seen.first(string(l.Binding.Intent) + ": " + l.Text + l.Keys.Text) })
+	lines = slices.DeleteFunc(lines, func(l HelpLine) bool { return !first(string(l.Binding.Intent) + ": " + l.Text + l.Keys.Text) })
 	for i := range lines {
-		if id := string(lines[i].Binding.Intent); seen.first(id) {
+		if id := string(lines[i].Binding.Intent); first(id) {
 			lines[i].ID = id
 		}
 	}
 	return lines
 }
 
-// Behind is the context of the keys of the screen that the help was opened from.
+// Behind returns the key context of the screen from which the help was opened.
 func Behind(sc *Scene) keys.Context {
 	if n := len(sc.Trail); n > 0 {
 		return sc.Trail[n-1].KeyContext()
@@ -155,7 +146,7 @@ func Behind(sc *Scene) keys.Context {
 	return keys.InLocks
 }
 
-// helpKeys is how many cells the keys take.
+// helpKeys is the number of cells for the keys.
 const helpKeys = 18
 
 // helpScreen draws the part of the help around its cursor.
@@ -163,9 +154,8 @@ func helpScreen(sc *Scene) Frame {
 	w, h := sc.Layout.Width, sc.Layout.Body()
 	th, all := &sc.Theme, HelpLines(sc, sc.Command.Text)
 	f := Frame{Scroll: sc.Scroll, HelpAt: max(0, min(sc.HelpAt, len(all)-1))}
-	h = max(h-1, 0) // the last line says what follows
-	f.Scroll = min(f.Scroll, f.HelpAt)
-	f.Scroll = max(0, f.Scroll, f.HelpAt-h+1)
+	h = max(h-1, 0) // the last line counts the lines below
+	f.Scroll = max(0, min(f.Scroll, f.HelpAt), f.HelpAt-h+1)
 	if f.HelpAt <= 1 {
 		f.Scroll = 0 // with the title of the section
 	}
@@ -188,7 +178,7 @@ func helpScreen(sc *Scene) Frame {
 	return f
 }
 
-// Cells is how many cells a line of the help takes without its intent.
+// Cells returns the width of a line of the help without its intent.
 func (l *HelpLine) Cells() int {
 	if l.Keys.Text == "" {
 		return 2 + format.Width(l.Text)
@@ -215,7 +205,7 @@ func drawHelpLine(th *paint.Theme, h HelpLine, w int, selected bool) string {
 	return l.Done()
 }
 
-// MoveHelp is where an intent moves the cursor of the help from at; titles are passed over.
+// MoveHelp returns the line to which an intent moves the cursor of the help from at; it skips titles.
 func MoveHelp(sc *Scene, text string, at int, i keys.Intent) int {
 	all, from := HelpLines(sc, text), at
 	at = min(Scroll(at, i, sc.Layout.Body()-1), max(len(all)-1, 0))
@@ -232,7 +222,7 @@ func MoveHelp(sc *Scene, text string, at int, i keys.Intent) int {
 	return at
 }
 
-// HelpLineAt is the line of the help under the cursor; an empty one where there is none.
+// HelpLineAt returns the line of the help under the cursor; an empty one if there is none.
 func HelpLineAt(sc *Scene, text string, at int) HelpLine {
 	if all := HelpLines(sc, text); at < len(all) {
 		return all[at]
@@ -240,40 +230,40 @@ func HelpLineAt(sc *Scene, text string, at int) HelpLine {
 	return HelpLine{}
 }
 
-// helpSigns explains what is drawn.
-func helpSigns(sc *Scene) [][2]paint.Part {
+// helpSigns explains the signs.
+func helpSigns(sc *Scene) []HelpLine {
 	th, limits := &sc.Theme, &sc.State.Thresholds
 	bars := strings.Repeat
-	return [][2]paint.Part{
-		{th.Bad.Text(th.Marks[verdict.Bad]), paint.Plain("needs a person: a leader was lost, or there is none for " + format.Precise(limits.NoLeader) + "; two owners; a wait of " + format.Precise(limits.WaitPerson))},
-		{th.Warn.Text(th.Marks[verdict.Warn]), paint.Plain("worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait))},
-		{th.Dim.Text(th.Marks[verdict.Well]), paint.Plain("owned: normal life")},
-		{th.Dim.Text(th.Marks[verdict.Free]), paint.Plain("free, or between two owners: normal life")},
-		{th.Dim.Text(th.Marks[verdict.Blind]), paint.Plain("not known: its source is silent, or nothing was read yet")},
-		{th.Accent.Text(th.Pending), paint.Plain("an action of ours is under way")},
-		{paint.Plain("?"), paint.Plain("not told by this backend, or not yet; never a zero")},
-		{paint.Plain(th.AtLeast + "3h"), paint.Plain("at least: it was so already when we first looked, or at the later of two looks")},
-		{paint.Plain(th.AtMost + "3h"), paint.Plain("at most: it cannot have begun earlier")},
-		{paint.Plain(th.About + "12:40:26"), paint.Plain("it happened between two looks: not told, but seen in the stretch given as \"within\"")},
-		{paint.Plain(th.About + "released"), paint.Plain("inferred from what was seen, not told by the server")},
-		{paint.Plain(th.About + "3h"), paint.Plain("about: it began or ended between two looks that were a second or more apart")},
-		{paint.Plain("3 problems, 1 source down"), paint.Plain(sc.Keys.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last")},
-		{paint.Plain("worst first, held"), paint.Plain("rows keep their places while the cursor moves, and for " + format.Precise(HoldTime) + " after")},
-		{paint.Plain("(3h)"), paint.Plain("by the owner's own word and clock")},
-		{th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), paint.Plain("owner A; the letter and its colour are the same in list, pane and events")},
-		{th.OwnerLetter(0).Text(th.RunLeft + " " + th.RunRight), paint.Plain("on the Timeline: an owner's time ends, or begins, in the middle of a column")},
-		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for longer than " + format.Precise(limits.Gap) + " and than " + strconv.Itoa(int(math.Round(100*limits.GapPart))) + "% of the column")},
-		{th.Alarm.Text(th.Two), paint.Plain("several own what only one may own")},
-		{th.Dim.Text(th.Break), paint.Plain("nobody led for a moment: a hand-over")},
-		{th.Dim.Text(bars(th.Dark, 4)), paint.Plain("not observed, or not recorded")},
-		{th.Dim.Text(th.Unknown + bars(th.Unread, 3)), paint.Plain("on the Timeline: the recording of it is being read, or could not be read")},
-		{th.Dim.Text(bars(th.Idle, 4)), paint.Plain("free")},
-		{th.Dim.Text(bars(th.Dot, 4)), paint.Plain("absent: it does not exist")},
-		{th.Dim.Text(th.Levels[1] + th.Levels[4] + th.Levels[6]), paint.Plain("a semaphore: the most permits that were taken in a column")},
-		{th.Warn.Text(bars(th.Full, 3)), paint.Plain("no permit was left")},
-		{th.Good.Text(th.Eighths[6] + th.Eighths[5] + th.Eighths[4] + th.Eighths[6]), paint.Plain("a lease: the lowest that was left in a column; every renewal lifts it")},
-		{th.Notice.Text(th.Acted), paint.Plain("an action of ours; " + sc.Keys.KeyOf(keys.Audit) + " lists those of all")},
-		{th.Accent.Text("M"), paint.Plain("on the Timeline: a note; " + th.Down + " a source that was down, R a server that was restarted, C the clock was set, S coordtop was started")},
-		{th.Strong.Text(th.Many), paint.Plain("more changes than fit in a column")},
+	return []HelpLine{
+		{Keys: th.Bad.Text(th.Marks[verdict.Bad]), Text: "needs a person: a leader was lost, or there is none for " + format.Precise(limits.NoLeader) + "; two owners; a wait of " + format.Precise(limits.WaitPerson)},
+		{Keys: th.Warn.Text(th.Marks[verdict.Warn]), Text: "worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait)},
+		{Keys: th.Dim.Text(th.Marks[verdict.Well]), Text: "owned: normal life"},
+		{Keys: th.Dim.Text(th.Marks[verdict.Free]), Text: "free, or between two owners: normal life"},
+		{Keys: th.Dim.Text(th.Marks[verdict.Blind]), Text: "not known: its source is silent, or nothing was read yet"},
+		{Keys: th.Accent.Text(th.Pending), Text: "an action of ours is under way"},
+		{Keys: paint.Plain("?"), Text: "not told by this backend, or not yet; never a zero"},
+		{Keys: paint.Plain(th.AtLeast + "3h"), Text: "at least: it was so already when we first looked, or at the later of two looks"},
+		{Keys: paint.Plain(th.AtMost + "3h"), Text: "at most: it cannot have begun earlier"},
+		{Keys: paint.Plain(th.About + "12:40:26"), Text: "it happened between two looks: not told, but seen in the stretch given as \"within\""},
+		{Keys: paint.Plain(th.About + "released"), Text: "inferred from what was seen, not told by the server"},
+		{Keys: paint.Plain(th.About + "3h"), Text: "about: it began or ended between two looks that were a second or more apart"},
+		{Keys: paint.Plain("3 problems, 1 source down"), Text: sc.Keys.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last"},
+		{Keys: paint.Plain("worst first, held"), Text: "rows keep their places while the cursor moves, and for " + format.Precise(HoldTime) + " after"},
+		{Keys: paint.Plain("(3h)"), Text: "by the owner's own word and clock"},
+		{Keys: th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), Text: "owner A; the letter and its colour are the same in list, pane and events"},
+		{Keys: th.OwnerLetter(0).Text(th.RunLeft + " " + th.RunRight), Text: "on the Timeline: an owner's time ends, or begins, in the middle of a column"},
+		{Keys: th.Alarm.Text(th.Crisis), Text: "nobody led for longer than " + format.Precise(limits.Gap) + " and than " + strconv.Itoa(int(math.Round(100*limits.GapPart))) + "% of the column"},
+		{Keys: th.Alarm.Text(th.Two), Text: "several own what only one may own"},
+		{Keys: th.Dim.Text(th.Break), Text: "nobody led for a moment: a hand-over"},
+		{Keys: th.Dim.Text(bars(th.Dark, 4)), Text: "not observed, or not recorded"},
+		{Keys: th.Dim.Text(th.Unknown + bars(th.Unread, 3)), Text: "on the Timeline: the recording of it is being read, or could not be read"},
+		{Keys: th.Dim.Text(bars(th.Idle, 4)), Text: "free"},
+		{Keys: th.Dim.Text(bars(th.Dot, 4)), Text: "absent: it does not exist"},
+		{Keys: th.Dim.Text(th.Levels[1] + th.Levels[4] + th.Levels[6]), Text: "a semaphore: the most permits that were taken in a column"},
+		{Keys: th.Warn.Text(bars(th.Full, 3)), Text: "no permit was left"},
+		{Keys: th.Good.Text(th.Eighths[6] + th.Eighths[5] + th.Eighths[4] + th.Eighths[6]), Text: "a lease: the lowest that was left in a column; every renewal lifts it"},
+		{Keys: th.Notice.Text(th.Acted), Text: "an action of ours; " + sc.Keys.KeyOf(keys.Audit) + " lists those of all"},
+		{Keys: th.Accent.Text("M"), Text: "on the Timeline: a note; " + th.Down + " a source that was down, R a server that was restarted, C the clock was set, S coordtop was started"},
+		{Keys: th.Strong.Text(th.Many), Text: "more changes than fit in a column"},
 	}
 }

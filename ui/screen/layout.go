@@ -12,19 +12,19 @@ type Layout struct {
 	List    int // rows, without the heading
 	lower   int // lines of the panes below
 
-	Split   int // cells of the left pane; 0: panes are not side by side
-	Stacked int // lines of the upper one of two panes that stand one on the other; 0: they do not
+	Split   int // cells of the left one of two panes side by side; 0: they are not
+	Stacked int // lines of the upper one of two panes, one above the other; 0: they are not
 }
 
 const (
-	fullWidth, fullHeight = 80, 24 // below this the list stands alone
-	splitWidth            = 150    // from here two panes stand side by side
-	stackHeight           = 36     // from here two panes stand one on the other
+	fullWidth, fullHeight = 80, 24 // a smaller screen has only the list
+	splitWidth            = 150    // from this width on two panes are side by side
+	stackHeight           = 36     // from this height on two panes are one above the other
 )
 
-// measure cuts a screen of w x h cells. rows is how many rows there are in all,
-// whatever is filtered, so that typing a filter moves nothing; trouble is how many
-// lines of it there are to say. Below banner lines all is as on a screen of so many less.
+// measure returns the layout of a screen of w x h cells. rows is the number of rows without the
+// filter, so that typing a filter moves nothing; trouble is the number of troubles of sources. Below
+// the banner the layout is that of a screen without its lines.
 func measure(w, h, rows, trouble, banner int) Layout {
 	l := Layout{Width: max(w, 0), Height: max(h, 0)}
 	if w < fullWidth || h < fullHeight {
@@ -52,10 +52,10 @@ func measure(w, h, rows, trouble, banner int) Layout {
 	return l
 }
 
-// Body is how many lines stand between the header and the footer.
+// Body returns the number of lines between header and footer.
 func (l Layout) Body() int { return max(l.Height-l.Header-1, 0) }
 
-// RowsAt is the line of the screen in which the first row stands.
+// RowsAt returns the line of the first row.
 func (l Layout) RowsAt() int {
 	if l.rules > 0 {
 		return l.Header + l.Trouble + 2

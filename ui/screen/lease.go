@@ -11,7 +11,7 @@ import (
 	"coordtop/ui/rows"
 )
 
-// lease draws how much is left of the lease, or what there is instead of one.
+// lease draws the time left of the lease, or permits, or why there is none.
 func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 	sc, row, v := p.Scene, r.Row, r.v
 	switch {
@@ -20,11 +20,7 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 	case v.Status == sources.StatusStale:
 		l.Cell(sc.Theme.Dim, "old", w)
 	case row.Limited():
-		st := sc.Theme.Good
-		if v.Faults.Has(verdict.Full) {
-			st = sc.Theme.Warn
-		}
-		l.Bar(st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
+		l.Bar(barStyle(sc, v.Faults.Has(verdict.Full)), float64(row.Taken)/float64(row.Limit), permitsText(row), w)
 	case row.Kind == sources.KindSemaphore && v.Severity != verdict.Blind:
 		l.Cell("", permitsText(row), w)
 	case len(row.Owners) == 0 && v.Severity == verdict.Blind:
@@ -38,7 +34,7 @@ func (p *locksPane) lease(l *paint.Line, r *locksRow, w int) {
 	}
 }
 
-// permitsText is how many permits are taken of how many, if there is a limit.
+// permitsText returns the taken permits, and the limit if there is one.
 func permitsText(row *sources.Row) string {
 	taken := strconv.FormatInt(sources.Permits(row.Taken), 10)
 	switch {
@@ -50,8 +46,8 @@ func permitsText(row *sources.Row) string {
 	return taken + " taken"
 }
 
-// drawOwnerLease draws what is left of an owner's lease, or what it has instead of one: an owner by session
-// that has left a transaction open is told by its backend, and is how locks are forgotten.
+// drawOwnerLease draws the time left of an owner's lease, or what it has instead of a lease. A session
+// that is idle in a transaction is a warning, because locks are often forgotten this way.
 func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdict, w int) {
 	switch {
 	case o.BySession() && o.Idle == sources.IdleInTransaction && w < len("idle in tx"):
@@ -63,11 +59,11 @@ func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v verdict.Verdic
 		l.Cell(text.Style, text.Text, w)
 	default:
 		left := rows.LeaseLeft(o, sc.Now)
-		l.Bar(leaseStyle(sc, v.Faults.Has(verdict.Late)), float64(left)/float64(o.Lease), format.Left(left), w)
+		l.Bar(barStyle(sc, v.Faults.Has(verdict.Late)), float64(left)/float64(o.Lease), format.Left(left), w)
 	}
 }
 
-// LeaseText is what is left of an owner's lease, or what it has instead of one.
+// LeaseText returns the time left of an owner's lease, or what it has instead of a lease.
 func LeaseText(sc *Scene, o *sources.Owner, v verdict.Verdict) paint.Part {
 	switch {
 	case v.Status == sources.StatusStale:
@@ -86,53 +82,42 @@ func LeaseText(sc *Scene, o *sources.Owner, v verdict.Verdict) paint.Part {
 	return paint.Plain(format.Left(rows.LeaseLeft(o, sc.Now)))
 }
 
-// leaseNote says how well the lease is renewed; "" where nothing is known.
-func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
+// leaseNote describes the renewals of the lease in a line; none if nothing is known.
+func leaseNote(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string {
 	o, l := &row.Owners[0], sc.Theme.Line(w).Skip(4)
-	say := func(st paint.Style, text string) {
-		if l.X > 4 {
-			l.Put(sc.Theme.Dim, ", ")
-		}
-		l.Put(st, text)
-	}
 	if thinned(sc) && o.Lease > 0 && !o.NoExpiry {
-		say(sc.Theme.Dim, noRenewals)
-		return l.Done()
+		return []string{l.Put(sc.Theme.Dim, noRenewals).Done()}
 	}
-	asOf := asOf(sc, row, v)
-	if !o.Renewed.At.IsZero() {
-		ago := " ago"
-		if v.Status == sources.StatusStale {
-			ago = " before that"
-		}
-		say(sc.Theme.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+ago)
-	}
-	if every := o.RenewEvery(); every > 0 {
-		say(sc.Theme.Dim, "usually every "+format.Precise(every))
-	}
-	if v.Faults.Has(verdict.Late) {
-		if n := o.Missed(sc.Now, sc.State.Thresholds); n > 0 {
-			say(sc.Theme.Warn, paint.Count(n, "renewal")+" missed")
+	say := func(on bool, st paint.Style, text string) {
+		if on {
+			l.Put(sc.Theme.Dim, paint.When(l.X > 4, ", ")).Put(st, text)
 		}
 	}
-	if low := row.LowestLeaseAt(asOf); low > 0 {
-		say(sc.Theme.Dim, "never below "+format.Precise(low))
+	asOf, ago := asOf(sc, row, v), " ago"
+	if v.Status == sources.StatusStale {
+		ago = " before that"
 	}
+	every, missed, low := o.RenewEvery(), o.Missed(sc.Now, sc.State.Thresholds), row.LowestLeaseAt(asOf)
+	say(!o.Renewed.At.IsZero(), sc.Theme.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+ago)
+	say(every > 0, sc.Theme.Dim, "usually every "+format.Precise(every))
+	say(missed > 0 && v.Faults.Has(verdict.Late), sc.Theme.Warn, paint.Count(missed, "renewal")+" missed")
+	say(low > 0, sc.Theme.Dim, "never below "+format.Precise(low))
 	if l.X == 4 {
-		return ""
+		return nil
 	}
-	return l.Done()
+	return []string{l.Done()}
 }
 
-// leaseStyle is how a lease is drawn: a renewal that is late is worth a look.
-func leaseStyle(sc *Scene, late bool) paint.Style {
-	if late {
+// barStyle returns the style of a bar or tooth: a lease that is renewed late and a full semaphore are
+// warnings.
+func barStyle(sc *Scene, warn bool) paint.Style {
+	if warn {
 		return sc.Theme.Warn
 	}
 	return sc.Theme.Good
 }
 
-// sinceText is for how long the row has been as it is.
+// sinceText returns the age of the row's present state.
 func sinceText(sc *Scene, row *sources.Row, v verdict.Verdict) string {
 	now := asOf(sc, row, v)
 	switch {
@@ -146,8 +131,8 @@ func sinceText(sc *Scene, row *sources.Row, v verdict.Verdict) string {
 	return "?"
 }
 
-// asOf is the instant to which the ages of a row are counted: where it is stale, they
-// end when it was last known to be so.
+// asOf returns the instant to which the ages of a row are counted: if the row is stale, the time at
+// which its state was last known.
 func asOf(sc *Scene, row *sources.Row, v verdict.Verdict) time.Time {
 	if v.Status != sources.StatusStale {
 		return sc.Now

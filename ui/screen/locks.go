@@ -14,19 +14,19 @@ import (
 type locksPane struct {
 	*Scene
 	win   timeline.Window
-	r     locksRow        // that is being drawn
-	cells []timeline.Cell // of the strip that was drawn last
+	r     locksRow        // the row that is being drawn
+	cells []timeline.Cell // for reuse
 }
 
 // locksRow is a row while it is drawn.
 type locksRow struct {
 	*sources.Row
 	v      verdict.Verdict
-	plain  paint.Style // of what has no style of its own
-	acting bool        // we are doing something to it
+	plain  paint.Style // of texts without a style of their own
+	acting bool        // an action of ours on it is under way
 }
 
-// drawLocks draws the heading and the visible rows of the table, or why there are none.
+// drawLocks draws the heading and the visible rows, or why there are none.
 func drawLocks(sc *Scene, w, h int) []string {
 	p := &locksPane{Scene: sc, win: StripWindow(sc)}
 	lines := append(make([]string, 0, h+1), p.heading(w))
@@ -64,12 +64,10 @@ func (p *locksPane) heading(w int) string {
 // row draws one row of the list.
 func (p *locksPane) row(w int, r *locksRow, selected bool) string {
 	l := p.Theme.Line(w)
-	if r.v.Severity == verdict.Blind {
-		r.plain = p.Theme.Dim
-	}
+	r.plain = paint.When(r.v.Severity == verdict.Blind, p.Theme.Dim)
 	mark, st := p.Theme.Marks[r.v.Severity], p.Theme.Severity(r.v.Severity)
 	if l.Cursor(selected); selected && r.v.Severity.Problem() {
-		l.Over += st // reverse video would hide which trouble it is
+		l.Over += st // reverse video alone would hide the severity
 	}
 	l.Put(st, mark)
 	if selected {
@@ -95,7 +93,7 @@ func (p *locksPane) row(w int, r *locksRow, selected bool) string {
 	return l.Done()
 }
 
-// changes draws how often the owner has changed.
+// changes draws the number of changes of owner.
 func (p *locksPane) changes(l *paint.Line, r *locksRow, w int) {
 	st := p.Theme.Dim
 	if r.v.Faults.Has(verdict.Flapping) && r.v.Severity != verdict.Blind {
@@ -108,13 +106,13 @@ func (p *locksPane) changes(l *paint.Line, r *locksRow, w int) {
 	l.Right(st, text, w)
 }
 
-// strip draws who owned the row.
+// strip draws the strip of the owners of a row.
 func (p *locksPane) strip(l *paint.Line, r *locksRow, _ int) {
 	p.cells = cellsOf(p.Scene, r.Row, withPast(p.Scene, r.Row, laneOf(p.Scene, r.Row)), p.win, p.cells)
 	l.Strip(p.cells)
 }
 
-// owner draws who owns the row, or the word for nobody.
+// owner draws the owner of a row, or the state without one.
 func (p *locksPane) owner(l *paint.Line, r *locksRow, w int) {
 	row := r.Row
 	word := func(st paint.Style, text string) { l.Skip(2).Cell(st, text, w-2) }
@@ -138,8 +136,7 @@ func (p *locksPane) owner(l *paint.Line, r *locksRow, w int) {
 	}
 }
 
-// oneOwner draws the owner of the running term, as the strip does, and how many there are
-// besides.
+// oneOwner draws the owner of the running term, as the strip does, and the number of other owners.
 func (p *locksPane) oneOwner(l *paint.Line, r *locksRow, w int) {
 	row := r.Row
 	o := &row.Owners[0]
@@ -164,8 +161,8 @@ func (p *locksPane) oneOwner(l *paint.Line, r *locksRow, w int) {
 	l.Put(r.plain, p.Theme.FitWords(ownerLabel(p.Scene, row.Ref, o, room), room)).Put(p.Theme.Dim, others).To(end)
 }
 
-// name draws what a row is called in w cells. Where the name is only a number, what people
-// call it stands first; elsewhere the other name stands behind if there is room.
+// name draws the name of a row and its alias. If the name is only a number, the alias comes first;
+// else it comes second if there is room.
 func (p *locksPane) name(l *paint.Line, r *locksRow, w int) {
 	name, alias := NameOf(p.Scene, r.Ref), AliasOf(p.Scene, r.Row)
 	room := w - format.Width(name) - 2
@@ -180,34 +177,26 @@ func (p *locksPane) name(l *paint.Line, r *locksRow, w int) {
 	}
 }
 
-// AliasOf is the other name of a row, or the library that keeps the lock; what is only likely has
-// a sign before it.
+// AliasOf returns the alias of a row, or the library that keeps the lock, with a sign before an inferred
+// one; "": it has none.
 func AliasOf(sc *Scene, row *sources.Row) string {
-	if library, how := row.Format(); row.Alias == "" && library != "" {
-		if how == sources.Inferred {
-			return sc.Theme.About + paint.Clean(library)
-		}
-		return paint.Clean(library)
+	alias, how := row.Alias, row.AliasHow
+	if alias == "" {
+		alias, how = row.Format()
 	}
-	if row.Alias != "" && row.AliasHow == sources.Inferred {
-		return sc.Theme.About + paint.Clean(row.Alias)
-	}
-	return paint.Clean(row.Alias)
+	return paint.When(alias != "" && how == sources.Inferred, sc.Theme.About) + paint.Clean(alias)
 }
 
-// kindOf is the kind of a row, with a sign before it where only the name or the value suggests that
-// it is a lock.
+// kindOf returns the kind of a row, with a sign before it if only the name or the value suggests that it
+// is a lock.
 func kindOf(sc *Scene, row *sources.Row) string {
-	if row.Guessed() {
-		return sc.Theme.About + row.Kind.String()
-	}
-	return row.Kind.String()
+	return paint.When(row.Guessed(), sc.Theme.About) + row.Kind.String()
 }
 
-// minAlias is how many cells an alias takes at least beside a number.
+// minAlias is the least number of cells for an alias beside a number.
 const minAlias = 6
 
-// wait draws how many wait.
+// wait draws the number of waiters.
 func (p *locksPane) wait(l *paint.Line, r *locksRow, w int) {
 	text, st := strconv.Itoa(r.Queue.Len), paint.Style("")
 	switch {

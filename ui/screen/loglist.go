@@ -5,20 +5,20 @@ import (
 	"coordtop/ui/paint"
 )
 
-// logList is a list of what happened, with the entry under the cursor in full below.
+// logList is a list of entries, with all facts about the entry under the cursor below.
 type logList struct {
 	title, text string // of the heading
 	warn        string
 	under       []string // lines below the heading
-	pos, count  int
-	empty       string // stands where there is no line
-	lines       int
-	height      int // of the list
+	pos, count  int      // of the cursor; of all entries
+	empty       string   // shown if there is no line
+	lines       int      // visible entries
+	height      int      // of the list
 	readout     []string
 }
 
-// listedRows is how many entries are listed in h lines above a readout of so many; it is left out
-// where the list would be shorter than that.
+// listedRows returns the number of entries in h lines above a readout of so many lines. The readout is
+// left out if the list would be shorter than the readout.
 func listedRows(h, readout int) int {
 	if h < 2*readout+3 {
 		return h - 2
@@ -26,7 +26,7 @@ func listedRows(h, readout int) int {
 	return h - 2 - readout
 }
 
-// draw draws the list; line draws entry i.
+// draw draws the list; line draws visible entry i.
 func (g *logList) draw(sc *Scene, line func(i int, l *paint.Line)) Frame {
 	w, h := sc.Layout.Width, sc.Layout.Body()
 	lines := append([]string{sc.Theme.Line(w).Rule().Done(), g.heading(sc, w)}, g.under...)
@@ -56,9 +56,7 @@ func (g *logList) heading(sc *Scene, w int) string {
 	return l.Done()
 }
 
-// readoutLine is a line of a readout, with its name.
+// readoutLine draws a line of a readout, with its name.
 func readoutLine(sc *Scene, w int, name string, parts ...paint.Part) string {
-	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, name, 8)
-	l.Parts(parts...)
-	return l.Done()
+	return sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, name, 8).Parts(parts...).Done()
 }

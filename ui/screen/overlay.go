@@ -13,24 +13,24 @@ import (
 // Picture is a drawn dialog: lines of equal width.
 type Picture struct {
 	Lines  []string
-	Danger bool   // the frame says so
-	Note   string // below the frame, where nothing else is
-	X, Y   int    // of the cursor in lines
+	Danger bool   // the frame is drawn as a warning
+	Note   string // below the frame, if nothing else is there
+	X, Y   int    // of the cursor in Lines
 	Cursor bool   // there is one
-	Cut    bool   // what a decision needs is not all in Lines
+	Cut    bool   // Lines do not have everything that the decision needs
 }
 
 // Add adds a line.
 func (p *Picture) Add(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
 
 const (
-	dialogWidth = 90 // cells that a dialog takes at most, with its frame
+	dialogWidth = 90 // the greatest width of a dialog with its frame
 	roomWidth   = 100
-	roomHeight  = 30 // from here on the board is seen behind every dialog
+	roomHeight  = 30 // from this size on the board is visible behind every dialog
 )
 
-// Overlay puts a dialog, which draw draws within so many cells, over the lines of a screen, and
-// returns where the cursor goes. alone: where there is little room nothing else is seen.
+// Overlay draws a dialog over the lines of a screen, and returns them with the place of the cursor.
+// draw draws the dialog within w x h cells. alone: on a small screen nothing else is visible.
 func Overlay(sc *Scene, screen []string, alone bool, draw func(w, h int) Picture) ([]string, *tea.Cursor) {
 	l := sc.Layout
 	if l.Small {
@@ -66,11 +66,11 @@ func Overlay(sc *Scene, screen []string, alone bool, draw func(w, h int) Picture
 	return screen, tea.NewCursor(x+2+p.X, y+1+p.Y)
 }
 
-// fill gives the whole of a small screen, but for its last line, to the dialog.
+// fill draws the dialog on the whole of a small screen except its last line.
 func fill(sc *Scene, screen []string, draw func(w, h int) Picture) (lines []string, cursor *tea.Cursor) {
 	w, h := sc.Layout.Width, max(sc.Layout.Height-1, 0)
 	p := draw(w, h)
-	if p.Cut { // it takes the keys for itself
+	if p.Cut { // the footer's keys do not work
 		h = len(screen)
 	}
 	if p.Cursor && p.Y < h {
@@ -82,7 +82,7 @@ func fill(sc *Scene, screen []string, draw func(w, h int) Picture) (lines []stri
 	return append(sc.Theme.Box(p.Lines, w, h), screen[h:]...), cursor
 }
 
-// frameOf draws the frame around a picture: w cells in all.
+// frameOf draws a picture with its frame, w cells wide.
 func frameOf(sc *Scene, p Picture, w int) []string {
 	st := sc.Theme.Dim
 	if p.Danger {
@@ -97,8 +97,8 @@ func frameOf(sc *Scene, p Picture, w int) []string {
 	return append(out, sc.Theme.Line(w).Put(st, sc.Theme.Corners[2]+bar+sc.Theme.Corners[3]).Done())
 }
 
-// over puts top, of w cells, over a line of all cells from column x on. A wide character
-// that is covered in part becomes a blank.
+// over draws top, which has w cells, over a line of all cells from column x on. A wide character
+// that is partly covered becomes a blank.
 func over(line, top string, x, w, all int) string {
 	left, right := ansi.Cut(line, 0, x), ansi.Cut(line, x+w, all)
 	if ansi.StringWidth(right) > all-x-w {

@@ -12,33 +12,25 @@ import (
 	"coordtop/ui/paint"
 )
 
-// RunText is an action in a line: what it does to which row, and how far it is.
+// RunText describes an action in a line: its verb, its row and its phase.
 func RunText(sc *Scene, r *action.Run) string {
 	text := r.Request.Verb.String() + " " + NameOf(sc, r.Request.Target.Ref) + ": "
-	if r.Phase == action.Seen && r.Text != "" { // it says what was seen
+	if r.Phase == action.Seen && r.Text != "" { // the text includes the phase
 		return text + paint.Clean(r.Text)
 	}
-	text += phaseText(r)
-	if r.Text != "" {
-		text += ", " + paint.Clean(r.Text)
-	}
-	return text
+	return text + phaseText(r) + paint.When(r.Text != "", ", "+paint.Clean(r.Text))
 }
 
-// phaseText is how far an action is, with our place in the queue.
+// phaseText returns the phase of an action, with our place in the queue.
 func phaseText(r *action.Run) string {
 	text := r.Phase.String()
 	if r.Phase != action.Waiting || r.Place == 0 {
 		return text
 	}
-	text += ", place " + strconv.Itoa(r.Place)
-	if r.AtMost {
-		text += " or before"
-	}
-	return text
+	return text + ", place " + strconv.Itoa(r.Place) + paint.When(r.AtMost, " or before")
 }
 
-// RunUnder returns our newest action on a row that is not over; nil: there is none.
+// RunUnder returns our newest action on a row that is not over yet; nil: there is none.
 func RunUnder(sc *Scene, ref sources.Ref) *action.Run {
 	for i := len(sc.Status.Runs) - 1; i >= 0; i-- {
 		if r := &sc.Status.Runs[i]; r.Request.Target.Ref == ref && !r.Phase.Over() {
@@ -48,7 +40,7 @@ func RunUnder(sc *Scene, ref sources.Ref) *action.Run {
 	return nil
 }
 
-// pendingText is what stands beside a row's state while we act on it.
+// pendingText returns the text behind a row's state while an action of ours is under way.
 func pendingText(sc *Scene, ref sources.Ref) string {
 	r := RunUnder(sc, ref)
 	if r == nil {
@@ -62,11 +54,11 @@ func IsOurs(sc *Scene, ref sources.Ref, o *sources.Owner) bool {
 	return slices.ContainsFunc(sc.Status.Holdings, func(h action.Holding) bool { return h.Ref == ref && h.Owns(o) })
 }
 
-// Us stands behind the name of an owner that is this program.
+// Us is the text behind the name of an owner that is this program.
 const Us = " (us)"
 
-// ownerLabel is an owner for people in at most w cells (0: any number), with a word if
-// it is us.
+// ownerLabel returns the label of an owner in at most w cells (0: any number), with Us behind it if it
+// is this program.
 func ownerLabel(sc *Scene, ref sources.Ref, o *sources.Owner, w int) string {
 	label := paint.CleanLabel(o.Label)
 	if !IsOurs(sc, ref, o) {
@@ -78,7 +70,7 @@ func ownerLabel(sc *Scene, ref sources.Ref, o *sources.Owner, w int) string {
 	return label + Us
 }
 
-// Held counts what we hold and wait for, and finds the trust that ends first; zero: none
+// Held counts the leases that we hold and wait for, and returns the earliest end of trust; zero: none
 // ends by itself.
 func Held(sc *Scene) (holding, waiting int, until time.Time) {
 	for i := range sc.Status.Holdings {
@@ -95,18 +87,18 @@ func Held(sc *Scene) (holding, waiting int, until time.Time) {
 	return holding, waiting, until
 }
 
-// actionLines lists what we have done to a row lately, newest first.
+// actionLines lists our last actions on a row, newest first.
 func actionLines(sc *Scene, row *sources.Row, w int) []string {
 	return RunLines(sc, w, 2, "OUR ACTIONS", &row.Ref)
 }
 
 const (
-	runsShown = 4  // actions that a list of them shows
-	runName   = 24 // cells that the name of a row takes there
+	runsShown = 4  // the greatest number of listed actions
+	runName   = 24 // the width of the names of rows
 )
 
-// RunLines lists our last actions, newest first, under a title: those on one row, or on all where
-// of is nil. The result of one has as many lines as it needs.
+// RunLines lists our last actions, newest first, under a title: those on one row, or on all rows if of
+// is nil. Long results are wrapped.
 func RunLines(sc *Scene, w, indent int, title string, of *sources.Ref) []string {
 	var lines []string
 	shown := 0

@@ -12,19 +12,19 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// maxOwnerLanes is how many owners of a semaphore have lanes of their own.
+// maxOwnerLanes bounds the owners of a semaphore that have lanes of their own.
 const maxOwnerLanes = 16
 
-// ownerLane is when one program owned permits.
+// ownerLane is the time in which one program owned permits.
 type ownerLane struct {
 	hue   uint8
 	label string
-	terms []sources.Term // which do not overlap
+	terms []sources.Term // without overlaps
 	owned time.Duration  // in the window
 }
 
-// ownerLanes draws when each owner of a semaphore owned permits of it, in at most h lines: those
-// that owned them longest in the window.
+// ownerLanes draws when each owner of a semaphore owned permits, in at most h lines: the owners that
+// owned permits longest in the window.
 func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []string {
 	lanes := lanesOfOwners(sc, row, win)
 	if len(lanes) == 0 || h < 1 {
@@ -37,9 +37,7 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	lane.Since, lane.Dark, lane.Unread = since, whole.Dark, whole.Unread
 	for i := range lanes {
 		if left := len(lanes) - i; i == h-1 && left > 1 {
-			l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.Count(left, "more owner"))
-			lines = append(lines, l.Done())
-			break
+			return append(lines, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.Count(left, "more owner")).Done())
 		}
 		o := &lanes[i]
 		l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.OwnerLetter(o.hue), paint.Letter(o.hue)).Skip(1)
@@ -52,7 +50,7 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	return lines
 }
 
-// ownersOverTime is when each owner of a semaphore owned permits of it, up to now.
+// ownersOverTime draws when each owner of a semaphore owned permits, up to now.
 func ownersOverTime(sc *Scene, row *sources.Row, w int) []string {
 	if !row.Leveled() {
 		return nil
@@ -68,8 +66,8 @@ func ownersOverTime(sc *Scene, row *sources.Row, w int) []string {
 	return append([]string{axis.Done()}, lanes...)
 }
 
-// lanesOfOwners are the owners of a semaphore in the window, the one that owned longest first.
-// What one program owned at the same time counts once.
+// lanesOfOwners returns the lanes of a semaphore's owners in the window, the one that owned permits
+// longest first. Terms of one owner that overlap are joined.
 func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane {
 	terms, _ := ownerTermsOf(sc, row)
 	slices.SortStableFunc(terms, func(a, b sources.Term) int { return a.Start.At.Compare(b.Start.At) })
@@ -105,8 +103,8 @@ func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane
 	return lanes
 }
 
-// leaseLane draws how low the lease of the selected lane came, on the axis of the lanes; nil where
-// no lease is told.
+// leaseLane draws the lowest time left of the selected lane's lease in each column; nil if no lease is
+// told.
 func leaseLane(sc *Scene, row *sources.Row, win timeline.Window, w int) []string {
 	if !leased(row) {
 		return nil

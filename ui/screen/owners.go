@@ -12,8 +12,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// ownerTable is the owner table with what is known of each lease, or since when there is
-// nobody. long: with the first of the backend's facts about an owner that is alone.
+// ownerTable draws the owners with their leases, or since when there is none. long: with the first
+// facts of the backend about a single owner.
 func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool) []string {
 	if row.Note != "" {
 		return []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Warn, paint.Clean(row.Note)).Done()}
@@ -30,16 +30,14 @@ func ownerTable(sc *Scene, row *sources.Row, v verdict.Verdict, w int, long bool
 	if len(row.Owners) != 1 {
 		return lines
 	}
-	if note := leaseNote(sc, row, v, w); note != "" {
-		lines = append(lines, note)
-	}
+	lines = append(lines, leaseNote(sc, row, v, w)...)
 	if facts := factLines(sc, row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
 		lines = append(lines, facts[:min(len(facts), paneFacts)]...)
 	}
 	return lines
 }
 
-// paneFacts is how many lines of a backend's facts stand under an owner.
+// paneFacts is the number of lines of facts below an owner.
 const paneFacts = 3
 
 func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v verdict.Verdict, o *sources.Owner) {
@@ -47,21 +45,20 @@ func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v verdict.Verdict, o *
 	if hue, ok := termHue(row, o.ID); ok {
 		mark = sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue))
 	}
-	st := paint.Style("")
-	if v.Severity == verdict.Blind {
-		st = sc.Theme.Dim
-	}
+	st := paint.When(v.Severity == verdict.Blind, sc.Theme.Dim)
 	data := o.Data
 	if data.Len == 0 {
 		data = row.Data
 	}
-	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), sc.Theme.Dim.Text(shortSession(sc, o.Session)), sc.Theme.Dim.Text(modeName(row, o.Mode)),
-		st.Text(permits(row, o.Permits)), st.Text(Fence(o.Fence)), st.Text(sc.Theme.Age(o.Since, asOf(sc, row, v))), sc.Theme.Dim.Text(paint.Instant(o.Since, sc.Now)),
+	dim := sc.Theme.Dim
+	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), dim.Text(shortSession(sc, o.Session)),
+		dim.Text(modeName(row, o.Mode)), st.Text(permits(row, o.Permits)), st.Text(Fence(o.Fence)),
+		st.Text(sc.Theme.Age(o.Since, asOf(sc, row, v))), dim.Text(paint.Instant(o.Since, sc.Now)),
 		LeaseText(sc, o, v), st.Text(DataHead(data)))
 }
 
-// shortSession is a session fit for a table: of one that is named by its beginning, only the
-// time of day.
+// shortSession returns a session for a table. If the time of its beginning is part of its name, only the
+// time of day is kept of it.
 func shortSession(sc *Scene, session string) string {
 	who, since, _ := strings.Cut(session, "@")
 	if t, err := time.Parse(time.RFC3339Nano, since); err == nil {
@@ -70,30 +67,21 @@ func shortSession(sc *Scene, session string) string {
 	return paint.Clean(session)
 }
 
-// modeName is shown only where an owner may share.
+// modeName returns a mode; "" if no owner is in shared mode.
 func modeName(row *sources.Row, mode sources.Mode) string {
-	if slices.ContainsFunc(row.Owners, func(o sources.Owner) bool { return o.Mode == sources.Shared }) {
-		return mode.String()
-	}
-	return ""
+	mixed := slices.ContainsFunc(row.Owners, func(o sources.Owner) bool { return o.Mode == sources.Shared })
+	return paint.When(mixed, mode.String())
 }
 
+// permits writes a number of permits; "" for rows that are not semaphores.
 func permits(row *sources.Row, n uint64) string {
-	if row.Kind != sources.KindSemaphore {
-		return ""
-	}
-	return strconv.FormatInt(sources.Permits(max(n, 1)), 10)
+	return paint.When(row.Kind == sources.KindSemaphore, strconv.FormatInt(sources.Permits(max(n, 1)), 10))
 }
 
-// Fence is a fencing number; "": none.
-func Fence(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatUint(n, 10)
-}
+// Fence writes a fencing number; "": none.
+func Fence(n uint64) string { return paint.When(n != 0, strconv.FormatUint(n, 10)) }
 
-// DataHead is the beginning of a value, on one line.
+// DataHead returns the beginning of a value, on one line.
 func DataHead(b sources.Blob) string {
 	if b.Len == 0 {
 		return ""
@@ -105,7 +93,7 @@ func DataHead(b sources.Blob) string {
 	return text
 }
 
-// nobodyLine says since when there is no owner, or that it is not known.
+// nobodyLine tells since when there is no owner, or that this is unknown.
 func nobodyLine(sc *Scene, row *sources.Row, v verdict.Verdict, w int) string {
 	l := sc.Theme.Line(w).Skip(2)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// waiterLines is the queue in the order in which it will be served, as far as that is told. full: with headings and
-// with what the backend says of each.
+// waiterLines draws the queue in the order in which it will be served, as far as that is told. full:
+// with headings and with the backend's facts about each waiter.
 func waiterLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int, full bool) []string {
 	l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "WAITING")
 	q := &row.Queue
@@ -31,40 +31,30 @@ func waiterLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int, full boo
 	if len(q.Waiters) == 0 {
 		return []string{l.Put(sc.Theme.Dim, ", not told who").Done()}
 	}
-	if len(q.Waiters) < q.Len {
-		l.Put(sc.Theme.Dim, ", the first "+format.Count(len(q.Waiters)))
-	}
-	next := ""
-	if len(row.Owners) > 0 || row.Taken > 0 {
-		next = sc.Theme.Arrow + " " + nextMark(q)
-	}
+	l.Put(sc.Theme.Dim, paint.When(len(q.Waiters) < q.Len, ", the first "+format.Count(len(q.Waiters))))
+	next := paint.When(len(row.Owners) > 0 || row.Taken > 0, sc.Theme.Arrow+" "+nextMark(q))
 	return append([]string{l.Done()}, waiterTable(sc, row, v, q.Waiters, w, next, full)...)
 }
 
-// nextMark is what is said beside those that are served next.
+// nextMark returns the text beside the waiters that are served next.
 func nextMark(q *sources.Queue) string {
 	text := "next if released"
 	if len(q.Next()) > 1 {
 		text = "next, together"
 	}
-	if q.How == sources.Inferred {
-		return "probably " + text
-	}
-	return text
+	return paint.When(q.How == sources.Inferred, "probably ") + text
 }
 
-// readAgo says how long ago a queue was read; "": just now.
+// readAgo returns the age of a queue that was read more than oldQueue ago; "" for a newer one.
 func readAgo(sc *Scene, q *sources.Queue) string {
-	if d := sc.Now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
-		return ", read " + format.Age(d) + " ago"
-	}
-	return ""
+	d := sc.Now.Sub(q.At)
+	return paint.When(!q.At.IsZero() && d >= oldQueue, ", read "+format.Age(d)+" ago")
 }
 
-// oldQueue is how long ago a queue was read for that to be said.
+// oldQueue is the age from which on the age of a queue is shown.
 const oldQueue = 5 * time.Second
 
-// candidateLines are those that may take it, where they are seen.
+// candidateLines draws the candidates that were seen.
 func candidateLines(sc *Scene, row *sources.Row, w int, full bool) []string {
 	if len(row.Candidates) == 0 {
 		return nil
@@ -72,7 +62,7 @@ func candidateLines(sc *Scene, row *sources.Row, w int, full bool) []string {
 	return titled(sc, "CANDIDATES seen or probable", waiterTable(sc, row, verdict.Verdict{}, row.Candidates, w, "", full), w)
 }
 
-// waiterTable draws waiters; next is said of those of a queue that are served next.
+// waiterTable draws waiters; next is the text beside those of a queue that are served next.
 func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
 	g := paint.Grid{Heads: []string{"", "WAITER", "SESSION", "MODE", "PERMITS", "SINCE", "GIVES UP", "", "DATA"},
 		Right: []bool{0: true, 4: true, 5: true}, Leave: []int{2, 6}}
@@ -80,23 +70,16 @@ func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sourc
 	mixed := slices.ContainsFunc(waiters, func(w sources.Waiter) bool { return w.Mode == sources.Shared })
 	for i := range waiters {
 		q := &waiters[i]
-		place, said, mode := "", paint.Part{}, ""
-		if ordered {
-			place = strconv.Itoa(i + 1)
-		}
-		if ordered && i < len(row.Queue.Next()) {
-			said = sc.Theme.Accent.Text(next)
-		}
-		if mixed {
-			mode = q.Mode.String()
-		}
-		g.Add(sc.Theme.Dim.Text(place), paint.Plain(paint.CleanLabel(q.Label)), sc.Theme.Dim.Text(shortSession(sc, q.Session)), sc.Theme.Dim.Text(mode),
-			paint.Plain(permits(row, q.Permits)), paint.Plain(sc.Theme.Age(q.Since, asOf(sc, row, v))), sc.Theme.Dim.Text(givesUp(sc, q)),
-			said, sc.Theme.Dim.Text(DataHead(q.Data)))
+		place, mode := paint.When(ordered, strconv.Itoa(i+1)), paint.When(mixed, q.Mode.String())
+		said := paint.When(ordered && i < len(row.Queue.Next()), next)
+		dim := sc.Theme.Dim
+		g.Add(dim.Text(place), paint.Plain(paint.CleanLabel(q.Label)), dim.Text(shortSession(sc, q.Session)),
+			dim.Text(mode), paint.Plain(permits(row, q.Permits)), paint.Plain(sc.Theme.Age(q.Since, asOf(sc, row, v))),
+			dim.Text(givesUp(sc, q)), sc.Theme.Accent.Text(said), dim.Text(DataHead(q.Data)))
 	}
 	lines := g.Lines(&sc.Theme, w, 2)
 	if !full {
-		return lines[1:] // the line above says what they are
+		return lines[1:] // the line above names the table
 	}
 	var out []string
 	for i, line := range lines {
@@ -107,7 +90,7 @@ func waiterTable(sc *Scene, row *sources.Row, v verdict.Verdict, waiters []sourc
 	return out
 }
 
-// givesUp says when a waiter stops to wait; "" where that is not told.
+// givesUp tells when a waiter gives up; "": unknown.
 func givesUp(sc *Scene, q *sources.Waiter) string {
 	switch {
 	case q.Timeout <= 0:
@@ -118,7 +101,7 @@ func givesUp(sc *Scene, q *sources.Waiter) string {
 	return "in " + sc.Theme.Left(q.Since, q.Since.At.Add(q.Timeout).Sub(sc.Now))
 }
 
-// leastOf reports the owner of a row that frees the fewest permits.
+// leastOf returns a function that reports whether an owner is the one that frees the fewest permits.
 func leastOf(row *sources.Row) func(id, session string) bool {
 	least := ""
 	if len(row.Owners) > 0 {
@@ -127,8 +110,7 @@ func leastOf(row *sources.Row) func(id, session string) bool {
 	return func(id, _ string) bool { return id == least && id != "" }
 }
 
-// ifReleased says what is known of who would own it next and how soon; nil where nobody
-// owns it, or it is old.
+// ifReleased tells who would own the row next and how soon; nil if nobody owns it, or the row is stale.
 func ifReleased(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string {
 	if v.Severity == verdict.Blind || len(row.Owners) == 0 && row.Taken == 0 {
 		return nil
@@ -144,25 +126,20 @@ func ifReleased(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string 
 		who = "no queue here: whoever asks first"
 	case next != "":
 		who = next
+	case q.Len == 1:
+		who = "1 program waits, not told which"
 	case q.Len > 0:
 		who = paint.Count(q.Len, "program") + " wait, not told who is first"
-		if q.Len == 1 {
-			who = "1 program waits, not told which"
-		}
 	default:
 		who = "nobody waits" + readAgo(sc, q) + ": it is free until somebody asks"
 	}
 	lines := []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
 	if g := row.Gaps(sc.State, sc.Now, verdict.ChangesSpan); g.Count > 0 {
-		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: "
-		switch {
-		case g.Count < 3: // too few to call anything usual
-			text += "longest " + g.Longest.Text()
-		case g.P95 != g.P50:
-			text += "usually for " + g.P50.Text() + ", 95 % up to " + g.P95.Text()
-		default:
-			text += "usually for " + g.P50.Text()
+		long := "usually for " + g.P50.Text() + paint.When(g.P95 != g.P50, ", 95 % up to "+g.P95.Text())
+		if g.Count < 3 { // too few to call anything usual
+			long = "longest " + g.Longest.Text()
 		}
+		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: " + long
 		indent := 2 + len("IF RELEASED") + 2
 		for _, s := range paint.Wrap(text, w-indent) {
 			lines = append(lines, sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, s).Done())

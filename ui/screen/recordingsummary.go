@@ -14,8 +14,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// recordedLines say what of a recording was not recorded or dropped, which sources were not observed, and how often the recorder
-// began anew.
+// recordedLines lists the parts of a recording that are missing, the sources that were not observed, and
+// how often the recorder was started again.
 func recordedLines(sc *Scene) (lines []string) {
 	s := &sc.Trouble
 	if len(s.Rows) == 0 {
@@ -50,32 +50,28 @@ func recordedLines(sc *Scene) (lines []string) {
 	return lines
 }
 
-// stretchText says a stretch of the recording with its length.
+// stretchText writes a stretch of the recording with its length.
 func stretchText(sc *Scene, d sources.Dark) string {
-	return paint.TimeOfDay(d.From, sc.Trouble.Span.To.In(sc.Now.Location())) + " - " + paint.TimeOfDay(d.To, sc.Trouble.Span.To.In(sc.Now.Location())) +
-		" (" + format.Precise(d.To.Sub(d.From)) + ")"
+	end := sc.Trouble.Span.To.In(sc.Now.Location())
+	length := format.Precise(d.To.Sub(d.From))
+	return paint.TimeOfDay(d.From, end) + " - " + paint.TimeOfDay(d.To, end) + " (" + length + ")"
 }
 
-// within is a stretch as far as it lies in a span.
-func within(d sources.Dark, span history.Span) sources.Dark {
-	if d.To.IsZero() {
-		d.To = span.To
-	}
-	return sources.Dark{From: sources.Later(d.From, span.From), To: sources.Earlier(d.To, span.To)}
-}
-
-// unobservedTexts say for how long each source was not observed, the longest first.
+// unobservedTexts lists the sources that were not observed with the length of that time, longest first.
 func unobservedTexts(s *TroubleState) (texts []string) {
 	sums := map[string]time.Duration{}
 	for _, c := range s.Dark {
 		if c.Source != "" && c.Ref == (sources.Ref{}) {
-			d := within(c.Dark, s.Span)
-			sums[strings.TrimSpace(c.Source+" "+c.Scope)] += max(d.To.Sub(d.From), 0)
+			from, to := sources.Later(c.Dark.From, s.Span.From), s.Span.To
+			if !c.Dark.To.IsZero() {
+				to = sources.Earlier(c.Dark.To, to)
+			}
+			sums[strings.TrimSpace(c.Source+" "+c.Scope)] += max(to.Sub(from), 0)
 		}
 	}
 	var names []string
 	for name, sum := range sums {
-		if sum >= time.Second { // less is the first look
+		if sum >= time.Second { // less is the time of the first look
 			names = append(names, name)
 		}
 	}
@@ -86,24 +82,25 @@ func unobservedTexts(s *TroubleState) (texts []string) {
 	return texts
 }
 
-// The widths of the numbers of a row; nobodyCells has room for an interval.
+// The widths of the columns of a row; nobodyCells has room for an interval.
 const (
 	countCells   = 9
 	nobodyCells  = 16
 	summaryNames = 24
-	wideSummary  = 120 // from here the longest gap and the owners have room
+	wideSummary  = 120 // from this width on the longest gap and the owners have room
 )
 
 // summaryHeading names the columns of the rows.
 func summaryHeading(sc *Scene, l *paint.Line) {
 	st := sc.Theme.Heading
-	l.Skip(1).Cell(st, "EACH ROW", nameCells(sc)).Right(st, "TERMS", countCells-3).Right(st, "HANDED ON", countCells+2).Right(st, "LOST", countCells-3).Right(st, "UNKNOWN", countCells).Right(st, "NOBODY", nobodyCells)
+	l.Skip(1).Cell(st, "EACH ROW", nameCells(sc)).Right(st, "TERMS", countCells-3).Right(st, "HANDED ON", countCells+2)
+	l.Right(st, "LOST", countCells-3).Right(st, "UNKNOWN", countCells).Right(st, "NOBODY", nobodyCells)
 	if l.Width >= wideSummary {
 		l.Right(st, "LONGEST", nobodyCells).Right(st, "NOT KNOWN", countCells+3).Skip(2).Put(st, "OWNERS, LAST ONE FIRST")
 	}
 }
 
-// nameCells is the room for names.
+// nameCells returns the width of the names.
 func nameCells(sc *Scene) int {
 	if sc.Layout.Width >= wideSummary {
 		return summaryNames + 8
@@ -111,7 +108,7 @@ func nameCells(sc *Scene) int {
 	return summaryNames
 }
 
-// rowSummary is the line of a row.
+// rowSummary draws the line of a row.
 func rowSummary(sc *Scene, l *paint.Line, s *history.Summary) {
 	number := func(st paint.Style, n, w int) {
 		if n == 0 {
@@ -127,22 +124,21 @@ func rowSummary(sc *Scene, l *paint.Line, s *history.Summary) {
 	nobody, longest := nobodyTexts(s)
 	l.Right("", nobody, nobodyCells)
 	if l.Width >= wideSummary {
-		l.Right("", longest, nobodyCells).Right(sc.Theme.Dim, format.Precise(s.Unseen), countCells+3).Skip(2)
-		putParts(l, sc.Theme.FitParts([]paint.Part{paint.Plain(ownersText(s))}, l.Width-l.X), l.Width)
+		l.Right("", longest, nobodyCells).Right(sc.Theme.Dim, format.Precise(s.Unseen), countCells+3)
+		l.Skip(2).Put("", ownersText(s))
 	}
 }
 
-// nobodyTexts say for how long nobody owned a row: in all, and at a stretch.
+// nobodyTexts writes for how long nobody owned a row: in all, and at a stretch.
 func nobodyTexts(s *history.Summary) (sum, longest string) {
-	if s.Leveled {
-		return "-", "-"
-	}
-	if s.Nobody.Max == 0 {
-		return "none", "none"
-	}
 	all, one := s.Nobody, s.Longest
-	all.Every, one.Every = 0, 0 // there is no room for the pace of the looks
-	if s.Gaps == 0 {
+	all.Every, one.Every = 0, 0 // the interval of the looks has no room
+	switch {
+	case s.Leveled:
+		return "-", "-"
+	case s.Nobody.Max == 0:
+		return "none", "none"
+	case s.Gaps == 0:
 		return all.Short(), "-"
 	}
 	return all.Short(), one.Short()
@@ -156,20 +152,16 @@ func ownersText(s *history.Summary) string {
 	return cmp.Or(format.Some(names, 4), "nobody")
 }
 
-// summaryInFull is all that is said of a row.
+// summaryInFull draws all facts about a row.
 func summaryInFull(sc *Scene, s *history.Summary, w int) []string {
-	say := func(name, text string) string {
-		return readoutLine(sc, w, name, sc.Theme.FitParts([]paint.Part{paint.Plain(text)}, w-10)...)
-	}
+	say := func(name, text string) string { return readoutLine(sc, w, name, paint.Plain(text)) }
 	nobody := "several can own it"
 	if !s.Leveled {
 		nobody = "never seen"
 		if s.Nobody.Max > 0 {
 			nobody = s.Nobody.Text()
 		}
-		if s.Gaps > 0 {
-			nobody += " in " + paint.Count(s.Gaps, "gap") + ", the longest " + s.Longest.Text()
-		}
+		nobody += paint.When(s.Gaps > 0, " in "+paint.Count(s.Gaps, "gap")+", the longest "+s.Longest.Text())
 	}
 	return []string{
 		say("WHAT", s.Kind.String()+" "+troubleWords(sc).Ref(s.Ref)+" of "+paint.Clean(s.Ref.Source)),

@@ -11,9 +11,8 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// sawtoothLines draws how low the lease of an owner that is alone came in each column: every
-// renewal lifts it, and one that is missed shows as a tooth that goes deeper. nil where
-// no lease is told or it is old.
+// sawtoothLines draws the lowest time left of a single owner's lease in each column: every renewal
+// lifts it, and a missed renewal is a deeper tooth. nil if no lease is told or the row is stale.
 func sawtoothLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []string {
 	if v.Status == sources.StatusStale || w < 24 {
 		return nil
@@ -35,12 +34,12 @@ func sawtoothLines(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []stri
 	return []string{head.Done(), axis.Done(), l.Done()}
 }
 
-// leased reports whether one owner alone has a lease that ends.
+// leased reports whether a row has a single owner with a lease that ends.
 func leased(row *sources.Row) bool {
 	return len(row.Owners) == 1 && !row.Owners[0].NoExpiry && row.Owners[0].Lease > 0
 }
 
-// leaseFills are the fills of the lease of an owner that is alone, in a window up to an instant; none where it
+// leaseFills returns the fills of a single owner's lease, in a window up to an instant; none if the lease
 // has no end.
 func leaseFills(sc *Scene, row *sources.Row, win timeline.Window, to time.Time) []rows.Fill {
 	if !leased(row) {
@@ -49,8 +48,8 @@ func leaseFills(sc *Scene, row *sources.Row, win timeline.Window, to time.Time) 
 	return sc.Events.Fills(row, row.Owners[0].Lease, win.Start.Add(-row.Owners[0].Lease), to)
 }
 
-// teeth draws how low the lease of a row came in each column: dots where that is not known, though
-// somebody may have owned it.
+// teeth draws the lowest time left of a row's lease in each column, and dots where that is unknown and
+// somebody may have owned the row.
 func teeth(sc *Scene, l *paint.Line, row *sources.Row, fills []rows.Fill, win timeline.Window) {
 	lease, lane := row.Owners[0].Lease, LaneOf(sc, row)
 	cells := win.Strip(nil, lane, DrawnTo(sc))
@@ -71,8 +70,8 @@ func teeth(sc *Scene, l *paint.Line, row *sources.Row, fills []rows.Fill, win ti
 	}
 }
 
-// seenFills are the parts of fills up to the first darkness: in that the lease may have been renewed, or
-// have run out.
+// seenFills cuts fills at the first stretch without observation, in which the lease may have been renewed
+// or may have run out. It changes fills.
 func seenFills(fills []rows.Fill, dark []sources.Dark, lease time.Duration) []rows.Fill {
 	for i := range fills {
 		f := &fills[i]
@@ -87,7 +86,7 @@ func seenFills(fills []rows.Fill, dark []sources.Dark, lease time.Duration) []ro
 	return fills
 }
 
-// drawTooth draws one column, [from, from+step), and reports whether anything is known of it.
+// drawTooth draws one column, [from, from+step), and reports whether the lease is known there.
 func drawTooth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) bool {
 	to, lowest, known := from.Add(step), lease, false
 	for _, f := range fills {
@@ -108,6 +107,6 @@ func drawTooth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill,
 	}
 	part := float64(lowest) / float64(lease)
 	height := min(int(part*float64(len(sc.Theme.Eighths))), len(sc.Theme.Eighths)-1)
-	l.Put(leaseStyle(sc, part < sc.State.Thresholds.LateLeft), sc.Theme.Eighths[height])
+	l.Put(barStyle(sc, part < sc.State.Thresholds.LateLeft), sc.Theme.Eighths[height])
 	return true
 }

@@ -13,7 +13,7 @@ import (
 	"coordtop/ui/rows"
 )
 
-// Pane is what stands below the list where there is room for one.
+// Pane is the pane below the list if there is room for one only.
 type Pane uint8
 
 const (
@@ -21,15 +21,15 @@ const (
 	EventPane
 )
 
-// HoldTime is how long rows keep their places after the cursor was last used, so that nobody
+// HoldTime is the time for which rows keep their places after the cursor was used, so that nobody
 // acts on a row that has just moved to the cursor.
 const HoldTime = 5 * time.Second
 
-// Scene is all that the screens are drawn from. Drawing only reads it.
+// Scene holds everything that the screens draw. Drawing only reads it.
 type Scene struct {
 	Theme   paint.Theme
 	Title   string // of the environment
-	Home    string // folder of the person, which paths begin with ~ for
+	Home    string // home directory of the person, shown as ~ in paths
 	Keys    keys.Table
 	Layout  Layout
 	columns columns
@@ -37,17 +37,17 @@ type Scene struct {
 	longest Longest // texts of the rows, since the screen has this width
 
 	Clock   time.Time // the time, to the second
-	Now     time.Time // what ages are counted to: clock, but held while paused
-	Still   bool      // the second has only begun: strips wait for a frame of their own
+	Now     time.Time // ages are counted to it: Clock, but it stops while the picture is held
+	Still   bool      // the second has just begun: strips wait for a frame of their own
 	Started time.Time
 	Paused  time.Time // since when the picture is held; zero: it is not
-	Slow    bool      // the terminal keeps us waiting
+	Slow    bool      // the terminal is slow
 
-	Recording  string            // what is unusual about the recording; "": nothing
-	Unrecorded bool              // it stopped for that
-	Replay     *history.Position // where the replay of the past is; nil: the present is shown
+	Recording  string            // a problem of the recording; "": none
+	Unrecorded bool              // the recording stopped because of it
+	Replay     *history.Position // of the replay of the past; nil: the present is shown
 
-	OnlyPast bool // a recording is all there is
+	OnlyPast bool // the program only shows a recording
 
 	State     *sources.State
 	Rows      rows.Index
@@ -56,32 +56,31 @@ type Scene struct {
 	Events    rows.Log
 	EventList cursor.List[uint64] // the events that the Events screen lists, by number
 
-	AuditEntries []action.AuditEntry // the actions of the audit, the newest first
+	AuditEntries []action.AuditEntry // newest first
 	AuditRead    bool                // the audit was read
 	AuditError   string              // why it cannot be read; "": it can
 	AuditList    cursor.List[string] // the actions that the Audit screen lists, by ID
 
-	Trouble TroubleState // what the Trouble screen shows
-
-	Time TimelineState // what the Timeline screen shows
+	Trouble TroubleState
+	Time    TimelineState
 
 	Shown      View
-	Trail      []View // what was left to open this one, the oldest first
+	Trail      []View // the views before this one, the oldest first
 	Pane       Pane
-	KeyContext keys.Context // where a key would work now
-	Menu       keys.Context // of one key, as InSort; 0: none is open
-	Scroll     int          // first line of a view that is only read
+	KeyContext keys.Context // of the next key
+	Menu       keys.Context // of an open menu, such as InSort; 0: none is open
+	Scroll     int          // first line of a scrolling view
 	HelpAt     int          // the cursor of the help
-	Topic      string       // of the reference that is open in the help; "": none
+	Topic      string       // the open topic of the help; "": none
 
 	Message string
-	Command Typed // a command or words for the help
-	Filter  Typed // a filter
+	Command Typed // a command, or words for the help
+	Filter  Typed
 
 	Acts       bool                    // there is an operator; else this board is read-only
-	Abilities  func() []action.Ability // what it can do
-	Status     *action.Status          // what it does
-	DialogOpen bool                    // one stands over the board
+	Abilities  func() []action.Ability // of the operator
+	Status     *action.Status          // of the operator
+	DialogOpen bool                    // a dialog stands over the board
 	Deciding   bool                    // and its keys matter more than any message
 }
 
@@ -89,12 +88,12 @@ type Scene struct {
 type Typed struct {
 	Context keys.Context // 0: nothing is typed
 	Text    string
-	Before  string   // the cursor
-	Offers  []string // what else it could be completed with, the next one first
+	Before  string   // the text before the cursor
+	Offers  []string // other completions, the next one first
 }
 
-// Selected returns the row under the cursor; nil where there is none, as on a lane that a recording
-// alone knows.
+// Selected returns the row under the cursor; nil if there is none, also on a lane whose row exists in
+// a recording only.
 func (sc *Scene) Selected() (*sources.Row, verdict.Verdict) {
 	h, ok := sc.Locks.Selected()
 	if lane, _ := sc.Time.Lanes.Selected(); !ok || sc.Shown == Timeline && lane.Recorded() {
@@ -103,10 +102,10 @@ func (sc *Scene) Selected() (*sources.Row, verdict.Verdict) {
 	return sc.Rows.At(h)
 }
 
-// NameOf is how a primitive is called where nothing beside it says its source.
+// NameOf returns the name of a primitive for places that do not show its source.
 func NameOf(sc *Scene, ref sources.Ref) string { return paint.Clean(sc.Rows.Shown(ref)) }
 
-// Arrange computes the boxes for the size and what there is to show.
+// Arrange computes the layout for a size.
 func (sc *Scene) Arrange(w, h int) {
 	sc.Layout = measure(w, h, sc.Rows.Total, len(sourceTroubles(sc)), len(bannerLines(sc, w)))
 	sc.longest.measure(sc)
@@ -114,42 +113,28 @@ func (sc *Scene) Arrange(w, h int) {
 	sc.Locks.SetHeight(sc.Layout.List)
 }
 
-// Remeasure has the texts of all rows measured again: they have changed, and the rows not.
+// Remeasure makes the next Arrange measure all rows again: their texts have changed without them.
 func (sc *Scene) Remeasure() { sc.longest.rev = 0 }
 
-// Forget drops what was measured of rows: those that follow are others.
+// Forget drops the measures of rows: other rows follow.
 func (sc *Scene) Forget() { sc.longest = Longest{} }
 
-// Frame is a screen as it was drawn: lines of equal width, and where what was scrolled has
-// come to, which is brought back to the last page.
+// Frame is a drawn screen: lines of equal width, and the scroll positions, bounded to the last page.
 type Frame struct {
 	Lines          []string
 	Scroll, HelpAt int
 }
 
-// scrollEnd is further than any text goes; drawing brings it back to the last page.
+// scrollEnd is a line beyond the end of any text; drawing bounds it to the last page.
 const scrollEnd = 1 << 20
 
-// Scroll is where an intent moves to from at, in a view or a list of so many lines: a page keeps one
-// of them in sight.
+// Scroll returns the line to which an intent moves from line at, in a view or list of page lines. Two
+// pages have one line in common.
 func Scroll(at int, i keys.Intent, page int) int {
-	switch i {
-	case keys.Up:
-		at--
-	case keys.Down:
-		at++
-	case keys.HalfUp:
-		at -= max(page/2, 1)
-	case keys.HalfDown:
-		at += max(page/2, 1)
-	case keys.PageUp:
-		at -= max(page-1, 1)
-	case keys.PageDown:
-		at += max(page-1, 1)
-	case keys.Top:
-		at = 0
-	case keys.Bottom:
-		at = scrollEnd
+	half, whole := max(page/2, 1), max(page-1, 1)
+	by := map[keys.Intent]int{
+		keys.Up: -1, keys.HalfUp: -half, keys.PageUp: -whole, keys.Top: -scrollEnd,
+		keys.Down: 1, keys.HalfDown: half, keys.PageDown: whole, keys.Bottom: scrollEnd,
 	}
-	return min(max(at, 0), scrollEnd)
+	return min(max(at+by[i], 0), scrollEnd)
 }

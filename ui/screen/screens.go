@@ -1,12 +1,11 @@
 package screen
 
 import (
-	"coordtop/internal/ground/format"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
-// View is what fills the screen between header and footer.
+// View is a screen: the part between header and footer.
 type View uint8
 
 const (
@@ -22,17 +21,17 @@ const (
 	viewCount
 )
 
-// viewEntry is what there is to know of a view.
+// viewEntry describes a view.
 type viewEntry struct {
-	name    string       // on its tab; "": it has none, and leads back to where it was opened
-	opens   keys.Intent  // what goes there; "": nothing does alone
-	context keys.Context // whose keys work
-	help    string       // the title over its keys in the help; "": they stand elsewhere
+	name    string       // on its tab; "": it has none, and the way back leads to the view before
+	opens   keys.Intent  // opens it; "": no intent alone does
+	context keys.Context // of its keys
+	help    string       // the title of its keys in the help; "": they are in another section
 	draw    func(*Scene) Frame
 }
 
-// viewTable lists all views. Tabs stand in the order of the table; the numbers between
-// their keys are kept for screens to come, so that a key never changes its meaning.
+// viewTable lists all views. Tabs are in the order of the table. The unused numbers among their keys
+// are reserved for new screens, so that a key never changes its meaning.
 func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
 		Locks:    {name: "Locks", opens: keys.Locks, context: keys.InLocks, help: "LIST", draw: locksScreen},
@@ -47,19 +46,19 @@ func viewTable() [viewCount]viewEntry {
 	}
 }
 
-// KeyContext is where the keys of a view work.
+// KeyContext returns the context of a view's keys.
 func (v View) KeyContext() keys.Context { return viewTable()[v].context }
 
-// Filtered reports whether the filter holds for a log of a view.
+// Filtered reports whether the filter applies to the log of a view.
 func (v View) Filtered() bool { return v == Events || v == Audit }
 
 // Listed reports whether a view shows the rows of the list.
 func (v View) Listed() bool { return v == Locks || v == Timeline }
 
-// Tab reports whether a view has a tab, and so no way back but the tabs.
+// Tab reports whether a view has a tab; only tabs lead away from it then.
 func (v View) Tab() bool { return viewTable()[v].name != "" }
 
-// Openers are the intents that go to a view.
+// Openers returns the intents that open a view.
 func Openers() map[keys.Intent]View {
 	all := map[keys.Intent]View{}
 	for v, e := range viewTable() {
@@ -70,39 +69,34 @@ func Openers() map[keys.Intent]View {
 	return all
 }
 
-// drawTabs writes the screens, the one that is shown underlined; a detail belongs to the
-// screen from which it was opened. Where the room is short only that one is named, and in less
-// room the keys of the others are left out, too.
+// drawTabs writes the tabs, that of the shown screen underlined; a detail belongs to the screen from
+// which it was opened. If the room is short, only the shown tab has a name; in less room the keys of
+// the others are left out too.
 func drawTabs(sc *Scene, l *paint.Line, room int) {
 	shown := sc.Shown
+	named, short := tabWidths()
 	if len(sc.Trail) > 0 {
 		shown = sc.Trail[0]
 	}
 	for v, e := range viewTable() {
-		switch {
+		switch key := sc.Keys.KeyOf(e.opens); {
 		case e.name == "":
 		case View(v) == shown:
-			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)).Skip(1).Put(sc.Theme.Tab, e.name).Skip(1)
-		case room < keysWidth():
-		case room < tabsWidth():
-			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)).Skip(1)
-		default:
-			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)+" "+e.name).Skip(1)
+			l.Skip(1).Put(sc.Theme.Dim, key).Skip(1).Put(sc.Theme.Tab, e.name).Skip(1)
+		case room >= short:
+			l.Skip(1).Put(sc.Theme.Dim, key+paint.When(room >= named, " "+e.name)).Skip(1)
 		}
 	}
 }
 
-// keysWidth is how many cells the tabs take where only one is named, and tabsWidth where all are.
-func keysWidth() int { return widthOfTabs(func(string) int { return 3 }) + len("Timeline") }
-
-func tabsWidth() int { return widthOfTabs(func(name string) int { return 4 + format.Width(name) }) }
-
-func widthOfTabs(width func(name string) int) int {
-	w := 0
+// tabWidths returns the width of the tabs if all of them have names, and if only one has.
+func tabWidths() (named, short int) {
+	short = len("Timeline")
 	for _, e := range viewTable() {
 		if e.name != "" {
-			w += width(e.name)
+			named += 4 + len(e.name)
+			short += 3
 		}
 	}
-	return w
+	return named, short
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,16 +10,13 @@ import (
 	"coordtop/ui/paint"
 )
 
-// sourceScreen is how each source is read and how well: a table to compare them, then
-// each in full.
+// sourceScreen draws how each source is read and how well: a table of all, then all facts about each.
 func sourceScreen(sc *Scene, w int) []string {
 	gap := sc.Theme.Line(w).Done()
 	head := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Heading, "SOURCES").Skip(1).Put(sc.Theme.Dim, "how each is read, and how far it can be believed")
 	lines := []string{sc.Theme.Line(w).Rule().Done(), head.Done()}
-	if sc.Recording != "" {
-		for _, text := range paint.Wrap(paint.Clean(sc.Recording), w-6) {
-			lines = append(lines, sc.Theme.Line(w).Skip(3).Put(sc.Theme.Warn, text).Done())
-		}
+	for _, text := range paint.Wrap(paint.Clean(sc.Recording), w-6) {
+		lines = append(lines, sc.Theme.Line(w).Skip(3).Put(sc.Theme.Warn, text).Done())
 	}
 	if len(sc.State.Sources) == 0 {
 		return append(lines, gap, sc.Theme.Line(w).Skip(3).Put("", "no source has started yet").Done())
@@ -43,23 +41,19 @@ func sourceTable(sc *Scene, w int) []string {
 		first := []paint.Part{h.st.Text(h.mark), paint.Plain(h.name), sc.Theme.Dim.Text(paint.Clean(s.Type))}
 		last := []paint.Part{paint.Plain(format.Count(s.Rows)), sc.Theme.Dim.Text(paint.Clean(s.Address))}
 		if len(scopes) == 0 {
-			g.Add(append(append(first, h.st.Text(h.text), paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}), last...)...)
+			g.Add(slices.Concat(first, []paint.Part{h.st.Text(h.text)}, make([]paint.Part, 6), last)...)
 		}
-		for j, c := range scopes {
-			if j > 0 {
-				first, last = []paint.Part{{}, {}, {}}, []paint.Part{{}, {}}
-			}
-			if c.Name != "" {
-				first[1].Text = strings.TrimSpace(first[1].Text + " " + paint.Clean(c.Name))
-			}
-			g.Add(append(append(append([]paint.Part{}, first...), scopeCells(sc, c)...), last...)...)
+		for _, c := range scopes {
+			first[1].Text = strings.TrimSpace(first[1].Text + " " + paint.Clean(c.Name))
+			g.Add(slices.Concat(first, scopeCells(sc, c), last)...)
+			first, last = make([]paint.Part, 3), make([]paint.Part, 2)
 		}
 	}
 	return g.Lines(&sc.Theme, w, 1)
 }
 
-// scopeCells are health, mode, pause between looks, age of the last answer, round trip,
-// version and role.
+// scopeCells returns health, mode, interval of looks, age of the last answer, round trip, version and
+// role.
 func scopeCells(sc *Scene, c *sources.Scope) []paint.Part {
 	st := sc.Theme.Good
 	if c.Health == sources.HealthStale {
@@ -74,12 +68,13 @@ func scopeCells(sc *Scene, c *sources.Scope) []paint.Part {
 	if c.About.RoundTrip > 0 {
 		trip = format.Precise(c.About.RoundTrip)
 	}
-	return []paint.Part{st.Text(healthText(c)), paint.Plain(paint.Clean(c.About.Mode)), paint.Plain(looks(&c.About)), paint.Plain(answered), paint.Plain(trip),
+	return []paint.Part{st.Text(healthText(c)), paint.Plain(paint.Clean(c.About.Mode)), paint.Plain(looks(&c.About)),
+		paint.Plain(answered), paint.Plain(trip),
 		sc.Theme.Dim.Text(paint.Clean(c.About.Version)), sc.Theme.Dim.Text(paint.Clean(c.About.Role))}
 }
 
-// answeredAgo writes how long ago an answer came. Sources prove that they live about once a second:
-// a number that goes on counting would say no more.
+// answeredAgo writes the age of the last answer. Healthy sources answer about once a second, so that a
+// counter of seconds would not tell more than "just now".
 func answeredAgo(sc *Scene, c *sources.Scope) string {
 	switch d := sc.Now.Sub(c.Alive); {
 	case c.Health == sources.HealthStale:
@@ -90,7 +85,7 @@ func answeredAgo(sc *Scene, c *sources.Scope) string {
 	return "just now"
 }
 
-// healthText is the health of a scope in a word.
+// healthText returns the health of a scope in a word.
 func healthText(c *sources.Scope) string {
 	switch {
 	case c.Health == sources.HealthLive && (!c.Synced || c.About.Partial == sources.Reading):
@@ -101,7 +96,7 @@ func healthText(c *sources.Scope) string {
 	return c.Health.String()
 }
 
-// looks says how often a scope is looked at.
+// looks describes how often a scope is looked at.
 func looks(a *sources.About) string {
 	if a.Sampling > 0 {
 		return "every " + paint.ShortDuration(a.Sampling)
@@ -119,15 +114,15 @@ func scopesOf(sc *Scene, s *sources.SourceStatus) []*sources.Scope {
 	return scopes
 }
 
-// factSheet is facts with their names, one under another.
+// factSheet draws facts with their names, one below another.
 type factSheet struct {
 	sc    *Scene
 	w     int
-	label int // cells for the names, with the gap behind them
+	label int // width of the names, with the gap behind them
 	lines []string
 }
 
-// sourceInFull is a source with nothing cut: errors, warnings, facts.
+// sourceInFull draws all facts about a source, with its error and its warnings.
 func sourceInFull(sc *Scene, s *sources.SourceStatus, w int) []string {
 	h, scopes := sourceHealth(sc, s), scopesOf(sc, s)
 	l := sc.Theme.Line(w).Skip(1).Put(h.st, h.mark).Skip(1).Put(sc.Theme.Strong, h.name).Skip(2)
@@ -141,42 +136,27 @@ func sourceInFull(sc *Scene, s *sources.SourceStatus, w int) []string {
 	if h.loud {
 		f.say(h.st, h.text, why(s))
 	}
-	if retry := retryText(sc, s); retry != "" {
-		f.say(sc.Theme.Dim, "", retry)
-	}
+	f.say(sc.Theme.Dim, "", retryText(sc, s))
 	for _, c := range scopes {
-		if c.Name != "" {
-			f.say(sc.Theme.Dim, "scope", paint.Clean(c.Name))
-		}
+		f.say(sc.Theme.Dim, "scope", paint.Clean(c.Name))
 		f.scope(c)
 	}
 	return f.lines
 }
 
-// scope says how a scope is read, and how well.
+// scope adds how a scope is read, and how well.
 func (f *factSheet) scope(c *sources.Scope) {
 	sc := f.sc
-	how := paint.Clean(c.About.Mode) + ", " + looks(&c.About)
-	if c.About.Sampling > 0 {
-		how += ": what changes between two looks is dated to within that"
+	f.say("", "read", paint.Clean(c.About.Mode)+", "+looks(&c.About)+
+		paint.When(c.About.Sampling > 0, ": what changes between two looks is dated to within that")+
+		paint.When(c.Silence > 0, "; stale after "+format.Precise(c.Silence)+" without an answer"))
+	if trip := c.About.RoundTrip; trip > 0 || !c.Alive.IsZero() {
+		roundTrip := paint.When(trip > 0, ", a round trip of "+format.Precise(trip))
+		f.say("", "answers", "last answer "+answeredAgo(sc, c)+roundTrip)
 	}
-	if c.Silence > 0 {
-		how += "; stale after " + format.Precise(c.Silence) + " without an answer"
-	}
-	f.say("", "read", how)
-	if c.About.RoundTrip > 0 || !c.Alive.IsZero() {
-		answer := "last answer " + answeredAgo(sc, c)
-		if c.About.RoundTrip > 0 {
-			answer += ", a round trip of " + format.Precise(c.About.RoundTrip)
-		}
-		f.say("", "answers", answer)
-	}
-	if server := strings.Join(paint.DropEmpty(paint.Clean(c.About.Version), paint.Clean(c.About.Role), paint.Clean(c.About.Incarnation)), ", "); server != "" {
-		f.say("", "server", server)
-	}
-	if dark := darkText(sc, c); dark != "" {
-		f.say(sc.Theme.Warn, "dark", dark)
-	}
+	server := paint.DropEmpty(paint.Clean(c.About.Version), paint.Clean(c.About.Role), paint.Clean(c.About.Incarnation))
+	f.say("", "server", strings.Join(server, ", "))
+	f.say(sc.Theme.Warn, "dark", darkText(sc, c))
 	for _, text := range c.About.Warnings {
 		f.say(sc.Theme.Warn, "warning", paint.Clean(text))
 	}
@@ -185,7 +165,7 @@ func (f *factSheet) scope(c *sources.Scope) {
 	}
 }
 
-// darkText sums up when a scope was not observed.
+// darkText sums up the stretches in which a scope was not observed.
 func darkText(sc *Scene, c *sources.Scope) string {
 	if len(c.Dark) == 0 {
 		return ""
@@ -209,14 +189,13 @@ func darkText(sc *Scene, c *sources.Scope) string {
 	return text + " to " + paint.TimeOfDay(last.To, sc.Now)
 }
 
-// leastLabel is how many cells the names of facts take at least, and labelGap what stays
-// empty behind them.
+// The least width of the names of facts, and of the gap behind them.
 const (
 	leastLabel = 16
 	labelGap   = 2
 )
 
-// labelRoom is how many cells the names of facts need, least at least and up to a third of w.
+// labelRoom returns the width for the names of facts with the gap: at least least, at most a third of w.
 func labelRoom(attrs []sources.Attr, least, w int) int {
 	longest := least
 	for _, a := range attrs {
@@ -225,7 +204,7 @@ func labelRoom(attrs []sources.Attr, least, w int) int {
 	return max(min(longest, w/3), least) + labelGap
 }
 
-// say adds a fact with its name, over as many lines as it needs.
+// say adds a fact with its name, over as many lines as it needs: none if text is "".
 func (f *factSheet) say(st paint.Style, name, text string) {
 	for _, piece := range paint.Wrap(text, f.w-f.label-5) {
 		l := f.sc.Theme.Line(f.w).Skip(4).Cell(f.sc.Theme.Dim, name, f.label-labelGap).Skip(labelGap)

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"errors"
+	"strings"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
@@ -9,48 +10,44 @@ import (
 	"coordtop/ui/paint"
 )
 
-// sourceTrouble is one thing to know about a source, in a line of its own.
+// sourceTrouble is an outage or a warning of a source.
 type sourceTrouble struct {
 	source string
-	state  string
+	state  string // of a source that does not answer; "": it is a warning
 	text   string
 	retry  string
-	loud   bool
-	st     paint.Style // where loud
+	st     paint.Style // of the state
 }
 
-// sourceTroubles lists the sources that do not answer, with the error and the next try, then
-// what sources warn of.
+// sourceTroubles lists the sources that do not answer, with the error and the next try, then the
+// warnings of sources.
 func sourceTroubles(sc *Scene) []sourceTrouble {
-	var loud, quiet []sourceTrouble
+	var all []sourceTrouble
 	for i := range sc.State.Sources {
 		s := &sc.State.Sources[i]
 		if h := sourceHealth(sc, s); h.loud {
-			loud = append(loud, sourceTrouble{source: h.name, state: h.text, text: why(s), retry: retryText(sc, s), loud: true, st: h.st})
+			all = append(all, sourceTrouble{h.name, h.text, why(s), retryText(sc, s), h.st})
 		}
 	}
 	for i := range sc.State.Scopes {
 		c := &sc.State.Scopes[i]
 		for _, w := range c.About.Warnings {
-			name := paint.Clean(c.Source)
-			if c.Name != "" {
-				name += " " + paint.Clean(c.Name)
-			}
-			quiet = append(quiet, sourceTrouble{source: name, text: paint.Clean(w)})
+			name := strings.TrimSpace(paint.Clean(c.Source) + " " + paint.Clean(c.Name))
+			all = append(all, sourceTrouble{source: name, text: paint.Clean(w)})
 		}
 	}
-	return append(loud, quiet...)
+	return all
 }
 
-// why says what is wrong with a source.
+// why returns the error of a source in words.
 func why(s *sources.SourceStatus) string {
-	if s.Err == nil || errors.Is(s.Err, sources.ErrSilent) { // whose text has an age of its own
+	if s.Err == nil || errors.Is(s.Err, sources.ErrSilent) { // the text of ErrSilent has an age of its own
 		return "its server has stopped answering"
 	}
 	return paint.Clean(s.Err.Error())
 }
 
-// retryText says when a source is tried again; "" where no pause runs.
+// retryText tells when a source is tried again; "": no pause runs.
 func retryText(sc *Scene, s *sources.SourceStatus) string {
 	switch d := s.Retry.Sub(sc.Now); {
 	case s.Retry.IsZero():
@@ -62,8 +59,7 @@ func retryText(sc *Scene, s *sources.SourceStatus) string {
 	}
 }
 
-// sourceTroubleLines draws h lines of trouble; when there is more, the last one says how
-// much.
+// sourceTroubleLines draws h lines of troubles; the last one counts those that have no room.
 func sourceTroubleLines(sc *Scene, w, h int) []string {
 	if h < 1 {
 		return nil
@@ -85,13 +81,9 @@ func sourceTroubleLines(sc *Scene, w, h int) []string {
 
 func sourceTroubleLine(sc *Scene, t sourceTrouble, w int) string {
 	l := sc.Theme.Line(w).Skip(1)
-	if !t.loud {
+	if t.state == "" {
 		return l.Put(sc.Theme.Warn, sc.Theme.Marks[verdict.Warn]).Skip(1).Put("", t.source).Skip(2).Put(sc.Theme.Dim, t.text).Done()
 	}
 	l.Put(t.st, sc.Theme.Down).Skip(1).Put(t.st, t.source+" "+t.state).Skip(2)
-	l.Put("", sc.Theme.Cut(t.text, w-l.X-format.Width(t.retry)-4))
-	if t.retry != "" {
-		l.Skip(2).Put(sc.Theme.Dim, t.retry)
-	}
-	return l.Done()
+	return l.Put("", sc.Theme.Cut(t.text, w-l.X-format.Width(t.retry)-4)).Skip(2).Put(sc.Theme.Dim, t.retry).Done()
 }

@@ -9,8 +9,8 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// termTable lists the terms of the selected lane that touch the window, the newest first, in at most h lines: those
-// around the cursor's, which is marked. A semaphore has lanes of its owners instead.
+// termTable lists the terms of the selected lane that touch the window, newest first, in at most h lines
+// around the term at the cursor, which is marked. A semaphore has lanes of its owners instead.
 func termTable(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []string {
 	if h < 4 || row.Leveled() {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"coordtop/sources"
 )
 
-// Exported is what the Timeline shows, to be drawn elsewhere: the lanes in sight, the events that have marks, and
-// the span up to the present.
+// Exported returns the contents of the Timeline for an export: the visible lanes, the events with marks,
+// and the span up to the present.
 func Exported(sc *Scene) (lanes []history.Lane, events []sources.Event, span history.Span) {
 	win, now := TimeWindow(sc), DrawnTo(sc)
 	span = history.Span{From: win.Start, To: sources.Earlier(win.End(), now)}

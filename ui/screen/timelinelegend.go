@@ -12,9 +12,8 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// timeLower is what stands below the lanes, in h lines: the readout, how low the lease of the selected
-// lane came or who owned permits, on the axis of the lanes, and the legend, which has the lines that are
-// left, with the terms of the lane.
+// timeLower draws the part below the lanes in h lines: the readout, the lease or the owners of permits of
+// the selected lane on the axis of the lanes, and in the rest the legend and the terms of the lane.
 func timeLower(sc *Scene, win timeline.Window, w, h int) []string {
 	lines := timeReadout(sc, win, w)
 	row := selectedLane(sc)
@@ -34,8 +33,8 @@ func timeLower(sc *Scene, win timeline.Window, w, h int) []string {
 	return append(lines, termTable(sc, row, win, w, h-len(lines))...)
 }
 
-// laneLegend is what each owner of the selected lane had of the window, or how many permits were taken,
-// and what is not known, in at most h lines.
+// laneLegend draws, in at most h lines, the share of the window that each owner of the selected lane had,
+// or the taken permits, and the shares that are unknown.
 func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []string {
 	if h < 2 {
 		return nil
@@ -94,7 +93,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	return lines[:min(len(lines), h)]
 }
 
-// unreadWord is what is said of what was not read of a recording.
+// unreadWord describes the parts of a recording that were not read.
 func unreadWord(sc *Scene) string {
 	if sc.Time.ReadError != "" {
 		return "could not be read"
@@ -102,32 +101,30 @@ func unreadWord(sc *Scene) string {
 	return "being read"
 }
 
-// share is a part of a whole in percent: 0 only for nothing, 100 only for all.
+// share writes a part of a whole in percent: 0 only for nothing, 100 only for all.
 func share(part, whole time.Duration) string {
-	switch {
+	switch p := 100 * float64(part) / float64(whole); {
 	case part <= 0 || whole <= 0:
 		return "0 %"
 	case part >= whole:
 		return "100 %"
-	}
-	p := 100 * float64(part) / float64(whole)
-	switch {
 	case p < 1:
 		return "<1 %"
 	case p > 99:
 		return ">99 %"
+	default:
+		return strconv.Itoa(int(p+0.5)) + " %"
 	}
-	return strconv.Itoa(int(p+0.5)) + " %"
 }
 
-// taken sums up the count of a semaphore in what was observed of a window.
+// taken sums up the taken permits of a semaphore in the observed parts of a window.
 type taken struct {
 	known, full time.Duration
 	weighted    float64 // permits times seconds
 	most        uint64
 }
 
-// texts are the sums as cells of the legend: each line begins with its sign.
+// texts returns the sums as cells of the legend. The first cell of a line is its sign.
 func (t *taken) texts(th *paint.Theme, row *sources.Row, whole time.Duration) [][]string {
 	if t.known == 0 {
 		return [][]string{{"", "nothing is known of this window"}}
@@ -164,7 +161,7 @@ func takenOf(sc *Scene, row *sources.Row, lane *timeline.Lane, win timeline.Wind
 	return t
 }
 
-// allLanes sums up the window of all lanes in a line.
+// allLanes sums up all lanes of the window in a line.
 func allLanes(sc *Scene) []paint.Part {
 	th, s := &sc.Theme, &sc.Time.All
 	parts := []paint.Part{th.Dim.Text("ALL LANES  ")}

@@ -12,20 +12,20 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// timeMark is what stands below the lanes at its moment.
+// timeMark is a mark below the lanes.
 type timeMark struct {
 	at   time.Time
 	sign paint.Part
 	text string
 }
 
-// MarkKinds are the kinds of events that have marks, and what ends an outage.
+// MarkKinds returns the kinds of events that have marks, and the kind that ends an outage.
 func MarkKinds() []sources.EventKind {
 	return []sources.EventKind{sources.EventAction, sources.EventNote, sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted, sources.EventClockStep}
 }
 
-// timeMarks are those in the window, the oldest first: what a person did or noted, what hid the rows
-// or the time, and when coordtop was started.
+// timeMarks returns the marks in the window, oldest first: actions and notes, outages, restarts and clock
+// steps, and the starts of coordtop.
 func timeMarks(sc *Scene, win timeline.Window) []timeMark {
 	var marks []timeMark
 	inside := func(at time.Time) bool { return !at.Before(win.Start) && at.Before(win.End()) }
@@ -56,11 +56,12 @@ func timeMarks(sc *Scene, win timeline.Window) []timeMark {
 			marks = append(marks, timeMark{r.From, sc.Theme.Dim.Text("S"), "coordtop started"})
 		}
 	}
-	slices.SortStableFunc(marks, func(a, b timeMark) int { return a.at.Compare(b.at) })                        // an action is told at its end
-	return slices.CompactFunc(marks, func(a, b timeMark) bool { return a.at.Equal(b.at) && a.text == b.text }) // and may be recorded, too
+	// An action is reported at its end, and may be recorded too.
+	slices.SortStableFunc(marks, func(a, b timeMark) int { return a.at.Compare(b.at) })
+	return slices.CompactFunc(marks, func(a, b timeMark) bool { return a.at.Equal(b.at) && a.text == b.text })
 }
 
-// markOf is the mark of an event.
+// markOf returns the mark of an event.
 func markOf(sc *Scene, e *sources.Event) timeMark {
 	th := &sc.Theme
 	m := timeMark{at: e.At, text: paint.Clean(e.Detail)}
@@ -83,8 +84,8 @@ func markOf(sc *Scene, e *sources.Event) timeMark {
 	return m
 }
 
-// drawMarks draws the line of marks: each at its column, with its text as far as there is room
-// before the next.
+// drawMarks draws the line of marks: each at its column, with as much of its text as has room before the
+// next one.
 func drawMarks(sc *Scene, win timeline.Window, w int) string {
 	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "marks")
 	start := 1 + laneNames(sc) + laneChanges
@@ -92,7 +93,7 @@ func drawMarks(sc *Scene, win timeline.Window, w int) string {
 	for i, m := range marks {
 		x := start + win.Column(m.at)
 		if x < l.X {
-			continue // the text of another one stands there
+			continue // the text of another mark is there
 		}
 		l.To(x).Put(m.sign.Style, m.sign.Text)
 		end := w
@@ -106,7 +107,7 @@ func drawMarks(sc *Scene, win timeline.Window, w int) string {
 	return l.Done()
 }
 
-// marksAt are the marks in the column of the cursor, as text.
+// marksAt returns the marks in the column of the cursor with their texts.
 func marksAt(sc *Scene, win timeline.Window) []paint.Part {
 	var parts []paint.Part
 	at := win.Column(CursorAt(sc))

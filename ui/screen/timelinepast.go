@@ -10,21 +10,21 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// Past is what was recorded of a row, from before what is kept of it in memory.
+// Past is the recorded past of a row, from before the part that is kept in memory.
 type Past struct {
 	history.Past
 	Step  time.Duration // of the columns for which terms were left out; 0: none were
-	row   *sources.Row  // that terms was merged for
+	row   *sources.Row  // terms was merged with its terms
 	terms []sources.Term
 }
 
-// Add adds what was read: see history.Past.
+// Add adds a part that was read: see history.Past.
 func (p *Past) Add(span history.Span, l history.Lane) {
 	p.row = nil
 	p.Past.Add(span, l)
 }
 
-// JoinPast joins what was recorded of a row to what is kept of it in memory.
+// JoinPast joins the recorded terms of a row and those in memory.
 func JoinPast(sc *Scene, row *sources.Row) {
 	if p := sc.Time.Past[row.Ref]; p != nil && p.row != row {
 		p.row = row
@@ -34,7 +34,7 @@ func JoinPast(sc *Scene, row *sources.Row) {
 	}
 }
 
-// memoryBegins is from when on what is kept of a row in memory is whole.
+// memoryBegins returns the time from which on the part in memory of a row is complete.
 func memoryBegins(sc *Scene, row *sources.Row) time.Time {
 	if rows.HandleOf(row).Recorded() {
 		if p := sc.Time.Past[row.Ref]; p != nil {
@@ -48,8 +48,7 @@ func memoryBegins(sc *Scene, row *sources.Row) time.Time {
 	return sc.State.At // it was not listed yet
 }
 
-// KnownFrom is from when on all that is recorded of a row is known here; zero: nothing is recorded
-// before that.
+// KnownFrom returns the time from which on everything recorded of a row was read; zero: all of it was.
 func KnownFrom(sc *Scene, row *sources.Row) time.Time {
 	if spans := unreadOf(sc, row); len(spans) > 0 {
 		return spans[len(spans)-1].To
@@ -57,7 +56,7 @@ func KnownFrom(sc *Scene, row *sources.Row) time.Time {
 	return time.Time{}
 }
 
-// unreadOf is what of a row may be recorded, and was not read.
+// unreadOf returns the spans of a row that may be recorded, and were not read.
 func unreadOf(sc *Scene, row *sources.Row) (spans []timeline.Span) {
 	if !sc.Time.Reads {
 		return nil
@@ -75,8 +74,8 @@ func unreadOf(sc *Scene, row *sources.Row) (spans []timeline.Span) {
 	return spans
 }
 
-// behindPast is the lane of what a recording alone knows, behind what was read of that: nobody owns
-// it while its source is read, or there were a row.
+// behindPast returns the lane of a row that exists in a recording only, after the end of that recording:
+// while its source is read nobody owns it, because there would be a row.
 func behindPast(sc *Scene, row *sources.Row, lane timeline.Lane) timeline.Lane {
 	from := memoryBegins(sc, row)
 	var dark []sources.Dark
@@ -94,7 +93,7 @@ func behindPast(sc *Scene, row *sources.Row, lane timeline.Lane) timeline.Lane {
 	return lane
 }
 
-// withPast is a lane with what was recorded before it.
+// withPast adds the recorded past to a lane.
 func withPast(sc *Scene, row *sources.Row, lane timeline.Lane) timeline.Lane {
 	lane.Unread = unreadOf(sc, row)
 	p := sc.Time.Past[row.Ref]
@@ -111,8 +110,7 @@ func withPast(sc *Scene, row *sources.Row, lane timeline.Lane) timeline.Lane {
 	return lane
 }
 
-// levelsOf are the counts of a semaphore, also those that were recorded before what is kept in
-// memory.
+// levelsOf returns the levels of a semaphore with the recorded ones.
 func levelsOf(sc *Scene, row *sources.Row) iter.Seq[sources.Level] {
 	if p := sc.Time.Past[row.Ref]; p != nil {
 		return p.MergeLevels(row.Levels())
@@ -120,8 +118,8 @@ func levelsOf(sc *Scene, row *sources.Row) iter.Seq[sources.Level] {
 	return row.Levels()
 }
 
-// ownerTermsOf are the terms of a semaphore's owners, also those that were recorded before what is
-// kept in memory, and from when on they are whole.
+// ownerTermsOf returns the terms of a semaphore's owners with the recorded ones, and the time from which
+// on they are complete.
 func ownerTermsOf(sc *Scene, row *sources.Row) (terms []sources.Term, since time.Time) {
 	terms, since = row.OwnerTerms(), row.OwnerTermsSince(sc.State)
 	if p := sc.Time.Past[row.Ref]; p != nil && !p.Since.IsZero() {

@@ -14,7 +14,7 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// selectedLane is the row of the lane under the cursor; nil where there is none.
+// selectedLane returns the row of the lane under the cursor; nil if there is none.
 func selectedLane(sc *Scene) *sources.Row {
 	h, ok := sc.Time.Lanes.Selected()
 	if !ok {
@@ -24,51 +24,37 @@ func selectedLane(sc *Scene) *sources.Row {
 	return row
 }
 
-// timeReadout is two lines: which instant the cursor is at, and what was so on the selected lane.
+// timeReadout draws two lines: the instant under the cursor with its marks, and the state of the selected
+// lane then.
 func timeReadout(sc *Scene, win timeline.Window, w int) []string {
 	row := selectedLane(sc)
 	head := []paint.Part{paint.Plain(" "), sc.Theme.Strong.Text(clockAt(sc, CursorAt(sc), win.Step)), sc.Theme.Dim.Text("  now")}
 	if !sc.Time.At.IsZero() {
 		head[2].Text = "  cursor"
 	}
-	head = append(head, marksAt(sc, win)...)
-	first, second := sc.Theme.Line(w), sc.Theme.Line(w)
-	putParts(first, sc.Theme.FitParts(head, w), w)
+	first, second := sc.Theme.Line(w).Fit(append(head, marksAt(sc, win)...), w), sc.Theme.Line(w)
 	if row != nil {
-		parts := []paint.Part{paint.Plain(" ")}
-		if rows.HandleOf(row).Recorded() {
-			text := "recorded only   "
-			if !rows.Watched(sc.State, row) {
-				text = "recorded only, unknown now   "
-			}
-			parts = append(parts, sc.Theme.Dim.Text(text))
-		}
-		parts = append(parts, laneAt(sc, row, CursorAt(sc))...)
-		putParts(second, sc.Theme.FitParts(parts, w), w)
+		only := "recorded only" + paint.When(!rows.Watched(sc.State, row), ", unknown now") + "   "
+		parts := []paint.Part{paint.Plain(" "), sc.Theme.Dim.Text(paint.When(rows.HandleOf(row).Recorded(), only))}
+		second.Fit(append(parts, laneAt(sc, row, CursorAt(sc))...), w)
 	}
 	return []string{first.Done(), second.Done()}
 }
 
-// clockAt is an instant as the readout writes it, with its date where that is another one, and
-// tenths of a second where columns are short.
+// clockAt writes an instant, with its date if it is not today, and with tenths of a second if columns are
+// short.
 func clockAt(sc *Scene, t time.Time, step time.Duration) string {
 	t = t.In(sc.Now.Location())
-	form := "15:04:05"
-	if step < 10*time.Second {
-		form += ".0"
-	}
-	if t.YearDay() != sc.Now.YearDay() || t.Year() != sc.Now.Year() {
-		form = "Jan 2 " + form
-	}
-	return t.Format(form)
+	otherDay := t.YearDay() != sc.Now.YearDay() || t.Year() != sc.Now.Year()
+	return t.Format(paint.When(otherDay, "Jan 2 ") + "15:04:05" + paint.When(step < 10*time.Second, ".0"))
 }
 
-// exactTime is an instant to a tenth of a second, with the sign of how sure it is.
+// exactTime writes an instant to a tenth of a second, with a sign if it is not exact.
 func exactTime(sc *Scene, s sources.Stamp) string {
 	return sc.Theme.Roughly(s) + clockAt(sc, s.At, 0)
 }
 
-// LaneChange is the last change of a lane before an instant, or with step 1 the first one after it;
+// LaneChange returns the last change of a lane before an instant, or with step 1 the first one after it;
 // zero: none is known.
 func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
 	var found time.Time
@@ -96,8 +82,8 @@ func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
 	return found
 }
 
-// laneAt says what was so on a lane at an instant: who owned it, from when to when, and what was
-// before and after.
+// laneAt describes the state of a lane at an instant: who owned it, from when to when, and who did before
+// and after.
 func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	l := LaneOf(sc, row)
 	now := DrawnTo(sc)
@@ -125,7 +111,7 @@ func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	return nobodyAt(sc, row, &l, at)
 }
 
-// unreadText says of something in the recording that it is being read, or why it could not be.
+// unreadText reports that a part of the recording is being read, or why it could not be read.
 func (sc *Scene) unreadText(what string) paint.Part {
 	if sc.Time.ReadError != "" {
 		return sc.Theme.Warn.Text(what + " could not be read: " + sc.Time.ReadError)
@@ -133,7 +119,8 @@ func (sc *Scene) unreadText(what string) paint.Part {
 	return sc.Theme.Dim.Text("reading what is recorded " + what)
 }
 
-// recordedHoles is a lane with what there is no record of a row, up to now: what lasts may have been read a while ago.
+// recordedHoles returns a lane with the holes in the record of a row that have ended: an open one may
+// have been read a while ago.
 func recordedHoles(sc *Scene, row *sources.Row) (recorded history.Lane) {
 	if p := sc.Time.Past[row.Ref]; p != nil {
 		recorded.Holes = slices.DeleteFunc(slices.Clone(p.Holes), func(h history.Hole) bool { return h.To.IsZero() || !h.From.Before(DrawnTo(sc)) })
@@ -141,7 +128,7 @@ func recordedHoles(sc *Scene, row *sources.Row) (recorded history.Lane) {
 	return recorded
 }
 
-// unseenAt says why nothing is known of an instant.
+// unseenAt explains why nothing is known of an instant.
 func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
 	recorded := recordedHoles(sc, row)
 	for _, d := range recorded.WhyUnknown(lane.Dark) {
@@ -160,7 +147,7 @@ func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) [
 	return []paint.Part{sc.Theme.Dim.Text("not observed: what is known begins at " + clockAt(sc, lane.Since, 0))}
 }
 
-// levelAt says how many permits were taken.
+// levelAt tells how many permits were taken at an instant.
 func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	var held, next sources.Level
 	for l := range levelsOf(sc, row) {
@@ -173,13 +160,9 @@ func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	if held.At.IsZero() {
 		return []paint.Part{sc.Theme.Dim.Text("not recorded")}
 	}
-	text := strconv.FormatInt(sources.Permits(held.Taken), 10) + " taken"
-	if row.Limited() {
-		text = strconv.FormatInt(sources.Permits(held.Taken), 10) + " of " + strconv.FormatUint(row.Limit, 10) + " taken"
-	}
-	if held.High > held.Taken {
-		text += ", " + strconv.FormatInt(sources.Permits(held.High), 10) + " at most"
-	}
+	text := strconv.FormatInt(sources.Permits(held.Taken), 10) +
+		paint.When(row.Limited(), " of "+strconv.FormatUint(row.Limit, 10)) + " taken" +
+		paint.When(held.High > held.Taken, ", "+strconv.FormatInt(sources.Permits(held.High), 10)+" at most")
 	end := " to now"
 	if !next.At.IsZero() {
 		end = " to " + clockAt(sc, next.At, 0)
@@ -187,17 +170,14 @@ func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	return []paint.Part{paint.Plain(text), sc.Theme.Dim.Text("   from " + clockAt(sc, held.At, 0) + end)}
 }
 
-// termAt is one term, with the gaps before and after it.
+// termAt describes one term, with its neighbours and the gaps between them.
 func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
 	end, length := termEnd(sc, lane, i)
-	parts := append(ownerParts(th, t), paint.Plain("   "+exactTime(sc, t.Start)+" to "+end), th.Strong.Text("  "+length))
-	if t.Owner.Fence != 0 {
-		parts = append(parts, paint.Plain("   fence "+strconv.FormatUint(t.Owner.Fence, 10)))
-	}
-	if !t.End.At.IsZero() {
-		parts = append(parts, paint.Part{Style: th.Dim, Text: "   " + th.Cause(t.Cause, t.How), Yield: paint.Aside})
-	}
+	cause := th.Dim.Text(paint.When(!t.End.At.IsZero(), "   "+th.Cause(t.Cause, t.How)))
+	cause.Yield = paint.Aside
+	parts := append(ownerParts(th, t), paint.Plain("   "+exactTime(sc, t.Start)+" to "+end), th.Strong.Text("  "+length),
+		paint.Plain(paint.When(t.Owner.Fence != 0, "   fence "+Fence(t.Owner.Fence))), cause)
 	if i > 0 {
 		parts = append(parts, besideTerm(sc, lane, "   before: ", i-1, i-1)...)
 	}
@@ -207,7 +187,7 @@ func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	return parts
 }
 
-// termEnd is when a term ended, and how long it was.
+// termEnd returns the end of a term and its length.
 func termEnd(sc *Scene, lane *timeline.Lane, i int) (end, length string) {
 	th, t, now := &sc.Theme, &lane.Terms[i], DrawnTo(sc)
 	held := lane.Length(i, now)
@@ -222,14 +202,14 @@ func termEnd(sc *Scene, lane *timeline.Lane, i int) (end, length string) {
 	return "now", th.Age(t.Start, now)
 }
 
-// unreadBetween reports whether something between two instants was not read.
+// unreadBetween reports whether a part between two instants was not read.
 func unreadBetween(lane *timeline.Lane, from, to time.Time) bool {
 	return slices.ContainsFunc(lane.Unread, func(u timeline.Span) bool {
-		return !u.From.IsZero() && u.From.Before(to) && u.To.After(from) // before the first that was read stands the one before it
+		return !u.From.IsZero() && u.From.Before(to) && u.To.After(from) // parts are read with the term before them
 	})
 }
 
-// ownerParts is an owner in a line, whose name is shortened only where it is long.
+// ownerParts returns the letter and the name of an owner; only a long name may be shortened.
 func ownerParts(th *paint.Theme, t *sources.Term) []paint.Part {
 	name := paint.Plain(paint.CleanLabel(t.Owner.Label))
 	if format.Width(name.Text) >= longOwner {
@@ -238,10 +218,10 @@ func ownerParts(th *paint.Theme, t *sources.Term) []paint.Part {
 	return []paint.Part{th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), paint.Plain(" "), name}
 }
 
-// longOwner is from how many cells on the name of an owner is long.
+// longOwner is the width from which on the name of an owner is long.
 const longOwner = 16
 
-// besideTerm names a neighbour of a term, and the gap that follows term end.
+// besideTerm names a neighbour of a term, and the gap after term end.
 func besideTerm(sc *Scene, lane *timeline.Lane, word string, i, end int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
 	if unreadBetween(lane, lane.Terms[end].End.At, lane.Terms[end+1].Start.At) {
@@ -251,7 +231,7 @@ func besideTerm(sc *Scene, lane *timeline.Lane, word string, i, end int) []paint
 	return slices.Concat([]paint.Part{th.Dim.Text(word)}, ownerParts(th, t), []paint.Part{th.Dim.Text(", "), st.Text(gap)})
 }
 
-// gapText is the gap that follows a term, as sure as it is known.
+// gapText describes the gap after a term, and returns its style.
 func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
 	gap := lane.GapAfter(i, DrawnTo(sc))
 	switch {
@@ -265,7 +245,7 @@ func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
 	return "gap " + lengthText(&gap), ""
 }
 
-// lengthText is how long a gap was at a stretch, and its pieces together where they are several.
+// lengthText writes the length of a gap at a stretch, and the sum of its pieces if it has several.
 func lengthText(g *lane.Gap) string {
 	if g.Sum.Min > g.Unbroken.Min {
 		return g.Unbroken.Bounds() + ", at least " + format.Precise(g.Sum.Min) + " in all" + g.Unbroken.Looks()
@@ -273,7 +253,7 @@ func lengthText(g *lane.Gap) string {
 	return g.Unbroken.Text()
 }
 
-// nobodyAt is a stretch in which nobody owned it, with who did before and after.
+// nobodyAt describes a stretch in which nobody owned the row, with the owners before and after it.
 func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
 	th := &sc.Theme
 	word, st := "free", th.Dim

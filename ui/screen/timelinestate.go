@@ -16,27 +16,27 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// TimelineState is what the Timeline screen shows: which stretch, and where in it the cursor is.
+// TimelineState is the state of the Timeline screen.
 type TimelineState struct {
 	Lanes   cursor.List[rows.Handle]
-	Beside  rows.Handle   // the row of the list while the cursor is on a lane that a recording alone knows
-	Step    time.Duration // of a column; 0: the shortest with which what is known fits, up to UsualSpan
+	Beside  rows.Handle   // the row of the list while the cursor is on a lane that exists in a recording only
+	Step    time.Duration // of a column; 0: the shortest one that fits the known time, up to UsualSpan
 	End     time.Time     // of the window; zero: it follows the present
 	At      time.Time     // of the cursor; zero: the present
-	Swapped bool          // the legend has the lines that lanes have else, or the other way round
+	Swapped bool          // legend and lanes have exchanged their lines
 	Changed bool          // only lanes that changed in the window
 	Order   LaneOrder
 	All     Sums
-	Summing bool                 // All is of another window: that of this one is not ready
+	Summing bool                 // All is of another window: the sums of this one are not ready
 	Counted map[*sources.Row]int // changes in the window, of the versions of rows that were summed up
 
-	Reads     bool                  // there is a recording, of which is read what is shown
+	Reads     bool                  // there is a recording, whose visible part is read
 	ReadError string                // why it cannot be read; "": it can
-	Past      map[sources.Ref]*Past // what was read of it
-	Marks     []sources.Event       // events of it that have marks, from before those that are kept
-	MarksOf   history.Span          // when
-	Runs      []history.Run         // who recorded
-	Since     time.Time             // from when on something is known of the last UsualSpan; zero: nothing was read
+	Past      map[sources.Ref]*Past // the parts that were read
+	Marks     []sources.Event       // recorded events with marks, from before those in memory
+	MarksOf   history.Span          // of Marks
+	Runs      []history.Run         // of the recorder
+	Since     time.Time             // the first known time within the last UsualSpan; zero: nothing was read
 }
 
 // LaneOrder is the order of the lanes.
@@ -49,33 +49,33 @@ const (
 	LanesByGaps
 )
 
-// String is how the header names the order.
+// String returns the name of the order in the header.
 func (o LaneOrder) String() string {
 	return [...]string{"as the list", "most changes first", "longest without a leader first"}[o]
 }
 
 // Sums sums up the window of all lanes.
 type Sums struct {
-	lane.Sum         // Unseen and Unread are those of the lane that has the most
-	Vacant    int    // without a leader now, which should have one
+	lane.Sum         // Unseen and Unread are the greatest of one lane
+	Vacant    int    // lanes without a leader now that should have one
 	LongestOf string // the lane with the longest gap
 }
 
-// laneChanges is how many cells the number of changes takes, with the blanks around it.
+// laneChanges is the width of the number of changes, with the blanks around it.
 const laneChanges = 7
 
-// laneNames is how many cells the names of lanes take in a screen of width w.
+// laneNames returns the width of the names of lanes.
 func laneNames(sc *Scene) int {
 	w := sc.Layout.Width
 	return max(min(sc.longest.name, max(w/6, 18)), min(12, w))
 }
 
-// laneColumns is how many columns of time fit beside the names.
+// laneColumns returns the number of columns of time beside the names.
 func laneColumns(sc *Scene) int {
 	return max(sc.Layout.Width-laneNames(sc)-laneChanges-2, 1)
 }
 
-// TimeWindow is what the Timeline shows.
+// TimeWindow returns the window of the Timeline.
 func TimeWindow(sc *Scene) timeline.Window {
 	n, step := laneColumns(sc), sc.Time.Step
 	if step == 0 {
@@ -87,7 +87,8 @@ func TimeWindow(sc *Scene) timeline.Window {
 	return timeline.Ending(sc.Time.End.Add(-1), step, n)
 }
 
-// usualSpan is how much is shown where nobody has asked for more: what was observed, or recorded.
+// usualSpan returns the length that is shown by default: the time that was observed or recorded, up to
+// UsualSpan.
 func usualSpan(sc *Scene) time.Duration {
 	since := observedSince(sc)
 	if !sc.Time.Since.IsZero() {
@@ -96,7 +97,7 @@ func usualSpan(sc *Scene) time.Duration {
 	return min(sc.Now.Sub(since), UsualSpan)
 }
 
-// CursorAt is the instant under the cursor.
+// CursorAt returns the instant under the cursor.
 func CursorAt(sc *Scene) time.Time {
 	if sc.Time.At.IsZero() {
 		return DrawnTo(sc)
@@ -104,10 +105,10 @@ func CursorAt(sc *Scene) time.Time {
 	return sc.Time.At
 }
 
-// DrawnTo is up to when the lanes are drawn.
+// DrawnTo returns the end of the lanes.
 func DrawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
 
-// LaneOf is what is drawn of a row on the Timeline.
+// LaneOf returns the lane of a row on the Timeline.
 func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	lane := laneOf(sc, row)
 	if lane.Halves = true; rows.HandleOf(row).Recorded() {
@@ -135,14 +136,15 @@ func SumLane(sc *Scene, row *sources.Row, win timeline.Window) lane.Sum {
 	return s
 }
 
-// timeLayout is how the lines of the Timeline are shared. Its lower part is the cursor's: two lines
-// of readout, and what there is room for.
+// timeLayout holds the numbers of lines of the Timeline. The lower part has two lines of readout, and
+// more if there is room.
 type timeLayout struct {
 	lanes, lower int
 	ruled        bool // there is a rule above the lanes
 }
 
-// From a screen of so many lines on, so many lanes come before the legend where both have no room.
+// On a screen of at least lanesFirst lines the legend is left out as long as manyLanes lanes have no room
+// beside it.
 const (
 	lanesFirst = 48
 	manyLanes  = 40
@@ -166,10 +168,10 @@ func layTime(sc *Scene) timeLayout {
 	return l
 }
 
-// LaneRows is how many lanes are shown at most.
+// LaneRows returns the greatest number of visible lanes.
 func LaneRows(sc *Scene) int { return layTime(sc).lanes }
 
-// timelineScreen draws a lane for each row, and what there is at the cursor.
+// timelineScreen draws a lane for each row, and the facts at the cursor below.
 func timelineScreen(sc *Scene) Frame {
 	w := sc.Layout.Width
 	win := TimeWindow(sc)
@@ -186,15 +188,15 @@ func timelineScreen(sc *Scene) Frame {
 		return fixed(sc, append(lines, sc.Theme.Box(timeReadout(sc, win, w)[1:], w, layout.lower)...))
 	}
 	rule, more := sc.Theme.Line(w).Put(sc.Theme.Dim, sc.Theme.Rule).Skip(1), " "+sc.Keys.KeyIn(keys.InTimeline, keys.Legend)+" legend "
-	putParts(rule, sc.Theme.FitParts(allLanes(sc), w-4), w-2)
-	if n := w - 2 - format.Width(more) - rule.Skip(1).X; n > 0 {
+	rule.Fit(allLanes(sc), w-2).Skip(1)
+	if n := w - 2 - format.Width(more) - rule.X; n > 0 {
 		rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Rule, n)+more)
 	}
 	lines = append(lines, drawMarks(sc, win, w), rule.Rule().Done())
 	return fixed(sc, append(lines, sc.Theme.Box(timeLower(sc, win, w, layout.lower), w, layout.lower)...))
 }
 
-// drawLanes draws the lanes that are in sight.
+// drawLanes draws the visible lanes, or why there are none.
 func drawLanes(sc *Scene, win timeline.Window, w int) []string {
 	if sc.Time.Lanes.Len() == 0 {
 		if sc.Time.Changed && len(sc.Rows.Handles) > 0 {
@@ -223,13 +225,10 @@ func drawLanes(sc *Scene, win timeline.Window, w int) []string {
 	return lines
 }
 
-// laneHead begins the line of a lane with its name and the number of its changes.
+// laneHead begins the line of a lane with its name and the number of changes.
 func laneHead(sc *Scene, row *sources.Row, v verdict.Verdict, win timeline.Window, w int, selected bool) *paint.Line {
 	l := sc.Theme.Line(w)
-	names, st := laneNames(sc), paint.Style("")
-	if v.Severity == verdict.Blind {
-		st = sc.Theme.Dim
-	}
+	names, st := laneNames(sc), paint.When(v.Severity == verdict.Blind, sc.Theme.Dim)
 	name := NameOf(sc, row.Ref)
 	if alias := AliasOf(sc, row); alias != "" && paint.Numeric(name) {
 		name = alias
@@ -243,8 +242,8 @@ func laneHead(sc *Scene, row *sources.Row, v verdict.Verdict, win timeline.Windo
 	return l.Right(sc.Theme.Dim, format.Count(n), laneChanges-2).Skip(2)
 }
 
-// shownTime says, in at most room cells, how much the lanes show, in which order, and whether they
-// follow the present.
+// shownTime describes, in at most room cells, the window of the lanes, their order, and whether they follow
+// the present.
 func shownTime(sc *Scene, room int) []paint.Part {
 	th, win := &sc.Theme, TimeWindow(sc)
 	follow := th.Good.Text("on")

@@ -12,24 +12,24 @@ import (
 	"coordtop/ui/paint"
 )
 
-// TroubleState is what the Trouble screen shows.
+// TroubleState is the state of the Trouble screen.
 type TroubleState struct {
 	Read  bool   // something was read
-	Error string // why it cannot be read; "": it can
+	Error string // why the recording cannot be read; "": it can
 	Span  history.Span
 	Found []trouble.Trouble    // in order of time
-	Rows  []history.Summary    // of a recording that is shown alone: a line for each primitive
-	Dark  []history.DarkChange // and what was not observed of it
+	Rows  []history.Summary    // if only a recording is shown: a line for each primitive
+	Dark  []history.DarkChange // and its stretches without observation
 	Runs  []history.Run
-	Names map[sources.Ref]string // what the primitives of Found and Rows are called; others as in the list
-	Holes []history.Hole         // of which there is no record
-	List  cursor.List[int]       // places in Found, and behind a heading, in Rows
+	Names map[sources.Ref]string // of the primitives of Found and Rows, if they differ from those in the list
+	Holes []history.Hole         // the stretches without a record
+	List  cursor.List[int]       // indexes of Found, heading, then indexes of Rows plus len(Found)
 }
 
-// heading stands between Found and Rows.
+// heading is the place of the heading between Found and Rows.
 const heading = -1
 
-// Places are those of the list.
+// Places returns the places of the list.
 func (s *TroubleState) Places() (places []int) {
 	for i := range s.Found {
 		places = append(places, i)
@@ -43,7 +43,7 @@ func (s *TroubleState) Places() (places []int) {
 	return places
 }
 
-// SelectedRow is the row under the cursor; nil: there is none.
+// SelectedRow returns the row under the cursor; nil: there is none.
 func (s *TroubleState) SelectedRow() *history.Summary {
 	if i, ok := s.List.Selected(); ok && i >= len(s.Found) && i-len(s.Found) < len(s.Rows) {
 		return &s.Rows[i-len(s.Found)]
@@ -51,7 +51,7 @@ func (s *TroubleState) SelectedRow() *history.Summary {
 	return nil
 }
 
-// Selected is the trouble under the cursor; nil: there is none.
+// Selected returns the trouble under the cursor; nil: there is none.
 func (s *TroubleState) Selected() *trouble.Trouble {
 	if i, ok := s.List.Selected(); ok && i != heading && i < len(s.Found) {
 		return &s.Found[i]
@@ -59,16 +59,16 @@ func (s *TroubleState) Selected() *trouble.Trouble {
 	return nil
 }
 
-// troubleReadout is how many lines the trouble under the cursor takes in full.
+// troubleReadout is the number of lines for the trouble under the cursor.
 const troubleReadout = 7
 
-// TroubleRows is how many lines are listed.
+// TroubleRows returns the number of visible lines of the list.
 func TroubleRows(sc *Scene) int {
 	return max(listedRows(sc.Layout.Body(), troubleReadout)-len(recordedLines(sc)), 1)
 }
 
-// troubleScreen lists what went wrong in a recording, in order of time, and below each primitive of it, with what is under
-// the cursor in full below.
+// troubleScreen lists the troubles of a recording in order of time, and then its primitives, with all facts
+// about the entry under the cursor below.
 func troubleScreen(sc *Scene) Frame {
 	s, w := &sc.Trouble, sc.Layout.Width
 	selected, _ := s.List.Selected()
@@ -86,29 +86,22 @@ func troubleScreen(sc *Scene) Frame {
 		switch at := shown[i]; {
 		case at == heading:
 			summaryHeading(sc, l)
-			return
 		case at >= len(s.Found):
 			rowSummary(sc, l.Cursor(at == selected), &s.Rows[at-len(s.Found)])
-			return
+		default:
+			t := &s.Found[at]
+			l.Cursor(at == selected).Cell(sc.Theme.Dim, instantCell(sc, t.From, ""), eventTime).Skip(1)
+			l.Right(troubleStyle(sc, t), t.Lasted(s.Span.To), lengthCells).Skip(2).Put("", t.What(words))
+			why, then := t.Why(words), t.Then(words)
+			l.Put(sc.Theme.Dim, paint.When(why != "", ": "+why)).Put(sc.Theme.Dim, paint.When(then != "", "; "+then))
 		}
-		t := &s.Found[shown[i]]
-		l.Cursor(shown[i] == selected).Cell(sc.Theme.Dim, instantCell(sc, t.From, ""), eventTime).Skip(1)
-		l.Right(troubleStyle(sc, t), t.Lasted(s.Span.To), lengthCells).Skip(2)
-		parts := []paint.Part{paint.Plain(t.What(words))}
-		if why := t.Why(words); why != "" {
-			parts = append(parts, sc.Theme.Dim.Text(": "+why))
-		}
-		if then := t.Then(words); then != "" {
-			parts = append(parts, sc.Theme.Dim.Text("; "+then))
-		}
-		putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
 	})
 }
 
-// lengthCells is the room of a length in the list.
+// lengthCells is the width of a length in the list.
 const lengthCells = 13
 
-// troubleWords are how names stand on the screen.
+// troubleWords returns the functions that write names on the screen.
 func troubleWords(sc *Scene) trouble.Words {
 	return trouble.Words{Text: paint.CleanLabel, Ref: func(ref sources.Ref) string {
 		if name := sc.Trouble.Names[ref]; name != "" {
@@ -141,7 +134,7 @@ func troubleSpan(sc *Scene) string {
 	return s.Span.From.In(in).Format(time.DateTime) + " to " + s.Span.To.In(in).Format(layout+" MST")
 }
 
-// unrecordedText says for how long there is no record, and why; "": there is of all.
+// unrecordedText sums up the holes of the recording by cause; "": it has none.
 func unrecordedText(s *TroubleState) string {
 	sums := map[history.Why]time.Duration{}
 	for _, h := range s.Holes {
@@ -156,7 +149,7 @@ func unrecordedText(s *TroubleState) string {
 	return strings.Join(texts, ", ")
 }
 
-// noTrouble stands where nothing is listed.
+// noTrouble explains why nothing is listed.
 func noTrouble(sc *Scene) string {
 	switch s := &sc.Trouble; {
 	case !sc.Time.Reads:
@@ -169,10 +162,10 @@ func noTrouble(sc *Scene) string {
 	return "Nothing is known to have gone wrong in what was recorded."
 }
 
-// namedInFull is how many primitives of one trouble are named: more than a wide line has room for.
+// namedInFull bounds the primitives that are named for one trouble: more than a wide line has room for.
 const namedInFull = 20
 
-// troubleInFull is all there is to say of a trouble.
+// troubleInFull draws all facts about a trouble.
 func troubleInFull(sc *Scene, t *trouble.Trouble, w int) []string {
 	if t == nil {
 		return nil
@@ -181,18 +174,14 @@ func troubleInFull(sc *Scene, t *trouble.Trouble, w int) []string {
 	var lines []string
 	say := func(name, text string) {
 		if text != "" {
-			lines = append(lines, readoutLine(sc, w, name, sc.Theme.FitParts([]paint.Part{paint.Plain(text)}, w-10)...))
+			lines = append(lines, readoutLine(sc, w, name, paint.Plain(text)))
 		}
 	}
 	say("WHAT", t.What(words))
 	say("WHY", t.Why(words))
 	say("THEN", strings.TrimPrefix(t.Then(words), "then "))
-	const layout = "2006-01-02 15:04:05.000"
-	when := t.From.In(in).Format(layout)
-	if t.To.After(t.From) {
-		when += " to " + t.To.In(in).Format(layout)
-	}
-	say("WHEN", when)
+	end := paint.When(t.To.After(t.From), " to "+t.To.In(in).Format(exactLayout))
+	say("WHEN", t.From.In(in).Format(exactLayout)+end)
 	words.Ref = func(ref sources.Ref) string { return paint.Clean(ref.FullName()) }
 	say("WHERE", t.Where(words, namedInFull))
 	return lines

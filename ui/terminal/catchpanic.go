@@ -2,18 +2,18 @@ package terminal
 
 import tea "charm.land/bubbletea/v2"
 
-// Recovering is a model as Bubble Tea runs it, whose panics it keeps from it: Bubble Tea would
-// print their stack over the screen.
+// Recovering wraps a model and recovers its panics, because Bubble Tea would print their stack over
+// the screen.
 type Recovering struct {
 	tea.Model
 	Try   func(f func()) (whole bool) // calls f; false: it panicked, which ends the program
-	Drawn func()                      // called for each frame that may be another than the last; nil: nothing is
+	Drawn func()                      // called for each frame that may differ from the last one; may be nil
 
 	shown  string // the content of the last frame
-	ticked bool   // the last message only said that time has passed: it changes the content, or nothing
+	ticked bool   // the last message reported that time has passed, which can only change the content
 }
 
-// Update is the model's.
+// Update updates the model; after a panic the last frame stays until the program has quit.
 func (r *Recovering) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg.(type) {
 	case WakeMsg, SecondMsg, ColumnMsg:
@@ -28,7 +28,7 @@ func (r *Recovering) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return r, r.tried(cmd)
 }
 
-// View is the model's.
+// View returns the frame of the model.
 func (r *Recovering) View() tea.View {
 	v := r.Model.View()
 	if r.Drawn != nil && (v.Content != r.shown || !r.ticked) {
@@ -38,7 +38,7 @@ func (r *Recovering) View() tea.View {
 	return v
 }
 
-// tried is a command in whose place nothing comes if it panics.
+// tried wraps a command, and the commands that it returns, so that a panic becomes a nil message.
 func (r *Recovering) tried(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
@@ -54,14 +54,14 @@ func (r *Recovering) tried(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// frozen is what is left of a model that panicked, until the program has quit.
+// frozen replaces a model that panicked, until the program has quit.
 type frozen struct{ frame tea.View }
 
 // Init does nothing.
 func (f frozen) Init() tea.Cmd { return nil }
 
-// Update ignores what happens.
+// Update ignores all messages.
 func (f frozen) Update(tea.Msg) (tea.Model, tea.Cmd) { return f, nil }
 
-// View is the last frame.
+// View returns the last frame.
 func (f frozen) View() tea.View { return f.frame }

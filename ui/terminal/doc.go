@@ -1,12 +1,13 @@
-// Package terminal is what stands between a Bubble Tea program and its terminal.
+// Package terminal connects a Bubble Tea program to its terminal.
 //
-//   - A gate does the writes in a goroutine of its own and times them; a keyboard bounds what
-//     is read. A terminal that does not read or that is gone cannot keep a program from ending,
-//     and a slow one gets a frame a second. Both stand behind a Terminal.
-//   - SplitKeys puts keys together again that a slow link has cut.
+//   - A Terminal has a gate and a keyboard. The gate does the writes in a goroutine of its own and
+//     times them; the keyboard bounds the input. A terminal that does not read or that is gone
+//     cannot keep a program from ending, and a slow one gets a frame a second.
+//   - A KeyJoiner joins keys that a slow link has split.
 //   - A Pump turns wake-ups and the passing of seconds into messages.
+//   - Frames slows the ticker of Bubble Tea down while nothing changes.
 //   - Recovering keeps the panics of a model from Bubble Tea.
 //
-// It knows nothing of what is shown. Every goroutine that it starts has an owner that joins
-// it, but for the one in a write that was given up.
+// It does not depend on what is drawn. Every goroutine that it starts has an owner that joins it,
+// except one in a write that was given up.
 package terminal

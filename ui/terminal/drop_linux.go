@@ -2,9 +2,8 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// drop throws away what the terminal has not read yet. A writer that waits for room is
-// not woken by that, but by the terminal being stopped and started. That it fails tells
-// nothing that the write to come does not tell.
+// drop discards the output that the terminal has not read yet. It also stops and starts the
+// terminal, which wakes a writer that waits for room. Errors are ignored: the next write reports them.
 func drop(fd uintptr) {
 	_ = unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH)
 	_ = unix.IoctlSetInt(int(fd), unix.TCXONC, unix.TCOOFF)

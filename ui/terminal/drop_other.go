@@ -2,6 +2,5 @@
 
 package terminal
 
-// drop does nothing where how a waiting writer is woken was not tried: a terminal that
-// does not read is then left as it is.
+// drop does nothing on systems on which waking a waiting writer was not tested.
 func drop(uintptr) {}

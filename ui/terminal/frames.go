@@ -11,16 +11,17 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Bubble Tea writes a new frame, if there is one, when its ticker ticks: 60 times a second, also
-// where nothing happens for hours. restAfter is how long after the last frame, which is written at the first tick,
-// it ticks slower, every restPause; the next frame brings back its pace.
+// The ticker of Bubble Tea ticks 60 times a second, even if nothing happens for hours. At each tick
+// Bubble Tea writes the new frame, if there is one. restAfter after the last frame the ticker is slowed
+// down to restPause; the next frame restores its pace.
 const (
 	restAfter = 40 * time.Millisecond
 	restPause = 500 * time.Millisecond
 )
 
-// Frames slows that ticker down. There is no option for it, so it is taken from a field of the
-// program; where that is not found the ticker keeps its pace. It is safe for concurrent use.
+// Frames slows that ticker down. Bubble Tea has no option for it, so Frames reads the ticker from a
+// field of the program; if the field is not found, the ticker keeps its pace. It is safe for
+// concurrent use.
 type Frames struct {
 	ctx     context.Context
 	program *tea.Program
@@ -33,13 +34,14 @@ type Frames struct {
 	late    bool // slowDown was called already, and waits for mu: a frame was made before it
 }
 
-// FramesOf returns those of a program that was not started yet. writing reports whether one of them is being
-// written: the next waits for a tick meanwhile. ctx is told of a panic, see spawn.With.
+// FramesOf returns the Frames of a program that was not started yet. writing reports whether a frame is
+// being written: the next one waits for a tick then. The panic handler comes from ctx, see spawn.With.
 func FramesOf(ctx context.Context, p *tea.Program, writing func() bool) *Frames {
 	return &Frames{ctx: ctx, program: p, writing: writing}
 }
 
-// Drawn notes that a frame was made which may be another than the last. The program calls it, in the goroutine of its Run.
+// Drawn must be called after each frame that may differ from the last one, in the goroutine of the
+// program's Run.
 func (f *Frames) Drawn() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,8 +60,8 @@ func (f *Frames) Drawn() {
 	}
 }
 
-// slowDown lets the ticker rest. It does nothing if a frame was made since it was called, and is called again later
-// while one is being written.
+// slowDown slows the ticker down, unless a frame was made since the timer fired. While a frame is being
+// written it starts the timer again.
 func (f *Frames) slowDown() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +77,7 @@ func (f *Frames) slowDown() {
 	f.ticker.Reset(restPause)
 }
 
-// Close ends it, when the program has ended.
+// Close stops the timers. It must be called after the program has ended.
 func (f *Frames) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,8 +87,8 @@ func (f *Frames) Close() {
 	}
 }
 
-// tickerOf is the ticker of a program that runs; nil: it has none yet, or another version keeps it
-// elsewhere.
+// tickerOf returns the ticker of a running program; nil: it has none yet, or this version of Bubble Tea
+// keeps it elsewhere.
 func tickerOf(p *tea.Program) *time.Ticker {
 	field := reflect.ValueOf(p).Elem().FieldByName("ticker")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[*time.Ticker]() {

@@ -58,7 +58,7 @@ func TestTheTickerRestsWhileThereIsNoFrame(t *testing.T) {
 	})
 }
 
-// looking is a model that quits when it was drawn.
+// looking is a model that quits after its first frame.
 type looking struct{ drawn func() }
 
 func (l looking) Init() tea.Cmd                       { return tea.Quit }
@@ -68,7 +68,7 @@ func (l looking) View() tea.View {
 	return tea.NewView("")
 }
 
-// TestTheTickerOfBubbleTeaIsFound fails when a new version of it keeps its ticker elsewhere.
+// TestTheTickerOfBubbleTeaIsFound fails if a new version of Bubble Tea keeps its ticker elsewhere.
 func TestTheTickerOfBubbleTeaIsFound(t *testing.T) {
 	t.Parallel()
 	var p *tea.Program

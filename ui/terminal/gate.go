@@ -12,33 +12,31 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// slowWrite is how long a frame may take to be written, and quickWrites how many must
-// have been quicker for the terminal to be no longer slow: at a frame a second some time,
-// so that it does not go to and fro.
+// A write that takes longer than slowWrite marks the terminal as slow; quickWrites quicker writes in a
+// row end that. At a frame a second this takes some time, so that the state does not flap.
 const (
 	slowWrite   = 250 * time.Millisecond
 	quickWrites = 10
 )
 
-// errGivenUp is what a write to a gate that was given up returns.
+// errGivenUp is returned by writes to a gate that was given up.
 var errGivenUp = errors.New("the terminal does not read")
 
-// gate is the terminal as Bubble Tea writes to it. A write(2) to a terminal that does not
-// read lasts for ever, and while it lasts Bubble Tea can neither be asked to quit nor be
-// killed. So one goroutine does all writes, and a write can be given up: that frees
-// Bubble Tea, not the goroutine. A gate costs a copy and a hand-over per write. It also
-// notices a terminal that takes its time.
+// gate is the output of Bubble Tea. A write(2) to a terminal that does not read blocks for ever, and
+// meanwhile Bubble Tea can neither quit nor be killed. So one goroutine does all writes, and a write
+// can be given up, which frees Bubble Tea, not the goroutine. A gate costs a copy and a hand-over per
+// write. It also detects slow terminals.
 type gate struct {
-	term.File             // only its methods: by *os.File's others a writer could get past the gate
-	gone      func(error) // told of each error of a terminal that is gone
+	term.File             // only its methods: others of *os.File would bypass the gate
+	gone      func(error) // called with each error that means that the terminal is gone
 
 	mu   sync.Mutex // held during a Write
 	own  []byte     // what perform writes: Bubble Tea may reuse its own once Write has returned
 	busy bool       // perform has own
 
-	slow    atomic.Bool // the terminal took longer than slowWrite, and has not been quick since
+	slow    atomic.Bool // see slowWrite
 	writing atomic.Bool // perform is in a write
-	quick   int         // writes since then that were not slow; perform's
+	quick   int         // quick writes since the last slow one; only perform uses it
 
 	work chan []byte
 	done chan result // capacity 1: after a write that was given up nobody may be there
@@ -48,13 +46,12 @@ type gate struct {
 	shut chan struct{} // closed: given up
 }
 
-// result is what a write returned.
 type result struct {
 	n   int
 	err error
 }
 
-// newGate starts the goroutine, which close joins; ctx only says who is told of a panic.
+// newGate starts the goroutine, which close joins. Of ctx only the panic handler is used.
 func newGate(ctx context.Context, f term.File, gone func(error)) *gate {
 	g := &gate{File: f, gone: gone, work: make(chan []byte), done: make(chan result, 1), end: make(chan struct{}), shut: make(chan struct{})}
 	spawn.Go(ctx, nil, func() { g.perform(ctx) })
@@ -74,23 +71,15 @@ func (g *gate) perform(ctx context.Context) {
 			return err
 		})
 		g.writing.Store(false)
-		g.timed(late.Stop())
+		if g.quick++; !late.Stop() {
+			g.quick = 0
+		} else if g.quick >= quickWrites {
+			g.slow.Store(false)
+		}
 		if isGone(err) {
 			g.gone(err)
 		}
 		g.done <- result{n, err}
-	}
-}
-
-// timed counts writes that were in time: after some of them the terminal is no longer
-// slow.
-func (g *gate) timed(inTime bool) {
-	if !inTime {
-		g.quick = 0
-		return
-	}
-	if g.quick++; g.quick >= quickWrites {
-		g.slow.Store(false)
 	}
 }
 
@@ -113,7 +102,7 @@ func (g *gate) Write(b []byte) (int, error) {
 	}
 }
 
-// giveUp makes the write under way return, and all later ones at once.
+// giveUp makes the current write and all later ones return at once.
 func (g *gate) giveUp() { g.once.Do(func() { close(g.shut) }) }
 
 func (g *gate) givenUp() bool {
@@ -125,10 +114,9 @@ func (g *gate) givenUp() bool {
 	}
 }
 
-// close ends the gate, when nobody writes any more. One that was given up first throws
-// away what the terminal has not read, to bring Restoration through; when that takes too
-// long, the goroutine is left in its write, which ends with the process, or when the
-// terminal reads again or goes away.
+// close ends the gate. Nobody may write any more. A gate that was given up first discards the output
+// that the terminal has not read, to make room for Restoration; if that takes too long, the goroutine
+// is left in its write, which ends with the process, or when the terminal reads again or goes away.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,23 +129,24 @@ func (g *gate) close() {
 	}
 }
 
-// lastPatience is how long a terminal that was given up may take to accept Restoration.
-const lastPatience = 100 * time.Millisecond
+const (
+	// lastPatience bounds the time in which a terminal that was given up must accept Restoration.
+	lastPatience = 100 * time.Millisecond
+	// dropEvery is the pause between two attempts to make room in the terminal's buffer, which
+	// takes some 10 kB at a time.
+	dropEvery = time.Millisecond
+)
 
-// dropEvery is the pause between two attempts to make room in the terminal's buffer, which
-// takes some 10 kB at a time.
-const dropEvery = time.Millisecond
-
-// Restoration undoes what Bubble Tea does to a terminal for our View. It writes this itself
-// unless the gate was given up. The output before it may have ended anywhere: ST ends a
-// sequence that was cut off, and styles and a synchronized frame are ended too. A test
-// holds it against what Bubble Tea turns on.
+// Restoration resets all modes of the terminal that Bubble Tea sets for our View, if the gate was given
+// up and Bubble Tea cannot do it. The output before it may end anywhere: ST ends a sequence that was
+// cut off; styles and a synchronized frame are ended too. A test compares it with the modes that
+// Bubble Tea sets.
 const Restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text
 	"\x1b[>4m\x1b[<1u\x1b[?2004l" + // keys
 	"\x1b[?1002l\x1b[?1003l\x1b[?1006l" + // mouse
 	"\x1b[r\x1b[?1049l\x1b[?25h\x1b]2;\a\x1b[?2027l" // screen, cursor, title, graphemes
 
-// restore makes room in a terminal that does not read and writes Restoration, for as long as lastPatience.
+// restore makes room in a terminal that does not read and writes Restoration, within lastPatience.
 func (g *gate) restore() {
 	bound := time.NewTimer(lastPatience)
 	defer bound.Stop()

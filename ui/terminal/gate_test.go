@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// sheet is a terminal that keeps what is written; a write waits while it is held.
+// sheet is a terminal that keeps its output; writes wait while it is held.
 type sheet struct {
 	held chan struct{} // nil: it reads
 	err  error         // what a write returns, if not nil
@@ -62,8 +62,8 @@ func TestAGatePassesWritesOnInOrder(t *testing.T) {
 	})
 }
 
-// stuck returns a gate with a write under way that the terminal does not take, and what
-// that write returns.
+// stuck returns a gate with a write that waits for the terminal, and a channel for the result of that
+// write.
 func stuck(s *sheet) (*gate, <-chan error) {
 	s.held = make(chan struct{})
 	g := newGate(context.Background(), s, func(error) {})

@@ -2,5 +2,5 @@
 
 package terminal
 
-// NoJobControl is true where programs cannot be suspended.
+// NoJobControl returns true: programs cannot be suspended on this system.
 func NoJobControl() bool { return true }

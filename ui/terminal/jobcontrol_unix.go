@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NoJobControl reports whether no shell could wake the program after it was suspended: it leads
-// its session (ssh -t host coordtop), or its parent is of another one. A stop signal is
-// then ignored by the system, and Bubble Tea would wait to be continued for ever.
+// NoJobControl reports whether no shell could continue the program after it was suspended: it leads
+// its session (ssh -t host coordtop), or its parent belongs to another one. The system then ignores
+// stop signals, and Bubble Tea would wait for SIGCONT for ever.
 func NoJobControl() bool {
 	own, err := unix.Getsid(0)
 	if err != nil {

@@ -7,19 +7,18 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// KeyJoiner puts keys together again that a slow link has cut: an arrow whose bytes
-// arrive more than 50 ms apart is read as esc, then `[`, then `A`. Without this, esc
-// would clear a filter and the letter would be taken for a command.
+// KeyJoiner joins keys that a slow link has split: an arrow key whose bytes arrive more than 50 ms
+// apart is read as esc, `[` and `A`. Without a KeyJoiner, esc would clear a filter and the letter
+// would be a command.
 //
-// Over ssh an esc is held back for holdEsc, to see whether `[` or `O` follows. What
-// follows within joinKeys is taken as the key that it was, also where esc has acted
-// already.
+// Over ssh, esc is held back for holdEsc, to see whether `[` or `O` follows. The rest of the
+// sequence is accepted within joinKeys, even if esc has acted already.
 type KeyJoiner struct {
 	Remote bool // over ssh: esc waits
 	state  joinState
-	held   bool // an esc has not been handed on yet
+	held   bool // an esc is held back
 	params string
-	gen    int // of the sequence that is being watched: older timers are ignored
+	gen    int // of the present sequence: older timers are ignored
 }
 
 type joinState uint8
@@ -36,16 +35,16 @@ const (
 	joinKeys = 300 * time.Millisecond
 )
 
-// JoinTimeout ends the wait that was begun with the same gen.
+// JoinTimeout reports the end of a timer of the sequence gen.
 type JoinTimeout struct {
 	gen  int
-	last bool // nothing more is waited for; else only a held esc is handed on
+	last bool // the sequence is over; else only a held esc is released
 }
 
 var escKey = tea.KeyPressMsg{Code: tea.KeyEscape}
 
-// Press takes a key and returns those that are to act now, and a command if a timer
-// is to run.
+// Press handles a key. It returns the keys that act now, and a command that runs a timer, if one is
+// needed.
 func (j *KeyJoiner) Press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 	name := k.String()
 	switch j.state {
@@ -77,7 +76,7 @@ func (j *KeyJoiner) Press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 	return []tea.KeyPressMsg{k}, nil
 }
 
-// introduce begins a sequence.
+// introduce begins a sequence after its introducer, `[` or `O`.
 func (j *KeyJoiner) introduce(by string) {
 	j.state, j.held, j.params = joinSS3, false, ""
 	if by == "[" {
@@ -85,7 +84,7 @@ func (j *KeyJoiner) introduce(by string) {
 	}
 }
 
-// sequence takes what follows an introducer.
+// sequence handles a key after the introducer of a sequence.
 func (j *KeyJoiner) sequence(k tea.KeyPressMsg, name string) ([]tea.KeyPressMsg, tea.Cmd) {
 	if len(name) != 1 {
 		j.state = joinNone
@@ -103,14 +102,14 @@ func (j *KeyJoiner) sequence(k tea.KeyPressMsg, name string) ([]tea.KeyPressMsg,
 	if code, ok := sequenceKeys[name]; ok {
 		return []tea.KeyPressMsg{{Code: code}}, nil
 	}
-	return nil, nil // some other key: no letter of it is a command
+	return nil, nil // an unknown key: none of its letters is a command
 }
 
-// sequenceKeys are the keys that terminals send as esc [ or esc O and these bytes.
+// sequenceKeys holds the keys that terminals send as esc [ or esc O and these bytes.
 var sequenceKeys = map[string]rune{"A": tea.KeyUp, "B": tea.KeyDown, "C": tea.KeyRight, "D": tea.KeyLeft, "H": tea.KeyHome, "F": tea.KeyEnd,
 	"1~": tea.KeyHome, "7~": tea.KeyHome, "4~": tea.KeyEnd, "8~": tea.KeyEnd, "5~": tea.KeyPgUp, "6~": tea.KeyPgDown}
 
-// Timeout takes an ended timer and returns the keys that are to act now.
+// Timeout handles the end of a timer and returns the keys that act now.
 func (j *KeyJoiner) Timeout(t JoinTimeout) []tea.KeyPressMsg {
 	if t.gen != j.gen {
 		return nil

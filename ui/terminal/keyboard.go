@@ -11,30 +11,29 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// ErrGone is the cause of the end of a program whose terminal went away. A terminal that goes
-// away sends SIGHUP to those that it controls only.
+// ErrGone is the cause when a program ends because its terminal went away. SIGHUP is not enough: only
+// processes that the terminal controls receive it.
 var ErrGone = errors.New("the terminal is gone")
 
-// isGone reports whether err is how a terminal that is gone answers, for good.
+// isGone reports whether err means that the terminal is gone for good.
 func isGone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ENXIO)
 }
 
-// file is what Bubble Tea has to find in its input to wait for it together with a cancel.
+// file has the methods that Bubble Tea needs in its input to make reads cancelable.
 type file interface {
 	term.File
 	Name() string
 }
 
-// keyboard is the terminal as Bubble Tea reads it. Bubble Tea takes the end of its input
-// for no more than a keyboard without a next key; of a terminal it is the end. A
-// limiter bounds the input. Only one goroutine may read.
+// keyboard is the input of Bubble Tea. Bubble Tea goes on after the end of its input; for a terminal
+// that end means that it is gone. A limiter bounds the input. Only one goroutine may read.
 type keyboard struct {
 	file
 	gone  func(error)
 	limit *limiter
 	quiet silence
-	typed chan<- struct{} // capacity 1: something was read
+	typed chan<- struct{} // capacity 1: receives after each read
 }
 
 func (k keyboard) Read(b []byte) (int, error) {
@@ -52,7 +51,7 @@ func (k keyboard) Read(b []byte) (int, error) {
 	return k.limit.limit(b, n, k.quiet.end()), err
 }
 
-// watched returns in as a keyboard if it is a terminal. Other input may end.
+// watched wraps in in a keyboard if it is a terminal. Other input may end.
 func watched(in io.Reader, gone func(error), typed chan<- struct{}) io.Reader {
 	if f, ok := in.(file); ok && term.IsTerminal(f.Fd()) {
 		return keyboard{f, gone, &limiter{}, newSilence(), typed}

@@ -5,43 +5,40 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what a terminal may send in one piece. A longer piece is cut, and its end is
-// still seen.
+// Bounds of the pieces of input. A longer piece is cut, but its end is still recognized.
 const (
 	mostPaste    = 64 << 10 // bytes of one paste
-	mostString   = 4 << 10  // of one control string, as the answer to a question has it
-	mostSequence = 128      // of the parameters of one control sequence
+	mostString   = 4 << 10  // bytes of one control string, such as the answer to a query
+	mostSequence = 128      // bytes of the parameters of one control sequence
 	mostParams   = 30       // separators between them: the decoder panics beyond 32 parameters
 )
 
-// Bubble Tea keeps what it does not understand until nothing came for 50 ms, so that
-// input without a pause would be kept without an end. A pause of burstPause is made for it
-// after burst bytes without a pause of the terminal's own: between two sequences, or, where
-// none ends, after four times as many.
+// Bubble Tea buffers unknown input until nothing came for 50 ms, so that its buffer would grow
+// without bound on input without a pause. After burst bytes without a pause the limiter makes a pause
+// of burstPause: between two sequences, or, if no sequence ends, after four times as many bytes.
 const (
 	burst      = 16 << 10
 	burstPause = 100 * time.Millisecond
 )
 
-// pasteSilence is how long nothing came before a ctrl-c that ends a paste which has no end.
+// pasteSilence is the length of a silence after which ctrl-c ends a paste without an end.
 const pasteSilence = time.Second
 
 // pasteEnd ends a paste.
 const pasteEnd = "\x1b[201~"
 
-// limiter bounds what a terminal sends. It does not change anything a terminal sends that
-// keeps to the bounds, except for keys in the form that Windows has for them, which nobody
-// asked for: one of them may stand for 65,535.
+// limiter bounds the input. It does not change input within the bounds, except for keys in the form
+// of Windows, which we never enable: one of them may repeat a key 65,535 times.
 type limiter struct {
 	state  inputState
-	length int    // of what is under way: a paste, a string, parameters
+	length int    // of the present paste, string or parameters
 	params []byte // of a control sequence
 	marker int    // bytes of pasteEnd that were seen
 	flow   int    // bytes since the last pause
 	char   []byte // the beginning of a character
 	many   int    // separators of parameters
 	dcs    bool   // the string has parameters
-	out    []byte // what is handed on
+	out    []byte // the output of limit
 }
 
 type inputState uint8
@@ -55,7 +52,7 @@ const (
 	inputPaste
 )
 
-// pause is how long to wait before the next read.
+// pause returns how long to wait before the next read.
 func (l *limiter) pause() time.Duration {
 	if l.flow < burst || l.state != inputKeys && l.flow < 4*burst {
 		return 0
@@ -64,11 +61,11 @@ func (l *limiter) pause() time.Duration {
 	return burstPause
 }
 
-// room is what must be free behind what is read, for the end of a paste.
+// room is the number of bytes that must be free behind the input, for the end of a paste.
 const room = 8
 
-// limit takes what was read into b[:n] after a silence, and returns how many bytes of b are
-// to be handed on. b has room for more.
+// limit replaces the input in b[:n], which was read after a silence, by the bounded input in b, and
+// returns its length. b must have room for the end of a paste.
 func (l *limiter) limit(b []byte, n int, silence time.Duration) int {
 	if silence >= burstPause {
 		l.flow = 0
@@ -88,8 +85,8 @@ func (l *limiter) limit(b []byte, n int, silence time.Duration) int {
 	return copy(b, l.out)
 }
 
-// text puts the bytes of a character together. Other bytes are dropped: the decoder takes
-// some such bytes for the beginning of a control sequence.
+// text collects the bytes of a character. It drops invalid bytes, because the decoder takes some of
+// them for the beginning of a control sequence.
 func (l *limiter) text(c byte) {
 	if c < utf8.RuneSelf {
 		l.char = l.char[:0]
@@ -108,7 +105,7 @@ func (l *limiter) text(c byte) {
 	l.char = l.char[:0]
 }
 
-// take hands on one byte, or something else in its place, or nothing.
+// take handles one byte: it appends to out the byte itself, a replacement, or nothing.
 func (l *limiter) take(c byte) {
 	switch l.state {
 	case inputPaste:
@@ -139,7 +136,7 @@ func (l *limiter) take(c byte) {
 	l.out = append(l.out, c)
 }
 
-// inSequence takes what follows esc [.
+// inSequence handles a byte after esc [.
 func (l *limiter) inSequence(c byte) {
 	switch {
 	case c >= 0x20 && c < 0x40: // parameters
@@ -149,7 +146,7 @@ func (l *limiter) inSequence(c byte) {
 		l.params = append(l.params, c)
 	case c == 0x1b:
 		l.state = inputEsc
-	case c == '_': // a key as Windows has it: what is put here is no key
+	case c == '_': // a key in the form of Windows becomes an unknown sequence
 		l.state, c = inputKeys, 'z'
 	case c == '~' && string(l.params) == "200":
 		l.state, l.length, l.marker = inputPaste, 0, 0
@@ -159,7 +156,7 @@ func (l *limiter) inSequence(c byte) {
 	l.out = append(l.out, c)
 }
 
-// tooMany counts separators of parameters.
+// tooMany counts separators of parameters and reports whether c is one too many.
 func (l *limiter) tooMany(c byte) bool {
 	if c == ';' || c == ':' {
 		l.many++
@@ -168,7 +165,7 @@ func (l *limiter) tooMany(c byte) bool {
 	return false
 }
 
-// inString takes what follows the introducer of a control string, to its end.
+// inString handles a byte of a control string.
 func (l *limiter) inString(c byte) {
 	switch {
 	case c == 7 || c == 0x18 || c == 0x1a, c == '\\' && l.state == inputStringEsc:
@@ -187,7 +184,7 @@ func (l *limiter) inString(c byte) {
 	l.out = append(l.out, c)
 }
 
-// pasted takes what is pasted, without its escapes, and the end of the paste.
+// pasted handles a byte of a paste. It removes escapes and recognizes the end of the paste.
 func (l *limiter) pasted(c byte) {
 	held := l.marker
 	switch {
@@ -214,20 +211,20 @@ func (l *limiter) pasted(c byte) {
 	}
 }
 
-// paste hands on what is pasted, as far as it may go.
+// paste appends pasted text to out, up to mostPaste.
 func (l *limiter) paste(text string) {
 	if l.length += len(text); l.length <= mostPaste {
 		l.out = append(l.out, text...)
 	}
 }
 
-// silence measures for how long nothing came.
+// silence measures the time without input.
 type silence struct{ short, long *time.Timer }
 
 func newSilence() silence { return silence{time.NewTimer(burstPause), time.NewTimer(pasteSilence)} }
 
-// end ends it and begins the next one. It lasted at least so long:
-// pasteSilence, burstPause or 0.
+// end ends the silence and begins the next one. It returns a lower bound of its length: pasteSilence,
+// burstPause or 0.
 func (s silence) end() time.Duration {
 	var lasted time.Duration
 	select {

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// through hands pieces to a limiter, with so much time between them.
+// through passes pieces to a limiter, with a silence before each.
 func through(apart time.Duration, pieces ...string) string {
 	l := &limiter{}
 	var out strings.Builder

@@ -11,49 +11,49 @@ import (
 // WakeMsg announces something new to show.
 type WakeMsg struct{}
 
-// SecondMsg comes once a second of the clock that is shown, when it turns over: several rows
-// change in one frame. It and the message after it are all that ticks while nothing happens, and
-// where neither anything happened nor a key was pressed for calmAfter, it comes each CalmStep.
+// SecondMsg is sent when a second of the shown clock begins: several rows change in one frame. Only
+// it and ColumnMsg are sent while nothing happens. If nothing happened and no key was pressed for
+// calmAfter, it is sent every CalmStep only.
 type SecondMsg struct {
 	Whole bool // no ColumnMsg follows: the strips move in the same frame
 }
 
-// ColumnMsg comes a moment after the message of a second: now the strips may move. In the
-// same frame as the countdowns they would cost many bytes.
+// ColumnMsg is sent shortly after a SecondMsg: the strips move now. In the same frame as the
+// countdowns they would cost many bytes.
 type ColumnMsg struct{}
 
-// eventPause is how long events without a new state may wait: states come paced already,
-// but there is a wake-up for every event.
-const eventPause = 100 * time.Millisecond
+const (
+	// eventPause bounds the delay of events without a new state: states are paced already, but
+	// every event wakes the Pump.
+	eventPause = 100 * time.Millisecond
+	// framePause is the shortest time between two wake-ups: Bubble Tea draws no more frames.
+	framePause = 16 * time.Millisecond
+	// columnPause is the time from a SecondMsg to its ColumnMsg: Bubble Tea, which draws 60 frames a
+	// second, makes two frames of them.
+	columnPause = 50 * time.Millisecond
+)
 
-// framePause is the shortest time between two wake-ups: more is not drawn anyway.
-const framePause = 16 * time.Millisecond
-
-// columnPause is the time from the message of a second to that of the strips: enough for
-// Bubble Tea, which draws 60 frames a second, to make two of them.
-const columnPause = 50 * time.Millisecond
-
-// calmAfter is after how long without a key and without news seconds come each CalmStep: a frame
-// costs some 3 ms of CPU, however little of it is new.
+// After calmAfter without a key and without news, a SecondMsg is sent every CalmStep only: a frame
+// costs some 3 ms of CPU, however little has changed.
 const (
 	calmAfter = 30 * time.Second
 	CalmStep  = 2 * time.Second
 )
 
-// tidyStep is the pause between two times that a calm program gives memory back to the system; it is a thousand
-// times as long as giving back took, where that is more.
+// tidyStep is the least pause after which a calm program gives memory back to the system again; the
+// pause is at least a thousand times as long as giving it back took.
 const tidyStep = time.Minute
 
 // Pump turns wake-ups and the passing of seconds into messages.
 type Pump struct {
-	Wake     func() <-chan struct{} // of what is shown
-	Acts     <-chan struct{}        // of what acts; nil: nothing does
+	Wake     func() <-chan struct{} // of the feed
+	Acts     <-chan struct{}        // of the operator; may be nil
 	Now      func() time.Time
 	Revision func() uint64 // of the newest state that can be shown
-	Send     func(tea.Msg) // returns when the program has taken the message
+	Send     func(tea.Msg) // returns when the program has received the message
 	Slow     func() bool   // reports whether the terminal is slow; nil: it is not
 
-	Typed <-chan struct{} // receives after something was typed; nil: nothing is
+	Typed <-chan struct{} // receives after something was typed; may be nil
 	Soon  func() bool     // reports whether a verdict changes by itself within two CalmSteps and a second; nil: none does
 
 	second *time.Timer // to the next SecondMsg
@@ -61,8 +61,8 @@ type Pump struct {
 	calm   bool        // nothing was typed, and nothing happened, for calmAfter
 }
 
-// Run sends messages until ctx ends, then returns nil. While the program is busy it waits
-// in Send, and everything that happens meanwhile is one more wake-up.
+// Run sends messages until ctx ends, then returns nil. While the program is busy Run waits in Send;
+// everything that happens meanwhile causes one more wake-up.
 func (p *Pump) Run(ctx context.Context) error {
 	p.second, p.calmed = time.NewTimer(untilTurn(p.Now(), time.Second)), time.NewTimer(calmAfter)
 	defer p.second.Stop()
@@ -129,13 +129,13 @@ func (p *Pump) news() {
 	}
 }
 
-// untilTurn is how long it takes until the next whole step after t begins.
+// untilTurn returns the time from t to the next multiple of step.
 func untilTurn(t time.Time, step time.Duration) time.Duration {
 	return t.Truncate(step).Add(step).Sub(t)
 }
 
-// awaitState waits until the state is another than shown or something has acted, but no
-// longer than events may wait; false: ctx ended.
+// awaitState waits for a state other than shown or for a wake-up of the operator, but no longer than
+// eventPause; false: ctx ended.
 func (p *Pump) awaitState(ctx context.Context, shown uint64) bool {
 	t := time.NewTimer(eventPause)
 	defer t.Stop()

@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// feed is what a pump is tested with.
+// feed is the feed of a tested Pump.
 type feed struct {
 	rev  atomic.Uint64 // of its state
 	now  func() time.Time

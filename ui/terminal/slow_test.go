@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sluggish is a terminal that takes its time over each write.
+// sluggish is a terminal with slow writes.
 type sluggish struct {
 	sheet
 	takes time.Duration

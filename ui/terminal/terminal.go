@@ -17,8 +17,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Terminal is what a program reads and writes. Where its output is no terminal, as in tests,
-// it writes there directly.
+// Terminal is the input and output of a program. Output that is not a terminal, as in tests, is
+// written directly.
 type Terminal struct {
 	input   io.Reader
 	output  io.Writer
@@ -32,8 +32,8 @@ type Terminal struct {
 }
 
 // Open puts a keyboard and a gate between a program and its terminal. input nil is the
-// terminal, output nil standard output. gone is called when the terminal is gone; ctx only
-// says who is told of a panic. The caller must close it.
+// terminal, output nil standard output. gone is called when the terminal is gone. Of ctx only the
+// panic handler is used. The caller must close the Terminal.
 func Open(ctx context.Context, input io.Reader, output io.Writer, environ []string, gone func(error)) *Terminal {
 	t := &Terminal{output: output, environ: environ, typed: make(chan struct{}, 1)}
 	t.input = watched(input, gone, t.typed)
@@ -50,12 +50,13 @@ func Open(ctx context.Context, input io.Reader, output io.Writer, environ []stri
 	profile := colorprofile.Detect(f, environ)
 	t.profile = &profile
 	if term.IsTerminal(f.Fd()) {
-		t.size = newSizer(f)
+		t.size = &sizer{f: f}
+		t.size.look()
 	}
 	return t
 }
 
-// Size is the part of the terminal that is drawn on; false: its output has no size.
+// Size returns the size of the part of the terminal that is drawn on; false: the output has no size.
 func (t *Terminal) Size() (width, height int, ok bool) {
 	if t.size == nil {
 		return 0, 0, false
@@ -67,14 +68,14 @@ func (t *Terminal) Size() (width, height int, ok bool) {
 // Slow reports whether the terminal takes long to read a frame.
 func (t *Terminal) Slow() bool { return t.gate != nil && t.gate.slow.Load() }
 
-// Typed receives after something was read from the terminal; one message stands for any number of keys.
+// Typed returns a channel that receives after keys were read, one value for any number of them.
 func (t *Terminal) Typed() <-chan struct{} { return t.typed }
 
 // Writing reports whether a frame is being written.
 func (t *Terminal) Writing() bool { return t.gate != nil && t.gate.writing.Load() }
 
-// Options are those of a program that ends with ctx and is shown here, in so many cells where
-// the output has no size.
+// Options returns the options of a program that ends with ctx and is shown here. width and height
+// are its size if the output has none.
 func (t *Terminal) Options(ctx context.Context, width, height int) []tea.ProgramOption {
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(t.environ), tea.WithoutSignalHandler(), tea.WithOutput(t.output)}
 	if t.input != nil {
@@ -102,14 +103,14 @@ func (t *Terminal) Follow(ctx context.Context, running *sync.WaitGroup, send fun
 	}
 }
 
-// Scroll lets all lines scroll again, after the program.
+// Scroll makes all lines scroll again. It must be called after the program has ended.
 func (t *Terminal) Scroll() {
 	if t.size != nil {
-		_, _ = io.WriteString(t.output, wholeScreen) // that it fails, the gate knows
+		_, _ = io.WriteString(t.output, wholeScreen) // the gate reports errors
 	}
 }
 
-// Leave writes what was shown at the end to the terminal that has been given back.
+// Leave writes the last screen as text. It must be called after Close.
 func (t *Terminal) Leave(lines []string) error {
 	if len(lines) == 0 {
 		return nil
@@ -125,33 +126,32 @@ func (t *Terminal) Leave(lines []string) error {
 	return nil
 }
 
-// Close gives the terminal back, when nobody writes any more.
+// Close gives the terminal back. Nobody may write to it any more.
 func (t *Terminal) Close() {
 	if t.gate != nil {
 		t.gate.close()
 	}
 }
 
-// quitPatience is how long a program may take to quit by itself when ctx ends, before
-// its terminal is given up: it quits between two messages, and a terminal that does not
-// read can hold one up for ever.
-const quitPatience = 500 * time.Millisecond
+const (
+	// quitPatience bounds the time in which a program must quit after ctx ended, before its terminal
+	// is given up: a program quits between two messages, and a terminal that does not read can
+	// delay that for ever.
+	quitPatience = 500 * time.Millisecond
+	// killPatience bounds that time in all, before the program is killed. No case is known in which
+	// that is needed: Bubble Tea then closes its input while a goroutine reads it.
+	killPatience = 2 * time.Second
+)
 
-// killPatience is how long it may take in all before it is killed, for which no cause is
-// known: Bubble Tea then closes its input under the goroutine that reads it.
-const killPatience = 2 * time.Second
-
-// Quit asks the program to quit when ctx ends. When it has not done so in time, it gives
-// up the terminal, which frees a program that waits for it, and kills it in the end. ended
-// ends with the program.
+// Quit asks the program to quit when ctx ends. If it does not do so in time, Quit gives up the
+// terminal, which frees a program that waits for it, and in the end kills the program. ended ends
+// with the program.
 func (t *Terminal) Quit(ctx, ended context.Context, ask, kill func()) {
-	quit(ctx, ended, ask, t.giveUp, kill)
-}
-
-func (t *Terminal) giveUp() {
-	if t.gate != nil {
-		t.gate.giveUp()
-	}
+	quit(ctx, ended, ask, func() {
+		if t.gate != nil {
+			t.gate.giveUp()
+		}
+	}, kill)
 }
 
 func quit(ctx, ended context.Context, ask, giveUp, kill func()) {
@@ -162,14 +162,14 @@ func quit(ctx, ended context.Context, ask, giveUp, kill func()) {
 	}
 	defer spawn.After(ctx, quitPatience, giveUp).Stop()
 	defer spawn.After(ctx, killPatience, kill).Stop()
-	ask() // returns when the program has taken it, or has ended
+	ask() // returns when the program has received it, or has ended
 	<-ended.Done()
 }
 
-// Environ is what the environment says about the terminal: "NAME=value" each.
+// Environ is the environment of the program, as "NAME=value".
 type Environ []string
 
-// Get returns the value of a variable, of the last one where there are several.
+// Get returns the value of a variable, the last one if it is set more than once.
 func (e Environ) Get(name string) string {
 	for i := len(e) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(e[i], name+"="); ok {
@@ -179,8 +179,8 @@ func (e Environ) Get(name string) string {
 	return ""
 }
 
-// ASCII reports whether the terminal is not known to draw more than ASCII. A locale that
-// is not set says nothing: containers have none.
+// ASCII reports whether the terminal may be unable to draw more than ASCII. An unset locale means
+// nothing: containers have none.
 func (e Environ) ASCII() bool {
 	if t := e.Get("TERM"); t == "linux" || t == "dumb" {
 		return true

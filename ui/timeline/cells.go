@@ -8,11 +8,9 @@ import (
 )
 
 // columns returns the first and last column that [from, to) touches, at least the one
-// in which from lies; first > last where none is visible.
+// in which from lies; first > last if none is visible.
 func (p *painter) columns(from, to time.Time) (first, last int) {
-	if to.After(p.now) {
-		to = p.now
-	}
+	to = sources.Earlier(to, p.now)
 	if !to.After(p.w.Start) && !to.Equal(from) || from.After(p.now) {
 		return 0, -1
 	}
@@ -23,12 +21,10 @@ func (p *painter) columns(from, to time.Time) (first, last int) {
 	return max(p.w.Column(from), 0), min(last, len(p.cells)-1)
 }
 
-// paint sets the columns of which [from, to) covers half. If there are none
-// and keep is set, the column of which it covers most.
+// paint sets the columns of which [from, to) covers at least half. If it covers half of none and
+// keep is set, paint sets the column of which it covers most.
 func (p *painter) paint(from, to time.Time, c Cell, keep bool) {
-	if to.After(p.now) {
-		to = p.now
-	}
+	to = sources.Earlier(to, p.now)
 	if !to.After(from) || !to.After(p.w.Start) {
 		return
 	}
@@ -50,8 +46,8 @@ func (p *painter) paint(from, to time.Time, c Cell, keep bool) {
 	}
 }
 
-// crowds marks the columns that hide a term: several began there, or the one that did
-// was painted over and does not show in the next column either.
+// crowds marks the columns that hide a term: several terms began there, or the only one was painted
+// over and does not show in the next column either.
 func (p *painter) crowds(terms []sources.Term) {
 	for c, n := range p.starts {
 		p.cells[c].Many = n > 1
@@ -67,7 +63,7 @@ func (p *painter) crowds(terms []sources.Term) {
 	}
 }
 
-// heads marks the first cell of each run, or the next one where that is half a cell.
+// heads marks the first cell of each run, or the next one if the first is half a cell.
 func heads(cells []Cell) {
 	for i := range cells {
 		cells[i].Head = i == 0 || !runsOn(cells, i-1) || cells[i-1].Many || cells[i-1].Edge == Right
@@ -84,8 +80,8 @@ func runsOn(cells []Cell, i int) bool {
 	return i+1 < len(cells) && cells[i+1].Kind == cells[i].Kind && cells[i+1].term == cells[i].term
 }
 
-// halves lets runs begin and end in the middle of a cell where that is nearer to the truth than
-// the edge of one. A run ends so only where no other begins in the cell.
+// halves lets runs begin and end in the middle of a cell if that is more exact than at its edge.
+// A run ends in the middle only if no other run begins in the cell.
 func (p *painter) halves(terms []sources.Term) {
 	for i := range terms {
 		t := &terms[i]
@@ -101,7 +97,7 @@ func (p *painter) halves(terms []sources.Term) {
 	}
 }
 
-// half returns the column in the middle of which an instant lies.
+// half returns the column in which t lies; ok reports whether t lies in the middle half of it.
 func (p *painter) half(t time.Time) (column int, ok bool) {
 	c := p.w.Column(t)
 	if c < 0 || c >= len(p.cells) || !t.Before(p.now) {
@@ -111,7 +107,7 @@ func (p *painter) half(t time.Time) (column int, ok bool) {
 	return c, part >= p.w.Step/4 && part < p.w.Step*3/4
 }
 
-// bare reports whether nothing stands in a cell but that nobody owns it, or the term itself.
+// bare reports whether a cell shows no owner, or only the term itself.
 func (p *painter) bare(c, term int) bool {
 	cell := &p.cells[c]
 	return p.starts[c] < 2 && (cell.Kind == Idle || cell.Kind == Blank || cell.Kind == Owned && cell.term == term && p.besideIdle(c))
@@ -125,12 +121,13 @@ func (p *painter) besideIdle(c int) bool {
 	return idle(c-1) || idle(c+1)
 }
 
-// crowd is from how many terms in a column on most of them are left out.
+// crowd is the number of terms in a column from which on most of them are left out.
 const crowd = 8
 
-// Sparse leaves out the terms of crowded columns that change no cell: of those that begin in such a
-// column stay the first and the last two, and those beside the last gap and one of half a column.
-// The term before those that are left out goes on meanwhile. It costs a small part of painting them.
+// Sparse leaves out terms of crowded columns that change no cell. Of the terms that begin in such a
+// column it keeps the first two, the last two, and those beside the last gap and beside gaps of at
+// least half a column. The term before omitted ones is extended over them. Sparse is much cheaper
+// than painting all terms.
 func (w Window) Sparse(l Lane, now time.Time) []sources.Term {
 	terms := l.Terms
 	if len(terms) < crowd {
@@ -163,7 +160,7 @@ func (w Window) Sparse(l Lane, now time.Time) []sources.Term {
 	return kept
 }
 
-// endOf is when a term or a darkness was over: now, while it lasts.
+// endOf returns the end of a term or of a stretch without observation: now, while it lasts.
 func endOf(to, now time.Time) time.Time {
 	if to.IsZero() {
 		return now

@@ -8,17 +8,17 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Eighths is the height of a cell that is filled.
+// Eighths is the height of a filled cell.
 const Eighths = 8
 
-// Profile writes how much of limit was taken in each column to dst, as many cells as w
-// has columns, and returns it: the highest that was seen in a column, so that a moment
-// without a free permit never vanishes. limit 0 means that none is known: the highest of
-// all is drawn as the whole. Nothing is drawn after now, nor before the first level. The
-// lane says what was not observed, and what was not read.
+// Profile writes the taken part of limit in each column to dst, as many cells as w has columns, and
+// returns it. It draws the highest level of a column, so that a moment without a free permit never
+// vanishes. limit 0 means that none is known: the highest level of all is drawn as the whole.
+// Nothing is drawn after now, nor before the first level. The lane has the stretches that were not
+// observed or not read.
 func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64, l Lane, now time.Time) []Cell {
 	if !l.Since.IsZero() {
-		l.Since = w.at(w.Column(l.Since)) // its column shows what was seen from then on
+		l.Since = w.at(w.Column(l.Since)) // its column shows the levels from then on
 	}
 	dst = w.Strip(dst, Lane{Lane: lane.Lane{Since: l.Since, Dark: l.Dark, Unread: l.Unread}}, now)
 	if len(dst) == 0 {
@@ -72,7 +72,7 @@ func (p *painter) level(l sources.Level, until time.Time, full uint64) {
 	}
 }
 
-// eighths is n of full: 0 only for none, 8 only for all.
+// eighths returns n of full in eighths: 0 only for none, 8 only for all.
 func eighths(n, full uint64) uint8 {
 	switch {
 	case n == 0 || full == 0:

@@ -11,7 +11,7 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// profile is the profile of a minute in columns of 5 s, a character each: a digit for
+// profile returns the profile of a minute in columns of 5 s, a character each: a digit for
 // eighths, F for full, - for not observed, blank for nothing recorded. It is observed since
 // the first level.
 func profile(limit uint64, dark []sources.Dark, now int, levels ...sources.Level) string {

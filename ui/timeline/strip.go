@@ -7,7 +7,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// CellKind is what a cell of a strip says.
+// CellKind is the meaning of a cell of a strip.
 type CellKind uint8
 
 // The kinds of cells.
@@ -29,7 +29,7 @@ const (
 type Cell struct {
 	Kind   CellKind
 	Hue    uint8 // of the owner, where Owned
-	Head   bool  // the first cell of a run of equal cells: where the letter or sign stands
+	Head   bool  // the first cell of a run of equal cells, which has the letter or sign
 	Height uint8 // in eighths, where Taken or Full; 0: none
 	Many   bool  // more happened than a cell can show
 	Acted  bool  // we did something
@@ -37,7 +37,7 @@ type Cell struct {
 	term   int
 }
 
-// Edge says which half of a cell a run takes.
+// Edge is the part of a cell that a run takes.
 type Edge uint8
 
 // The edges.
@@ -50,15 +50,15 @@ const (
 // Span is a stretch of time: [From, To).
 type Span = lane.Span
 
-// Lane is what is known of one row, and how it is drawn.
+// Lane is a lane.Lane with options for drawing it.
 type Lane struct {
 	lane.Lane
-	Trouble bool          // nobody owning it is trouble
-	Gap     time.Duration // a gap that is no longer than this is a break, no trouble
-	GapPart float64       // and so is one that is no longer than this part of a column
+	Trouble bool          // gaps are trouble
+	Gap     time.Duration // a gap up to this length is a break, no trouble
+	GapPart float64       // and so is a gap up to this part of a column
 	Several time.Time     // since when several own what only one may own; zero: they do not
 	Acts    []time.Time   // when we did something
-	Halves  bool          // a run that begins or ends in the middle of a cell takes half of it
+	Halves  bool          // a run that begins or ends in the middle of a cell takes half of the cell
 }
 
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
@@ -69,7 +69,7 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	return w.strip(dst, l, now)
 }
 
-// strip is Strip of what touches the window.
+// strip is Strip for a lane that is cut to the window.
 func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 	dst = append(dst[:0], make([]Cell, max(w.Columns, 0))...)
 	if len(dst) == 0 {
@@ -77,7 +77,7 @@ func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 	}
 	p := painter{w: w, now: now, cells: dst, starts: make([]uint8, len(dst))}
 	p.terms(l.Terms)
-	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Kind: Idle}, false) }) // what terms that ended have painted too far
+	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Kind: Idle}, false) }) // over ends of terms
 	if !l.Absent.IsZero() {
 		p.paint(l.Absent, now, Cell{Kind: Absent}, true)
 	}
@@ -108,8 +108,8 @@ func (w Window) strip(dst []Cell, l Lane, now time.Time) []Cell {
 	return dst
 }
 
-// mark marks the columns in which we acted. The letter of an owner that begins there moves to the
-// next column of its run.
+// mark marks the columns in which we acted. The letter of an owner whose run begins there moves to
+// the next column of the run.
 func (w Window) mark(cells []Cell, acts []time.Time) {
 	for _, at := range acts {
 		c := w.Column(at)
@@ -176,8 +176,8 @@ func (p *painter) eachGap(l Lane, f func(from, to time.Time)) {
 	}
 }
 
-// unseen marks the time of which there is no record, and that before the first owner: nobody owned it if
-// that one was seen to begin.
+// unseen paints the time without a record, and the time before the first owner: Idle if the first
+// owner was seen to begin.
 func (p *painter) unseen(l Lane) {
 	since, first := l.Since, l.Nobody
 	if len(l.Terms) > 0 {
@@ -197,8 +197,8 @@ func (p *painter) unseen(l Lane) {
 	}
 }
 
-// vacant paints an observed stretch without an owner: trouble if it is longer than the lane
-// lets pass as a break. Neither ever vanishes.
+// vacant paints an observed stretch without an owner: trouble if it is longer than a break of this
+// lane. Both always take at least one cell.
 func (p *painter) vacant(l *Lane, from, to time.Time) {
 	c := Cell{Kind: Break}
 	if d := sources.Earlier(to, p.now).Sub(from); d > l.Gap && d > time.Duration(l.GapPart*float64(p.w.Step)) {

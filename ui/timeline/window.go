@@ -31,52 +31,49 @@ func stepFor(d time.Duration) time.Duration {
 	return steps[len(steps)-1]
 }
 
-// Fit returns the window that ends with the column in which now lies and is at least
-// span long, with the shortest columns that make it so. columns below 1 gives an
-// empty window.
+// Fit returns the window that ends with the column in which now lies, with the shortest columns
+// that cover at least span. columns below 1 gives an empty window.
 func Fit(now time.Time, span time.Duration, columns int) Window {
 	if columns < 1 {
 		return Window{Start: now, Step: steps[0]}
 	}
-	step := stepFor((span + time.Duration(columns) - 1) / time.Duration(columns))
-	end := now.Truncate(step).Add(step)
-	return Window{Start: end.Add(-step * time.Duration(columns)), Step: step, Columns: columns}
+	return Ending(now, stepFor((span+time.Duration(columns)-1)/time.Duration(columns)), columns)
 }
 
-// Ending returns the window of columns of a step, the last of which is the one that t lies in.
+// Ending returns the window with columns of length step whose last column is the one in which t lies.
 func Ending(t time.Time, step time.Duration, columns int) Window {
 	columns = max(columns, 0)
 	end := t.Truncate(step).Add(step)
 	return Window{Start: end.Add(-step * time.Duration(columns)), Step: step, Columns: columns}
 }
 
-// Following returns the window of columns of a step in which t lies in one of the last columns: it
-// moves by several of them at a time. A move rewrites most of every lane, and so takes a fourth of
-// the bytes.
+// Following returns a window with columns of length step in which t lies in one of the last columns.
+// The window moves by up to four columns at a time: every move rewrites most of each lane, so this
+// costs a fourth of the bytes.
 func Following(t time.Time, step time.Duration, columns int) Window {
 	move := step * time.Duration(min(max(columns/8, 1), 4))
 	return Ending(t.Truncate(move).Add(move-1), step, columns)
 }
 
-// Zoomed returns the length of a column that is n places after step in steps, or before it where n is negative.
+// Zoomed returns the step that is n places after step in steps; before it if n is negative.
 func Zoomed(step time.Duration, n int) time.Duration {
 	at, _ := slices.BinarySearch(steps[:], step)
 	return steps[max(0, min(at+n, len(steps)-1))]
 }
 
-// End is when the last column is over.
+// End returns the end of the last column.
 func (w Window) End() time.Time { return w.at(w.Columns) }
 
-// Stretch is the time that the window shows.
+// Stretch returns the time from the first column to the last.
 func (w Window) Stretch() lane.Span { return lane.Span{From: w.Start, To: w.End()} }
 
-// Span is the length of the window.
+// Span returns the length of the window.
 func (w Window) Span() time.Duration { return w.Step * time.Duration(w.Columns) }
 
 // at returns the beginning of a column.
 func (w Window) at(column int) time.Time { return w.Start.Add(w.Step * time.Duration(column)) }
 
-// Column returns the column in which t lies; it may be outside of the window.
+// Column returns the column in which t lies; it may be outside the window.
 func (w Window) Column(t time.Time) int {
 	d := t.Sub(w.Start)
 	if d < 0 {
