@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Account is the sentence about an action, as the Detail of its event has it: who did what, why, and how it went. A
-// recording and a report have it whole.
+// Account is the sentence about an action in the Detail of its event: who did what, why, and with which result. A
+// recording and a report have the whole sentence.
 type Account struct {
 	Verb   string // "lost" for a lease that ended by itself
-	Who    string // user@host, and the address from where over ssh; of an earlier version the user alone
+	Who    string // user@host, and the client's address over ssh; of an earlier version the user alone
 	Reason string // "": none was given
-	Result string // a phase, as "done", or words of ours in the place of one
-	More   string // what stands behind the result: when, and what was seen; it has the sign before it
+	Result string // a phase, as "done", or words of ours in its place
+	More   string // the text behind the result, with the sign before it: when, and what was seen
 }
 
-// String is the sentence.
+// String returns the sentence.
 func (a Account) String() string {
 	who := plain.Replace(a.Who)
 	if a.Reason != "" {
@@ -25,10 +25,10 @@ func (a Account) String() string {
 	return a.Verb + " by " + who + ": " + a.Result + a.More
 }
 
-// plain takes out of a name what stands behind it in an Account.
+// plain removes from a name the signs that end it in an Account.
 var plain = strings.NewReplacer(": ", ":", " (", "(")
 
-// AccountOf takes the sentence about an action apart. ok is false for any other text.
+// AccountOf parses the sentence about an action. ok is false for any other text.
 func AccountOf(detail string) (a Account, ok bool) {
 	verb, rest, _ := strings.Cut(detail, " by ")
 	a.Verb = verb

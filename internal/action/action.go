@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// ArmedFor is how long writing stays armed.
+	// ArmedFor is the time for which writing stays armed.
 	ArmedFor = 5 * time.Minute
-	// BoardWait is how long a claim from the board waits where the person has typed nothing.
+	// BoardWait is the default time for which a claim from the board waits.
 	BoardWait = 5 * time.Minute
 )
 
-// Verb is what is done to a primitive.
+// Verb is an action on a primitive.
 type Verb uint8
 
 // The verbs.
@@ -25,18 +25,18 @@ const (
 	Resign                     // give up what we own, or leave the queue
 	Release                    // end what somebody else owns, by force
 	CancelWait                 // end the wait of somebody else
-	Crash                      // end the owner's process without a word; in the demo alone
+	Crash                      // kill the owner's process; only in the demo
 
-	// Of what exists by itself, without being owned:
+	// Of primitives that exist without being owned:
 	Create     // make a primitive that is absent
-	Update     // replace the data of the primitive, which is nobody's
+	Update     // replace the primitive's own data
 	Delete     // remove a primitive that nobody owns or waits for
 	CreateNode // make the space (Ref.Space) that a primitive is to be in
 
-	afterLast // no verb: a test counts up to it
+	afterLast // no verb: tests count up to it
 )
 
-// String returns the name of a verb on the command line and in the audit, as "cancel-wait"; of none "none".
+// String returns the name of a verb on the command line and in the audit, as "cancel-wait"; "none" for no verb.
 func (v Verb) String() string {
 	names := [...]string{
 		"none", "acquire", "try", "campaign", "proclaim", "resign", "release", "cancel-wait", "crash", "create", "update", "delete", "create-node",
@@ -54,15 +54,14 @@ type Request struct {
 	Mode    sources.Mode  // Acquire, Try: Shared where the backend can
 	Permits uint64        // of a semaphore; 0: 1
 	Wait    time.Duration // Acquire, Campaign: how long to wait; 0: until it is ours
-	Limit   uint64        // Create: how many permits there shall be; 0: 1. Of a semaphore whose server takes it with every claim; 0: as the row says
-	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: what others are to see
-	Reason  string        // goes to the audit; a protected source demands one
+	Limit   uint64        // Create: of the new semaphore; 0: 1. Where each claim names the limit: that; 0: as in the row
+	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: the data for others
+	Reason  string        // for the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm
 }
 
-// Pin is what of the target must still be so when the request is sent, at a row with that
-// limit. Some of a semaphore's permits are taken from nobody, and the owners of a busy one
-// come and go while a person reads.
+// Pin returns which part of the target must be unchanged when the request is sent, at a row with that limit. A try of
+// a semaphore does not depend on its owners: they come and go while a person reads.
 func (r *Request) Pin(limit uint64) Pin {
 	if r.Verb == Try && r.Target.Kind == sources.KindSemaphore && limit != 1 {
 		return PinName
@@ -73,42 +72,41 @@ func (r *Request) Pin(limit uint64) Pin {
 // Choice is one line of the menu of actions.
 type Choice struct {
 	Verb Verb
-	// Not is why it cannot be done, in words for the person ("held already, by us"). "":
-	// it can be done.
+	// Not tells the person why it cannot be done ("held already, by us"). "": it can be done.
 	Not string
 }
 
-// Effect is what a request would do, for the person to read before it is done.
+// Effect tells the person what a request would do, before it is sent.
 type Effect struct {
-	Lines []string // in plain words; the first one leads
-	Call  string   // what is sent, as exactly as can be said in a line
-	Next  string   // who would own it afterwards, as far as known; "": nothing to say
-	// NeedsName is the text that the person must type to confirm: a short line without
-	// blanks at its ends. "": none.
+	Lines []string // in plain words, the most important first
+	Call  string   // what is sent, as exactly as one line can tell
+	Next  string   // who would own it afterwards, as far as known; "": nothing is known
+	// NeedsName is the text that the person must type to confirm: a short line without blanks at its ends. "":
+	// none.
 	NeedsName   string
 	NeedsReason bool
 	TakesData   bool
 	TakesLimit  bool
 	TakesMode   bool // the person may choose to own it together with others
 	DataMax     int  // bytes that Data may have; 0: it takes none
-	Danger      bool // the box gets the frame of things that can do harm
+	Danger      bool // the action can do harm, and its box gets the frame for that
 }
 
-// Phase is how far an action is.
+// Phase is the progress of an action.
 type Phase uint8
 
 // The phases, in their order.
 const (
 	Sending Phase = iota // the audit has its first line, the request is on its way
 	Waiting              // in a queue, or campaigning
-	Sent                 // the service has answered; it is not on our own watch yet
-	Seen                 // observed: done
-	Unseen               // answered, and not observed in the time that the watch may take
-	Missed               // tried or waited for, and not got
+	Sent                 // the service has answered; our own watch does not show it yet
+	Seen                 // our watch shows it: done
+	Unseen               // the service has answered, and our watch did not show it in time
+	Missed               // a try that missed, or a wait that ended without the lease
 	Changed              // Release, CancelWait: it changed just before, and no ownership or wait was ended
-	Failed               // refused, or an error; Text says which
+	Failed               // refused, or an error; Text tells which
 	Dropped              // called off by the person or the end of the program
-	Unknown              // whether it is ours at the service is not known; Text says for how long it may be
+	Unknown              // it may be ours at the service; Text tells how long
 )
 
 // String returns the word for people: "sending", "waiting", "sent", "done", "not seen",
@@ -131,12 +129,12 @@ type Run struct {
 	AtMost  bool      // it may also be an earlier place
 	Text    string    // what happened, in words for the person
 	Refused bool      // the service refuses us: our login, or a right is missing
-	// NotPossible: Failed, and so it would again until a right, a setting or the owner is another.
+	// NotPossible reports whether it Failed and would fail again until a right, a setting or the owner changes.
 	NotPossible bool
-	Lost        bool // what was ours, or was to be given up, is not ours any more
+	Lost        bool // the lease that we had, or were to give up, is not ours any more
 }
 
-// Holding is what we own or wait for.
+// Holding is a lease that we own or wait for.
 type Holding struct {
 	Ref     sources.Ref
 	Kind    sources.Kind
@@ -147,16 +145,16 @@ type Holding struct {
 	Waiting bool
 	GivesUp time.Time // when the wait ends; zero: never, or it is ours
 	Since   time.Time
-	// Until is the end of trust: zero where it ends with a connection or session alone.
+	// Until is the end of trust: zero where only the end of a connection or session ends it.
 	Until time.Time
-	// RunsOut reports whether abandoning leaves it to its TTL at the service; where it is false
-	// it ends with our connection.
+	// RunsOut reports whether it stays at the service for its TTL if we abandon it; if not, it ends with our
+	// connection.
 	RunsOut bool
 	Data    []byte
 }
 
-// Owns reports whether an owner of its row is us. While we wait: the service has made us the owner, and its
-// answer did not arrive yet, or was lost.
+// Owns reports whether an owner of its row is us. That is possible also while we wait, if the service's answer has
+// not arrived yet, or was lost.
 func (h *Holding) Owns(o *sources.Owner) bool {
 	if h.Owner == "" {
 		return h.Fence != 0 && h.Fence == o.Fence
@@ -164,13 +162,13 @@ func (h *Holding) Owns(o *sources.Owner) bool {
 	return h.Owner == o.ID || h.Owner == o.Session
 }
 
-// Status is how everything stands, at one instant. It is never changed afterwards.
+// Status is a snapshot of an Operator. It never changes.
 type Status struct {
 	Armed    time.Time // writing is possible until then; zero: it is not
 	Always   bool      // writing is possible without an end
-	Holdings []Holding // in the order in which they were asked for
-	Runs     []Run     // newest last; those that are over stay for some minutes
-	Audit    string    // where the audit is written, for people; "": nowhere
+	Holdings []Holding // in the order of their requests
+	Runs     []Run     // newest last; ended ones stay for some minutes
+	Audit    string    // the path of the audit, for people; "": there is none
 }
 
 // CanWrite reports whether writing is possible at now.

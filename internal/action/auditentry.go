@@ -9,13 +9,13 @@ import (
 	"coordtop/sources"
 )
 
-// AuditEntry is one action of the audit, by this program or another: its two lines, or the one there is.
+// AuditEntry is one action of the audit, by this program or another, made from its one or two lines.
 type AuditEntry struct {
 	ID      string
 	At      time.Time // when it began; of a note: the moment that it is about
-	Written time.Time // when its first line was
-	Ended   time.Time // when its last line was; zero: there is one line
-	Who     string    // user@host, and the address from where over ssh
+	Written time.Time // the time of its first line
+	Ended   time.Time // the time of its second line; zero: it has only one
+	Who     string    // user@host, and the client's address over ssh
 	Action  string    // a verb, "arm", "disarm", "note", or "lost" for a lease that ended by itself
 	Ref     sources.Ref
 	Alias   string // of a lock whose name is a number; "": it has none
@@ -25,12 +25,12 @@ type AuditEntry struct {
 	After   sources.OwnerRef // the owner that was seen after it
 	Reason  string
 	Call    string        // what was sent
-	Result  string        // a phase, as "done"; "": no end is written, or there is none
+	Result  string        // a phase, as "done"; "": no second line is written, or there is none
 	Detail  string        // what was seen
 	Ours    bool          // by this run of the program
-	Process int           // of another run, where that was on this host; 0: not known
-	Runs    bool          // Process runs, and no end is written
-	Took    time.Duration // to the service's answer; 0: not known
+	Process int           // of another run on this host; 0: not known
+	Runs    bool          // Process still runs, and no second line is written
+	Took    time.Duration // until the service's answer; 0: not known
 
 	Recording string // of a note: the file of the recording that it belongs to
 }
@@ -38,13 +38,13 @@ type AuditEntry struct {
 // NoteAction is the Action of a note.
 const NoteAction = "note"
 
-// Pending reports whether the end of an action may still be written.
+// Pending reports whether the second line of an action may still be written.
 func (e *AuditEntry) Pending() bool {
 	return e.Action != NoteAction && e.Result == "" && (e.Process == 0 || e.Runs)
 }
 
-// Event is what the entry says as an event of a Hub, the same in each program that reads it; ok
-// reports whether there is one.
+// Event returns the entry as an event of a Hub, the same in each program that reads the audit; ok is false if it has
+// none.
 func (e *AuditEntry) Event() (out sources.Event, ok bool) {
 	out = sources.Event{Kind: sources.EventAction, RefKind: sources.KindNamed(e.Kind), How: sources.Ours, Ref: e.Ref, Alias: e.Alias, At: e.At, Owner: e.After}
 	if e.Alias != "" {
@@ -69,27 +69,25 @@ func (e *AuditEntry) Event() (out sources.Event, ok bool) {
 			out.Cause = sources.CauseEvicted
 		}
 	}
-	took, answered := "", ""
+	took, answered, detail := "", "", ""
 	if d := e.Ended.Sub(e.At); d > 0 {
 		took = " after " + format.Precise(d)
 	}
 	if e.Took > 0 {
 		answered = ", answered after " + format.Precise(e.Took)
 	}
-	if seen {
-		account.More = took + answered
-	}
 	if e.Detail != "" {
-		account.More += ": " + e.Detail
+		detail = ": " + e.Detail
 	}
-	if !seen {
-		account.More += took
+	account.More = detail + took
+	if seen {
+		account.More = took + answered + detail
 	}
 	out.Detail = account.String()
 	return out, true
 }
 
-// StillWaiting is how each message about a claim that waits begins.
+// StillWaiting begins each message about a waiting claim.
 const StillWaiting = "still waiting"
 
 const (
@@ -97,13 +95,13 @@ const (
 	noEnd      = "no end is written"
 )
 
-// User is who did it, without the host.
+// User returns the user who did it, without the host.
 func (e *AuditEntry) User() string {
 	user, _, _ := strings.Cut(e.Who, "@")
 	return user
 }
 
-// Unfinished says what is known of an action whose end is not written.
+// Unfinished tells what is known of an action without a second line.
 func (e *AuditEntry) Unfinished() string {
 	switch {
 	case e.Process == 0:

@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// Target is a row as it was when the person decided. How much of it must still be so by the
-// time of acting depends on the verb, see Pin.
+// Target is a row as it was when the person decided. The verb determines which part of it must be unchanged when the
+// request is sent, see Pin.
 type Target struct {
 	Ref     sources.Ref
 	Kind    sources.Kind
@@ -22,10 +22,10 @@ type Target struct {
 	Permits uint64 // of that owner; 0: 1
 	Absent  bool   // there was no such primitive
 	Sum     uint64 // of the primitive's own data, as sources.Blob has it
-	Waiting bool   // Owner is one that waits
+	Waiting bool   // Owner is a waiter
 }
 
-// TargetOf pins a row to one of its owners; nil: to its having none.
+// TargetOf returns the Target of a row and one of its owners; nil: of a row without an owner.
 func TargetOf(row *sources.Row, o *sources.Owner) Target {
 	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum, Alias: sources.AliasName(row.Alias, row.AliasHow)}
 	if o != nil {
@@ -35,34 +35,32 @@ func TargetOf(row *sources.Row, o *sources.Owner) Target {
 	return t
 }
 
-// GoesBy reports whether what a person typed means the target, whose name is typed as name: that, or
-// its alias.
+// GoesBy reports whether the typed text is name, the text for the target's name, or the target's alias.
 func (t *Target) GoesBy(typed, name string) bool {
 	return typed == name || t.Alias != "" && typed == t.Alias
 }
 
-// TargetOfWaiter pins a row to one that waits for it.
+// TargetOfWaiter returns the Target of a row and one of its waiters.
 func TargetOfWaiter(row *sources.Row, w *sources.Waiter) Target {
 	t := TargetOf(row, nil)
 	t.Owner, t.Label, t.Guard, t.Mode, t.Permits, t.Waiting = w.ID, w.Label, w.Guard, w.Mode, w.Permits, true
 	return t
 }
 
-// Pin is what of a Target must still be so for a request to be sent. The zero Pin matches
-// nothing.
+// Pin tells which part of a Target must be unchanged when a request is sent. The zero Pin matches nothing.
 type Pin uint8
 
 // The pins.
 const (
-	PinName  Pin = iota + 1 // the primitive and its kind: who queues waits for whoever owns it then
+	PinName  Pin = iota + 1 // the primitive and its kind: a claim waits for any owner
 	PinOwner                // also its existence and its owner, or that it has none
-	PinGuard                // the same; an owner without a guard matches nothing, because it is ended
+	PinGuard                // the same; an owner without a guard never matches, because its ownership is ended
 	PinData                 // also its existence and its own data, whoever owns it
-	PinLease                // our own lease, also where the row shows nothing of it
+	PinLease                // our own lease, also where the row does not show it
 )
 
-// Changed says what about a row, which may be nil, is not as it was when the person decided,
-// as a sentence for people; "": all that the pin covers is the same.
+// Changed tells people what has changed about a row, which may be nil, since the person decided; "": nothing that the
+// pin covers.
 func (t *Target) Changed(row *sources.Row, pin Pin) string {
 	switch {
 	case pin == PinLease:
@@ -122,7 +120,7 @@ func (t *Target) ownerChanged(row *sources.Row, pin Pin) string {
 	return before + OwnersText(row.Owners) + does(row)
 }
 
-// waiterChanged compares one that waits. Without a guard it matches nothing.
+// waiterChanged compares the waiter. A waiter without a guard never matches.
 func (t *Target) waiterChanged(row *sources.Row) string {
 	for i := range row.Queue.Waiters {
 		if w := &row.Queue.Waiters[i]; w.ID == t.Owner {
@@ -138,8 +136,7 @@ func (t *Target) waiterChanged(row *sources.Row) string {
 	return OwnerText(t.Label, t.Owner) + " waited when you decided, now it does not"
 }
 
-// termChanged compares what belongs to one term of an owner. All of it must be equal: a
-// fence of 0 is a value like others.
+// termChanged compares one ownership of the owner. Everything must be equal: a fence of 0 is a value like others.
 func (t *Target) termChanged(o *sources.Owner, pin Pin) string {
 	who := OwnerText(o.Label, o.ID)
 	switch {
@@ -171,7 +168,7 @@ func does(row *sources.Row) string {
 	return " does"
 }
 
-// OwnersText names those of a row that has some: the first, and how many more.
+// OwnersText names the first of at least one owner, and the number of the others.
 func OwnersText(owners []sources.Owner) string {
 	text := OwnerText(owners[0].Label, owners[0].ID)
 	if more := len(owners) - 1; more > 0 {

@@ -2,7 +2,7 @@ package action
 
 import "slices"
 
-// Group is what a verb is done to, and so by which code.
+// Group groups the verbs by what they act on.
 type Group uint8
 
 // The groups.
@@ -10,23 +10,22 @@ const (
 	Claims     Group = iota + 1 // asks for ownership, and may wait for it
 	OwnLease                    // changes or ends what is ours
 	Ends                        // ends what somebody else owns
-	Provisions                  // changes what exists by itself
+	Provisions                  // creates, changes or deletes a primitive or a space itself
 )
 
-// Doing is what a verb is to people, and what it demands. Each verb counts as a write: a
-// line stands in the audit before and after it.
+// Doing has the texts of a verb for people, and its demands. Each verb counts as a write: the audit has a line from
+// before and one from after it.
 type Doing struct {
 	Verb    Verb
 	Group   Group
 	Pin     Pin    // see Request.Pin
-	Named   bool   // outside the demo the name of the primitive must be typed
-	GivesUp bool   // it only gives back what is ours: possible also while writing is not, and without a reason
-	Text    string // for a menu; "": it stands in none
+	Named   bool   // the name of the primitive must be typed, except in the demo
+	GivesUp bool   // it only gives back what is ours, which needs neither arming nor a reason
+	Text    string // for a menu; "": no menu has it
 	Changes string // what it changes at the service
 }
 
-// Verbs lists all of them, in the order of menus. It is the one table that menus, the list
-// of what can be done, the guards and the refusals are made from.
+// Verbs returns all verbs, in the order of menus. Menus, choices, guards and refusals all use this table.
 func Verbs() []Doing {
 	return []Doing{
 		{
@@ -77,8 +76,7 @@ func Verbs() []Doing {
 	}
 }
 
-// Of returns what a verb is; where there is no such verb, one of no group and with the Pin
-// that matches nothing.
+// Of returns the Doing of a verb; for an unknown verb one without a group, whose Pin matches nothing.
 func Of(v Verb) Doing {
 	for _, d := range Verbs() {
 		if d.Verb == v {
@@ -88,14 +86,14 @@ func Of(v Verb) Doing {
 	return Doing{Verb: v}
 }
 
-// Ability is what can be done with one source at all, whatever its rows are.
+// Ability tells what can be done with one source, whatever its rows are.
 type Ability struct {
 	Source   string // its name
 	Type     string // "redis", "postgres": for people
 	ReadOnly bool   // nothing is ever sent to it that changes something
 	Protect  bool   // its name must be typed to arm it, and each action needs a reason
 	Choices  []Choice
-	Lines    []string // how it does so, in words for the person
+	Lines    []string // for the person: how the source does it
 }
 
 // Can reports whether any verb is possible for the source.

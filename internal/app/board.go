@@ -28,7 +28,7 @@ func (o *boardOptions) flags(cmd *cobra.Command) {
 	choiceVar(cmd, &o.theme, "theme", "", "draw for a dark or a light background; auto asks the terminal", "auto", "dark", "light")
 }
 
-// board is the command without a name: the screen.
+// board is the root command: it shows the board.
 func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error {
 	for i, arg := range args {
 		if strings.Contains(arg, "://") {
@@ -43,7 +43,7 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, backends.Config().Schemes())
 	}
 	c, _, err := p.settings.pick(args, false)
-	if errors.Is(err, errNothing) && !o.write { // nobody arms writing for a server that was not named
+	if errors.Is(err, errNothing) && !o.write { // with --write the person must name the server
 		c, err = p.offer(cmd.Context(), err)
 	}
 	if err != nil {
@@ -52,8 +52,8 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 	return p.show(cmd.Context(), c, o)
 }
 
-// screen checks for a terminal to draw on, and for something to read keys from.
-// What to do without is in instead.
+// screen checks for a terminal to draw on, and for something to read keys from. instead tells what to do
+// without them.
 func (env Environment) screen(instead string) error {
 	switch {
 	case !env.Terminal():
@@ -64,7 +64,7 @@ func (env Environment) screen(instead string) error {
 	return nil
 }
 
-// show runs the screen over the sources of c. Being asked to end is no error.
+// show runs the board over the sources of c. A signal that ends it is no error.
 func (p *program) show(ctx context.Context, c config.Config, o boardOptions) error {
 	if err := p.env.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		recording.follow(inner, op.Audit(), hub, beside)
 		return p.runBoard(ctx, inner, c, o, ui.Options{
 			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil,
-			AuditEntries: op.AuditEntries, Note: recording.noter(op), Recording: recording.status, History: recording.past(),
+			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, History: recording.past(),
 		})
 	})
 }
@@ -105,23 +105,23 @@ func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardO
 	return err
 }
 
-// feed is what the screen sees of a Hub: the present, on the clock of the wall.
+// feed gives the board the present of a Hub, by the wall clock.
 type feed struct {
 	*sources.Hub
 	*sources.Subscription
-	earlier []sources.Event // that were recorded before, and not read yet
+	earlier []sources.Event // recorded before the start, and not read yet
 }
 
 func newFeed(hub *sources.Hub, earlier []sources.Event) *feed {
 	f := &feed{hub, hub.Subscribe(0), earlier}
-	f.SkipCalm() // the screen looks every second
+	f.SkipCalm() // the board reads every second anyway
 	return f
 }
 
-// Close ends the reading; the Hub goes on.
+// Close closes the Subscription; the Hub goes on.
 func (f *feed) Close() { f.Subscription.Close() }
 
-// Events are those that were recorded before, then those of the Hub.
+// Events returns the events that were recorded before the start, then those of the Hub.
 func (f *feed) Events(max int) (events []sources.Event, missed uint64) {
 	if max <= 0 {
 		max = math.MaxInt
@@ -134,8 +134,8 @@ func (f *feed) Events(max int) (events []sources.Event, missed uint64) {
 	return append(events, more...), missed
 }
 
-// Now is the local time.
+// Now returns the local time.
 func (f *feed) Now() time.Time { return time.Now() }
 
-// Refresh asks all sources to look again now.
+// Refresh asks all sources to read again now.
 func (f *feed) Refresh() { f.Hub.Refresh("") }

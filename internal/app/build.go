@@ -12,8 +12,8 @@ import (
 	"coordtop/sources"
 )
 
-// specs makes the sources of a config. One that is written wrongly is a usage error, and all of
-// those are reported at once.
+// specs makes the sources of a config. A mistake in the config is a usage error; all mistakes are reported at
+// once.
 func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, error) {
 	var specs []sources.Spec
 	var wrong []error
@@ -39,16 +39,16 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 	return specs, nil
 }
 
-// host is what the program gives to a backend.
+// host returns what the program gives to a backend.
 func (st *settings) host() backends.Host {
 	h := backends.Host{Lookup: st.lookup, Logger: st.logger, Lasts: st.lasts}
-	if st.demoState == "" && !st.forgets { // of the demo's servers nothing is worth remembering
+	if st.demoState == "" && !st.forgets { // nothing about the demo's servers is worth remembering
 		h.State = st.stateFolder()
 	}
 	return h
 }
 
-// prepared is a source as its backend makes it, with what the config adds to every backend.
+// prepared returns a source as its backend prepares it.
 func (st *settings) prepared(s config.Source, c config.Config) (backends.Prepared, error) {
 	return backends.Of(s.Type).Source(st.host(), s, c.Names[s.Name])
 }
@@ -73,7 +73,7 @@ func (st *settings) source(s config.Source, c config.Config) (sources.Source, er
 	return source, nil
 }
 
-// secrets reports the passwords that cannot be read. Commands are not run for it.
+// secrets reports the passwords that cannot be read. It runs no commands.
 func (st *settings) secrets(ctx context.Context, c config.Config) error {
 	var wrong []error
 	for _, s := range c.Sources {
@@ -87,9 +87,8 @@ func (st *settings) secrets(ctx context.Context, c config.Config) error {
 	return nil
 }
 
-// unusable reports by key what would keep a source from being connected: problems that reading
-// the file does not find, and that show without connecting and without running a password
-// command.
+// unusable returns, by key, the problems that would keep a source from connecting and that reading the file
+// does not find. It neither connects nor runs a password command.
 func (st *settings) unusable(ctx context.Context, s config.Source) map[string]error {
 	wrong := map[string]error{}
 	if err := s.Secret().Check(ctx, st.lookup); err != nil {
@@ -97,7 +96,7 @@ func (st *settings) unusable(ctx context.Context, s config.Source) map[string]er
 	}
 	bare := config.Source{Name: s.Name, Type: s.Type, URL: s.URL, Address: s.Address, User: s.User}
 	if s.Type == "" || backends.Of(s.Type).Check(bare, nil) != nil {
-		return wrong // which is reported
+		return wrong // reading the file reports that problem
 	}
 	if err := st.usable(bare); err != nil {
 		wrong["url"] = err

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// selecting says what a command that looks reads.
+// selecting tells in the help what a command reads.
 func selecting() string {
 	variables, _ := backends.Help()
 	return "What to read comes from the URLs, else from the config file, else from " + variables + ".\n" +
@@ -60,14 +59,13 @@ func (p *program) getCommand() *cobra.Command {
 				}
 				return headless.Get(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, options)
 			})
-			if err == nil && failOn == 0 { // else the exit code may be all that is wanted
+			if err == nil && failOn == 0 { // with --fail-on the exit code may be all that the caller wants
 				err = printed(p.env.Stdout)
 			}
 			return err
 		}),
 	}
 	o.flag(cmd)
-	cmd.ValidArgsFunction = p.settings.completeSources
 	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
 	completeFlag(cmd, "fail-on", headless.Faults()...)
 	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "print what arrived after so long")
@@ -97,7 +95,6 @@ func (p *program) watchCommand() *cobra.Command {
 		}),
 	}
 	o.flag(cmd)
-	cmd.ValidArgsFunction = p.settings.completeSources
 	p.schemaFlag(cmd, headless.OfWatch)
 	return cmd
 }
@@ -106,13 +103,10 @@ func (p *program) configCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example or its schema", Args: none, RunE: p.run(helpOnly)}
 	cmd.AddCommand(&cobra.Command{
 		Use: "check [FILE]", Short: "Print all mistakes in the config file", Args: atMostOne,
-		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.settings.checkConfig(cmd, args) }),
+		RunE: p.run(p.settings.checkConfig),
 	}, &cobra.Command{
 		Use: "example", Short: "Print a config file with every key explained", Args: none,
-		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), p.env.Example)
-			return err
-		}),
+		RunE: p.prints(func(*cobra.Command) string { return p.env.Example }),
 	}, &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of a config file, for editors", Args: none,
 		Long: "Prints the JSON Schema (draft 2020-12) of a config file. Save it as schema.json beside that file, and make\n" +
@@ -120,10 +114,7 @@ func (p *program) configCommand() *cobra.Command {
 			"  # yaml-language-server: $schema=schema.json\n\n" +
 			"`coordtop config check` finds more mistakes.",
 		Example: "coordtop config schema > ~/.config/coordtop/schema.json",
-		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), config.Schema())
-			return err
-		}),
+		RunE:    p.prints(func(*cobra.Command) string { return config.Schema() }),
 	})
 	return cmd
 }

@@ -11,8 +11,8 @@ import (
 	"coordtop/internal/config"
 )
 
-// completeSources completes what stands beside the flags of a command that looks: the
-// beginnings of URLs and the sources of the config file. No server is asked.
+// completeSources completes the arguments of a command that reads sources: the beginnings of URLs and the
+// sources of the config file. It asks no server.
 func (st *settings) completeSources(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, b := range backends.All() {
@@ -23,7 +23,7 @@ func (st *settings) completeSources(_ *cobra.Command, _ []string, typed string) 
 		}
 	}
 	path, _ := st.locate()
-	if c, err := backends.Config().Load(path, st.lookup); err == nil { // whatever is wrong with it is told by the command
+	if c, err := backends.Config().Load(path, st.lookup); err == nil { // the command itself reports the error
 		for _, s := range c.Sources {
 			words = append(words, s.Name+"/")
 		}
@@ -33,7 +33,7 @@ func (st *settings) completeSources(_ *cobra.Command, _ []string, typed string) 
 	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// knownNames completes a URL that ends with the name of a primitive, where names are remembered.
+// knownNames completes a URL that ends with the name of a primitive, if names are remembered.
 func (st *settings) knownNames(typed string) []string {
 	query := strings.LastIndexAny(typed, "?&")
 	key, _, found := strings.Cut(typed[query+1:], "=")
@@ -58,6 +58,6 @@ func (st *settings) knownNames(typed string) []string {
 
 // completeFlag completes the value of a flag with one of words.
 func completeFlag(cmd *cobra.Command, flag string, words ...string) {
-	// It fails only for an unknown flag and for one that was completed before.
+	// It fails only for an unknown flag, or one that has completions already.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

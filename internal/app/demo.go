@@ -28,16 +28,16 @@ type demoOptions struct {
 	ports [4]int // of demoServers
 	seed  uint64
 
-	installing string // the log of who installs servers meanwhile
+	installing string // the log of a program that installs servers meanwhile
 }
 
-// demoServers are the servers of the demo, as their flags name them.
+// demoServers are the flags for the ports of the demo's servers.
 var demoServers = [4]struct{ flag, usage string }{
 	{"redis-port", "let Redis listen on PORT"}, {"postgres-port", "let Postgres listen on PORT"},
 	{"ydb-port", "let the first YDB node listen on PORT"}, {"dflockd-port", "let dflockd listen on PORT"},
 }
 
-// demoCommands are the demo and the hidden command that its candidates run.
+// demoCommands returns the demo and the hidden command that its candidates run.
 func (p *program) demoCommands() []*cobra.Command {
 	var o demoOptions
 	cmd := &cobra.Command{
@@ -63,12 +63,12 @@ func (p *program) demoCommands() []*cobra.Command {
 	}
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
 	cmd.Flags().StringVar(&o.installing, "installing", "", "wait for the servers that this log says are being installed")
-	_ = cmd.Flags().MarkHidden("installing") // it is there
+	_ = cmd.Flags().MarkHidden("installing") // it fails only for an unknown flag
 	o.board.flags(cmd)
 	return []*cobra.Command{cmd, p.demoCandidateCommand()}
 }
 
-// stopPatience bounds the end of the demo's servers; what is left then is killed.
+// stopPatience bounds the end of the demo's servers; those that still run are killed then.
 const stopPatience = 2 * time.Second
 
 func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
@@ -113,7 +113,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	return p.showDemo(ctx, world.Endpoints(), o.board)
 }
 
-// showDemo points the ordinary board at the demo's servers.
+// showDemo shows the demo's servers on the board.
 func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boardOptions) error {
 	c := config.Config{}
 	p.settings.waits = map[string]func() error{}
@@ -164,8 +164,8 @@ func serve(ctx context.Context, env Environment, endpoints []demo.Endpoint) erro
 	return nil
 }
 
-// demoCandidateCommand runs one candidate until its standard input ends: that is how it
-// learns that the demo is over, or that the demo has died.
+// demoCandidateCommand runs one candidate until its standard input ends, which means that the demo is over or
+// has died.
 func (p *program) demoCandidateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: demo.CandidateCommand, Hidden: true, Args: cobra.ExactArgs(1),

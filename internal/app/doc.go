@@ -1,38 +1,34 @@
-// Package app is the program: it turns arguments, the environment and a config file
-// into sources, runs them under a Hub, and shows that Hub on the screen, as one look,
-// or as a stream of changes. It also owns and leads in the foreground (package foreground),
-// and runs the demo (package demo).
+// Package app is the program: it makes sources of arguments, the environment and a config file, runs them under a Hub,
+// and shows the Hub on the board, prints it once, or prints its changes. It also owns and leads in the foreground
+// (package foreground), and runs the demo (package demo).
 //
-// Main takes everything that belongs to the process (arguments, streams, variables,
-// signals) as an Environment, so that tests run the whole program in their own process.
+// Main takes everything that belongs to the process (arguments, streams, variables, signals) as an Environment, so that
+// tests run the whole program in their own process.
 //
-// # Who writes where
+// # Output
 //
-// While the board is up nothing but its renderer writes to the terminal. Everything
-// else that has something to say, the Redis library included, writes to one log file
-// in the state directory. Errors come out once, at the end, on standard error, as
-// sentences that say what to do.
+// While the board is up, only its renderer writes to the terminal. All other messages, including those of the Redis
+// library, go to one log file in the state directory. Errors are printed once, at the end, to standard error, as
+// sentences that tell what to do.
 //
-// # How it ends
+// # The end
 //
-// SIGINT, SIGTERM, SIGHUP and SIGXCPU end the context of the command. So do the signals that
-// end a Go program with the stacks of its goroutines, as SIGQUIT (also as ctrl-\ on the
-// board) and SIGABRT: the stacks of the instant are printed when the terminal is restored,
-// and the exit code is 128 and the signal's number, as shells have it. A second signal ends
-// the process as soon as the terminal is restored and what is held is given back, whatever
-// else goes on. SIGKILL, and a fatal error of Go's runtime, can do neither: leases run out,
-// and the terminal needs reset(1). All other signals change nothing.
+// SIGINT, SIGTERM, SIGHUP and SIGXCPU end the context of the command. So do the signals that end a Go program with the
+// stacks of its goroutines, as SIGQUIT (also as ctrl-\ on the board) and SIGABRT: the stacks from that instant are
+// printed once the terminal is restored, and the exit code is 128 plus the number of the signal, as in shells. A second
+// signal ends the process as soon as the terminal is restored and leases are given back, whatever else goes on. After
+// SIGKILL, and a fatal error of Go's runtime, leases run out, and the terminal needs reset(1). All other signals are
+// ignored.
 //
-// A command that does not come back in time, because whoever reads its output
-// has stopped reading, is abandoned. A panic in a goroutine or timer of ours, wherever it
-// was started (see package spawn), ends the context too, so that the screen is put back and
-// what is held is given back before one sentence says so; the log has the stack. Only the
-// sources contain their own: one that has a defect is down, and the others go on.
+// A command that does not return in time, because nobody reads its output any more, is abandoned. A panic in a
+// goroutine or timer of ours, wherever it was started (see package spawn), ends the context too, so that the terminal
+// is restored and leases are given back before a sentence reports it; the log has the stack. Only sources contain
+// their own panics: a source with a defect is down, and the others go on.
 //
-// The exit codes are in exitcode.go; internal/help/exit-codes.md has what each means.
+// The exit codes are in exitcode.go; internal/help/exit-codes.md has their meanings.
 //
 // # Backends
 //
-// Package backends has the one list of them: nothing here branches on a backend; names
-// of backends stand in examples of the help and in the demo.
+// Package backends has the one list of them. Nothing here branches on a backend; only examples of the help and the demo
+// name one.
 package app

@@ -26,7 +26,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// What an examination ends with, and why.
+// Errors of an examination.
 var (
 	errUnusable = errors.New("cannot be used")
 	errDenied   = errors.New("refuses us")
@@ -65,7 +65,6 @@ func (p *program) doctorCommand() *cobra.Command {
 		}),
 	}
 	o.flag(cmd)
-	cmd.ValidArgsFunction = p.settings.completeSources
 	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "wait so long for a server to let us in, and twice as long for each other step")
 	return cmd
 }
@@ -85,7 +84,7 @@ func (p *program) colored() bool {
 	return p.env.Terminal() && !plain && term != "dumb"
 }
 
-// verdictOf is an error for each source that cannot be used.
+// verdictOf returns an error for each source that cannot be used.
 func verdictOf(list []doctor.Report) error {
 	var bad []error
 	for _, r := range list {
@@ -95,7 +94,7 @@ func verdictOf(list []doctor.Report) error {
 			continue
 		}
 		text := ""
-		for _, c := range r.Checks { // the last one says what to do
+		for _, c := range r.Checks { // the last one tells what to do
 			if c.Grade == worst {
 				text = c.Text
 			}
@@ -105,7 +104,7 @@ func verdictOf(list []doctor.Report) error {
 	return errors.Join(bad...)
 }
 
-// examine watches the sources until all is listed or has failed, and then examines each.
+// examine watches the sources until each is listed or has failed, and then examines each.
 func (p *program) examine(ctx context.Context, c config.Config, timeout time.Duration) ([]doctor.Report, error) {
 	specs, err := p.specs(c, p.logger())
 	if err != nil || len(specs) == 0 {
@@ -117,7 +116,7 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 	var s *sources.State
 	err = p.observeSpecs(ctx, specs, sources.HubOptions{}, func(ctx context.Context, hub *sources.Hub, _ *watched) (err error) {
 		if _, err = headless.Settle(ctx, headless.Over(hub), 2*timeout); err == nil {
-			err = backoff.Sleep(ctx, time.Second/2) // how changes come may be known a little later
+			err = backoff.Sleep(ctx, time.Second/2) // a source may negotiate its mode a little later
 		}
 		s = hub.State()
 		return err
@@ -146,7 +145,7 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 	return list, nil
 }
 
-// paths says which files and folders are used.
+// paths checks the files and folders that are used.
 func (st *settings) paths(c config.Config) (list []kit.Check) {
 	state := st.stateFolder()
 	below := func(name string) string {

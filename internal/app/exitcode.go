@@ -29,7 +29,7 @@ const (
 	exitFailed   = 10
 )
 
-// exitMeanings are the codes for people.
+// exitMeanings returns the meaning of each code, for people.
 func exitMeanings() []string {
 	return []string{
 		exitOK:       "done",
@@ -46,7 +46,7 @@ func exitMeanings() []string {
 	}
 }
 
-// exitList is exitMeanings in a line.
+// exitList returns exitMeanings in one line.
 func exitList() string {
 	var list []string
 	for code, text := range exitMeanings() {
@@ -55,7 +55,7 @@ func exitList() string {
 	return strings.Join(list, "; ")
 }
 
-// usageError is a command line or a config that cannot be obeyed.
+// usageError reports a wrong command line or config.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -68,7 +68,7 @@ func exitCode(err error) int {
 	var problems *config.Problems
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE):
-		return exitOK // whoever read our output had enough of it
+		return exitOK // the reader of our output needs no more of it
 	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
 		return exitUsage
 	case errors.Is(err, headless.ErrFailed), errors.Is(err, errUnusable):
@@ -96,8 +96,8 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// report says what went wrong and returns the exit code. A signal that ends other programs
-// with their stacks has ended this one so, whatever became of the command.
+// report prints the error and returns the exit code. After a signal that ends Go programs with the stacks of
+// their goroutines it prints those, whatever the result of the command.
 func (p *program) report(ctx context.Context, err error) int {
 	if abort := abortOf(context.Cause(ctx)); abort != nil {
 		sayStacks(ctx, p.env.Stderr, abort)

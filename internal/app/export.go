@@ -16,7 +16,7 @@ import (
 	"coordtop/ui"
 )
 
-// export writes rows of the board as get does.
+// export writes rows of the board in the forms of get.
 func export(w io.Writer, f ui.Form, st *sources.State, rows []*sources.Row, now time.Time) error {
 	return headless.Export(w, formatOf(f), st, rows, now)
 }
@@ -25,7 +25,7 @@ func exportTable(w io.Writer, f ui.Form, table [][]string) error {
 	return headless.ExportTable(w, formatOf(f), table)
 }
 
-// picture draws the lanes of the Timeline as a report does.
+// picture draws the lanes of the Timeline as the report command does.
 func picture(title string) ui.Picture {
 	return func(w io.Writer, lanes []history.Lane, events []sources.Event, span history.Span, zone *time.Location) error {
 		r := reports.Report{Title: title, Span: span, Zone: zone}
@@ -38,8 +38,8 @@ func formatOf(f ui.Form) headless.Format {
 	return map[ui.Form]headless.Format{ui.FormJSON: headless.JSON, ui.FormCSV: headless.CSV, ui.FormMarkdown: headless.Markdown}[f] // else Text
 }
 
-// commandFor returns what makes the command line that shows a row of c: by the name of its
-// source where that stands in a config file, else by a URL without a password.
+// commandFor returns a function that makes the command line which prints a row of c: with the name of its
+// source if c is from a config file, else with a URL without a password.
 func (st *settings) commandFor(c config.Config) func(*sources.Row) string {
 	return func(r *sources.Row) string {
 		words := []string{"coordtop", "get"}

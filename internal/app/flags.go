@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ func (l length) Set(s string) error {
 
 func (l length) Type() string { return "duration" }
 
-// lengthVar adds such a flag to a command.
+// lengthVar adds a flag for a length of time to a command.
 func lengthVar(cmd *cobra.Command, d *time.Duration, name string, usual time.Duration, usage string) {
 	*d = usual
 	cmd.Flags().Var(length{d}, name, usage)
@@ -58,14 +57,15 @@ func (c choice) Set(s string) error {
 
 func (c choice) Type() string { return strings.Join(c.words, "|") }
 
-// choiceVar adds such a flag to a command, and completes it. The first word is the usual one.
+// choiceVar adds a flag that takes one of some words to a command, and completes it. The first word is the
+// default.
 func choiceVar(cmd *cobra.Command, to *string, name, short, usage string, words ...string) {
 	*to = words[0]
 	cmd.Flags().VarP(choice{to, words}, name, short, usage)
 	completeFlag(cmd, name, words...)
 }
 
-// output is what -o says.
+// output is the value of -o.
 type output string
 
 // flag adds -o to a command.
@@ -73,12 +73,10 @@ func (o *output) flag(cmd *cobra.Command) {
 	choiceVar(cmd, (*string)(o), "output", "o", "print text or json", "text", "json")
 }
 
-// schemaFlag adds --schema to a command, which then prints what its JSON is like, and does nothing else.
+// schemaFlag adds --schema to a command: with it the command prints the schema of its JSON and does nothing
+// else.
 func (p *program) schemaFlag(cmd *cobra.Command, part headless.Part) {
-	act, print := cmd.RunE, p.run(func(cmd *cobra.Command, _ []string) error {
-		_, err := fmt.Fprint(cmd.OutOrStdout(), headless.Schema(part))
-		return err
-	})
+	act, print := cmd.RunE, p.prints(func(*cobra.Command) string { return headless.Schema(part) })
 	only := cmd.Flags().Bool("schema", false, "print the JSON Schema of -o json, and read nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *only {

@@ -14,11 +14,11 @@ import (
 	"coordtop/sources"
 )
 
-// notWritten is how long before its end a run may not have written yet what was done.
+// A run that ended may not have written the actions of its last minute.
 const notWritten = time.Minute
 
-// follow tells hub what other coordtops of this user do to the servers that it watches, and what was
-// noted for this recording: from the end of the last run on, where that recorded.
+// follow adds to hub the actions of other coordtops of this user on the servers that it watches, and the notes
+// for this recording: since the end of the last run, if that recorded, else from now on.
 func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sources.Hub, beside *watched) {
 	if log == nil {
 		return
@@ -43,14 +43,14 @@ func (r *recording) follow(ctx context.Context, log *operate.AuditLog, hub *sour
 	})
 }
 
-// The audit of others waits so long at most for the first listings, and looks so often whether they are complete.
+// The bound of the wait for the first listings, and the interval of its checks.
 const (
 	listedWithin = 10 * time.Second
 	listedStep   = 100 * time.Millisecond
 )
 
-// awaitListings waits, behind an earlier run, until each source was listed: only then is known what ended while nobody looked,
-// and an action can be its cause.
+// awaitListings waits, where an earlier run recorded, until each source was listed: only then are the terms known
+// that ended between the two runs, and an action can be their cause.
 func (r *recording) awaitListings(ctx context.Context, hub *sources.Hub) {
 	for !r.known.IsZero() && time.Since(r.began) < listedWithin && backoff.Sleep(ctx, listedStep) == nil {
 		if s := hub.State(); len(s.Scopes) > 0 && !slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return !c.Synced }) {
@@ -59,8 +59,8 @@ func (r *recording) awaitListings(ctx context.Context, hub *sources.Hub) {
 	}
 }
 
-// sourceOf is the name here of the source that somebody acted on: another config, or a URL, may give
-// its server another name. "": it is not watched.
+// sourceOf returns our name of the source that an action is about: another config, or a URL, may give its server
+// another name. "": it is not watched.
 func (r *recording) sourceOf(a *action.AuditEntry) string {
 	var same []string
 	for i := range r.config.Sources {
@@ -86,11 +86,12 @@ func (r *recording) has(ctx context.Context, e *sources.Event) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
-	found, _ := r.reader.Events(ctx, e.At, 0, 100, history.EventFilter{Kinds: []sources.EventKind{e.Kind}}) // what cannot be read is not there
+	// An event that cannot be read counts as not recorded.
+	found, _ := r.reader.Events(ctx, e.At, 0, 100, history.EventFilter{Kinds: []sources.EventKind{e.Kind}})
 	return slices.ContainsFunc(found, func(f history.Event) bool { return f.At.Equal(e.At) && f.Ref == e.Ref && f.Detail == e.Detail })
 }
 
-// noter returns the function that writes a note. After an error the note is on this board only.
+// noter returns a function that writes a note. After an error only this board has the note.
 func (r *recording) noter(op *operate.Operator) func(text string, about time.Time) error {
 	return func(text string, about time.Time) error {
 		err := op.Note(r.place.Path, text, about)

@@ -61,7 +61,7 @@ func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// topics returns the topics of package help, and adds the list of all fields to that of the JSON.
+// topics returns the topics of package help. The topic json gets the list of all fields.
 func topics() []help.Topic {
 	all := help.Topics()
 	all[slices.Index(help.Names(), "json")].Text += "\n## Every field\n\n" + indented(headless.JSONHelp(""))
@@ -72,7 +72,7 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
 }
 
-// known are the names of topics and commands.
+// known returns the names of topics and commands.
 func known(root *cobra.Command) []string {
 	names := help.Names()
 	for _, c := range root.Commands() {
@@ -83,7 +83,7 @@ func known(root *cobra.Command) []string {
 	return names
 }
 
-// contents lists what there is help for.
+// contents lists the commands and topics that have help.
 func contents(root *cobra.Command) []help.Block {
 	list := []help.Block{{Kind: help.Heading, Cells: []string{"Commands"}}}
 	for _, c := range root.Commands() {
@@ -98,8 +98,8 @@ func contents(root *cobra.Command) []help.Block {
 	return append(list, help.Block{Kind: help.Text, Cells: []string{"`coordtop help NAME` shows one of them, `coordtop help -k WORD` searches all."}})
 }
 
-// searched returns everything that help -k searches: topics, the help of commands, and the example of a config
-// file. Each is named by the command that shows it.
+// searched returns all texts that help -k searches: topics, the help of commands, and the example of a config
+// file. Each has the name of the command that shows it.
 func searched(root *cobra.Command, config string) []help.Topic {
 	all := topics()
 	for i := range all {
@@ -113,25 +113,25 @@ func searched(root *cobra.Command, config string) []help.Topic {
 	return append(all, help.Topic{Name: "coordtop config example", Text: indented(config)})
 }
 
-// ownHelp is the long help of a command, without the rules of the JSON that several commands repeat.
+// ownHelp returns the long help of a command, without the rules of the JSON that several commands repeat.
 func ownHelp(c *cobra.Command) string {
 	long, _, _ := strings.Cut(c.Long, strings.TrimSpace(headless.JSONHelp(headless.Rules)))
 	return cmp.Or(long, c.Short)
 }
 
-// helpWriter collects a text for the pager, or for a pipe. What writes to it finds the terminal behind it.
+// helpWriter collects a text for the pager, or for a pipe. A writer can find the terminal behind it.
 type helpWriter struct {
-	*os.File // nil: none, or that of a test
+	*os.File // nil: no terminal, or that of a test
 	text     strings.Builder
 	markdown bool // for a pipe
 	width    int
-	strong   func(string) string // for a terminal that can
+	strong   func(string) string // prints bold; nil: the terminal cannot
 }
 
-// Write collects.
+// Write appends to the text.
 func (w *helpWriter) Write(b []byte) (int, error) { return w.text.Write(b) }
 
-// WriteString collects too.
+// WriteString appends to the text.
 func (w *helpWriter) WriteString(s string) (int, error) { return w.text.WriteString(s) }
 
 func (p *program) helpWriter() *helpWriter {
@@ -149,7 +149,7 @@ func (p *program) helpWriter() *helpWriter {
 	return w
 }
 
-// show writes the help of a command, and what a topic says of it, or a topic.
+// show writes the help of a command together with the topic about it, or a topic alone.
 func (w *helpWriter) show(root *cobra.Command, args []string) error {
 	name := args[len(args)-1]
 	topic, isTopic := help.OfCommand(name)
@@ -176,7 +176,7 @@ func (w *helpWriter) show(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// meant asks whether one of the names was meant that are nearly the one that was typed, or begin so.
+// meant asks whether the person meant a name that resembles the typed one, or begins with it.
 func meant(typed string, names []string) string {
 	near := address.Near(typed, names...)
 	for _, name := range names {
@@ -190,8 +190,7 @@ func meant(typed string, names []string) string {
 	return " (did you mean " + near + "?)"
 }
 
-// page shows a text on the terminal through $PAGER, or less, and prints it where there is no terminal,
-// or no pager.
+// page shows a text on the terminal through $PAGER, or less. Without a terminal or a pager it prints the text.
 func (p *program) page(ctx context.Context, text string) error {
 	pager, set := p.env.Lookup("PAGER")
 	if _, err := exec.LookPath("less"); !set && err == nil {
@@ -209,8 +208,9 @@ func (p *program) page(ctx context.Context, text string) error {
 			signal.Ignore(os.Interrupt) // ctrl+c is for the pager
 		}
 		exit := new(exec.ExitError)
-		if err := cmd.Run(); err == nil || errors.As(err, &exit) && exit.ExitCode() < 126 { // from there on the shell could not run it
-			return nil // also where it was quit before its end
+		// From 126 on the shell could not run the pager. A person may leave it before the end of the text.
+		if err := cmd.Run(); err == nil || errors.As(err, &exit) && exit.ExitCode() < 126 {
+			return nil
 		}
 	}
 	_, err := fmt.Fprint(p.env.Stdout, text)

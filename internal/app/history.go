@@ -22,11 +22,11 @@ import (
 	"coordtop/sources"
 )
 
-// stretch are the flags that say which part of a recording is meant.
+// stretch has the flags that select a part of a recording.
 type stretch struct {
 	since, until string
 	file         string
-	usual        time.Duration // without --since
+	usual        time.Duration // the length without --since
 }
 
 // flags adds --since and --until.
@@ -36,12 +36,12 @@ func (s *stretch) flags(cmd *cobra.Command, usual time.Duration) {
 	cmd.Flags().StringVar(&s.until, "until", "", "up to this `TIME`, written in the same way; where left out now")
 }
 
-// fileFlag adds --file, which the others then count from.
+// fileFlag adds --file. The times of the other flags then count from the end of the file.
 func (s *stretch) fileFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.file, "file", "", "read `FILE`, as coordtop record --export wrote it, instead of what this machine recorded: all of it without --since, and its end is now")
 }
 
-// span is the stretch of what runs recorded.
+// span returns the selected part of what runs recorded.
 func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, err error) {
 	recorded := history.Bounds(runs, now)
 	if s.file != "" {
@@ -69,12 +69,12 @@ func (s *stretch) span(now time.Time, runs []history.Run) (span history.Span, er
 	return span, nil
 }
 
-// fromTo says a stretch.
+// fromTo returns a span for people.
 func fromTo(span history.Span) string {
 	return "from " + span.From.Local().Format(time.DateTime) + " to " + span.To.Local().Format(time.DateTime+" MST")
 }
 
-// instantOf reads the time that a flag has.
+// instantOf parses the time in the value of a flag.
 func instantOf(flag, text string, now time.Time) (time.Time, error) {
 	t, ok := format.ParseInstant(text, now, now)
 	if !ok {
@@ -83,35 +83,39 @@ func instantOf(flag, text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// ask reads a stretch of a recording. names choose primitives; none: refs is nil.
-func (p *program) ask(ctx context.Context, s stretch, names []string, answer func(r *sqlite.Reader, c config.Config, span history.Span, refs []sources.Ref) error) error {
+// ask calls answer with the selected part of a recording. names select primitives; without names refs is nil.
+func (p *program) ask(
+	ctx context.Context, s stretch, names []string,
+	answer func(r *sqlite.Reader, c config.Config, span history.Span, refs []sources.Ref) error,
+) (err error) {
 	var file []string
 	now := time.Now()
 	if s.file != "" {
 		file = []string{s.file}
 	} else if _, err := s.span(now, []history.Run{{Span: history.Span{To: now}}}); err != nil {
-		return err // whatever is recorded
+		return err // the flags are wrong for any recording
 	}
 	store, c, err := p.recorded(ctx, file)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, store.Close()) }()
 	runs, err := recordedRuns(ctx, store)
-	var span history.Span
-	if err == nil {
-		span, err = s.span(now, runs)
+	if err != nil {
+		return err
 	}
-	var refs []sources.Ref
-	if err == nil {
-		refs, err = named(ctx, store, span, names)
+	span, err := s.span(now, runs)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = answer(store, c, span, refs)
+	refs, err := named(ctx, store, span, names)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, store.Close())
+	return answer(store, c, span, refs)
 }
 
-// named are the recorded primitives that names choose.
+// named returns the recorded primitives that names select.
 func named(ctx context.Context, r history.Reader, span history.Span, names []string) ([]sources.Ref, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -235,16 +239,12 @@ func (p *program) reportCommand() *cobra.Command {
 	return cmd
 }
 
-// acted are the actions and notes in the audit of this machine, as the board records them, and who did
-// each and why: also what nobody has recorded yet.
+// acted returns the actions and notes in the audit of this machine as events, also those that no coordtop has
+// recorded yet.
 func (p *program) acted() []sources.Event {
-	audit := p.auditLog()
-	if audit == nil {
-		return nil
-	}
-	c, _ := p.settings.found() // without a config it is the usual one
+	c, _ := p.settings.found() // without a config: the recording at the usual place
 	recording := p.settings.historyPlace(c).Path
-	list, err := audit.Entries()
+	list, err := p.auditLog().Entries()
 	if err != nil {
 		fmt.Fprintf(p.env.Stderr, "coordtop: the report has only the recorded actions: %v\n", err)
 	}
@@ -259,7 +259,7 @@ func (p *program) acted() []sources.Event {
 	return events
 }
 
-// draw writes the picture. A file of that name is replaced.
+// draw writes the picture, and replaces a file of that name.
 func draw(r *reports.Report, path string) error {
 	f, err := os.Create(path)
 	if err != nil {

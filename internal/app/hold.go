@@ -51,7 +51,6 @@ func (p *program) acquireCommand() *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Acquire, args[0], o) }),
 	}
 	o.flags(cmd)
-	cmd.ValidArgsFunction = p.settings.completeSources
 	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
 	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own N permits of a semaphore")
 	cmd.Flags().Uint64Var(&o.limit, "limit", 0, "the semaphore has N permits; only for dflockd, where nobody uses it (default: as the server says)")
@@ -71,7 +70,6 @@ func (p *program) campaignCommand() *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Campaign, args[0], o) }),
 	}
 	o.flags(cmd)
-	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
@@ -81,7 +79,7 @@ func (o *holdOptions) flags(cmd *cobra.Command) {
 	lengthVar(cmd, &o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
 }
 
-// confirmation is what a person says to have a command act.
+// confirmation has the flags with which a person confirms an action.
 type confirmation struct {
 	write, yes bool
 	reason     string
@@ -93,7 +91,8 @@ func (o *confirmation) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
 }
 
-// check is why a command, which does what, cannot act on s. later: it asks the person itself.
+// check returns why a command may not act on s. what tells the effect of the command; later reports whether the
+// command asks the person later.
 func (o *confirmation) check(s config.Source, what string, later bool) error {
 	asks, unsaid := !o.write || !o.yes, s.Protect && o.reason == ""
 	switch {
@@ -109,7 +108,7 @@ func (o *confirmation) check(s config.Source, what string, later bool) error {
 	return nil
 }
 
-// hold takes what arg names, and keeps it until somebody says otherwise.
+// hold claims the primitive that arg names, and keeps it until somebody ends that.
 func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdOptions) error {
 	if cmd.Flags().Changed("permits") && o.permits == 0 {
 		return usagef("--permits takes a whole number from 1 on")

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	logSize = 1 << 20 // of the file before it is put aside
+	logSize = 1 << 20 // a larger file is put aside
 	logName = "coordtop.log"
 )
 
-// openLog makes the one logger of the process. A state directory that cannot be used is
-// no reason not to start: then nothing is logged, and the error says why.
+// openLog makes the one logger of the process. If the state directory cannot be used, the logger discards everything,
+// and the error tells why.
 func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
 	dir := config.Dir(env, "XDG_STATE_HOME", filepath.Join(".local", "state"))
 	if dir == "" {
@@ -36,9 +36,8 @@ func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
 	return logger, f, nil
 }
 
-// logFile appends to a file that several coordtops share, and puts it aside when it
-// has grown too long; one old file is kept. Only its owner can read it, and nothing is written
-// through a link that another planted. It is safe for concurrent use.
+// logFile appends to a file that several coordtops share, and puts it aside when it is too long; one old file
+// is kept. Only its owner can read it, and a symbolic link is refused. It is safe for concurrent use.
 type logFile struct {
 	path string
 	size int64 // 0: logSize
@@ -61,8 +60,8 @@ func (l *logFile) open() error {
 	return nil
 }
 
-// Write appends one record. It looks at the file each time, because another coordtop
-// may have put it aside; records are too rare for that to matter.
+// Write appends one record. It checks the file each time, because another coordtop may have put it aside;
+// records are so rare that the check costs nothing.
 func (l *logFile) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +74,7 @@ func (l *logFile) Write(b []byte) (int, error) {
 	return l.file.Write(b)
 }
 
-// turnLocked begins a new file where the old one is full or was taken away.
+// turnLocked begins a new file where the old one is full or was put aside.
 func (l *logFile) turnLocked(more int64) error {
 	limit := cmp.Or(l.size, logSize)
 	there, err := os.Lstat(l.path)
@@ -99,7 +98,7 @@ func (l *logFile) turnLocked(more int64) error {
 	return old.Close()
 }
 
-// close ends the log; what is logged later is lost. A nil log has nothing to close.
+// close closes the log; later records are lost. For a nil log it does nothing.
 func (l *logFile) close() {
 	if l == nil {
 		return

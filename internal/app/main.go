@@ -21,7 +21,7 @@ import (
 	"coordtop/sources"
 )
 
-// Environment is what the process gives the program.
+// Environment has everything that the process gives the program.
 type Environment struct {
 	Args    []string // without the program's name
 	Stdin   io.Reader
@@ -33,21 +33,20 @@ type Environment struct {
 	Terminal func() bool
 	// Keyboard reports whether keys can come from Stdin.
 	Keyboard func() bool
-	// Signals returns a context that ends when the process is asked to end, and what comes
-	// when it is asked once more.
+	// Signals returns a context that ends with the first signal that asks the process to end; again
+	// receives the later ones.
 	Signals func(context.Context) (_ context.Context, again <-chan *signalled, stop context.CancelFunc)
-	// Exit ends the process without a word; only a command that cannot be stopped any
-	// other way needs it.
+	// Exit ends the process; only a command that cannot be stopped otherwise needs it.
 	Exit func(code int)
 	// Record makes the board record what it shows.
 	Record bool
-	// Loopback returns where a server of this machine is that has the usual port of its kind: by IPv4, and
-	// by IPv6. Nil: none is looked for.
+	// Loopback returns the IPv4 and the IPv6 address of a port of this machine. Nil: the program looks for no
+	// servers of this machine.
 	Loopback func(port string) [2]string
 	// Example is the text of config.example.yaml.
 	Example string
 
-	// Tests stand between the program and its backends with these. Nil: nobody does.
+	// With these, tests wrap the backends. Nil: nothing is wrapped.
 	wrapDriver func(coord.Driver) coord.Driver
 	wrapSource func(sources.Source) sources.Source
 }
@@ -60,11 +59,12 @@ const (
 	rareAfter      = 20 * time.Second
 )
 
-// readsMuch is true where a recording is read, which keeps firstGCPercent: else half of the time goes to collections.
+// readsMuch is true once a recording is read. Then firstGCPercent stays: else half of the time goes to collections.
 var readsMuch atomic.Bool
 
-// tuneGC sets GOGC now and after each collection; last is the time of the last one. Nothing refers to the object, so its
-// cleanup runs at the next collection. It has 64 bytes because tiny objects share a block and may outlive it.
+// tuneGC sets GOGC now and after each collection; last is the time of the last one. Nothing refers to its object,
+// so the cleanup runs at the next collection. The object has 64 bytes because tiny objects share a block and may
+// live longer.
 func tuneGC(percent int, last time.Time) {
 	if !readsMuch.Load() {
 		debug.SetGCPercent(percent)
@@ -78,16 +78,16 @@ func tuneGC(percent int, last time.Time) {
 	}, last)
 }
 
-// OS returns the Environment of this process. A write to a closed pipe is an error from
-// here on and not the end of the process.
+// OS returns the Environment of this process. From then on a write to a closed pipe is an error, and does not end
+// the process.
 func OS(example string) Environment {
 	signal.Ignore(syscall.SIGPIPE)
 	if os.Getenv("GOGC") == "" {
 		tuneGC(firstGCPercent, time.Now())
 	}
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) {
-		// For a shell that completes a line the library writes to os.Stderr what it does not
-		// understand of it, and that may be a password.
+		// When a shell completes a line, the library prints the words that it does not understand to
+		// os.Stderr, and they may have a password.
 		if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
 			os.Stderr = null
 		}
@@ -102,8 +102,8 @@ func OS(example string) Environment {
 	}
 }
 
-// keysFrom reports whether keys can come from f: from a terminal, or from a program at the
-// other end of a pipe. Nothing wakes us when a file or /dev/null has something to say.
+// keysFrom reports whether keys can come from f: from a terminal, or from a program at the other end of a pipe. A
+// file or /dev/null cannot wake a reader.
 func keysFrom(f *os.File) bool {
 	if term.IsTerminal(f.Fd()) {
 		return true
@@ -117,7 +117,7 @@ func Main(env Environment) int {
 	ctx, again, stop := env.Signals(context.Background())
 	defer stop()
 	p := newProgram(env)
-	defer func() { p.log.close() }() // it is opened later
+	defer func() { p.log.close() }() // opened later
 	ctx, whole := p.guarded(ctx)
 	defer spawn.OnDone(ctx, func() { p.abandon(ctx, again) })()
 	defer close(p.over)

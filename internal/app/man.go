@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,19 +12,8 @@ import (
 	"coordtop/internal/help"
 )
 
-// manCommand prints the manual page. It is our own and not fang's, which leaves out what
-// the commands say of themselves.
-func manCommand(run runner) *cobra.Command {
-	return &cobra.Command{
-		Use: "man", Short: "Print the manual page: coordtop man | man -l -", Args: none,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), manual(cmd.Root()))
-			return err
-		}),
-	}
-}
-
-// manual is the manual page of a command and those below it, in the man macros of roff.
+// manual returns the manual page of a command and those below it, in the man macros of roff. The page of fang
+// leaves out the long help of the commands.
 func manual(root *cobra.Command) string {
 	m := &page{}
 	m.macro("TH", strings.ToUpper(root.Name()), "1", "", root.Name()+" "+version(), "User Commands")
@@ -61,7 +49,7 @@ func manual(root *cobra.Command) string {
 	return m.String()
 }
 
-// topic writes a topic of the help: its title is that of a section.
+// topic writes a topic of the help as a section.
 func (m *page) topic(t help.Topic) {
 	var code string
 	for i, b := range t.Blocks() {
@@ -96,7 +84,7 @@ func (m *page) topic(t help.Topic) {
 	}
 }
 
-// roffCode is a text whose code is bold.
+// roffCode returns a text with its code in bold.
 func roffCode(text string) string {
 	var out strings.Builder
 	for i, part := range strings.Split(roffText(text), "`") {
@@ -108,7 +96,7 @@ func roffCode(text string) string {
 	return out.String()
 }
 
-// commandsOf are root and all commands below it that do something and that people are told of.
+// commandsOf returns c and all documented commands below it that do something.
 func commandsOf(c *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{c}
 	for _, below := range c.Commands() {
@@ -134,10 +122,10 @@ func synopsis(c *cobra.Command) string {
 	return c.CommandPath() + arguments
 }
 
-// page is roff in the making.
+// page collects the roff of a manual page.
 type page struct{ strings.Builder }
 
-// macro writes a request with its arguments.
+// macro writes a roff request with its arguments.
 func (m *page) macro(name string, args ...string) {
 	m.WriteString("." + name)
 	for _, a := range args {
@@ -146,7 +134,7 @@ func (m *page) macro(name string, args ...string) {
 	m.WriteByte('\n')
 }
 
-// text writes paragraphs, which are filled anew; a blank line stands between two.
+// text writes paragraphs, which a blank line divides; roff breaks their lines anew.
 func (m *page) text(text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -156,7 +144,7 @@ func (m *page) text(text string) {
 	}
 }
 
-// literal writes lines as they are.
+// literal writes lines without breaking them anew.
 func (m *page) literal(text string) {
 	m.macro("PP")
 	m.WriteString(".in 2n\n.nf\n") // so that 80 columns are wide enough for tables of 76
@@ -166,8 +154,7 @@ func (m *page) literal(text string) {
 	m.WriteString(".fi\n.in\n")
 }
 
-// document writes what is written as a doc comment is: paragraphs, lists after dashes and
-// tables that are further in.
+// document writes a text in the form of a doc comment: paragraphs, lists with dashes and indented tables.
 func (m *page) document(text string) {
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		switch {
@@ -189,7 +176,7 @@ func (m *page) document(text string) {
 
 func (m *page) bold(text string) { m.WriteString(`\fB` + roffText(text) + "\\fR\n") }
 
-// term writes a word and, indented, what it means.
+// term writes a word and, indented, its meaning.
 func (m *page) term(word, meaning string) {
 	m.macro("TP")
 	m.bold(word)
@@ -212,7 +199,7 @@ func (m *page) options(c *cobra.Command) {
 	})
 }
 
-// placeholder stands for the value of a flag: the word that its description uses.
+// placeholder returns the word for the value of a flag: the one that its description uses, else its type.
 func placeholder(f *pflag.Flag) string {
 	for _, word := range []string{"FILE", "TEXT", "PORT", "N"} {
 		if slices.Contains(strings.Fields(f.Usage), word) {
@@ -228,8 +215,8 @@ func placeholder(f *pflag.Flag) string {
 	return f.Value.Type()
 }
 
-// roffText keeps a text from being taken for requests: those begin with a dot or a quote,
-// and a backslash begins an escape. A minus stays one that can be copied.
+// roffText escapes a text for roff: a request begins with a dot or a quote, an escape with a backslash. A minus
+// is escaped so that it can be copied as one.
 func roffText(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

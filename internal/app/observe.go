@@ -13,14 +13,13 @@ import (
 	"coordtop/sources"
 )
 
-// observe runs the sources of c under a Hub while body runs, and ends and joins all of
-// it when body returns. The context of body ends with ctx, and when something that runs
-// beside it fails; body may start more of that.
+// observe runs the sources of c under a Hub while body runs; when body returns it ends and joins them all. The
+// context of body ends with ctx, and when a goroutine of beside fails, of which body may start more.
 func (p *program) observe(ctx context.Context, c config.Config, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
 	return p.observeWith(ctx, c, sources.HubOptions{}, body)
 }
 
-// observeWith is observe with options of the Hub, but for what c says.
+// observeWith is observe with options of the Hub; the thresholds are those of c.
 func (p *program) observeWith(ctx context.Context, c config.Config, o sources.HubOptions, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
 	specs, err := p.specs(c, p.logger())
 	if err != nil {
@@ -30,7 +29,7 @@ func (p *program) observeWith(ctx context.Context, c config.Config, o sources.Hu
 	return p.observeSpecs(ctx, append(specs, p.absent...), o, body)
 }
 
-// observeSpecs is observeWith for sources that are made already.
+// observeSpecs is observeWith for sources that exist already.
 func (p *program) observeSpecs(ctx context.Context, specs []sources.Spec, o sources.HubOptions, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
 	hub := sources.NewHub(ctx, o)
 	defer hub.Close()
@@ -39,7 +38,7 @@ func (p *program) observeSpecs(ctx context.Context, specs []sources.Spec, o sour
 	w := &watched{cancel: cancel}
 	w.run(ctx, func() error {
 		err := sources.Run(ctx, hub, specs)
-		if errors.Is(err, sources.ErrStillRunning) { // the command has done its work: nobody can do anything about it
+		if errors.Is(err, sources.ErrStillRunning) { // the command has done its work, so this is no error of it
 			p.logger().Warn("The sources did not end with the command", "error", err)
 			return nil
 		}
@@ -49,15 +48,14 @@ func (p *program) observeSpecs(ctx context.Context, specs []sources.Spec, o sour
 	cancel(nil)
 	beside := w.wait()
 	if beside != nil && errors.Is(err, context.Cause(ctx)) {
-		return beside // that is why body ended: say it once
+		return beside // body ended because of it, so it is reported once
 	}
 	return errors.Join(err, beside)
 }
 
-// guarded returns a context that ends with ctx and with the first panic under it, so that
-// the screen is put back and what we hold is given back before the panic is reported: whole
-// makes it the error of the command. The stack goes to the log: on the screen it would push
-// away what matters.
+// guarded returns a context that ends with ctx and with the first panic under it, so that the terminal is restored
+// and leases are given back before the panic is reported; whole makes it the error of the command. The stack goes
+// to the log, since it would fill the screen.
 func (p *program) guarded(ctx context.Context) (_ context.Context, whole func(error) error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	broken := func(b *spawn.Panic) {
@@ -87,8 +85,8 @@ func (p *program) logger() *slog.Logger {
 	return p.logTo
 }
 
-// watched starts the goroutines of a command. One that fails ends the others, and first of
-// all the screen, so that the terminal is restored before anything is said.
+// watched starts the goroutines of a command. If one fails, it ends the others and the board, so that the terminal
+// is restored before the error is printed.
 type watched struct {
 	cancel  context.CancelCauseFunc
 	running sync.WaitGroup
@@ -97,7 +95,7 @@ type watched struct {
 	err error
 }
 
-// run starts f. wait joins it. Its panic is told as ctx says, and is no error here.
+// run starts f, which wait joins. A panic of f goes to the handler of ctx, and is no error here.
 func (w *watched) run(ctx context.Context, f func() error) {
 	spawn.Go(ctx, &w.running, func() {
 		if err := f(); err != nil && !errors.Is(err, context.Canceled) {
@@ -109,10 +107,8 @@ func (w *watched) run(ctx context.Context, f func() error) {
 	})
 }
 
-// wait joins the goroutines and returns what went wrong in them.
+// wait joins the goroutines and returns their errors.
 func (w *watched) wait() error {
-	w.running.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.running.Wait() // nobody writes err any more
 	return w.err
 }

@@ -17,8 +17,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// offer asks the person at the terminal which server of this machine to watch, where nothing names one.
-// unnamed is the error that says so. It is printed, and returned if the person chooses none.
+// offer asks the person at the terminal which server of this machine to watch. unnamed is the error about a missing
+// source: offer prints it, and returns it if the person chooses no server.
 func (p *program) offer(ctx context.Context, unnamed error) (config.Config, error) {
 	urls := p.listening(ctx)
 	if len(urls) == 0 {

@@ -28,7 +28,7 @@ const (
 	demoFolder = "demo" // in the state folder: the audit of the demo
 )
 
-// operator makes what acts on the sources of c. The caller gives back what it holds.
+// operator makes the Operator for the sources of c. The caller must call giveBack.
 func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
 	o := operate.Options{View: hub, Audit: p.auditLog(), Backends: map[string]operate.Backend{}, Always: always}
 	identity := identityOf(c.Identity, actor(p.env.Lookup))
@@ -40,28 +40,27 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 	return operate.New(ctx, o)
 }
 
-// auditLog is the audit of this run of the program; nil: there is no place for it.
+// auditLog returns the audit of this run of the program; nil: there is no place for it.
 func (p *program) auditLog() *operate.AuditLog {
 	dir := p.settings.stateFolder()
 	if dir == "" {
 		return nil
 	}
 	if p.crash != nil {
-		dir = filepath.Join(dir, demoFolder) // so that what was only tried is not among what was done
+		dir = filepath.Join(dir, demoFolder) // so that actions in the demo are not among the real ones
 	}
 	return operate.NewAuditLog(filepath.Join(dir, auditName), actor(p.env.Lookup))
 }
 
-// giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody
-// reads may keep the rest of the command for longer than that may take.
+// giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody reads may block the
+// rest of the command for longer.
 func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) {
-	return spawn.OnDone(ctx, func() { _ = op.Close() }) // giveBack tells the error
+	return spawn.OnDone(ctx, func() { _ = op.Close() }) // giveBack reports the error
 }
 
-// giveBack resigns what is held, within two seconds, or waits until that was done. A lease whose
-// service could not be reached runs out there; the audit and the log have it. What may be owned for
-// nobody longer than that goes to standard error, and so do lines that the audit could not take: the
-// screen is gone by then.
+// giveBack resigns what is held, within two seconds, or waits until that is done. A lease whose service could not
+// be reached runs out there; the audit and the log have it. A claim that may still become ours there goes to
+// standard error, and so do lines that the audit could not take: the board is gone by then.
 func (p *program) giveBack(op *operate.Operator) {
 	if err := op.Close(); err != nil {
 		p.logger().Warn("Giving back what we hold", "error", err)
@@ -74,11 +73,11 @@ func (p *program) giveBack(op *operate.Operator) {
 	}
 }
 
-// findFor bounds the look for the primitive.
+// findFor bounds the search for the primitive.
 const findFor = 10 * time.Second
 
-// actOn finds the one primitive that is meant and has body act on it. What is held at the end of body,
-// or of ctx, is given back.
+// actOn finds the one primitive with that name and has body act on it. At the end of body, or of ctx, it gives back
+// what is held.
 func (p *program) actOn(ctx context.Context, c config.Config, name, space string, body func(context.Context, *sources.Hub, *sources.Row, *operate.Operator) error) error {
 	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
 		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor, backends.Select)
@@ -96,7 +95,7 @@ func (p *program) actOn(ctx context.Context, c config.Config, name, space string
 	})
 }
 
-// backend is what can be done with a source.
+// backend returns what an Operator needs to know of a source.
 func (p *program) backend(s config.Source, identity string) operate.Backend {
 	b := operate.Backend{Type: s.Type, Address: backends.Config().AddressWithoutLogin(&s), Identity: identity, ReadOnly: s.ReadOnly, Protect: s.Protect}
 	backends.Of(s.Type).Driver(p.settings.host(), s, &b)
@@ -112,10 +111,7 @@ func (p *program) backend(s config.Source, identity string) operate.Backend {
 	return b
 }
 
-// crash ends the process of an owner, without a word.
-type crash = func(ref sources.Ref, owner sources.OwnerRef) error
-
-// actionsOn says what can be done to a row, and to each of its owners by force.
+// actionsOn returns what can be done to a row, and by force to each of its owners.
 func actionsOn(op *operate.Operator, r *sources.Row) headless.Actions {
 	var a headless.Actions
 	for _, c := range op.Choices(r) {
@@ -127,7 +123,7 @@ func actionsOn(op *operate.Operator, r *sources.Row) headless.Actions {
 	return a
 }
 
-// actor is who sits here, as far as the machine knows.
+// actor names the person at this machine, as far as it knows.
 func actor(lookup config.Lookup) operate.Actor {
 	var a operate.Actor
 	if u, err := user.Current(); err == nil {
@@ -135,21 +131,18 @@ func actor(lookup config.Lookup) operate.Actor {
 	} else {
 		a.User = "uid " + strconv.Itoa(os.Getuid())
 	}
-	if host, err := os.Hostname(); err == nil {
-		a.Host = host
-	}
-	if ssh, _ := lookup("SSH_CONNECTION"); ssh != "" {
-		if f := strings.Fields(ssh); len(f) >= 2 {
-			a.SSH = net.JoinHostPort(f[0], f[1])
-		}
+	a.Host, _ = os.Hostname() // without a name the audit has none
+	ssh, _ := lookup("SSH_CONNECTION")
+	if f := strings.Fields(ssh); len(f) >= 2 {
+		a.SSH = net.JoinHostPort(f[0], f[1])
 	}
 	return a
 }
 
 const defaultIdentity = "{user}@{host}:{pid}"
 
-// identityOf fills in the template of our label. Where it is too long the host gives way:
-// who and which process must stay.
+// identityOf fills in the template of our label. A label that is too long loses the end of the host: the user and
+// the process must stay.
 func identityOf(template string, who operate.Actor) string {
 	template = cmp.Or(template, defaultIdentity)
 	host := plainASCII(who.Host)
@@ -163,7 +156,7 @@ func identityOf(template string, who operate.Actor) string {
 	return full[:min(len(full), config.MaxIdentity)]
 }
 
-// plainASCII makes what no label may hold into _, and nothing into "unknown".
+// plainASCII replaces characters that no label may have by _, and an empty text by "unknown".
 func plainASCII(s string) string {
 	if s == "" {
 		return "unknown"

@@ -15,10 +15,9 @@ import (
 	"coordtop/sources"
 )
 
-// pick finds out what to watch: the URLs among the arguments, else the config file,
-// else the environment. Arguments that are no URLs are the names of primitives, or of a source:
-// then all of its primitives are meant. peers: the sources that agree with one that is named are read
-// too, since whether a name has two owners shows only in all of them.
+// pick decides what to watch: the URLs among the arguments, else the config file, else the environment. Arguments
+// that are no URLs are the names of primitives, or of a source with all its primitives. With peers the sources that
+// agree with a named one are read too, since two owners of a name show only in all of them.
 func (st *settings) pick(args []string, peers bool) (c config.Config, names []string, err error) {
 	var urls, places, where []string // where: the places of names
 	for i, arg := range args {
@@ -46,7 +45,7 @@ func (st *settings) pick(args []string, peers bool) (c config.Config, names []st
 			return c, nil, err
 		}
 	}
-	if len(names) > 0 { // a source that nobody asked for is not asked, and cannot fail
+	if len(names) > 0 { // a source that is not named is not read, and cannot fail
 		named := func(s config.Source) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return name == s.Name || strings.HasPrefix(name, s.Name+"/") })
 		}
@@ -61,8 +60,8 @@ func (st *settings) pick(args []string, peers bool) (c config.Config, names []st
 	return c, names, nil
 }
 
-// pickReadable is pick for what looks once, or starts a stream for a program: a password that cannot be
-// read is an error at once, and not that a server did not answer.
+// pickReadable is pick for commands of scripts: a password that cannot be read is an error at once, and does not
+// look like a server without an answer.
 func (st *settings) pickReadable(ctx context.Context, args []string, peers bool) (c config.Config, names []string, err error) {
 	if c, names, err = st.pick(args, peers); err == nil {
 		err = st.secrets(ctx, c)
@@ -70,8 +69,8 @@ func (st *settings) pickReadable(ctx context.Context, args []string, peers bool)
 	return c, names, err
 }
 
-// pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects by
-// itself; space is then preferred. ofKind: the URL must say of which kind it is.
+// pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects the primitive itself; space is
+// then preferred. With ofKind the URL must name the kind of the primitive.
 func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, space string, err error) {
 	c, names, err := st.pick([]string{arg}, false)
 	if err != nil {
@@ -84,14 +83,14 @@ func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, spa
 		return c, names[0], "", nil
 	}
 	s := c.Sources[0]
-	prepared, _ := st.prepared(s, c) // what is wrong with it is said when it is made
+	prepared, _ := st.prepared(s, c) // its error is reported when the source is made
 	if len(s.Watch) != 1 || ofKind && s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
 		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore= (Postgres: locks=), without a pattern")
 	}
 	return c, "", prepared.Space, nil
 }
 
-// fitsPattern reports whether SOURCE/NAME or SOURCE/DATABASE/NAME fits what a source selects.
+// fitsPattern reports whether a pattern of a source selects SOURCE/NAME or SOURCE/DATABASE/NAME.
 func fitsPattern(list []config.Source, name string) bool {
 	return slices.ContainsFunc(list, func(s config.Source) bool {
 		rest, ok := strings.CutPrefix(name, s.Name+"/")
@@ -119,8 +118,8 @@ func plausible(name, where string, list []config.Source) error {
 	return noSource(name, where, names)
 }
 
-// noSource explains an argument that is not a URL and names no source, with what is known of the
-// names. It does not repeat the argument, which may be a URL without its scheme.
+// noSource returns the error about an argument that is not a URL and names no source; names tells the known ones. It
+// does not repeat the argument, which may be a URL without its scheme.
 func noSource(arg, where, names string) error {
 	source, _, _ := strings.Cut(arg, "/")
 	schemes := backends.Config().Schemes()

@@ -9,10 +9,10 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// The checks of what stands beside the flags. Those of cobra say what is wrong, but not
-// what to write instead, and repeat what may be a part of a URL with a password.
+// The checks of the arguments. Those of cobra do not tell what to write instead, and repeat words that may be a part
+// of a URL with a password.
 
-// none accepts nothing. Beside a command that has others below it, a word is a misspelt one.
+// none accepts no argument. Behind a command that has others below it, a word is a misspelt command.
 func none(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -20,7 +20,7 @@ func none(cmd *cobra.Command, args []string) error {
 	case !cmd.HasAvailableSubCommands():
 		return usagef("%s takes no argument; see %s --help", cmd.Name(), cmd.CommandPath())
 	}
-	cmd.SuggestionsMinimumDistance = 2 // of the root it does not come down
+	cmd.SuggestionsMinimumDistance = 2 // the root does not hand its own down
 	near, word := cmd.SuggestionsFor(args[0]), fmt.Sprintf("command %q", args[0])
 	if len(near) == 0 {
 		word = "such command"
@@ -33,7 +33,7 @@ func none(cmd *cobra.Command, args []string) error {
 	return usagef("%s has no %s: did you mean %s?", cmd.Name(), word, format.Series(near, " or "))
 }
 
-// one accepts what the command's line of usage names.
+// one accepts one argument, which the command's line of usage names.
 func one(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
@@ -46,7 +46,7 @@ func one(cmd *cobra.Command, args []string) error {
 	return usagef("%s takes one %s, %s; see %s --help", cmd.Name(), strings.ReplaceAll(wanted, " | ", " or "), got, cmd.CommandPath())
 }
 
-// atMostOne accepts one or nothing.
+// atMostOne accepts one argument or none.
 func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
@@ -54,6 +54,6 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	return usagef("%s takes one file at most, %d were given; see %s --help", cmd.Name(), len(args), cmd.CommandPath())
 }
 
-// helpOnly is what a command does that only has others below it. Without it cobra prints
-// the help for a misspelt one too, and calls that a success.
+// helpOnly runs a command that only has others below it. Without it cobra prints the help for a misspelt command
+// too, and ends with success.
 func helpOnly(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"coordtop/internal/ground/backoff"
 )
 
-// readPause is how often an idle watch asks whether somebody still reads its output.
+// readPause is the interval at which an idle watch checks whether somebody still reads its output.
 const readPause = 500 * time.Millisecond
 
-// whileRead returns EPIPE once nobody can read any more what is written to out. A write
-// would tell too, but when nothing changes there may be none for hours, and
-// `coordtop watch | head -1` would stay behind all that time. It returns nil when ctx
-// ends, and at once where out is no pipe.
+// whileRead returns EPIPE once nobody can read out any more. A write would fail too, but while nothing changes there
+// may be no write for hours, and `coordtop watch | head -1` would run on all that time. It returns nil when ctx ends,
+// and at once where out is no pipe.
 func whileRead(ctx context.Context, out io.Writer) error {
 	f, ok := out.(*os.File)
 	if !ok {
@@ -27,25 +28,19 @@ func whileRead(ctx context.Context, out io.Writer) error {
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return nil // no pipe, or closed: the next write says so
 	}
-	tick := time.NewTicker(readPause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			if abandoned(f) {
-				return syscall.EPIPE
-			}
+	for backoff.Sleep(ctx, readPause) == nil {
+		if abandoned(f) {
+			return syscall.EPIPE
 		}
 	}
+	return nil
 }
 
-// errClosed reports that what was printed went nowhere.
+// errClosed reports that standard output was closed, so that nobody can have read it.
 var errClosed = errors.New("standard output is closed: nothing was printed; to throw it away, redirect it to /dev/null")
 
-// printed is errClosed where out is in place of a standard output that was closed: the Go runtime
-// opens /dev/null there for reading and writing, a redirection of a shell only for writing.
+// printed returns errClosed if standard output was closed at the start: the Go runtime then opens /dev/null in its
+// place for reading and writing, while the redirection of a shell opens it only for writing.
 func printed(out io.Writer) error {
 	f, ok := out.(*os.File)
 	if !ok {
@@ -70,7 +65,7 @@ func abandoned(f *os.File) bool {
 	}
 	gone := false
 	err = conn.Control(func(fd uintptr) {
-		fds := []unix.PollFd{{Fd: int32(fd)}} // errors are told without being asked for
+		fds := []unix.PollFd{{Fd: int32(fd)}} // poll reports errors always
 		n, err := unix.Poll(fds, 0)
 		gone = err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 	})

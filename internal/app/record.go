@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
+	"coordtop/internal/ground/backoff"
 	"coordtop/internal/history"
 	"coordtop/internal/history/record"
 	"coordtop/internal/history/sqlite"
@@ -23,25 +25,25 @@ import (
 
 const historyName = "history.db"
 
-// recording is what a command records, and where.
+// recording is the recording that a command reads and writes.
 type recording struct {
 	config  config.Config
-	place   sqlite.Options         // without a Path: nothing is recorded
-	sources []sources.SourceStatus // which they are
-	without func(source string) bool
-	selects func(*sources.Primitive) bool // whether a source still shows what was recorded
+	place   sqlite.Options                // without a Path: nothing is recorded
+	sources []sources.SourceStatus        // only their names, types and addresses
+	without func(source string) bool      // reports whether the data of owners and waiters is not recorded
+	selects func(*sources.Primitive) bool // reports whether a source still shows what was recorded
 	logger  *slog.Logger
 	inputs  *sources.InputBuffer
 	known   time.Time // up to when an earlier run recorded these sources; zero: none did
 	began   time.Time
-	earlier []sources.Event // that were recorded before, as far as a screen keeps them
-	forgot  string          // what is said where that could not be read; "": it could
+	earlier []sources.Event // recorded before the start, as far as the board keeps them
+	forgot  string          // the warning if the recording could not be read; "": it could
 	reader  *sqlite.Reader  // of the place; nil: nothing is recorded
 	*record.Recorder
 }
 
-// historyPlace is where the recording of c is; without a Path: there is none. Where c comes from
-// arguments or the environment, the config file says so too if there is one.
+// historyPlace returns the place of the recording of c; without a Path nothing is recorded. Where c comes from
+// arguments or the environment, the place is that of the config file, if there is one.
 func (st *settings) historyPlace(c config.Config) sqlite.Options {
 	h := c.History
 	if path, _ := st.locate(); c.Path == "" && path != "" && st.demoState == "" {
@@ -49,24 +51,17 @@ func (st *settings) historyPlace(c config.Config) sqlite.Options {
 			h = usual.History
 		}
 	}
-	o := sqlite.Options{Path: h.File, Group: h.GroupReads, Limits: sqlite.Limits{Keep: h.Keep, Size: h.Size}}
-	if o.Path == "" {
-		folder := st.stateFolder()
-		if st.demoState != "" {
-			folder = st.demoState
-		}
-		o.Ours = folder != ""
-		if o.Ours {
-			o.Path = filepath.Join(folder, historyName)
-		}
-	}
 	if h.Off {
 		return sqlite.Options{}
+	}
+	o := sqlite.Options{Path: h.File, Group: h.GroupReads, Limits: sqlite.Limits{Keep: h.Keep, Size: h.Size}}
+	if folder := cmp.Or(st.demoState, st.stateFolder()); o.Path == "" && folder != "" {
+		o.Ours, o.Path = true, filepath.Join(folder, historyName)
 	}
 	return o
 }
 
-// recordingOf is what the screen records of c.
+// recordingOf returns the recording of the board over c.
 func (p *program) recordingOf(c config.Config) *recording {
 	if !p.env.Record {
 		return &recording{}
@@ -81,7 +76,7 @@ func (st *settings) recordingAt(c config.Config, place sqlite.Options, logger *s
 	for _, s := range c.Sources {
 		without[s.Name] = s.UnrecordedData
 		read = append(read, sources.SourceStatus{Name: s.Name, Type: s.Type, Address: backends.Config().AddressWithoutLogin(&s)})
-		prepared, _ := st.prepared(s, c) // what is wrong with it is said when it is made
+		prepared, _ := st.prepared(s, c) // its error is reported when the source is made
 		selects[s.Name] = prepared.Selects
 	}
 	r := &recording{config: c, place: place, sources: read, without: func(source string) bool { return without[source] }, logger: logger,
@@ -92,18 +87,18 @@ func (st *settings) recordingAt(c config.Config, place sqlite.Options, logger *s
 	return r
 }
 
-// close ends the reading of what was recorded.
+// close closes the reader.
 func (r *recording) close() {
 	if r.reader != nil {
-		_ = r.reader.Close() // it only read
+		_ = r.reader.Close() // nothing was written
 	}
 }
 
-// resumeWithin bounds how long the start waits for what was recorded.
+// resumeWithin bounds the time that the start waits for the recording.
 const resumeWithin = 2 * time.Second
 
-// options are those of the Hub that is recorded: it goes on with what the last run of these sources
-// knew.
+// options returns the options of the Hub that is recorded: it starts with the last state that an earlier run of these
+// sources recorded.
 func (r *recording) options(ctx context.Context) sources.HubOptions {
 	if r.reader == nil {
 		return sources.HubOptions{}
@@ -120,7 +115,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	return sources.HubOptions{Recorder: r.inputs, Resume: last}
 }
 
-// readEarlier reads the events from before the start, for a screen. What cannot be read is missing there: see options.
+// readEarlier reads the events from before the start, for the board. options reports a recording that cannot be read.
 func (r *recording) readEarlier(ctx context.Context) {
 	if r.reader == nil {
 		return
@@ -130,7 +125,7 @@ func (r *recording) readEarlier(ctx context.Context) {
 	r.earlier, _ = history.Earlier(ctx, r.reader, time.Now())
 }
 
-// lastKnown returns what the last run of these sources knew; see noRecording for its errors.
+// lastKnown returns the last recorded state of these sources; see noRecording for its errors.
 func (r *recording) lastKnown(ctx context.Context, within time.Duration) (*sources.Keyframe, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -142,8 +137,8 @@ func noRecording(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, history.ErrNothing)
 }
 
-// recall reads, beside what goes on, what the last run knew, and says on diag if that cannot be read. What it
-// returns waits for it: see headless.GetOptions. timeout is that of the command.
+// recall reads the last recorded state in a goroutine, and prints to diag if that cannot be read. The returned function
+// waits for it: see headless.GetOptions. timeout is that of the command.
 func (r *recording) recall(ctx context.Context, beside *watched, timeout time.Duration, diag io.Writer) func() *sources.Keyframe {
 	if r.reader == nil {
 		return nil
@@ -173,14 +168,14 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 		return
 	}
 	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Note: r.forgot, Begin: func(ctx context.Context) (record.Output, error) {
-		host, _ := os.Hostname() // without a name the number of the process is left
+		host, _ := os.Hostname() // without a name only the process id tells the run
 		now := time.Now()
 		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version(), Title: r.config.Title, TitleColor: r.config.Color})
 	}})
 	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
 }
 
-// past is what was recorded; nil: nothing is.
+// past returns the recording; nil: nothing is recorded.
 func (r *recording) past() history.Reader {
 	if r.reader == nil {
 		return nil
@@ -188,7 +183,7 @@ func (r *recording) past() history.Reader {
 	return r.reader
 }
 
-// status is what the screen says of the recording.
+// status returns the board's words about the recording, and whether it has stopped.
 func (r *recording) status() (text string, stopped bool) {
 	if r.Recorder == nil {
 		return "", false
@@ -228,11 +223,10 @@ func (p *program) recordCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.export, "export", "", "write what was recorded to `FILE`")
 	o.flags(cmd, 2*time.Hour)
 	cmd.Flags().BoolVar(&o.mask, "mask", false, "replace names, labels and texts")
-	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
-// record records without a screen, and says on standard error what it does.
+// record records without a screen, and prints its state to standard error.
 func (p *program) record(ctx context.Context, args []string) error {
 	c, names, err := p.settings.pickReadable(ctx, args, false)
 	if err != nil {
@@ -253,10 +247,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		r.run(inner, hub, beside)
 		r.follow(inner, p.auditLog(), hub, beside)
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		said := ""
-		for {
+		for said := ""; ; {
 			text, _ := r.Recording()
 			if text == "" && r.Active() {
 				text = "recording into " + place.Path
@@ -265,19 +256,18 @@ func (p *program) record(ctx context.Context, args []string) error {
 				said = text
 				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
 			}
-			select {
-			case <-inner.Done():
-				if ctx.Err() != nil && errors.Is(context.Cause(inner), context.Cause(ctx)) {
-					return nil // asked to end
-				}
-				return context.Cause(inner)
-			case <-ticker.C:
+			if backoff.Sleep(inner, time.Second) == nil {
+				continue
 			}
+			if ctx.Err() != nil && errors.Is(context.Cause(inner), context.Cause(ctx)) {
+				return nil // asked to end
+			}
+			return context.Cause(inner)
 		}
 	})
 }
 
-// exportRecording writes a stretch of what was recorded to a file.
+// exportRecording writes a part of the recording to a file.
 func (p *program) exportRecording(ctx context.Context, args []string, o recordOptions) error {
 	if len(args) > 0 {
 		return usagef("--export writes what was recorded of all sources: name none")
@@ -293,9 +283,9 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	})
 }
 
-// exportTo writes a stretch of a recording to a new file.
+// exportTo writes a part of a recording to a new file.
 func (p *program) exportTo(ctx context.Context, o recordOptions, from *sqlite.Reader, span history.Span) (err error) {
-	// What is half done has another name, and its folder is ours.
+	// The incomplete file has another name, in a folder of our own.
 	folder, err := os.MkdirTemp(filepath.Dir(o.export), ".coordtop-export-")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", o.export, err)

@@ -48,17 +48,16 @@ func (p *program) releaseCommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.owner, "if-owner", "", "end the ownership of the owner with this `GUARD`, and of no other")
-	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
-// release ends what the owner with the guard of o owns.
+// release ends the ownership of the owner with the guard of --if-owner.
 func (p *program) release(ctx context.Context, arg string, o releaseOptions) error {
 	c, name, space, err := p.settings.pickOne(arg, false)
 	if err != nil {
 		return err
 	}
-	later := o.owner == "" || p.env.Keyboard() && p.env.Terminal() // without an owner nothing can be sent
+	later := o.owner == "" || p.env.Keyboard() && p.env.Terminal() // without an owner nothing is sent anyway
 	if err := o.check(c.Sources[0], "release ends what another owns", later); err != nil {
 		return err
 	}
@@ -101,51 +100,49 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 	})
 }
 
-// typed is the line that a person types on the terminal when asked; "": none. It
-// waits until ctx has ended; the read then ends with the process.
+// typed asks the person at the terminal, and returns the typed line; "": none. It waits until ctx has ended; the
+// read then ends with the process.
 func typed(ctx context.Context, env Environment, ask string) string {
 	fmt.Fprint(env.Stderr, ask)
 	line, err := spawn.Within(ctx, 0, func() (string, error) { return bufio.NewReader(env.Stdin).ReadString('\n') })
-	if err != nil { // a line without its end confirms nothing
+	if err != nil { // also for a line without its line break, which confirms nothing
 		fmt.Fprintln(env.Stderr)
 		return ""
 	}
 	return strings.TrimSpace(line)
 }
 
-// errUnowned reports that nobody owned it.
+// errUnowned reports that nobody owned the primitive.
 var errUnowned = errors.New("nothing was released")
 
-// unowned is the error about a row that nobody owns. Whether its name is misspelt is said as get
-// says it; one that get does not find is not found here either.
+// unowned returns the error about a row that nobody owns. Like get, it tells if the name may be misspelt, and reports
+// an absent primitive as not found.
 func unowned(row *sources.Row) error {
 	doubt := row.MaybeMisspelt()
 	switch {
 	case row.Absent:
 		return fmt.Errorf("%w: %w: the server has none of this name", errUnowned, headless.ErrNotFound)
-	case doubt != "" && len(row.Terms) == 0: // else the name was seen to be right
+	case doubt != "" && len(row.Terms) == 0: // a name that had owners is right
 		return fmt.Errorf("%w: %s", errUnowned, doubt)
 	}
 	return fmt.Errorf("%w: nobody owns it now", errUnowned)
 }
 
-// ownerToEnd finds the owner with a guard.
+// ownerToEnd finds the owner with a guard whose ownership can be ended.
 func ownerToEnd(op *operate.Operator, row *sources.Row, guard string) (*sources.Owner, error) {
-	i := slices.IndexFunc(row.Owners, func(o sources.Owner) bool { return guard != "" && o.Guard == guard })
-	if i >= 0 {
-		if not := op.NotEnded(row, action.TargetOf(row, &row.Owners[i])); not != "" {
-			return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, not)
-		}
-		return &row.Owners[i], nil
-	}
 	var now, nots []string
 	for i := range row.Owners {
 		o := &row.Owners[i]
-		if not := op.NotEnded(row, action.TargetOf(row, o)); not != "" {
+		switch not := op.NotEnded(row, action.TargetOf(row, o)); {
+		case guard != "" && o.Guard == guard && not != "":
+			return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, not)
+		case guard != "" && o.Guard == guard:
+			return o, nil
+		case not != "":
 			nots = append(nots, not)
-			continue
+		default:
+			now = append(now, format.Clean(o.Guard, 200)+" ("+format.Label(o.Label, 100)+")")
 		}
-		now = append(now, format.Clean(o.Guard, 200)+" ("+format.Label(o.Label, 100)+")")
 	}
 	choices := op.Choices(row)
 	not := choices[slices.IndexFunc(choices, func(c action.Choice) bool { return c.Verb == action.Release })].Not

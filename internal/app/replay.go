@@ -57,7 +57,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = store.Close() }() // it only read
+	defer func() { _ = store.Close() }() // nothing was written
 	from, said, err := beginning(ctx, store, o.at, len(args) > 0)
 	if err != nil {
 		return err
@@ -79,13 +79,13 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	return p.runBoard(ctx, ctx, c, o.boardOptions, ui.Options{Player: player, History: store, Greeting: said, Trouble: o.at == "" && o.speed == 0})
 }
 
-// speeds are the values of --speed, for people.
+// speeds lists the values of --speed.
 func speeds() string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(history.Speeds()), "[]"), " ", ", ")
 }
 
-// recorded is the recording that an argument names, else that of this machine, and the config to show
-// it with: of a file that may be a colleague's only our keys hold, and its title is the file's own.
+// recorded opens the recording that an argument names, else that of this machine, and returns the config to show it
+// with. A file may be a colleague's: then only our keys apply, and the title is that of the file.
 func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Reader, config.Config, error) {
 	readsMuch.Store(true)
 	c, err := p.settings.found()
@@ -119,7 +119,7 @@ func (p *program) recorded(ctx context.Context, args []string) (*sqlite.Reader, 
 	return store, c, nil
 }
 
-// recordedRuns are the runs of a recording, one at least.
+// recordedRuns returns the runs of a recording, at least one.
 func recordedRuns(ctx context.Context, log history.Log) ([]history.Run, error) {
 	runs, err := log.Runs(ctx)
 	if err == nil && len(runs) == 0 {
@@ -128,7 +128,7 @@ func recordedRuns(ctx context.Context, log history.Log) ([]history.Run, error) {
 	return runs, unread(err)
 }
 
-// unread says of a recording that cannot be read what to do.
+// unread adds to the error of a recording that cannot be read what to do.
 func unread(err error) error {
 	if err == nil {
 		return nil
@@ -145,7 +145,7 @@ func unread(err error) error {
 	return fmt.Errorf("reading the recording: %w%s", err, hint)
 }
 
-// player shows the recording behind a live board; nil: there is none.
+// player returns the player of the recording of a live board; nil: nothing is recorded.
 func (r *recording) player(ctx context.Context) (player *history.Player, closed func()) {
 	if r.reader == nil {
 		return nil, func() {}
@@ -154,12 +154,12 @@ func (r *recording) player(ctx context.Context) (player *history.Player, closed 
 	return player, player.Close
 }
 
-// lastMinutes is how long before its end the replay of what this machine recorded begins.
+// The replay of this machine's recording begins lastMinutes before its end.
 const lastMinutes = 15 * time.Minute
 
-// beginning returns where a replay begins: at the instant that text names, as seen from the end of the
-// recording. With an empty text a file begins at its start, and the recording of this machine a while
-// before its end. said is the screen's sentence about it.
+// beginning returns the time at which a replay begins: the time that text names, relative to the end of the recording.
+// Without a text, a file begins at its start, and the recording of this machine shortly before its end. said is the
+// board's sentence about it.
 func beginning(ctx context.Context, log history.Log, text string, file bool) (from time.Time, said string, err error) {
 	runs, err := recordedRuns(ctx, log)
 	if err != nil {
@@ -176,13 +176,13 @@ func beginning(ctx context.Context, log history.Log, text string, file bool) (fr
 	return from, fmt.Sprintf("The recording is %s: the replay begins %s.", fromTo(recorded), where), err
 }
 
-// atOf is where --at is in a recording, or the end of it that is next to it.
+// atOf returns the time of --at, moved into the recording, and tells where that is.
 func atOf(text string, recorded history.Span) (from time.Time, where string, err error) {
 	end := recorded.To.Local()
 	if from, err = instantOf("--at", text, end); err != nil {
 		return from, "", err
 	}
-	// A time of day behind the end is one of the last day, not of the day before the beginning.
+	// A time of day after the end means the last day, not the day before the beginning.
 	if t, ok := format.ParseInstant(text, end.AddDate(0, 0, 1), end); ok && from.Before(recorded.From) && t.After(recorded.To) {
 		from = t
 	}
@@ -195,11 +195,10 @@ func atOf(text string, recorded history.Span) (from time.Time, where string, err
 	return from, "at the time of --at", nil
 }
 
-// rowsWithin is how long after the beginning of a recording its first rows are looked for.
+// The first rows of a recording are looked for within rowsWithin after its beginning.
 const rowsWithin = 10 * time.Second
 
-// arriveAtRows waits until a player shows the first rows at or after an instant; where they do not
-// come soon, that instant.
+// arriveAtRows waits until a player shows the first rows at or after an instant; if none come soon, that instant.
 func arriveAtRows(ctx context.Context, p *history.Player, t time.Time) error {
 	for at := t; !at.After(t.Add(rowsWithin)); at = sources.Later(at, p.Now()).Add(100 * time.Millisecond) {
 		if err := arrive(ctx, p, at); err != nil || len(p.State().Rows) > 0 {

@@ -23,7 +23,7 @@ import (
 	"coordtop/sources"
 )
 
-// completionName is what cobra calls its own command.
+// completionName is the name of cobra's own command.
 const completionName = "completion"
 
 // program is one run of the program.
@@ -34,12 +34,14 @@ type program struct {
 	logTo      *slog.Logger   // nil until logger is called
 	log        *logFile       // behind logTo; nil where nothing is logged
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
-	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
-	said       bool           // result was said already
+	said       bool           // result was printed already
 	unfinished unfinished
 	onlyReads  atomic.Bool   // the command writes nothing but its output: see readPatience
-	over       chan struct{} // closed when the command has come back and its error is said
+	over       chan struct{} // closed when the command has returned and its error is printed
+
+	// crash kills the process of an owner in the demo; nil elsewhere.
+	crash func(ref sources.Ref, owner sources.OwnerRef) error
 }
 
 func newProgram(env Environment) *program {
@@ -68,10 +70,9 @@ func (p *program) execute(ctx context.Context) error {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", flagError(cmd, p.env.Args, err), cmd.CommandPath())
 	})
-	quiet := fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}) // report says it, once
+	quiet := fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}) // report prints the error
 	if err := fang.Execute(ctx, root, fang.WithVersion(version()), fang.WithoutManpage(), quiet); err != nil {
-		var usage usageError
-		if errors.As(err, &usage) {
+		if _, ok := errors.AsType[usageError](err); ok {
 			return err
 		}
 		return usagef("the arguments cannot be understood; see coordtop --help") // cobra's own checks repeat them
@@ -79,8 +80,8 @@ func (p *program) execute(ctx context.Context) error {
 	return p.result
 }
 
-// flagError says what a flag takes, or which was meant. Of text that is not the name of a flag, or
-// nearly so, it says where in args it stands: in -pSECRET, as other programs take it, it is a password.
+// flagError tells which values a flag takes, or which flag was probably meant. Of an unknown flag it gives only the
+// position in args: in -pSECRET, as other programs take it, the text is a password.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		for _, other := range cmd.Root().Commands() {
@@ -104,7 +105,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 		takes := map[string]string{
 			"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false",
 		}[invalid.GetFlag().Value.Type()]
-		if takes == "" { // a type of ours, which has its words for flags.go
+		if takes == "" { // a type of flags.go, whose error tells that
 			return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
 		}
 		return fmt.Errorf("--%s takes %s", invalid.GetFlag().Name, takes)
@@ -115,16 +116,21 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	return errors.New("a flag cannot be read")
 }
 
-// runner is program.run.
-type runner = func(func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error
-
-// run wraps a command. Its error goes round cobra and fang: for an error fang asks the
-// terminal for its background colour, which a terminal that is gone never answers.
+// run wraps a command. Its error bypasses cobra and fang: after an error fang asks the terminal for its background
+// colour, and a terminal that is gone never answers.
 func (p *program) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p.result = f(cmd, args)
 		return nil
 	}
+}
+
+// prints returns the function of a command that only prints a text.
+func (p *program) prints(text func(cmd *cobra.Command) string) func(*cobra.Command, []string) error {
+	return p.run(func(cmd *cobra.Command, _ []string) error {
+		_, err := fmt.Fprint(cmd.OutOrStdout(), text(cmd))
+		return err
+	})
 }
 
 func (p *program) root() *cobra.Command {
@@ -148,24 +154,29 @@ func (p *program) root() *cobra.Command {
 	}
 	o.flags(root)
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
-	root.ValidArgsFunction = p.settings.completeSources
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
-	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.doctorCommand(), p.configCommand(), manCommand(p.run), versionCommand(p.run))
+	reading := []*cobra.Command{ // they take URLs and names of sources, as root does
+		p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(),
+		p.recordCommand(), p.doctorCommand(),
+	}
+	root.AddCommand(reading...)
+	for _, c := range append(reading, root) {
+		c.ValidArgsFunction = p.settings.completeSources
+	}
+	root.AddCommand(p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), &cobra.Command{
+		Use: "man", Short: "Print the manual page: coordtop man | man -l -", Args: none,
+		RunE: p.prints(func(cmd *cobra.Command) string { return manual(cmd.Root()) }),
+	}, &cobra.Command{
+		Use: "version", Short: "Print the version", Args: none,
+		RunE: p.prints(func(*cobra.Command) string {
+			return fmt.Sprintf("coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		}),
+	})
 	root.AddCommand(p.demoCommands()...)
 	return root
 }
 
-func versionCommand(run runner) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: none,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		}),
-	}
-}
-
-// version is what the go command stamped into the binary.
+// version returns the version that the go command stamped into the binary.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -174,7 +185,7 @@ func version() string {
 	return versionOf(info)
 }
 
-// versionOf names a tag, or the commit of a clone and whether there were changes beside it.
+// versionOf returns a tag, or the commit of a clone and whether it had changes.
 func versionOf(info *debug.BuildInfo) string {
 	text := cmp.Or(strings.Trim(info.Main.Version, "()"), "unknown")
 	set := map[string]string{}
@@ -186,7 +197,7 @@ func versionOf(info *debug.BuildInfo) string {
 	switch changed := set["vcs.modified"] == "true"; {
 	case revision == "" && text == "devel":
 		return text + " (built without the revision: see go help buildvcs)"
-	case revision == "", strings.Contains(text, revision): // the go command's own versions of a clone hold it
+	case revision == "", strings.Contains(text, revision): // the go command's own version of a clone has it
 		return text
 	case changed:
 		return text + " (" + revision + " with changes)"

@@ -16,21 +16,20 @@ import (
 	"coordtop/ui/keys"
 )
 
-// settings say what to watch: what the config file, the arguments and the environment say, and
-// what the backends make of that. No server is asked.
+// settings find out what to watch from the config file, the arguments and the environment. They ask no server.
 type settings struct {
 	lookup    config.Lookup
 	file      string // of --config
-	demoState string // folder of the demo's recording, which goes with it; "": this is no demo
+	demoState string // folder of the demo's recording, which is removed with it; "": this is no demo
 	logger    func() *slog.Logger
-	lasts     bool // the command watches, where others look once
-	forgets   bool // nothing that a source finds out is kept
+	lasts     bool // the command watches; others read once
+	forgets   bool // sources remember nothing
 
-	waits map[string]func() error // of sources of the demo that are being installed: why they are not there yet
+	waits map[string]func() error // why a source of the demo that is being installed is not there yet
 }
 
-// load reads a config file and checks what only the board knows: its keys. The error is a usage error: a
-// *config.Problems with all that is wrong, or that the file, which from names, does not exist.
+// load reads a config file and checks its keys, which only the board knows. The error is a usage error: a
+// *config.Problems with everything that is wrong, or that the file, which from names, does not exist.
 func (st *settings) load(path, from string) (config.Config, error) {
 	c, err := backends.Config().Load(path, st.lookup)
 	wrong := &config.Problems{Path: path}
@@ -71,8 +70,8 @@ func (st *settings) found() (config.Config, error) {
 	return c, err
 }
 
-// locate finds the path of the config file; "": not even a home directory is known. from is who
-// names it: it must exist then, else "".
+// locate finds the path of the config file; "": not even a home directory is known. from is the flag or variable that
+// names it, in which case the file must exist; "": none does.
 func (st *settings) locate() (path, from string) {
 	if st.file != "" {
 		return st.file, "--config"
@@ -84,7 +83,7 @@ func (st *settings) locate() (path, from string) {
 	return path, from
 }
 
-// nothing is the message where no source was given: what was looked for, and what to type.
+// nothing returns the message without a source: where coordtop looked for one, and what to type.
 func (st *settings) nothing(path string) string {
 	var b strings.Builder
 	dir := format.ShellWord(filepath.Dir(path))
@@ -108,13 +107,12 @@ func (st *settings) nothing(path string) string {
 	return b.String()
 }
 
-// stateFolder is the folder of what is kept between runs; "": there is none.
+// stateFolder returns the folder of the files that are kept between runs; "": there is none.
 func (st *settings) stateFolder() string {
 	return config.Dir(st.lookup, "XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
-// checkConfig loads the file and finds the secrets that it names. Password commands are
-// not run.
+// checkConfig loads the file and finds the secrets that it names. It runs no password commands.
 func (st *settings) checkConfig(cmd *cobra.Command, args []string) error {
 	path, from := st.locate()
 	if len(args) == 1 {

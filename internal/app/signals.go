@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/spawn"
 )
 
@@ -21,8 +22,8 @@ func requests() []os.Signal {
 	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGXCPU}
 }
 
-// aborts are the signals that end a Go program with the stacks of its goroutines, if it
-// does not ask for them. A fault of our own code is a panic and no signal here.
+// aborts are the signals that end a Go program with the stacks of its goroutines, unless it handles them. A fault in
+// our own code is a panic and no signal here.
 func aborts() []os.Signal {
 	return []os.Signal{
 		syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGILL,
@@ -30,10 +31,10 @@ func aborts() []os.Signal {
 	}
 }
 
-// stackSize bounds what is printed of the goroutines.
+// stackSize bounds the printed stacks.
 const stackSize = 4 << 20
 
-// signalled is the cause of a context that a signal has ended. It wraps context.Canceled.
+// signalled is the cause with which a signal ends the context. It wraps context.Canceled.
 type signalled struct {
 	signal syscall.Signal
 	stacks []byte // of all goroutines, when the signal came; nil unless it was an abort
@@ -45,12 +46,12 @@ func (s *signalled) Error() string { return "received: " + s.signal.String() }
 // Unwrap returns context.Canceled.
 func (s *signalled) Unwrap() error { return context.Canceled }
 
-// exitCode is what shells make of a process that a signal has ended.
+// exitCode returns the exit code that shells report for a process that a signal has ended.
 func (s *signalled) exitCode() int { return 128 + int(s.signal) }
 
-// endOnSignal ends the context on the first signal that asks for the end, with a
-// *signalled as its cause. Those after it are sent to again, which is never closed. After
-// stop signals go on being caught, without effect: the process is about to end.
+// endOnSignal ends the context on the first signal that asks for the end, with a *signalled as its cause. again
+// receives the later ones, and is never closed. After stop, signals are still caught, without effect: the process is
+// about to end.
 func endOnSignal(ctx context.Context) (_ context.Context, again <-chan *signalled, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	received := make(chan os.Signal, 8)
@@ -91,25 +92,23 @@ func newSignalled(s os.Signal) *signalled {
 	return asked
 }
 
-// patience is how long a command may go on after it was asked to end: longer than any
-// takes by its own bounds. The demo has the longest: two seconds for its candidates, then
-// stopPatience for its servers, and what killing those takes on a busy machine.
+// patience bounds the time that a command may go on after it was asked to end. It is longer than the command's own
+// bounds. The demo has the longest: two seconds for its candidates, stopPatience for its servers, and the time that
+// killing those takes on a busy machine.
 const patience = 8 * time.Second
 
-// readPatience is patience of a command that only reads a recording and prints what it found: nothing is
-// lost with it, and a recording that somebody else made may be of any size.
+// readPatience is the patience for a command that only reads a recording and prints: nothing is lost if it is
+// abandoned, and a recording from elsewhere may have any size.
 const readPatience = 2 * time.Second
 
-// partPatience is how long a second signal waits for the terminal to be restored and for
-// what we hold to be given back: longer than either takes by its own bounds.
+// partPatience bounds the time that a second signal waits until the terminal is restored and leases are given back. It
+// is longer than the own bounds of both.
 const partPatience = 4 * time.Second
 
-// sayPatience bounds what is written after a signal: the terminal or the pipe may be one
-// that nobody reads.
+// sayPatience bounds a write after a signal: perhaps nobody reads the terminal or the pipe.
 const sayPatience = 5 * time.Second
 
-// unfinished counts what must not be cut short: a terminal that is to be restored, leases that
-// are to be given back.
+// unfinished counts the work that must not be cut short: restoring the terminal, giving back leases.
 type unfinished struct{ n atomic.Int32 }
 
 // begin counts one more until done is called.
@@ -118,24 +117,16 @@ func (p *unfinished) begin() (done func()) {
 	return func() { p.n.Add(-1) }
 }
 
-// await waits until nothing is left or the time is over.
+// await waits until all of it is done or the time is over.
 func (p *unfinished) await(d time.Duration) {
-	bound := time.NewTimer(d)
-	defer bound.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for p.n.Load() > 0 {
-		select {
-		case <-bound.C:
-			return
-		case <-tick.C:
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	for p.n.Load() > 0 && backoff.Sleep(ctx, 10*time.Millisecond) == nil {
 	}
 }
 
-// abandon ends the process if the command does not come back after it was asked to end:
-// when patience is over, or, on a second signal, as soon as the terminal is restored and
-// what we hold is given back. ctx has ended.
+// abandon ends the process if the command does not return after it was asked to end: when patience is over or, on a
+// second signal, as soon as the terminal is restored and leases are given back. ctx has ended.
 func (p *program) abandon(ctx context.Context, again <-chan *signalled) {
 	bound := time.NewTimer(patience)
 	if p.onlyReads.Load() {
@@ -164,15 +155,15 @@ func (p *program) abandon(ctx context.Context, again <-chan *signalled) {
 	p.env.Exit(code)
 }
 
-// abortOf is the abort in an error, nil if there is none.
+// abortOf returns the abort in an error; nil: there is none.
 func abortOf(err error) *signalled {
-	if s := (*signalled)(nil); errors.As(err, &s) && s.stacks != nil {
+	if s, ok := errors.AsType[*signalled](err); ok && s.stacks != nil {
 		return s
 	}
 	return nil
 }
 
-// sayStacks prints what the goroutines did when the signal came, and last what matters.
+// sayStacks prints the stacks of the goroutines from when the signal came, and then the sentence about it.
 func sayStacks(ctx context.Context, to io.Writer, s *signalled) {
 	inTime(ctx, func() {
 		_, _ = to.Write(append(s.stacks, '\n'))
@@ -180,13 +171,13 @@ func sayStacks(ctx context.Context, to io.Writer, s *signalled) {
 	})
 }
 
-// inTime calls f and returns when it has returned, or when sayPatience is over: its
-// goroutine then ends with the process.
+// inTime calls f and returns when f has returned, or when sayPatience is over: the goroutine of f then ends with the
+// process.
 func inTime(ctx context.Context, f func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sayPatience)
 	defer cancel()
 	_, _ = spawn.Within(ctx, 0, func() (struct{}, error) { f(); return struct{}{}, nil })
 }
 
-// abortOurselves is what ctrl-\ does to a program whose terminal is not raw.
+// abortOurselves sends the signal that ctrl-\ sends where the terminal is not raw.
 func abortOurselves() { _ = syscall.Kill(os.Getpid(), syscall.SIGQUIT) }

@@ -11,19 +11,17 @@ import (
 	"coordtop/sources"
 )
 
-// configured is a source with what the config adds to every backend: the password is
-// found when it is needed.
+// configured is a source whose password is found when it is needed.
 //
-// The secret is read at the first Connect and again after a refusal, since it may have
-// been changed, but not at every reconnect: a password command may want a finger on a
-// key. Only a secret that is another makes a new inner source, because the old one
-// remembers what it has shown.
+// The secret is read at the first Connect and again after a refusal, since it may have changed, but not at every
+// reconnect: a password command may ask for a touch on a security key. Only a changed secret makes a new inner source,
+// because the old one remembers what it has shown.
 type configured struct {
 	secret func(context.Context) (string, error)
-	rarely time.Duration // after reading the secret it is not read again for so long, unless Refresh asks
+	rarely time.Duration // the secret is not read again within this time, unless Refresh asks
 	open   func(password string) (sources.Source, error)
 
-	inner    atomic.Pointer[sources.Source] // Focus and Refresh come from other goroutines
+	inner    atomic.Pointer[sources.Source] // other goroutines call Focus and Refresh
 	focusing sync.Mutex
 	focus    func(sources.Focuser) // the newest Focus; nil: there was none; guarded by focusing
 	password string                // of inner
@@ -34,10 +32,10 @@ type configured struct {
 	hurry    atomic.Bool // Refresh was called since
 }
 
-// commandRest is how long a password command is not run again.
+// commandRest is the least time between two runs of a password command.
 const commandRest = 30 * time.Second
 
-// findSecret reads the secret, or remembers what came of that a moment ago.
+// findSecret reads the secret, or returns the last result if that is recent.
 func (c *configured) findSecret(ctx context.Context) (string, error) {
 	if c.hurry.Swap(false) || c.read.IsZero() || time.Since(c.read) >= c.rarely {
 		c.found, c.err = c.secret(ctx)
@@ -60,7 +58,7 @@ func (c *configured) Connect(ctx context.Context) error {
 			}
 			c.inner.Store(&source)
 			c.password = password
-			c.passFocus(nil) // what came before there was a source
+			c.passFocus(nil) // the Focus from before there was a source
 		}
 	}
 	err := (*c.inner.Load()).Connect(ctx)
@@ -68,7 +66,7 @@ func (c *configured) Connect(ctx context.Context) error {
 	return err
 }
 
-// Next passes on what the source reads.
+// Next returns the next Change of the source.
 func (c *configured) Next(ctx context.Context) (sources.Change, error) {
 	return (*c.inner.Load()).Next(ctx)
 }
@@ -81,12 +79,12 @@ func (c *configured) Close() error {
 	return nil
 }
 
-// Focus passes on what is on screen, at the latest when there is a source.
+// Focus passes the focus on to the source, as soon as there is one.
 func (c *configured) Focus(visible []sources.Ref, selected sources.Ref) {
 	c.passFocus(func(f sources.Focuser) { f.Focus(visible, selected) })
 }
 
-// passFocus gives the source the newest Focus: newer, or where that is nil the one before.
+// passFocus gives the source the newest Focus: newer, or if that is nil the last one.
 func (c *configured) passFocus(newer func(sources.Focuser)) {
 	c.focusing.Lock()
 	defer c.focusing.Unlock()
@@ -100,7 +98,7 @@ func (c *configured) passFocus(newer func(sources.Focuser)) {
 	}
 }
 
-// Refresh passes on the wish for a new look.
+// Refresh asks the source to read again.
 func (c *configured) Refresh() {
 	c.hurry.Store(true)
 	if inner := c.inner.Load(); inner != nil {
@@ -110,7 +108,7 @@ func (c *configured) Refresh() {
 	}
 }
 
-// unavailable is a source that cannot be: it stands on the screen with the reason.
+// unavailable is a source that could not be started: the board shows it with the reason.
 type unavailable struct{ reason error }
 
 func (u unavailable) Connect(context.Context) error { return refusal{u.reason} }
@@ -121,8 +119,7 @@ func (u unavailable) Next(context.Context) (sources.Change, error) {
 
 func (u unavailable) Close() error { return nil }
 
-// refusal is an error that waiting does not cure: sources.ErrRefused beside it tells the
-// runner, without adding to the text.
+// refusal is an error that does not pass: it wraps sources.ErrRefused for the runner, without adding to the text.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() []error { return []error{r.error, sources.ErrRefused} }

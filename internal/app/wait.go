@@ -55,7 +55,6 @@ func (p *program) waitCommand() *cobra.Command {
 	cmd.Flags().StringVar((*string)(&o.For), "for", "", "wait until it is `led|free|absent|owner=NAME`")
 	lengthVar(cmd, &o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
 	format.flag(cmd)
-	cmd.ValidArgsFunction = p.settings.completeSources
 	completeFlag(cmd, "for", "led", "free", "absent", "owner=")
 	return cmd
 }

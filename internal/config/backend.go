@@ -8,41 +8,41 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Backend is what a config must know of one kind of server.
+// Backend describes one kind of server to a config.
 type Backend struct {
 	Type    string // as it is shown and printed: "redis"
 	Title   string // for people: "Redis"
 	Docs    Docs
 	Schemes []Scheme
 	Traits  []Trait
-	// Parameter reads a parameter of a URL and reports whether it is one of ours. An error about
-	// one that is not says what is wrong, as far as that is known.
+	// Parameter reads a parameter of a URL and reports whether it is one of ours. It may return an error
+	// also about another parameter.
 	Parameter func(t *Target, key, value string) (ours bool, err error)
-	// Check reports what is wrong with a source that a file describes, without a look at anything
-	// else; names are those of its locks.
+	// Check reports what is wrong with a source that a file describes, and reads nothing else; names are
+	// those of its locks.
 	Check func(s Source, names map[string]string) error
-	// Variables name servers in the environment: the first that does counts.
+	// Variables are environment variables that name a server: the first one that is set counts.
 	Variables []Variable
 }
 
 // Docs describes a backend for people.
 type Docs struct {
 	Example string // a URL to start with, without a password
-	Path    string // of the URL of a server of this machine
+	Path    string // the path in the URL of a server of this machine
 	Select  string // what to add to a URL where nothing was found
-	Help    string // what else a URL selects with, behind "selects with "
+	Help    string // the parameters that select, behind "selects with "
 }
 
 // Scheme is one scheme of the URLs of a backend.
 type Scheme struct {
 	Name  string
 	Port  string // the usual one
-	Shown string // how people are told of it: "rediss:// (TLS)"; "": they are not
-	Plain string // its connections are not encrypted: what to write where they are to be; "": they are, or can be
+	Shown string // its form in messages: "rediss:// (TLS)"; "": messages leave it out
+	Plain string // if its connections are not encrypted, the scheme whose connections are; "": they are, or can be
 	Clear string // a parameter that turns encryption off; "": none
-	// Primary reports whether the path begins with the name of what is watched: the hosts only know where it is.
+	// Primary reports whether the path begins with the name of the watched server, which the hosts only locate.
 	Primary bool
-	Socket  bool // there is no host: the path is that of a socket of this machine
+	Socket  bool // without a host: the path is that of a socket of this machine
 }
 
 // Trait is something that only some backends have or take.
@@ -54,7 +54,7 @@ const (
 	Channels                 // "channels"
 	KeyScheme                // "key_scheme"
 	Tokens                   // "token_env" and "token_file"; a password there has a user
-	Forget                   // "forget": what is gone without a word is forgotten after a while
+	Forget                   // "forget": primitives that are gone without a notice are forgotten after a while
 	Nodes                    // "node": primitives live on coordination nodes
 	Names                    // "names": locks are numbers that can be given names
 	Semaphores               // there are semaphores
@@ -66,10 +66,10 @@ const (
 // Variable is an environment variable that names a server.
 type Variable struct {
 	Name  string
-	Typed bool                             // it is also used for other things: only a URL of this backend counts
+	Typed bool                             // it has other uses too: only a URL of this backend counts
 	URL   func(env Lookup) (string, error) // makes a URL of it; nil: it is one
-	Add   func(s *Source, env Lookup)      // adds what other variables say; nil: nothing does
-	With  string                           // which those are, for people
+	Add   func(s *Source, env Lookup)      // adds the values of other variables; nil: there are none
+	With  string                           // names those, for people
 }
 
 func (b *Backend) has(t Trait) bool { return b != nil && slices.Contains(b.Traits, t) }
@@ -84,7 +84,7 @@ func traitFor(key string) (t Trait, ok bool) {
 	return t, ok
 }
 
-// Backends are all that a config can name.
+// Backends are all backends that a config can name.
 type Backends []Backend
 
 // Of returns the backend of a type; nil: there is none.
@@ -109,7 +109,7 @@ func (all Backends) byScheme(name string) (*Backend, Scheme) {
 	return nil, Scheme{}
 }
 
-// with are the titles of the backends that have a trait.
+// with returns the titles of the backends that have a trait.
 func (all Backends) with(t Trait) string {
 	var titles []string
 	for i := range all {
@@ -120,10 +120,10 @@ func (all Backends) with(t Trait) string {
 	return format.Series(titles, " and ")
 }
 
-// onlyWith says who takes what needs a trait.
+// onlyWith tells which backends have a trait.
 func (all Backends) onlyWith(t Trait) string { return "only for " + all.with(t) }
 
-// Schemes are those of the URLs that this build watches, for people.
+// Schemes lists the schemes of URLs, for people.
 func (all Backends) Schemes() string {
 	var list []string
 	for _, b := range all {

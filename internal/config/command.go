@@ -18,14 +18,14 @@ import (
 
 const (
 	commandLimit = 10 * time.Second // for a command to print its secret
-	commandGrace = time.Second      // for what it has started to let go of its output, once all was killed
+	commandGrace = time.Second      // for its child processes to close its output, once all are killed
 )
 
 var errTooMuch = errors.New("too much")
 
-// runSecret runs a command in a session of its own, without a terminal: while a screen is up
-// nothing else may write to it, and a command that asks questions would hang. When the
-// command ends, its whole process group is killed.
+// runSecret runs a command in a session of its own, without a terminal: nothing else may write to the terminal
+// while the board is up, and a command that asks a question would hang. When the command ends, its whole process
+// group is killed.
 func runSecret(ctx context.Context, command []string) (string, error) {
 	path, err := program(command)
 	if err != nil {
@@ -33,7 +33,7 @@ func runSecret(ctx context.Context, command []string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
-	// One that is given up ends with a process that we may not kill.
+	// If output is given up, it ends with a process that we may not kill.
 	out, err := spawn.Within(ctx, 2*commandGrace, func() ([]byte, error) { return output(ctx, path, command) })
 	name := format.Clean(filepath.Base(path), 100)
 	switch exit := new(exec.ExitError); {
@@ -80,7 +80,7 @@ func output(ctx context.Context, path string, command []string) ([]byte, error) 
 		}
 	})
 	ended := cmd.Wait()
-	_ = killGroup(cmd.Process) // what it has left behind; there may be nothing
+	_ = killGroup(cmd.Process) // its child processes, if any are left
 	if err := from.SetReadDeadline(time.Now().Add(commandGrace)); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func output(ctx context.Context, path string, command []string) ([]byte, error) 
 		return nil, err
 	case ended != nil:
 		return nil, ended
-	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded): // others may keep it open
+	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded): // other processes may keep the pipe open
 		return nil, err
 	}
 	return out, nil

@@ -2,9 +2,8 @@ package config
 
 import "syscall"
 
-// newSession puts a command into a session and a process group of its own, without a
-// terminal, and ends it with the thread that starts it, so that it does not outlive us
-// however we end.
+// newSession puts a command into a session and a process group of its own, without a terminal. The kernel kills it
+// with the thread that started it, so that it does not outlive us.
 func newSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -17,59 +17,59 @@ type Config struct {
 	Sources  []Source
 	Names    map[string]map[string]string // of a source with Names, then lock number, then the name to show
 	Owners   sources.OwnerRules
-	Keys     map[string][]string // of the board, by action; whether there is such an action is for the board to know
+	Keys     map[string][]string // of the board, by action; the board checks whether the actions exist
 
-	Thresholds sources.Thresholds // from when on something is late, lost or a problem
+	Thresholds sources.Thresholds // from which something counts as late, lost or a problem
 	History    History
 
 	places *places // in Path
 }
 
-// Problem is what is wrong with the value of a path of the file, as "sources[1].url", at its place.
+// Problem returns a Problem with the value of a path of the file, as "sources[1].url", at its place.
 func (c *Config) Problem(path, text string) Problem { return c.places.problem(path, text) }
 
-// Source is one backend to look at.
+// Source is one server to watch.
 type Source struct {
 	Name     string // unique in a Config
 	Type     string // of a Backend
-	URL      string // for the backend's parser, without our parameters. May hold a password if it was an argument
+	URL      string // for the backend's parser, without our parameters. It may have a password if it was an argument
 	Address  string // scheme, hosts and path, no user, password or parameters; for people see AddressWithoutLogin
 	User     string // overrides the URL's; "": the URL's
 	Password Secret
-	Token    Secret // where the backend has Tokens, and then there is no User and no Password
+	Token    Secret // where the backend has Tokens; then User and Password are empty
 	TLS      certs.Files
 	Watch    []Watch
-	Legible  []*regexp.Regexp // where the backend has Legible: what may be shown of a value though it is not surely a name
+	Legible  []*regexp.Regexp // where the backend has Legible: parts of values to show that may be no names
 	Nodes    []string         // where the backend has Nodes: paths of coordination nodes, from the root or from the database
 	Channels []string         // where the backend has Channels
-	Scheme   string           // where the backend has KeyScheme: how names become lock numbers; "": the source's own choice
+	Scheme   string           // where the backend has KeyScheme: the mapping of names to numbers; "": the source's own
 	ReadOnly bool
 	Protect  bool
-	// Where the backend has Nodes: how what others own may be ended, see ydbcoord.Options.
+	// Where the backend has Nodes: the ways to end what others own, see ydbcoord.Options.
 	ClientsUnprotected, AllowRecreate bool
 	NameFiles                         []NameFile
-	ForgetNames                       bool // the names that are seen are not remembered
-	UnrecordedData                    bool // what owners and waiters say of themselves is not recorded
+	ForgetNames                       bool // the names of primitives are not remembered
+	UnrecordedData                    bool // the data of owners and waiters is not recorded
 
-	Labels  []sources.Attr // what a filter can ask for; sorted by key
+	Labels  []sources.Attr // for filters; sorted by key
 	PollMin time.Duration
 	PollMax time.Duration // 0, as PollMin 0: the source's own choice
 	Forget  time.Duration // 0: the source's own choice
 	Agree   int           // not 0: its names are the same locks as in the other sources with this number
 }
 
-// History says what is recorded. The zero History: everything, at the usual place.
+// History configures the recording. The zero History records everything, at the usual place.
 type History struct {
 	Off  bool          `yaml:"off"`
 	File string        `yaml:"file"` // "": in the state folder
-	Keep time.Duration `yaml:"keep"` // how long; 0: the program's choice
-	Full time.Duration `yaml:"full"` // has no effect any more: it said when renewals were left out
+	Keep time.Duration `yaml:"keep"` // 0: the program's choice
+	Full time.Duration `yaml:"full"` // has no effect any more
 	Size int64         `yaml:"size"` // bytes at most; 0: the program's choice
 
 	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it
 }
 
-// Secret is what proves who we are to the source: the password, or the access token.
+// Secret returns the secret for the source: the password, or the access token.
 func (s Source) Secret() Secret {
 	if !s.Token.IsZero() {
 		return s.Token
@@ -87,8 +87,8 @@ type NameFile struct {
 	Expected bool
 }
 
-// Colors are the names that `color` takes: those of a terminal's own palette, so that
-// the theme of the person's terminal decides what they look like.
+// Colors returns the names that `color` takes: those of the terminal's palette, so that its theme decides how they
+// look.
 func Colors() []string {
 	return []string{"red", "green", "yellow", "blue", "magenta", "cyan", "black"}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,25 +15,26 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"coordtop/internal/ground/address"
+	"coordtop/sources"
 )
 
 // maxAliases bounds a chain of anchors, aliases and tags on one value.
 const maxAliases = 8
 
-// decoder walks a syntax tree into a struct. It goes on after a problem, and
-// remembers where every value stood, so that later checks can point at it too.
+// decoder decodes a syntax tree into a struct. It goes on after a problem, and remembers the place of each value for
+// later checks.
 type decoder struct {
 	problems Problems
 	*places
 	anchors map[string]ast.Node
-	listed  map[string]int // the line at which a list of known keys was given
+	listed  map[string]int // the line of the problem that lists these known keys
 }
 
 // decode reads data into a file. The decoder it returns holds the problems found.
 func decode(data []byte, path string) (*file, *decoder) {
 	d := &decoder{places: &places{at: map[string]position{}, shown: map[string]string{}}, anchors: map[string]ast.Node{}, listed: map[string]int{}}
 	d.problems.Path = path
-	f := newFile()
+	f := &file{Thresholds: sources.DefaultThresholds()}
 	text, line, wrong := PlainText(data)
 	if wrong != "" {
 		d.problems.List = append(d.problems.List, Problem{Line: line, Column: 1, Text: wrong})
@@ -57,12 +59,11 @@ func decode(data []byte, path string) (*file, *decoder) {
 	return f, d
 }
 
-// syntax reports what the parser could not read. It names a tab: nobody sees one. Of the
-// parser's own words it takes those that repeat nothing of the file: they quote what they do.
+// syntax reports where the parser failed. It names a tab, since a tab is invisible. It takes the parser's message only
+// if that quotes nothing of the file.
 func (d *decoder) syntax(err error, data []byte) {
 	p := Problem{Text: "not YAML: it cannot be read from here on"}
-	var e yaml.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[yaml.Error](err); ok {
 		if said := e.GetMessage(); len(said) < 100 && !strings.ContainsAny(said, "\"`\n") {
 			p.Text = "not YAML: " + said
 		}
@@ -92,13 +93,13 @@ func (d *decoder) reported(path string) bool {
 	return slices.ContainsFunc(d.problems.List, func(p Problem) bool { return p.Path == d.show(path) })
 }
 
-// wrote reports whether a path was in the file.
+// wrote reports whether the file has a value at a path.
 func (d *decoder) wrote(path string) bool {
 	_, ok := d.at[path]
 	return ok
 }
 
-// value decodes n into v and reports what does not fit.
+// value decodes n into v and reports values of a wrong type.
 func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 	n, ok := d.resolve(n, path)
 	if !ok || n.Type() == ast.NullType {
@@ -146,20 +147,29 @@ func (d *decoder) resolve(n ast.Node, path string) (ast.Node, bool) {
 	return nil, false
 }
 
-// entries returns the pairs of a mapping; ok is false, and reported, if n is none.
-func (d *decoder) entries(n ast.Node, path, want string) ([]*ast.MappingValueNode, bool) {
-	switch t := n.(type) {
-	case *ast.MappingNode:
-		return t.Values, true
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{t}, true
+// pairs returns the keys of a mapping and their entries. It reports wrong keys and leaves them out, and reports if n is
+// no mapping.
+func (d *decoder) pairs(n ast.Node, path, want string, known ...string) iter.Seq2[string, *ast.MappingValueNode] {
+	return func(yield func(string, *ast.MappingValueNode) bool) {
+		var entries []*ast.MappingValueNode
+		switch t := n.(type) {
+		case *ast.MappingNode:
+			entries = t.Values
+		case *ast.MappingValueNode:
+			entries = []*ast.MappingValueNode{t}
+		default:
+			d.add(n, path, "must be %s", want)
+		}
+		seen := map[string]bool{}
+		for _, e := range entries {
+			if key, ok := d.key(e, path, seen, known...); ok && !yield(key, e) {
+				return
+			}
+		}
 	}
-	d.add(n, path, "must be %s", want)
-	return nil, false
 }
 
-// key returns the text of a mapping's key and reports a key seen before, by its name if it is
-// a known one.
+// key returns the text of a mapping's key. It reports a key that was seen before, with its name if it is known.
 func (d *decoder) key(e *ast.MappingValueNode, path string, seen map[string]bool, known ...string) (string, bool) {
 	if e.Key.IsMergeKey() {
 		d.add(e.Key, path, "<< is not supported: write the keys out")
@@ -182,28 +192,18 @@ func (d *decoder) key(e *ast.MappingValueNode, path string, seen map[string]bool
 }
 
 func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
-	entries, ok := d.entries(n, path, "keys with values")
-	if !ok {
-		return
-	}
 	fields, names := fieldsOf(v.Type())
-	seen := map[string]bool{}
-	for _, e := range entries {
-		key, ok := d.key(e, path, seen, names...)
-		if !ok {
-			continue
-		}
-		i, known := fields[key]
-		if !known {
+	for key, e := range d.pairs(n, path, "keys with values", names...) {
+		if i, known := fields[key]; known {
+			d.value(e.Value, join(path, key), v.Field(i))
+		} else {
 			d.unknown(e.Key, path, key, names)
-			continue
 		}
-		d.value(e.Value, join(path, key), v.Field(i))
 	}
 }
 
-// unknown reports an unknown key. It is repeated only where it is all but a known one:
-// else it may be a secret in the wrong place. The known ones are listed once.
+// unknown reports an unknown key. It repeats only a key that resembles a known one: any other may be a secret in the
+// wrong place. It lists the known keys once.
 func (d *decoder) unknown(n ast.Node, path, key string, names []string) {
 	if near := address.Near(key, names...); near != "" {
 		d.add(n, join(path, key), "unknown key: did you mean %s?", near)
@@ -229,17 +229,8 @@ func fieldsOf(t reflect.Type) (map[string]int, []string) {
 }
 
 func (d *decoder) dictionary(n ast.Node, path string, v reflect.Value) {
-	entries, ok := d.entries(n, path, "names with values")
-	if !ok {
-		return
-	}
 	v.Set(reflect.MakeMap(v.Type()))
-	seen := map[string]bool{}
-	for _, e := range entries {
-		key, ok := d.key(e, path, seen)
-		if !ok {
-			continue
-		}
+	for key, e := range d.pairs(n, path, "names with values") {
 		d.shown[join(path, key)] = "an entry of " + strings.TrimPrefix(d.show(path), "an entry of ")
 		value := reflect.New(v.Type().Elem()).Elem()
 		before := len(d.problems.List)
@@ -258,7 +249,7 @@ func (d *decoder) list(n ast.Node, path string, v reflect.Value) {
 	}
 	items := s.Values
 	if v.Type().Elem().Kind() == reflect.Slice && len(items) > 0 && items[0].Type() != ast.SequenceType {
-		items = []ast.Node{s} // the only list of a list of lists needs no brackets around it
+		items = []ast.Node{s} // a list of lists with one entry needs no outer brackets
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 	for i, item := range items {
@@ -273,11 +264,11 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// utf8Mark is the byte-order mark with which editors of other systems begin a file.
+// utf8Mark is the byte-order mark with which some editors begin a file.
 const utf8Mark = "\xef\xbb\xbf"
 
-// PlainText is the text of a file in UTF-8, without a byte-order mark and with the line
-// breaks of this system. Where it is no text, wrong says why, and line where.
+// PlainText returns the text of a file in UTF-8, without a byte-order mark and with the line breaks of this system. If
+// data is no text, wrong tells why, and line where.
 func PlainText(data []byte) (text []byte, line int, wrong string) {
 	data = bytes.TrimPrefix(data, []byte(utf8Mark))
 	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
@@ -294,4 +285,5 @@ func PlainText(data []byte) (text []byte, line int, wrong string) {
 	return data, 0, ""
 }
 
+// lineOf returns the line of the byte i, from 1.
 func lineOf(data []byte, i int) int { return bytes.Count(data[:i], []byte("\n")) + 1 }

@@ -2,12 +2,12 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
-// FromEnv makes a config of the variables that servers are usually named with: of each backend
-// a source of the first of its Variables that names one. The Config has no sources if none of
-// them is set. The error is that of each that cannot be used.
+// FromEnv makes a config of environment variables: for each backend a source of the first of its Variables that names
+// one. The Config has no sources if none is set. The error joins those of the variables that cannot be used.
 func (all Backends) FromEnv(env Lookup) (Config, error) {
 	var c Config
 	var wrong []error
@@ -38,7 +38,7 @@ func (all Backends) FromEnv(env Lookup) (Config, error) {
 	return c, errors.Join(wrong...)
 }
 
-// named is the URL that a variable stands for; "": it names no server of this backend.
+// named returns the URL in a variable; "": it names no server of this backend.
 func (b *Backend) named(v Variable, env Lookup) (string, error) {
 	raw, _ := env(v.Name)
 	switch {
@@ -50,14 +50,13 @@ func (b *Backend) named(v Variable, env Lookup) (string, error) {
 	return raw, nil
 }
 
-// owns reports whether a text begins as the URLs of the backend do.
+// owns reports whether a text begins with a scheme of the backend.
 func (b *Backend) owns(raw string) bool {
-	scheme, _, ok := strings.Cut(raw, "://")
-	found, _ := Backends{*b}.byScheme(strings.ToLower(scheme))
-	return ok && found != nil
+	lower := strings.ToLower(raw)
+	return slices.ContainsFunc(b.Schemes, func(s Scheme) bool { return strings.HasPrefix(lower, s.Name+"://") })
 }
 
-// Unused says of each variable why it names no server, for people.
+// Unused returns, for people, each variable and why it names no server.
 func (all Backends) Unused(env Lookup) (list [][2]string) {
 	for i := range all {
 		for _, v := range all[i].Variables {

@@ -7,8 +7,7 @@ import (
 	"coordtop/sources"
 )
 
-// file is the config as it is written. Every key of it is in config.example.yaml; a
-// test compares the two.
+// file is the config as people write it. config.example.yaml has all its keys; a test compares the two.
 type file struct {
 	Title    string                       `yaml:"title"`
 	Color    string                       `yaml:"color"`
@@ -22,9 +21,6 @@ type file struct {
 	Thresholds sources.Thresholds `yaml:"thresholds"`
 	History    History            `yaml:"history"`
 }
-
-// newFile is what holds where nothing is written.
-func newFile() *file { return &file{Thresholds: sources.DefaultThresholds()} }
 
 type fileSource struct {
 	Name               string            `yaml:"name"`
@@ -74,7 +70,7 @@ type fileOwner struct {
 //go:embed schema.json
 var schema string
 
-// Schema returns the JSON Schema of a config file. The tests generate it from the structs that Parse decodes and
-// the comments of the example. It refuses an unknown key, and a value that is wrong by itself or for the backend;
-// Parse refuses the rest.
+// Schema returns the JSON Schema of a config file. The tests generate it from the structs that Parse decodes and the
+// comments of the example. The schema refuses an unknown key, and a value that is wrong by itself or for the backend;
+// Parse refuses all other mistakes.
 func Schema() string { return schema }

@@ -15,9 +15,8 @@ const maxFile = 256 << 10
 // EnvPath is the environment variable that names the config file.
 const EnvPath = "COORDTOP_CONFIG"
 
-// Locate says where the config file is looked for: $COORDTOP_CONFIG, which must exist
-// if it is set, else $XDG_CONFIG_HOME/coordtop/config.yaml, which is ~/.config where
-// that is not set. The path is "" where not even a home directory is known.
+// Locate returns the path of the config file: $COORDTOP_CONFIG, which must exist if it is set, else config.yaml in Dir
+// of XDG_CONFIG_HOME or ~/.config. The path is "" where not even a home directory is known.
 func Locate(env Lookup) (path string, must bool) {
 	if p, _ := env(EnvPath); p != "" {
 		return p, true
@@ -28,9 +27,8 @@ func Locate(env Lookup) (path string, must bool) {
 	return "", false
 }
 
-// Dir returns coordtop's directory below that of an XDG variable, or below its usual
-// place in the home directory; "" if neither is known. A relative path in the variable
-// is ignored, as the XDG specification asks.
+// Dir returns coordtop's directory below that of an XDG variable, or below its usual place in the home directory; "" if
+// neither is known. A relative path in the variable is ignored, as the XDG specification demands.
 func Dir(env Lookup, variable, usual string) string {
 	if base, _ := env(variable); filepath.IsAbs(base) {
 		return filepath.Join(base, "coordtop")
@@ -41,9 +39,8 @@ func Dir(env Lookup, variable, usual string) string {
 	return ""
 }
 
-// Load reads and checks a config file, or what comes out of a pipe. The error is a *Problems
-// if the file could be read; it wraps fs.ErrNotExist if there is none, and repeats no path at
-// which there is nothing.
+// Load reads and checks a config file, or a pipe. The error is a *Problems if the file could be read. If no such file
+// exists, the error wraps fs.ErrNotExist and does not repeat the path.
 func (all Backends) Load(path string, env Lookup) (Config, error) {
 	data, _, err := files.Read(context.Background(), path, maxFile)
 	if err != nil {
@@ -52,8 +49,8 @@ func (all Backends) Load(path string, env Lookup) (Config, error) {
 	return all.Parse(data, path, env)
 }
 
-// Parse checks a config that was read from path, which file names in it are relative
-// to. The error is a *Problems with everything that is wrong.
+// Parse checks a config that was read from path. File names in it are relative to path. The error is a *Problems with
+// everything that is wrong.
 func (all Backends) Parse(data []byte, path string, env Lookup) (Config, error) {
 	f, d := decode(data, path)
 	home, _ := env("HOME")
@@ -63,9 +60,8 @@ func (all Backends) Parse(data []byte, path string, env Lookup) (Config, error) 
 	return c, d.problems.Err()
 }
 
-// FromURLs makes a config of URLs, one source each, named by their hosts or their types. The
-// error is a *Problems with every URL that cannot be used. It calls them by their places, as
-// "argument 2"; what has no place there by its number.
+// FromURLs makes a config of URLs, one source each, named by their hosts or their types. The error is a *Problems with
+// every URL that cannot be used. It names a URL by its entry in places, as "argument 2", or else by its number.
 func (all Backends) FromURLs(urls []string, places ...string) (Config, error) {
 	var c Config
 	var problems Problems
@@ -79,13 +75,15 @@ func (all Backends) FromURLs(urls []string, places ...string) (Config, error) {
 			problems.List = append(problems.List, Problem{Text: fmt.Sprintf("%s: %s%v", place, all.shownScheme(raw), err)})
 			continue
 		}
-		c.Sources = append(c.Sources, sourceOf(t))
+		c.Sources = append(c.Sources, Source{
+			Type: t.Type, URL: t.URL, Address: t.Address, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels,
+		})
 	}
 	all.nameSources(c.Sources)
 	return c, (&problems).Err()
 }
 
-// shownScheme is all that is repeated of a URL that is not understood: any other word of it
+// shownScheme returns the scheme of a URL for a message. Nothing else of a wrong URL is repeated: any other word of it
 // could be the password.
 func (all Backends) shownScheme(raw string) string {
 	scheme, _, ok := strings.Cut(raw, "://")
@@ -94,8 +92,4 @@ func (all Backends) shownScheme(raw string) string {
 		return ""
 	}
 	return scheme + "://...: "
-}
-
-func sourceOf(t Target) Source {
-	return Source{Type: t.Type, URL: t.URL, Address: t.Address, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}
 }

@@ -9,10 +9,9 @@ import (
 	"coordtop/internal/ground/legible"
 )
 
-// nameSources gives every source without a name one that is unique and as short as can be:
-// the name of its primary behind Sentinels, else its hosts without ports, or its type where
-// another source has these hosts and none has that type. Else its hosts with ports, with the
-// number of its database if that is taken and there is one, with a number if that is taken too.
+// nameSources gives every source without a name a unique and short one: the name of its primary behind Sentinels, else
+// its hosts without ports; if another source has these hosts, its type; if another has that type, its hosts with
+// ports, and if that name is taken too, its hosts with the number of its database, or with a number.
 func (all Backends) nameSources(sources []Source) {
 	taken, hosts, types := map[string]int{}, map[string]int{}, map[string]int{}
 	for i := range sources {
@@ -37,9 +36,9 @@ func (all Backends) nameSources(sources []Source) {
 	}
 }
 
-// hostsOf are the hosts of a source without their ports, each once, with commas; "" where it
-// is the usual local socket; the name of the file of another. Sentinels are not what is watched: the primary that they name is. Text
-// there that is not positively a name may be a password in the wrong place.
+// hostsOf returns the hosts of a source without their ports, each once, with commas; "" for the usual local socket; the
+// file name of another socket. Behind Sentinels it returns the primary, if that is positively a name: any other text
+// may be a password in the wrong place.
 func (all Backends) hostsOf(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	rest, path, _ := strings.Cut(rest, "/")
@@ -50,19 +49,16 @@ func (all Backends) hostsOf(s *Source) string {
 	if primary, _, _ := strings.Cut(path, "/"); known.Primary && legible.Name(primary) {
 		return primary
 	}
-	hosts := strings.Split(rest, ",")
-	for i, h := range hosts {
+	var hosts []string
+	for h := range strings.SplitSeq(rest, ",") {
 		if at := strings.LastIndexByte(h, ':'); at > strings.LastIndexByte(h, ']') && (h[0] == '[' || strings.IndexByte(h, ':') == at) {
-			hosts[i] = h[:at]
+			h = h[:at]
+		}
+		if !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
 		}
 	}
-	var once []string
-	for _, h := range hosts {
-		if !slices.Contains(once, h) {
-			once = append(once, h)
-		}
-	}
-	return strings.Join(once, ",")
+	return strings.Join(hosts, ",")
 }
 
 func (all Backends) freeName(s *Source, taken map[string]int) string {

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"coordtop/internal/ground/address"
 	"coordtop/sources"
 )
 
-// parameters takes ours and returns theirs, as they were written.
+// parameters reads our parameters and returns the others as they were written.
 func (t *Target) parameters(query string, b *Backend) (theirs string, err error) {
 	var rest []string
 	for i, part := range strings.Split(query, "&") {
@@ -19,14 +18,12 @@ func (t *Target) parameters(query string, b *Backend) (theirs string, err error)
 		if part == "" {
 			continue
 		}
-		ours, err := t.parameter(key, value, b)
-		if err != nil && !ours {
-			err = fmt.Errorf("parameter %d behind the ?: %w", i+1, err)
-		}
-		if err != nil {
+		switch ours, err := t.parameter(key, value, b); {
+		case ours && err != nil:
 			return "", err
-		}
-		if !ours {
+		case err != nil:
+			return "", fmt.Errorf("parameter %d behind the ?: %w", i+1, err)
+		case !ours:
 			rest = append(rest, part)
 			t.HasPassword = t.HasPassword || strings.Contains(key, "password") || key == "access_token"
 		}
@@ -34,7 +31,7 @@ func (t *Target) parameters(query string, b *Backend) (theirs string, err error)
 	return strings.Join(rest, "&"), nil
 }
 
-// parameter reads one and reports whether it is ours.
+// parameter reads one parameter and reports whether it is ours.
 func (t *Target) parameter(key, value string, b *Backend) (ours bool, err error) {
 	if kind, _ := WatchKind(key); kind == sources.KindSemaphore && !b.has(Semaphores) {
 		return true, fmt.Errorf("%s=: %w", key, b.noSemaphores())
@@ -46,7 +43,7 @@ func (b *Backend) noSemaphores() error {
 	return fmt.Errorf("%s has no semaphores: write election or mutex", b.Title)
 }
 
-// Select reads a parameter that names primitives by one name or pattern, if it is such a one.
+// Select reads a parameter that selects primitives by one name or pattern, and reports whether it is one.
 func (t *Target) Select(key, value, example string) (ours bool, err error) {
 	kind, watched := WatchKind(key)
 	if !watched {
@@ -60,27 +57,22 @@ func (t *Target) Select(key, value, example string) (ours bool, err error) {
 	return true, err
 }
 
-// Misspelt reports a parameter that is all but one of ours. Others are not repeated: they may be
-// the second half of a password with a ? or &.
+// Misspelt reports a parameter that resembles one of ours. It does not repeat others: they may be the second half of a
+// password with a ? or &.
 func Misspelt(key string, ours ...string) error {
-	if near := address.Near(key, ours...); near != "" && key != "key" { // key= is TLS's
+	if near := address.Near(key, ours...); near != "" && key != "key" { // key= is a parameter of TLS
 		return fmt.Errorf("unknown parameter %q: did you mean %s=?", key, near)
 	}
 	return nil
 }
 
-func isNumber(text string) bool {
-	_, err := strconv.ParseUint(text, 10, 31)
-	return err == nil
-}
-
-// WatchKind is the kind that a parameter of every backend names.
+// WatchKind returns the kind that a parameter selects on every backend.
 func WatchKind(key string) (kind sources.Kind, ok bool) {
 	kind = sources.KindNamed(key)
 	return kind, key == selector(kind)
 }
 
-// selector is the parameter of a URL, and the key in an entry of watch, that names a kind.
+// selector returns the parameter of a URL, and the key in an entry of watch, for a kind.
 func selector(k sources.Kind) string {
 	if k == sources.KindUnknown {
 		return "keys"
@@ -88,7 +80,7 @@ func selector(k sources.Kind) string {
 	return k.String()
 }
 
-// List reads a value with commas; one that belongs to a name is %2C.
+// List reads a list with commas; %2C is a comma within a name.
 func List(key, value, example string) ([]string, error) {
 	words := strings.Split(value, ",")
 	for i, word := range words {

@@ -36,11 +36,10 @@ type Problems struct {
 	List []Problem
 }
 
-// maxShown is how many problems are shown: who has more has another file in mind.
+// maxShown bounds the problems that are shown: a file with more is probably no config.
 const maxShown = 100
 
-// Error returns one line a problem, each with the file's path before it; of very many the
-// first.
+// Error returns a line for each problem, at most maxShown, with the file's path before it.
 func (p *Problems) Error() string {
 	lines := make([]string, min(len(p.List), maxShown))
 	for i, one := range p.List[:len(lines)] {
@@ -69,10 +68,10 @@ func (p *Problems) Err() error {
 	return p
 }
 
-// places say where in a file the value of each path stands.
+// places has the position in the file of the value at each path.
 type places struct {
 	at    map[string]position
-	shown map[string]string // paths as problems show them, where they end in a key that the person made up
+	shown map[string]string // paths as problems show them, if they end in a key that the person made up
 }
 
 // position is the beginning of a value, from 1; zero: it is not known.
@@ -85,8 +84,8 @@ func positionOf(n ast.Node) position {
 	return position{}
 }
 
-// firstToken is where a value begins. The parser gives a block of keys the place of
-// its first colon.
+// firstToken returns the token with which a value begins. The parser gives a block of keys the place of its first
+// colon.
 func firstToken(n ast.Node) *token.Token {
 	switch t := n.(type) {
 	case *ast.MappingNode:
@@ -99,8 +98,8 @@ func firstToken(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// problem is one with the value of a path, at the nearest place that was written: a key that
-// is missing is reported at the mapping that lacks it.
+// problem returns a Problem with the value at a path. If the file does not have the path, the place is that of the
+// mapping that lacks it.
 func (p *places) problem(path, text string) Problem {
 	near := path
 	for near != "" && p.at[near] == (position{}) {
@@ -109,8 +108,8 @@ func (p *places) problem(path, text string) Problem {
 	return Problem{Line: p.at[near].line, Column: p.at[near].column, Path: p.show(path), Text: text}
 }
 
-// show returns a path with words in the place of a key that the person made up, as those of labels. Such a key
-// may be a secret in the wrong place, so a problem with it is reported by its line only.
+// show returns a path with words in the place of a key that the person made up, as those of labels. Such a key may be a
+// secret in the wrong place, so only its line is reported.
 func (p *places) show(path string) string {
 	if s, ok := p.shown[path]; ok {
 		return s

@@ -11,11 +11,11 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// duration is a time.Duration that may be nothing.
+// duration is a time.Duration that may be 0.
 type duration time.Duration
 
-// scalar reads a value of one line by the type of its field: a time.Duration is longer than nothing,
-// a float64 a part of a whole, an int a small count, an int64 a size.
+// scalar reads a value of one line by the type of its field: a time.Duration above 0, a float64 as a percentage, an int
+// as a small count, an int64 as a size in bytes.
 func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 	text, ok := scalarText(n)
 	value, want := any(text), "a text"
@@ -34,9 +34,8 @@ func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 		number, err := strconv.Atoi(text)
 		value, ok, want = number, ok && err == nil && number >= 1 && number <= 1000, "a whole number from 1 to 1000"
 	case int64:
-		var bytes int64
-		bytes, ok = sizeOf(text)
-		value, want = bytes, "a size, as 500MB or 2GB"
+		value, ok = sizeOf(text)
+		want = "a size, as 500MB or 2GB"
 	case bool:
 		b, isBool := n.(*ast.BoolNode)
 		value, ok, want = isBool && b.Value, isBool, "true or false"
@@ -48,7 +47,7 @@ func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 	v.Set(reflect.ValueOf(value).Convert(v.Type()))
 }
 
-// sizeOf reads a number of bytes, which is written as 500MB or 2GB.
+// sizeOf reads a number of bytes, as 500MB or 2GB.
 func sizeOf(text string) (bytes int64, ok bool) {
 	number, giga := strings.CutSuffix(text, "GB")
 	number, mega := strings.CutSuffix(number, "MB")
@@ -59,8 +58,7 @@ func sizeOf(text string) (bytes int64, ok bool) {
 	return int64(n) << 20, err == nil && mega && n >= 1 && n <= 1<<20
 }
 
-// scalarText returns a scalar as it was written: 4242 and true are texts too where a
-// text is asked for.
+// scalarText returns a scalar as it was written: 4242 and true are texts too where a text is wanted.
 func scalarText(n ast.Node) (string, bool) {
 	switch t := n.(type) {
 	case *ast.StringNode:

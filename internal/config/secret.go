@@ -14,26 +14,25 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// maxSecret bounds what is read of a secret file or of a command's output.
+// maxSecret bounds a secret file and the output of a command.
 const maxSecret = 64 << 10
 
 // Lookup finds an environment variable, as os.LookupEnv does.
 type Lookup func(name string) (value string, ok bool)
 
-// Secret says where a secret is. The zero Secret is none. At most one of Env, File and
-// Command is set.
+// Secret tells where a secret is. The zero Secret is none. At most one of Env, File and Command is set.
 type Secret struct {
 	Env     string   // name of an environment variable
 	File    string   // path of a file that only its owner and group may read
 	Command []string // program and arguments, run without a shell; its output is the secret
-	Token   bool     // it is an access token; else a password
+	Token   bool     // whether it is an access token; else it is a password
 }
 
 // IsZero reports whether no secret is configured.
 func (s Secret) IsZero() bool { return s.Env == "" && s.File == "" && len(s.Command) == 0 }
 
-// String names the key of the config that says where the secret is. It repeats nothing of
-// what stands there: people write a password where its place belongs.
+// String returns the key of the config that tells where the secret is. It does not repeat the value of the key, since
+// people may have written the password itself there.
 func (s Secret) String() string {
 	what := "password"
 	if s.Token {
@@ -50,10 +49,9 @@ func (s Secret) String() string {
 	return "none"
 }
 
-// Resolve finds the secret; one line break at its end is taken off. It reads the file
-// or runs the command anew at every call; the command is killed when ctx ends, or after
-// ten seconds, with all that it has started. The errors never hold what was read or printed,
-// and of what the config says only what is the name of something that exists.
+// Resolve returns the secret, without the line break at its end. Every call reads the file or runs the command anew.
+// The command is killed when ctx ends, or after ten seconds, with all that it has started. The errors never repeat a
+// file's text or a command's output, and of the config only names of things that exist.
 func (s Secret) Resolve(ctx context.Context, env Lookup) (string, error) {
 	text, err := "", error(nil)
 	switch {
@@ -72,7 +70,7 @@ func (s Secret) Resolve(ctx context.Context, env Lookup) (string, error) {
 	return text, nil
 }
 
-// blame puts the key of the config before an error that does not name it.
+// blame adds the key of the config to an error that does not name the variable.
 func (s Secret) blame(err error) error {
 	if s.Env != "" && variableName().MatchString(s.Env) {
 		return err
@@ -80,9 +78,8 @@ func (s Secret) blame(err error) error {
 	return fmt.Errorf("%v: %w", s, err)
 }
 
-// Check finds out whether there is a secret as Resolve does, but runs no command: that may
-// ask for a finger on a key. It only looks whether there is such a program. A pipe is not
-// read: it gives its secret once.
+// Check reports whether Resolve would find a secret, but runs no command, which may ask for a touch on a security
+// key: it only looks for the program. It does not read a pipe either, which gives its secret only once.
 func (s Secret) Check(ctx context.Context, env Lookup) error {
 	if s.File != "" && files.IsPipe(ctx, s.File) {
 		return nil
@@ -97,8 +94,8 @@ func (s Secret) Check(ctx context.Context, env Lookup) error {
 	return nil
 }
 
-// variableName is what only the name of a variable looks like: words in capitals. Other
-// names are possible, and not repeated where there is no such variable.
+// variableName matches texts that can only be names of variables: words in capitals. Other names are possible; they are
+// not repeated if no such variable exists.
 var variableName = lazy.Regexp(`^[A-Z]{1,12}(_([A-Z]{1,12}|[0-9]{1,3}))*$`)
 
 func (s Secret) variable(env Lookup) (string, error) {
@@ -133,7 +130,7 @@ func readSecret(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// program finds the program of a command. Its error repeats nothing.
+// program finds the program of a command. Its error does not repeat the command.
 func program(command []string) (string, error) {
 	path, err := exec.LookPath(command[0])
 	switch {
@@ -160,7 +157,7 @@ func trimSecret(data []byte, from string) (string, error) {
 	return text, nil
 }
 
-// whereSecrets lists the keys that say where a source's secret is.
+// whereSecrets lists the keys that tell where a source's secret is.
 func whereSecrets(b *Backend) string {
 	if b.has(Tokens) {
 		return "password_env, password_file, password_command, token_env or token_file"
@@ -168,7 +165,7 @@ func whereSecrets(b *Backend) string {
 	return "password_env, password_file or password_command"
 }
 
-// token reads where an access token is, and what else would prove who we are.
+// token reads where an access token is, and reports other credentials beside it.
 func (v *validator) token(f *fileSource, t Target, b *Backend, password Secret, path string) Secret {
 	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Token: true}
 	where := v.oneOf(s, path, "token_env", "token_file")

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"coordtop/internal/ground/address"
@@ -16,7 +17,7 @@ type Target struct {
 	Hosts       string // host:port, or several with commas, as written
 	Path        string // after the hosts, with its slash; "" if there is none
 	User        string // decoded
-	HasPassword bool   // before the @, or as a parameter such as sentinel_password or access_token
+	HasPassword bool   // before the @, or in a parameter such as sentinel_password or access_token
 	URL         string // the URL without our parameters
 	Address     string // scheme, hosts and path
 	Watch       []Watch
@@ -24,8 +25,8 @@ type Target struct {
 	Channels    []string // where the backend has Channels
 }
 
-// ParseURL takes a source's URL apart and takes our parameters out of it. No error of
-// it repeats the user, the password or the parameters.
+// ParseURL parses a source's URL and removes our parameters from it. Its errors never repeat the user, the password or
+// the parameters.
 func (all Backends) ParseURL(raw string) (Target, error) {
 	u, err := address.Split(raw)
 	if u.Scheme == "" {
@@ -61,8 +62,8 @@ func (all Backends) ParseURL(raw string) (Target, error) {
 	return t, nil
 }
 
-// hosts checks them here, since a source is named by them: the rest of a URL that was cut at the
-// wrong place must not become a name.
+// hosts checks the hosts, because they become the source's name: the rest of a URL that was cut at the wrong place must
+// not.
 func (t *Target) hosts(b *Backend, known Scheme) error {
 	port := known.Port
 	switch {
@@ -86,16 +87,16 @@ func (t *Target) hosts(b *Backend, known Scheme) error {
 	return nil
 }
 
-// hostName is what a host looks like; of Postgres it may be the folder of a socket.
+// hostName matches a host; for Postgres also the folder of a socket.
 var hostName = lazy.Regexp(`^([\pL\pN._-]+|%2[Ff][\pL\pN._%-]*)$`)
 
-// socketPath is what the path of a socket looks like.
+// socketPath matches the path of a socket.
 var socketPath = lazy.Regexp(`^(/[\pL\pN._%+-]+)+$`)
 
-// schemeWord is what a scheme looks like that is repeated in an error.
+// schemeWord matches a scheme that an error may repeat.
 var schemeWord = lazy.Regexp(`^[a-z]{2,10}(\+[a-z]{2,10})?$`)
 
-// someHost refuses a list of hosts in which one is missing.
+// someHost reports an empty host in a list of hosts.
 func (t *Target) someHost(b *Backend, known Scheme) error {
 	if b.has(LocalSocket) || known.Socket {
 		return nil
@@ -108,15 +109,16 @@ func (t *Target) someHost(b *Backend, known Scheme) error {
 	return nil
 }
 
-// AddressWithoutLogin is the address for people: scheme and hosts, and the number of a
-// database, or the path of a socket. Another path may be a part of a password with a slash.
+// AddressWithoutLogin returns the address for people: scheme and hosts, and the number of a database, or the path of a
+// socket. Any other path may be a part of a password with a slash.
 func (all Backends) AddressWithoutLogin(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	if _, known := all.byScheme(scheme); known.Socket {
 		return s.Address
 	}
 	hosts, path, _ := strings.Cut(rest, "/")
-	if path = strings.TrimSuffix(path, "/"); all.Of(s.Type).has(Numbered) && isNumber(path) {
+	path = strings.TrimSuffix(path, "/")
+	if _, err := strconv.ParseUint(path, 10, 31); err == nil && all.Of(s.Type).has(Numbered) {
 		hosts += "/" + path
 	}
 	return scheme + "://" + hosts

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +20,8 @@ import (
 type validator struct {
 	*decoder
 	backends Backends
-	dir      string // relative file names start here
-	home     string // ~ means this; "" unknown
+	dir      string // of the config file: the base of relative file names
+	home     string // replaces ~; "": not known
 }
 
 func (v *validator) config(f *file) Config {
@@ -58,7 +60,7 @@ func (v *validator) config(f *file) Config {
 	return c
 }
 
-// names checks what the locks of the source of that name are called.
+// names checks the names of the locks of a source.
 func (v *validator) names(source string, list map[string]string, all []Source) {
 	path := join("names", source)
 	i := slices.IndexFunc(all, func(s Source) bool { return s.Name == source })
@@ -76,7 +78,7 @@ func (v *validator) names(source string, list map[string]string, all []Source) {
 	}
 }
 
-// agree gives the sources of the i-th group their number.
+// agree gives the sources of the i-th group the number of the group.
 func (v *validator) agree(i int, names []string, all []Source) {
 	if path := fmt.Sprintf("agree[%d]", i); len(names) < 2 {
 		v.wrong(path, "name two sources at least, as [leases-a, leases-b]")
@@ -94,8 +96,8 @@ func (v *validator) agree(i int, names []string, all []Source) {
 	}
 }
 
-// try has the backend check a source that has only the value at a path, and reports the problem
-// there. So one mistake does not hide another. A path with a problem is not tried again.
+// try has the backend check a source that has only the value at a path, so that one mistake does not hide another, and
+// reports the problem at that path. It does nothing if the path has a problem already.
 func (v *validator) try(b *Backend, path string, s Source, names map[string]string) {
 	if b == nil || v.reported(path) {
 		return
@@ -108,7 +110,7 @@ func (v *validator) try(b *Backend, path string, s Source, names map[string]stri
 	}
 }
 
-// plain reports characters that would do something to a terminal.
+// plain reports characters that would control a terminal.
 func (v *validator) plain(path, text string) {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		v.wrong(path, "must be printable text on one line")
@@ -130,12 +132,41 @@ func (v *validator) owner(o fileOwner, path string) sources.OwnerRules {
 	}
 	if o.Match == "" {
 		v.wrong(path+".match", "missing: a regular expression for the owner's text")
-		return nil
-	}
-	if re := v.expression(path+".match", o.Match); re != nil {
+	} else if re := v.expression(path+".match", o.Match); re != nil {
 		return sources.OwnerRules{{Match: re, Label: o.Label}}
 	}
 	return nil
+}
+
+// legible reads the patterns for parts that may be shown of a value that may prove ownership.
+func (v *validator) legible(f *fileSource, b *Backend, path string) []*regexp.Regexp {
+	if !v.takes(b, path, "legible") {
+		return nil
+	}
+	var list []*regexp.Regexp
+	for i, text := range f.Legible {
+		where := fmt.Sprintf("%s.legible[%d]", path, i)
+		if text == "" {
+			v.wrong(where, "is empty: write a regular expression for what may be shown of a value")
+		} else if p := v.expression(where, text); p != nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// expression reads a regular expression; nil: it has reported a problem.
+func (v *validator) expression(where, text string) *regexp.Regexp {
+	p, err := regexp.Compile(text)
+	if err != nil {
+		why := "" // without the expression
+		if bad, ok := errors.AsType[*syntax.Error](err); ok {
+			why = ": " + bad.Code.String()
+		}
+		v.wrong(where, "not a regular expression (RE2)%s", why)
+		return nil
+	}
+	return p
 }
 
 func (v *validator) source(f *fileSource, path string) Source {
@@ -152,19 +183,16 @@ func (v *validator) source(f *fileSource, path string) Source {
 		v.wrong(path+".name", "is empty: write one or leave the key out")
 	}
 	t, ok := v.target(f, path)
-	if ok {
-		s.Type, s.URL, s.Address, s.Watch, s.Nodes = t.Type, t.URL, t.Address, t.Watch, t.Nodes
-	}
 	b := v.backends.Of(t.Type)
 	if ok {
+		s.Type, s.URL, s.Address, s.Watch, s.Nodes = t.Type, t.URL, t.Address, t.Watch, t.Nodes
 		v.try(b, path+".url", Source{URL: t.URL, User: f.User, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}, nil)
 	}
 	s.Channels, s.Scheme = v.channels(f, t, b, path), f.KeyScheme
-	v.takes(b, path, "key_scheme")
-	v.try(b, path+".key_scheme", Source{Scheme: s.Scheme}, nil)
-	for _, key := range []string{"clients_unprotected", "allow_recreate", "names"} {
+	for _, key := range []string{"key_scheme", "clients_unprotected", "allow_recreate", "names"} {
 		v.takes(b, path, key)
 	}
+	v.try(b, path+".key_scheme", Source{Scheme: s.Scheme}, nil)
 	if v.wrote(path+".names") && f.Names != "off" {
 		v.wrong(path+".names", "only off is taken here: the names that are seen are not remembered")
 	}
@@ -190,8 +218,8 @@ func (v *validator) source(f *fileSource, path string) Source {
 	return s
 }
 
-// takes reports whether the backend takes a key of what stands at path, or is not known. A key that was written
-// in vain is reported.
+// takes reports whether the backend takes a key of the mapping at path, or is not known. If the file has a key that the
+// backend does not take, takes reports a problem.
 func (v *validator) takes(b *Backend, path, key string) bool {
 	t, some := traitFor(key)
 	if b == nil || !some || b.has(t) || !v.wrote(path+"."+key) {
@@ -201,7 +229,7 @@ func (v *validator) takes(b *Backend, path, key string) bool {
 	return false
 }
 
-// target reads the url of a source, without a password in it.
+// target reads the url of a source, and reports a password in it.
 func (v *validator) target(f *fileSource, path string) (Target, bool) {
 	if f.URL == "" {
 		v.wrong(path+".url", "missing: where the server is, as redis://host:6379/0, postgres://user@host/database or grpc://host:2136/database")
@@ -218,7 +246,7 @@ func (v *validator) target(f *fileSource, path string) (Target, bool) {
 	return t, true
 }
 
-// channels are those of the url, then those of the file.
+// channels returns the channels of the url, then those of the file.
 func (v *validator) channels(f *fileSource, t Target, b *Backend, path string) []string {
 	if !v.takes(b, path, "channels") {
 		return nil
@@ -241,7 +269,7 @@ func (v *validator) password(f *fileSource, path string) Secret {
 	return s
 }
 
-// oneOf returns the path of the key that says where a secret is; "": none does, or several.
+// oneOf returns the path of the key that tells where a secret is; "": none does, or several.
 func (v *validator) oneOf(s Secret, path string, keys ...string) string {
 	keys = slices.DeleteFunc(keys, func(key string) bool { return !v.wrote(path + "." + key) })
 	if len(keys) == 0 {
@@ -280,10 +308,11 @@ func (v *validator) tls(f certs.Files, t Target, path string) certs.Files {
 func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 	var all []Watch
 	for _, w := range []Watch{
-		{Pattern: f.Keys, Expected: f.Expected, Node: f.Node}, {Kind: sources.KindElection, Pattern: f.Election, Expected: f.Expected, Node: f.Node},
-		{Kind: sources.KindMutex, Pattern: f.Mutex, Expected: f.Expected, Node: f.Node}, {Kind: sources.KindSemaphore, Pattern: f.Semaphore, Expected: f.Expected, Node: f.Node},
+		{Pattern: f.Keys}, {Kind: sources.KindElection, Pattern: f.Election},
+		{Kind: sources.KindMutex, Pattern: f.Mutex}, {Kind: sources.KindSemaphore, Pattern: f.Semaphore},
 	} {
 		if w.Pattern != "" {
+			w.Expected, w.Node = f.Expected, f.Node
 			all = append(all, w)
 		}
 	}
@@ -315,8 +344,8 @@ func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 	v.try(b, path+"."+selector(w.Kind), Source{Watch: []Watch{w}}, nil)
 }
 
-// file makes a file name absolute: ~ is the home directory, and other relative names
-// start at the config file, so that it means the same wherever coordtop is started.
+// file makes a file name absolute: ~ is the home directory, and other relative names start at the config file, wherever
+// coordtop is started.
 func (v *validator) file(name string) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name
@@ -343,8 +372,8 @@ func (v *validator) thresholds(t *sources.Thresholds) {
 	}
 }
 
-// MaxIdentity is how many characters of our label are sure to survive on every backend
-// (Postgres keeps 63 of application_name, and data follows ours).
+// MaxIdentity bounds the characters of our label, so that every backend keeps it whole (Postgres keeps 63 of
+// application_name, and data follows our label).
 const MaxIdentity = 40
 
 // InIdentity reports whether every backend takes r in a label: printable ASCII, but neither a
@@ -353,17 +382,13 @@ func InIdentity(r rune) bool { return r > ' ' && r <= '~' && r != '|' }
 
 // checkIdentity reports what is wrong with a template of our label.
 func checkIdentity(template string) error {
-	rest := template
-	for _, place := range []string{"{user}", "{host}", "{pid}"} {
-		rest = strings.ReplaceAll(rest, place, "")
-	}
-	if strings.ContainsAny(rest, "{}") {
+	rest := strings.NewReplacer("{user}", "", "{host}", "", "{pid}", "").Replace(template)
+	switch {
+	case strings.ContainsAny(rest, "{}"):
 		return errors.New("only {user}, {host} and {pid} can stand in braces")
-	}
-	if strings.ContainsFunc(rest, func(r rune) bool { return !InIdentity(r) }) {
+	case strings.ContainsFunc(rest, func(r rune) bool { return !InIdentity(r) }):
 		return errors.New("must be ASCII without spaces and without |")
-	}
-	if len(rest) > MaxIdentity {
+	case len(rest) > MaxIdentity:
 		return fmt.Errorf("is longer than %d characters", MaxIdentity)
 	}
 	return nil

@@ -21,34 +21,33 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Task says what one candidate process contends for.
+// Task describes one candidate process.
 type Task struct {
 	Name    string // what it calls itself
 	URL     string // of the server; its scheme tells the backend
 	Key     string
-	Also    string // a leader of Key leads this too; "": nothing
-	Limit   uint64 // of a semaphore, for servers that take it with every claim; 0: they do not
+	Also    string // another election, which a leader of Key leads too; "": none
+	Limit   uint64 // of a semaphore, if each claim names it; 0: no claim does
 	Role    Role
 	TTL     time.Duration // 0: the driver's choice
-	Channel string        // a leader notifies on it, where the backend has such; "": on none
+	Channel string        // a leader notifies on it, if the backend has channels; "": on none
 	Seed    uint64
 }
 
-// Argument is the task as the argument of CandidateCommand.
+// Argument returns the task as the argument of CandidateCommand.
 func (t Task) Argument() string {
-	text, _ := json.Marshal(t) // of texts and numbers, which never fails
+	text, _ := json.Marshal(t) // a struct of texts and numbers never fails
 	return string(text)
 }
 
-// What a candidate tells its parent, a line each.
+// The lines of a candidate for its parent.
 const (
-	saysOwns  = "owns" // and, behind a blank, how the server lists it
+	saysOwns  = "owns" // and, behind a blank, its owner id at the server
 	saysWaits = "waits"
 )
 
-// RunCandidate does the task that argument describes until ctx ends, then gives up what it owns: at
-// once, or in a few seconds where the server is gone. It writes to say, a line each, when it begins
-// and stops owning.
+// RunCandidate does the task that argument describes until ctx ends, then gives up what it owns: at once, or in a few
+// seconds if the server is gone. It writes a line to say when it begins and stops owning.
 func RunCandidate(ctx context.Context, argument string, say io.Writer) error {
 	var t Task
 	if err := json.Unmarshal([]byte(argument), &t); err != nil {
@@ -72,7 +71,7 @@ func RunCandidate(ctx context.Context, argument string, say io.Writer) error {
 	return errors.Join(err, driver.Close(undo))
 }
 
-// driver makes the driver of the backend. Claims wait in a queue where there is one.
+// driver makes the driver of the backend.
 func (t Task) driver() (coord.Driver, error) {
 	scheme, _, _ := strings.Cut(t.URL, ":")
 	switch scheme {
@@ -94,14 +93,14 @@ func (t Task) driver() (coord.Driver, error) {
 	return rediscoord.New(client, rediscoord.Options{TTL: t.TTL, RetryDelay: 500 * time.Millisecond})
 }
 
-// contender is one candidate at work.
+// contender runs the task of one candidate.
 type contender struct {
 	driver coord.Driver
 	task   Task
 	say    io.Writer
 }
 
-// act is what a candidate of its role does until its context ends; nil: there is no such role.
+// act returns the function of the candidate's role, which runs until its context ends; nil: there is no such role.
 func (c *contender) act() func(context.Context) error {
 	return map[Role]func(context.Context) error{
 		RoleLeader: c.lead, RoleDeputy: c.deputise, RoleWorker: c.work, RoleReader: c.work, RoleStaller: c.stall,
@@ -114,14 +113,14 @@ func (c *contender) session() coord.SessionOptions {
 }
 
 func (c *contender) tell(line string) {
-	// A parent that does not read any more has died; its pipe's end stops us.
+	// A parent that does not read any more has died, and the end of its pipe stops us.
 	_, _ = fmt.Fprintln(c.say, line)
 }
 
-// owns tells the parent that this process owns what the lease is of.
+// owns tells the parent that this process owns the lease.
 func (c *contender) owns(l *coord.Lease) { c.tell(saysOwns + " " + l.Owner()) }
 
-// data is what others see: who we are, and what we do. Nil where owners carry no data.
+// data returns the data for others: our name, and what we do; nil where owners carry no data.
 func (c *contender) data(does ...string) []byte {
 	if c.driver.Name() == "dflockd" {
 		return nil
@@ -129,7 +128,7 @@ func (c *contender) data(does ...string) []byte {
 	return []byte(strings.Join(append([]string{c.task.Name}, does...), " "))
 }
 
-// complain goes to the parent's log.
+// complain writes an error to the parent's log.
 func complain(err error) { fmt.Fprintln(os.Stderr, "coordtop demo:", err) }
 
 // lead leads for as long as it can, and leads Also for as long as it leads Key.
@@ -148,12 +147,12 @@ func (c *contender) lead(ctx context.Context) error {
 	}).Run(ctx)
 }
 
-// notifier is a driver whose service has channels.
+// notifier is implemented by a driver whose service has channels.
 type notifier interface {
 	Notify(ctx context.Context, channel, payload string) error
 }
 
-// notify tells on the channel what the leader does, as long as it leads.
+// notify sends messages to the channel as long as it leads.
 func (c *contender) notify(ctx context.Context) {
 	n, ok := c.driver.(notifier)
 	if !ok || c.task.Channel == "" {
@@ -167,7 +166,7 @@ func (c *contender) notify(ctx context.Context) {
 	}
 }
 
-// deputise leads for some steps, proclaims each, resigns, and stands back for a while.
+// deputise leads for some steps, proclaims each, resigns, and pauses.
 func (c *contender) deputise(ctx context.Context) error {
 	step := between(c.task.Seed, 4*time.Second, 9*time.Second)
 	const steps = 4
@@ -186,24 +185,24 @@ func (c *contender) deputise(ctx context.Context) error {
 		if errors.Is(err, coord.ErrRefused) {
 			return err
 		}
-		_ = backoff.Sleep(ctx, step()) // the loop looks itself whether that was the end
+		_ = backoff.Sleep(ctx, step()) // the loop checks for the end of ctx
 	}
 	return nil
 }
 
-// work takes the mutex, holds it for a while, and rests.
+// work takes the mutex, keeps it for a while, and rests.
 func (c *contender) work(ctx context.Context) error {
 	o := coord.MutexOptions{Data: c.data()}
 	pause := between(c.task.Seed, 2*time.Second, 8*time.Second)
 	rest := pause
 	if c.task.Role == RoleReader {
 		o.Mode, pause = coord.Shared, between(c.task.Seed, 20*time.Second, 40*time.Second)
-		rest = func() time.Duration { return time.Second } // that it nearly always has several owners is what there is to see
+		rest = func() time.Duration { return time.Second } // so short that it nearly always has several owners
 	}
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		for ctx.Err() == nil {
 			c.shift(ctx, s.Mutex(c.task.Key, o), pause)
-			_ = backoff.Sleep(ctx, rest()) // the loop sees the end of ctx
+			_ = backoff.Sleep(ctx, rest()) // the loop checks for the end of ctx
 		}
 		return nil
 	})
@@ -235,8 +234,8 @@ func within(ctx, other context.Context) (both context.Context, stop context.Canc
 	}
 }
 
-// leak is what a program does that takes a lock in a connection of its pool, puts the
-// connection back, and never unlocks: the lock stays for as long as the connection does.
+// leak behaves like a program that takes a lock on a connection of its pool, puts the connection back, and never
+// unlocks: the lock stays as long as the connection.
 func (c *contender) leak(ctx context.Context) error {
 	config, err := pgconn.ParseConfig(c.task.URL)
 	if err != nil {
@@ -257,5 +256,5 @@ func (c *contender) leak(ctx context.Context) error {
 		return fmt.Errorf("taking the lock: %w", err)
 	}
 	c.tell(saysOwns + " " + c.task.Name)
-	return conn.WaitForNotification(ctx) // none comes: this ends with ctx or with the connection
+	return conn.WaitForNotification(ctx) // none comes, so it returns at the end of ctx or of the connection
 }

@@ -17,7 +17,7 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// Options are the wishes for a demo.
+// Options are the options of a demo.
 type Options struct {
 	Program      string       // the binary that knows CandidateCommand
 	RedisPort    int          // 0: any free port
@@ -25,7 +25,7 @@ type Options struct {
 	YDBPort      int          // 0: any free port
 	DflockdPort  int          // 0: any free port
 	PostgresBin  string       // folder of Postgres' programs; "": where systems install them
-	Installing   string       // the log of who installs what is missing, see [Installed]; "": nobody does
+	Installing   string       // the log of a program that installs missing servers, see [Installed]; "": none does
 	Seed         uint64       // of all random pauses; the same seed gives the same pauses
 	Log          *slog.Logger // never nil
 }
@@ -34,12 +34,13 @@ type Options struct {
 type Endpoint struct {
 	Name string // "redis", "postgres", "ydb", "dflockd"
 	URL  string // for any client: no parameters of ours
-	View string // for coordtop: shows exactly the scenario
-	// Names are those of Postgres locks that are only numbers, as a config file has them.
-	// One is left out on purpose.
+	View string // for coordtop: selects exactly the primitives of the scenario
+	// Names are the names of Postgres locks that are only numbers, as in a config file. One lock has no name on
+	// purpose.
 	Names map[string]string
-	Err   error // why it is not there, with what to do; URL and View are then ""
-	// Waits says why a server that is being installed is not there yet; nil: it is, or was from the start.
+	Err   error // why the server could not be started, with what to do; URL and View are then ""
+	// Waits returns why a server that is being installed is not there yet; nil: it is there. A nil Waits: it was
+	// there from the start.
 	Waits func() error
 }
 
@@ -56,10 +57,9 @@ type Demo struct {
 	members []*member
 }
 
-// Start brings up the servers, side by side, and the candidates. It starts goroutines,
-// which Stop ends and waits for. A server that cannot be started is no error unless a port
-// was asked of it: its Endpoint says what to do, such as what to install. ctx bounds the
-// starting only.
+// Start starts the servers, side by side, and the candidates. It starts goroutines, which Stop ends and waits for. A
+// server that cannot be started is an error only if its port was set; else its Endpoint tells what to do, such as what
+// to install. ctx bounds only the start.
 func Start(ctx context.Context, o Options) (*Demo, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	all := backends(o)
@@ -78,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, errors.Join(err, d.Stop(context.WithoutCancel(ctx)))
 	}
-	for i, s := range d.servers { // not earlier: they would delay the servers that are still starting
+	for i, s := range d.servers { // not earlier, since candidates would delay the servers that are still starting
 		if s != nil {
 			d.startCandidates(life, s.URL(), all[i].contests, o.Seed+uint64(i)*seedsApart)
 		} else if p := d.pending[i]; p != nil {
@@ -122,8 +122,8 @@ func (d *Demo) show(i int, b backend, url string) {
 	d.endpoints[i].URL, d.endpoints[i].View, d.endpoints[i].Names = url, url+join+b.query, b.names
 }
 
-// The ids of the processes that lead begin at firstID; idsApart is more than the starts of one
-// process that anybody remembers.
+// The ids of the processes that lead begin at firstID. After idsApart starts a process has an id again that it had
+// before.
 const (
 	firstID  = 4411
 	idsApart = 20
@@ -132,8 +132,7 @@ const (
 // seedsApart is more than a server has candidates.
 const seedsApart = 1000
 
-// startCandidates starts the processes and, for each contest that asks for it, the
-// one who replaces.
+// startCandidates starts the processes and, for each contest with replaceEvery, replaceOwners.
 func (d *Demo) startCandidates(ctx context.Context, url string, contests []contest, seed uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -165,18 +164,17 @@ func replaceOwners(ctx context.Context, members []*member, pause func() time.Dur
 	}
 }
 
-// between returns a source of random pauses. It is not safe for concurrent use.
+// between returns a function that returns random pauses. It is not safe for concurrent use.
 func between(seed uint64, least, most time.Duration) func() time.Duration {
 	r := rand.New(rand.NewPCG(seed, uint64(least)))
 	return func() time.Duration { return least + time.Duration(r.Int64N(int64(most-least))) }
 }
 
-// Endpoints lists the servers, also those that are missing.
+// Endpoints returns the servers, including those that could not be started.
 func (d *Demo) Endpoints() []Endpoint { return d.endpoints }
 
-// Stop ends the candidates, which resign, then the servers, and waits for all of
-// them. ctx bounds the waiting for the servers; what is left then is killed. A
-// second call does nothing.
+// Stop ends the candidates, which resign, then the servers, and waits for all of them. ctx bounds the wait for the
+// servers; those that still run are killed then. A second call does nothing.
 func (d *Demo) Stop(ctx context.Context) error {
 	d.stop()
 	d.running.Wait()
@@ -195,7 +193,7 @@ func (d *Demo) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Installed and NotInstalled begin the last line of the log of who installs the servers.
+// Installed and NotInstalled begin the last line of the log of Options.Installing.
 const (
 	Installed    = "coordtop: installed"
 	NotInstalled = "coordtop: not installed"
@@ -213,7 +211,7 @@ func (p *pending) waits() error  { return *p.why.Load() }
 // await starts a server and its candidates once it is installed.
 func (d *Demo) await(ctx context.Context, i int, b backend, p *pending) {
 	for backoff.Sleep(ctx, time.Second/4) == nil {
-		text, _ := os.ReadFile(d.options.Installing) // whoever installs makes it, and may not have yet
+		text, _ := os.ReadFile(d.options.Installing) // it may not exist yet
 		before, last := lastLine(string(text))
 		switch {
 		case strings.HasPrefix(last, NotInstalled):
@@ -232,7 +230,7 @@ func (d *Demo) await(ctx context.Context, i int, b backend, p *pending) {
 	}
 }
 
-// lastLine is the last line of a text that ends with one, and what stands before it.
+// lastLine returns the last line of a text, and the text before it.
 func lastLine(text string) (before, line string) {
 	text = strings.TrimRight(text, "\n")
 	at := strings.LastIndexByte(text, '\n') + 1

@@ -19,8 +19,8 @@ const (
 	poolLimit = 5
 )
 
-// dflockdContests are eight workers with five permits, an election whose leader is replaced, a
-// lock with more workers than it serves, and one whose owner stops renewing now and then.
+// dflockdContests are an election whose leader is replaced, a lock with many workers, a lock whose owner stops renewing
+// now and then, and eight workers with five permits.
 func dflockdContests() []contest {
 	return []contest{
 		{Task: Task{Key: "demo/leader/dispatch", Role: RoleLeader, TTL: 9 * time.Second}, names: hosts(14, 15, 16), replaceEvery: seconds(45, 90)},
@@ -44,8 +44,7 @@ func startDflockd(ctx context.Context, port int) (server, error) {
 	return emulator{"dflockd://" + s.Addr(), s}, nil
 }
 
-// stall takes the mutex again and again, and every third time forgets it: the program lives on,
-// and the lease runs out.
+// stall takes the mutex again and again, and every third time stops renewing it, so that the lease runs out.
 func (c *contender) stall(ctx context.Context) error {
 	pause := between(c.task.Seed, 6*time.Second, 14*time.Second)
 	turns := 0

@@ -17,30 +17,29 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// CandidateCommand is the hidden command of the binary that runs one candidate, which its one
-// argument describes: see Task.Argument.
+// CandidateCommand is the hidden command of the binary that runs one candidate. Its argument is Task.Argument.
 const CandidateCommand = "demo-candidate"
 
 // member is one process of the scenario, started again whenever it ends.
 type member struct {
 	contest contest
 	name    string
-	firstID int // of a process that leads: see identity
+	firstID int // in the identity of a process that leads
 	url     string
 	program string
 	seed    uint64
 	log     *slog.Logger
 
 	mu    sync.Mutex
-	who   string    // the process calls itself so
+	who   string    // the identity of the process
 	cmd   *exec.Cmd // nil between two lives
-	in    io.Closer // of the process: its end asks it to stop
+	in    io.Closer // standard input of the process: its end asks it to stop
 	owns  bool
-	owner string // where it owns: how the server lists it
+	owner string // its owner id at the server, while it owns
 }
 
-// run starts the process, waits for its end, pauses, and starts it again until ctx
-// ends; then it asks the process to stop, which resigns what it holds.
+// run starts the process, waits for its end, pauses, and starts it again until ctx ends; then it asks the process to
+// stop, which resigns.
 func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	for life := 0; ; life++ {
 		if err := c.live(ctx, life); err != nil && ctx.Err() == nil {
@@ -52,8 +51,7 @@ func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	}
 }
 
-// live runs the process once. When ctx ends the process is asked to stop, and after two seconds it is
-// killed.
+// live runs the process once. When ctx ends it asks the process to stop, and after two seconds kills it.
 func (c *member) live(ctx context.Context, life int) error {
 	who := c.identity(life)
 	task := c.contest.Task
@@ -61,7 +59,7 @@ func (c *member) live(ctx context.Context, life int) error {
 	cmd := exec.CommandContext(ctx, c.program, CandidateCommand, task.Argument())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
 	cmd.Stderr = logWriter{c.log, c.contest.Key}
-	in, err := cmd.StdinPipe() // its end tells the child that we are gone
+	in, err := cmd.StdinPipe() // if we die, its end stops the child
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
 	}
@@ -83,7 +81,7 @@ func (c *member) live(ctx context.Context, life int) error {
 	return cmd.Wait()
 }
 
-// follow reads what the process says until it closes its output.
+// follow reads the lines of the process until it closes its output.
 func (c *member) follow(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -93,8 +91,8 @@ func (c *member) follow(out io.Reader) {
 	}
 }
 
-// stopIfOwner asks the process to stop if it said last that it owns, and reports whether it
-// did: a process that stops resigns first.
+// stopIfOwner asks the process to stop if it owns, by its last line, and reports whether it did. A process resigns
+// before it stops.
 func (c *member) stopIfOwner() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +103,7 @@ func (c *member) stopIfOwner() bool {
 	return true
 }
 
-// closeInput ends what the process reads, which it takes for the end of the demo. It may
-// have been closed before.
+// closeInput closes the input of the process, for which that is the end of the demo. It may be closed already.
 func (c *member) closeInput(in io.Closer) {
 	if err := in.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		c.log.Warn("Closing a demo candidate's input failed", "error", err)
@@ -119,8 +116,8 @@ func (c *member) set(who string, cmd *exec.Cmd, in io.Closer) {
 	c.who, c.cmd, c.in, c.owns = who, cmd, in, false
 }
 
-// identity is what a process calls itself in its nth life: its machine and an id that is
-// another each time, if it leads.
+// identity returns the name of the process in its nth life. If it leads, that is its machine and an id that changes
+// each time.
 func (c *member) identity(life int) string {
 	if !c.contest.Role.leads() {
 		return c.name
@@ -128,7 +125,7 @@ func (c *member) identity(life int) string {
 	return fmt.Sprintf("%s:%d", c.name, c.firstID+life%idsApart)
 }
 
-// logWriter sends what a candidate writes to its standard error to the log.
+// logWriter writes the standard error of a candidate to the log.
 type logWriter struct {
 	log *slog.Logger
 	key string
@@ -139,14 +136,13 @@ func (w logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ErrNoCandidate is returned by Crash for an owner that is no candidate of this demo.
+// ErrNoCandidate reports that Crash was called for an owner that is no candidate of this demo.
 var ErrNoCandidate = errors.New("no candidate of this demo, so its process is not ours to end")
 
-// Crash kills the candidate that an owner's label or id names, as a machine that loses its power
-// would: it resigns nothing. It comes back by itself after some seconds. Only processes that
-// this demo started can be meant. It does not wait for the end.
+// Crash kills the candidate that an owner's label or id names, as a loss of power would: it does not resign. It starts
+// again after some seconds. Crash kills only processes that this demo started, and does not wait for their end.
 func (d *Demo) Crash(label, id string) error {
-	who, _, _ := strings.Cut(label, " ") // what follows is what it does, or what the server adds
+	who, _, _ := strings.Cut(label, " ") // behind the blank are its data, or the server's additions
 	d.mu.Lock()
 	members := d.members
 	d.mu.Unlock()
@@ -158,8 +154,7 @@ func (d *Demo) Crash(label, id string) error {
 	return fmt.Errorf("%s: %w", who, ErrNoCandidate)
 }
 
-// killIfNamed kills the process if that is its identity, or the server lists it by that id, and
-// reports whether one is so.
+// killIfNamed kills the process if its identity is who or its owner id is id, and reports whether it did.
 func (c *member) killIfNamed(who, id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

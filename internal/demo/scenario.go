@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// Role is what a candidate process does with the primitive it contends for.
+// Role tells what a candidate process does with its primitive.
 type Role string
 
 // The roles.
@@ -30,9 +30,9 @@ const (
 
 // contest is one primitive and the processes that contend for it.
 type contest struct {
-	Task                          // without what differs from process to process
-	names        []string         // a process each
-	replaceEvery [2]time.Duration // the owner is stopped politely after a time between these; zero: never
+	Task                          // without the fields that differ between its processes
+	names        []string         // of its processes
+	replaceEvery [2]time.Duration // bounds of the random time after which the owner is stopped politely; zero: never
 }
 
 func seconds(least, most time.Duration) [2]time.Duration {
@@ -48,12 +48,12 @@ func hosts(numbers ...int) []string {
 	return names
 }
 
-// leads reports whether a process with this role is called by its machine and a number that
-// each start of it changes, as hosts and process ids are.
+// leads reports whether a process with this role is named by its machine and a number that changes with each start,
+// like a process id.
 func (r Role) leads() bool { return r == RoleLeader || r == RoleDeputy || r == RoleScheduler }
 
-// redisContests are an election whose leader is replaced now and then, one
-// that changes hands all the time, two that are calm and led by one process, and a mutex.
+// redisContests are an election whose leader is replaced now and then, one whose leaders resign all the time, two that
+// are calm and led by one process, and a mutex.
 func redisContests() []contest {
 	return []contest{
 		{Task: Task{Key: "demo:leader:scheduler", Role: RoleLeader, TTL: 6 * time.Second}, names: hosts(1, 2, 3), replaceEvery: seconds(30, 60)},
@@ -65,9 +65,9 @@ func redisContests() []contest {
 
 const redisQuery = "election=demo:leader:*&mutex=demo:lock:*"
 
-// postgresContests have every form of a key: an election whose leader notifies on a
-// channel, and is replaced, a mutex with more workers than it serves, a lock that two share, and
-// one that was leaked, with those who wait for it in vain. All wait in the server's queue.
+// postgresContests have every form of a key: an election whose leader notifies on a channel and is replaced, a mutex
+// with many workers, a lock that two share, and a lock that was leaked, with programs that wait for it in vain. All
+// waiters stand in the server's queue.
 func postgresContests() []contest {
 	return []contest{
 		{Task: Task{Key: "demo:leader:ledger", Role: RoleLeader, Channel: ledgerChannel}, names: hosts(8, 9, 10), replaceEvery: seconds(45, 90)},
@@ -85,9 +85,8 @@ const (
 	postgresQuery = "election=demo:leader:ledger&mutex=demo:lock:month-end," + compactorKey + "," + leakedKey + "&channels=" + ledgerChannel
 )
 
-// ydbContests are what programs use coordination nodes for: a lock that one at a time has,
-// fewer permits than connections that want one, an election whose leader is replaced, settings
-// that are pushed to who follows them, and instances of a service that can be found.
+// ydbContests are the usual uses of coordination nodes: a lock, fewer permits than connections that want one, an
+// election whose leader is replaced, settings that are pushed to programs, and the discovery of a service's instances.
 func ydbContests() []contest {
 	return []contest{
 		{Task: Task{Key: ydbExport, Role: RoleWorker, TTL: 5 * time.Second}, names: []string{"export-a", "export-b", "export-c"}},
@@ -101,7 +100,7 @@ func ydbContests() []contest {
 const ydbQuery = "node=" + ydbNode + "&election=" + ydbScheduler + "&mutex=" + ydbExport +
 	"&semaphore=" + ydbConnections + "&semaphore=" + ydbSettings + "&semaphore=" + ydbServices
 
-// server is a private server that runs.
+// server is a running private server.
 type server interface {
 	URL() string
 	Stop(ctx context.Context) error
@@ -110,12 +109,12 @@ type server interface {
 // backend is one server of the scenario, before it is started.
 type backend struct {
 	name     string
-	port     int // that was asked for; 0: any
+	port     int // 0: any
 	contests []contest
-	query    string // of a URL that shows exactly the contests
+	query    string // of a URL that selects exactly the contests
 	names    map[string]string
-	start    func(ctx context.Context, port int) (server, error) // the server is nothing to look at with an error
-	url      func(port int) string                               // of a server that is not started yet; nil: it is always there
+	start    func(ctx context.Context, port int) (server, error) // with an error the server must not be used
+	url      func(port int) string                               // of a server that is not installed yet; nil: it needs no installation
 }
 
 func backends(o Options) []backend {
@@ -148,7 +147,7 @@ func backends(o Options) []backend {
 	}
 }
 
-// emulator is a server inside this process: a YDB, as far as coordination goes, or a dflockd.
+// emulator is a server inside this process: YDB's coordination service, or dflockd.
 type emulator struct {
 	url string
 	io.Closer
@@ -161,6 +160,6 @@ func (e emulator) Stop(context.Context) error { return e.Close() }
 // guard contains the panics of a server inside this process.
 func guard(ctx context.Context) func(body func()) {
 	return func(body func()) {
-		_ = spawn.Call(ctx, func() error { body(); return nil }) // else it would end our process
+		_ = spawn.Call(ctx, func() error { body(); return nil }) // a panic would end our process
 	}
 }

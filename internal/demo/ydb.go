@@ -14,7 +14,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// The coordination node of the demo, and what is made in it before anybody comes.
+// The coordination node of the demo, and its semaphores.
 const (
 	ydbNode        = "/local/demo"
 	ydbScheduler   = "scheduler"
@@ -26,13 +26,12 @@ const (
 	connectionLimit = 10
 )
 
-// startYDB starts the emulator with two front ends, which stand for two YDB nodes: clients
-// are told of both.
+// startYDB starts the emulator with two front ends, which stand for two YDB nodes: clients discover both.
 func startYDB(ctx context.Context, port int) (server, error) {
 	if port == 2135 || port == 2136 {
 		return nil, fmt.Errorf("starting the YDB emulator: %d is a standard port: choose another", port)
 	}
-	// Strangers may count on the order of owners, although the service promises none.
+	// Other clients may rely on the order of owners, although the service promises none.
 	o := ydbtest.Options{AdvertiseAll: true, OwnersInOrder: true, Guard: guard(ctx)}
 	if port != 0 {
 		o.Listen = []string{"127.0.0.1:" + strconv.Itoa(port)}
@@ -48,7 +47,7 @@ func startYDB(ctx context.Context, port int) (server, error) {
 	return emulator{s.URL(0), s}, nil
 }
 
-// furnish makes what clients expect to be there.
+// furnish makes the node and the semaphores that the candidates expect.
 func furnish(served *ydbtest.Server) error {
 	if err := served.CreateNode(ydbNode); err != nil {
 		return fmt.Errorf("making the demo's coordination node: %w", err)
@@ -85,11 +84,11 @@ func decodeSettings(data []byte) (settings, error) {
 	return s, nil
 }
 
-// perPool is how many connections a process of RolePool wants.
+// perPool is the number of connections that a process of RolePool wants.
 const perPool = 4
 
-// schedule leads for as long as it can, and proclaims which settings it works by: it is
-// told of new ones as they are published.
+// schedule leads for as long as it can, and proclaims the version of the settings that it uses: it receives new ones as
+// they are published.
 func (c *contender) schedule(ctx context.Context) error {
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		term, err := s.Election(c.task.Key, coord.ElectionOptions{}).Campaign(ctx, []byte(c.task.Name))
@@ -106,7 +105,7 @@ func (c *contender) schedule(ctx context.Context) error {
 			}
 			now, err := decodeSettings(d.Data)
 			if err != nil {
-				complain(err) // somebody plays with the demo: the old ones go on
+				complain(err) // somebody has changed them by hand: keep the old ones
 				continue
 			}
 			if err := term.Proclaim(leading, fmt.Appendf(nil, "%s settings=%d", c.task.Name, now.Version)); err != nil {
@@ -141,8 +140,8 @@ func (c *contender) publish(ctx context.Context) error {
 	})
 }
 
-// pool is a program with several workers, such as connections to a database that bears only so
-// many: each needs a permit while it works.
+// pool is a program with several workers, such as connections to a database that can serve only a few: each needs a
+// permit while it works.
 func (c *contender) pool(ctx context.Context) error {
 	var connections sync.WaitGroup
 	errs := make(chan error, perPool)
@@ -177,8 +176,8 @@ func (c *contender) connection(ctx context.Context, n uint64) error {
 	})
 }
 
-// serve is an instance of a service: who looks for one reads the owners of an ephemeral
-// semaphore, each with its address as its data.
+// serve is an instance of a service. Clients find it by reading the owners of an ephemeral semaphore, each of which has
+// its address as its data.
 func (c *contender) serve(ctx context.Context) error {
 	address := fmt.Sprintf("10.20.0.%d:8080", 10+c.task.Seed%200)
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
@@ -198,8 +197,8 @@ func (c *contender) serve(ctx context.Context) error {
 	})
 }
 
-// sessions runs body in one session after another, until ctx ends or nobody will let us in.
-// The context of body ends with its session.
+// sessions runs body in one session after another, until ctx ends or the service refuses us. The context of body ends
+// with its session.
 func (c *contender) sessions(ctx context.Context, body func(context.Context, *coord.Session) error) error {
 	for s, err := range coord.Sessions(ctx, c.driver, c.session()) {
 		if err != nil {

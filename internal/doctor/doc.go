@@ -1,6 +1,6 @@
-// Package doctor examines sources, from the name of the host to what is missing on the board. It reaches
-// each address itself; what is particular to a kind of server its source knows (see
-// [kit.Examiner]), and what was seen while it was watched the Hub does.
+// Package doctor examines sources, from the name of the host to what is missing on the board. It connects to each
+// address itself. The source does the checks of its kind of server (see [kit.Examiner]), and the Hub has what was
+// observed while it was watched.
 //
-// Nothing is written to a server or a disk, and what servers say is printed clean.
+// The package writes nothing to a server or a disk, and prints texts of servers clean.
 package doctor

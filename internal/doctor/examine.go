@@ -14,14 +14,14 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Report has the checks of one source, or of the paths that are used.
+// Report has the checks of one source, or of the files and folders.
 type Report struct {
 	Name    string      `json:"name"`
 	Address string      `json:"address,omitempty"`
 	Checks  []kit.Check `json:"checks"`
 }
 
-// Worst is the worst grade of a list.
+// Worst returns the worst grade of a list.
 func Worst(list []kit.Check) (worst kit.Grade) {
 	for _, c := range list {
 		worst = max(worst, c.Grade)
@@ -29,8 +29,8 @@ func Worst(list []kit.Check) (worst kit.Grade) {
 	return worst
 }
 
-// Examine examines a source that is not connected any more. s is what was seen of all sources while it
-// was, and of is the status of this one, with an Err if it could not be watched.
+// Examine examines a source that is not connected any more. s is the state from when it was, and of is the status of
+// this source, with an Err if it could not be watched.
 func Examine(ctx context.Context, x kit.Examiner, s *sources.State, of sources.SourceStatus) (list []kit.Check) {
 	endpoints, err := x.Endpoints()
 	if err != nil {
@@ -55,28 +55,28 @@ func Examine(ctx context.Context, x kit.Examiner, s *sources.State, of sources.S
 	switch {
 	case login:
 		name, grade = "login", kit.CheckRefused
-	case refused && (len(found) > 0 || grade == kit.CheckRefused): // it let us in
+	case refused && (len(found) > 0 || grade == kit.CheckRefused): // the login succeeded
 		name, grade = "watch", kit.CheckRefused
 	}
-	if why != nil && !(live && Worst(found) > kit.CheckWarned) { // else it says so of one of its servers
+	if why != nil && !(live && Worst(found) > kit.CheckWarned) { // else found has it, about one of its servers
 		list = append(list, check(name, grade, why.Error()))
 	}
 	return append(list, seen(s, of.Name, list)...)
 }
 
-// check cleans what a server may have said.
+// check returns a check, with its text clean, since a server may have written it.
 func check(name string, grade kit.Grade, text string) kit.Check {
 	return kit.Check{Name: name, Grade: grade, Text: format.Clean(strings.TrimSpace(text), 600)}
 }
 
-// seen turns what the scopes of a source told into checks. Warnings that known has already are left out.
+// seen makes checks of the scopes of a source. It leaves out warnings that known has already.
 func seen(s *sources.State, source string, known []kit.Check) (list []kit.Check) {
 	for _, c := range s.Scopes {
 		if c.Source != source || c.Health == sources.HealthConnecting {
 			continue
 		}
 		add := func(name string, grade kit.Grade, text string) {
-			what, _, _ := strings.Cut(text, ":") // behind that ports may differ
+			what, _, _ := strings.Cut(text, ":") // behind the colon ports may differ
 			if twice := func(other kit.Check) bool { return strings.HasPrefix(other.Text, what) }; name != "note" || !slices.ContainsFunc(known, twice) {
 				list = append(list, check(name, grade, strings.TrimPrefix(c.Name+": ", ": ")+text))
 			}
@@ -105,7 +105,7 @@ func seen(s *sources.State, source string, known []kit.Check) (list []kit.Check)
 	return list
 }
 
-// Text prints reports for people. colored: to a terminal that has colours.
+// Text prints reports for people. colored reports whether the text may have colours.
 func Text(out io.Writer, list []Report, colored bool) error {
 	var b, lost strings.Builder
 	for _, r := range list {

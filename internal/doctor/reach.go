@@ -16,8 +16,8 @@ import (
 	"coordtop/sources/kit"
 )
 
-// reach finds out how far an address can be reached. Where that fails, the last check is about it: a
-// warning, as another address may do.
+// reach looks up, connects to and encrypts an address. If a step fails, the last check is a warning about it, since
+// another address may work.
 func reach(ctx context.Context, e kit.Endpoint) (list []kit.Check, failed bool) {
 	step := func(name, text string, err error) bool {
 		c := check(name, kit.CheckPassed, text)
@@ -29,7 +29,7 @@ func reach(ctx context.Context, e kit.Endpoint) (list []kit.Check, failed bool) 
 	}
 	network, host := address.Network(e.Address), ""
 	if network == "tcp" {
-		host, _, _ = net.SplitHostPort(e.Address) // it was put together by a parser of URLs
+		host, _, _ = net.SplitHostPort(e.Address) // a parser of URLs made it, so this cannot fail
 		found, err := net.DefaultResolver.LookupHost(ctx, host)
 		text := host + " is " + strings.Join(found, ", ")
 		if slices.Equal(found, []string{host}) {
@@ -49,13 +49,13 @@ func reach(ctx context.Context, e kit.Endpoint) (list []kit.Check, failed bool) 
 	return list, !step("TLS", text, err)
 }
 
-// secure begins TLS, and returns what was agreed on.
+// secure starts TLS, and describes the connection.
 func secure(ctx context.Context, conn net.Conn, e kit.Endpoint, host string) (text string, err error) {
 	if e.TLS == nil {
 		return "none: plain text", nil
 	}
 	if end, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(end) // it fails where the connection is closed, as what follows does
+		_ = conn.SetDeadline(end) // it fails on a closed connection, as the next call does
 	}
 	if e.Hello != nil {
 		answer := make([]byte, 1)
@@ -83,7 +83,7 @@ func secure(ctx context.Context, conn net.Conn, e kit.Endpoint, host string) (te
 	return tls.VersionName(state.Version) + ", " + subject(state.PeerCertificates[0]), nil
 }
 
-// subject says for whom a certificate is, and until when.
+// subject tells the names in a certificate, and its end.
 func subject(cert *x509.Certificate) string {
 	names := slices.Clone(cert.DNSNames)
 	for _, ip := range cert.IPAddresses {

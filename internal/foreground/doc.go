@@ -1,22 +1,21 @@
-// Package foreground is the protocol of coordtop acquire and coordtop campaign: it owns or
-// leads one primitive for as long as a person or a script wants, obeys lines that come in, and
-// writes a line of JSON for all that becomes of it. It acts through an Operator, which guards
-// and records all that is done.
+// Package foreground implements the protocol of coordtop acquire and coordtop campaign: it owns or leads one
+// primitive for as long as a person or a script wants, obeys the lines that it reads, and writes a line of JSON
+// for each change. It acts through an Operator, which guards and records each action.
 //
 // # Lines in
 //
 //	proclaim TEXT   replaces the data that others see, once it is ours
 //	resign          gives it up, or ends the wait
 //
-// The end of the lines resigns too, where somebody was at their other end (see Ends). Any
-// other line is answered with "refused", an empty one with nothing.
+// The end of the lines resigns too, if they had another end (see Ends). Any other line is answered with "refused";
+// an empty line is ignored.
 //
 // # Lines out
 //
 // On Out, each in the form of headless.Held: "acquired" once; then "proclaimed" or "refused",
-// one for each line that came in, in their order; "resigning" before anything is sent to give it up;
-// last "resigned" or "lost". Nothing else is written there. For whom it waits, and what keeps the wait
-// from getting on, is told to people on Err, when that changes.
+// one for each line that was read, in their order; "resigning" before anything is sent to give it up;
+// last "resigned" or "lost". Nothing else is written there. Err tells people whom it waits for, or why the wait
+// makes no progress, whenever that changes.
 //
-// Release is the other way round: it ends by force what another owns, and writes one line.
+// Release ends by force what another owns, and writes one line.
 package foreground

@@ -13,22 +13,22 @@ import (
 	"coordtop/sources"
 )
 
-// Ends that a caller tells apart.
+// Errors of Keep and Release for callers to branch on.
 var (
 	// ErrRefused reports that the service refuses our login, or that a right is missing.
 	ErrRefused = errors.New("refused")
-	// ErrMissed reports that it was not ours within the time that the request allows.
+	// ErrMissed reports that we did not get it within the time of the request.
 	ErrMissed = errors.New("not acquired")
-	// ErrLost reports that it ended without our wish.
+	// ErrLost reports that our lease ended without our wish.
 	ErrLost = errors.New("lost")
 	// ErrChanged reports that the owner changed just before, and that nothing was released.
 	ErrChanged = errors.New("changed")
-	// ErrNotPossible reports that nothing was done, and would not be until a right, a setting or the
-	// owner is another.
+	// ErrNotPossible reports that nothing was done, and that a retry fails too until a right, a setting or
+	// the owner changes.
 	ErrNotPossible = errors.New("not possible")
 )
 
-// Operator is what acts for us: an operate.Operator. Nobody else may receive from Wake.
+// Operator is an operate.Operator. Nobody else may receive from its Wake.
 type Operator interface {
 	Describe(ctx context.Context, r action.Request) (action.Effect, error)
 	Start(r action.Request) (id uint64, err error)
@@ -38,18 +38,18 @@ type Operator interface {
 	Close() error
 }
 
-// View is what is seen of the primitive: a Hub.
+// View is a Hub.
 type View interface {
 	State() *sources.State
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 }
 
-// Options are what Keep works with. All of them are needed.
+// Options are the options of Keep. All are required.
 type Options struct {
 	Operator Operator
 	View     View
-	Row      *sources.Row // the primitive, as it was found
-	Identity string       // how others see us
+	Row      *sources.Row // of the primitive, as it was found
+	Identity string       // our label for others
 	Lines    <-chan string
 	Out, Err io.Writer
 }
@@ -57,21 +57,20 @@ type Options struct {
 // keeper is one Keep.
 type keeper struct {
 	Options
-	reason string               // for the audit of what lines ask for
-	last   action.Holding       // as it was seen last
-	told   string               // on Err, of the wait
-	said   map[string]time.Time // what was told of troubles, and when
+	reason string               // for the audit of actions that lines ask for
+	last   action.Holding       // the last one in Status
+	told   string               // the last line on Err about the wait
+	said   map[string]time.Time // the troubles that were printed, and when
 }
 
-// Keep takes what Options.Row shows as r says (its Target is filled in here), and serves lines
-// while it is ours. It returns nil when it was resigned, by a line or because ctx or the lines
-// ended, and when a line ended the wait. Else the error wraps ErrRefused, ErrMissed, ErrLost or what the
-// Operator refused with. That ctx or the lines end the wait is an error too, and so is an Out
-// that takes nothing more. Keep may leave something held or waited for when it returns: the
-// caller closes the Operator, always.
+// Keep claims the primitive of Options.Row with r (Keep fills in its Target), and serves lines while it is ours. It
+// returns nil when it was resigned, by a line or because ctx or the lines ended, and when a line ended the wait. Else
+// the error wraps ErrRefused, ErrMissed, ErrLost or an error of the Operator. The end of ctx or of the lines during the
+// wait is an error too, and so is an Out that fails. Keep may return while something is still held or waited for: the
+// caller must always close the Operator.
 func Keep(ctx context.Context, o Options, r action.Request) error {
-	k := &keeper{Options: o, reason: cmp.Or(r.Reason, "standard input"), said: map[string]time.Time{}} // where lines come from
-	k.last.Mode, k.last.Permits = r.Mode, r.Permits                                                    // until there is something to be seen
+	k := &keeper{Options: o, reason: cmp.Or(r.Reason, "standard input"), said: map[string]time.Time{}}
+	k.last.Mode, k.last.Permits = r.Mode, r.Permits // until Status has the holding
 	id, err := k.start(ctx, r)
 	if err != nil {
 		return err
@@ -87,8 +86,7 @@ func Keep(ctx context.Context, o Options, r action.Request) error {
 	return k.serve(ctx)
 }
 
-// start asks for an action on the row as it is now. Naming it on the command line was
-// typing its name.
+// start starts an action on the row as it is now. Its name needs no typing: the person gave it on the command line.
 func (k *keeper) start(ctx context.Context, r action.Request) (uint64, error) {
 	row := k.now()
 	var owner *sources.Owner
@@ -104,7 +102,7 @@ func (k *keeper) start(ctx context.Context, r action.Request) (uint64, error) {
 	return k.Operator.Start(r)
 }
 
-// now is the row as our watch shows it; as it was found, where it does not any more.
+// now returns the row on our watch; if that does not show it any more, the row as it was found.
 func (k *keeper) now() *sources.Row {
 	if row := k.View.Row(k.View.State(), k.Row.Ref); row != nil {
 		return row
@@ -112,7 +110,7 @@ func (k *keeper) now() *sources.Row {
 	return k.Row
 }
 
-// runOf is one run of ours, and the status that has it; the zero Run, where that has it not.
+// runOf returns one of our runs and the current status; the zero Run, if the status does not have it.
 func runOf(op Operator, id uint64) (action.Run, *action.Status) {
 	s := op.Status()
 	for _, run := range s.Runs {
@@ -123,7 +121,7 @@ func runOf(op Operator, id uint64) (action.Run, *action.Status) {
 	return action.Run{}, s
 }
 
-// await waits until a run has come to a phase, or ctx ends.
+// await waits until a run has reached a phase, or ctx ends.
 func await(ctx context.Context, op Operator, id uint64, phase action.Phase) action.Run {
 	for {
 		run, _ := runOf(op, id)
@@ -138,7 +136,7 @@ func await(ctx context.Context, op Operator, id uint64, phase action.Phase) acti
 	}
 }
 
-// problem is the error of a run that is over, or of a wait that is; nil: it was seen to be done.
+// problem returns the error of a run that is over; nil: it was seen to be done.
 func problem(run action.Run) error {
 	kind := map[action.Phase]error{action.Missed: ErrMissed, action.Changed: ErrChanged}[run.Phase]
 	switch {
@@ -157,10 +155,10 @@ func problem(run action.Run) error {
 	return fmt.Errorf("%w: %s", kind, run.Text)
 }
 
-// say writes a line about what we hold, as it was seen last.
+// say writes a line about our holding in its last known state.
 func (k *keeper) say(event, detail string) error {
 	h, us := k.last, sources.OwnerRef{}
-	if h.Owner != "" { // else it is not ours yet
+	if h.Owner != "" { // it is ours
 		us = sources.OwnerRef{ID: h.Owner, Label: k.Identity, Fence: h.Fence}
 	}
 	return headless.WriteHeld(k.Out, headless.Held{

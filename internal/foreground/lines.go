@@ -11,12 +11,11 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// longest is how many bytes a line may have; a longer one ends the lines.
+// longest bounds the bytes of a line; a longer one ends the lines.
 const longest = 1 << 20
 
-// Lines reads in until it ends; nothing is sent after ctx has ended. The end closes the channel
-// where it means something, see Ends. The goroutine ends with the process: a read of standard
-// input cannot be interrupted.
+// Lines reads in until it ends, and sends nothing after ctx has ended. The end of in closes the channel only if Ends is
+// true. The goroutine ends with the process: a read of standard input cannot be interrupted.
 func Lines(ctx context.Context, in io.Reader) <-chan string {
 	lines := make(chan string)
 	spawn.Go(ctx, nil, func() {
@@ -36,9 +35,8 @@ func Lines(ctx context.Context, in io.Reader) <-chan string {
 	return lines
 }
 
-// Ends reports whether the end of in is a sign: when a pipe, a socket or a terminal ends, its
-// other end is gone. A file, /dev/null and what cannot be read at all have
-// no other end: they are what a program has that was started without anybody to talk to.
+// Ends reports whether the end of in means that its other end is gone, as for a pipe, a socket or a terminal. A file,
+// /dev/null and an input that cannot be read have no other end: such a program was started in the background.
 func Ends(in io.Reader) bool {
 	file, ok := in.(*os.File)
 	if !ok {

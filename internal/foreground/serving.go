@@ -1,6 +1,7 @@
 package foreground
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -44,7 +45,7 @@ func (k *keeper) serve(ctx context.Context) error {
 	}
 }
 
-// lost reports whether we have lost it, and why.
+// lost reports whether our lease was lost, and why. It updates last.
 func (k *keeper) lost() (bool, string) {
 	s := k.Operator.Status()
 	for _, h := range s.Holdings {
@@ -53,13 +54,11 @@ func (k *keeper) lost() (bool, string) {
 			return false, ""
 		}
 	}
-	if text, ok := k.loss(); ok {
-		return true, text
-	}
-	return true, "why is not kept any more"
+	text, _ := k.loss()
+	return true, cmp.Or(text, "why is not kept any more")
 }
 
-// loss returns why it was lost; !ok where it was not.
+// loss returns why our lease was lost; ok is false if it was not.
 func (k *keeper) loss() (text string, ok bool) {
 	for _, run := range slices.Backward(k.Operator.Status().Runs) {
 		if run.Lost && run.Request.Target.Ref == k.Row.Ref {
@@ -69,7 +68,7 @@ func (k *keeper) loss() (text string, ok bool) {
 	return "", false
 }
 
-// over reports that it was lost, and why.
+// over writes the line about the loss of our lease, and returns its error.
 func (k *keeper) over(text string) error {
 	k.last.Until = time.Time{}
 	return errors.Join(failure.Sentence(text, ErrLost), k.say("lost", text))
@@ -85,22 +84,22 @@ func (k *keeper) proclaim(ctx context.Context, text string) error {
 	if run.Phase == action.Failed || run.Phase == action.Dropped || run.Phase < action.Sent {
 		return k.say("refused", run.Text)
 	}
-	k.lost() // for the data
+	k.lost() // updates the data in last
 	return k.say("proclaimed", "")
 }
 
-// sayWithin is how long a reader that stands still may delay that we give up what is ours.
+// sayWithin bounds the delay of giving up our lease by a slow reader of Out.
 const sayWithin = 200 * time.Millisecond
 
-// givingUp announces that it is about to be given up, before anything of that is sent: another may own it
-// and say so before the service's answer is here.
+// givingUp writes the line "resigning" before it gives the lease up: another may own it, and report that, before the
+// service's answer arrives.
 func (k *keeper) givingUp(give func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sayWithin)
 	defer cancel()
 	if lost, _ := k.lost(); lost || !k.last.Until.IsZero() && !time.Now().Before(k.last.Until) {
-		return give() // there is nothing left to give up
+		return give() // nothing is left to give up
 	}
-	now := *k // what is not written in time is written later
+	now := *k // a copy, since a line that is not written in time is written later
 	_, err := spawn.Within(ctx, 0, func() (struct{}, error) { return struct{}{}, now.say("resigning", "") })
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the next line waits for the reader
@@ -108,8 +107,8 @@ func (k *keeper) givingUp(give func() error) error {
 	return errors.Join(give(), err)
 }
 
-// resign gives it up, and says so when the service has. It waits a moment more for the
-// outcome, for the audit.
+// resign gives the lease up, and writes the line when the service has answered. It waits a moment longer for the result
+// that the audit gets.
 func (k *keeper) resign(ctx context.Context) error {
 	id, err := k.start(ctx, action.Request{Verb: action.Resign, Reason: k.reason})
 	if err != nil {
@@ -135,8 +134,7 @@ func (k *keeper) resign(ctx context.Context) error {
 	return nil
 }
 
-// leave resigns because the process has to end: at once, without waiting for what comes
-// of it.
+// leave resigns because the process must end: at once, without waiting for what our watch shows.
 func (k *keeper) leave() error {
 	err := k.Operator.Close()
 	if text, ok := k.loss(); ok {
@@ -149,7 +147,7 @@ func (k *keeper) leave() error {
 	return k.say("resigned", "")
 }
 
-// answered waits until the service has answered a run, or it is over.
+// answered waits until the service has answered a run, or the run is over.
 func (k *keeper) answered(ctx context.Context, id uint64) action.Run {
 	run := await(ctx, k.Operator, id, action.Sent)
 	if run.Phase < action.Sent {

@@ -15,13 +15,13 @@ import (
 	"coordtop/sources"
 )
 
-// sayAgain is how long a trouble that comes and goes is not told once more.
+// The same trouble is not printed again within sayAgain.
 const sayAgain = time.Minute
 
 // errCalledOff reports that the person ended the wait.
 var errCalledOff = errors.New("called off before it was ours")
 
-// won waits until it is ours. The error wraps errCalledOff where a line said so.
+// won waits until it is ours. The error wraps errCalledOff if a line ended the wait.
 func (k *keeper) won(ctx context.Context, id uint64) error {
 	for {
 		run, s := runOf(k.Operator, id)
@@ -59,7 +59,7 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 	}
 }
 
-// ended calls the wait off because the process has to end, and says what is known of it.
+// ended calls the wait off because the process must end, and returns the error about it.
 func (k *keeper) ended(id uint64) error {
 	_ = k.Operator.Close() // the caller's own Close returns the same
 	if run, _ := runOf(k.Operator, id); run.Phase == action.Unknown {
@@ -68,8 +68,7 @@ func (k *keeper) ended(id uint64) error {
 	return errors.New("ended before it was ours")
 }
 
-// tell says on Err for whom we wait, or why the wait does not get on, when the wait begins and
-// when that changes: standard output is for programs. own is our wait.
+// tell prints to Err whom we wait for, or why the wait makes no progress, whenever that changes. own is our wait.
 func (k *keeper) tell(run action.Run, own *action.Holding) {
 	if run.Phase != action.Waiting {
 		return
@@ -116,11 +115,10 @@ func waitingText(row *sources.Row, run action.Run, own *action.Holding) string {
 	return text
 }
 
-// callOff ends the wait and returns errCalledOff. A lease that was won at that very
-// moment is given back.
+// callOff ends the wait and returns errCalledOff. A lease that is won at that moment is given back.
 func (k *keeper) callOff(id uint64) error {
 	k.Operator.CallOff(id)
-	run := await(context.Background(), k.Operator, id, action.Seen) // what is called off ends soon, by its own bounds
+	run := await(context.Background(), k.Operator, id, action.Seen) // the run bounds its own end
 	if run.Phase == action.Unknown {
 		return errors.Join(problem(run), k.say("resigned", run.Text))
 	}
@@ -130,10 +128,9 @@ func (k *keeper) callOff(id uint64) error {
 	return errCalledOff
 }
 
-// Release has the operator carry out r, which ends what another owns, and prints the result as
-// one line of JSON to out, as soon as our watch has seen it. The error wraps what
-// Start returns, ErrChanged where it changed just before, and ErrNotPossible or ErrRefused; nil: it
-// was seen to end. The end of ctx ends the watching: what was sent stays sent.
+// Release has the operator carry out r, which ends what another owns, and prints the result as one line of JSON to out,
+// as soon as our watch shows it. The error wraps an error of Start, ErrChanged, ErrNotPossible or ErrRefused; nil: our
+// watch has shown the end. The end of ctx ends only the watching, not a request that was sent.
 func Release(ctx context.Context, op Operator, view View, r action.Request, out io.Writer) error {
 	id, err := op.Start(r)
 	if err != nil {

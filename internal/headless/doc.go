@@ -1,12 +1,11 @@
-// Package headless is the dashboard without a screen: Get prints the state once, Watch
-// prints one line for each change. Both read the same published states and events as
-// the screen does, as text for people or as JSON for programs.
+// Package headless is the dashboard without a screen: Get prints the state once, Watch prints one line for each
+// change. Both read the same published states and events as the board, and print text for people or JSON for
+// programs.
 //
 // # Text
 //
-// Text is for reading: it may gain columns. Everything in it that came from other
-// people's programs has passed format.Clean. Unknown is ?, none is -, and ≥ before an
-// age means that it was already so when we first looked.
+// Text is for people: it may gain columns. format.Clean has cleaned everything in it that came from other programs.
+// Unknown is ?, none is -, and ≥ before an age means that it was already so when we first looked.
 //
 // # JSON
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +13,9 @@ import (
 	"coordtop/sources"
 )
 
-// Export writes rows of s, in their order, with one Write: as Text the table of Get and who
-// owned each row before, which CSV and Markdown have too, as JSON a line for each row, with
-// the object that Get prints in "primitives". It may be called from any goroutine: neither s
-// nor the rows change.
+// Export writes rows of s, in their order, with one Write. Text, CSV and Markdown have the table of Get and the owner
+// before; JSON has a line for each row, with its object of "primitives" in Get. Export may be called from any
+// goroutine: it changes neither s nor the rows.
 func Export(w io.Writer, f Format, s *sources.State, rows []*sources.Row, now time.Time) error {
 	var buf bytes.Buffer
 	switch {
@@ -62,7 +62,7 @@ func ExportTable(w io.Writer, f Format, table [][]string) error {
 	return err
 }
 
-// historyTable is the table of Get with who owned each row before.
+// historyTable returns the table of Get with the owner before in one more column.
 func historyTable(s *sources.State, rows []*sources.Row, now time.Time) [][]string {
 	table := textTable(s, rows, now)
 	table[0] = append(table[0], "BEFORE")
@@ -72,11 +72,9 @@ func historyTable(s *sources.State, rows []*sources.Row, now time.Time) [][]stri
 	return table
 }
 
-// textBefore names the last owner whose ownership is over, for how long it owned, and why it
-// does not any more.
+// textBefore names the last owner whose ownership is over, with its length and the cause of its end.
 func textBefore(terms []sources.Term) string {
-	for i := len(terms) - 1; i >= 0; i-- {
-		t := &terms[i]
+	for _, t := range slices.Backward(terms) {
 		if t.End.How == sources.Unknown {
 			continue
 		}
@@ -93,9 +91,8 @@ func textBefore(terms []sources.Term) string {
 	return "-"
 }
 
-// writeCSV writes a table as RFC 4180 has it. A spreadsheet takes what begins like a formula
-// for one, and names and owners are other people's texts: those get an apostrophe, which it
-// does not show.
+// writeCSV writes a table as RFC 4180 has it. Names and owners are other people's texts, and a spreadsheet
+// evaluates a cell that begins like a formula: such a cell gets an apostrophe, which it does not show.
 func writeCSV(w io.Writer, table [][]string) error {
 	out := csv.NewWriter(w)
 	for _, line := range table {
@@ -112,7 +109,7 @@ func writeCSV(w io.Writer, table [][]string) error {
 	return out.Error()
 }
 
-// writeMarkdown writes a table in which nothing of a cell is taken for markup.
+// writeMarkdown writes a table with all markup in its cells escaped.
 func writeMarkdown(b *bytes.Buffer, table [][]string) {
 	for i, line := range table {
 		for _, cell := range line {
@@ -125,7 +122,7 @@ func writeMarkdown(b *bytes.Buffer, table [][]string) {
 	}
 }
 
-// Format is how things are printed.
+// Format is the form of what is printed.
 type Format uint8
 
 // The formats. Get and Watch print the first two, Export all.

@@ -13,16 +13,16 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// ErrFailed is the error about each row or source that has a fault of GetOptions.FailOn.
+// ErrFailed reports a row or a source that has a fault of GetOptions.FailOn.
 var ErrFailed = errors.New("failed on")
 
-// anyFault is each of the faults, as a word.
+// anyFault is the word for all faults.
 const anyFault = "any"
 
 // Faults returns the words of ParseFaults.
 func Faults() []string { return append(verdict.Names(), anyFault) }
 
-// judge is who judges the rows of a state.
+// judge returns the Judge of the rows of a state.
 func judge(s *sources.State) *verdict.Judge {
 	j := &verdict.Judge{State: s, Names: sources.Names{}}
 	for slot, r := range s.Rows {

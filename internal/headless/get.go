@@ -14,8 +14,7 @@ import (
 	"coordtop/sources/verdict"
 )
 
-// Errors of a look that could not see everything. The part that was seen is printed all the
-// same.
+// Errors of a Get that could not read everything. What was read is printed nevertheless.
 var (
 	ErrNoAnswer    = errors.New("did not answer")
 	ErrCredentials = errors.New("refused our credentials")
@@ -24,28 +23,27 @@ var (
 	ErrPartial     = errors.New("is not shown in full")
 )
 
-// GetOptions are the wishes for one look.
+// GetOptions are the options of Get.
 type GetOptions struct {
 	Format  Format
 	Names   []string      // only these, as SOURCE/NAME or SOURCE/SPACE/NAME; none: all
 	Timeout time.Duration // how long to wait for slow sources; 0: 5 s
 	FailOn  verdict.Faults
-	// Select says what to add to the URL of a source of that type where nothing is found. Nil: nothing.
+	// Select returns what to add to the URL of a source of that type where nothing is found. Nil: nothing.
 	Select func(typ string) string
-	// Recall waits until the recording was read and returns what it knew last; nil: nothing. A nil Recall:
-	// nothing is recorded.
+	// Recall waits until the recording is read and returns its last state; nil: it has none. A nil Recall
+	// means that nothing is recorded.
 	Recall func() *sources.Keyframe
-	// Actions says what can be done to a row, and to each of its owners, by force. Nil: it is not printed.
+	// Actions returns what can be done to a row, and by force to each of its owners. Nil: it is not printed.
 	Actions func(r *sources.Row) Actions
 }
 
-// Get waits until every source has told everything or has failed, at most for the
-// timeout, and prints the state to out. Text prints what is wrong with the sources to
-// diag; in JSON it is part of the object.
+// Get waits until every source is listed or has failed, at most for the timeout, and prints the state to
+// out. Text prints what is wrong with the sources to diag; in JSON it is part of the object.
 //
-// The error wraps ErrNoAnswer, ErrCredentials, ErrRefused, ErrIncomplete, ErrPartial, ErrNotFound,
-// ErrFailed and ErrAmbiguous where they are so; out has been written by then. It wraps the error of ctx
-// where ctx ends first, and then nothing is written.
+// The error wraps each of ErrNoAnswer, ErrCredentials, ErrRefused, ErrIncomplete, ErrPartial,
+// ErrNotFound, ErrFailed and ErrAmbiguous that applies; out has been written by then. Where ctx ends
+// first, the error wraps that of ctx, and nothing is written.
 func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) error {
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Second
@@ -85,14 +83,14 @@ func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetO
 	return nil
 }
 
-// Settle waits until no source has more to tell, or for the timeout.
+// Settle waits until every source is listed or has failed, at most for the timeout.
 func Settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.State, error) {
 	return settle(ctx, feed, timeout, nil, time.Time{})
 }
 
-// settle waits until the sources have told all that was asked for and the State is not older than notBefore, at
-// most for the timeout. No newer State is waited for where no source answers, or notBefore is in the future, as of a
-// clock that was put back.
+// settle waits until the sources have listed everything that names ask for and the State is not older
+// than notBefore, at most for the timeout. It waits for no newer State where no source answers, or
+// where notBefore is in the future because a clock was put back.
 func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string, notBefore time.Time) (*sources.State, error) {
 	if notBefore.After(time.Now()) {
 		notBefore = time.Time{}
@@ -119,8 +117,8 @@ func settle(ctx context.Context, feed Feed, timeout time.Duration, names []strin
 	}
 }
 
-// unsettled reports whether a source may have more to tell. One that has failed has not, but
-// where it is refused some scopes the others are waited for.
+// unsettled reports whether a source may still list more. One that has failed will not; where only some
+// of its scopes are refused, the others are waited for.
 func unsettled(s *sources.State, src sources.SourceStatus, names []string) bool {
 	if src.Err == nil {
 		return !complete(s, src, names...) && !slices.ContainsFunc(scopesOf(s, src.Name), func(c sources.Scope) bool { return c.Synced && c.About.Partial > sources.Reading })
@@ -129,8 +127,8 @@ func unsettled(s *sources.State, src sources.SourceStatus, names []string) bool 
 		slices.ContainsFunc(scopesOf(s, src.Name), func(c sources.Scope) bool { return c.Health != sources.HealthStale && !c.Synced })
 }
 
-// complete reports whether every scope of a source has been listed, and leaves out nothing that
-// may be owned, unless rows were found for each of the names of it that were asked for.
+// complete reports whether every scope of a source has been listed, and either none of them leaves out
+// anything that may be owned, or each of the names of this source has rows.
 func complete(s *sources.State, src sources.SourceStatus, names ...string) bool {
 	scopes := scopesOf(s, src.Name)
 	if src.Health != sources.HealthLive || len(scopes) == 0 || slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Synced }) {
@@ -144,16 +142,10 @@ func complete(s *sources.State, src sources.SourceStatus, names ...string) bool 
 }
 
 func scopesOf(s *sources.State, source string) []sources.Scope {
-	var list []sources.Scope
-	for _, c := range s.Scopes {
-		if c.Source == source {
-			list = append(list, c)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(s.Scopes), func(c sources.Scope) bool { return c.Source != source })
 }
 
-// why sorts the error of a source: one that answers and refuses us has answered.
+// why returns the kind of a source's error. A source that refuses us has answered.
 func why(err error) error {
 	switch {
 	case errors.Is(err, sources.ErrCredentials):
@@ -164,8 +156,8 @@ func why(err error) error {
 	return ErrNoAnswer
 }
 
-// missing says which sources are not wholly in s, and why: a line each, those without
-// an answer first. names are as for complete.
+// missing reports the sources that are not wholly in s, and why: a line each, those without an answer
+// first. names are as for complete.
 func missing(s *sources.State, names ...string) error {
 	var silent, late []error
 	for _, src := range s.Sources {
@@ -190,7 +182,7 @@ func missing(s *sources.State, names ...string) error {
 	return errors.Join(append(silent, late...)...)
 }
 
-// leftOut is the About of that scope of a source which leaves out most.
+// leftOut returns the About of the scope that leaves out most of a source.
 func leftOut(s *sources.State, src sources.SourceStatus) (worst sources.About) {
 	for _, c := range scopesOf(s, src.Name) {
 		if c.About.Partial > worst.Partial && c.Health == sources.HealthLive {
@@ -200,8 +192,8 @@ func leftOut(s *sources.State, src sources.SourceStatus) (worst sources.About) {
 	return worst
 }
 
-// one returns the rows that go by name, or with "" all; where several do and exactly one of them is
-// in space, that one.
+// one returns the rows that go by name, or all rows where name is "". Of several it returns the one
+// that is in space, if exactly one is.
 func one(s *sources.State, name, space string) []*sources.Row {
 	list := rows(s, nil)
 	if name != "" {
@@ -214,9 +206,9 @@ func one(s *sources.State, name, space string) []*sources.Row {
 	return list
 }
 
-// Find waits as Get does and returns the one row that goes by name, or with "" the one row
-// there is; selects is that of GetOptions. Where several do and exactly one of them is in space, it is that one. The
-// errors are those of Get; ErrAmbiguous names the candidates.
+// Find waits as Get does and returns the one row that goes by name, or the only row where name is "". Of
+// several it returns the one that is in space, if exactly one is. selects is GetOptions.Select. The errors
+// are those of Get; ErrAmbiguous names the candidates.
 func Find(
 	ctx context.Context, feed Feed, name, space string, timeout time.Duration, selects func(typ string) string,
 ) (*sources.Row, error) {

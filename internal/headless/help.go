@@ -8,7 +8,7 @@ import (
 //go:embed doc.go
 var doc string
 
-// Part is a part of the documentation of the JSON: how it begins.
+// Part names a part of the documentation of the JSON by the words that it begins with.
 type Part string
 
 // The parts that follow what holds for all of the JSON.
@@ -22,9 +22,8 @@ const (
 	OfHistory Part = "History prints "
 )
 
-// JSONHelp is the documentation of the JSON for people, the same words as in the
-// package's own: two copies would soon differ. It has what holds for all of it, and of the
-// rest the part that is asked for; "" is all.
+// JSONHelp returns the documentation of the JSON for people, from the package's own doc.go: two copies
+// would soon differ. It has the rules for all of the JSON, and of the rest one part; "" is all.
 func JSONHelp(part Part) string {
 	_, text, _ := strings.Cut(doc, "// # JSON\n")
 	text, _, _ = strings.Cut(text, "package headless")
@@ -50,8 +49,9 @@ var getSchema string
 //go:embed schema/watch.json
 var watchSchema string
 
-// Schema returns the JSON Schema of what Get prints, or of a line of Watch. The tests generate it from the structs
-// that are printed: the tag "is" of a field says which words, times or numbers it holds, the tables of doc.go what it means.
+// Schema returns the JSON Schema of the object that Get prints, or of a line of Watch. The tests generate
+// it from the printed structs: the tag "is" of a field gives its words, times or numbers, and the tables
+// of doc.go its meaning.
 func Schema(part Part) string {
 	if part == OfWatch {
 		return watchSchema

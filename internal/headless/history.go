@@ -11,7 +11,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// HistoryOptions say what of a recording is printed, and how.
+// HistoryOptions are the options of History.
 type HistoryOptions struct {
 	Format Format
 	Gaps   bool // the times without an owner instead of the terms
@@ -23,7 +23,7 @@ type HistoryOptions struct {
 	Aliases map[sources.Ref]history.Alias
 }
 
-// past is one line of History: a term, a gap, or a stretch that was not observed.
+// past is one line of History: a term, a gap, or a time that was not observed.
 type past struct {
 	lane *history.Lane
 	from time.Time
@@ -57,7 +57,7 @@ func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
 	return align(out, table)
 }
 
-// zoneOf names the zone of the times; two, where it changes its clocks within the stretch.
+// zoneOf names the zone of the times; both, where daylight saving begins or ends within the span.
 func zoneOf(o HistoryOptions) string {
 	from, to := o.Span.From.In(o.Zone).Format("MST"), o.Span.To.In(o.Zone).Format("MST")
 	if from == to {
@@ -66,7 +66,7 @@ func zoneOf(o HistoryOptions) string {
 	return from + "/" + to
 }
 
-// pastOf are the lines of a lane, by their start.
+// pastOf returns the lines of a lane, sorted by their start.
 func pastOf(l *history.Lane, o HistoryOptions) []past {
 	var lines []past
 	known, before := lane.Lane{Terms: l.Terms, Dark: l.Dark}, 0
@@ -100,8 +100,8 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 	return lines
 }
 
-// notObserved are the times in span in which a lane was not observed, that before the first look at it too: a run
-// that recorded other sources then knows nothing about this one.
+// notObserved returns the times in span in which a lane was not observed, including the time before the
+// first look at it: a run that recorded other sources then knows nothing about this one.
 func notObserved(l *history.Lane, span history.Span) []sources.Dark {
 	first := sources.Dark{From: span.From, To: sources.Earlier(l.Since, span.To)}
 	if !first.From.Before(first.To) || len(l.Terms) > 0 && l.Terms[0].Start.How != sources.AtLeast {
@@ -117,7 +117,7 @@ func notObserved(l *history.Lane, span history.Span) []sources.Dark {
 	return append([]sources.Dark{first}, rest...)
 }
 
-// goesOn is the end of what was not over at the end of the span.
+// goesOn returns the end of a term or gap that was not over at the end of the span.
 func (o *HistoryOptions) goesOn() string {
 	if o.Past {
 		return "≥ " + o.Span.To.In(o.Zone).Format(clock)
@@ -125,7 +125,7 @@ func (o *HistoryOptions) goesOn() string {
 	return "it lasts"
 }
 
-// text is a line of the table.
+// text returns a line of the table.
 func (p *past) text(o HistoryOptions) []string {
 	zone := o.Zone
 	at := func(s sources.Stamp) string {

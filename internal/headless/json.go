@@ -25,13 +25,13 @@ func encode(buf *bytes.Buffer, v any) error {
 	return err
 }
 
-// text is a string of other people's bytes.
+// text returns a string of other people's bytes as valid UTF-8.
 func text(s string) string {
 	clean, _ := format.UTF8([]byte(s))
 	return clean
 }
 
-// exact is the base64 of a string that text cannot stand for, else "".
+// exact returns the base64 of a string that is not valid UTF-8; "" for any other.
 func exact(s string) string {
 	if utf8.ValidString(s) {
 		return ""
@@ -39,19 +39,29 @@ func exact(s string) string {
 	return base64.StdEncoding.EncodeToString([]byte(s))
 }
 
-// orNull is text, or null for nothing.
-func orNull(s string) *string {
-	if s == "" {
+// nullable returns a pointer to v where ok is true, else nil, which is null in JSON.
+func nullable[T any](ok bool, v T) *T {
+	if !ok {
 		return nil
 	}
-	return new(text(s))
+	return &v
 }
 
-func instant(t time.Time) *string {
-	if t.IsZero() {
-		return nil
+// each returns a list of what of makes of each item. It is never nil, so that JSON has [] and not null.
+func each[T, J any](items []T, of func(*T) J) []J {
+	list := make([]J, len(items))
+	for i := range items {
+		list[i] = of(&items[i])
 	}
-	return new(t.UTC().Format("2006-01-02T15:04:05.000000Z"))
+	return list
+}
+
+// orNull returns a text, and null for the empty one.
+func orNull(s string) *string { return nullable(s != "", text(s)) }
+
+// instant returns a time in UTC, and null for the zero one.
+func instant(t time.Time) *string {
+	return nullable(!t.IsZero(), t.UTC().Format("2006-01-02T15:04:05.000000Z"))
 }
 
 // stamp returns the instant and the lower bound of a Stamp; both null if unknown.
@@ -63,29 +73,12 @@ func stamp(s sources.Stamp) (at, after *string) {
 }
 
 // number writes a fence or an order; 0 is none.
-func number(n uint64) *string {
-	if n == 0 {
-		return nil
-	}
-	return new(strconv.FormatUint(n, 10))
-}
+func number(n uint64) *string { return nullable(n != 0, strconv.FormatUint(n, 10)) }
 
-func millis(d time.Duration) *int64 { return new(d.Milliseconds()) }
+// millisOrNull returns null for 0, which means unknown or none.
+func millisOrNull(d time.Duration) *int64 { return nullable(d != 0, d.Milliseconds()) }
 
-// millisOrNull is null where 0 means unknown or none.
-func millisOrNull(d time.Duration) *int64 {
-	if d == 0 {
-		return nil
-	}
-	return millis(d)
-}
-
-func kind(k sources.Kind) *string {
-	if k == sources.KindUnknown {
-		return nil
-	}
-	return new(k.String())
-}
+func kind(k sources.Kind) *string { return nullable(k != sources.KindUnknown, k.String()) }
 
 type aliasJSON struct {
 	Text  string `json:"text"`
@@ -93,10 +86,7 @@ type aliasJSON struct {
 }
 
 func aliasOf(s string, how sources.Known) *aliasJSON {
-	if s == "" {
-		return nil
-	}
-	return &aliasJSON{Text: text(s), Known: how.String()}
+	return nullable(s != "", aliasJSON{Text: text(s), Known: how.String()})
 }
 
 type blobJSON struct {
@@ -106,8 +96,8 @@ type blobJSON struct {
 	Cut    bool    `json:"cut"`
 }
 
-// blob encodes a value; a value without a byte is told from none by nobody, so both
-// are null. One whose bytes were all held back has neither text nor base64.
+// blob encodes a value. No backend tells an empty value from none, so both are null. A value whose
+// bytes were all held back has neither text nor base64.
 func blob(b sources.Blob) *blobJSON {
 	if b.Len == 0 && len(b.Head) == 0 {
 		return nil
@@ -128,7 +118,7 @@ func blob(b sources.Blob) *blobJSON {
 	return out
 }
 
-// wholeRunes takes off the beginning of a character that a cut left at the end.
+// wholeRunes removes an incomplete character at the end of a text that was cut.
 func wholeRunes(b string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
 		if c := b[len(b)-i]; utf8.RuneStart(c) {

@@ -74,22 +74,27 @@ type primitiveJSON struct {
 	Actions  []actionJSON  `json:"actions,omitempty"`
 }
 
-type problemJSON struct {
-	Fault      string  `json:"fault" is:"fault"`
-	Severity   string  `json:"severity" is:"severity"`
-	Sentence   string  `json:"sentence"`
+// sinceJSON tells when something began.
+type sinceJSON struct {
 	Since      *string `json:"since" is:"time"`
 	SinceKnown string  `json:"since_known" is:"known"`
 	SinceAfter *string `json:"since_after" is:"time"`
 }
 
-func problemsOf(list []verdict.Problem) []problemJSON {
-	out := make([]problemJSON, len(list))
-	for i, p := range list {
-		out[i] = problemJSON{Fault: p.Fault.String(), Severity: p.Severity.String(), Sentence: text(p.Sentence), SinceKnown: p.Since.How.String()}
-		out[i].Since, out[i].SinceAfter = stamp(p.Since)
-	}
-	return out
+func sinceOf(s sources.Stamp) sinceJSON {
+	at, after := stamp(s)
+	return sinceJSON{Since: at, SinceKnown: s.How.String(), SinceAfter: after}
+}
+
+type problemJSON struct {
+	Fault    string `json:"fault" is:"fault"`
+	Severity string `json:"severity" is:"severity"`
+	Sentence string `json:"sentence"`
+	sinceJSON
+}
+
+func problemOf(p *verdict.Problem) problemJSON {
+	return problemJSON{p.Fault.String(), p.Severity.String(), text(p.Sentence), sinceOf(p.Since)}
 }
 
 type actionJSON struct {
@@ -97,7 +102,7 @@ type actionJSON struct {
 	Not    *string `json:"not"`
 }
 
-// Actions are what can be done to a row.
+// Actions tell what can be done to a row.
 type Actions struct {
 	Row    []Choice
 	Owners []string // why the ownership of each owner cannot be ended by force; "": it can
@@ -117,21 +122,19 @@ func (p *primitiveJSON) act(a Actions) {
 }
 
 type ownerJSON struct {
-	ID         string            `json:"id"`
-	Label      string            `json:"label"`
-	Session    *string           `json:"session"`
-	Mode       string            `json:"mode" is:"mode"`
-	Permits    int64             `json:"permits"`
-	Fence      *string           `json:"fence" is:"number"`
-	Since      *string           `json:"since" is:"time"`
-	SinceKnown string            `json:"since_known" is:"known"`
-	SinceAfter *string           `json:"since_after" is:"time"`
-	Expires    *string           `json:"expires" is:"time"`
-	LeaseMS    *int64            `json:"lease_ms"`
-	Data       *blobJSON         `json:"data"`
-	Attrs      map[string]string `json:"attrs"`
-	Guard      *string           `json:"guard"`
-	Release    *actionJSON       `json:"release,omitempty"`
+	ID      string  `json:"id"`
+	Label   string  `json:"label"`
+	Session *string `json:"session"`
+	Mode    string  `json:"mode" is:"mode"`
+	Permits int64   `json:"permits"`
+	Fence   *string `json:"fence" is:"number"`
+	sinceJSON
+	Expires *string           `json:"expires" is:"time"`
+	LeaseMS *int64            `json:"lease_ms"`
+	Data    *blobJSON         `json:"data"`
+	Attrs   map[string]string `json:"attrs"`
+	Guard   *string           `json:"guard"`
+	Release *actionJSON       `json:"release,omitempty"`
 }
 
 type queueJSON struct {
@@ -142,41 +145,38 @@ type queueJSON struct {
 }
 
 type waiterJSON struct {
-	ID         string            `json:"id"`
-	Label      string            `json:"label"`
-	Session    *string           `json:"session"`
-	Mode       string            `json:"mode" is:"mode"`
-	Permits    int64             `json:"permits"`
-	Order      *string           `json:"order" is:"number"`
-	Turn       *int              `json:"turn"`
-	Since      *string           `json:"since" is:"time"`
-	SinceKnown string            `json:"since_known" is:"known"`
-	SinceAfter *string           `json:"since_after" is:"time"`
-	TimeoutMS  *int64            `json:"timeout_ms"`
-	Data       *blobJSON         `json:"data"`
-	Attrs      map[string]string `json:"attrs"`
-	Guard      *string           `json:"guard"`
+	ID      string  `json:"id"`
+	Label   string  `json:"label"`
+	Session *string `json:"session"`
+	Mode    string  `json:"mode" is:"mode"`
+	Permits int64   `json:"permits"`
+	Order   *string `json:"order" is:"number"`
+	Turn    *int    `json:"turn"`
+	sinceJSON
+	TimeoutMS *int64            `json:"timeout_ms"`
+	Data      *blobJSON         `json:"data"`
+	Attrs     map[string]string `json:"attrs"`
+	Guard     *string           `json:"guard"`
 }
 
 // writeGet writes the whole object with one Write.
 func writeGet(w io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, now time.Time) error {
 	s := j.State
-	g := getJSON{V: version, At: instant(now), Sources: []sourceJSON{}, Primitives: make([]primitiveJSON, 0, len(list))}
-	for _, src := range s.Sources {
-		g.Sources = append(g.Sources, sourceOf(s, src, now))
-	}
-	for _, r := range list {
-		p := primitiveOf(j, r, now)
-		if o.Actions != nil {
-			p.act(o.Actions(r))
-		}
-		g.Primitives = append(g.Primitives, p)
-	}
-	return writeLine(w, g)
+	return writeLine(w, getJSON{
+		V: version, At: instant(now),
+		Sources: each(s.Sources, func(src *sources.SourceStatus) sourceJSON { return sourceOf(s, src, now) }),
+		Primitives: each(list, func(r **sources.Row) primitiveJSON {
+			p := primitiveOf(j, *r, now)
+			if o.Actions != nil {
+				p.act(o.Actions(*r))
+			}
+			return p
+		}),
+	})
 }
 
-// sourceOf sums a source's scopes up: the oldest answer, the longest pause, all modes.
-func sourceOf(s *sources.State, src sources.SourceStatus, now time.Time) sourceJSON {
+// sourceOf sums up the scopes of a source: the oldest answer, the longest pause, all modes.
+func sourceOf(s *sources.State, src *sources.SourceStatus, now time.Time) sourceJSON {
 	out := sourceJSON{Name: text(src.Name), Type: src.Type, Health: src.Health.String(), Scopes: []scopeJSON{}, Warnings: []string{}}
 	if src.Err != nil {
 		out.Error = orNull(src.Err.Error())
@@ -199,17 +199,12 @@ func sourceOf(s *sources.State, src sources.SourceStatus, now time.Time) sourceJ
 }
 
 func scopeOf(c sources.Scope, now time.Time) scopeJSON {
-	out := scopeJSON{
+	return scopeJSON{
 		Name: text(c.Name), Health: c.Health.String(), Synced: c.Whole(), Mode: orNull(c.About.Mode),
 		Version: orNull(c.About.Version), Role: orNull(c.About.Role), Settings: attrsOf(c.About.Config),
+		AgeMS:      nullable(!c.Alive.IsZero(), max(now.Sub(c.Alive), 0).Milliseconds()),
+		SamplingMS: nullable(c.About.Mode != "", c.About.Sampling.Milliseconds()),
 	}
-	if !c.Alive.IsZero() {
-		out.AgeMS = millis(max(now.Sub(c.Alive), 0))
-	}
-	if c.About.Mode != "" {
-		out.SamplingMS = millis(c.About.Sampling)
-	}
-	return out
 }
 
 func larger(a, b *int64) *int64 {
@@ -225,35 +220,22 @@ func primitiveOf(j *verdict.Judge, r *sources.Row, now time.Time) primitiveJSON 
 		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(j.State), State: r.StatusAt(j.State, now).String(), Note: text(r.Note),
 		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow), Format: aliasOf(r.Format()),
 		CandidatesKnown: r.Queue.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),
-		Problems: problemsOf(j.Problems(r, now)),
+		Problems:   each(j.Problems(r, now), problemOf),
+		Limit:      nullable(r.LimitHow != sources.Unknown, sources.Permits(r.Limit)),
+		Taken:      nullable(r.OwnersHow != sources.Unknown || r.Taken > 0, sources.Permits(r.Taken)),
+		Owners:     nullable(r.OwnersHow != sources.Unknown || len(r.Owners) > 0, each(r.Owners, ownerOf)),
+		Candidates: nullable(r.Queue.CandidatesHow != sources.Unknown || len(r.Candidates) > 0, each(r.Candidates, waiterOf)),
 	}
 	out.FreeSince, out.FreeSinceAfter = stamp(r.Nobody)
-	if r.Queue.CandidatesHow != sources.Unknown || len(r.Candidates) > 0 {
-		out.Candidates = waitersOf(r.Candidates)
-	}
-	if r.LimitHow != sources.Unknown {
-		out.Limit = new(sources.Permits(r.Limit))
-	}
-	if r.OwnersHow != sources.Unknown || r.Taken > 0 {
-		out.Taken = new(sources.Permits(r.Taken))
-	}
-	if r.OwnersHow != sources.Unknown || len(r.Owners) > 0 {
-		owners := make([]ownerJSON, len(r.Owners))
-		for i := range r.Owners {
-			owners[i] = ownerOf(&r.Owners[i])
-		}
-		out.Owners = &owners
-	}
 	return out
 }
 
 func ownerOf(o *sources.Owner) ownerJSON {
 	out := ownerJSON{
 		ID: text(o.ID), Label: text(o.Label), Session: orNull(o.Session), Mode: o.Mode.String(), Permits: sources.Permits(max(o.Permits, 1)),
-		Fence: number(o.Fence), SinceKnown: o.Since.How.String(), LeaseMS: millisOrNull(o.Lease), Data: blob(o.Data),
+		Fence: number(o.Fence), sinceJSON: sinceOf(o.Since), LeaseMS: millisOrNull(o.Lease), Data: blob(o.Data),
 		Attrs: attrsOf(o.Attrs), Guard: orNull(o.Guard),
 	}
-	out.Since, out.SinceAfter = stamp(o.Since)
 	out.Expires, _ = stamp(o.Expires)
 	if o.NoExpiry {
 		out.LeaseMS = new(int64(-1))
@@ -275,42 +257,23 @@ func queueOf(q sources.Queue) queueJSON {
 		return out
 	}
 	out.Len, out.At = &q.Len, instant(q.At)
-	if q.Len > 0 && len(q.Waiters) == 0 {
-		return out // the backend tells a number only
-	}
-	out.Waiters = waitersOf(q.Waiters)
+	counted := q.Len > 0 && len(q.Waiters) == 0 // the backend tells only how many wait
+	out.Waiters = nullable(!counted, each(q.Waiters, waiterOf))
 	return out
-}
-
-func waitersOf(waiters []sources.Waiter) *[]waiterJSON {
-	list := make([]waiterJSON, len(waiters))
-	for i := range waiters {
-		list[i] = waiterOf(&waiters[i])
-	}
-	return &list
 }
 
 func waiterOf(w *sources.Waiter) waiterJSON {
-	out := waiterJSON{
+	return waiterJSON{
 		ID: text(w.ID), Label: text(w.Label), Session: orNull(w.Session), Mode: w.Mode.String(), Permits: sources.Permits(max(w.Permits, 1)),
-		Order: number(w.Order), SinceKnown: w.Since.How.String(), TimeoutMS: millisOrNull(w.Timeout), Data: blob(w.Data),
-		Attrs: attrsOf(w.Attrs), Guard: orNull(w.Guard),
+		Order: number(w.Order), Turn: nullable(w.Turn > 0, w.Turn), sinceJSON: sinceOf(w.Since),
+		TimeoutMS: millisOrNull(w.Timeout), Data: blob(w.Data), Attrs: attrsOf(w.Attrs), Guard: orNull(w.Guard),
 	}
-	if w.Turn > 0 {
-		out.Turn = &w.Turn
-	}
-	out.Since, out.SinceAfter = stamp(w.Since)
-	return out
 }
 
 // termJSON is an ownership that is over.
 type termJSON struct {
-	ID         string      `json:"id"`
-	Label      string      `json:"label"`
-	Fence      *string     `json:"fence" is:"number"`
-	Since      *string     `json:"since" is:"time"`
-	SinceKnown string      `json:"since_known" is:"known"`
-	SinceAfter *string     `json:"since_after" is:"time"`
+	ownerRefJSON
+	sinceJSON
 	Until      *string     `json:"until" is:"time"`
 	UntilAfter *string     `json:"until_after" is:"time"`
 	HeldMS     *lengthJSON `json:"held_ms"`
@@ -318,19 +281,17 @@ type termJSON struct {
 	CauseKnown string      `json:"cause_known" is:"known"`
 }
 
-// termsOf are the terms that are over, the newest first.
+// termsOf returns the terms that are over, the newest first.
 func termsOf(terms []sources.Term) []termJSON {
 	list := []termJSON{}
-	for i := len(terms) - 1; i >= 0; i-- {
-		t := &terms[i]
+	for _, t := range slices.Backward(terms) {
 		if t.End.How == sources.Unknown {
 			continue
 		}
 		out := termJSON{
-			ID: text(t.Owner.ID), Label: text(t.Owner.Label), Fence: number(t.Owner.Fence), SinceKnown: t.Start.How.String(), HeldMS: lengthOf(t.Held()),
+			ownerRefJSON: refOfOwner(t.Owner), sinceJSON: sinceOf(t.Start), HeldMS: lengthOf(t.Held()),
 			Cause: t.Cause.String(), CauseKnown: t.How.String(),
 		}
-		out.Since, out.SinceAfter = stamp(t.Start)
 		out.Until, out.UntilAfter = stamp(t.End)
 		list = append(list, out)
 	}

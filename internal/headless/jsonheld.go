@@ -50,11 +50,10 @@ type heldJSON struct {
 
 // WriteHeld writes one line of JSON, with one Write.
 func WriteHeld(out io.Writer, h Held) error {
-	line := heldJSON{
+	return writeLine(out, heldJSON{
 		V: version, At: instant(time.Now()), Event: h.Event, refJSON: refOf(h.Ref, h.Kind), Alias: aliasOf(h.Alias, sources.Told), Owner: ownerRefOf(h.Owner),
 		Mode: h.Mode.String(), Permits: sources.Permits(max(h.Permits, 1)),
 		Data:  blob(sources.NewBlob(h.Data, len(h.Data))),
 		Until: instant(h.Until), Detail: orNull(h.Detail),
-	}
-	return writeLine(out, line)
+	})
 }

@@ -27,7 +27,7 @@ type pastJSON struct {
 	GapBeforeMS *intervalJSON `json:"gap_before_ms"`
 }
 
-// json is the line as JSON.
+// json returns the line as JSON.
 func (p *past) json(alias history.Alias) pastJSON {
 	out := pastJSON{V: version, What: "unobserved", refJSON: refOf(p.lane.Ref, p.lane.Kind), Alias: aliasOf(alias.Text, alias.How), GapBeforeMS: intervalOf(p.gap.Unbroken)}
 	span := func(start, end sources.Stamp) {

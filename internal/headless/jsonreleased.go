@@ -34,14 +34,13 @@ type releasedJSON struct {
 
 // WriteReleased writes one line of JSON, with one Write.
 func WriteReleased(out io.Writer, r Released) error {
-	line := releasedJSON{
-		V: version, At: instant(time.Now()), Event: "release", Result: r.Result, refJSON: refOf(r.Ref, r.Kind), Alias: aliasOf(r.Alias, sources.Told), Previous: ownerRefOf(r.Previous),
-		Owners: []ownerRefJSON{}, Detail: orNull(r.Detail),
-	}
-	for _, o := range r.Owners {
-		line.Owners = append(line.Owners, *ownerRefOf(sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}))
-	}
-	return writeLine(out, line)
+	return writeLine(out, releasedJSON{
+		V: version, At: instant(time.Now()), Event: "release", Result: r.Result, refJSON: refOf(r.Ref, r.Kind),
+		Alias: aliasOf(r.Alias, sources.Told), Previous: ownerRefOf(r.Previous), Detail: orNull(r.Detail),
+		Owners: each(r.Owners, func(o *sources.Owner) ownerRefJSON {
+			return refOfOwner(sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence})
+		}),
+	})
 }
 
 // writeLine writes an object as one line, with one Write.

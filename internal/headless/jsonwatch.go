@@ -54,18 +54,11 @@ func countsOf(e *sources.Event) *countsJSON {
 	if e.Was == e.Now {
 		return nil
 	}
-	count := func(c sources.Counts) *countJSON {
-		out := countJSON{Taken: sources.Permits(c.Taken), Waiting: c.Waiting}
-		if c.Limit > 0 {
-			out.Limit = new(sources.Permits(c.Limit))
-		}
-		return &out
+	count := func(c sources.Counts) countJSON {
+		limit := nullable(c.Limit > 0, sources.Permits(c.Limit))
+		return countJSON{Taken: sources.Permits(c.Taken), Limit: limit, Waiting: c.Waiting}
 	}
-	out := countsJSON{After: *count(e.Now)}
-	if e.Kind == sources.EventCountChanged {
-		out.Before = count(e.Was)
-	}
-	return &out
+	return &countsJSON{Before: nullable(e.Kind == sources.EventCountChanged, count(e.Was)), After: count(e.Now)}
 }
 
 type intervalJSON struct {
@@ -81,7 +74,7 @@ type lengthJSON struct {
 	sampledJSON
 }
 
-// sampledJSON is of bounds that rest on looks; the zero one of those that hold whatever happened.
+// sampledJSON marks bounds that rest on looks. The zero value marks bounds that hold whatever happened.
 type sampledJSON struct {
 	How   string `json:"how,omitempty"`
 	Every int64  `json:"every_ms,omitempty"`
@@ -97,41 +90,35 @@ func sampledOf(i sources.Interval) sampledJSON {
 func roundedUp(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func eventOf(e *sources.Event) eventJSON {
-	out := eventJSON{
+	return eventJSON{
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
 		Source: orNull(e.Ref.Source), Scope: orNull(e.Scope), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
 		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
 		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last), LastSeen: ownerRefOf(e.LastSeen),
 		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Counts: countsOf(e), Detail: orNull(e.Detail),
+		Cause: nullable(e.Previous != (sources.OwnerRef{}), e.Cause.String()),
 	}
-	if e.Previous != (sources.OwnerRef{}) {
-		out.Cause = new(e.Cause.String())
-	}
-	return out
 }
 
+func refOfOwner(o sources.OwnerRef) ownerRefJSON {
+	return ownerRefJSON{ID: text(o.ID), Label: text(o.Label), Fence: number(o.Fence)}
+}
+
+// ownerRefOf returns null for the zero OwnerRef.
 func ownerRefOf(o sources.OwnerRef) *ownerRefJSON {
-	if o == (sources.OwnerRef{}) {
-		return nil
-	}
-	return &ownerRefJSON{ID: text(o.ID), Label: text(o.Label), Fence: number(o.Fence)}
+	return nullable(o != (sources.OwnerRef{}), refOfOwner(o))
 }
 
-// intervalOf rounds outwards, so that what is printed still holds the truth.
+// intervalOf rounds outwards, so that the printed bounds hold too. It returns null for the zero Interval.
 func intervalOf(i sources.Interval) *intervalJSON {
-	if i == (sources.Interval{}) {
-		return nil
-	}
-	return &intervalJSON{Min: i.Min.Milliseconds(), Max: roundedUp(i.Max), sampledJSON: sampledOf(i)}
+	rounded := intervalJSON{Min: i.Min.Milliseconds(), Max: roundedUp(i.Max), sampledJSON: sampledOf(i)}
+	return nullable(i != (sources.Interval{}), rounded)
 }
 
 func lengthOf(i sources.Interval) *lengthJSON {
-	if i == (sources.Interval{}) {
+	rounded := intervalOf(i)
+	if rounded == nil {
 		return nil
 	}
-	if i.Max == sources.Endless {
-		return &lengthJSON{Min: i.Min.Milliseconds(), sampledJSON: sampledOf(i)}
-	}
-	rounded := intervalOf(i)
-	return &lengthJSON{Min: rounded.Min, Max: &rounded.Max, sampledJSON: rounded.sampledJSON}
+	return &lengthJSON{rounded.Min, nullable(i.Max != sources.Endless, rounded.Max), rounded.sampledJSON}
 }

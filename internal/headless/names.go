@@ -17,9 +17,8 @@ var (
 	ErrAmbiguous = errors.New("more than one fits")
 )
 
-// wanted reports whether an event was asked for. No names: everything is. Events
-// of a whole source have no name and are always wanted: they say how far the rest can be
-// believed.
+// wanted reports whether an event was asked for. Without names every event is. An event of a whole
+// source has no name and is always wanted: it tells how far the others can be trusted.
 func wanted(e *sources.Event, names []string) bool {
 	return len(names) == 0 || e.Ref.Name == "" || slices.ContainsFunc(names, func(name string) bool {
 		return name == e.Ref.Source || e.Ref.GoesBy(name, false) || e.Ref.GoesByAlias(name, sources.AliasName(e.Alias, e.AliasHow), false)
@@ -40,8 +39,8 @@ func rows(s *sources.State, names []string) []*sources.Row {
 	return slices.Compact(list)
 }
 
-// checkNames reports a name that no row has, and one that several have. A source that was not
-// read in full may have the name all the same; missing reports such a source.
+// checkNames reports a name that no row has, and one that several have. A source that was not read in
+// full may have the name nevertheless; missing reports such a source.
 func checkNames(s *sources.State, list []*sources.Row, names []string) error {
 	for i, name := range names {
 		if isSource(s, name) {
@@ -60,7 +59,7 @@ func checkNames(s *sources.State, list []*sources.Row, names []string) error {
 	return nil
 }
 
-// readInFull reports whether every source was that a name may be in.
+// readInFull reports whether every source that may have a name was read in full.
 func readInFull(s *sources.State, name string) bool {
 	return !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
 		return strings.HasPrefix(name, src.Name+"/") && !complete(s, src)
@@ -72,7 +71,7 @@ func isSource(s *sources.State, name string) bool {
 	return slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return src.Name == name })
 }
 
-// notFound is the error about the i-th name, which no row has.
+// notFound returns the error about the i-th name, which no row has.
 func notFound(s *sources.State, name string, i int) error {
 	near := meant(s, name)
 	if near == "" {
@@ -82,8 +81,8 @@ func notFound(s *sources.State, name string, i int) error {
 	return fmt.Errorf("%s: %w: no primitive goes by this name%s", typedName(s, name, i), ErrNotFound, near)
 }
 
-// typedName names the i-th name, which no row has. Where it is like none only its source is
-// repeated: the rest may be a secret.
+// typedName returns the i-th name, which no row has, for a message. Of a name that resembles none it
+// repeats only the source: the rest may be a secret.
 func typedName(s *sources.State, name string, i int) string {
 	if meant(s, name) != "" {
 		return format.Clean(name, 200)
@@ -101,10 +100,10 @@ func FullNames(refs []sources.Ref) []string {
 	return names
 }
 
-// path names a row in full, with its alias.
+// path returns the full name of a row, with its alias.
 func path(r *sources.Row) string { return format.Clean(r.FullName(), maxText) + aside(r.Alias) }
 
-// paths is path of each row.
+// paths returns the path of each row.
 func paths(list []*sources.Row) []string {
 	var names []string
 	for _, r := range list {
@@ -113,8 +112,8 @@ func paths(list []*sources.Row) []string {
 	return names
 }
 
-// NearName is the one of known that a person probably meant who wrote name: by a typing error, else
-// without what its name begins with; "": none.
+// NearName returns the known name that a person probably meant by name: one that differs by a typing
+// error, else one of which only the end was written; "": none.
 func NearName(name string, known ...string) string {
 	if near := address.Near(name, known...); near != "" {
 		return near
@@ -129,7 +128,7 @@ func NearName(name string, known ...string) string {
 	return known[i]
 }
 
-// meant asks whether a name that no row has was meant to be one that a row has.
+// meant asks whether the person meant the name of a row; "": none resembles it.
 func meant(s *sources.State, name string) string {
 	var names []string
 	for _, r := range s.Rows {
@@ -148,8 +147,8 @@ func meant(s *sources.State, name string) string {
 	return ": did you mean " + format.Clean(near, maxText) + "?"
 }
 
-// checkAbsent reports that the only row that was asked for is of a primitive that does not
-// exist, or that no row was found because none of the spaces exists that were asked for.
+// checkAbsent reports that the only row is of a primitive that does not exist, or that no row was found
+// because none of the spaces exists.
 func checkAbsent(s *sources.State, list []*sources.Row) error {
 	switch {
 	case len(list) == 1 && list[0].Absent:
@@ -161,7 +160,7 @@ func checkAbsent(s *sources.State, list []*sources.Row) error {
 	return nil
 }
 
-// noSpaces reports whether no scope has a space at its server.
+// noSpaces reports whether no space that the sources name exists at its server.
 func noSpaces(s *sources.State) bool {
 	return len(s.Scopes) > 0 && !slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return !c.About.Absent })
 }

@@ -15,33 +15,31 @@ import (
 	"coordtop/sources"
 )
 
-// maxText is how many bytes of a name or an owner a line of text shows.
+// maxText bounds the bytes of a name or an owner that a line of text shows.
 const maxText = 120
 
-// clock is the form of times in text: with the date, since such lines end up in files.
+// clock formats times in text. It has the date, since such lines end up in files.
 const clock = "2006-01-02 15:04:05.000"
 
-// textGet writes a table to out, and what is wrong with the sources to diag. An empty table is
-// explained here, unless something was asked for by name.
+// textGet writes a table to out, and the problems of the sources to diag. It explains an empty table, unless names were
+// asked for.
 func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOptions, now time.Time) error {
+	var b strings.Builder
 	for _, src := range s.Sources {
-		if err := textSource(diag, s, src, now); err != nil {
-			return err
-		}
+		textSource(&b, s, src, now)
 	}
-	if len(list) == 0 {
-		if len(o.Names) > 0 {
-			return nil
-		}
-		if err := textSettings(diag, s); err != nil {
-			return err
-		}
-		return textNothing(diag, s, o.Select)
+	if len(list) == 0 && len(o.Names) == 0 {
+		textSettings(&b, s)
+		textNothing(&b, s, o.Select)
+	}
+	if _, err := io.WriteString(diag, b.String()); err != nil || len(list) == 0 {
+		return err
 	}
 	return align(out, textTable(s, list, now))
 }
 
-// textTable is the heading and a line for each row, with the libraries of locks where any is known.
+// textTable returns the heading and a line for each row. It has a column for the libraries of locks where
+// any is known.
 func textTable(s *sources.State, list []*sources.Row, now time.Time) [][]string {
 	table := [][]string{{"STATE", "SOURCE", "KIND", "NAME", "OWNER", "SINCE", "LEASE", "WAITERS"}}
 	known := spaces{}
@@ -62,10 +60,9 @@ func textTable(s *sources.State, list []*sources.Row, now time.Time) [][]string 
 	return table
 }
 
-// textSettings writes a line for the settings of each scope: where nothing is shown, they are all
-// that is known of it.
-func textSettings(diag io.Writer, s *sources.State) error {
-	var b strings.Builder
+// textSettings writes a line for the settings of each scope: where nothing is shown, nothing else is
+// known of it.
+func textSettings(b *strings.Builder, s *sources.State) {
 	for _, c := range s.Scopes {
 		var settings []string
 		for _, a := range c.About.Config {
@@ -76,23 +73,19 @@ func textSettings(diag io.Writer, s *sources.State) error {
 			if c.Name != "" {
 				of = " of " + format.Clean(c.Name, maxText)
 			}
-			fmt.Fprintf(&b, "%s: settings%s: %s\n", format.Clean(c.Source, maxText), of, strings.Join(settings, ", "))
+			fmt.Fprintf(b, "%s: settings%s: %s\n", format.Clean(c.Source, maxText), of, strings.Join(settings, ", "))
 		}
 	}
-	_, err := io.WriteString(diag, b.String())
-	return err
 }
 
 // textNothing explains an empty table, unless a source that is missing explains it.
-func textNothing(diag io.Writer, s *sources.State, selects func(typ string) string) error {
-	if missing(s) != nil || noSpaces(s) || selects == nil {
-		return nil
+func textNothing(b *strings.Builder, s *sources.State, selects func(typ string) string) {
+	if missing(s) == nil && !noSpaces(s) && selects != nil {
+		fmt.Fprintf(b, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, selects))
 	}
-	_, err := fmt.Fprintf(diag, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, selects))
-	return err
 }
 
-// hints are what to add to the URLs of the sources.
+// hints returns what to add to the URLs of the sources.
 func hints(s *sources.State, selects func(typ string) string) string {
 	var list []string
 	for _, src := range s.Sources {
@@ -104,38 +97,36 @@ func hints(s *sources.State, selects func(typ string) string) string {
 	return strings.Join(list, " or ")
 }
 
-// Warn writes a line for each thing that whoever acts on a source must know.
+// Warn writes a line for each warning about a source that somebody is about to act on.
 func Warn(diag io.Writer, s *sources.State, source string) error {
+	var b strings.Builder
 	for _, src := range s.Sources {
 		if src.Name == source {
-			return textSource(diag, s, src, time.Now())
-		}
-	}
-	return nil
-}
-
-// textSource writes a line for each thing that a reader of the table must know: why
-// a source is missing, that it is old, what it warns of.
-func textSource(diag io.Writer, s *sources.State, src sources.SourceStatus, now time.Time) error {
-	var b strings.Builder
-	name := format.Clean(src.Name, maxText)
-	for _, c := range scopesOf(s, src.Name) {
-		if c.Health == sources.HealthStale && !c.Alive.IsZero() {
-			fmt.Fprintf(&b, "%s: STALE: its server last answered %s ago\n", name, format.Age(now.Sub(c.Alive)))
-		}
-		for _, w := range c.About.Warnings {
-			if src.Err != nil && w == src.Err.Error() {
-				continue // why it is missing is told at the end
-			}
-			fmt.Fprintf(&b, "%s: %s\n", name, format.Clean(w, 400))
+			textSource(&b, s, src, time.Now())
 		}
 	}
 	_, err := io.WriteString(diag, b.String())
 	return err
 }
 
-// spaces remembers which spaces of each source were seen, to say where a name is only where
-// it could be elsewhere too: two databases of a server may have a lock of the same number.
+// textSource writes a line for each server of a source that is silent, and for each of its warnings.
+func textSource(b *strings.Builder, s *sources.State, src sources.SourceStatus, now time.Time) {
+	name := format.Clean(src.Name, maxText)
+	for _, c := range scopesOf(s, src.Name) {
+		if c.Health == sources.HealthStale && !c.Alive.IsZero() {
+			fmt.Fprintf(b, "%s: STALE: its server last answered %s ago\n", name, format.Age(now.Sub(c.Alive)))
+		}
+		for _, w := range c.About.Warnings {
+			if src.Err != nil && w == src.Err.Error() {
+				continue // Get returns it as an error
+			}
+			fmt.Fprintf(b, "%s: %s\n", name, format.Clean(w, 400))
+		}
+	}
+}
+
+// spaces has the spaces of each source that were seen. Text shows the space of a name only where its
+// source has several: two databases of a server may have a lock of the same number.
 type spaces map[string]map[string]bool
 
 func (s spaces) see(ref sources.Ref) {
@@ -148,8 +139,8 @@ func (s spaces) see(ref sources.Ref) {
 	s[ref.Source][ref.Space] = true
 }
 
-// name is the name of a primitive, after its space where its source has several: behind the
-// source's name and a slash it selects just this one.
+// name returns the name of a primitive, with its space before it where its source has several. Behind
+// the source's name and a slash it selects this primitive alone.
 func (s spaces) name(ref sources.Ref) string {
 	if len(s[ref.Source]) > 1 {
 		return format.Clean(ref.InSource(), 2*maxText)
@@ -177,7 +168,7 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 	return []string{state, format.Clean(r.Source, maxText), likely(r.Kind.String(), r.Guessed()), name, owner, since, lease, waiters}
 }
 
-// textFormat is the library that keeps a lock, with "likely" where others write the same.
+// textFormat returns the library that keeps a lock, with "likely" where other libraries write the same.
 func textFormat(p *sources.Primitive) string {
 	library, how := p.Format()
 	return likely(library, how == sources.Inferred)
@@ -190,7 +181,7 @@ func likely(what string, guessed bool) string {
 	return what
 }
 
-// aside is what is said of a name, behind it; "" for nothing.
+// aside returns a remark about a name, in parentheses; "" for none.
 func aside(s string) string {
 	if s == "" {
 		return ""
@@ -198,7 +189,7 @@ func aside(s string) string {
 	return " (" + format.Clean(s, maxText) + ")"
 }
 
-// textDoubt returns the question whether the name of a row is misspelt; "" where it had an owner.
+// textDoubt asks whether the name of a row is misspelt; "" where it had an owner.
 func textDoubt(r *sources.Row) string {
 	if len(r.Terms) > 0 {
 		return ""
@@ -227,8 +218,8 @@ func textWaiters(q *sources.Queue) string {
 	return format.SomeOf(names, 3, q.Len)
 }
 
-// age writes how long ago a stamp is, with a mark where it is only a bound, lies between two
-// looks that tell different ages, or is the owner's word.
+// age returns the age of a stamp, with a mark where it is only a bound, lies between two looks that
+// tell different ages, or is claimed by the owner.
 func age(s sources.Stamp, now time.Time) string {
 	long := format.Age(now.Sub(s.At))
 	switch {
@@ -323,7 +314,7 @@ func textOwner(o sources.OwnerRef) string {
 	return text
 }
 
-// textFacts says why, how that is known, and what is only known as an interval.
+// textFacts returns the cause of an event, how it is known, and what is only known as an interval.
 func textFacts(e *sources.Event) []string {
 	var facts []string
 	if e.Previous != (sources.OwnerRef{}) {

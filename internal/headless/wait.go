@@ -13,11 +13,11 @@ import (
 	"coordtop/sources"
 )
 
-// ErrNotInTime is the error of a Wait that did not reach its Goal within the time-out.
+// ErrNotInTime reports a Wait that did not reach its Goal within the time-out.
 var ErrNotInTime = errors.New("the time is over")
 
-// Goal is what Wait waits for: "led", "free", "absent", or "owner=" and an id or a label, of Postgres
-// also without its pid.
+// Goal is a state that Wait waits for: "led", "free", "absent", or "owner=" and an id or a label. The pid at
+// the end of a Postgres label may be left out.
 type Goal string
 
 // Check reports what is wrong with a Goal.
@@ -29,7 +29,7 @@ func (g Goal) Check() error {
 	return errors.New("write led, free, absent or owner=NAME")
 }
 
-// String says the Goal behind "until".
+// String returns the Goal as words that follow "until".
 func (g Goal) String() string {
 	if owner, named := strings.CutPrefix(string(g), "owner="); named {
 		return "it is owned by " + format.Clean(owner, maxText)
@@ -37,7 +37,7 @@ func (g Goal) String() string {
 	return "it is " + string(g)
 }
 
-// reached reports whether the row is so for certain: its source tells it now.
+// reached reports whether the row is in that state for certain: its source tells it now.
 func (g Goal) reached(s *sources.State, r *sources.Row) bool {
 	owner, named := strings.CutPrefix(string(g), "owner=")
 	state := r.StatusAt(s, time.Now())
@@ -57,7 +57,7 @@ func (g Goal) reached(s *sources.State, r *sources.Row) bool {
 	return absent || free && r.ForgetAfter > 0 // what exists only while somebody owns it
 }
 
-// pidOf is the process of an owner on Postgres, whose label ends with it.
+// pidOf returns the process id of an owner on Postgres, with which its label ends.
 func pidOf(o *sources.Owner) string {
 	pid, _, _ := strings.Cut(o.Session, "@")
 	return pid
@@ -67,19 +67,19 @@ func pidOf(o *sources.Owner) string {
 type WaitOptions struct {
 	Format  Format
 	Name    string        // SOURCE/NAME or SOURCE/SPACE/NAME; "": the only primitive
-	Space   string        // is preferred where several have the name
+	Space   string        // preferred where several primitives have the name
 	For     Goal          // must pass Check
 	Timeout time.Duration // 0: no limit
-	// Watched: a pattern selects Name, so that it is free while no row has it.
+	// Watched reports whether a pattern selects Name: then it is free while no row has it.
 	Watched bool
 }
 
-// Wait waits until the one primitive that is named is as wished, and prints it to out as Get
-// does. It says on diag what it waits for, and why where that cannot be seen.
+// Wait waits until the named primitive has reached its Goal, and prints it to out as Get does. It prints
+// to diag what it waits for, and why where that cannot be seen.
 //
-// The error wraps ErrNotInTime at the end of the time-out, ErrAmbiguous, ErrNotFound where a wait
-// for free finds no such name and it is not Watched, ErrCredentials or ErrRefused where a person must change something
-// first, and the error of ctx.
+// The error wraps ErrNotInTime at the end of the time-out, ErrAmbiguous, ErrNotFound where a wait for
+// free finds no such name and it is not Watched, ErrCredentials or ErrRefused where a person must
+// change something first, and the error of ctx.
 func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) error {
 	var late <-chan time.Time
 	if o.Timeout > 0 {
@@ -105,10 +105,7 @@ func Wait(ctx context.Context, feed Feed, out, diag io.Writer, o WaitOptions) er
 		case <-late:
 			return errors.Join(fmt.Errorf("%w: waited %v until %v%s", ErrNotInTime, o.Timeout, o.For, w.now(s, list)), missing(s))
 		case <-sub.Wake():
-			for n := batch; n == batch; { // what happened shows in the next state
-				events, _ := sub.Events(batch)
-				n = len(events)
-			}
+			_, _ = sub.Events(0) // what happened shows in the next state
 		}
 	}
 }
@@ -119,7 +116,7 @@ type waiting struct {
 	said map[string]bool
 }
 
-// look returns the rows that are meant, and reports whether the wait is over.
+// look returns the rows that have the name, and reports whether the wait is over.
 func (w *waiting) look(s *sources.State) (list []*sources.Row, over bool, err error) {
 	list = one(s, w.Name, w.Space)
 	whole := len(s.Sources) > 0 && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return !complete(s, src) })
@@ -162,7 +159,7 @@ func (w *waiting) say(text string, args ...any) {
 	}
 }
 
-// now says behind a sentence how the row is.
+// now returns the state of the row as a clause that follows a sentence.
 func (w *waiting) now(s *sources.State, list []*sources.Row) string {
 	if len(list) != 1 {
 		return ""

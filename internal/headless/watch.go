@@ -11,21 +11,21 @@ import (
 	"coordtop/sources"
 )
 
-// batch is how many events are written with one Write at most: more would hold back
-// the first line of a burst.
+// batch bounds the events that are written with one Write: more would hold back the first line of a
+// burst.
 const batch = 256
 
-// WatchOptions are the wishes for a stream of changes.
+// WatchOptions are the options of Watch.
 type WatchOptions struct {
 	Format Format
 	Names  []string       // only these, as SOURCE, SOURCE/NAME or SOURCE/SPACE/NAME; none: all
-	Diag   io.Writer      // takes what is to be said of Names that nothing bears; nil: nothing is said
+	Diag   io.Writer      // gets the warnings about Names that nothing bears; nil: they are not printed
 	Zone   *time.Location // of the times in text; nil: the local one
 }
 
-// Watch prints every event, the ones of before the call included, until ctx ends,
-// which is no error, or until a Write fails. It blocks in Write as long as out does;
-// the Hub does not wait for it, and what it misses meanwhile is counted and printed.
+// Watch prints every event, including those from before the call, until ctx ends, which is no error, or
+// until a Write fails. It blocks in Write as long as out does; the Hub does not wait for it, and Watch
+// counts the events that it misses meanwhile and prints their number.
 func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error {
 	if o.Zone == nil {
 		o.Zone = time.Local
@@ -35,7 +35,7 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 		w.unchecked = append(w.unchecked, i)
 	}
 	sub := feed.Subscribe(0)
-	defer func() { sub.Close() }() // the one of that time
+	defer func() { sub.Close() }() // the newest one
 	for {
 		events, missed := sub.Events(batch)
 		if missed > 0 {
@@ -69,8 +69,8 @@ type watcher struct {
 	unchecked []int // the names that may be missing: their sources are not listed yet
 }
 
-// doubt warns once of each name that no row of its listed source has, and suggests the one that
-// was probably meant.
+// doubt warns once of each name that no row of its listed source has, and suggests a name that resembles
+// it.
 func (w *watcher) doubt(s *sources.State) {
 	w.unchecked = slices.DeleteFunc(w.unchecked, func(i int) bool {
 		name := w.o.Names[i]
@@ -78,7 +78,7 @@ func (w *watcher) doubt(s *sources.State) {
 			return false
 		}
 		if !isSource(s, name) && len(sources.NamedRows(s.Rows, name, false)) == 0 {
-			// Nobody need read it: what is asked for is on the other stream.
+			// Its error is ignored: the events go to the other stream.
 			_, _ = fmt.Fprintf(w.o.Diag, "%s: no primitive goes by this name yet%s (its lines come as soon as one does)\n", typedName(s, name, i), meant(s, name))
 		}
 		return true
@@ -119,10 +119,10 @@ func (w *watcher) event(e *sources.Event) error {
 	return nil
 }
 
-// eventMissed is the event of a line that tells of events which were not printed.
+// eventMissed is the event of a line about events that were not printed.
 const eventMissed = "missed"
 
-// missed tells of events that were dropped before we read them.
+// missed writes the line about events that were dropped before we read them.
 func (w *watcher) missed(n uint64) error {
 	detail := fmt.Sprintf("%d events were dropped before they could be written: the state follows", n)
 	if w.o.Format == JSON {
@@ -132,7 +132,7 @@ func (w *watcher) missed(n uint64) error {
 	return nil
 }
 
-// restart is the state as events, for a reader that lost its place.
+// restart returns the state as events, for a reader that lost its place.
 func restart(s *sources.State, names []string) []sources.Event {
 	var events []sources.Event
 	for _, r := range rows(s, names) {
@@ -171,13 +171,13 @@ type Events interface {
 	Close()
 }
 
-// Feed is what Get and Watch read: a Hub, or a script in tests.
+// Feed gives Get and Watch the states and events of a Hub, or of a script in tests.
 type Feed interface {
 	State() *sources.State
 	Subscribe(from uint64) Events
 }
 
-// Over makes a Feed of a Hub.
+// Over returns the Feed of a Hub.
 func Over(h *sources.Hub) Feed { return hubFeed{h} }
 
 type hubFeed struct{ *sources.Hub }

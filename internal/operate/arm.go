@@ -11,10 +11,9 @@ import (
 	"coordtop/internal/ground/suspend"
 )
 
-// Arm makes writing possible for five minutes. For a protected source typed must be its
-// name; elsewhere it is ignored. The audit has a line of it, without which it fails; it waits
-// for the disk as Start does. When the time is over, what has not come to its end is called
-// off, as by Disarm.
+// Arm makes writing possible for five minutes. For a protected source typed must be its name; elsewhere it
+// is ignored. Arm writes a line to the audit and fails without it; it waits for the disk as Start does.
+// After the five minutes, unfinished actions are called off as by Disarm.
 func (o *Operator) Arm(source, typed string) error {
 	b, ok := o.options.Backends[source]
 	switch {
@@ -43,22 +42,21 @@ func (o *Operator) Arm(source, typed string) error {
 	return nil
 }
 
-// Disarm makes writing impossible at once, also where it was armed without an end. Claims that
-// wait, and what is on its way, are called off; a lease that is granted in spite of that is
-// given back. What we hold is kept. It returns when the audit has a line of it, see Start.
+// Disarm makes writing impossible at once, also where it was armed without an end. Waiting claims and
+// requests that are on their way are called off; a lease that is granted nevertheless is given back. What
+// we hold is kept. Disarm returns when the audit has a line about it, see Start.
 func (o *Operator) Disarm() {
 	o.disarm()
 	if !o.enter() {
-		return // what could be done ends anyway
+		return // Close calls everything off anyway
 	}
 	defer o.running.Done()
-	// Being safer needs no permission, so an audit that cannot be written does not keep
-	// anybody from it; the next action will say what is wrong with it.
+	// Disarming needs no permission, so it is done also where the audit cannot be written; the next
+	// action reports what is wrong with the audit.
 	_ = o.noteSwitch("disarm", "")
 }
 
-// enter counts the caller among what Close joins, until it calls running.Done; not where Close
-// has begun.
+// enter makes Close wait until the caller has called running.Done. It returns false where Close has begun.
 func (o *Operator) enter() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,8 +76,8 @@ func (o *Operator) disarm() {
 	o.publishLocked()
 }
 
-// next is how long to wait until the next end of an arming, about a second at most: that
-// is how soon the time asleep is noticed.
+// next returns the time until the next arming ends, about a second at most, so that time asleep is noticed
+// that soon.
 func (w *writing) next() time.Duration {
 	next := backoff.UntilTurn(w.now())
 	for _, a := range append(slices.Collect(maps.Values(w.unlocked)), w.armed) {
@@ -90,7 +88,7 @@ func (w *writing) next() time.Duration {
 	return next
 }
 
-// writing is what is armed, and until when. Operator.mu guards it.
+// writing records which sources are armed, and until when. Operator.mu guards it.
 type writing struct {
 	now      func() time.Time
 	slept    func() time.Duration
@@ -99,18 +97,18 @@ type writing struct {
 	unlocked map[string]arming // protected sources, by when their name was typed last
 }
 
-// arming is the instant at which writing was armed last; zero: it is not.
+// arming is the instant at which writing was last armed; zero: it is not armed.
 type arming struct {
 	at    time.Time
 	slept time.Duration // Options.Slept at that time
 }
 
-// until is the end of being armed; zero: writing is not armed, or not any more.
-// Nobody sits before a machine that sleeps, so the time asleep counts, and where the clock
-// for that is not to be had, the wall clock: the two differ only where somebody sets it.
+// until returns the time until which writing is armed; zero: it is not.
 func (w *writing) until() time.Time { return w.endOf(w.armed) }
 
-// endOf is the end of an arming; zero: it is over, or there was none.
+// endOf returns the end of an arming; zero: it is over, or there was none. The time in which the machine
+// slept counts, since nobody sits before a machine that sleeps. Without a clock for that the wall clock
+// decides: the two differ only where somebody sets the wall clock.
 func (w *writing) endOf(a arming) time.Time {
 	if a.at.IsZero() {
 		return time.Time{}
@@ -124,8 +122,8 @@ func (w *writing) endOf(a arming) time.Time {
 	return a.at.Add(action.ArmedFor - slept)
 }
 
-// asleepFor is for how long the machine slept while the monotonic clock went on by passed,
-// the wall clock by wall, and the clock of suspends by slept.
+// asleepFor returns how long the machine slept while the monotonic clock advanced by passed, the wall
+// clock by wall, and the clock of suspends by slept.
 func asleepFor(slept, passed, wall time.Duration) time.Duration {
 	if slept = max(slept, wall-passed); slept > suspend.Noise {
 		return slept
@@ -133,12 +131,12 @@ func asleepFor(slept, passed, wall time.Duration) time.Duration {
 	return 0
 }
 
-// refuses says why nothing may be sent to a source now; nil: it may.
+// refuses returns why nothing may be sent to a source now; nil: it may.
 func (w *writing) refuses(source string, b *Backend) error {
 	if !w.always && w.until().IsZero() {
 		return fmt.Errorf("%w: arm it first", ErrNotArmed)
 	}
-	// Its own time: arming another source, which asks for no name, must not prolong it.
+	// A protected source has a time of its own: arming another source, which needs no name, must not prolong it.
 	typed, ok := w.unlocked[source]
 	if b.Protect && (!ok || !w.always && w.endOf(typed).IsZero()) {
 		return fmt.Errorf("%w for %s, which is protected: arm it by typing its name", ErrNotArmed, source)
@@ -146,7 +144,7 @@ func (w *writing) refuses(source string, b *Backend) error {
 	return nil
 }
 
-// noteSwitch writes a line about the switch itself.
+// noteSwitch writes a line about arming or disarming to the audit.
 func (o *Operator) noteSwitch(what, source string) error {
 	if o.options.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it", ErrNoAudit)

@@ -17,7 +17,7 @@ import (
 const (
 	Before = "before" // nothing was sent yet
 	After  = "after"  // the end of the action with the same id
-	Only   = "only"   // nothing is sent for it: writing was armed or disarmed
+	Only   = "only"   // nothing was sent: writing was armed or disarmed
 	Torn   = "torn"   // Detail is the beginning of a line whose writer was killed
 )
 
@@ -61,13 +61,13 @@ type Record struct {
 	Recording string    `json:"recording,omitempty"`
 }
 
-// Actor is who acts, as far as the machine knows.
+// Actor names the person who acts, as far as the machine knows.
 type Actor struct {
 	User, Host string
 	SSH        string // the client's address; "": at the machine itself
 }
 
-// String is user@host, and from where over ssh.
+// String returns user@host, and the client's address over ssh.
 func (a Actor) String() string {
 	who := a.User
 	if a.Host != "" {
@@ -91,10 +91,9 @@ type AuditLog struct {
 	stuck  atomic.Bool   // somebody has waited in vain since turn was taken last
 }
 
-// writeWithin is how long the disk may take for a line: on a busy machine it has taken more
-// than a second, and a person is better kept waiting than refused. A file system whose server
-// is gone can keep a write for ever, and what we hold must be given back all the same, which
-// the bound of the end, lastWithin, leaves time for.
+// writeWithin bounds the time that the disk may take for a line: on a busy machine it has taken more than a
+// second, and a person would rather wait than be refused. lastWithin is the bound once the program ends: a
+// file system whose server is gone can block a write for ever, and leases must be given back nevertheless.
 const (
 	writeWithin = 5 * time.Second
 	lastWithin  = time.Second
@@ -102,8 +101,8 @@ const (
 
 var errStuck = errors.New("the disk does not answer")
 
-// NewAuditLog makes an AuditLog of the file at an absolute path. The file and its folder are made with the first record, so
-// that who only looks leaves nothing behind.
+// NewAuditLog makes an AuditLog of the file at an absolute path. The first record makes the file and its
+// folder, so that a program that only reads leaves nothing behind.
 func NewAuditLog(path string, actor Actor) *AuditLog {
 	run := strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid())
 	file := auditFile{path: path, limit: auditLimit, keep: auditKeep}
@@ -115,11 +114,10 @@ func (l *AuditLog) id() string {
 	return l.run + "-" + strconv.FormatUint(l.last.Add(1), 10)
 }
 
-// Write appends one line and returns when the disk has it, or with an error after five
-// seconds, and then at once until the disk answers again. When ctx ends, or has ended, the
-// disk has one second more; ctx also says who is told of a panic. The file is opened anew for
-// each line: whoever rotates it need not tell us, and at 8 MB we do. The error wraps
-// ErrNoAudit. A line that was given up may still come to stand there.
+// Write appends one line and returns when the disk has it. It fails after five seconds, and then at once
+// until the disk answers again. When ctx ends, or has ended, the disk has one second more; ctx also has the
+// handler of panics. The file is opened anew for each line, so that it can be rotated at any time; at 8 MB
+// we rotate it. The error wraps ErrNoAudit. A line that was given up may still be written later.
 func (l *AuditLog) Write(ctx context.Context, r Record) error {
 	if err := l.write(ctx, r); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoAudit, err)
@@ -153,7 +151,7 @@ func (l *AuditLog) write(ctx context.Context, r Record) error {
 	}
 }
 
-// line is a record as it is written now.
+// line encodes a record, with the actor and the time.
 func (l *AuditLog) line(r Record) ([]byte, error) {
 	r.User, r.Host, r.SSH = l.actor.User, l.actor.Host, l.actor.SSH
 	if r.At.IsZero() {
@@ -162,7 +160,7 @@ func (l *AuditLog) line(r Record) ([]byte, error) {
 	return r.line()
 }
 
-// await waits for the turn of a line: they come in the order in which they are written.
+// await waits until no other line is on its way to the disk.
 func (l *AuditLog) await(late <-chan time.Time) error {
 	select {
 	case l.turn <- struct{}{}:
@@ -181,14 +179,14 @@ func (l *AuditLog) await(late <-chan time.Time) error {
 	return nil
 }
 
-// millis is a latency as records have it, to the microsecond.
+// millis returns a latency in milliseconds, to the microsecond.
 func millis(d time.Duration) *float64 {
 	ms := float64(d.Microseconds()) / 1000
 	return &ms
 }
 
-// line is the record as one line of ASCII: it holds other people's texts, and somebody
-// will look at it with cat.
+// line encodes the record as one line of ASCII: it has other people's texts, and somebody will read it
+// with cat.
 func (r Record) line() ([]byte, error) {
 	for _, s := range []*string{&r.Source, &r.Space, &r.Name, &r.OwnerBefore, &r.LabelBefore, &r.OwnerAfter, &r.LabelAfter,
 		&r.Reason, &r.Call, &r.Detail, &r.Address, &r.Recording, &r.User, &r.Host, &r.SSH, &r.Login} {

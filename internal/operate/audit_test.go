@@ -193,7 +193,7 @@ func TestTheAuditTellsTheActionsOfThisRunFromOthers(t *testing.T) {
 	if err := other.Write(t.Context(), operate.Record{ID: "another-1", Stage: operate.Before, Action: "try"}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := r.AuditEntries()
+	list, err := r.Audit().Entries()
 	if err != nil || len(list) != 2 || !list[0].Ours || list[1].Ours {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -18,26 +18,25 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// auditFile is the file of an AuditLog, which several processes append to. A process that writes has it
-// locked (flock, which ends with the process), opens it anew for each line, and checks what
-// it has opened: the folder and the file must be ours and neither may be a link. Modes that
-// let others in are put right, since nobody else needs them.
+// auditFile is the file of an AuditLog, which several processes append to. A process opens it anew for each
+// line, locks it (flock, which ends with the process), and checks it: the folder and the file must be ours
+// and neither may be a link. Modes that let others in are corrected.
 type auditFile struct {
 	path  string
 	limit int64 // bytes after which it is put aside
-	keep  int   // files that were put aside: path.1 is the newest
+	keep  int   // how many files that were put aside are kept: path.1 is the newest
 }
 
-// What an audit takes on the disk at most: ten files of 8 MB, some 150,000 lines.
+// An audit takes at most ten files of 8 MB on the disk, some 150,000 lines.
 const (
 	auditLimit = 8 << 20
 	auditKeep  = 9
 )
 
-// maxTorn bounds the remainder of a line that is looked for at the end of the file.
+// maxTorn bounds the incomplete line that is read from the end of the file.
 const maxTorn = 1 << 20
 
-// append brings a line, with its line break, to the disk: whole or not at all.
+// append writes a line, with its line break, to the disk: whole or not at all.
 func (a auditFile) append(line []byte) error {
 	folder, made, err := files.PrivateFolder(filepath.Dir(a.path))
 	if err != nil {
@@ -55,8 +54,7 @@ func (a auditFile) append(line []byte) error {
 	return err
 }
 
-// open returns the file, locked, with room for more bytes. fresh reports whether it has just
-// been made.
+// open returns the file, locked, with room for more bytes. fresh reports whether the file is new.
 func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, err error) {
 	for range 100 { // as often as others may put it aside meanwhile
 		f, err := files.OpenPrivate(folder, filepath.Base(a.path), 0)
@@ -82,8 +80,8 @@ func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, er
 	return nil, false, fmt.Errorf("%s is put aside by others again and again", a.path)
 }
 
-// lock waits until nobody else writes to f. current reports whether f is still the file at
-// the path: others may have put it aside.
+// lock waits until no other process writes to f. current reports whether f is still the file at the path: another
+// process may have put it aside.
 func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err error) {
 	for {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
@@ -105,8 +103,8 @@ func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err
 	return info, ok && err == nil && there.Ino == ours.Ino && there.Dev == ours.Dev, err
 }
 
-// putAside gives the full file the number 1 and those before it the next ones; the oldest
-// goes. The caller has the file locked, so that nobody else does it at the same time.
+// putAside renames the full file to path.1 and each earlier one to the next number; the oldest is lost. The
+// caller has locked the file, so that no other process does it at the same time.
 func (a auditFile) putAside(folder *os.File) error {
 	at, base := int(folder.Fd()), filepath.Base(a.path)
 	numbered := func(n int) string {
@@ -124,8 +122,8 @@ func (a auditFile) putAside(folder *os.File) error {
 	return folder.Sync()
 }
 
-// write appends a line to a file that is locked. A disk that takes only a part of it is made
-// to forget that part.
+// write appends a line to a file that is locked. Where the disk takes only a part of it, write removes that
+// part.
 func write(f *os.File, line []byte) error {
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -146,8 +144,8 @@ func write(f *os.File, line []byte) error {
 	return nil
 }
 
-// tornLine is what stands behind the last line break: of a line that its writer, killed, or
-// the power kept from being whole. It may be a part of it if it is very long.
+// tornLine returns the text behind the last line break: the beginning of a line whose writer was killed, or
+// lost power. Of a very long one it returns only the end.
 func tornLine(f *os.File, end int64) ([]byte, error) {
 	var last [1]byte
 	if end == 0 {
@@ -163,8 +161,7 @@ func tornLine(f *os.File, end int64) ([]byte, error) {
 	return tail[bytes.LastIndexByte(tail, '\n')+1:], nil
 }
 
-// wrapped makes a line of what is left of one, or leaves it where it is one but for its line
-// break.
+// wrapped makes a record of a torn line. A line that lacks only its line break is kept as it is.
 func wrapped(torn []byte) []byte {
 	if torn[0] == '{' && json.Valid(torn) {
 		return append(bytes.Clone(torn), '\n')

@@ -22,19 +22,14 @@ import (
 // auditBytes bounds what is read of each file: some 2,000 actions.
 const auditBytes = 1 << 20
 
-// AuditEntries reads the newest actions from the audit, those of other programs too, oldest first. It waits
-// for a disk.
-func (o *Operator) AuditEntries() ([]action.AuditEntry, error) {
-	if o.options.Audit == nil {
+// Entries reads the newest actions from the audit, also those of other programs, oldest first; a nil AuditLog has
+// none. It waits for the disk.
+func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
+	if l == nil {
 		return nil, nil
 	}
-	return o.options.Audit.Entries()
-}
-
-// Entries reads the newest actions, as AuditEntries does.
-func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
-	// The current file is read first: in the other order one that is put aside between the two would not
-	// be read. What is read twice then counts once.
+	// The current file is read first: in the other order, a file that is put aside between the two reads
+	// would be missed. An action that is read twice counts once.
 	text, err := lastBytes(l.file.path)
 	older, olderErr := lastBytes(l.file.path + ".1")
 	if err = cmp.Or(err, olderErr); err != nil {
@@ -45,7 +40,7 @@ func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 	for line := range bytes.Lines(append(older, text...)) {
 		var r Record
 		if json.Unmarshal(line, &r) != nil || r.Stage == Torn {
-			continue // the first one may be cut, the last one half written
+			continue // the first line may be cut, the last one incomplete
 		}
 		if _, known := at[r.ID]; !known {
 			at[r.ID], list = len(list), append(list, l.entry(&r))
@@ -64,7 +59,7 @@ func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 	return list, nil
 }
 
-// entry is an action by its first line, and whether its process is on this machine.
+// entry makes an entry of the first line of an action, with its process where that was on this machine.
 func (l *AuditLog) entry(r *Record) action.AuditEntry {
 	e := r.entry()
 	if e.Ours = strings.HasPrefix(r.ID, l.run+"-"); !e.Ours && r.Host == l.actor.Host {
@@ -73,7 +68,7 @@ func (l *AuditLog) entry(r *Record) action.AuditEntry {
 	return e
 }
 
-// processOf is the process that wrote a record, by its id (AuditLog.id); 0: it is not known.
+// processOf returns the process that wrote a record, by its id (AuditLog.id); 0: it is not known.
 func processOf(r *Record) int {
 	run := strings.Split(r.ID, "-")
 	if len(run) != 3 {
@@ -83,7 +78,7 @@ func processOf(r *Record) int {
 	return max(pid, 0)
 }
 
-// entry is what the first line of an action tells, or its only one.
+// entry makes an entry of the first or only line of an action.
 func (r *Record) entry() action.AuditEntry {
 	p := action.AuditEntry{ID: r.ID, At: r.At, Written: r.At, Who: Actor{r.User, r.Host, r.SSH}.String(), Action: r.Action, Kind: r.Kind, Before: owner(r.OwnerBefore, r.LabelBefore, r.FenceBefore),
 		Ref: sources.Ref{Source: r.Source, Space: r.Space, Name: r.Name}, Address: r.Address, Alias: r.Alias, Reason: r.Reason, Call: r.Call, Detail: r.Detail, Recording: r.Recording}
@@ -93,7 +88,7 @@ func (r *Record) entry() action.AuditEntry {
 	return p
 }
 
-// addEnd adds what the line after an action tells.
+// addEnd adds the result from the second line of an action.
 func (r *Record) addEnd(p *action.AuditEntry) {
 	p.Ended, p.Result, p.Detail, p.After = r.At, r.Result, r.Detail, owner(r.OwnerAfter, r.LabelAfter, r.FenceAfter)
 	if r.LatencyMillis != nil {

@@ -16,59 +16,58 @@ import (
 	"coordtop/sources"
 )
 
-// Backend is what an Operator must know of one source to act on it.
+// Backend tells an Operator how to act on one source.
 type Backend struct {
 	Type     string // "redis", "postgres": for people
 	Address  string // of the server, without a login
 	Identity string // how others see us there
 	Login    string // the user that we are at the server, for the audit; "": its default
-	// Open makes the driver for one space (Ref.Space) of the source. It is called when it
-	// is first needed, and again after a failure; ctx bounds it. It may find secrets, but
-	// need not connect.
+	// Open makes the driver for one space (Ref.Space) of the source. It is called when the driver is first
+	// needed, and again after a failure; ctx bounds it. It may find secrets, but need not connect.
 	Open func(ctx context.Context, space string) (coord.Driver, error)
 
-	// Explain makes a sentence, a *sources.Problem, of an error of the driver. Nil: none can.
+	// Explain turns an error of the driver into a sentence, a *sources.Problem. Nil: there are none.
 	Explain func(error) error
 
 	ReadOnly bool // nothing is ever sent that changes something
 	Protect  bool // its name must be typed to arm it, and each action needs a reason
 	Demo     bool // a private server of the demo: names need not be typed
 
-	// Caps is what such servers can do, as far as that is known before one is met. FIFO
-	// means that waiters stand in a queue of the server's.
+	// Caps are the abilities of such servers, as far as they are known without connecting. FIFO means that the
+	// server has a queue.
 	Caps coord.Caps
-	// Nameless: owners are known to others by their data alone. Our identity stands before
-	// what the person says.
+	// Nameless reports whether others know owners by their data alone. Our identity then stands before
+	// the person's text.
 	Nameless bool
-	// RunsOut reports whether what we abandon stays ours at the service for Lease; where it is
-	// false it ends with our connection.
+	// RunsOut reports whether a lease that we abandon stays ours at the service for Lease; if not, it ends
+	// with our connection.
 	RunsOut bool
-	Renew   time.Duration // between two renewals, which is how soon a loss is noticed; 0: the driver's choice
-	Lease   time.Duration // how long the service keeps what is not renewed
-	Doubt   time.Duration // how long a claim that ended in doubt (coord.ErrUncertain) may be ours; 0: as long as Lease
+	Renew   time.Duration // between two renewals, which bounds the time until a loss is noticed; 0: the driver's choice
+	Lease   time.Duration // the time for which the service keeps a lease that is not renewed
+	Doubt   time.Duration // the time for which a claim that ended with coord.ErrUncertain may be ours; 0: Lease
 
-	// LimitInClaims: a claim of a semaphore names its limit, which must be known.
+	// LimitInClaims reports whether a claim of a semaphore names its limit, which must be known then.
 	LimitInClaims bool
 
-	// Call says what a request sends, as exactly as a line can. Nil: the verb and the name.
+	// Call describes what a request sends, as exactly as one line can. Nil: the verb and the name.
 	Call func(r action.Request) string
-	// Refuses says why a primitive cannot be claimed although its kind can ("made by an
+	// Refuses returns why a primitive cannot be claimed although its kind can ("made by an
 	// extension"). "": it can. Nil: all can.
 	Refuses func(p *sources.Primitive) string
-	// Provisions reports whether primitives have an existence of their own, which is given and
-	// taken through coord.Semaphore.
+	// Provisions reports whether primitives exist without being owned, and are created and deleted through
+	// coord.Semaphore.
 	Provisions bool
-	// CreateNode makes a space that does not exist, within ctx. Nil: spaces are not made here.
+	// CreateNode makes a space that does not exist, within ctx. Nil: spaces cannot be made.
 	CreateNode func(ctx context.Context, space string) error
-	// Force is how what others own is ended. Nil: it is not.
+	// Force ends what others own. Nil: the backend cannot.
 	Force *Force
-	// Crash ends the process of that owner of the primitive, without a word. Nil: nobody's.
+	// Crash kills the process of that owner of the primitive. Nil: no process can be killed.
 	Crash func(ref sources.Ref, owner sources.OwnerRef) error
 }
 
-// data is what a request tells others about us. Where they know owners by their data alone,
-// which is read up to the first blank, who we are stands before what the person says. An
-// object of JSON stays as it is: it names its owner itself, as its label.
+// data returns what a request tells others about us. Where they know owners by their data alone, which is
+// read up to the first blank, our identity stands before the person's text. A JSON object stays as it is:
+// its label names the owner.
 func (b *Backend) data(r action.Request) []byte {
 	says := r.Verb == action.Proclaim || action.Of(r.Verb).Group == action.Claims
 	text := string(r.Data)
@@ -81,7 +80,7 @@ func (b *Backend) data(r action.Request) []byte {
 	return []byte(b.Identity + " " + text)
 }
 
-// dataMax is how many bytes a person may say.
+// dataMax returns how many bytes of data a person may write.
 func (b *Backend) dataMax() int {
 	if b.Nameless {
 		return max(b.Caps.MaxData-len(b.Identity)-len(" "), 0)
@@ -89,7 +88,7 @@ func (b *Backend) dataMax() int {
 	return b.Caps.MaxData
 }
 
-// refusal is the sentence about an error by which the service refuses us; nil: it does not.
+// refusal returns the sentence about an error with which the service refuses us; nil: it is no such error.
 func (b *Backend) refusal(err error) *sources.Problem {
 	if b.Explain == nil || !errors.Is(err, coord.ErrRefused) {
 		return nil
@@ -97,13 +96,13 @@ func (b *Backend) refusal(err error) *sources.Problem {
 	if p, ok := errors.AsType[*sources.Problem](b.Explain(err)); ok && p.Refused {
 		return p
 	}
-	return nil // it refuses what is asked for: the driver explains that best
+	return nil // it refuses the request, not us: the driver explains that best
 }
 
 // shares reports whether several can own the primitive of a row at once on this backend.
 func (b *Backend) shares(kind sources.Kind) bool { return b.Caps.Shared && kind == sources.KindMutex }
 
-// limit is that of a request, or of the row where each claim must name it.
+// limit returns the limit of a request; where it has none and each claim must name it, that of the row.
 func (b *Backend) limit(r action.Request, row *sources.Row) uint64 {
 	if b.LimitInClaims && r.Limit == 0 && r.Target.Kind == sources.KindSemaphore && row != nil && row.Limited() {
 		return row.Limit
@@ -111,7 +110,7 @@ func (b *Backend) limit(r action.Request, row *sources.Row) uint64 {
 	return r.Limit
 }
 
-// call is what a request sends, in a line.
+// call describes in one line what a request sends.
 func (b *Backend) call(r action.Request) string {
 	r.Data = b.data(r)
 	if r.Verb == action.Crash {
@@ -123,8 +122,8 @@ func (b *Backend) call(r action.Request) string {
 	return r.Verb.String() + " " + r.Target.Ref.Name
 }
 
-// drivers opens the drivers when they are needed and keeps them. It is safe for concurrent
-// use: who waits for one driver waits for no other.
+// drivers opens the drivers when they are needed and keeps them. It is safe for concurrent use: a caller
+// waits for its own driver only.
 type drivers struct {
 	backends map[string]Backend
 
@@ -132,13 +131,13 @@ type drivers struct {
 	spots map[[2]string]*spot // by source and space
 }
 
-// spot is where the driver of one space is, or is to be.
+// spot has the driver of one space.
 type spot struct {
-	turn   chan struct{} // capacity 1: full while somebody makes it or looks at it
-	driver coord.Driver  // nil: nobody has made it yet
+	turn   chan struct{} // capacity 1: full while a goroutine opens or reads the driver
+	driver coord.Driver  // nil: it is not open yet
 }
 
-// spot returns the place of a driver, which may be empty.
+// spot returns the spot of a driver, which may be empty.
 func (d *drivers) spot(ref sources.Ref) *spot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,9 +148,8 @@ func (d *drivers) spot(ref sources.Ref) *spot {
 	return d.spots[at]
 }
 
-// of returns the driver of a space. It blocks while that is made, which ctx bounds: finding
-// the password can take as long as a person needs. A driver of a read-only source can only
-// look.
+// of returns the driver of a space. It blocks while that is opened, which ctx bounds: finding the password
+// can take as long as a person needs. The driver of a read-only source can only read.
 func (d *drivers) of(ctx context.Context, ref sources.Ref) (coord.Driver, error) {
 	b, ok := d.backends[ref.Source]
 	if !ok || b.Open == nil {
@@ -178,7 +176,7 @@ func (d *drivers) of(ctx context.Context, ref sources.Ref) (coord.Driver, error)
 	return driver, nil
 }
 
-// close closes them all at once, within ctx. Nobody asks for one any more.
+// close closes all drivers at once, within ctx. The caller must not ask for one any more.
 func (d *drivers) close(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,15 +8,15 @@ import (
 	"coordtop/internal/action"
 )
 
-// Why an action was called off, for people.
+// The reasons why an action was called off, for people.
 var (
 	errCalledOff = errors.New("called off")
 	errDisarmed  = errors.New("writing was switched off")
 	errOver      = errors.New("the time for writing is over")
 )
 
-// CallOff ends an action that is not over; a lease that it has won already is given back.
-// One that is over, or unknown, is left as it is.
+// CallOff ends an action that is not over; a lease that it has already won is given back. For an action that
+// is over, or unknown, it does nothing.
 func (o *Operator) CallOff(id uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -27,9 +27,9 @@ func (o *Operator) CallOff(id uint64) {
 	}
 }
 
-// callOffUnarmedLocked ends what has not come to its end at a source for which writing is not
-// armed any more: claims that wait, and what is on its way. What is ours stays ours, and what
-// only gives it back goes on.
+// callOffUnarmedLocked calls off the unfinished actions on sources that are not armed any more: waiting
+// claims, and requests that are on their way. What is ours stays ours, and an action that gives it up goes
+// on.
 func (o *Operator) callOffUnarmedLocked(why error) {
 	for _, n := range o.runs {
 		if n.Phase < action.Sent && !n.ending && !action.Of(n.Request.Verb).GivesUp && n.unarmedLocked() {
@@ -45,7 +45,7 @@ func (n *run) unarmedLocked() bool {
 	return n.op.writing.refuses(source, &b) != nil
 }
 
-// whyCalledOff is why a run whose context has ended was called off; nil: the Operator closes.
+// whyCalledOff returns why a run whose context has ended was called off; nil: the Operator closes.
 func whyCalledOff(n *run) error {
 	if why := context.Cause(n.ctx); slices.Contains([]error{errCalledOff, errDisarmed, errOver}, why) {
 		return why
@@ -53,7 +53,7 @@ func whyCalledOff(n *run) error {
 	return nil
 }
 
-// calledOff is why a run ended: because it was called off, or else as text says.
+// calledOff returns why a run was called off; text, if it was not.
 func calledOff(n *run, text string) string {
 	if why := whyCalledOff(n); why != nil {
 		return why.Error()

@@ -9,8 +9,8 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Caps lists what can be done with each source at all, by name. It asks no server: a server
-// that was not met yet may be able to do less.
+// Caps lists what can be done with each source at all, sorted by name. It asks no server: one to which
+// nothing has connected yet may be able to do less.
 func (o *Operator) Caps() []action.Ability {
 	list := make([]action.Ability, 0, len(o.options.Backends))
 	for _, name := range slices.Sorted(maps.Keys(o.options.Backends)) {
@@ -30,7 +30,7 @@ func (o *Operator) Caps() []action.Ability {
 	return list
 }
 
-// never is why a verb is possible for no row of the source; "": for some it may be.
+// never returns why a verb is possible for no row of the source; "": it may be for some.
 func (b *Backend) never(v action.Verb) string {
 	switch {
 	case b.ReadOnly:
@@ -55,7 +55,7 @@ func (b *Backend) never(v action.Verb) string {
 	return ""
 }
 
-// manner says how the source does what it can.
+// manner describes for people how the source does what it can.
 func (b *Backend) manner() []string {
 	var kinds []string
 	switch {

@@ -12,8 +12,8 @@ import (
 
 const readOnlyText = "the config says read_only for this source: only without that can coordtop act on it"
 
-// Choices lists what can be done to a row, possible actions first, the impossible ones
-// with the reason. That writing is not armed is no reason here: Start looks at that.
+// Choices lists what can be done to a row: first the possible actions, then the impossible ones with the
+// reason. It does not check whether writing is armed; Start does.
 func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	if row == nil {
 		return nil
@@ -39,8 +39,8 @@ func (b *Backend) choices(row *sources.Row, s *sources.State, ours *action.Holdi
 	return append(slices.DeleteFunc(list, func(c action.Choice) bool { return !possible(c) }), impossible...)
 }
 
-// notRow is why a verb cannot be done to a row of s, of which we hold ours, whoever else owns it;
-// "": nothing but its owners can be why (notOwners).
+// notRow returns why a verb cannot be done to a row of s, whoever owns it. ours is what we hold of it; nil:
+// nothing. "": only its owners can be a reason (notOwners).
 func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours *action.Holding) string {
 	group := action.Of(v).Group
 	switch {
@@ -80,8 +80,7 @@ func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours
 	return b.notTaken(v, row)
 }
 
-// notOwners is why a verb that notRow lets pass cannot be done to a row because of those who own it
-// or wait for it; "": they are no reason.
+// notOwners returns why the owners or waiters of a row keep a verb from being done to it; "": they do not.
 func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holding) string {
 	switch v {
 	case action.Crash:
@@ -108,7 +107,7 @@ func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holdin
 	return ""
 }
 
-// neverFree is why a wait for a row would have no end.
+// neverFree returns why a wait for a row would never end; "": it may end.
 func (b *Backend) neverFree(row *sources.Row, ours *action.Holding) string {
 	if b.Caps.FIFO || len(row.Owners) == 0 || !row.Owners[0].NoExpiry {
 		return ""
@@ -120,7 +119,7 @@ func (b *Backend) neverFree(row *sources.Row, ours *action.Holding) string {
 	return text
 }
 
-// notTaken is why a verb that takes the row is not possible.
+// notTaken returns why a claim of the row is not possible; "": it is.
 func (b *Backend) notTaken(v action.Verb, row *sources.Row) string {
 	switch {
 	case v == action.Acquire && row.Kind == sources.KindElection:
@@ -138,7 +137,7 @@ func (b *Backend) notTaken(v action.Verb, row *sources.Row) string {
 	return ""
 }
 
-// notTried is why a try would only miss.
+// notTried returns why a try would miss; "": it may succeed.
 func (b *Backend) notTried(row *sources.Row) string {
 	if len(row.Owners) == 0 || row.Kind == sources.KindSemaphore {
 		return ""
@@ -149,7 +148,7 @@ func (b *Backend) notTried(row *sources.Row) string {
 	return "owned by " + action.OwnerText(row.Owners[0].Label, row.Owners[0].ID)
 }
 
-// notExclusive reports whether no owner has it alone.
+// notExclusive reports whether all owners share it.
 func notExclusive(owners []sources.Owner) bool {
 	return !slices.ContainsFunc(owners, func(w sources.Owner) bool { return w.Mode != sources.Shared })
 }
@@ -168,7 +167,7 @@ func (b *Backend) notProclaimed(row *sources.Row, ours *action.Holding) string {
 	return ""
 }
 
-// notOwned is why a row has no owner that anything could be done to; "": it has one.
+// notOwned returns why a row has no owner that a verb could be done to; "": it has one.
 func notOwned(row *sources.Row) string {
 	switch {
 	case len(row.Owners) > 0:
@@ -189,5 +188,5 @@ func notOurs(row *sources.Row, owned string) string {
 	return "not ours: nobody owns it"
 }
 
-// clean makes other people's text fit for a sentence.
+// clean makes other people's text safe to print in a sentence.
 func clean(s string) string { return format.Clean(s, 200) }

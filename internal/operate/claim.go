@@ -14,11 +14,11 @@ import (
 	"coordtop/sources"
 )
 
-// take is the goroutine of a run that takes something, and of what it then holds.
+// take is the goroutine of a run that claims something and then holds it.
 func (n *run) take(h *holding, b *Backend) {
 	defer close(h.ended)
 	w := &wait{o: n.op, n: n, h: h, b: b, said: map[string]time.Time{}}
-	defer w.leave() // for a panic; else it was done
+	defer w.leave() // after a panic; else it was called already
 	lease, term, err := w.obtain()
 	if lease == nil {
 		n.op.drop(h)
@@ -36,18 +36,18 @@ func (n *run) take(h *holding, b *Backend) {
 	n.op.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
 }
 
-// leaveSession ends a session: within Close, by its time, and in the way that was chosen. A
-// second call waits for the first and returns its error.
+// leaveSession ends a session. While Close runs, the session ends within the time of Close, and is abandoned
+// where LetRunOut was called. A second call waits for the first and returns its error.
 func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	o.mu.Lock()
 	bye, abandon, within := o.bye, o.runOut && h.runsOut && h.lease != nil, cleanWithin
 	if h.lease == nil {
-		within = settleWithin // somebody may wait for what came of it
+		within = settleWithin // somebody may be waiting for the result
 	}
 	o.mu.Unlock()
 	if bye == nil {
-		// What was sent to a service that stands still may yet be done when it goes on, and
-		// has to be undone then. When Close begins, it has its time more.
+		// A service that stands still may carry out our requests when it goes on, and they must be undone
+		// then. When Close begins, its own time comes on top.
 		ctx, cancel := context.WithTimeout(o.life, within)
 		defer cancel()
 		bye = ctx
@@ -58,8 +58,8 @@ func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	return s.Close(bye)
 }
 
-// complain keeps what Close is to return: what could not be given back while it closes, and the
-// last that may be owned still.
+// complain keeps an error for Close to return: each about a lease that could not be given back while Close
+// runs, and before that the last about a lease that may still be ours.
 func (o *Operator) complain(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,8 +71,8 @@ func (o *Operator) complain(err error) {
 	}
 }
 
-// missed ends a run that got nothing; without an error it was tried and missed. doubt is why
-// it may be ours at the service all the same; "": it is not.
+// missed ends a run that got no lease; without an error a try missed. doubt says why the lease may be ours
+// at the service nevertheless; "": it is not.
 func (n *run) missed(err error, doubt string) {
 	owner := func() sources.OwnerRef { return n.op.view.ownerNow(n.Request.Target.Ref) }
 	switch {
@@ -82,7 +82,7 @@ func (n *run) missed(err error, doubt string) {
 		n.finish(action.Missed, "it is taken", owner())
 	case n.ctx.Err() != nil:
 		text := "no longer waiting"
-		if why := whyCalledOff(n); why != nil && why != errCalledOff { // which the phase says
+		if why := whyCalledOff(n); why != nil && why != errCalledOff { // the phase tells this one
 			text = why.Error()
 		}
 		n.finish(action.Dropped, text, sources.OwnerRef{})
@@ -107,7 +107,7 @@ func (n *run) missed(err error, doubt string) {
 	}
 }
 
-// ownerNow is who owns it on our watch.
+// ownerNow returns the first owner of a row on our watch; zero: none.
 func (v view) ownerNow(ref sources.Ref) sources.OwnerRef {
 	row, _ := v.row(ref)
 	if row == nil || len(row.Owners) == 0 {
@@ -117,7 +117,7 @@ func (v view) ownerNow(ref sources.Ref) sources.OwnerRef {
 	return sources.OwnerRef{ID: w.ID, Label: w.Label, Fence: w.Fence}
 }
 
-// drop takes a holding off the list.
+// drop removes a holding from the list.
 func (o *Operator) drop(h *holding) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -134,10 +134,10 @@ func (o *Operator) dropLocked(h *holding) {
 func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term) {
 	n.op.mu.Lock()
 	h.lease, h.term, h.waiting, h.since = lease, term, false, n.op.options.Now()
-	if n.unarmedLocked() { // nobody has noticed it yet
+	if n.unarmedLocked() { // refresh has not noticed it yet
 		n.cancel(errOver)
 	}
-	called := n.ctx.Err() != nil // then it is given back at once, whatever our watch shows
+	called := n.ctx.Err() != nil // called off: given back at once, whatever our watch shows
 	if !called {
 		n.reachLocked(action.Sent, "ours; not on our watch yet")
 	}
@@ -167,20 +167,20 @@ func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term) {
 	}
 }
 
-// ending is how a lease that is not kept any more came to its end.
+// ending tells how a lease that we do not keep any more ends.
 type ending uint8
 
 const (
-	endCalledOff ending = iota // it is still ours, and given back now
+	endCalledOff ending = iota // still ours: we give it back now
 	endResigned                // another run has released it
-	endLost                    // it ended without our wish, which the cause explains
+	endLost                    // it ended without our wish; the cause explains why
 )
 
-// endingOf decides how a lease ends. A resignation that is on its way is waited for; one that would
-// begin after endCalledOff has nothing left to do.
+// endingOf decides how a lease ends. It waits for a resignation that is on its way; one that begins after
+// endCalledOff has nothing left to do.
 func (n *run) endingOf(h *holding, lease *coord.Lease) (ending, error) {
 	n.op.mu.Lock()
-	over := lease.Check() != nil // where this process was stopped, nothing has ended the context yet
+	over := lease.Check() != nil // after this process was stopped, the context may not have ended yet
 	byOther := h.resigning != nil
 	if !byOther && !over && n.ctx.Err() != nil {
 		h.resigning = n
@@ -188,7 +188,7 @@ func (n *run) endingOf(h *holding, lease *coord.Lease) (ending, error) {
 		return endCalledOff, nil
 	}
 	n.op.mu.Unlock()
-	if byOther { // whatever else has ended
+	if byOther { // its release ends the context
 		<-lease.Context().Done()
 	}
 	cause := context.Cause(lease.Context())
@@ -198,7 +198,7 @@ func (n *run) endingOf(h *holding, lease *coord.Lease) (ending, error) {
 	return endLost, cause
 }
 
-// watchWin waits until our own watch shows us as the owner; false: it does not in time.
+// watchWin waits until our own watch shows us as the owner, and reports whether it did in time.
 func (n *run) watchWin(lease *coord.Lease) (seen bool) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()

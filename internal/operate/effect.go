@@ -15,13 +15,12 @@ import (
 	"coordtop/sources"
 )
 
-// Describe says what a request would do, from what is on our watch now and in the audit. It asks no
-// server: what cannot be known without that is not promised by the lines. It waits for a disk, a
-// second at most.
+// Describe tells what a request would do, from our watch and the audit. It asks no server, so its lines
+// promise nothing that only a server knows. It waits for the disk, a second at most.
 func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effect, error) {
 	b, ok := o.options.Backends[r.Target.Ref.Source]
 	if !ok {
-		return action.Effect{}, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
+		return action.Effect{}, notPossible("nothing can be sent to this source")
 	}
 	row, _ := o.view.row(r.Target.Ref)
 	o.mu.Lock()
@@ -50,7 +49,7 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 	case action.Create, action.Update, action.Delete, action.CreateNode:
 		describeProvision(&e, &b, row, r)
 	default:
-		return action.Effect{}, fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
+		return action.Effect{}, notPossible("coordtop has no way to do this")
 	}
 	if group := action.Of(r.Verb).Group; group == action.Claims || group == action.Ends {
 		e.Lines = append(e.Lines, o.peers(ctx, row)...)
@@ -58,7 +57,7 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 	return e, nil
 }
 
-// nameFor is the text that must be typed for a request; "": none.
+// nameFor returns the name that must be typed to confirm a request; "": none.
 func nameFor(b *Backend, r action.Request) string {
 	if action.Of(r.Verb).Named && !b.Demo {
 		return typable(r.Target.Ref.Name)
@@ -66,9 +65,9 @@ func nameFor(b *Backend, r action.Request) string {
 	return ""
 }
 
-// typable is what a person types for a name, which no other name has: the name, if it can be typed
-// as it is. Others, with blanks at their ends or with what nobody can see, are written in quotes. One
-// that is too long to be typed or shown in full has a hash.
+// typable returns a text that a person can type for a name, and that stands for no other name: the name
+// itself, if it can be typed; in quotes, if it has blanks at its ends or invisible characters; a hash, if it
+// is too long to be typed or shown in full.
 func typable(name string) string {
 	const maxPlain, maxQuoted, hashed = 200, 24, "sha256:" // the input of a box; its label
 	quoted := strconv.QuoteToASCII(name)
@@ -115,7 +114,7 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	}
 }
 
-// owning says what it means to own a mutex or permits.
+// owning tells what owning a mutex or permits means for others.
 func owning(name string, row *sources.Row, r action.Request) string {
 	if r.Mode == sources.Shared {
 		return "You will share " + name + ": others may own it too, none exclusively. Exclusive claims wait until you release it."
@@ -139,7 +138,7 @@ func owning(name string, row *sources.Row, r action.Request) string {
 	return text
 }
 
-// takenText says who owns a row now.
+// takenText tells who owns a row now, or how many permits are free.
 func takenText(row *sources.Row) string {
 	if row == nil || len(row.Owners) == 0 {
 		return "Taken now"
@@ -153,7 +152,7 @@ func takenText(row *sources.Row) string {
 	return action.OwnersText(row.Owners) + " owns it now"
 }
 
-// freePermits is how many permits of a semaphore nobody owns, where that is known.
+// freePermits returns how many permits of a semaphore are free, where that is known.
 func freePermits(row *sources.Row) (n uint64, known bool) {
 	if row == nil || row.Absent || !row.Limited() {
 		return 0, false
@@ -161,7 +160,7 @@ func freePermits(row *sources.Row) (n uint64, known bool) {
 	return row.Limit - min(row.Taken, row.Limit), true
 }
 
-// asHeldLocked completes a request about what we hold with the mode in which we do.
+// asHeldLocked gives a request to resign the mode in which we hold the lease.
 func (o *Operator) asHeldLocked(r action.Request) action.Request {
 	if h := o.holdingLocked(r.Target.Ref); h != nil && r.Verb == action.Resign {
 		r.Mode = h.run.Request.Mode
@@ -169,7 +168,7 @@ func (o *Operator) asHeldLocked(r action.Request) action.Request {
 	return r
 }
 
-// keeping says how a lease of ours ends.
+// keeping tells how a lease of ours ends.
 func keeping(b *Backend) string {
 	const until = "Kept until you resign or coordtop ends, "
 	if b.RunsOut {
@@ -181,10 +180,7 @@ func keeping(b *Backend) string {
 func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action.Request) {
 	o.mu.Lock()
 	h := o.holdingLocked(r.Target.Ref)
-	waiting, us := h != nil && h.waiting, ""
-	if h != nil {
-		us = h.owner()
-	}
+	waiting, us := h != nil && h.waiting, h.owner()
 	o.mu.Unlock()
 	if waiting {
 		e.Lines = []string{"You leave the queue. The owner notices nothing."}
@@ -196,7 +192,8 @@ func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action
 	}
 }
 
-// nextText says who would own a row next once those are gone that leaves reports, as far as known.
+// nextText tells who would own a row next, as far as known, once the owners and waiters are gone for whom
+// leaves returns true.
 func nextText(row *sources.Row, leaves func(id, session string) bool) string {
 	next := row.NextText(leaves, func(w *sources.Waiter) string { return action.OwnerText(w.Label, w.ID) })
 	switch {
@@ -210,18 +207,18 @@ func nextText(row *sources.Row, leaves func(id, session string) bool) string {
 	return fmt.Sprintf("one of the %d in the queue, who are not told", row.Queue.Len)
 }
 
-// justNow is for how long an action of another coordtop is told to whoever is about to act on the
-// same row, and readWithin how long the audit may take for that.
+// An action of another coordtop is shown for justNow to a person who is about to act on the same row.
+// Reading it from the audit may take readWithin.
 const justNow, readWithin = time.Minute, time.Second
 
-// peers says what another coordtop does to a row, or just did, as the audit has it.
+// peers tells from the audit what other coordtops do to a row, or just did.
 func (o *Operator) peers(ctx context.Context, row *sources.Row) []string {
-	if row == nil || o.options.Audit == nil {
+	if row == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
-	entries, err := spawn.Within(ctx, 0, o.AuditEntries)
+	entries, err := spawn.Within(ctx, 0, o.options.Audit.Entries)
 	if err != nil {
 		return []string{"The audit cannot be read (" + clean(err.Error()) + "): what another coordtop just did is not known."}
 	}

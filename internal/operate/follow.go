@@ -12,17 +12,17 @@ import (
 	"coordtop/sources"
 )
 
-// missingEvery is how often a follower looks for actions whose process is gone.
+// missingEvery is the interval at which a follower checks for actions whose process is gone.
 const missingEvery = 10 * time.Second
 
-// Follow calls add once for each action and note of another coordtop that ended at since or later.
-// wanted reports which of them to add, and may change their events. Follow blocks until ctx ends. It
-// reads the audit when its file has changed, once a second; one that cannot be read is tried again then.
+// Follow calls add once for each action and note of another coordtop that ended at since or later, if
+// wanted returns true for it; wanted may change its event. Follow blocks until ctx ends. Once a second it
+// checks whether the file has changed, and reads it then; after an error it tries again.
 func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*action.AuditEntry, *sources.Event) bool, add func(sources.Event)) error {
 	told := map[string]bool{} // by ID
 	var seen os.FileInfo
 	var read time.Time
-	open := false // one had no end
+	open := false // an action had no end yet
 	for {
 		now, err := os.Lstat(l.file.path)
 		changed := err == nil && (seen == nil || !os.SameFile(now, seen) || now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()))
@@ -51,8 +51,8 @@ func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*act
 	}
 }
 
-// Note adds a note about a moment to the Hub, and writes it to the audit, where the coordtop that
-// records finds it. It waits for a disk. With an empty recording nothing is written.
+// Note adds a note about a moment to the Hub, and writes it to the audit, where the coordtop that records
+// reads it. It waits for the disk. With an empty recording it writes nothing.
 func (o *Operator) Note(recording, text string, about time.Time) error {
 	text, _ = format.UTF8([]byte(text))
 	r := Record{Stage: Only, Action: action.NoteAction, Detail: text, About: about.UTC(), Recording: recording}

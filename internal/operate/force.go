@@ -11,34 +11,35 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
+	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
 )
 
-// Force is how a backend ends what somebody else owns. The driver does it
-// (coord.ForceReleaser); this says when it can, and what comes of it. Its functions look at
-// nothing but their arguments, and return at once.
+// Force describes how a backend ends what somebody else owns, which its driver does (coord.ForceReleaser).
+// The functions use nothing but their arguments, and return at once.
 type Force struct {
-	// Refuses is why that owner's ownership cannot be ended, or when it ends by itself. "": it
+	// Refuses returns why that owner's ownership cannot be ended, or when it ends by itself. "": it
 	// can be ended.
 	Refuses func(row *sources.Row, w *sources.Owner) string
-	// RefusesWaiter is why the wait of that one cannot be ended; "": it can. Nil: every one can.
+	// RefusesWaiter returns why that waiter's wait cannot be ended; "": it can. Nil: each can.
 	RefusesWaiter func(w *sources.Waiter) string
-	// Effect says what becomes of the owner, and of others, in sentences for the person.
+	// Effect tells the person in sentences what happens to the owner and to others.
 	Effect func(row *sources.Row, w *sources.Owner) []string
-	// WholeSession: all that the owner's session owns and waits for falls with it.
+	// WholeSession reports whether the owner's session loses everything that it owns and waits for.
 	WholeSession bool
-	// AllOwners: all who own it lose it, and all who wait for it are sent away, whichever was chosen.
+	// AllOwners reports whether all owners lose it and all waiters must claim it again, whichever owner
+	// was chosen.
 	AllOwners bool
-	// Cancel says what becomes of one that waits when its wait is ended, in a sentence for the
-	// person. "": no wait can be ended.
+	// Cancel tells the person in a sentence what happens to a waiter whose wait is ended. "": no wait can
+	// be ended.
 	Cancel string
-	// NoCancel is why no wait can be ended; "": Cancel is not "", or the backend has no way.
+	// NoCancel tells why no wait can be ended; "": Cancel is not "", or the backend has no way.
 	NoCancel string
 }
 
-// NotEnded is why the ownership, or the wait, of one owner or waiter of a row cannot be ended by
-// force; "": it can. That writing is not armed is no reason here.
+// NotEnded returns why an owner's ownership, or a waiter's wait, cannot be ended by force; "": it can. It does
+// not check whether writing is armed.
 func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
 	b, r := o.options.Backends[row.Source], action.Request{Verb: action.Release, Target: t}
 	if t.Waiting {
@@ -50,7 +51,7 @@ func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
 	return cmp.Or(b.notRow(r.Verb, row, o.view.State(), ours), b.notTarget(r, row, ours))
 }
 
-// notReleased is why the ownership of one owner cannot be ended.
+// notReleased returns why the ownership of one owner cannot be ended; "": it can.
 func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.Holding) string {
 	if not := b.never(action.Release); not != "" {
 		return not
@@ -60,7 +61,7 @@ func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.H
 	}
 	if b.Force.Refuses != nil {
 		if why := b.Force.Refuses(row, w); why != "" {
-			return format.Clean(why, 2000) // a statement to paste stands in it in full
+			return format.Clean(why, 2000) // so long, because it may have a whole statement to paste
 		}
 	}
 	if w.Guard == "" {
@@ -69,7 +70,7 @@ func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.H
 	return ""
 }
 
-// notCancelled is why the wait of one waiter, by its ID, cannot be ended.
+// notCancelled returns why the wait of the waiter with that ID cannot be ended; "": it can.
 func (b *Backend) notCancelled(row *sources.Row, waiter string) string {
 	if b.Force == nil || b.Force.RefusesWaiter == nil {
 		return ""
@@ -82,15 +83,14 @@ func (b *Backend) notCancelled(row *sources.Row, waiter string) string {
 	return ""
 }
 
-// notTarget is why the very owner or waiter of a request cannot be ended.
+// notTarget returns why the owner or waiter that a request names cannot be ended; "": it can.
 func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Holding) string {
 	switch {
 	case r.Verb != action.Release && r.Verb != action.CancelWait:
 		return ""
 	case r.Target.Waiting != (r.Verb == action.CancelWait):
 		return "release is for one that owns, cancel for one that waits"
-	}
-	if r.Target.Waiting {
+	case r.Target.Waiting:
 		return b.notCancelled(row, r.Target.Owner)
 	}
 	for i := range row.Owners {
@@ -101,7 +101,7 @@ func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Hol
 	return "choose one of its owners"
 }
 
-// describeForce says what ending somebody else's ownership or wait would do.
+// describeForce tells what ending somebody else's ownership or wait would do.
 func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
 	who := action.OwnerText(r.Target.Label, r.Target.Owner)
 	e.Danger = true
@@ -130,14 +130,9 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 		leaves := func(id, session string) bool {
 			return id == w.ID || b.Force.WholeSession && session == w.Session && session != ""
 		}
-		n := 0
-		for i := range row.Owners {
-			if !leaves(row.Owners[i].ID, row.Owners[i].Session) {
-				n++
-			}
-		}
-		if n > 0 {
-			e.Lines = append(e.Lines, sources.KeptText(n)+".")
+		left := func(o sources.Owner) bool { return leaves(o.ID, o.Session) }
+		if kept := slices.DeleteFunc(slices.Clone(row.Owners), left); len(kept) > 0 {
+			e.Lines = append(e.Lines, sources.KeptText(len(kept))+".")
 		}
 		e.Next = nextText(row, leaves)
 	}
@@ -146,7 +141,7 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 	}
 }
 
-// gapsText says for how long nobody owned it, in the last hour.
+// gapsText tells how long nobody owned it in the last hour.
 func gapsText(gaps *sources.GapStats) string {
 	times := "once"
 	if gaps.Count > 1 {
@@ -190,8 +185,7 @@ func fallsWith(s *sources.State, row *sources.Row, w *sources.Owner) []string {
 
 func rowText(row *sources.Row) string { return clean(strings.TrimSpace(row.Alias + " " + row.Name)) }
 
-// retakenWithin is how long a mutex for which nobody waits is watched after a force-release:
-// its old owner may take it again.
+// A mutex without waiters is watched for retakenWithin after a force-release: its old owner may take it again.
 const retakenWithin = 2 * time.Second
 
 // force is the goroutine of a run that ends somebody else's ownership or wait.
@@ -205,7 +199,7 @@ func (n *run) force(b *Backend) {
 	switch {
 	case err == nil:
 		n.reach(action.Sent, did)
-	case errors.Is(err, coord.ErrChanged), errors.Is(err, ErrChanged):
+	case failure.IsAny(err, coord.ErrChanged, ErrChanged):
 		n.finish(action.Changed, "it changed just before, "+not+": "+clean(err.Error()), n.op.view.ownerNow(t.Ref))
 		return
 	case !errors.Is(err, coord.ErrUncertain):
@@ -222,7 +216,7 @@ func (n *run) force(b *Backend) {
 	n.watchForced(did, err)
 }
 
-// notForced ends a run of which nothing was done.
+// notForced ends a run that changed nothing.
 func (n *run) notForced(b *Backend, err error) {
 	if why := whyCalledOff(n); why != nil {
 		n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
@@ -234,13 +228,13 @@ func (n *run) notForced(b *Backend, err error) {
 	}
 	n.op.mu.Lock()
 	n.Refused = p != nil && p.Login
-	n.NotPossible = !n.Refused && (errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrUnsupported) || errors.Is(err, coord.ErrInvalid))
+	n.NotPossible = !n.Refused && failure.IsAny(err, coord.ErrRefused, coord.ErrUnsupported, coord.ErrInvalid)
 	n.op.mu.Unlock()
 	n.finish(action.Failed, clean(text), sources.OwnerRef{})
 }
 
-// sendForce looks at the guards once more, since opening a driver may have taken a person's
-// time, and sends the request at once.
+// sendForce opens the driver, checks the guards once more, since that may have taken long, and then sends the
+// request at once.
 func (n *run) sendForce(b *Backend) error {
 	t := n.Request.Target
 	opening, cancel := context.WithTimeout(n.ctx, openWithin)
@@ -263,7 +257,7 @@ func (n *run) sendForce(b *Backend) error {
 		return err
 	}
 	n.expectForced(sources.Inferred, replyIn+n.op.options.Patience)
-	// The answer is waited for, whatever the person does meanwhile.
+	// It waits for the answer also where the person calls the action off meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), replyIn)
 	defer cancel()
 	err = n.ask(func() error {
@@ -276,23 +270,22 @@ func (n *run) sendForce(b *Backend) error {
 	case err == nil:
 		n.expectForced(sources.Told, n.op.options.Patience)
 	case !errors.Is(err, coord.ErrUncertain):
-		n.expectForced(sources.Inferred, 0) // an end that comes later is not ours
+		n.expectForced(sources.Inferred, 0) // our request does not cause a later end
 	}
 	return err
 }
 
-// expectForced tells our watch that the owner is about to be gone by our request. A server
-// may push the end before it answers the request, so an end that is seen before the answer
-// counts as evicted too, but only as inferred: if the owner ended it itself in that instant,
-// and the answer is that it changed, the event says evicted nevertheless.
+// expectForced tells our watch that our request is about to end the ownership. A server may push the end
+// before it answers, so an end before the answer counts as evicted too, but only as inferred: if the owner
+// itself ended it in that instant, and the answer is that it changed, the event has evicted nevertheless.
 func (n *run) expectForced(how sources.Known, within time.Duration) {
 	if t := n.Request.Target; !t.Waiting {
 		n.op.view.Expect(sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted, How: how}, within)
 	}
 }
 
-// watchForced looks what became of the owner. err is why it is not known whether the request
-// was done; nil: it was.
+// watchForced watches what happens to the owner. err tells why it is not known whether the request was done;
+// nil: it was.
 func (n *run) watchForced(did string, err error) {
 	if err == nil {
 		linger := retakenWithin
@@ -315,7 +308,7 @@ func (n *run) watchForced(did string, err error) {
 	n.finish(action.Unknown, did+" ("+clean(err.Error())+"), and no change on our watch after "+format.Left(n.op.options.Patience), sources.OwnerRef{})
 }
 
-// watchWaiter looks whether one that waited is gone from the queue.
+// watchWaiter watches whether the waiter leaves the queue.
 func (n *run) watchWaiter(did string, err error) {
 	t := n.Request.Target
 	seen := n.watch(n.ctx, n.op.options.Patience, func(row *sources.Row, _ []sources.Event) bool {
@@ -346,7 +339,7 @@ func (n *run) crash(b *Backend) {
 	n.watchDeparture(n.op.options.Patience+n.op.leaseLeft(t), 0, t.Owner, "its process crashed")
 }
 
-// leaseLeft is how long a dead owner of a target stays one, as far as its row tells.
+// leaseLeft returns how long a dead owner of a target remains its owner, as far as the row shows.
 func (o *Operator) leaseLeft(t action.Target) time.Duration {
 	row, _ := o.view.row(t.Ref)
 	w := owns(row, t.Owner)

@@ -10,8 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// holding is what one run took or waits for. All of it is guarded by Operator.mu; over is
-// set, once, by the goroutine of the run.
+// holding is a lease that one run has or waits for. Operator.mu guards all of it; the goroutine of the run
+// sets over, once.
 type holding struct {
 	ref       sources.Ref
 	run       *run
@@ -23,9 +23,9 @@ type holding struct {
 	since     time.Time
 	data      []byte
 	runsOut   bool
-	place     int           // in the queue at most, as the service told it; 0: it did not
-	told      time.Time     // when it did
-	resigning *run          // that resigns it, or run itself, giving it back; nil: none
+	place     int           // the latest in the queue that the service told; 0: it told none
+	told      time.Time     // when the service told place
+	resigning *run          // the run that resigns it, or run itself, which gives it back; nil: none
 	ended     chan struct{} // closed when nothing of it is left
 }
 
@@ -33,15 +33,15 @@ func newHolding(n *run, now time.Time) *holding {
 	return &holding{ref: n.Request.Target.Ref, run: n, waiting: true, since: now, ended: make(chan struct{})}
 }
 
-// owner is our identity there; "" while it is not known.
+// owner returns our ID as the owner; "" while it is not known.
 func (h *holding) owner() string {
-	if h.lease == nil {
+	if h == nil || h.lease == nil {
 		return ""
 	}
 	return h.lease.Owner()
 }
 
-// show is what people see of it.
+// show returns what people see of the holding.
 func (h *holding) show() action.Holding {
 	r := h.run.Request
 	s := action.Holding{
@@ -60,8 +60,8 @@ func (h *holding) show() action.Holding {
 	return s
 }
 
-// placeIn finds our place in the row's queue, from 1; 0: it is not told. Waiters have no
-// identity that we knew before we own, so it is our name that is looked for.
+// placeIn finds our place in the row's queue, from 1; 0: it is not known. It compares names, because we do
+// not know our ID as a waiter before we own it.
 func placeIn(row *sources.Row, identity string) int {
 	if row == nil || identity == "" {
 		return 0
@@ -71,9 +71,9 @@ func placeIn(row *sources.Row, identity string) int {
 	})
 }
 
-// placeLocked is our place in the row's queue, from 1; 0: it is not known. atMost: it may also be
-// an earlier one, because the service only counts the queue, and serves it in order: nobody is
-// before us who was not in it when its length was told or read.
+// placeLocked returns our place in the row's queue, from 1; 0: it is not known. atMost reports whether we may
+// have an earlier one: some services tell only the length of the queue, which bounds our place, since they
+// serve it in order.
 func (h *holding) placeLocked(row *sources.Row, identity string) (place int, atMost bool) {
 	if place = placeIn(row, identity); place > 0 || h.place == 0 {
 		return place, false
@@ -84,7 +84,7 @@ func (h *holding) placeLocked(row *sources.Row, identity string) (place int, atM
 	return h.place, h.place > 1
 }
 
-// owns finds the owner of that identity in a row; nil: the row, which may be nil, shows none.
+// owns finds the owner with that ID or session in a row, which may be nil; nil: it shows none.
 func owns(row *sources.Row, id string) *sources.Owner {
 	if row == nil || id == "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"coordtop/sources"
 )
 
-// View is what an Operator sees and tells: the Hub. None of it waits for a source.
+// View is the Hub, as an Operator uses it. None of its methods waits for a source.
 type View interface {
 	State() *sources.State
 	Row(s *sources.State, ref sources.Ref) *sources.Row
@@ -24,15 +24,15 @@ type View interface {
 	Expect(e sources.Ending, within time.Duration)
 }
 
-// Options are what an Operator is made of. All but View may be left zero.
+// Options are the options of an Operator. All but View may be zero.
 type Options struct {
 	View     View
 	Backends map[string]Backend // by the name of their source
 	Audit    *AuditLog          // nil: no action can be started
 	Always   bool               // armed from the start and without an end
 	Now      func() time.Time   // nil: time.Now
-	Patience time.Duration      // until an action that is not on our watch is Unseen; 0: 10 s
-	// Slept is for how long the machine was suspended, since some origin. Nil: suspend.Slept.
+	Patience time.Duration      // how long to wait until our watch shows an action, before it is Unseen; 0: 10 s
+	// Slept returns how long the machine has been suspended, since some origin. Nil: suspend.Slept.
 	Slept func() time.Duration
 }
 
@@ -40,8 +40,8 @@ const (
 	openWithin   = 10 * time.Second // to find secrets and connect
 	replyIn      = 5 * time.Second  // to one request about what we own
 	farewell     = 2 * time.Second  // to resign
-	settleWithin = 10 * time.Second // to learn what became of a claim that ended without a lease
-	cleanWithin  = 30 * time.Second // to leave nothing of us behind, while nobody waits for it
+	settleWithin = 10 * time.Second // to find out whether a claim that ended without a lease left something
+	cleanWithin  = 30 * time.Second // to remove everything of us at the service, while nobody waits for that
 	keepRuns     = 5 * time.Minute  // after they are over
 	mostRuns     = 200
 )
@@ -75,9 +75,8 @@ type Operator struct {
 	unwritten []string // lines that the audit lacks
 }
 
-// New makes an Operator and starts the goroutine that keeps the times in Status fresh;
-// Close ends it. ctx only says who is told of a panic, see spawn.With: its end is not that
-// of the Operator.
+// New makes an Operator and starts the goroutine that updates the times in Status; Close ends it. ctx only
+// has the handler of panics, see spawn.With: the Operator goes on after its end.
 func New(ctx context.Context, o Options) *Operator {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -104,11 +103,9 @@ func New(ctx context.Context, o Options) *Operator {
 }
 
 // start starts a goroutine that Close joins.
-func (o *Operator) start(body func()) {
-	spawn.Go(o.life, &o.running, body)
-}
+func (o *Operator) start(body func()) { spawn.Go(o.life, &o.running, body) }
 
-// Audit is where actions are written; nil: none can be started.
+// Audit returns the log of actions; nil: no action can be started.
 func (o *Operator) Audit() *AuditLog { return o.options.Audit }
 
 // Status returns the latest snapshot, never nil.
@@ -124,9 +121,9 @@ func (o *Operator) LetRunOut() {
 	o.runOut = true
 }
 
-// Close calls off what is under way, gives back what we hold (see LetRunOut) and returns
-// when no goroutine is left, within two seconds. The error says what could not be given back; it
-// runs out by itself. A second call waits for the first and returns its error.
+// Close calls off all actions, gives back what we hold (see LetRunOut) and returns when no goroutine is left,
+// within two seconds. The error names the leases that could not be given back; they run out by themselves. A
+// second call waits for the first and returns its error.
 func (o *Operator) Close() error {
 	o.mu.Lock()
 	if o.closed {
@@ -150,9 +147,9 @@ func (o *Operator) Close() error {
 	return o.err
 }
 
-// refresh publishes anew each second while we hold something: the ends of trust move with
-// each renewal, which nobody tells of. It notices the end of being armed, also where the
-// machine has slept, and calls off what waits then.
+// refresh publishes a new Status each second while we hold something: each renewal moves the end of trust,
+// without a notice. It also notices when the arming ends, even after the machine has slept, and calls off
+// what waits then.
 func (o *Operator) refresh() {
 	next := time.NewTimer(time.Second)
 	defer next.Stop()
@@ -173,7 +170,7 @@ func (o *Operator) refresh() {
 	}
 }
 
-// placesLocked looks up where in their queues our waiting runs stand.
+// placesLocked updates the places of our waiting runs in their queues.
 func (o *Operator) placesLocked() {
 	for _, h := range o.held {
 		h.run.Place, h.run.AtMost = 0, false
@@ -184,7 +181,7 @@ func (o *Operator) placesLocked() {
 	}
 }
 
-// forgetLocked drops runs that have been over for long, and reports whether there were any.
+// forgetLocked drops runs that ended long ago, and reports whether it dropped any.
 func (o *Operator) forgetLocked() bool {
 	before, now := len(o.runs), o.options.Now()
 	o.runs = slices.DeleteFunc(o.runs, func(r *run) bool {
@@ -221,7 +218,7 @@ func (v view) row(ref sources.Ref) (*sources.Row, *sources.State) {
 	return v.Row(s, ref), s
 }
 
-// oursLocked is what people see of what we hold or wait for of ref; nil: nothing.
+// oursLocked returns what people see of our holding of ref; nil: we have none.
 func (o *Operator) oursLocked(ref sources.Ref) *action.Holding {
 	h := o.holdingLocked(ref)
 	if h == nil {
@@ -231,7 +228,7 @@ func (o *Operator) oursLocked(ref sources.Ref) *action.Holding {
 	return &show
 }
 
-// holdingLocked is what we hold or wait for of ref; nil: nothing.
+// holdingLocked returns our holding of ref; nil: we neither have it nor wait for it.
 func (o *Operator) holdingLocked(ref sources.Ref) *holding {
 	for _, h := range o.held {
 		if h.ref == ref && !h.over {

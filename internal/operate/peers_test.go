@@ -61,7 +61,7 @@ func TestOfAnActionWithoutAnEndItIsSaidWhetherItsProcessRuns(t *testing.T) {
 	r.another(gone, "1", "desk", before)
 	r.another(os.Getpid(), "2", "desk", before)
 	r.another(os.Getpid(), "3", "elsewhere", before)
-	list, err := r.AuditEntries()
+	list, err := r.Audit().Entries()
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"coordtop/sources"
 )
 
-// decision is a request with what its guards compare it with.
+// decision is a request with the state that its guards check it against.
 type decision struct {
 	action.Request
 	b       *Backend
@@ -18,13 +18,12 @@ type decision struct {
 	ours    *action.Holding // nil: we have none of it
 }
 
-// guards are all guards of a request, in the order in which a person reads of them.
+// guards are all guards of a request, in the order in which their refusals are reported.
 var guards = [...]func(*decision) error{
-	guardReadOnly, guardReason, guardArmed, guardWatched, guardUnchanged, guardPossible, guardOwners,
-	guardOurs, guardTyped, guardLimit, guardData,
+	guardAllowed, guardUnchanged, guardPossible, guardOwners, guardOurs, guardTyped, guardLimit, guardData,
 }
 
-// guard returns why nothing may be sent; nil: it may.
+// guard returns why nothing may be sent; nil: the request may be sent.
 func (d *decision) guard() error {
 	for _, g := range guards {
 		if err := g(d); err != nil {
@@ -34,47 +33,33 @@ func (d *decision) guard() error {
 	return nil
 }
 
-// givesUp reports whether the request only gives back what is ours: being safer needs no permission.
-func (d *decision) givesUp() bool { return action.Of(d.Verb).GivesUp }
-
 func notPossible(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrNotPossible, fmt.Sprintf(format, args...))
 }
 
-func guardReadOnly(d *decision) error {
-	if d.b.ReadOnly {
-		return fmt.Errorf("%w: the config says read_only for %s", ErrReadOnly, d.Target.Ref.Source)
-	}
-	return nil
-}
-
-func guardReason(d *decision) error {
-	if d.b.Protect && d.Reason == "" && !d.givesUp() {
-		return fmt.Errorf("%w: %s is protected: give a reason", ErrUnconfirmed, d.Target.Ref.Source)
-	}
-	return nil
-}
-
-func guardArmed(d *decision) error {
-	if d.givesUp() {
+// guardAllowed checks that the config allows writing, that a reason is given and that writing is armed.
+// Giving up what is ours needs neither a reason nor arming.
+func guardAllowed(d *decision) error {
+	switch source := d.Target.Ref.Source; {
+	case d.b.ReadOnly:
+		return fmt.Errorf("%w: the config says read_only for %s", ErrReadOnly, source)
+	case action.Of(d.Verb).GivesUp:
 		return nil
+	case d.b.Protect && d.Reason == "":
+		return fmt.Errorf("%w: %s is protected: give a reason", ErrUnconfirmed, source)
+	default:
+		return d.writing.refuses(source, d.b)
 	}
-	return d.writing.refuses(d.Target.Ref.Source, d.b)
 }
 
-// guardWatched lets what is ours be given up also where nothing is seen of it.
-func guardWatched(d *decision) error {
-	if d.row == nil && (d.Verb != action.Resign || d.ours == nil) {
-		return notPossible("%s is not on our watch", clean(d.Target.Ref.Name))
-	}
-	return nil
-}
-
-// guardUnchanged asks for the row that the person decided about. One that is stale is refused by
-// the next guard. Without a guard of the owner nothing can be compared, and the reason of that
-// is what a person needs.
+// guardUnchanged checks that the row is still the one that the person decided about. What is ours can be
+// given up also without a row. A stale row is refused by the next guard, and so is an owner without a
+// guard, which cannot be compared: that guard explains why.
 func guardUnchanged(d *decision) error {
-	if d.row == nil || !d.row.Fresh(d.state) {
+	switch {
+	case d.row == nil && (d.Verb != action.Resign || d.ours == nil):
+		return notPossible("%s is not on our watch", clean(d.Target.Ref.Name))
+	case d.row == nil || !d.row.Fresh(d.state):
 		return nil
 	}
 	w := owns(d.row, d.Target.Owner)
@@ -101,17 +86,17 @@ func guardOwners(d *decision) error {
 	if d.row == nil {
 		return nil
 	}
-	not := d.b.notOwners(d.Verb, d.row, d.ours)
-	if not != "" && d.Verb == action.Try {
+	switch not := d.b.notOwners(d.Verb, d.row, d.ours); {
+	case not == "":
+		return nil
+	case d.Verb == action.Try:
 		return fmt.Errorf("%w: %s", ErrTaken, not)
-	} else if not != "" {
+	default:
 		return notPossible("%s", not)
 	}
-	return nil
 }
 
-// guardOurs asks what the person meant: whatever is done to our own is fenced to it, but another's
-// may be what was on screen.
+// guardOurs refuses an action on our own lease where the person decided about another owner, who is gone.
 func guardOurs(d *decision) error {
 	t := &d.Target
 	if action.Of(d.Verb).Group == action.OwnLease && d.ours != nil && !d.ours.Waiting &&
@@ -130,7 +115,7 @@ func guardTyped(d *decision) error {
 
 func guardLimit(d *decision) error {
 	semaphore, known := d.Target.Kind == sources.KindSemaphore, d.row != nil && d.row.Limited()
-	switch claims := d.b.LimitInClaims && !d.givesUp(); {
+	switch claims := d.b.LimitInClaims && !action.Of(d.Verb).GivesUp; {
 	case claims && semaphore && d.Limit == 0 && !known:
 		return notPossible("its limit is not known, since nobody uses it, and each claim names it: use --limit")
 	case claims && known && d.Limit != 0 && d.Limit != d.row.Limit,
@@ -140,7 +125,7 @@ func guardLimit(d *decision) error {
 	return nil
 }
 
-// guardData checks what the request brings along.
+// guardData checks the data, the mode and the numbers of the request.
 func guardData(d *decision) error {
 	kind, typ := d.Target.Kind, d.b.Type
 	switch data := d.b.data(d.Request); {

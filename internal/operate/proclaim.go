@@ -47,8 +47,8 @@ func (n *run) proclaim(h *holding, b *Backend) {
 	n.watched(seen, "proclaimed", us)
 }
 
-// settled reports whether an error of a proclamation means that nothing was written, or says
-// itself whether this is known.
+// settled reports whether an error of a proclamation means that nothing was written, or tells itself
+// whether something was.
 func settled(err error) bool {
 	return failure.IsAny(err, coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrInvalid, coord.ErrDataTooLong)
 }

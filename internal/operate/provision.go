@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,10 @@ import (
 	"coordtop/sources"
 )
 
-// errOtherData keeps what somebody else wrote while a person typed.
+// errOtherData reports data that somebody else has changed while the person typed: it is not overwritten.
 var errOtherData = errors.New("its data is another by now, nothing was sent")
 
-// notProvisioned is why a verb about the existence of a primitive, or its data, is not
-// possible.
+// notProvisioned returns why a primitive cannot be created or deleted, or its data replaced; "": it can.
 func notProvisioned(v action.Verb, row *sources.Row) string {
 	switch {
 	case v == action.CreateNode && !row.NoSpace:
@@ -48,7 +48,7 @@ func notProvisioned(v action.Verb, row *sources.Row) string {
 	return ""
 }
 
-// describeProvision says what such a verb would do.
+// describeProvision tells what creating, updating or deleting would do.
 func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
 	name := clean(r.Target.Ref.Name)
 	e.Danger = !b.Demo && (r.Verb == action.Update || r.Verb == action.Delete)
@@ -80,7 +80,7 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 	}
 }
 
-// provision is the goroutine of a run that changes what exists.
+// provision is the goroutine of a run that creates, updates or deletes.
 func (n *run) provision(b *Backend) {
 	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
 	defer cancel()
@@ -114,9 +114,9 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
-	defer func() { _ = n.op.leaveSession(session, &holding{}) }() // it owns nothing; the service finds out by itself
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", errNotSent, err)
+	defer func() { _ = n.op.leaveSession(session, &holding{}) }() // it owns nothing, so an error does not matter
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", errNotSent, ctx.Err())
 	}
 	m := session.Semaphore(r.Target.Ref.Name, coord.SemaphoreOptions{})
 	switch r.Verb {
@@ -133,10 +133,7 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 // update replaces the data if it is still what the person decided about.
 func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 	d, err := m.Describe(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errNotSent, err)
-	}
-	if err := ctx.Err(); err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	if sources.NewBlob(d.Data, len(d.Data)).Sum != r.Target.Sum {
@@ -145,15 +142,15 @@ func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 	return m.Update(ctx, r.Data)
 }
 
-// errNotSent reports that an error came before the request.
+// errNotSent reports an error from before the request was sent.
 var errNotSent = errors.New("nothing was sent")
 
-// decided reports whether an error tells what became of the request.
+// decided reports whether an error tells what the service did with the request.
 func decided(err error) bool {
 	return failure.IsAny(err, errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong)
 }
 
-// shows reports whether our own watch shows the effect of a request.
+// shows reports whether our watch shows the effect of a request.
 func shows(r action.Request, row *sources.Row, events []sources.Event) bool {
 	gone := slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind == sources.EventDeleted })
 	switch {

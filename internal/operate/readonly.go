@@ -7,13 +7,12 @@ import (
 	"coordtop/coord"
 )
 
-// ReadOnly returns a driver without whatever changes something: sessions of it acquire
-// nothing (the error wraps ErrReadOnly and coord.ErrRefused), take no place in a queue and
-// make no primitives, so there are no grants to publish with either. They can describe,
-// where d's can.
+// ReadOnly returns a driver that cannot change anything. Its sessions acquire nothing (the error wraps
+// ErrReadOnly and coord.ErrRefused), join no queue and make no primitives. They can describe, where those of
+// d can.
 func ReadOnly(d coord.Driver) coord.Driver { return readOnly{d} }
 
-// readOnly holds the driver in a field: embedded, its abilities could be found by assertion.
+// readOnly does not embed the driver: a method that is added to the interface must not pass by itself.
 type readOnly struct{ d coord.Driver }
 
 func (r readOnly) Name() string                    { return r.d.Name() }
@@ -31,7 +30,7 @@ func (r readOnly) Open(ctx context.Context, o coord.SessionOptions) (coord.Drive
 	return looking, nil
 }
 
-// readOnlySession passes on what does not change anything.
+// readOnlySession passes on the methods that change nothing.
 type readOnlySession struct{ s coord.DriverSession }
 
 func (r readOnlySession) Info() coord.SessionInfo         { return r.s.Info() }
@@ -53,7 +52,7 @@ func (r readOnlySession) Describe(ctx context.Context, kind coord.Kind, name str
 	return d.Describe(ctx, kind, name)
 }
 
-// renewedSession is one that the service renews as a whole.
+// renewedSession is a read-only session that is renewed as a whole.
 type renewedSession struct {
 	readOnlySession
 	coord.Renewer

@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// resign is the goroutine of a run that gives up what we hold, or our place in a queue.
+// resign is the goroutine of a run that gives up a lease of ours, or our place in a queue.
 func (n *run) resign(h *holding, b *Backend) {
 	n.op.mu.Lock()
 	lease, waiting, already := h.lease, h.waiting, h.resigning == h.run
@@ -26,7 +26,7 @@ func (n *run) resign(h *holding, b *Backend) {
 		return
 	}
 	if waiting {
-		h.run.cancel(nil) // also what it wins meanwhile is given back then
+		h.run.cancel(nil) // a lease that it wins meanwhile is given back
 		<-h.ended
 		n.finish(action.Seen, "left the queue", sources.OwnerRef{})
 		return
@@ -46,7 +46,7 @@ func (n *run) resign(h *holding, b *Backend) {
 		return
 	}
 	if err != nil {
-		n.op.view.Expect(end, 0) // it runs out, if it was not given up
+		n.op.view.Expect(end, 0) // if it was not given up, it runs out
 		n.finish(action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
 		return
 	}
@@ -55,9 +55,8 @@ func (n *run) resign(h *holding, b *Backend) {
 	n.watchDeparture(n.op.options.Patience, 0, old, "given up")
 }
 
-// giveBack resigns what was called off, or is held while the Operator closes: an action of
-// its own in the audit. It is done also where that cannot be written, which Unwritten
-// tells: it is the safe way.
+// giveBack resigns a lease that was called off, or is held while the Operator closes: an action of its own in
+// the audit. Giving back is safe, so it is done also where the audit cannot be written; see Unwritten.
 func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	n.op.mu.Lock()
 	closing, abandon := n.op.closed, n.op.closed && n.op.runOut && h.runsOut
@@ -82,7 +81,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 		call = "none: it is left to run out"
 	}
 	if l.begin(&b, call) != nil {
-		_ = n.op.record(l.record) // it is given back all the same
+		_ = n.op.record(l.record) // it is given back nevertheless
 	}
 	if abandon {
 		_ = n.op.leaveSession(h.session, h) // which abandons it
@@ -105,7 +104,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	l.finish(action.Sent, "", sources.OwnerRef{})
 }
 
-// labelOf is how our watch names an owner; "": it does not show it.
+// labelOf returns the label of an owner on our watch; "": it shows no such owner.
 func (v view) labelOf(ref sources.Ref, id string) string {
 	row, _ := v.row(ref)
 	if w := owns(row, id); w != nil {
@@ -121,8 +120,7 @@ func (o *Operator) release(lease *coord.Lease) error {
 	return lease.Release(ctx)
 }
 
-// lost tells of a lease that ended without our wish: the run fails, or where it was over
-// already, another one that nobody started.
+// lost reports a lease that ended without our wish: its run fails or, if that was over already, a new one.
 func (n *run) lost(h *holding, cause error) {
 	text := fmt.Sprintf("lost after %s: %s", format.Age(n.op.options.Now().Sub(h.since)), clean(cause.Error()))
 	n.op.mu.Lock()
@@ -133,7 +131,7 @@ func (n *run) lost(h *holding, cause error) {
 		n.op.runs = append(n.op.runs, l)
 	}
 	l.Lost, l.Text = true, text
-	n.op.dropLocked(h) // at once, and with why: the disk may take seconds for the line
+	n.op.dropLocked(h) // at once, together with the reason: the disk may take seconds for the line
 	n.op.mu.Unlock()
 	if !again {
 		n.finish(action.Failed, text, sources.OwnerRef{})

@@ -17,15 +17,15 @@ type run struct {
 	ctx    context.Context // ends with CallOff, when writing ends before it is done, and when the Operator closes
 	cancel context.CancelCauseFunc
 
-	sub      *sources.Subscription // what is seen from its begin on
+	sub      *sources.Subscription // to the events since its begin
 	record   Record                // its first line
-	sent     time.Time             // when the request was
+	sent     time.Time             // when the request was sent
 	owners   []sources.Owner       // on our watch just before that
-	answered time.Duration
-	ending   bool // somebody writes its end; guarded by Operator.mu
+	answered time.Duration         // how long the service took to answer
+	ending   bool                  // its end is being written; guarded by Operator.mu
 }
 
-// runLocked makes a run, which is not on the list yet and of which nothing is recorded.
+// runLocked makes a run. The caller must add it to the list and write its first line.
 func (o *Operator) runLocked(r action.Request) *run {
 	o.last++
 	now := o.options.Now()
@@ -45,7 +45,7 @@ func (n *run) ask(request func() error) error {
 	return err
 }
 
-// watched ends a run whose effect our watch showed, or did not show in time. did says what was done.
+// watched ends a run. seen reports whether our watch showed its effect in time; did tells what was done.
 func (n *run) watched(seen bool, did string, after sources.OwnerRef) {
 	if seen {
 		n.finish(action.Seen, did, after)
@@ -54,7 +54,7 @@ func (n *run) watched(seen bool, did string, after sources.OwnerRef) {
 	n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), after)
 }
 
-// reach brings a run to a phase before its end.
+// reach sets the phase of a run before its end.
 func (n *run) reach(p action.Phase, text string) {
 	n.op.mu.Lock()
 	defer n.op.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-// begin writes the first line of a run; where it cannot, nothing may be sent.
+// begin writes the first line of a run. After an error nothing may be sent.
 func (n *run) begin(b *Backend, call string) error {
 	if n.op.options.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)
@@ -23,20 +23,15 @@ func (n *run) begin(b *Backend, call string) error {
 		At: time.Now().UTC(), ID: n.op.options.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
 		Address: b.Address, Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name, Alias: t.Alias,
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
-		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(call, 2000),
+		Reason: n.Request.Reason, Call: format.Clean(call, 2000),
+	}
+	if n.Request.Mode == sources.Shared {
+		n.record.Mode = n.Request.Mode.String()
 	}
 	if err := n.op.options.Audit.Write(n.op.life, n.record); err != nil {
 		return fmt.Errorf("%w: nothing was sent", err)
 	}
 	return nil
-}
-
-// mode is how a request shares, for the audit.
-func mode(r action.Request) string {
-	if r.Mode == sources.Shared {
-		return r.Mode.String()
-	}
-	return ""
 }
 
 func fence(n uint64) string {
@@ -46,7 +41,7 @@ func fence(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// finish ends a run, once: it writes the second line and tells the Hub.
+// finish ends a run, once: it writes the second line and adds the event to the Hub.
 func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 	n.op.mu.Lock()
 	if n.ending {
@@ -73,7 +68,7 @@ func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 	n.op.publishLocked()
 }
 
-// tell tells the Hub of an action by its two lines.
+// tell adds the event of an action, made from its two lines, to the Hub.
 func (o *Operator) tell(before, after Record) {
 	actor := &o.options.Audit.actor
 	before.User, before.Host, before.SSH = actor.User, actor.Host, actor.SSH
@@ -84,8 +79,7 @@ func (o *Operator) tell(before, after Record) {
 	}
 }
 
-// record writes a line about what was done. One that cannot be written is kept for
-// Unwritten.
+// record writes the second line of an action. A line that cannot be written is kept for Unwritten.
 func (o *Operator) record(r Record) error {
 	err := o.options.Audit.Write(o.life, r)
 	if err == nil {
@@ -103,8 +97,8 @@ func (o *Operator) record(r Record) error {
 	return err
 }
 
-// Unwritten returns the lines about what was done that could not be written to the audit,
-// the oldest 200 at most. A disk that did not answer in time may still take some of them.
+// Unwritten returns the second lines that could not be written to the audit, the oldest 200 at most. A disk
+// that did not answer in time may still write some of them.
 func (o *Operator) Unwritten() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

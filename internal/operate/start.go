@@ -1,21 +1,34 @@
 package operate
 
 import (
+	"errors"
 	"fmt"
 
 	"coordtop/internal/action"
 	"coordtop/sources"
 )
 
-// Start checks every guard, writes the audit's first line and begins; what becomes of it
-// is in Status under the number returned. It waits for the disk, five seconds at most and
-// while Close runs one, and for other calls of Start, but never for a server. What changes
-// while it waits for the disk is refused as well, in a second line. The error wraps one of
-// this package's, and its text is for the person.
+// Errors of Start and Arm for callers to branch on, wrapped in sentences for the person. With each of them
+// nothing was sent.
+var (
+	ErrReadOnly    = errors.New("read-only source")
+	ErrNotArmed    = errors.New("writing is not armed")
+	ErrUnconfirmed = errors.New("not confirmed")      // a name or a reason is missing
+	ErrNotPossible = errors.New("not possible")       // for this row, now
+	ErrTaken       = errors.New("taken")              // a try would only miss
+	ErrChanged     = errors.New("changed")            // since the person looked
+	ErrNoAudit     = errors.New("no audit")           // it cannot be written
+	ErrClosed      = errors.New("coordtop is ending") // Close was called
+)
+
+// Start checks every guard, writes the audit's first line and starts the action, whose progress is in
+// Status under id. It waits for other calls of Start and for the disk, five seconds at most and one second
+// while Close runs, but never for a server. If the guards refuse the request after the disk has answered, a
+// second line records that. The error wraps one of this package's, and its text is for the person.
 func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	b, ok := o.options.Backends[r.Target.Ref.Source]
 	if !ok {
-		return 0, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
+		return 0, notPossible("nothing can be sent to this source")
 	}
 	o.starting.Lock()
 	defer o.starting.Unlock()
@@ -36,8 +49,8 @@ func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	return n.ID, nil
 }
 
-// admit makes the run of a request that all guards let pass, and counts this call of Start
-// among what Close joins.
+// admit makes the run of a request that all guards let pass. Close then waits until the caller has called
+// running.Done.
 func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -50,8 +63,8 @@ func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	return o.runLocked(o.asHeldLocked(r)), nil
 }
 
-// launch begins a run whose first line is written, if the guards still let it pass: the
-// disk may have taken seconds.
+// launch starts a run whose first line is written, if the guards still let it pass: the disk may have taken
+// seconds.
 func (n *run) launch(b *Backend) error {
 	n.op.mu.Lock()
 	defer n.op.mu.Unlock()
@@ -60,7 +73,7 @@ func (n *run) launch(b *Backend) error {
 	}
 	body := n.bodyLocked(b)
 	if body == nil {
-		return fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
+		return notPossible("coordtop has no way to do this")
 	}
 	n.op.runs = append(n.op.runs, n)
 	n.op.start(func() {
@@ -73,7 +86,7 @@ func (n *run) launch(b *Backend) error {
 	return nil
 }
 
-// passesLocked is everything that must be so before anything is sent.
+// passesLocked returns why the guards refuse a request; nil: they let it pass.
 func (o *Operator) passesLocked(r action.Request, b *Backend) error {
 	if o.closed {
 		return fmt.Errorf("%w: nothing was sent", ErrClosed)
@@ -83,7 +96,8 @@ func (o *Operator) passesLocked(r action.Request, b *Backend) error {
 	return d.guard()
 }
 
-// bodyLocked is what a run does, in a goroutine of its own; nil: nothing does such a verb.
+// bodyLocked returns the function that carries out a run, in a goroutine of its own; nil: there is none for
+// its verb.
 func (n *run) bodyLocked(b *Backend) func() {
 	h := n.op.holdingLocked(n.Request.Target.Ref)
 	switch n.Request.Verb {

@@ -13,12 +13,11 @@ import (
 	"coordtop/sources"
 )
 
-// sayAgain is how long a reason why a claim does not get on is not told once more.
+// A reason why a claim makes no progress is not reported again within sayAgain.
 const sayAgain = time.Minute
 
-// wait is the way of a run to its lease: over as many sessions as that takes, because a claim
-// that waits outlives what passes (coord.Passing). It belongs to the run's goroutine, save for
-// what a session tells it.
+// wait gets a run its lease, over as many sessions as that takes: a waiting claim survives errors that pass
+// (coord.Passing). It belongs to the run's goroutine, but for trouble, which sessions call.
 type wait struct {
 	o       *Operator
 	n       *run
@@ -26,12 +25,12 @@ type wait struct {
 	b       *Backend
 	session *coord.Session // nil: none is open
 	said    map[string]time.Time
-	unknown string    // why it may be ours without our knowing, at the end of the last session
-	until   time.Time // when it surely is not any more
+	unknown string    // why the lease may be ours after the last session, although we do not know
+	until   time.Time // when it is surely not ours any more
 }
 
-// obtain claims until there is a lease, a miss (neither lease nor error) or an error that does
-// not pass. Its session is left unless there is a lease.
+// obtain claims until it gets a lease, a miss (neither lease nor error) or an error that does not pass. Without
+// a lease it has left the session.
 func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 	began, pauses := time.Now(), backoff.Policy{}.Start()
 	for r := w.n.Request; ; {
@@ -39,7 +38,7 @@ func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 		if lease != nil {
 			return lease, term, nil
 		}
-		_ = w.leave() // what matters of it is in doubt
+		_ = w.leave() // doubt keeps what matters of its error
 		if err == nil || r.Verb == action.Try || !coord.Passing(err) || errors.Is(err, coord.ErrNotAcquired) || w.n.ctx.Err() != nil {
 			return nil, nil, err
 		}
@@ -57,7 +56,7 @@ func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 	}
 }
 
-// outage is why a claim could not even wait any more when its time was out.
+// outage is the error that kept a claim from waiting when its time ran out.
 type outage struct{ error }
 
 // claim opens a session and claims in it.
@@ -67,7 +66,7 @@ func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, er
 	}
 	// Close bounds everything that is under way by ending the session itself.
 	session := w.session
-	defer spawn.OnDone(w.o.life, func() { _ = w.o.leaveSession(session, w.h) })() // leave returns the error
+	defer spawn.OnDone(w.o.life, func() { _ = w.o.leaveSession(session, w.h) })() // leave returns its error
 	err = w.n.ask(func() error {
 		lease, term, err = claim(w.n.ctx, session, r, w.h.data)
 		return err
@@ -75,7 +74,7 @@ func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, er
 	return lease, term, err
 }
 
-// open opens the session that the claim lives in, within what is left of its wait; 0: it waits for ever.
+// open opens the session of the claim, within the time that is left of its wait; 0: it waits for ever.
 func (w *wait) open(left time.Duration) error {
 	within := openWithin
 	if left > 0 {
@@ -96,7 +95,7 @@ func (w *wait) open(left time.Duration) error {
 	return nil
 }
 
-// session opens a session for a run, within a time; what its waiting claims meet is told to trouble,
+// session opens a session for a run, within a time. Its waiting claims report their troubles to trouble,
 // which may be nil.
 func (n *run) session(b *Backend, within time.Duration, trouble func(coord.Trouble)) (*coord.Session, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, within)
@@ -108,7 +107,7 @@ func (n *run) session(b *Backend, within time.Duration, trouble func(coord.Troub
 	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity, RenewEvery: b.Renew, OnTrouble: trouble})
 }
 
-// leave ends the session, if there is one, and takes note of what is in doubt after it.
+// leave ends the session, if one is open, and keeps for doubt what is not known after it.
 func (w *wait) leave() error {
 	if w.session == nil {
 		return nil
@@ -124,7 +123,7 @@ func (w *wait) leave() error {
 	return err
 }
 
-// doubt is why it may be ours at the service although there is no lease; "": it is not.
+// doubt returns why it may be ours at the service although we got no lease; "": it is not.
 func (w *wait) doubt() string {
 	if !time.Now().Before(w.until) {
 		return ""
@@ -132,8 +131,8 @@ func (w *wait) doubt() string {
 	return w.unknown
 }
 
-// trouble tells why the claim does not get on, each reason once while it lasts, and when it
-// waits again as it should. It may be called from any goroutine.
+// trouble reports why the claim makes no progress, each reason once while it lasts, and when the claim waits
+// normally again. It may be called from any goroutine.
 func (w *wait) trouble(t coord.Trouble) {
 	w.o.mu.Lock()
 	w.h.place, w.h.told = t.Place, time.Now()
@@ -146,9 +145,8 @@ func (w *wait) trouble(t coord.Trouble) {
 	text := action.StillWaiting + ": " + clean(sentence(t.Err))
 	w.n.reach(action.Waiting, text)
 	w.o.mu.Lock()
-	last, known := w.said[text]
 	now := w.o.options.Now()
-	again := known && now.Sub(last) < sayAgain
+	again := now.Sub(w.said[text]) < sayAgain
 	if !again {
 		w.said[text] = now
 	}
@@ -167,27 +165,24 @@ func (n *run) note(text string) {
 	})
 }
 
-// sentence is what an error says to people: its own sentence where it has one, else its text
-// without where in package coord it came from.
+// sentence returns the text of an error for people: its own sentence, if it has one, else its text without
+// the place in package coord.
 func sentence(err error) string {
 	var plain interface{ Sentence() string }
 	if errors.As(err, &plain) {
 		return plain.Sentence()
 	}
-	var at *coord.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*coord.Error](err); ok {
 		return at.Err.Error()
 	}
 	return err.Error()
 }
 
-// claim asks for what the request wants. A try that missed is no lease and no error.
-func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte) (*coord.Lease, *coord.Term, error) {
-	name := r.Target.Ref.Name
-	try := r.Verb == action.Try
-	var lease *coord.Lease
-	var term *coord.Term
-	var err error
+// claim claims what the request names. A try that missed returns no lease and no error.
+func claim(
+	ctx context.Context, s *coord.Session, r action.Request, data []byte,
+) (lease *coord.Lease, term *coord.Term, err error) {
+	name, try := r.Target.Ref.Name, r.Verb == action.Try
 	switch r.Target.Kind {
 	case sources.KindElection:
 		e := s.Election(name, coord.ElectionOptions{Wait: r.Wait})

@@ -11,12 +11,11 @@ import (
 	"coordtop/sources"
 )
 
-// view is what an Operator sees of the rows.
+// view finds rows and their owners in the Hub.
 type view struct{ View }
 
-// watch looks at the row of a run after each wake-up until done reports the end of the wait, or
-// patience has run out. row is nil where it is not on our watch or cannot be believed; events are
-// those of the row since the last call.
+// watch calls done after each wake-up, until it returns true, patience has run out or ctx ends. row is nil
+// where our watch does not show it or it is stale; events are those of the row since the last call.
 func (n *run) watch(ctx context.Context, patience time.Duration, done func(row *sources.Row, events []sources.Event) bool) bool {
 	ref := n.Request.Target.Ref
 	n.op.view.Refresh(ref.Source)
@@ -24,17 +23,12 @@ func (n *run) watch(ctx context.Context, patience time.Duration, done func(row *
 	defer enough.Stop()
 	for {
 		events, _ := n.sub.Events(0)
-		var own []sources.Event
-		for _, e := range events {
-			if e.Ref == ref {
-				own = append(own, e)
-			}
-		}
+		events = slices.DeleteFunc(events, func(e sources.Event) bool { return e.Ref != ref })
 		row, s := n.op.view.row(ref)
 		if row != nil && !row.Fresh(s) {
 			row = nil
 		}
-		if done(row, own) {
+		if done(row, events) {
 			return true
 		}
 		select {
@@ -47,12 +41,12 @@ func (n *run) watch(ctx context.Context, patience time.Duration, done func(row *
 	}
 }
 
-// departure follows what becomes of a row after its owner was to go.
+// departure follows a row after a request to end the ownership of one owner.
 type departure struct {
 	old  string    // ID of the owner
-	sent time.Time // when it was to go: a row that was read before shows who came before it, not after
-	with []string  // IDs of those who owned it then: none of them comes next
-	kept int       // how many of them own it still
+	sent time.Time // of the request: a row that was read before shows earlier owners, not the next ones
+	with []string  // IDs of the owners at that time: none of them is the next one
+	kept int       // how many of them still own it
 	gone bool
 	next sources.OwnerRef
 	gap  sources.Interval
@@ -61,7 +55,7 @@ type departure struct {
 	again   bool            // the next one is of the same program
 }
 
-// departure is that of old, by the last request.
+// departure returns the departure of the owner with the ID old, by the last request.
 func (n *run) departure(old string) departure {
 	d := departure{old: old, sent: n.sent}
 	for i := range n.owners {
@@ -70,7 +64,7 @@ func (n *run) departure(old string) departure {
 	return d
 }
 
-// update stores what was seen. It reports whether there is a new owner.
+// update evaluates what our watch shows, and reports whether a new owner is known.
 func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 	for i := range events {
 		e := &events[i]
@@ -98,13 +92,13 @@ func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 	return d.next != (sources.OwnerRef{})
 }
 
-// settled reports whether it is known who comes next: a new owner, or nobody, because others keep it.
-// Permits that others keep are no reason for that.
+// settled reports whether it is known who comes next: a new owner or, if others still own it, nobody. The
+// other owners of a semaphore do not count.
 func (d *departure) settled(kind sources.Kind) bool {
 	return d.next != (sources.OwnerRef{}) || d.kept > 0 && kind != sources.KindSemaphore
 }
 
-// text says it to people.
+// text tells people who owns it now.
 func (d *departure) text(kind sources.Kind) string {
 	if d.again {
 		return d.nextText(kind) + "; it is the same program"
@@ -129,9 +123,8 @@ func (d *departure) nextText(kind sources.Kind) string {
 	return now + ", after " + d.gap.Bounds() + without + d.gap.Looks()
 }
 
-// watchDeparture ends a run whose request should have ended the ownership of old, or
-// will within patience. After that it looks for linger who comes next to a mutex; to an
-// election it always does, until patience is over.
+// watchDeparture ends a run whose request ends the ownership of old, now or within patience. For linger after
+// that it watches who takes a mutex next. An election it watches until patience is over.
 func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 	kind := n.Request.Target.Kind
 	d := n.departure(old)
@@ -144,8 +137,7 @@ func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 		if d.gone && !was && !followed {
 			n.reach(action.Sent, did+": "+d.text(kind)+"; looking who comes next")
 		}
-		// Nobody need come next to a mutex; an election without a leader is what people
-		// want to hear the end of.
+		// A mutex may stay without an owner; people want to know when an election has a leader again.
 		return followed || d.gone && kind != sources.KindElection
 	})
 	if linger > 0 && d.gone && !d.settled(kind) && n.ctx.Err() == nil {
@@ -164,10 +156,9 @@ func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 	}
 }
 
-// watchHeld looks at what we hold until the lease ends or the run is called off. Where our
-// watch shows it without us, the service is asked at once whether that is so: the watch may
-// be older than our grant, or wrong, so only the service's answer ends the lease. shown
-// reports whether the watch has shown us as the owner.
+// watchHeld watches what we hold until the lease ends or the run is called off. Where our watch shows it
+// without us, watchHeld asks the service at once: the watch may be older than our grant, or wrong, so only the
+// service's answer ends the lease. shown reports whether the watch has shown us as the owner.
 func (n *run) watchHeld(lease *coord.Lease, shown bool) {
 	us, ref := lease.Owner(), n.Request.Target.Ref
 	alone := n.Request.Target.Kind != sources.KindSemaphore && n.Request.Mode != sources.Shared

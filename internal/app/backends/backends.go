@@ -13,23 +13,23 @@ import (
 	"coordtop/sources"
 )
 
-// All are the backends, in the order in which people are told of them.
+// All returns the backends, in the order in which texts name them.
 func All() []Backend { return []Backend{redis(), postgres(), ydb(), dflockd()} }
 
 // Backend is one entry of the list.
 type Backend struct {
 	config.Backend
-	LogTo func(*slog.Logger) // takes what its library logs; nil: that logs nothing
-	// Source prepares a source. The error is what a person has to write in another way.
+	LogTo func(*slog.Logger) // gives its library a logger; nil: that logs nothing
+	// Source prepares a source. The error is about a mistake in the config.
 	Source func(h Host, s config.Source, names map[string]string) (Prepared, error)
-	// Driver says what can be done with a source and how.
+	// Driver sets in b what can be done with a source, and how.
 	Driver func(h Host, s config.Source, b *operate.Backend)
-	// Row is the parameters of a URL that selects one row of a source by a parameter named kind,
-	// which is "" where the kind is not known; user reports whether the user is sent.
+	// Row returns the parameters of a URL that selects one row of a source by the parameter kind, which is
+	// "" where the kind is not known; user reports whether the user is sent.
 	Row func(s config.Source, r *sources.Row, kind string) (query string, user bool)
 }
 
-// LogTo sends what the libraries of all backends have to say to a logger.
+// LogTo makes the libraries of all backends log to l.
 func LogTo(l *slog.Logger) {
 	for _, b := range All() {
 		if b.LogTo != nil {
@@ -38,29 +38,29 @@ func LogTo(l *slog.Logger) {
 	}
 }
 
-// Host is what the program gives to a backend.
+// Host has everything that the program gives to a backend.
 type Host struct {
 	Lookup config.Lookup
 	Logger func() *slog.Logger
-	Lasts  bool   // the command watches, where others look once
-	State  string // the folder of what is remembered between runs; "": nothing is
+	Lasts  bool   // the command watches; others read once
+	State  string // the folder for what is remembered between runs; "": nothing is remembered
 }
 
 // Prepared is a source that is not opened yet.
 type Prepared struct {
 	Open  func(secret string) (sources.Source, error)
-	Check func() error // what can be found out without connecting; nil: Open does that
-	Space string       // of what the URL selects, as far as it names one; "": any
-	// Names are those that are remembered of a server that lists none, as they stand in a URL. Nil:
-	// none are remembered.
+	Check func() error // finds problems without connecting; nil: Open does that
+	Space string       // the one that the URL selects; "": any
+	// Names returns the remembered names of a server that lists none, in the form for a URL. Nil: none are
+	// remembered.
 	Names func(context.Context) []string
-	Many  bool // the URL selects by patterns, which may fit several primitives
-	// Selects reports whether the source would show what an earlier run recorded of it. Nil: it would, or
-	// it tells all that it selects, whether it is owned or not.
+	Many  bool // the URL selects by patterns, which may match several primitives
+	// Selects reports whether the source would show a primitive that an earlier run recorded. Nil: it
+	// would, or it lists all selected primitives, owned or not.
 	Selects func(*sources.Primitive) bool
 }
 
-// Config is what package config must know of them.
+// Config returns the backends for package config.
 func Config() config.Backends {
 	var all config.Backends
 	for _, b := range All() {
@@ -69,7 +69,7 @@ func Config() config.Backends {
 	return all
 }
 
-// Of returns the entry of a type, without functions if there is none.
+// Of returns the entry of a type; the zero Backend if there is none.
 func Of(typ string) Backend {
 	for _, b := range All() {
 		if b.Type == typ {
@@ -79,7 +79,7 @@ func Of(typ string) Backend {
 	return Backend{}
 }
 
-// Help says what URLs select with, and names the variables.
+// Help returns the names of the variables, and sentences about the parameters of URLs.
 func Help() (variables, urls string) {
 	var names, lines []string
 	for _, b := range All() {
@@ -95,11 +95,10 @@ func Help() (variables, urls string) {
 	return format.Series(names, ", and "), strings.Join(lines, " ")
 }
 
-// Select says what to add to the URL of a source of a type where nothing was found.
+// Select returns what to add to the URL of a source of a type where nothing was found.
 func Select(typ string) string { return Of(typ).Docs.Select }
 
-// URL selects one row of a source. Where a password is needed, it is left out: it must come
-// from the environment.
+// URL returns a URL that selects one row of a source. It has no password.
 func URL(s config.Source, r *sources.Row) string {
 	b := Of(s.Type)
 	kind := ""
@@ -117,10 +116,10 @@ func URL(s config.Source, r *sources.Row) string {
 	return address + "?" + query
 }
 
-// escape is for the value of a parameter of ours, in which a + is a +.
+// escape escapes the value of one of our parameters, in which a + is a +.
 func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-// urlOf is a source's URL taken apart.
+// urlOf parses a source's URL.
 func urlOf(s config.Source) config.Target {
 	t, _ := Config().ParseURL(s.URL) // it was parsed before
 	return t

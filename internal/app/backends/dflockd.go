@@ -48,7 +48,7 @@ func dflockd() Backend {
 	}
 }
 
-// dflockdParameter refuses a list with commas, which the servers are in the same URL.
+// dflockdParameter refuses a list of names with commas, although the servers in the URL are such a list.
 func dflockdParameter(t *config.Target, key, value string) (ours bool, err error) {
 	if _, watched := config.WatchKind(key); watched && strings.Contains(value, ",") && !strings.Contains(value, "[") { // in a set it is usual
 		return true, fmt.Errorf("%s= takes one name: write %s=A&%s=B for two, and %%2C for a comma in a name", key, key, key)
@@ -56,8 +56,7 @@ func dflockdParameter(t *config.Target, key, value string) (ours bool, err error
 	return patternParameter(dflockcoord.ParseURL)(t, key, value)
 }
 
-// dflockdClient reads the URL and adds what stands beside it in the config. The password is
-// still missing if it is a Secret.
+// dflockdClient reads the URL and adds the settings of the config. The password is still missing if it is a Secret.
 func dflockdClient(s config.Source) (dflockcoord.ClientOptions, error) {
 	o, err := dflockcoord.ParseURL(s.URL)
 	if err == nil && s.User != "" {
@@ -67,7 +66,7 @@ func dflockdClient(s config.Source) (dflockcoord.ClientOptions, error) {
 	return o, err
 }
 
-// dflockdOptions are those of a source; many reports whether one of its patterns may fit several keys.
+// dflockdOptions returns the options of a source; many reports whether one of its patterns may match several keys.
 func dflockdOptions(s config.Source) (o dflocksource.Options, many bool, err error) {
 	client, err := dflockdClient(s)
 	many, wrong := patterns(s.Watch)
@@ -89,12 +88,11 @@ func dflockdSource(_ Host, s config.Source, _ map[string]string) (Prepared, erro
 	return p, err
 }
 
-// dflockdLease is how long a server keeps what we own after our last renewal, unless the URL says
-// otherwise.
+// dflockdLease is the TTL of our leases, unless the URL sets another.
 const dflockdLease = 20 * time.Second
 
-// dflockdRenew is much more often than a lease needs: a server ends a connection that is silent for its
-// --read-timeout, and with it the ownership, and does not tell that time. It is a second at least.
+// dflockdRenew is far below the need of a lease: a server closes a connection that is silent for its --read-timeout,
+// and so ends the ownership. We do not know that time; it is at least a second.
 const dflockdRenew = 500 * time.Millisecond
 
 func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
@@ -105,8 +103,7 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 	used := explained(b, func(err error, o dflockcoord.ClientOptions) error {
 		return dflocksource.Explain(err, o, strings.Join(o.Servers, ","), false)
 	})
-	// A claim goes to the server on whose row it was asked for, also where the hash of the key
-	// says another.
+	// A claim goes to the server of its row, also where the hash of the key selects another.
 	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
 		client, err := dflockdClient(s)
 		if err != nil {
@@ -140,7 +137,7 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 }
 
-// dflockdEnd is why what somebody else owns cannot be ended, and what ends it.
+// dflockdEnd tells why the ownership of another cannot be ended, and what ends it.
 func dflockdEnd(w *sources.Owner, now time.Time) string {
 	when := fmt.Sprintf("ends in %v unless renewed", w.Expires.At.Sub(now).Round(time.Second))
 	switch {
@@ -153,7 +150,7 @@ func dflockdEnd(w *sources.Owner, now time.Time) string {
 		"unless the server runs with --auto-release-on-disconnect=false"
 }
 
-// dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/ground/dflockwire.
+// dflockdCall describes what the driver sends, with the nonce as <nonce>: see internal/ground/dflockwire.
 func dflockdCall(r action.Request, ttl time.Duration) string {
 	key := r.Target.Ref.Name
 	prefix, limit := "", ""

@@ -50,12 +50,19 @@ func postgresSource(h Host, s config.Source, names map[string]string) (Prepared,
 	o := postgresOptions(s, names)
 	return Prepared{
 		Space: strings.TrimPrefix(urlOf(s).Path, "/"),
-		Open:  func(password string) (sources.Source, error) { return openPostgres(h, o, s.TLS, password) },
+		Open: func(password string) (_ sources.Source, err error) {
+			o := o
+			if o.TLS, err = postgresTLS(h, o.URL, s.TLS); err != nil {
+				return nil, err
+			}
+			o.Password = cmp.Or(password, o.Password)
+			return pgsource.New(o)
+		},
 	}, errors.Join(checkPostgres(s, names), postgresFiles(h.Lookup, o.URL))
 }
 
-// postgresOptions are those of a source without what is read anew for every connection:
-// the password and the TLS files.
+// postgresOptions returns the options of a source but for the password and the TLS files, which are read anew for every
+// connection.
 func postgresOptions(s config.Source, names map[string]string) pgsource.Options {
 	return pgsource.Options{
 		Name: s.Name, URL: s.URL, User: s.User, Scheme: pgcoord.Scheme(s.Scheme), Names: names, Channels: s.Channels,
@@ -63,7 +70,7 @@ func postgresOptions(s config.Source, names map[string]string) pgsource.Options 
 	}
 }
 
-// checkPostgres reports what a person has to write in another way.
+// checkPostgres reports mistakes in the config of a source.
 func checkPostgres(s config.Source, names map[string]string) error {
 	_, err := pgsource.New(postgresOptions(s, names))
 	if errors.Is(err, pgcoord.ErrKey) {
@@ -72,16 +79,7 @@ func checkPostgres(s config.Source, names map[string]string) error {
 	return err
 }
 
-func openPostgres(h Host, o pgsource.Options, files certs.Files, password string) (sources.Source, error) {
-	var err error
-	if o.TLS, err = postgresTLS(h, o.URL, files); err != nil {
-		return nil, err
-	}
-	o.Password = cmp.Or(password, o.Password)
-	return pgsource.New(o)
-}
-
-// postgresTLS loads the files that the config names, nil for none, and checks those of the address.
+// postgresTLS loads the files of the config, nil for none, and checks those of the address.
 func postgresTLS(h Host, address string, files certs.Files) (*tls.Config, error) {
 	if err := postgresFiles(h.Lookup, address); err != nil || files == (certs.Files{}) {
 		return nil, err
@@ -89,7 +87,7 @@ func postgresTLS(h Host, address string, files certs.Files) (*tls.Config, error)
 	return files.Load()
 }
 
-// postgresLease is how long Postgres keeps a session whose link was cut: see pgcoord.
+// postgresLease is the time after which Postgres ends a session whose connection was cut: see pgcoord.
 const postgresLease = 11 * time.Second
 
 func postgresDriver(h Host, s config.Source, b *operate.Backend) {
@@ -124,8 +122,8 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 }
 
-// postgresFiles reports which of the files that belong to an address cannot be read. The
-// library reads them without a bound: a pipe in the place of ~/.pgpass would keep it for ever.
+// postgresFiles reports the first file of an address that cannot be read. The library reads these files without a
+// bound: a pipe at ~/.pgpass would block it for ever.
 func postgresFiles(env config.Lookup, address string) error {
 	var query url.Values
 	if u, err := url.Parse(address); err == nil {
@@ -148,15 +146,15 @@ func postgresFiles(env config.Lookup, address string) error {
 		if path == "" || path == "system" && f.parameter == "sslrootcert" {
 			continue
 		}
-		if err := files.Check(context.Background(), path, 2<<20); err != nil && !errors.Is(err, fs.ErrNotExist) { // who needs it will say that it is not there
+		// The library itself reports a missing file, if it needs that.
+		if err := files.Check(context.Background(), path, 2<<20); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", from, err)
 		}
 	}
 	return nil
 }
 
-// postgresForce is how an ownership or a wait of another session is ended: a lock belongs to its
-// session, and nobody else can release it.
+// postgresForce ends the whole session of an owner: a lock belongs to its session, and nobody else can release it.
 var postgresForce = operate.Force{
 	Refuses:       func(_ *sources.Row, w *sources.Owner) string { return attr(w.Attrs, pgsource.NotEnded) },
 	RefusesWaiter: func(w *sources.Waiter) string { return attr(w.Attrs, pgsource.NotEnded) },
@@ -182,7 +180,7 @@ func postgresEffect(_ *sources.Row, w *sources.Owner) []string {
 	return lines
 }
 
-// postgresCall is what a request about another session sends; "": it is no such request.
+// postgresCall describes what a request about another session sends; "": it is no such request.
 func postgresCall(r action.Request) string {
 	g, err := pgcoord.ParseGuard(r.Target.Guard)
 	if err != nil {
@@ -198,7 +196,7 @@ func postgresCall(r action.Request) string {
 	return ""
 }
 
-// attr is an attribute of an owner or waiter; "": it has none of that name.
+// attr returns an attribute of an owner or waiter; "": it has none of that name.
 func attr(attrs []sources.Attr, key string) string {
 	for _, a := range attrs {
 		if a.Key == key {

@@ -17,7 +17,7 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// postgresParameter reads lists of locks and of channels. The server refuses the rest.
+// postgresParameter reads lists of locks and of channels. All others are settings of Postgres.
 func postgresParameter(t *config.Target, key, value string) (ours bool, err error) {
 	kind, watched := config.WatchKind(key)
 	switch {
@@ -35,7 +35,7 @@ func postgresParameter(t *config.Target, key, value string) (ours bool, err erro
 	return false, postgresSetting(key, value)
 }
 
-// setting is what the name of a setting of Postgres looks like.
+// setting matches the name of a setting of Postgres.
 var setting = lazy.Regexp(`^[A-Za-z_]{1,40}([.][A-Za-z_]{1,40})?$`)
 
 func postgresSetting(key, value string) error {
@@ -58,7 +58,7 @@ func postgresSetting(key, value string) error {
 	return nil
 }
 
-// postgresVariables are a URL that programs of all kinds are told, and those of libpq.
+// postgresVariables are the usual variable for a URL, and those of libpq.
 func postgresVariables() []config.Variable {
 	return []config.Variable{
 		{Name: "DATABASE_URL", Typed: true},
@@ -74,14 +74,12 @@ func postgresVariables() []config.Variable {
 	}
 }
 
-// fromPG writes a URL of libpq's variables. Several hosts are
-// separated by commas, with one port for all or one for each. A host with a slash is the
-// folder of a socket, which cannot stand before a path: it becomes a parameter.
+// fromPG makes a URL of libpq's variables.
 func fromPG(env config.Lookup) (string, error) {
 	return postgresURL(complete(map[string]string{}, env)), nil
 }
 
-// complete adds to settings what libpq's variables say, but for the password.
+// complete adds the values of libpq's variables to settings, but for the password.
 func complete(settings map[string]string, env config.Lookup) map[string]string {
 	for key, variable := range map[string]string{"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "dbname": "PGDATABASE"} {
 		if value, _ := env(variable); settings[key] == "" && value != "" {
@@ -91,7 +89,8 @@ func complete(settings map[string]string, env config.Lookup) map[string]string {
 	return settings
 }
 
-// postgresURL writes a URL of settings of libpq.
+// postgresURL makes a URL of settings of libpq. Several hosts are separated by commas, with one port for all or one for
+// each. A host with a slash is the folder of a socket, which cannot stand before a path: it becomes a parameter.
 func postgresURL(settings map[string]string) string {
 	u, query := url.URL{Scheme: "postgres", Path: "/" + settings["dbname"]}, url.Values{}
 	switch name, password := settings["user"], settings["password"]; {
@@ -131,9 +130,8 @@ func hostPorts(hosts, ports []string) string {
 	return strings.Join(hosts, ",")
 }
 
-// fromService writes a URL of a service of libpq's: a section of $PGSERVICEFILE, or of
-// ~/.pg_service.conf. As in libpq it counts more than the other variables, which complete it.
-// No error repeats the service or a line of the file.
+// fromService makes a URL of a service of libpq: a section of $PGSERVICEFILE, or of ~/.pg_service.conf. As in libpq,
+// its settings override the other variables. No error repeats the service or a line of the file.
 func fromService(env config.Lookup) (string, error) {
 	service, _ := env("PGSERVICE")
 	path, _ := env("PGSERVICEFILE")

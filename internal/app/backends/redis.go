@@ -48,8 +48,7 @@ func redis() Backend {
 	}
 }
 
-// redisClient reads the URL and adds what stands beside it in the config. The password
-// is still missing if it is a Secret.
+// redisClient reads the URL and adds the settings of the config. The password is still missing if it is a Secret.
 func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 	o, err := rediscoord.ParseURL(s.URL)
 	if s.User != "" {
@@ -59,23 +58,17 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 	return o, err
 }
 
-func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
-	return redissource.Options{
-		Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
-		Legible: s.Legible, Selections: s.Watch,
-	}
-}
-
-// redisSource leaves it to Connect to refuse a cluster: it stands on the screen with that.
+// redisSource accepts a cluster: Connect refuses it, so that the board shows it with the reason.
 func redisSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	client, err := redisClient(s)
 	many, wrong := patterns(s.Watch)
-	p := Prepared{Space: strconv.Itoa(client.DB), Many: many, Selects: selecting(s.Watch)}
-	p.Check = client.Check
+	p := Prepared{Space: strconv.Itoa(client.DB), Many: many, Selects: selecting(s.Watch), Check: client.Check}
 	p.Open = func(password string) (sources.Source, error) {
-		client := client
-		client.Password = cmp.Or(password, client.Password)
-		o := redisOptions(s, client)
+		o := redissource.Options{
+			Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: s.Labels,
+			Legible: s.Legible, Selections: s.Watch,
+		}
+		o.Client.Password = cmp.Or(password, client.Password)
 		if !h.Lasts {
 			o.Share = 0.2
 		}
@@ -84,18 +77,17 @@ func redisSource(h Host, s config.Source, _ map[string]string) (Prepared, error)
 	return p, errors.Join(err, wrong)
 }
 
-// redisLease is the TTL of what we own in Redis: that of LeaderService.
+// redisLease is the TTL of our leases in Redis, as in LeaderService.
 const redisLease = 30 * time.Second
 
-// redisRenew is more often than a lease of that length needs: somebody watches, and wants
-// to hear soon that it was taken away.
+// redisRenew is below the need of a lease of that length: a person watches, and wants to see a loss soon.
 const redisRenew = 3 * time.Second
 
 func redisDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = rediscoord.Options{}.Caps()
 	b.Nameless, b.RunsOut, b.Lease, b.Renew = true, true, redisLease, redisRenew
 	if o, err := redisClient(s); err == nil && (o.Password != "" || !s.Password.IsZero()) {
-		b.Login = o.User // without a password it is not sent, and may be one in the wrong place
+		b.Login = o.User // without a password the user is not sent, and may be a password in the wrong place
 	}
 	used := explained(b, func(err error, o rediscoord.ClientOptions) error { return redissource.Explain(err, o, 0, false) })
 	b.Open = func(ctx context.Context, _ string) (coord.Driver, error) {
@@ -119,7 +111,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		return call(r)
 	}
 	b.Force = &operate.Force{Refuses: redisNotReleased, Effect: redisReleased}
-	// A key may be any bytes, but what is shown of one that is no UTF-8 is the name of another.
+	// A key may be any bytes. One that is not UTF-8 is shown under a name that belongs to another key.
 	b.Refuses = func(row *sources.Primitive) string {
 		if len(row.Owners) == 0 && strings.Contains(row.Name, string(utf8.RuneError)) {
 			return "its name has U+FFFD, which stands for bytes that are no UTF-8: another key would be claimed; write the bytes themselves, in a URL as %FF"
@@ -128,7 +120,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 }
 
-// redisNotReleased is why an owner cannot be compared.
+// redisNotReleased returns why an owner cannot be compared; "": it can.
 func redisNotReleased(_ *sources.Row, w *sources.Owner) string {
 	if w.Guard != "" {
 		return ""
@@ -136,7 +128,7 @@ func redisNotReleased(_ *sources.Row, w *sources.Owner) string {
 	return fmt.Sprintf("its value is longer than the %d bytes that are read, so that it cannot be compared: its owner has to release it", sources.BlobHead)
 }
 
-// redisReleased says when the owner notices, and what it may do then.
+// redisReleased tells when the owner notices, and what it may do then.
 func redisReleased(row *sources.Row, w *sources.Owner) []string {
 	notices := "until its next renewal fails, or until it looks"
 	switch every := w.RenewEvery(); {
@@ -156,7 +148,7 @@ func redisReleased(row *sources.Row, w *sources.Owner) []string {
 	return lines
 }
 
-// redisRow escapes what would be a pattern.
+// redisRow returns the parameters that select a row, with the characters of patterns escaped.
 func redisRow(s config.Source, r *sources.Row, kind string) (query string, user bool) {
 	client, err := rediscoord.ParseURL(s.URL)
 	sent := err != nil || client.Password != "" || !s.Password.IsZero() // without a password the user is not sent

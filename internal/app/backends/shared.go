@@ -18,8 +18,7 @@ import (
 	"coordtop/sources"
 )
 
-// patternParameter reads the parameters of a backend whose names can be patterns. parse is the
-// parser of its URLs.
+// patternParameter returns the Parameter of a backend whose names can be patterns. parse parses its URLs.
 func patternParameter[O any](parse func(raw string) (O, error)) func(t *config.Target, key, value string) (bool, error) {
 	return func(t *config.Target, key, value string) (bool, error) {
 		ours, err := t.Select(key, value, "a name or a pattern, as "+key+"=app:leader:*")
@@ -33,13 +32,13 @@ func patternParameter[O any](parse func(raw string) (O, error)) func(t *config.T
 	}
 }
 
-// connectionParameter reports a parameter that is neither one of ours nor one that parse knows.
+// connectionParameter reports a parameter that parse does not know.
 func connectionParameter[O any](t *config.Target, key, value string, parse func(raw string) (O, error), ours ...string) error {
 	if err := config.Misspelt(key, ours...); err != nil {
 		return err
 	}
 	host := "host"
-	if t.Hosts == "" { // it is a socket
+	if t.Hosts == "" { // a socket
 		host = t.Path
 	}
 	if _, err := parse(t.Scheme + "://" + host + "?" + key + "=" + value); errors.Is(err, address.ErrParameter) {
@@ -48,7 +47,7 @@ func connectionParameter[O any](t *config.Target, key, value string, parse func(
 	return nil
 }
 
-// patterns reports whether one of them may fit several names, and which cannot be meant.
+// patterns reports whether one of the patterns may match several names. The error is about a malformed pattern.
 func patterns(watch []config.Watch) (many bool, err error) {
 	for _, w := range watch {
 		pattern := glob.Pattern(w.Pattern)
@@ -61,8 +60,8 @@ func patterns(watch []config.Watch) (many bool, err error) {
 	return many, nil
 }
 
-// selecting reports whether one of the patterns still selects what was recorded, as what it was then; nil:
-// everything is selected.
+// selecting returns a function that reports whether a pattern still selects a recorded primitive as the kind that it
+// had; nil: everything is selected.
 func selecting(watch []config.Watch) func(*sources.Primitive) bool {
 	if len(watch) == 0 {
 		return nil
@@ -75,7 +74,7 @@ func selecting(watch []config.Watch) func(*sources.Primitive) bool {
 	}
 }
 
-// tlsOf is the encryption that a URL asks for, nil for none, with the files that the config names.
+// tlsOf returns the TLS files of a URL, nil for no encryption, with those of the config.
 func tlsOf(s config.Source, url *certs.Files) *certs.Files {
 	if s.TLS == (certs.Files{}) {
 		return url
@@ -87,7 +86,7 @@ func tlsOf(s config.Source, url *certs.Files) *certs.Files {
 	return &files
 }
 
-// secretOf finds what proves who we are.
+// secretOf finds the password or the access token of a source.
 func secretOf(ctx context.Context, h Host, s config.Source) (string, error) {
 	secret, err := s.Secret().Resolve(ctx, h.Lookup)
 	if err != nil {
@@ -96,8 +95,7 @@ func secretOf(ctx context.Context, h Host, s config.Source) (string, error) {
 	return secret, nil
 }
 
-// explained has the errors of a source's drivers explained by the options of the newest one, which
-// its Open must put into used.
+// explained sets b.Explain to explain errors with the options of the newest driver, which b.Open must store in used.
 func explained[O any](b *operate.Backend, explain func(err error, o O) error) (used *atomic.Pointer[O]) {
 	used = new(atomic.Pointer[O])
 	b.Explain = func(err error) error {
@@ -109,7 +107,7 @@ func explained[O any](b *operate.Backend, explain func(err error, o O) error) (u
 	return used
 }
 
-// reason is the text of an error; "": none.
+// reason returns the text of an error; "" for nil.
 func reason(err error) string {
 	if err == nil {
 		return ""
@@ -117,7 +115,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// sent makes of what a driver says of its calls what an action sends.
+// sent returns a function that describes what a request sends, by the driver's description of its calls.
 func sent(wire func(coord.Call, coord.Claim) string) func(action.Request) string {
 	calls := map[action.Verb]coord.Call{
 		action.Acquire: coord.CallAcquire, action.Campaign: coord.CallAcquire, action.Try: coord.CallAcquire,

@@ -47,7 +47,7 @@ func ydb() Backend {
 	}
 }
 
-// ydbParameter reads coordination nodes and whole names: YDB lists nothing.
+// ydbParameter reads coordination nodes and whole names. Patterns are impossible, since YDB lists no names.
 func ydbParameter(t *config.Target, key, value string) (ours bool, err error) {
 	if key == "node" {
 		path, err := config.Unescape(key, value)
@@ -63,8 +63,8 @@ func ydbParameter(t *config.Target, key, value string) (ours bool, err error) {
 	return false, connectionParameter(t, key, value, ydbcoord.ParseURL, "node", "keys", "election", "mutex", "semaphore")
 }
 
-// fromYDB completes a source as YDB's tools would: what the connection string says about who
-// we are wins, then anonymous, then a token, then a user.
+// fromYDB adds credentials to a source in the order of YDB's own tools: those of the connection string, then
+// anonymous, then a token, then a user.
 func fromYDB(s *config.Source, env config.Lookup) {
 	get := func(name string) string { v, _ := env(name); return v }
 	_, query, _ := strings.Cut(s.URL, "?")
@@ -91,7 +91,7 @@ func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	return Prepared{Open: open, Space: ydbSpace(s), Names: func(ctx context.Context) []string { return ydbKnown(ctx, s, h.State) }}, err
 }
 
-// ydbClient reads the URL and adds what stands beside it in the config.
+// ydbClient reads the URL and adds the settings of the config.
 func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.ClientOptions, error) {
 	o, err := ydbcoord.ParseURL(s.URL)
 	if err != nil {
@@ -111,8 +111,7 @@ func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.Cl
 	return o, nil
 }
 
-// openYDB makes a source. It reads the TLS files once, so that one that cannot be used is
-// told before anybody connects.
+// openYDB makes a source. It loads the TLS files once, so that a bad one is reported before connecting.
 func openYDB(s config.Source, secret string, logger *slog.Logger, state string) (sources.Source, error) {
 	if client, err := ydbClient(s, secret, logger); err == nil && client.TLS != nil {
 		if _, err := client.TLS.Load(); err != nil {
@@ -144,7 +143,7 @@ func knownNames(state string, client ydbcoord.ClientOptions) *ydbsource.KnownNam
 	return ydbsource.NewKnownNames(filepath.Join(state, "ydb-names"), client.Address, client.Database)
 }
 
-// ydbKnown are the names that are remembered of the nodes that a URL names.
+// ydbKnown returns the remembered names on the nodes of a source.
 func ydbKnown(ctx context.Context, s config.Source, state string) (names []string) {
 	client, err := ydbClient(s, "", nil)
 	if err != nil || state == "" {
@@ -160,23 +159,20 @@ func ydbKnown(ctx context.Context, s config.Source, state string) (names []strin
 	return names
 }
 
-// ydbName is a name as it stands in a URL.
+// ydbName escapes a name for a URL.
 func ydbName(name string) string { return escape(strings.ReplaceAll(name, "*", `\*`)) }
 
-// ydbSpace is the path of the one coordination node that a URL names; "" unless it names
-// exactly one.
+// ydbSpace returns the path of the one coordination node of a source; "" unless it has exactly one.
 func ydbSpace(s config.Source) string {
 	if len(s.Nodes) != 1 {
 		return ""
 	}
-	o, err := ydbcoord.ParseURL(s.URL)
-	if path := s.Nodes[0]; err == nil && !strings.HasPrefix(path, "/") {
-		return o.Database + "/" + strings.TrimRight(path, "/")
-	}
-	return strings.TrimRight(s.Nodes[0], "/")
+	o, _ := ydbcoord.ParseURL(s.URL) // its error is reported when the source is made
+	path, _ := ydbcoord.NodePath(o.Database, s.Nodes[0])
+	return path
 }
 
-// ydbQuery is the beginning of the parameters of a URL that reaches the same database.
+// ydbQuery returns the first parameters of a URL that reaches the same database.
 func ydbQuery(raw string) string {
 	o, err := ydbcoord.ParseURL(raw)
 	if err != nil {
@@ -192,13 +188,13 @@ func ydbQuery(raw string) string {
 	return query
 }
 
-// ydbLease is how long the service keeps what a session of ours owns after it lost us.
+// ydbLease is the time for which the service keeps our leases after it lost our session.
 const ydbLease = 10 * time.Second
 
 func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = ydbcoord.Options{}.Caps()
 	b.Nameless, b.RunsOut, b.Lease = true, true, ydbLease
-	b.Doubt = 2 * ydbLease // the service has to notice first that we are gone
+	b.Doubt = 2 * ydbLease // the service must first notice that we are gone
 	if o, err := ydbClient(s, "", nil); err == nil {
 		b.Login = o.User
 	}
@@ -248,7 +244,7 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 }
 
-// ydbOptions are those of a client, with the password.
+// ydbOptions returns the options of a client, with the secret.
 func ydbOptions(ctx context.Context, h Host, s config.Source) (ydbcoord.ClientOptions, error) {
 	secret, err := secretOf(ctx, h, s)
 	if err != nil {
@@ -257,8 +253,7 @@ func ydbOptions(ctx context.Context, h Host, s config.Source) (ydbcoord.ClientOp
 	return ydbClient(s, secret, h.Logger())
 }
 
-// ydbForce is how what others own on YDB is ended: by nothing but waiting, unless the source
-// has clients_unprotected, or allows that semaphores are made anew.
+// ydbForce ends what others own on YDB. That is possible only if the source has clients_unprotected or allow_recreate.
 func ydbForce(s config.Source) *operate.Force {
 	return &operate.Force{
 		WholeSession: s.ClientsUnprotected, AllOwners: !s.ClientsUnprotected,
@@ -294,7 +289,7 @@ func ydbForce(s config.Source) *operate.Force {
 	}
 }
 
-// ydbForceCall is what a force-release sends, in a line.
+// ydbForceCall describes in one line what a force-release sends.
 func ydbForceCall(s config.Source, t action.Target) string {
 	name := strconv.Quote(t.Ref.Name)
 	if s.ClientsUnprotected {

@@ -6,9 +6,8 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// Query returns a statement of SQL, as Postgres reads it, without its literals ('..', E'..',
-// $tag$..$tag$), its comments, and whatever follows the word password in the statement; a ?
-// stands for each. Passwords in addresses become Sign. The text may be cut anywhere.
+// Query returns a statement of Postgres's SQL with a ? in place of each literal ('..', E'..', $tag$..$tag$), each
+// comment, and the text behind the word password. Passwords in addresses become Sign. The text may be cut anywhere.
 func Query(sql string) string {
 	q := query{in: sql}
 	for q.at < len(sql) {
@@ -17,7 +16,7 @@ func Query(sql string) string {
 	return forms().ReplaceAllString(logins(addresses(q.out.String())), Sign)
 }
 
-// query goes through a statement token by token, as Postgres's scan.l does.
+// query reads a statement token by token, as Postgres's scan.l does.
 type query struct {
 	in     string
 	at     int
@@ -37,14 +36,14 @@ func (q *query) token() {
 	case strings.HasPrefix(rest, "/*"):
 		q.hide("/*?*/", comment(rest))
 	case c == '"':
-		n := name(rest)
-		q.keep(n)
-		if proof().MatchString(rest[:n]) {
+		name := quotedName().FindString(rest)
+		q.keep(len(name))
+		if proof().MatchString(name) {
 			q.statementEnd()
 		}
 	case isLetter(c):
 		q.word(rest)
-	case '0' <= c && c <= '9': // its letters are not the beginning of a word
+	case '0' <= c && c <= '9':
 		n := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 		if !q.number {
 			q.keep(n)
@@ -56,6 +55,9 @@ func (q *query) token() {
 	}
 }
 
+// quotedName matches a name in double quotes, or up to the end of the text.
+var quotedName = lazy.Regexp(`^"(?:[^"]|"")*"?`)
+
 func (q *query) keep(n int) {
 	q.out.WriteString(q.in[q.at : q.at+n])
 	q.at += n
@@ -66,14 +68,13 @@ func (q *query) hide(sign string, n int) {
 	q.at += n
 }
 
-// proof is a word after which nothing of the statement is shown, and key one after which the
-// next number is not.
+// After a word that matches proof, the rest of the statement is hidden; after one that matches key, the next number.
 var (
 	proof = lazy.Regexp(`(?i)passw(?:or[dt]|d)|passphrase|pwd|secret|credential`)
 	key   = lazy.Regexp(`(?i)token|api_?key|access_?key|private_?key|\bpin\b`)
 )
 
-// word keeps a name or key word. A lone e before a quote makes backslashes count in it.
+// word keeps a name or key word. A lone e before a quote begins a literal with backslash escapes.
 func (q *query) word(rest string) {
 	n := 1
 	for n < len(rest) && (isLetter(rest[n]) || rest[n] == '$' || '0' <= rest[n] && rest[n] <= '9') {
@@ -94,11 +95,11 @@ func (q *query) word(rest string) {
 	}
 }
 
-// assigned is what stands between a setting and its value, which needs no quotes where it
-// looks like a name.
+// assigned matches the text between a setting and its value, and a value without quotes, which must have the form of a
+// name.
 var assigned = lazy.Regexp(`(?i)^\s*(?:=|to\s)\s*([a-z_\x80-\x{10ffff}][a-z0-9_$\x80-\x{10ffff}]*)`)
 
-// setting hides the value of a setting whose name is a key, if it is a word.
+// setting hides the value of a setting whose name matches key, if the value is a word.
 func (q *query) setting() {
 	m := assigned().FindStringSubmatchIndex(q.in[q.at:])
 	if m == nil {
@@ -108,8 +109,8 @@ func (q *query) setting() {
 	q.hide("?", m[3]-m[2])
 }
 
-// statementEnd hides what is left of the statement. Its end is looked for without regard to
-// quotes only where there are none, since an unquoted text may be anything.
+// statementEnd hides the rest of the statement, up to a semicolon. With a quote before that, it hides the rest of the
+// text, since the semicolon may be a part of the quoted one.
 func (q *query) statementEnd() {
 	rest := q.in[q.at:]
 	if strings.TrimSpace(rest) == "" {
@@ -138,7 +139,7 @@ func (q *query) dollar(rest string) {
 	q.hide("?", len(open)+until(rest[len(open):], open))
 }
 
-// until is the length of rest up to and with the end, or of all of it.
+// until returns the length of rest up to and including end (but for a line break), or of all of rest.
 func until(rest, end string) int {
 	if i := strings.Index(rest, end); i >= 0 {
 		if end == "\n" {
@@ -149,8 +150,8 @@ func until(rest, end string) int {
 	return len(rest)
 }
 
-// literal is the length of a literal. Whether a backslash before a quote counts is a setting
-// of the session (standard_conforming_strings): where it may, the literal ends with the text.
+// literal returns the length of a literal. A setting of the session (standard_conforming_strings) decides whether a
+// backslash escapes a quote: where that matters, the literal ends with the text.
 func literal(rest string, escapes bool) int {
 	for i := 1; i < len(rest); i++ {
 		switch {
@@ -167,22 +168,7 @@ func literal(rest string, escapes bool) int {
 	return len(rest)
 }
 
-// name is the length of a name in double quotes.
-func name(rest string) int {
-	for i := 1; i < len(rest); i++ {
-		if rest[i] != '"' {
-			continue
-		}
-		if i+1 < len(rest) && rest[i+1] == '"' {
-			i++
-			continue
-		}
-		return i + 1
-	}
-	return len(rest)
-}
-
-// comment is the length of a comment; comments nest.
+// comment returns the length of a comment; comments nest.
 func comment(rest string) int {
 	depth := 0
 	for i := 0; i+1 < len(rest); i++ {

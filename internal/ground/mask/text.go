@@ -10,8 +10,7 @@ import (
 // Sign stands where a secret was.
 const Sign = "***"
 
-// Masked reports whether a text has lost something to Text. A text that holds Sign by itself
-// counts too.
+// Masked reports whether Text has replaced something in a text. A text that has Sign by itself counts too.
 func Masked(s string) bool { return strings.Contains(s, Sign) }
 
 // Text returns s with Sign in place of the secrets in it.
@@ -33,7 +32,7 @@ func containsAny(s string, list []string) bool {
 // shortest is the length in bytes of the shortest text with a secret: pw=x.
 const shortest = 4
 
-// address finds a URL. A password may hold any sign but a blank or a double quote.
+// address matches a URL. A password may have any character but a blank or a double quote.
 var address = lazy.Regexp(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"]+`)
 
 func addresses(s string) string {
@@ -46,9 +45,9 @@ func addresses(s string) string {
 	})
 }
 
-// withoutLogin masks the password of what follows the scheme. What stands before the last @
-// is the login, also where the password holds signs that it should not. Without an @, which
-// may have been cut off or forgotten, a port that is no number counts as a password.
+// withoutLogin masks the password in the part of a URL behind the scheme. The login ends at the last @, even if the
+// password has characters that it should not. Without an @, which may have been cut off or forgotten, a port that is no
+// number counts as a password.
 func withoutLogin(rest string) string {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		user, _, has := strings.Cut(rest[:at], ":")
@@ -74,10 +73,10 @@ func withoutLogin(rest string) string {
 
 var hostPort = lazy.Regexp(`^(?:\[[^\]]*\]|[^:\[]*)(?::\d*)?$`)
 
-// login finds user:password@host without a scheme.
+// login matches user:password@host without a scheme.
 var login = lazy.Regexp(`[^\s:@/"'=,]+:[^\s@"]+@[^\s@]`)
 
-// pid is what stands before the @ where no password does: a process or a thread.
+// pid matches the id of a process or a thread, which may stand before the @ instead of a password.
 var pid = lazy.Regexp(`^\d{1,7}$`)
 
 func logins(s string) string {
@@ -94,17 +93,15 @@ func logins(s string) string {
 	})
 }
 
-// announced finds a key that announces a secret: a word in it, then = : := => or >,
-// with quotes around the key or none.
+// announced matches a key that announces a secret, with or without quotes, and the = : := => or > behind it.
 var announced = lazy.Regexp(`(?i)(?:[a-z0-9_.-]*(?:passw(?:or[dt]|d)|passphrase|mot_?de_?passe|pwd|secret|token|jwt|hmac|signature|credential|authorization|cookie|(?:api|access|private|account|encryption|signing|master)[_-]?key)[a-z0-9_.-]*` +
 	`|[a-z0-9_.-]*(?:pass|auth|pw)|(?:[a-z0-9.-]*[_.-]|\b)(?:bearer|sig|otp|pin))` +
 	`(\\*["'])?\s*(?:=>|:=|[=:>])\s*|\b(?:password|passwd|pwd|bearer)["']?\s+(?:is\s+)?`)
 
-// scheme of a login in a header: the secret follows it.
+// loginScheme matches the scheme of a login in a header, which the secret follows.
 var loginScheme = lazy.Regexp(`(?i)^(?:basic|bearer|digest|negotiate|token|apikey)\s+`)
 
-// values masks what follows each key that announces a secret. A key may stand in the value
-// of another.
+// values masks the value of each key that announces a secret. The value of one key may contain another key.
 func values(s string) string {
 	if !containsAny(strings.ToLower(s), announcing) {
 		return s
@@ -114,13 +111,13 @@ func values(s string) string {
 		return s
 	}
 	var b strings.Builder
-	shown := 0 // up to here s is written or masked
+	shown := 0 // up to where s is written or masked
 	for _, at := range keys {
 		from, quotedKey := at[1], at[2] >= 0
 		from += len(loginScheme().FindString(s[from:]))
 		rest := s[from:]
 		if from < shown && strings.IndexAny(rest, `\"'`) != 0 {
-			continue // it ends where the value does that it is in
+			continue // the value that contains it is masked already
 		}
 		opened, length := value(rest, quotedKey)
 		if from+length <= shown || length == opened {
@@ -138,8 +135,8 @@ func values(s string) string {
 	return b.String()
 }
 
-// value measures the secret at the beginning of s: where it opens, behind its quote, and
-// where it ends. Of a list or an object in JSON nothing is shown.
+// value returns where the secret at the beginning of s begins, behind its quote, and where it ends. A list or an object
+// in JSON is hidden with the rest of the text.
 func value(s string, quotedKey bool) (opened, end int) {
 	slashes := len(s) - len(strings.TrimLeft(s, `\`))
 	rest := s[slashes:]
@@ -160,18 +157,18 @@ func value(s string, quotedKey bool) (opened, end int) {
 		ends += ",}]"
 	}
 	for ; end < len(s) && strings.IndexByte(ends, s[end]) < 0; end++ {
-		if s[end] == '\\' { // a blank behind it is one of the secret, as in a connection string
+		if s[end] == '\\' { // a blank behind it belongs to the secret, as in a connection string
 			end++
 		}
 	}
 	return 0, min(end, len(s))
 }
 
-// block opens a text of several lines in YAML.
+// block matches the beginning of a text of several lines in YAML.
 var block = lazy.Regexp(`^[|>][-+0-9]*[ \t]*\r?\n`)
 
-// quoted is the length of a text up to its closing quote, which bears as many backslashes
-// as the opening one. A doubled single quote is one of the text.
+// quoted returns the length of a text up to its closing quote, which has as many backslashes as the opening one. A
+// doubled single quote is a part of the text.
 func quoted(s string, quote byte, slashes int) int {
 	run := 0
 	for i := 0; i < len(s); i++ {
@@ -191,14 +188,14 @@ func quoted(s string, quote byte, slashes int) int {
 	return len(s)
 }
 
-// announcing and forming are what occurs in every match of announced and forms: most texts
-// are done with when none of them does.
+// Every match of announced contains one of announcing, every match of forms one of forming: most texts have none and
+// need no further search.
 var (
 	announcing = []string{"pass", "pwd", "pw", "secret", "token", "key", "credential", "auth", "cookie", "bearer", "jwt", "hmac", "sig", "otp", "pin"}
 	forming    = []string{"-----", "eyJ", "gh", "glpat", "xox", "sk-", "sk_", "rk_", "AKIA", "ASIA", "AIza", "ya29", "t1."}
 )
 
-// forms are secrets that are known by what they look like.
+// forms matches secrets with a known form.
 var forms = lazy.Regexp(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|$)` +
 	`|\beyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)*` +
 	`|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk-|sk_live_|rk_live_|AKIA|ASIA|AIza|ya29\.|t1\.)[A-Za-z0-9_.-]{8,}`)
