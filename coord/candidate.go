@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"coordtop/internal/ground/spawn"
 )
 
-// LeadOptions are the wishes of a Candidate. The zero value campaigns, leads and calls
+// LeadOptions configure a Candidate. With the zero value it campaigns, leads and calls
 // nothing. The functions are called one after the other, never two at a time; none may
 // call Stop, which waits for them.
 type LeadOptions struct {
 	// Data is shown to others while we lead; at most Caps.MaxData bytes.
 	Data []byte
-	// Election are the wishes for the election. Its Wait is not used.
+	// Election configures the election. Its Wait is not used.
 	Election ElectionOptions
 	// OnElected is called at the beginning of each term, under a context that ends with
 	// the term, and before that when the candidate stops: 2 s later it resigns, or as soon as
@@ -30,8 +31,8 @@ type LeadOptions struct {
 	// The cause is that of the term's context; when the candidate stops it is
 	// ErrReleased, and OnLost is called before the leadership is given up.
 	OnLost func(cause error)
-	// OnError receives what goes wrong and is tried again: a campaign that failed, a
-	// resignation that did not reach the service, an error of OnElected. Failures to
+	// OnError receives errors after which the candidate goes on: of a campaign, of a
+	// resignation that did not reach the service, of OnElected. Failures to
 	// open a session go to SessionOptions.OnState.
 	OnError func(error)
 }
@@ -48,7 +49,8 @@ type Candidate struct {
 	mu      sync.Mutex
 	stop    context.CancelFunc // of the Run under way; nil: none
 	stopped chan struct{}      // closed when that Run is about to return
-	term    *Term
+
+	term atomic.Pointer[Term] // the present one, until we are about to resign
 }
 
 // NewCandidate makes a candidate that does nothing before Run.
@@ -58,9 +60,9 @@ func NewCandidate(d Driver, so SessionOptions, name string, o LeadOptions) *Cand
 }
 
 // Run campaigns and leads until ctx ends, which is the error, or Stop is called (nil),
-// or something that cannot succeed ends it (ErrRefused, ErrInvalid, ErrUnsupported,
-// ErrDataTooLong, and with EndOnError what OnElected returned). It gives up what it
-// owns and returns when nothing of the candidate is left running. While it runs, a
+// or after an error that will not pass (ErrRefused, ErrInvalid, ErrUnsupported,
+// ErrDataTooLong, and with EndOnError that of OnElected). It resigns
+// and returns when no goroutine of the candidate is left. While it runs, a
 // second call returns ErrStarted; afterwards it may be called again.
 func (c *Candidate) Run(ctx context.Context) error {
 	under, cancel := context.WithCancel(ctx)
@@ -90,7 +92,7 @@ func (c *Candidate) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sessionOptions are those of the caller; what a campaign meets goes to OnError too.
+// sessionOptions returns those of the caller, with an OnTrouble that also calls OnError.
 func (c *Candidate) sessionOptions() SessionOptions {
 	o := c.so
 	o.OnTrouble = func(t Trouble) {
@@ -116,22 +118,14 @@ func (c *Candidate) Stop() {
 	}
 }
 
-// Leading is the present term; ok is false when we do not lead, may not trust it any
-// more, or are about to give it up.
+// Leading returns the present term; ok is false when we do not lead, may not trust it any
+// more, or are about to resign.
 func (c *Candidate) Leading() (t *Term, ok bool) {
-	c.mu.Lock()
-	t = c.term
-	c.mu.Unlock()
+	t = c.term.Load()
 	if t == nil || t.l.Check() != nil {
 		return nil, false
 	}
 	return t, true
-}
-
-func (c *Candidate) setTerm(t *Term) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.term = t
 }
 
 // serve campaigns and leads in one session, until that or ctx ends, or an error ends
@@ -159,18 +153,18 @@ func (c *Candidate) serve(ctx context.Context, s *Session) error {
 				continue
 			}
 		}
-		_ = pause.Wait(both) // the loop looks itself whether that was the end
+		_ = pause.Wait(both) // the loop checks whether ctx or the session has ended
 	}
 	return nil
 }
 
-// lead is one term, from the election to the last callback. The error ends the
+// lead serves one term, from the election to the last callback. Its error ends the
 // candidate.
 func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	work, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	defer spawn.OnDone(ctx, func() { stop(ErrReleased) })()
-	c.setTerm(t)
+	c.term.Store(t)
 	elected := c.callElected(work, t)
 	var fatal error
 	select {
@@ -182,7 +176,7 @@ func (c *Candidate) lead(ctx context.Context, t *Term) error {
 		}
 	case <-work.Done():
 	}
-	c.setTerm(nil)
+	c.term.Store(nil)
 	stop(ErrReleased)
 	if elected != nil {
 		fatal = c.classify(work, c.windUp(t, elected))
@@ -196,7 +190,7 @@ func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	return fatal
 }
 
-// callElected runs OnElected; what it returns is sent. lead receives it.
+// callElected runs OnElected in a goroutine and sends its error, which lead receives.
 func (c *Candidate) callElected(ctx context.Context, t *Term) <-chan error {
 	elected := make(chan error, 1)
 	if c.o.OnElected == nil {
@@ -209,22 +203,20 @@ func (c *Candidate) callElected(ctx context.Context, t *Term) <-chan error {
 	return elected
 }
 
-// windUp waits for OnElected, whose context has ended. If that takes too long the
-// leadership is given up meanwhile.
+// windUp waits for OnElected, whose context has ended. If that takes too long it
+// resigns meanwhile.
 func (c *Candidate) windUp(t *Term, elected <-chan error) error {
-	grace := time.NewTimer(cleanupTime)
-	defer grace.Stop()
 	select {
 	case err := <-elected:
 		return err
-	case <-grace.C:
+	case <-time.After(cleanupTime):
 	}
 	_ = t.Resign(context.WithoutCancel(t.Context())) // lead asks again, for the error
 	return <-elected
 }
 
-// classify returns an error of OnElected if that ends the candidate, and else reports it to OnError.
-// That its context ended is not an error.
+// classify returns an error of OnElected if it ends the candidate, and else reports it to OnError.
+// The end of its context is not an error.
 func (c *Candidate) classify(work context.Context, err error) error {
 	ended := work.Err() != nil && (errors.Is(err, work.Err()) || errors.Is(err, context.Cause(work)))
 	switch {
@@ -244,7 +236,7 @@ func (c *Candidate) report(err error) {
 }
 
 func (c *Candidate) wrap(op string, err error) error {
-	return &Error{Op: op, Driver: c.d.Name(), Kind: KindElection, Name: c.name, Err: err}
+	return wrap(c.d, op, Claim{Kind: KindElection, Name: c.name}, err)
 }
 
 // errDone ends the candidate of Lead when the work is done.

@@ -14,7 +14,7 @@ import (
 	"coordtop/coord/coordtest"
 )
 
-// diary is what happens to a candidate, in order.
+// diary records the events of a candidate, in order.
 type diary struct {
 	mu    sync.Mutex
 	lines []string

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// claimKey is what a session can claim once at a time.
+// claimKey identifies a primitive, which a session can claim once at a time.
 type claimKey struct {
 	kind Kind
 	name string
 }
 
-// claim is a claimed name, from asking to the end of the lease. The lease is nil while
-// it is asked for. gone is closed when the name is free again.
+// claim is a claimed name, from asking to the end of the lease. The lease is nil until
+// it is granted. gone is closed when the name is free again.
 type claim struct {
 	claimKey
 	lease *Lease
 	gone  chan struct{}
 }
 
-// acquire asks for a primitive and makes a lease of what the service grants. It waits
-// for at most c.Wait; ok is false when that was not enough. After an error that wraps
-// ErrUncertain it may be ours at the service without our knowing.
+// acquire claims a primitive and makes a lease of the grant. It waits
+// for at most c.Wait; ok is false if there was no grant in that time. After an error that wraps
+// ErrUncertain the primitive may be ours at the service without our knowing.
 func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err error) {
 	failed := func(err error) (*Lease, bool, error) { return nil, false, s.claimError("acquire", c, err) }
 	mine, err := s.reserve(ctx, c)
@@ -45,7 +45,7 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 	return l, ok, nil
 }
 
-// acquireOrFail is acquire for those who want a lease or an error; a wait of 0 is for ever.
+// acquireOrFail is acquire with an error instead of a miss; a wait of 0 is for ever.
 func (s *Session) acquireOrFail(ctx context.Context, c Claim, wait time.Duration) (*Lease, error) {
 	c.Wait = wait
 	if wait == 0 {
@@ -58,21 +58,14 @@ func (s *Session) acquireOrFail(ctx context.Context, c Claim, wait time.Duration
 	return l, err
 }
 
-// checkClaim finds what can be refused before anything is sent.
+// checkClaim refuses claims that cannot succeed, before anything is sent.
 func (s *Session) checkClaim(c Claim) error {
 	if err := s.over(); err != nil {
 		return err
 	}
-	exists := map[Kind]bool{KindMutex: s.caps.Mutex, KindSemaphore: s.caps.Semaphore, KindElection: s.caps.Election}
 	switch {
 	case c.Name == "":
 		return fmt.Errorf("%w: the name is empty", ErrInvalid)
-	case !exists[c.Kind]:
-		return fmt.Errorf("a primitive of this kind: %w", ErrUnsupported)
-	case c.Mode == Shared && !s.caps.Shared:
-		return fmt.Errorf("mode shared: %w", ErrUnsupported)
-	case c.Ephemeral && !s.caps.Ephemeral:
-		return fmt.Errorf("an ephemeral primitive: %w", ErrUnsupported)
 	case c.TTL < 0:
 		return fmt.Errorf("%w: TTL is negative (%v)", ErrInvalid, c.TTL)
 	case c.Wait < 0 && c.Wait != Forever:
@@ -82,23 +75,14 @@ func (s *Session) checkClaim(c Claim) error {
 			return err
 		}
 	}
-	return s.checkData(c.Data)
+	return s.caps.Check(c)
 }
 
-func (s *Session) checkData(data []byte) error {
-	if len(data) > s.caps.MaxData {
-		return fmt.Errorf("%w: %d bytes, this backend carries %d", ErrDataTooLong, len(data), s.caps.MaxData)
-	}
-	return nil
-}
+func (s *Session) claimError(op string, c Claim, err error) error { return wrap(s.d, op, c, err) }
 
-func (s *Session) claimError(op string, c Claim, err error) error {
-	return &Error{Op: op, Driver: s.d.Name(), Kind: c.Kind, Name: c.Name, Err: err}
-}
-
-// reserve checks a claim and takes its name. A name that is claimed or owned is refused at
-// once; one whose lease has ended and is still being given back is waited for, which
-// is short: giving back is bounded. A reserved name counts as running until vacate.
+// reserve checks a claim and reserves its name. A name that is claimed or owned is refused at
+// once. If the lease of the name has ended and is still being given back, reserve waits for that, which
+// is bounded. A reserved name counts as running until vacate.
 func (s *Session) reserve(ctx context.Context, asked Claim) (*claim, error) {
 	if err := s.checkClaim(asked); err != nil {
 		return nil, err
@@ -140,7 +124,7 @@ func (s *Session) vacate(c *claim) {
 	s.running.Done()
 }
 
-// leaseOf is the live lease that this session has on a primitive; nil if it has none.
+// leaseOf returns the live lease that this session has on a primitive; nil if it has none.
 func (s *Session) leaseOf(k claimKey) *Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,9 +134,8 @@ func (s *Session) leaseOf(k claimKey) *Lease {
 	return nil
 }
 
-// adopt makes a lease of a grant, after checking that time is left to trust
-// it. before was read before the question that the grant answers was asked. If there
-// is an error the grant has been given back, and the name is still the caller's.
+// adopt makes a lease of a grant, after checking that it can be trusted. before was read before the claim was sent.
+// After an error the grant has been given back, and the name is still the caller's.
 func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instant, c Claim) (*Lease, error) {
 	t, err := s.confirm(ctx, g, before)
 	if err == nil {
@@ -174,10 +157,10 @@ func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instan
 	return nil, err
 }
 
-// confirm finds out how long a grant can be trusted. Where each grant renews, its
-// window reports; if so much of that has passed that a renewal is due, as happens to a
+// confirm returns the trust in a grant. If each grant is a Renewer, that is
+// its window. If so much of the window has passed that a renewal is due, as happens to a
 // claim that waited, the grant is renewed at once, and only an answer to that makes it
-// ours. The tries end after as long as a window lasts.
+// ours. The tries end after the length of a window.
 func (s *Session) confirm(ctx context.Context, g Grant, before instant) (trust, error) {
 	r, renews := g.(Renewer)
 	switch {

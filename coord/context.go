@@ -15,16 +15,16 @@ import (
 // giving up what we own must not keep a program from ending.
 const cleanupTime = 2 * time.Second
 
-// until is ctx that also ends when life does, with the cause of that.
+// until returns a context that ends with ctx and when life does, then with the cause of life.
 func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	both, cancel := context.WithCancelCause(ctx)
 	stop := spawn.OnDone(life, func() { cancel(context.Cause(life)) })
 	return both, func() { stop(); cancel(nil) }
 }
 
-// cleanupContext is a context for a request that must go out although ctx may have ended.
-// The deadline of ctx bounds it; where there is none, or ctx has ended, it has a time
-// of its own, and if ctx is cancelled meanwhile, that time more.
+// cleanupContext returns a context for a request that must be sent although ctx may have ended.
+// The deadline of ctx bounds it. If there is none, or ctx has ended, cleanupTime bounds it; if ctx is cancelled
+// meanwhile, it ends cleanupTime later.
 func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	free := context.WithoutCancel(ctx)
 	deadline, ok := ctx.Deadline()
@@ -36,9 +36,9 @@ func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() { stop(); cancel() }
 }
 
-// withCause gives an error that came of a request under until(ctx, life) its reason. If it
-// is the end of life, what the driver says of a cancelled context would mislead a
-// caller whose own has not ended: it is kept as text only.
+// withCause adds its reason to the error of a request under until(ctx, life). If life
+// has ended, the driver's error about a cancelled context would mislead a
+// caller whose own has not ended, so it is kept as text only.
 func withCause(ctx, life context.Context, err error) error {
 	cause := context.Cause(life)
 	switch {
@@ -59,9 +59,9 @@ func sameVerdict(a, b error) bool {
 	})
 }
 
-// withContext joins the reason why ctx ended to an error that came of it. Drivers leave the
-// cause out: a context that they are given may have ended with our session, and then it is
-// withCause that says so.
+// withContext joins the error and the cause of ctx, if it has ended, to an error. Drivers leave the
+// cause out, because the context that they are given may have ended with our session; withCause adds the reason
+// then.
 func withContext(ctx context.Context, err error) error {
 	err = failure.With(err, ctx.Err())
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {

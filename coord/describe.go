@@ -18,10 +18,7 @@ const pollEvery = time.Second
 
 func (s *Session) describe(ctx context.Context, kind Kind, name string) (Description, error) {
 	d, err := s.describeUnwrapped(ctx, kind, name)
-	if err != nil {
-		return Description{}, s.claimError("describe", Claim{Kind: kind, Name: name}, err)
-	}
-	return d, nil
+	return d, s.claimError("describe", Claim{Kind: kind, Name: name}, err)
 }
 
 // describeUnwrapped is describe without the wrapping.
@@ -66,7 +63,7 @@ func (s *Session) watch(ctx context.Context, kind Kind, name string, every time.
 	}
 }
 
-// transient is an error of a read that was followed by another read.
+// transient is an error of a read that is repeated.
 type transient struct{ error }
 
 func (g transient) Unwrap() error { return g.error }
@@ -76,9 +73,9 @@ func isTransient(err error) bool {
 	return ok
 }
 
-// follow yields each state that differs, from the service's own notices where it
-// gives them, else from a read every so often. A read that fails and is repeated
-// yields a transient error; any other error is the last thing it yields. It ends when
+// follow yields each state that differs, from the service's notices if it
+// has them, else from a read after each pause of every. A read that fails and is repeated
+// yields a transient error; any other error ends the sequence. It also ends when
 // ctx does, which must end with the session.
 func (s *Session) follow(ctx context.Context, kind Kind, name string, every time.Duration) iter.Seq2[Description, error] {
 	if w, ok := s.ds.(Watcher); ok {

@@ -25,20 +25,20 @@
 //
 //   - The clocks of owner and service run at nearly the same rate. The time that they show
 //     does not matter; no remote clock is ever read. The margin (SessionOptions.Margin,
-//     by default a twentieth of the window) pays for the difference and for a
+//     by default a twentieth of the window) covers the difference and a
 //     scheduler that wakes us late: 5 % is far more than real clocks drift apart. A
-//     service that keeps ends as wall-clock times (Redis does) breaks this when its
-//     clock is set forward: then every key is over early. Let its clock be slewed.
-//   - The service does not lie: what it granted for a time it does not grant to
-//     another within that time. A failover can make a liar of it; see below.
-//   - Where the service ends a grant with its connection (Postgres, dflockd), what stands
+//     service that stores ends as wall-clock times (as Redis does) breaks this when its
+//     clock is set forward: then every key is over early. Its clock must be slewed.
+//   - The service keeps its word: a primitive that it granted for a time it does not grant to
+//     another within that time. A failover can break this; see below.
+//   - If the service ends a grant with its connection (Postgres, dflockd), everything
 //     between us and it closes both ends of the connection or neither. A proxy or an address
 //     translation that drops its side towards the service and keeps ours makes the service
-//     give away what we trust until the next renewal fails, at most for the window.
-//   - What was sent arrives within 15 minutes or never. Redis obeys a command that a link held
-//     back, or that a server which stood still had not read, whenever it arrives; a claim is
-//     given back before it is called a miss only where the driver can make sure that nothing
-//     of it is left on the way, see ErrUncertain.
+//     give our grant away while we trust it until the next renewal fails, at most for the window.
+//   - A request arrives within 15 minutes or never. Redis executes a command whenever it arrives, also one that
+//     the network delayed, or that a server which stood still had not read. A claim is
+//     reported as a miss only if the driver can make sure that none of its requests may still
+//     arrive, else the error wraps ErrUncertain.
 //   - Work stops when its context ends. A process that is stopped between checking
 //     the context and writing to a resource writes late all the same; no lease can
 //     prevent that, a fence can.
@@ -72,20 +72,20 @@
 // and the answer and only the sending is sure not to be later. It ends at
 // Asked + Valid - Margin, and that instant itself is over already.
 //
-// A timer of the lease's own ends its context then. Requests under way have no say in
-// it: a renewal that hangs delays nothing, and its answer, arriving after the end,
-// revives nothing. Before the end renewals that fail are repeated with jittered pauses,
-// each try with half of the time that is left. A verdict of the service (an error that
-// wraps ErrLost) is not argued with: the lease ends at once. A program that sees by another
-// way that it may have lost what it owns calls Lease.Confirm, which renews now, paced; what it
-// saw ends nothing by itself.
+// A timer of the lease's own ends its context then, whatever requests are under
+// way: a renewal that hangs delays nothing, and its answer, arriving after the end,
+// revives nothing. Before the end, renewals that fail are repeated with jittered pauses,
+// each try with half of the time that is left. After a verdict of the service (an error that
+// wraps ErrLost) the lease ends at once. A program that learns in another
+// way that it may have lost what it owns calls Lease.Confirm, which renews now, paced. The report
+// ends nothing by itself.
 //
 // Timers are late in a process that was stopped or starved. Check therefore compares
 // clocks itself, at each call, and ends the context if it finds that trust is over.
-// Code that is about to do what must not be done twice asks Check right before.
+// Code that must not do something twice calls Check just before.
 //
 // Time is monotonic time plus the time the machine was suspended. On Linux the latter
-// is what CLOCK_BOOTTIME has more than CLOCK_MONOTONIC; elsewhere it is what the wall
+// is the difference between CLOCK_BOOTTIME and CLOCK_MONOTONIC. Elsewhere it is the time by which the wall
 // clock gained on the monotonic clock, so that setting the wall clock forward may end
 // trust early, and setting it back may hide a suspend of that length.
 //
@@ -105,8 +105,8 @@
 //
 // Lease.Fence is a number issued with the grant that only grows. Sent along with every
 // write, it lets the resource refuse a client with a smaller number than it has
-// seen, which covers what no lease can: the write that was under way when the lease
-// ended. It is worth something only if the resource checks it, and only among grants
+// seen. That covers a write that was under way when the lease
+// ended, which no lease can. The fence works only if the resource checks it, and only among grants
 // of one incarnation of the service:
 //
 //	YDB       order id of the grant. Grows for as long as the coordination node lives;
@@ -134,27 +134,27 @@
 //	          order; the lease ends with the connection or its TTL. The window is the TTL, or
 //	          the server's idle cut (23 s) if that is shorter.
 //
-// Where forgetting is possible and matters, wait for as long as the longest window after
+// Where a service may forget a grant and that matters, wait for as long as the longest window after
 // a failover, or use the fence.
 //
 // # Words
 //
 // In this package and its drivers each word has one meaning:
 //
-//	claim      what a caller asks for; attempt: one driver's work on it; place: one in a queue
-//	grant      what the service gave; lease: a grant and the time it may be trusted
+//	claim      a caller's wish for a primitive; attempt: a driver's work on it; place: one in a queue
+//	grant      the service's positive answer; lease: a grant and the time it may be trusted
 //	window     how long the service surely counts us as the owner, from Asked on; margin: the
 //	           end of it that we do not use; trust: what is left
-//	renew      ask the service to confirm a grant or a session; keeper: what does it in time
+//	renew      ask the service to confirm a grant or a session; keeper: the code that does it in time
 //	confirm    learn from an answer that something is ours, or still is
 //	release    give back and say so; abandon: let it run out; close: end a session
 //	describe   read one primitive now; watch: read each later state; observe: follow leaders
 //	publish    change the data of a grant; proclaim: that of a leader
 //	lost       the service's verdict; expired: ours; see The life of a lease
 //	passing    an error that may be over by itself; transient: one that was repeated already
-//	uncertain  sent, and not known to be done; leftover: what such a claim may have left
+//	uncertain  sent, and not known to be done; leftover: a grant that such a claim may have left
 //	connection one network connection with the goroutine that owns it; stream: one call on it
-//	status     what is known of a connection; state: what is known of a primitive
+//	status     our knowledge of a connection; state: our knowledge of a primitive
 //
 // # Contract
 //
@@ -163,22 +163,21 @@
 //     is being given back is waited for.
 //   - A waiting claim that is cancelled leaves nothing behind where the service can be
 //     reached; a grant that races the cancel is given back.
-//   - A waiting claim outlives what passes (Passing says what does): it is made again, with
-//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble receives why. A
-//     trouble that a person must mend ends it at once, and so does any error of a try. A place in a
-//     queue that is lost that way is not had again: the claim goes to the end of the queue.
-//   - No answer is a miss that may still be a win. Where it cannot be learned whether a claim
-//     was granted, the error wraps ErrUncertain, that of the claim or that of Close.
+//   - A waiting claim outlives errors that may pass (see Passing): it is made again, with
+//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble receives the error. An
+//     error that a person must fix ends it at once, and so does any error of a try. A claim that is made again
+//     goes to the end of the queue.
+//   - A miss is never reported for a claim that may still be granted. If it cannot be known whether a claim
+//     was granted, the error of the claim or of Close wraps ErrUncertain.
 //   - Release and Close end the context first and send the request also if the caller's has ended.
-//   - A lease that expired is given back too, as well as that goes and not before its
-//     margin has passed: a renewal whose answer got lost may have prolonged it for
-//     nobody.
-//   - Close and Abandon return when no goroutine of the session is left. Drivers return
-//     from a request soon after its context ends; that is what joining relies on.
+//   - A lease that expired is given back too, if the service can be reached, and not before its
+//     margin has passed: a renewal whose answer was lost may have prolonged it.
+//   - Close and Abandon return when no goroutine of the session is left. They rely on drivers to return
+//     from a request soon after its context ends.
 //   - A panic in a goroutine of a session ends the process, unless the context of its
-//     opening says who handles it (package spawn). Then what the goroutine kept is not trusted
-//     on: its lease or its session ends at once, lost, and is given back.
+//     opening has a handler (package spawn). Then the lease or session that the goroutine kept ends at once,
+//     lost, and is given back.
 //   - Every retry has a pause that grows with jitter. No error's text is read.
 //   - Results are never ambiguous: a lease, or ok is false, or an error that wraps one of
-//     the sentinels, a context's error, or what the driver said.
+//     the sentinels, a context's error, or the driver's error.
 package coord

@@ -2,13 +2,14 @@ package coord
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 	"time"
 )
 
-// Kind is what sort of primitive a name stands for. It decides the form of the
+// Kind is the kind of a primitive. It decides the form of the
 // key and the verb on the wire.
 type Kind uint8
 
@@ -25,10 +26,10 @@ var kindWords = [...]string{"unknown", "election", "mutex", "semaphore"}
 // String returns the word that people read: "election", "mutex", "semaphore", or "unknown" for KindNone.
 func (k Kind) String() string { return kindWords[k] }
 
-// KindNamed is the kind with that String; KindNone: there is none.
+// KindNamed returns the kind with that String; KindNone: there is none.
 func KindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }
 
-// Mode is how a claim shares its primitive with others.
+// Mode decides whether a claim shares its primitive with others.
 type Mode uint8
 
 // The modes. Shared exists where Caps.Shared says so.
@@ -52,7 +53,7 @@ type Driver interface {
 	// Open makes a session. ctx bounds the opening only and must not be kept.
 	// An error that wraps ErrRefused is final; any other may pass.
 	Open(ctx context.Context, o SessionOptions) (DriverSession, error)
-	// Close frees what the driver's sessions share. Call it after the last session
+	// Close frees the resources that the driver's sessions share. Call it after the last session
 	// is closed or abandoned. A second call does nothing.
 	Close(ctx context.Context) error
 }
@@ -73,26 +74,26 @@ type DriverSession interface {
 	// Done is closed when all grants are over. Where Caps.OneFate is false only
 	// Close and Abandon close it.
 	Done() <-chan struct{}
-	// Err says why, after Done: it wraps ErrExpired, ErrLost or ErrClosed. Nil before.
+	// Err returns the reason after Done: it wraps ErrExpired, ErrLost or ErrClosed. Nil before.
 	Err() error
 	// Close releases the grants, newest first, notifies the service that the session is
-	// over, and joins every goroutine. ctx bounds the talking, not the joining. The error
-	// wraps ErrUncertain where something that was claimed and not granted may be ours at
+	// over, and joins every goroutine. ctx bounds the requests, not the joining. The error
+	// wraps ErrUncertain where a claim that was not granted may be ours at
 	// the service all the same, now or later. A second call, and a call after Abandon, does
 	// nothing.
 	Close(ctx context.Context) error
-	// Abandon joins every goroutine and sends the service nothing: grants run out by
+	// Abandon joins every goroutine and sends the service nothing: grants expire by
 	// themselves. It does not block on the network.
 	Abandon()
 }
 
-// ForceReleaser is implemented by a Driver that can end what somebody else owns.
+// ForceReleaser is implemented by a Driver that can end the ownership of others.
 type ForceReleaser interface {
 	// ForceRelease ends one ownership, or one wait, if it still is exactly the one that f
 	// names: the service compares and acts in one step, unless the driver's own
 	// documentation says otherwise. It may connect first. Nil: the service has done it.
-	// An error wraps ErrChanged, ErrRefused, ErrUnsupported or ErrInvalid where surely no
-	// ownership and no wait was ended, and ErrUncertain where it may have been; any other error came
+	// An error wraps ErrChanged, ErrRefused, ErrUnsupported or ErrInvalid if surely no
+	// ownership and no wait was ended, and ErrUncertain if one may have been; any other error came
 	// before anything was sent.
 	ForceRelease(ctx context.Context, f Foreign) error
 }
@@ -109,15 +110,15 @@ type Foreign struct {
 	Waiting bool   // it waits, and owns nothing
 }
 
-// Grant is what the service gave for one claim. The core releases or abandons it, or
-// closes the session. Release is never called while a renewal of the grant is under
-// way; Publish may be, and Info at any time, also after the end.
+// Grant is the service's answer to one claim. The core releases or abandons it, or
+// closes the session. It never calls Release during a renewal of the grant; it may call Publish then, and Info at any
+// time, also after the end.
 type Grant interface {
 	// Info is cheap; Window and Fence are those of the last answer.
 	Info() GrantInfo
 	// Done is closed once: when this grant alone, or its session, is over.
 	Done() <-chan struct{}
-	// Err says why, after Done: it wraps ErrExpired, ErrLost, ErrReleased or
+	// Err returns the reason after Done: it wraps ErrExpired, ErrLost, ErrReleased or
 	// ErrClosed. Nil before.
 	Err() error
 	// Release gives it back. An answer that it was not ours any more is not an error.
@@ -130,8 +131,8 @@ type Grant interface {
 // Renewer is implemented by the DriverSession (its window covers every grant) or
 // by every Grant (each has its own), never by both.
 type Renewer interface {
-	// Renew asks the service to confirm us. A final verdict wraps ErrLost; after any
-	// other error the core asks again until the window ends. It is never called
+	// Renew asks the service to confirm us. An error that wraps ErrLost is final; after any
+	// other error the core asks again until the window ends. The core never calls it
 	// twice at a time on one Renewer.
 	Renew(ctx context.Context) (Window, error)
 }
@@ -195,7 +196,7 @@ type Provisioner interface {
 	Delete(ctx context.Context, name string, force bool) error
 }
 
-// Caps is what the server that was met can do.
+// Caps are the abilities of a server.
 type Caps struct {
 	Mutex, Semaphore, Election bool
 	Shared                     bool // Mode Shared
@@ -204,6 +205,28 @@ type Caps struct {
 	Fence                      bool // grants carry a fence
 	FIFO                       bool // waiters are served in order of arrival
 	MaxData                    int  // bytes of data a claim may carry; 0: none
+}
+
+// Check refuses a claim that a server with these Caps cannot serve: ErrUnsupported, or ErrDataTooLong.
+func (caps Caps) Check(c Claim) error {
+	exists := map[Kind]bool{KindMutex: caps.Mutex, KindSemaphore: caps.Semaphore, KindElection: caps.Election}
+	switch {
+	case !exists[c.Kind]:
+		return fmt.Errorf("a primitive of this kind: %w", ErrUnsupported)
+	case c.Mode == Shared && !caps.Shared:
+		return fmt.Errorf("mode shared: %w", ErrUnsupported)
+	case c.Ephemeral && !caps.Ephemeral:
+		return fmt.Errorf("an ephemeral primitive: %w", ErrUnsupported)
+	}
+	return caps.CheckData(c.Data)
+}
+
+// CheckData refuses data that is longer than MaxData: ErrDataTooLong.
+func (caps Caps) CheckData(data []byte) error {
+	if len(data) > caps.MaxData {
+		return fmt.Errorf("%w: %d bytes, this backend carries %d", ErrDataTooLong, len(data), caps.MaxData)
+	}
+	return nil
 }
 
 // SessionInfo describes a DriverSession.
@@ -222,11 +245,11 @@ type GrantInfo struct {
 // Window is a stretch of time in which the service surely counts us as the owner.
 type Window struct {
 	Asked   time.Time     // sending of the request whose answer proves that we own it now; of time.Now, with its monotonic reading
-	Valid   time.Duration // from Asked: what the service surely grants; our margin is not yet taken off
+	Valid   time.Duration // from Asked: the service surely counts us as the owner so long; without our margin
 	RenewIn time.Duration // renew at the latest this long after Asked; 0: Valid/3
 }
 
-// Claim is what is asked of a session.
+// Claim describes a primitive, or permits of one, that a session asks for.
 type Claim struct {
 	Kind      Kind
 	Name      string
@@ -237,12 +260,12 @@ type Claim struct {
 	Data      []byte        // at most Caps.MaxData, else ErrDataTooLong before anything is sent
 	TTL       time.Duration // 0: the session's
 	Wait      time.Duration // 0: try once; Forever; else how long to queue
-	// Waiting, if not nil, is called each time the service has taken note that the claim
-	// waits: it stands in the queue, or a try missed and another one follows. It does not
+	// Waiting, if not nil, is called each time the claim begins to wait as it should:
+	// it stands in the queue, or a try missed and another one follows. It does not
 	// block, and may be called from any goroutine.
 	Waiting func()
-	// Place, if not nil, is called after Waiting where the service told when it queued the claim
-	// that its place is this one, from 1, or an earlier one. It is like Waiting otherwise.
+	// Place, if not nil, is called after Waiting if the service reports, when it queues the claim,
+	// its place or a later one, counted from 1. It is like Waiting otherwise.
 	Place func(atMost int)
 }
 
@@ -268,8 +291,8 @@ type Owner struct {
 	Data    []byte
 }
 
-// Call is a request that a driver sends. A driver's method Wire returns it as a line for a
-// person to read before it is sent; the Claim says what the request is about.
+// Call is the kind of a request that a driver sends. A driver's method Wire describes such a request about a Claim in
+// one line, which a person reads before it is sent.
 type Call uint8
 
 // The calls.
@@ -283,7 +306,7 @@ const (
 	CallMakeSpace                 // whose path is Name
 )
 
-// Quoted writes data for the line of a Call, of long data the beginning only.
+// Quoted writes data for the line of a Call. Of long data it writes only the beginning.
 func Quoted(data []byte) string {
 	const most = 300
 	if len(data) > most {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// ElectionOptions are the wishes for an election. The zero value is usable.
+// ElectionOptions configure an election. The zero value is usable.
 type ElectionOptions struct {
-	// TTL is how long the service keeps the leader after the last renewal, where each
+	// TTL is the time for which the service keeps the leader after the last renewal, if each
 	// grant has a time of its own. 0: the session's.
 	TTL time.Duration
-	// Wait is how long Campaign waits to lead. 0: for ever (until the context ends).
+	// Wait bounds the wait of Campaign. 0: for ever (until the context ends).
 	Wait time.Duration
 	// Poll is the pause between two reads of Observe where the service does not report
 	// changes. 0: 1 s.
@@ -55,8 +55,8 @@ func (e *Election) claim(data []byte) Claim {
 	return Claim{Kind: KindElection, Name: e.name, TTL: e.o.TTL, Data: data}
 }
 
-// Term is one uninterrupted leadership. Only a leader has one, so what only a leader
-// may do are its methods. They are safe for concurrent use.
+// Term is one uninterrupted leadership. Only a leader has one, so its methods are those
+// that only a leader may use. They are safe for concurrent use.
 type Term struct {
 	l    *Lease
 	turn chan struct{} // holds one element while a proclamation is on its way
@@ -64,7 +64,7 @@ type Term struct {
 
 func newTerm(l *Lease) *Term { return &Term{l: l, turn: make(chan struct{}, 1)} }
 
-// Lease is what the leadership rests on: Context, Check and Fence are there.
+// Lease returns the lease of the leadership, with Context, Check and Fence.
 func (t *Term) Lease() *Lease { return t.l }
 
 // Context ends when the leadership does; see Lease.Context.
@@ -72,17 +72,14 @@ func (t *Term) Context() context.Context { return t.l.Context() }
 
 // Proclaim replaces the leader's data, which Leader and Observe show. It is bound to
 // the term: when the leadership is over nothing is written, and the error wraps the
-// cause (ErrLost, ErrExpired, ErrReleased or ErrClosed); if the service is who says
-// so, the term ends with ErrLost. Proclamations go out one after the other. After an
-// error that is none of these it is not known whether the data was written, nor where the
-// error also wraps ErrUncertain: the leadership ended while it was on its way.
+// cause (ErrLost, ErrExpired, ErrReleased or ErrClosed); if the service reports
+// that, the term ends with ErrLost. Proclamations are sent one after the other. After an
+// error that is none of these the data may have been written or not, and also if the
+// error also wraps ErrUncertain: then the leadership ended while it was on its way.
 // ErrUnsupported where a leader carries no data, ErrDataTooLong, and ErrInvalid for bytes that
 // the service cannot show, before anything is sent.
 func (t *Term) Proclaim(ctx context.Context, data []byte) error {
-	if err := t.proclaim(ctx, data); err != nil {
-		return t.l.wrap("proclaim", err)
-	}
-	return nil
+	return t.l.wrap("proclaim", t.proclaim(ctx, data))
 }
 
 func (t *Term) proclaim(ctx context.Context, data []byte) error {
@@ -90,7 +87,7 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 	if !ok {
 		return fmt.Errorf("a leader's data: %w", ErrUnsupported)
 	}
-	if err := t.l.s.checkData(data); err != nil {
+	if err := t.l.s.caps.CheckData(data); err != nil {
 		return err
 	}
 	both, cancel := until(ctx, t.Context())
@@ -100,7 +97,7 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 		defer func() { <-t.turn }()
 	case <-both.Done():
 	}
-	if ctx.Err() != nil || t.l.Check() != nil { // which is why both ended, if it did
+	if ctx.Err() != nil || t.l.Check() != nil { // one of them is the reason if both ended
 		return withCause(ctx, t.Context(), errors.New("nothing was sent"))
 	}
 	err := p.Publish(both, data)
@@ -116,6 +113,6 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 	return withCause(ctx, t.Context(), err)
 }
 
-// Resign gives up the leadership, and only this one: after its end it does nothing to
-// the leader of that time. See Lease.Release.
+// Resign gives up this leadership. After its end it does nothing, also if somebody else leads. See
+// Lease.Release.
 func (t *Term) Resign(ctx context.Context) error { return t.l.Release(ctx) }

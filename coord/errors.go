@@ -12,8 +12,8 @@ import (
 // Sentinels a caller branches on. They arrive wrapped in *Error, joined with a
 // context's error, or as the cause of a context that ended; test with errors.Is.
 var (
-	// ErrLost: the service says (or it follows from what it says) that we do not
-	// own it any more although our window had not run out.
+	// ErrLost: the service reports (or it follows from its answer) that we do not
+	// own it any more although our window had not ended.
 	ErrLost = errors.New("lost")
 	// ErrExpired: our trust ran out before the service confirmed us again.
 	ErrExpired = errors.New("expired")
@@ -34,9 +34,9 @@ var (
 	ErrNotAcquired = errors.New("not acquired in time")
 	// ErrUnsupported: this backend has no such primitive or ability.
 	ErrUnsupported = errors.New("not supported by this backend")
-	// ErrChanged: the service compared, and it is not as the caller said: no ownership or wait was ended.
+	// ErrChanged: the service compared, and found another state than the caller named: no ownership or wait was ended.
 	ErrChanged = errors.New("changed meanwhile")
-	// ErrUncertain: it was sent, and whether it was done is not known.
+	// ErrUncertain: a request was sent, and may have been executed or not.
 	ErrUncertain = errors.New("whether it was done is not known")
 	// ErrDataTooLong: the data is longer than Caps.MaxData; nothing was sent.
 	ErrDataTooLong = errors.New("data too long")
@@ -53,11 +53,11 @@ var (
 )
 
 // Passing reports whether err may pass by itself: the service could not be reached, did not
-// answer, or answered with something that has an end (it loads its data, a failover is under
-// way, all its connections are in use). A trouble that does not pass needs a person: a refusal, an
-// unsupported or contradictory wish, a primitive that does not exist, a name that this session
-// has claimed already, a defect of ours. A claim that waits outlives what passes, and ends with
-// what does not.
+// answer, or answered with a state that ends (it loads its data, a failover is under
+// way, all its connections are in use). Any other error needs a person: a refusal, an
+// unsupported or contradictory claim, a primitive that does not exist, a name that this session
+// has claimed already, a defect of ours. A claim that waits outlives errors that pass, and ends with
+// any other.
 func Passing(err error) bool {
 	if err == nil || hopeless(err) {
 		return false
@@ -70,8 +70,8 @@ func hopeless(err error) bool {
 	return failure.IsAny(err, ErrRefused, ErrUnsupported, ErrInvalid, ErrDataTooLong)
 }
 
-// Lost returns err as the reason why a grant or a session ended: one that says so already
-// (lost, expired, released, closed) as it is, any other as an ErrLost.
+// Lost returns err as the reason for the end of a grant or a session. An err that wraps ErrLost, ErrExpired, ErrReleased
+// or ErrClosed is returned as it is, any other is wrapped in an ErrLost.
 func Lost(err error) error {
 	if verdict(err) || errors.Is(err, ErrReleased) {
 		return err
@@ -85,20 +85,29 @@ func verdict(err error) bool {
 }
 
 // Uncertain returns the error of a claim that ended, with cause if that is not nil, and may be
-// granted all the same: it wraps ErrUncertain. until says when that is surely over: "it would
+// granted all the same: it wraps ErrUncertain. until is a sentence about the end of such a grant: "it would
 // run out within 10s".
 func Uncertain(until string, cause error) error {
 	return failure.Sentence("whether it was taken is not known; "+until, ErrUncertain, cause)
 }
 
-// Error says where an error happened. It wraps the cause and never holds a
+// Error names the operation and the primitive of an error. It wraps the cause and never holds a
 // secret: no nonce, no password, no connection string.
 type Error struct {
-	Op     string // what was being done, an infinitive: "open", "acquire", "renew"
+	Op     string // the operation, an infinitive: "open", "acquire", "renew"
 	Driver string // Driver.Name
 	Kind   Kind   // KindNone where no primitive is concerned
 	Name   string // the primitive; "" where none is concerned
 	Err    error
+}
+
+// wrap returns an *Error about err, which came of doing op with the primitive of c, if it names one. A nil err
+// stays nil.
+func wrap(d Driver, op string, c Claim, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Op: op, Driver: d.Name(), Kind: c.Kind, Name: c.Name, Err: err}
 }
 
 // Error reads "redis: acquire election \"app:leader:x\": refused".

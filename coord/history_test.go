@@ -28,7 +28,7 @@ import (
 // Seen to fail when trust is broken (in trust.go, put back afterwards): counted from
 // the answer instead of the sending, 11 or 12 of the 24 histories fail; trusted for a
 // margin longer than the window, 1; never expiring by itself, all. That the margin is
-// kept is what virtual_trust_test.go checks: without it nothing overlaps here yet.
+// kept is checked by virtual_trust_test.go: without it nothing overlaps here yet.
 const (
 	historyTTL     = 2 * time.Second
 	historyMargin  = 100 * time.Millisecond
@@ -102,7 +102,7 @@ func breaking(rng *rand.Rand) func(coordtest.Verb) coordtest.Fault {
 	}
 }
 
-// history is what the clients did. Its clock counts steps, not time, so that nothing
+// history records the actions of the clients. Its clock counts steps, not time, so that nothing
 // happens at the same instant.
 type history struct {
 	clock atomic.Int64

@@ -15,30 +15,31 @@ import (
 // suspended; a short one sees soon after it that trust is over.
 const longestSleep = time.Second
 
-// keeper keeps what is renewed as one (a session or a grant): it renews it in time,
-// ends its context when trust ends, and knows the truth at any instant. Where
-// somebody else renews (renewer is nil) it only waits for the driver's Done.
+// keeper keeps a session or a grant: it renews it in time,
+// ends its context when trust ends, and can check its trust at any instant. If
+// renewer is nil, because the session renews for the grant or each grant for itself, it only waits for the driver's
+// Done.
 type keeper struct {
 	clock   clock
 	o       SessionOptions
 	renewer Renewer
-	done    <-chan struct{} // the driver reports that it is over
-	why     func() error    // after done
+	done    <-chan struct{} // closed when the driver reports the end
+	why     func() error    // returns the reason, after done
 	wrap    func(op string, err error) error
 	health  *health
 
-	ctx      context.Context // the life of what is kept; its cause says why it ended
+	ctx      context.Context // the life of the session or lease, with the cause of its end
 	cancel   context.CancelCauseFunc
 	asking   sync.WaitGroup // the renewal under way
-	renewNow chan struct{}  // holds one element while somebody wants a renewal before it is due
+	renewNow chan struct{}  // holds one element while a renewal is wanted before it is due
 
 	mu    sync.Mutex
 	trust trust
-	last  error // why the last renewal failed; nil after a confirmed one
+	last  error // of the last renewal; nil after a confirmed one
 }
 
-// check is nil while we may rely on it. When it turns out that we may not, check ends
-// it: from then on it says the same for ever.
+// check returns nil while we may rely on the session or grant. When we may not any more, check ends
+// it, and returns the same error from then on.
 func (k *keeper) check() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -63,24 +64,24 @@ func (k *keeper) checkLocked() error {
 func (k *keeper) expiredLocked() error {
 	err := fmt.Errorf("%w: not confirmed for %v", ErrExpired, k.trust.valid-k.trust.margin)
 	if k.last != nil {
-		// As text: whatever went wrong on the way, the cause is that time ran out.
+		// As text: the cause of the end is the time alone.
 		err = fmt.Errorf("%w, last answer: %v", err, k.last)
 	}
 	return k.wrap("renew", err)
 }
 
-// trusted is the trust as of the last answer. It may be over.
+// trusted returns the trust as of the last answer. It may be over.
 func (k *keeper) trusted() trust {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.trust
 }
 
-// run returns when the context has ended and no goroutine of the keeper is left. After a
-// panic nothing that is known here can be trusted, so that is the end too.
+// run returns when the context has ended and no goroutine of the keeper is left. A
+// panic ends the context too, because the state of the keeper cannot be trusted after it.
 func (k *keeper) run() {
 	defer k.health.left(k)
-	defer k.asking.Wait() // for a renewal whose context has ended: its answer comes too late
+	defer k.asking.Wait() // for a renewal whose context has ended: its answer is ignored
 	if err := spawn.Call(k.ctx, k.keep); err != nil {
 		k.cancel(k.wrap("keep", fmt.Errorf("%w: %w", ErrLost, err)))
 	}
@@ -118,7 +119,7 @@ func (k *keeper) keep() error {
 	}
 }
 
-// endCause is the cause when the driver reports that it is over.
+// endCause returns the cause after the driver has reported the end.
 func (k *keeper) endCause() error {
 	return k.wrap("keep", Lost(cmp.Or(k.why(), ErrLost)))
 }
@@ -126,7 +127,7 @@ func (k *keeper) endCause() error {
 var errLate = errors.New("no answer yet to a renewal")
 
 // accept replaces trust by that of an answer. An answer that arrives when trust is
-// over changes nothing, however good its news are: others may rely on the end already.
+// over changes nothing, because others may rely on the end already.
 func (k *keeper) accept(a answer) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -138,15 +139,15 @@ func (k *keeper) accept(a answer) error {
 		return err
 	}
 	if t.asked.at.Before(k.trust.asked.at) {
-		return nil // an older answer proves less than we know
+		return nil // an older answer proves less than we know already
 	}
 	k.trust, k.last = t, nil
 	k.checkLocked() // the answer may have taken longer than its window lasts
 	return nil
 }
 
-// refuse takes note of a renewal that failed: with a verdict of the service it is the
-// end, and with a panic, which leaves the driver in no known state; anything else may pass.
+// refuse notes a renewal that failed. A verdict of the service is the
+// end, and so is a panic, after which the state of the driver is not known. Any other error may pass.
 func (k *keeper) refuse(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

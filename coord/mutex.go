@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// MutexOptions are the wishes for a mutex. The zero value is usable.
+// MutexOptions configure a mutex. The zero value is usable.
 type MutexOptions struct {
 	// Mode is Exclusive, or Shared where Caps.Shared.
 	Mode Mode
-	// TTL is how long the service keeps it after the last renewal, where each grant has
+	// TTL is the time for which the service keeps it after the last renewal, if each grant has
 	// a time of its own. 0: the session's.
 	TTL time.Duration
 	// Data is shown to others beside the owner; at most Caps.MaxData bytes.
 	Data []byte
-	// Wait is how long Lock waits for it. 0: for ever (until the context ends).
+	// Wait bounds the wait of Lock. 0: for ever (until the context ends).
 	Wait time.Duration
 }
 

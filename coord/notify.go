@@ -7,19 +7,19 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// notifier hands state changes to OnState one after the other, in the order in which
-// they happened. A slow OnState delays nobody but itself: a goroutine runs while
-// there is something to hand over, and flush waits for it.
+// notifier passes state changes to OnState one after the other, in the order in which
+// they happened. A slow OnState delays nobody else: a goroutine runs while
+// there are changes to pass, and flush waits for it.
 type notifier struct {
-	f     func(StateChange) // nil: nobody wants to know
+	f     func(StateChange) // OnState; may be nil
 	start func(func())      // starts a goroutine
 
 	mu    sync.Mutex
 	queue []StateChange
-	busy  chan struct{} // closed when the goroutine that hands over is done; nil: none runs
+	busy  chan struct{} // closed when the goroutine of handOver is done; nil: none runs
 }
 
-// newNotifier starts nothing. A panic of OnState goes to the handler of ctx.
+// newNotifier starts no goroutine. A panic of OnState goes to the handler of ctx.
 func newNotifier(ctx context.Context, o SessionOptions) *notifier {
 	return &notifier{f: o.OnState, start: func(f func()) { spawn.Go(ctx, nil, f) }}
 }
@@ -54,7 +54,7 @@ func (t *notifier) handOver(done chan struct{}) {
 	}
 }
 
-// flush waits until everything reported so far has been handed over.
+// flush waits until all changes so far have been passed to OnState.
 func (t *notifier) flush() {
 	t.mu.Lock()
 	busy := t.busy
@@ -64,7 +64,7 @@ func (t *notifier) flush() {
 	}
 }
 
-// health works out a session's state from what is known of its renewals, and reports
+// health derives a session's state from the results of its renewals, and reports
 // each change of it.
 type health struct {
 	t *notifier
@@ -99,7 +99,7 @@ func (h *health) setLocked(s State, why error) {
 	h.t.notify(StateChange{State: s, Err: why})
 }
 
-// failed: a renewal did not get its answer.
+// failed notes that a renewal of k has failed or is late.
 func (h *health) failed(k *keeper, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +107,7 @@ func (h *health) failed(k *keeper, err error) {
 	h.setLocked(StateDoubtful, err)
 }
 
-// confirmed: the service answered. k is nil where the answer was not to a renewal.
+// confirmed notes an answer of the service. k is nil if the answer was not to a renewal.
 func (h *health) confirmed(k *keeper) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,8 +117,8 @@ func (h *health) confirmed(k *keeper) {
 	}
 }
 
-// left: nothing more will come of k. That is no news of the service: a session that
-// is doubtful stays so until an answer comes, to whatever.
+// left notes that k has ended. That is no answer of the service, so a session that
+// is doubtful stays so until the next answer to any request.
 func (h *health) left(k *keeper) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

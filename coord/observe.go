@@ -9,25 +9,25 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Leader is what is known of who leads.
+// Leader is the known state of an election.
 type Leader struct {
-	// Known: the service reported it. False: it cannot, or could not be reached, and the
-	// other fields say nothing. Led: somebody leads. IsMe: this session does, and may
-	// trust it.
+	// Known reports whether the service has reported the leader. If it has not, because it cannot, or cannot be reached,
+	// the other fields mean nothing. Led reports whether anybody leads, IsMe whether this session does, and may
+	// trust that.
 	Led, Known, IsMe bool
 	Owner            string // as GrantInfo.Owner
 	Fence            uint64 // 0: none
-	Data             []byte // what the leader proclaimed last
-	// Context ends when this leader does, and its cause says why: ErrLeaderChanged when
-	// another follows, nobody does, or the same owner leads in a new term;
+	Data             []byte // of the leader's last proclamation
+	// Context ends when this leadership does. Its cause is ErrLeaderChanged when
+	// another follows, nobody leads, or the same owner leads in a new term, and
 	// ErrObservationEnded when the observation is over. If IsMe it also ends with our
 	// lease, with the lease's cause.
 	Context context.Context
 }
 
-// Leader reads who leads now. Nobody follows that leader afterwards: Context is our
+// Leader reads the present leader. It does not follow that leader afterwards: Context is our
 // lease's if IsMe, and has else ended already, with ErrObservationEnded. A backend that
-// cannot tell the leader is not an error: Known is false then, unless we lead ourselves.
+// cannot report the leader is not an error: Known is false then, unless we lead ourselves.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	mine := e.s.leaseOf(claimKey{KindElection, e.name})
 	var l Leader
@@ -54,7 +54,7 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return l, nil
 }
 
-// leaderIn reads the leader out of a description.
+// leaderIn returns the leader in a description.
 func leaderIn(d Description) Leader {
 	if len(d.Owners) == 0 {
 		return Leader{Known: true}
@@ -80,16 +80,16 @@ func (l Leader) sameTerm(o Leader) bool {
 	return l.Led == o.Led && l.Owner == o.Owner && l.Fence == o.Fence
 }
 
-// Observe yields who leads now, then each change: another leader, nobody, a new term
+// Observe yields the present leader, then each change: another leader, nobody, a new term
 // of the same owner, and a proclamation, for which Context is the one that was yielded
 // before. If reading fails for a while, a Leader that is not Known is yielded once;
-// the Context yielded before goes on, as nothing is known to have changed.
+// the Context yielded before goes on, because no change is known.
 //
 // Contexts end while the body of the loop runs: it may block on one. A body that is
 // slower than the changes is given the latest. Where the service reports changes each
-// is seen as it happens, else the election is read every Poll and what passes between
-// two reads is not seen. An error is yielded once, with the zero Leader, and ends the
-// sequence (ErrUnsupported where the backend has no such answer); it ends without one
+// is seen as it happens, else the election is read every Poll, and a change between
+// two reads may go unseen. An error is yielded once, with the zero Leader, and ends the
+// sequence (ErrUnsupported where the backend cannot report the leader); it ends without one
 // when ctx or the session does. The goroutines of a sequence have ended when its loop
 // is left.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
@@ -109,13 +109,13 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	}
 }
 
-// sighting is one thing that following an election brings.
+// sighting is one description or error that follow yields.
 type sighting struct {
 	d   Description
 	err error
 }
 
-// forward sends what following the election brings, and closes the channel at the end.
+// forward sends what follow yields about the election, and closes the channel at the end.
 func (e *Election) forward(ctx context.Context, sightings chan<- sighting) {
 	defer close(sightings)
 	for d, err := range e.s.follow(ctx, KindElection, e.name, e.o.Poll) {
@@ -127,7 +127,7 @@ func (e *Election) forward(ctx context.Context, sightings chan<- sighting) {
 	}
 }
 
-// news is what an observation yields.
+// news is an element of Observe's sequence.
 type news struct {
 	Leader
 	err error
@@ -137,8 +137,8 @@ type news struct {
 type observation struct {
 	e     *Election
 	news  chan news // the latest that was not yielded yet
-	known Leader    // who led when that was last known
-	shown Leader    // what was yielded last
+	known Leader    // the last known leader
+	shown Leader    // the last one that was yielded
 
 	ctx    context.Context // of the present leader; nil: nothing was seen yet
 	end    context.CancelCauseFunc
@@ -146,7 +146,7 @@ type observation struct {
 	unbind func() bool // from mine
 }
 
-// run works until ctx ends or sightings does, which is when an error was sent.
+// run works until ctx ends or sightings is closed, which happens after an error.
 func (o *observation) run(ctx context.Context, sightings <-chan sighting) {
 	defer close(o.news)
 	defer o.endLeader(ErrObservationEnded)
@@ -190,7 +190,7 @@ func (o *observation) see(l sighting) {
 	}
 }
 
-// show yields a known leader, if that differs from what was yielded last.
+// show yields a known leader, if it differs from the one that was yielded last.
 func (o *observation) show(l Leader) {
 	mine := o.e.s.leaseOf(claimKey{KindElection, o.e.name})
 	l.IsMe = l.isOf(mine)
@@ -213,7 +213,7 @@ func (o *observation) show(l Leader) {
 	o.yield(l)
 }
 
-// yield replaces what was not yielded yet. Nobody else sends, so it does not block.
+// yield replaces the news that the loop has not received yet. Nobody else sends, so it does not block.
 func (o *observation) yield(l Leader) {
 	select {
 	case <-o.news:

@@ -10,8 +10,8 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// persist claims until there is a lease, a miss, or an error that does not pass. A claim that
-// waits outlives the others: it is made again after a pause that grows with jitter, for as
+// persist claims until there is a lease, a miss, or an error that does not pass. After an error that may pass,
+// a claim that waits is made again after a pause that grows with jitter, for as
 // long as c.Wait allows. A try (no Wait) is made once.
 func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
 	w := &waiting{s: s, c: c, pauses: s.o.Retry.Start()}
@@ -37,15 +37,15 @@ func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bo
 	}
 }
 
-// outOfTime lets the rest of a wait pass that is too short for another try.
+// outOfTime waits for the end of a wait whose rest is too short for another try.
 func outOfTime(ctx context.Context, left time.Duration, err error) error {
 	if backoff.Sleep(ctx, left) != nil || errors.Is(err, ErrUncertain) {
 		return err
 	}
-	return fmt.Errorf("%w: %v", ErrNotAcquired, err) // as text: what is known is that time ran out
+	return fmt.Errorf("%w: %v", ErrNotAcquired, err) // as text: the reason is the time alone
 }
 
-// claimOnce asks the driver and makes a lease of what it returns.
+// claimOnce asks the driver once and makes a lease of its grant.
 func (s *Session) claimOnce(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
 	before := s.clock.now()
 	g, ok, err := s.ds.Acquire(ctx, c)
@@ -59,7 +59,7 @@ func (s *Session) claimOnce(ctx context.Context, mine *claim, c Claim) (*Lease, 
 	return l, err == nil, err
 }
 
-// waiting is one claim that waits, as far as its troubles are concerned. It is safe for
+// waiting reports the troubles of one claim that waits. It is safe for
 // concurrent use.
 type waiting struct {
 	s *Session
@@ -70,14 +70,14 @@ type waiting struct {
 	trouble bool
 }
 
-// pause returns how long to pause before the claim is made again.
+// pause returns the pause before the claim is made again.
 func (w *waiting) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.pauses.Next()
 }
 
-// noteTrouble takes note of an error that may pass, after which the claim is made again.
+// noteTrouble reports an error that may pass, after which the claim is made again.
 func (w *waiting) noteTrouble(err error, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w *waiting) noteTrouble(err error, pause time.Duration) {
 	w.notifyLocked(Trouble{Err: err, Pause: pause})
 }
 
-// noteWaiting takes note that the claim waits as it should.
+// noteWaiting reports that the claim waits as it should.
 func (w *waiting) noteWaiting() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +100,7 @@ func (w *waiting) noteWaiting() {
 	w.notifyLocked(Trouble{})
 }
 
-// notePlace takes note of the claim's place in the queue.
+// notePlace reports the claim's place in the queue.
 func (w *waiting) notePlace(atMost int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

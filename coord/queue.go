@@ -21,7 +21,7 @@ type QueuePlace struct {
 	life context.Context // ends when the place is being left, is used up or the session ends
 	quit context.CancelFunc
 
-	turn  chan struct{} // holds one element while somebody uses the fields below
+	turn  chan struct{} // holds one element while a goroutine uses the fields below
 	used  bool          // it became a lease, ran out, was left or ended with the session
 	loose func() bool   // unbinds it from the end of the session
 }
@@ -51,7 +51,7 @@ func (s *Session) enqueue(ctx context.Context, c Claim, wait time.Duration) (*Qu
 	p := &QueuePlace{s: s, p: inner, claim: mine, asked: c, before: before, turn: make(chan struct{}, 1)}
 	p.life, p.quit = context.WithCancel(s.keeper.ctx)
 	p.turn <- struct{}{}
-	// The session's Close waits for the name to be free, and then notifies the service.
+	// The session's Close waits until the name is free, and then notifies the service.
 	p.loose = spawn.OnDone(s.keeper.ctx, func() {
 		p.turn <- struct{}{}
 		defer func() { <-p.turn }()
@@ -113,8 +113,8 @@ func (p *QueuePlace) Wait(ctx context.Context) (l *Lease, ok bool, err error) {
 	return l, true, nil
 }
 
-// adopt makes the lease. It is no longer ctx that bounds it: the place is used up, so
-// an end of ctx must not lose what it became.
+// adopt makes the lease. ctx does not bound it: the place is used up, so
+// the end of ctx must not lose the grant.
 func (p *QueuePlace) adopt(ctx context.Context, g Grant) (*Lease, error) {
 	both, cancel := p.s.under(context.WithoutCancel(ctx))
 	defer cancel()
@@ -139,8 +139,5 @@ func (p *QueuePlace) Leave(ctx context.Context) error {
 	defer cancel()
 	err := p.p.Leave(late)
 	p.finish()
-	if err != nil {
-		return p.s.claimError("leave", p.asked, err)
-	}
-	return nil
+	return p.s.claimError("leave", p.asked, err)
 }

@@ -8,14 +8,14 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// renewal is the part of a keeper that asks the service. Its goroutine is the keeper's,
+// renewal is the part of a keeper that sends renewals. It runs on the keeper's goroutine,
 // except for the one request under way, so that a request that hangs delays nothing.
 type renewal struct {
 	k       *keeper
 	answers chan answer
 	running bool    // a request is under way
 	sent    instant // when that was sent
-	late    bool    // and that it is late has been reported
+	late    bool    // the request is late, and that was reported
 	backoff *backoff.Backoff
 	rest    time.Duration // no request before this long after rested
 	rested  instant
@@ -33,13 +33,13 @@ func newRenewal(k *keeper) *renewal {
 	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(valid).Start(), pacing: newPacing(valid)}
 }
 
-// renewPolicy paces the tries within one window: quick at first, as most failures
+// renewPolicy paces the tries within one window: quick at first, because most failures
 // pass, and never so slow that the window ends between two tries.
 func renewPolicy(valid time.Duration) backoff.Policy {
 	return backoff.Policy{Min: min(100*time.Millisecond, valid/32), Max: valid / 16}
 }
 
-// wake is how long the keeper may sleep.
+// wake returns the time for which the keeper may sleep.
 func (r *renewal) wake() time.Duration {
 	t, now := r.k.trusted(), r.k.clock.now()
 	d := min(t.left(now), longestSleep)
@@ -52,8 +52,8 @@ func (r *renewal) wake() time.Duration {
 	return max(d, 0)
 }
 
-// lateIn is when the request under way counts as late: an eighth of the window, which
-// is a small part of the time it has.
+// lateIn returns the time until the request under way counts as late, which is an eighth of the window after its
+// sending, a small part of the time it has.
 func (r *renewal) lateIn(t trust, now instant) time.Duration { return t.valid/8 - now.since(r.sent) }
 
 func (r *renewal) dueIn(t trust, now instant) time.Duration {
@@ -64,7 +64,7 @@ func (r *renewal) dueIn(t trust, now instant) time.Duration {
 	return max(due, r.rest-now.since(r.rested))
 }
 
-// act does what it is time for.
+// act sends a renewal that is due, or reports one that is late.
 func (r *renewal) act() {
 	t, now := r.k.trusted(), r.k.clock.now()
 	switch {
@@ -106,8 +106,8 @@ func (r *renewal) handle(a answer) {
 	if r.k.ctx.Err() != nil {
 		return
 	}
-	// There is a pause after good answers too: a window that is due for renewal the
-	// moment it arrives must not make us ask without end.
+	// There is a pause after good answers too: a window that is due for renewal as soon as
+	// it arrives must not make us ask without pause.
 	r.rest, r.rested = r.backoff.Next(), r.k.clock.now()
 	if err != nil {
 		r.k.health.failed(r.k, err)
@@ -117,19 +117,19 @@ func (r *renewal) handle(a answer) {
 	r.k.health.confirmed(r.k)
 }
 
-// Confirm asks the service now whether the lease is still ours, and not when the next renewal
-// is due. It is for a program that sees the primitive by another way, such as a watch, and
-// finds another owner there: that report may be older than the grant, or wrong, so it ends
+// Confirm renews now instead of when the next renewal
+// is due. It is for a program that observes the primitive in another way, such as a watch, and
+// finds another owner there. That report may be older than the grant, or wrong, so it ends
 // nothing by itself. Only the service's answer does, as that of any renewal.
 //
 // It does not block. However often it is called, the requests are paced: the first is sent at
 // once, the next ones after pauses that grow up to the usual time between two renewals.
-// Where the session is what is renewed, that is renewed. After the lease's end it does nothing.
+// If the session is the Renewer, that is renewed. After the lease's end Confirm does nothing.
 func (l *Lease) Confirm() {
 	spawn.Wake(l.renewed().renewNow)
 }
 
-// pacing spreads the renewals that Confirm asks for. It belongs to the keeper's goroutine.
+// pacing spreads the renewals that Confirm asks for. It is used by the keeper's goroutine.
 type pacing struct {
 	urged  bool // a renewal is to be sent before it is due
 	pauses *backoff.Backoff

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// SemaphoreOptions are the wishes for a semaphore. The zero value is usable where the
+// SemaphoreOptions configure a semaphore. The zero value is usable where the
 // service knows the limit.
 type SemaphoreOptions struct {
-	// Limit is how many permits exist, for services that take it with every claim.
+	// Limit is the number of permits that exist, for services that take it with every claim.
 	Limit uint64
 	// Ephemeral makes it exist only while somebody owns permits; where Caps.Ephemeral.
 	Ephemeral bool
@@ -70,7 +70,7 @@ func (m *Semaphore) Describe(ctx context.Context) (Description, error) {
 
 // Watch yields the present state, then each later state that differs. Where the
 // service reports changes each arrives as it happens, else the semaphore is read
-// every Poll, and what passes between two reads is not seen. An error is yielded once
+// every Poll, and a change between two reads may go unseen. An error is yielded once
 // and ends the sequence; it ends without one when ctx or the session does.
 func (m *Semaphore) Watch(ctx context.Context) iter.Seq2[Description, error] {
 	return m.s.watch(ctx, KindSemaphore, m.name, m.o.Poll)
@@ -111,8 +111,5 @@ func (m *Semaphore) provision(ctx context.Context, op string, do func(context.Co
 			err = withCause(ctx, m.s.keeper.ctx, err)
 		}
 	}
-	if err != nil {
-		return m.s.claimError(op, Claim{Kind: KindSemaphore, Name: m.name}, err)
-	}
-	return nil
+	return m.s.claimError(op, Claim{Kind: KindSemaphore, Name: m.name}, err)
 }

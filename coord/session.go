@@ -23,7 +23,7 @@ type Session struct {
 	clock    clock
 	caps     Caps
 	id       string
-	renews   bool // the session is the Renewer, not each grant
+	renews   bool // the session is the Renewer; else each grant is one
 	opened   instant
 	diedAt   instant // set by the keeper's goroutine; read after ended
 	notifier *notifier
@@ -42,11 +42,11 @@ type Session struct {
 	changed chan struct{} // closed and replaced when a lease begins or ends
 }
 
-// Open makes a session. ctx bounds the opening only. Where the session is what is
-// renewed, it is renewed once before Open returns, as the answer tells the window.
+// Open makes a session. ctx bounds only the opening. If the session is the Renewer, Open renews it
+// once, because the answer contains the window.
 //
 // The error wraps ErrInvalid when the options contradict each other or the window,
-// ErrRefused when the service will never have us, and anything else when another try
+// ErrRefused when the service would refuse us again, and anything else when another try
 // may succeed; Sessions makes those tries.
 func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
 	t := newNotifier(ctx, o)
@@ -60,7 +60,7 @@ func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
 }
 
 func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier) (*Session, error) {
-	failed := func(err error) (*Session, error) { return nil, &Error{Op: "open", Driver: d.Name(), Err: err} }
+	failed := func(err error) (*Session, error) { return nil, wrap(d, "open", Claim{}, err) }
 	if err := o.check(); err != nil {
 		return failed(err)
 	}
@@ -104,7 +104,7 @@ func newSession(life context.Context, d Driver, ds DriverSession, o SessionOptio
 	return s
 }
 
-// renewFirst finds out what is renewed here, and in the case of the session asks for its
+// renewFirst checks whether the session is the Renewer, and if so renews it, which returns its
 // window.
 func (s *Session) renewFirst(ctx context.Context) error {
 	r, renews := s.ds.(Renewer)
@@ -136,13 +136,13 @@ func (s *Session) renewFirst(ctx context.Context) error {
 // ErrLost, ErrExpired or ErrClosed.
 func (s *Session) Context() context.Context { return s.keeper.ctx }
 
-// ID is what the service calls the session; "" where it knows no sessions.
+// ID returns the service's name for the session; "" where it knows no sessions.
 func (s *Session) ID() string { return s.id }
 
-// Caps is what the server that was met can do.
+// Caps returns the abilities of the server.
 func (s *Session) Caps() Caps { return s.caps }
 
-// State is what the session goes through now.
+// State returns the present stage in the session's life.
 func (s *Session) State() State {
 	if s.over() != nil {
 		return StateEnded // OnState may be called a moment later
@@ -151,12 +151,12 @@ func (s *Session) State() State {
 }
 
 // Close ends the session: first its context and those of all its leases (the cause is
-// ErrClosed), then it releases what is owned, newest first, notifies the service, and
+// ErrClosed), then it releases all grants, newest first, notifies the service, and
 // returns when no goroutine of the session is left. The service is notified even if ctx
 // has ended: the deadline of ctx bounds that, or 2 s where there is none and
-// after ctx was cancelled; what was not released runs out by itself. A second call, also after
-// Abandon, waits for the first and returns its error. Close must not be called by
-// OnState, which it waits for.
+// after ctx was cancelled. A grant that was not released expires by itself. A second call, also after
+// Abandon, waits for the first and returns its error. OnState must not call Close, because Close
+// waits for it.
 func (s *Session) Close(ctx context.Context) error {
 	if !s.begin() {
 		<-s.ended
@@ -167,15 +167,13 @@ func (s *Session) Close(ctx context.Context) error {
 	stop := spawn.OnDone(late, s.stopCleanup)
 	defer stop()
 	s.running.Wait()
-	if err := s.ds.Close(late); err != nil {
-		s.closeErr = s.wrap("close", err)
-	}
+	s.closeErr = s.wrap("close", s.ds.Close(late))
 	s.end()
 	return s.closeErr
 }
 
-// Abandon ends the session like Close, but sends the service nothing: what is owned
-// runs out by itself. A call after Close or Abandon waits for that and does nothing.
+// Abandon ends the session like Close, but sends the service nothing: grants expire by
+// themselves. A call after Close or Abandon waits for that and does nothing.
 func (s *Session) Abandon() {
 	if !s.begin() {
 		<-s.ended
@@ -187,7 +185,7 @@ func (s *Session) Abandon() {
 	s.end()
 }
 
-// begin begins the end. It is true for the first to call it.
+// begin begins the end of the session. It reports whether this call is the first.
 func (s *Session) begin() bool {
 	_ = s.keeper.check() // if trust is over already, that is the cause
 	s.mu.Lock()
@@ -206,29 +204,27 @@ func (s *Session) end() {
 	close(s.ended)
 }
 
-// lived is how long the session was there; to be called after Close or Abandon.
+// lived returns the length of the session's life. It is called after Close or Abandon.
 func (s *Session) lived() time.Duration { return s.diedAt.since(s.opened) }
 
-// over is why the session has ended; nil while it has not.
+// over returns the reason for the session's end; nil while it has not ended.
 func (s *Session) over() error { return context.Cause(s.keeper.ctx) }
 
-// leasesChanged is closed when a lease of this session begins or ends.
+// leasesChanged returns a channel that is closed when a lease of this session begins or ends.
 func (s *Session) leasesChanged() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-func (s *Session) wrap(op string, err error) error {
-	return &Error{Op: op, Driver: s.d.Name(), Err: err}
-}
+func (s *Session) wrap(op string, err error) error { return wrap(s.d, op, Claim{}, err) }
 
-// under is ctx that ends with the session too, with the session's cause.
+// under returns a context that ends with ctx and with the session, then with the session's cause.
 func (s *Session) under(ctx context.Context) (context.Context, context.CancelFunc) {
 	return until(ctx, s.keeper.ctx)
 }
 
-// cleanupContext is a context for giving something up: see the function of that name; it also ends when the
+// cleanupContext returns that of the function of the same name. It also ends when the
 // session's own Close gives up or the session is abandoned.
 func (s *Session) cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := cleanupContext(ctx)
@@ -236,19 +232,19 @@ func (s *Session) cleanupContext(ctx context.Context) (context.Context, context.
 	return late, func() { stop(); cancel() }
 }
 
-// SessionOptions are the wishes for a session. The zero value is usable with every
+// SessionOptions configure a session. The zero value is usable with every
 // driver.
 type SessionOptions struct {
 	// Description is shown to others where the service keeps one. At most 40 ASCII
 	// characters are sure to survive. "": "coordtop".
 	Description string
-	// TTL sets how long the service keeps what we own after our last sign of life. A service that
+	// TTL is the time for which the service keeps our grants after our last request. A service that
 	// decides this itself ignores it. 0: the driver's default.
 	TTL time.Duration
-	// RenewEvery is the pause between two renewals. 0: what Window.RenewIn asks for. It
+	// RenewEvery is the pause between two renewals. 0: Window.RenewIn. It
 	// must leave room for a second try before the window ends, else Open refuses.
 	RenewEvery time.Duration
-	// Margin is taken off every window before we trust it: room for a scheduler that
+	// Margin is subtracted from every window before we trust it: room for a scheduler that
 	// wakes us late and for clocks that do not run at quite the same rate. 0: a
 	// twentieth of the window, at least 100 ms and at most a quarter of the window.
 	Margin time.Duration
@@ -256,23 +252,23 @@ type SessionOptions struct {
 	StartTimeout time.Duration
 	// Retry paces the tries of Sessions and Candidate.
 	Retry backoff.Policy
-	// OnState receives what the session goes through, in order, never two calls at a
+	// OnState receives each change of the session's state, in order, never two calls at a
 	// time. It must not block, nor close the session, which waits for it. Nil: nothing
 	// is called.
 	OnState func(StateChange)
 	// OnTrouble is called each time a claim that waits meets an error that may pass, when it
-	// waits again as it should, and when its place is told. It must not block. Nil: nothing is
+	// waits again as it should, and when its place is reported. It must not block. Nil: nothing is
 	// called.
 	OnTrouble func(Trouble)
 }
 
-// Trouble tells why a waiting claim makes no progress at the moment.
+// Trouble is the reason why a waiting claim makes no progress at the moment.
 type Trouble struct {
 	Kind  Kind
 	Name  string
 	Err   error         // see Passing; nil: the claim waits as it should
 	Pause time.Duration // until it is claimed again
-	Place int           // of the claim in the queue when it joined, at most; 0: not told
+	Place int           // of the claim in the queue when it joined, at most; 0: not reported
 }
 
 // State is a stage in the life of a session.
@@ -280,7 +276,7 @@ type State uint8
 
 // The states of a session.
 const (
-	StateOpening  State = iota // no session yet; Err is why the last try failed, if any
+	StateOpening  State = iota // no session yet; Err is that of the last try, if any
 	StateOpen                  // open, and the last renewal (if any) was confirmed
 	StateDoubtful              // a renewal failed or is late; what we own is still trusted
 	StateEnded                 // over; Err is the cause
@@ -294,6 +290,6 @@ func (s State) String() string {
 // StateChange is one step of a session.
 type StateChange struct {
 	State State
-	Err   error         // why, where there is a reason
+	Err   error         // the reason, if there is one
 	Retry time.Duration // StateOpening: the pause before the next try; 0: the try runs now
 }

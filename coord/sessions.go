@@ -67,19 +67,19 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 	}
 }
 
-// turn lends a session to the body of the loop. outlived is true when it lived longer
-// than its TTL; a body that sits on a dead session does not count.
+// turn runs the body of the loop with a session. outlived reports whether the session lived longer
+// than its TTL; the time for which the body kept a session that had ended does not count.
 func turn(ctx context.Context, s *Session, yield func(*Session, error) bool) (outlived, again bool) {
 	defer func() {
-		// What could not be sent to the service runs out there; the next session, or
-		// its failure, shows what is wrong.
+		// If the service cannot be notified, grants expire there; the next session, or
+		// the failure to open it, shows the error.
 		_ = s.Close(ctx)
 		outlived = s.lived() >= s.ttl()
 	}()
 	return false, yield(s, nil)
 }
 
-// ttl is what the service was asked for, or as much as is known of it.
+// ttl returns the TTL of the options, else that of the session's window, else longLived.
 func (s *Session) ttl() time.Duration {
 	if s.o.TTL > 0 {
 		return s.o.TTL
@@ -92,7 +92,7 @@ func (s *Session) ttl() time.Duration {
 
 // WithSession opens a session, calls f with a context that ends with the session or
 // with ctx, and closes the session when f has returned or panicked. The error is that
-// of opening, else that of f joined with why the session ended if it did, else that of
+// of opening, else that of f, joined with the cause if the session has ended, else that of
 // closing.
 func WithSession(ctx context.Context, d Driver, o SessionOptions, f func(context.Context, *Session) error) (err error) {
 	s, err := Open(ctx, d, o)

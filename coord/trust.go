@@ -22,19 +22,19 @@ type instant struct {
 	asleep time.Duration
 }
 
-// now reads the time asleep first: if the machine is suspended between the two
-// readings, the pause is counted twice for what begins now, never left out.
+// now reads the time asleep first: a suspend between the two
+// readings is counted twice for what begins now, never left out.
 func (c clock) now() instant {
 	asleep := c.asleep()
 	return instant{at: time.Now(), asleep: asleep}
 }
 
-// since is the time from an earlier instant to i, suspended time included.
+// since returns the time from an earlier instant to i, including the time asleep.
 func (i instant) since(earlier instant) time.Duration {
 	d := i.at.Sub(earlier.at)
 	slept := i.asleep - earlier.asleep
 	switch {
-	case slept <= suspend.Noise: // what is ignored is covered by the margin
+	case slept <= suspend.Noise: // the margin covers it
 		return d
 	case d > math.MaxInt64-slept: // Sub stops there too
 		return math.MaxInt64
@@ -42,33 +42,31 @@ func (i instant) since(earlier instant) time.Duration {
 	return d + slept
 }
 
-// trust is one Window of the service, turned into what we rely on. The zero trust is
+// trust is a Window of the service with our margin and pace. The zero trust is
 // over.
 type trust struct {
 	asked  instant
-	valid  time.Duration // what the service grants, from asked
+	valid  time.Duration // the service counts us as the owner so long, from asked
 	margin time.Duration
 	every  time.Duration // renew this long after asked
 }
 
-// left is how long we may still rely on it; zero or less: not any more.
+// left returns the time for which we may still rely on it; zero or less: not any more.
 func (t trust) left(now instant) time.Duration { return t.valid - t.margin - now.since(t.asked) }
 
-// over reports whether trust has ended. The last moment belongs to the service: at the
-// deadline itself it is over.
+// over reports whether trust has ended. At the deadline itself it has.
 func (t trust) over(now instant) bool { return t.left(now) <= 0 }
 
-// until is the end of trust on the local clock.
+// until returns the end of trust on the local clock.
 func (t trust) until(now instant) time.Time { return now.at.Add(t.left(now)) }
 
-// due is how long to wait before renewing; zero or less: now.
+// due returns the time until a renewal is due; zero or less: now.
 func (t trust) due(now instant) time.Duration { return t.every - now.since(t.asked) }
 
-// trustIn turns an answer of the driver into trust. before was read before the
-// driver was asked, and former is what we trusted until then: its reading of the time
-// asleep is used for a window that is older than the question, because the one taken
-// with the question would hide a suspend between the two. A window that is impossible, or
-// leaves no room for the options, is an error that wraps ErrInvalid or ErrRefused.
+// trustIn makes trust of an answer of the driver. before was read before the
+// driver was asked, and former is the trust until then. For a window that is older than the
+// request, the time asleep is that of former, because the one in before
+// would hide a suspend between the two. A driver that names no window is an error that wraps ErrRefused.
 func trustIn(w Window, before instant, former trust, o SessionOptions) (trust, error) {
 	if w.Valid <= 0 || w.Asked.IsZero() {
 		return trust{}, fmt.Errorf("the driver named no window: %w", ErrRefused)
@@ -90,7 +88,7 @@ func trustIn(w Window, before instant, former trust, o SessionOptions) (trust, e
 	return trust{asked: asked, valid: w.Valid, margin: margin, every: every}, nil
 }
 
-// marginOf is the margin for a window, the default worked out.
+// marginOf returns the margin for a window: that of the options, or the default.
 func (o SessionOptions) marginOf(valid time.Duration) time.Duration {
 	if o.Margin > 0 {
 		return o.Margin
@@ -98,7 +96,7 @@ func (o SessionOptions) marginOf(valid time.Duration) time.Duration {
 	return min(max(valid/20, 100*time.Millisecond), valid/4)
 }
 
-// check finds what no driver could make sense of, before one is asked.
+// check refuses options that are wrong for every driver.
 func (o SessionOptions) check() error {
 	for _, d := range []struct {
 		name string
@@ -114,7 +112,7 @@ func (o SessionOptions) check() error {
 	return nil
 }
 
-// checkRoom finds wishes that a window has no room for.
+// checkRoom refuses options that a window has no room for.
 func (o SessionOptions) checkRoom(valid time.Duration) error {
 	margin := o.marginOf(valid)
 	if margin >= valid {

@@ -13,7 +13,7 @@ import (
 // This file is about drivers that are worse than they should be, or have habits that
 // the service in memory lacks.
 
-// habit is how a bent driver differs.
+// habit is a difference of a sabotaged driver from a right one.
 type habit uint8
 
 const (

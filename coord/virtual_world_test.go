@@ -56,7 +56,7 @@ func (w *world) await(v coordtest.Verb, n int) {
 	synctest.Wait()
 }
 
-// held is what a Lock in the background came to.
+// held is the result of a Lock in the background.
 type held struct {
 	lease *coord.Lease
 	err   error

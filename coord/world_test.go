@@ -75,7 +75,7 @@ func (w *world) lock(s *coord.Session, name string) *coord.Lease {
 	return l
 }
 
-// want checks that an error is what it should be; nil wants none.
+// want checks that an error wraps the wanted one; nil wants none.
 func (w *world) want(what string, err, target error) {
 	w.Helper()
 	if !errors.Is(err, target) {

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// attempt is one run of a case. It keeps the verdict to itself, so that a case during
-// which the machine stood still, and which therefore says nothing about the driver,
-// can be run again.
+// attempt is one run of a case. It does not report its verdict to the test, so that a case can be run again if
+// the machine stood still during it and the verdict proves nothing about the driver.
 type attempt struct {
 	testing.TB
 	ctx    context.Context

@@ -12,7 +12,7 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// coreCases are what a user of the core sees on this driver.
+// coreCases are the promises of the core to its users, on this driver.
 func coreCases() []testCase {
 	mutex := func(c coord.Caps) bool { return c.Mutex }
 	return []testCase{
@@ -54,7 +54,7 @@ func (s *suite) lock(session *coord.Session, name string) *coord.Lease {
 	return l
 }
 
-// noError ends the case at an error.
+// noError ends the case if there is an error.
 func (s *suite) noError(doing string, err error) {
 	s.Helper()
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *suite) noError(doing string, err error) {
 	}
 }
 
-// is checks an error that is wanted.
+// is checks that err wraps the wanted error.
 func (s *suite) is(what string, err, want error) {
 	s.Helper()
 	if !errors.Is(err, want) {

@@ -122,7 +122,7 @@ func described(s *suite, c coord.Claim) {
 	}
 }
 
-// publisher returns what g publishes with, or skips the case.
+// publisher returns g as a Publisher, or skips the case.
 func (s *suite) publisher(g coord.Grant) coord.Publisher {
 	s.Helper()
 	p, ok := g.(coord.Publisher)
@@ -209,14 +209,14 @@ func watches(s *suite, c coord.Claim) {
 	}
 }
 
-// step is something that happens, and how it is seen in a sequence.
+// step is an action and the element of the sequence that shows it.
 type step[T any] struct {
 	what string
 	do   func()
 	seen func(T) bool // nil: it ends the sequence
 }
 
-// walk reads a sequence and does each step when the one before it was seen.
+// walk reads a sequence and does each step when the one before it was yielded.
 func walk[T any](s *suite, sequence iter.Seq2[T, error], steps []step[T]) {
 	s.Helper()
 	n := 0

@@ -36,7 +36,7 @@ func hasKind(c coord.Caps, kind coord.Kind) bool {
 	return map[coord.Kind]bool{coord.KindMutex: c.Mutex, coord.KindSemaphore: c.Semaphore, coord.KindElection: c.Election}[kind]
 }
 
-// anyKind is a kind that the driver has.
+// anyKind returns a kind that the driver has.
 func (s *suite) anyKind() coord.Kind {
 	for _, kind := range []coord.Kind{coord.KindMutex, coord.KindElection, coord.KindSemaphore} {
 		if hasKind(s.caps, kind) {

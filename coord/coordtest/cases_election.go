@@ -7,7 +7,7 @@ import (
 	"coordtop/coord"
 )
 
-// electionCases are what a user of elections sees on this driver.
+// electionCases are the promises of elections to their users, on this driver.
 func electionCases() []testCase {
 	election := func(c coord.Caps) bool { return c.Election }
 	return []testCase{
@@ -36,7 +36,7 @@ func (s *suite) data(text string) []byte {
 	return []byte(text)
 }
 
-// looks skips the case where nobody can say who leads.
+// looks skips the case if the driver cannot report the leader.
 func (s *suite) looks() {
 	s.Helper()
 	if SessionAbilities(s.open())&(CanDescribe|CanWatch) == 0 {
@@ -44,7 +44,7 @@ func (s *suite) looks() {
 	}
 }
 
-// proclaims skips the case where a leader's data cannot change.
+// proclaims skips the case if a leader's data cannot change.
 func (s *suite) proclaims() {
 	s.Helper()
 	session := s.open()

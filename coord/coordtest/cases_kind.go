@@ -138,7 +138,7 @@ func waitRunsOut(s *suite, c coord.Claim) {
 	s.nothingLeft(g, third, c)
 }
 
-// nothingLeft releases g and proves that nobody but third is there to have it.
+// nothingLeft releases g and checks that third can own it at once.
 func (s *suite) nothingLeft(g coord.Grant, third coord.DriverSession, c coord.Claim) {
 	s.Helper()
 	s.seen(third, c, "has no waiter", func(d coord.Description) bool { return len(d.Waiters) == 0 })

@@ -22,7 +22,7 @@ func renewExtends(s *suite, c coord.Claim) {
 	}
 }
 
-// overtaken lets a grant run out and another session have it.
+// overtaken lets a grant expire and another session acquire the primitive.
 func (s *suite) overtaken(c, next coord.Claim) (owner, rival coord.DriverSession, old, now coord.Grant) {
 	s.Helper()
 	owner, rival = s.open(), s.open()

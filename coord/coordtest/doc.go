@@ -1,5 +1,5 @@
-// Package coordtest is what a coord.Driver is tested with: a suite of promises that
-// every driver keeps, a coordination service in memory, and faults.
+// Package coordtest tests a coord.Driver with a suite of promises that every driver
+// keeps, a coordination service in memory, and faults.
 //
 // # The suite
 //
@@ -21,8 +21,8 @@
 // without it. A case asserts lower bounds of time only (nothing is given away before
 // its window ends, nobody waits less than asked) and bounds itself by 30 s and 20
 // TTLs, so a slow machine does not fail it. A machine that stands still for a good part
-// of the TTL loses leases rightly: a case that failed and came late by a tenth of the
-// TTL says nothing about the driver and is run again, up to five times in all. The file that
+// of the TTL loses leases rightly: a case that failed and was late by a tenth of the
+// TTL proves nothing about the driver and is run again, up to five times in all. The file that
 // $COORDTOP_TEST_RERUNS names gets a line for each further run: make test sums them up.
 //
 // Cases run in parallel, each with clients of its own, which are closed at its end.
@@ -34,10 +34,10 @@
 // Mem is a service, and each MemDriver a client of it. It comes in both shapes: where
 // the session renews there is a queue, semaphores that exist, and one window; where
 // each grant renews a waiting claim polls, exclusive and shared owners exist, and the
-// limit of a semaphore comes with the claim. It follows the services it stands for in
-// what they do that hurts: a second claim of one session is granted silently where
-// the session renews. Its clock is time.Now, so it runs in synctest bubbles, and
-// Intervals reports what it, not its clients, held for the truth.
+// limit of a semaphore comes with the claim. It copies the pitfalls of the services that it
+// stands for: a second claim of one session is granted silently where the session renews.
+// Its clock is time.Now, so it runs in synctest bubbles, and
+// Intervals reports the owners as the service, not its clients, knew them.
 //
 // # Faults
 //

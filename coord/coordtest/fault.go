@@ -37,7 +37,7 @@ var ErrCut = errors.New("connection cut by a test")
 
 var errRequestLost = fmt.Errorf("request lost: %w", ErrCut)
 
-// Fault is what happens to a request, and to its answer. The zero Fault is that nothing does.
+// Fault disturbs a request or its answer. The zero Fault disturbs nothing.
 type Fault struct {
 	name    string
 	before  time.Duration         // the request waits so long on its way
@@ -53,7 +53,7 @@ const held time.Duration = -1
 // String returns the fault's name: "drop", "lose reply".
 func (f Fault) String() string { return cmp.Or(f.name, "none") }
 
-// Drop: the request never arrives and nobody says so. It ends with its context, or
+// Drop: the request never arrives and there is no answer. It ends with its context, or
 // with ErrCut when the fault is cleared.
 func Drop() Fault {
 	return Fault{name: "drop", before: held, dropped: true, answer: saying(errRequestLost)}
@@ -141,7 +141,7 @@ func (f *Faults) Set(v Verb, fault Fault, times int) {
 	f.rules[v] = &rule{fault: fault, left: cmp.Or(times, -1), open: make(chan struct{})}
 }
 
-// Clear lets the given verbs pass again and releases what hangs in their faults.
+// Clear lets the given verbs pass again and releases the requests that hang in their faults.
 // Without verbs it clears all, a script included.
 func (f *Faults) Clear(verbs ...Verb) {
 	f.mu.Lock()
@@ -173,7 +173,7 @@ func (f *Faults) Script(choose func(Verb) Fault) {
 	f.script = choose
 }
 
-// Calls reports how many requests of a verb began, broken ones included.
+// Calls returns the number of requests of a verb that began, broken ones included.
 func (f *Faults) Calls(v Verb) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -228,7 +228,7 @@ func (f *Faults) begin(v Verb) (Fault, <-chan struct{}) {
 }
 
 // do makes one request through its fault. run executes it; expire, which may be nil,
-// is what Expire does before it answers. Nil Faults break nothing.
+// does the effect of Expire before the answer. Nil Faults break nothing.
 func (f *Faults) do(ctx context.Context, v Verb, expire func(), run func(context.Context) error) error {
 	if f == nil {
 		return run(ctx)

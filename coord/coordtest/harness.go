@@ -13,13 +13,13 @@ import (
 	"coordtop/coord"
 )
 
-// Harness is one service and what the suite may do with it. Run asks for one per
+// Harness is one service with functions that the suite may call on it. Run asks for one per
 // case; cases on a real server may share the server, for every name is fresh.
 type Harness struct {
 	// NewDriver makes another client of the service. The suite closes it. Required.
 	NewDriver func(t testing.TB) coord.Driver
 
-	// TTL is what sessions wish for. On a real server about 1 s: long enough that a
+	// TTL is that of sessions. On a real server about 1 s: long enough that a
 	// busy machine renews in time, short enough to wait for its end. Required.
 	TTL time.Duration
 
@@ -27,15 +27,15 @@ type Harness struct {
 	// services that take any text.
 	Name func(t testing.TB, kind coord.Kind) string
 
-	// Expire makes the service take a primitive away from its owners before their
+	// Expire makes the service end the ownership of a primitive before its
 	// time. Nil: the cases that need it are skipped.
 	Expire func(t testing.TB, kind coord.Kind, name string)
 
-	// Owners reports the identities of the owners by another way than the driver's.
-	// Nil: the driver's own Describe is believed.
+	// Owners returns the identities of the owners without the driver.
+	// Nil: the suite uses the driver's Describe.
 	Owners func(t testing.TB, kind coord.Kind, name string) []string
 
-	// Endings starts to record and returns what was recorded so far: the names of
+	// Endings starts a record and returns a function that returns it: the names of
 	// primitives in the order in which the service saw their ownership end. Nil: the
 	// order of releases is not checked.
 	Endings func(t testing.TB) (recorded func() []string)
@@ -64,8 +64,8 @@ type Trouble struct {
 }
 
 // Run puts a driver through the suite on a real service. Every case is a subtest,
-// named for its promise and run in parallel with the others; what Caps and the
-// optional interfaces say is missing is skipped. start is called once per case.
+// named for its promise and run in parallel with the others. Cases for an ability that Caps or a missing optional
+// interface rules out are skipped. start is called once per case.
 func Run(t *testing.T, start func(t testing.TB) Harness) {
 	RunIn(t, func(t *testing.T, f func(*testing.T)) { f(t) }, start)
 }
@@ -107,7 +107,7 @@ func allCases() []testCase {
 	return all
 }
 
-// tries is how often a case may be run when the machine stands still during it.
+// tries bounds the runs of a case if the machine stands still during it.
 const tries = 5
 
 func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
@@ -149,8 +149,7 @@ func noteRerun(t testing.TB, path string) {
 	}
 }
 
-// attempt runs the case for the nth time, with as many times the TTL, and says how long
-// that was.
+// attempt runs the case for the nth time, with n times the TTL, and returns that TTL.
 func (c testCase) attempt(t testing.TB, start func(testing.TB) Harness, n int) (a *attempt, ttl time.Duration) {
 	a = try(t, func(a *attempt) {
 		h := start(a)
@@ -170,7 +169,7 @@ func (c testCase) attempt(t testing.TB, start func(testing.TB) Harness, n int) (
 }
 
 // watchStalls measures by how much this process is late within a TTL, until stop is called.
-// What counts is the sum: a renewal passes from goroutine to goroutine on its way there and
+// It adds up the delays, because a renewal passes through several goroutines on its way there and
 // back, and on a busy machine each of them is late.
 func watchStalls(a *attempt, ttl time.Duration) (stop func()) {
 	const step = 20 * time.Millisecond

@@ -9,7 +9,7 @@ import (
 	"coordtop/coord"
 )
 
-// Shape is which unit of a service is renewed, lost and trusted.
+// Shape is the unit of a service that is renewed, lost and trusted: the session or each grant.
 type Shape uint8
 
 // The two shapes a driver can have.
@@ -28,17 +28,17 @@ func (s Shape) String() string {
 
 // MemOptions configure a Mem. The zero value is usable.
 type MemOptions struct {
-	// TTL is used for sessions that wish for none. 0: 5 s.
+	// TTL is that of sessions that ask for none. 0: 5 s.
 	TTL time.Duration
 	// Poll is the pause between two tries of a waiting claim where each grant renews.
 	// 0: 50 ms.
 	Poll time.Duration
 	// MaxData is Caps.MaxData. 0: 1024.
 	MaxData int
-	// Without takes away the abilities that are set in it.
+	// Without removes the abilities that are set in it.
 	Without coord.Caps
-	// Push makes the service notify its clients at once of what it took from them. Without
-	// it they learn it from their next request.
+	// Push makes the service notify its clients at once when it ends a grant or session of theirs. Without
+	// it they learn that from their next request.
 	Push bool
 }
 
@@ -79,8 +79,8 @@ type Interval struct {
 	Why         error     // nil while it lasts; coord.ErrReleased, ErrExpired, ErrClosed or ErrLost (taken away)
 }
 
-// Intervals reports who owned a primitive when, as the service saw it: what ran out
-// ended at its deadline, however late anybody looked.
+// Intervals returns the owners of a primitive with their times, as the service saw it: a grant that expired
+// ended at its deadline, also if that was noticed later.
 func (m *Mem) Intervals(kind coord.Kind, name string) []Interval {
 	var all []Interval
 	m.do(func(time.Time) {
@@ -101,14 +101,14 @@ func (m *Mem) Endings() []string {
 	return names
 }
 
-// Owners reports who owns a primitive now.
+// Owners returns the present owners of a primitive.
 func (m *Mem) Owners(kind coord.Kind, name string) []coord.Owner {
 	var owners []coord.Owner
 	m.do(func(time.Time) { owners = ownersOf(m.itemLocked(itemKey{kind, name}).owners) })
 	return owners
 }
 
-// Waiters reports who waits for a primitive now, in the service's order. Where each
+// Waiters returns the present waiters for a primitive, in the service's order. Where each
 // grant renews there is no queue and the answer is empty.
 func (m *Mem) Waiters(kind coord.Kind, name string) []coord.Owner {
 	var waiters []coord.Owner
@@ -116,8 +116,8 @@ func (m *Mem) Waiters(kind coord.Kind, name string) []coord.Owner {
 	return waiters
 }
 
-// Expire takes a primitive away from its owners before their time; only from the given
-// ones, if any are. Where the session renews, their sessions end with all they own.
+// Expire ends the ownership of a primitive before its time; only that of the given
+// owners, if there are any. Where the session renews, their sessions end with all they own.
 func (m *Mem) Expire(kind coord.Kind, name string, owners ...string) {
 	m.do(func(now time.Time) {
 		for _, e := range slices.Clone(m.itemLocked(itemKey{kind, name}).owners) {
@@ -149,8 +149,8 @@ func (m *Mem) try(f func(now time.Time) error) (err error) {
 	return err
 }
 
-// do runs f with the service's lock, after everything that ran out by now has ended,
-// and notifies clients of what the service took from them when the lock is free again.
+// do runs f with the service's lock, after ending everything that has expired. When the lock is free again it notifies
+// clients of their grants and sessions that have ended.
 func (m *Mem) do(f func(now time.Time)) {
 	m.mu.Lock()
 	now := time.Now()

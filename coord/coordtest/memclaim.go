@@ -55,7 +55,7 @@ func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
 	return s.window, nil
 }
 
-// orLost makes an error a verdict when what was asked about ended meanwhile.
+// orLost makes an error a verdict if the grant or session that it is about ended meanwhile.
 func orLost(err, over error) error {
 	if err == nil || over == nil || errors.Is(err, coord.ErrLost) {
 		return err
@@ -79,7 +79,7 @@ func (s *renewingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Gra
 	return s.conclude(ctx, g, e, err)
 }
 
-// errWaitOver is what await returns when the claim's own wait ran out.
+// errWaitOver is the error of await when the claim's own wait is over.
 var errWaitOver = errors.New("wait ran out")
 
 // await blocks until a claim in the queue is served. When the wait runs out the
@@ -131,7 +131,7 @@ func note(c coord.Claim) {
 	}
 }
 
-// conclude makes the outcome of a claim the driver's answer.
+// conclude makes the driver's answer of the outcome of a claim.
 func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err error) (coord.Grant, bool, error) {
 	if err == nil && e != nil {
 		g.fence = e.owned.Fence // set before granted was closed, and never again

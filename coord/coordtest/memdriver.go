@@ -13,8 +13,8 @@ import (
 	"coordtop/coord"
 )
 
-// settleFor bounds the request that takes back a claim of which nobody knows whether
-// it was granted.
+// settleFor bounds the request that takes back a claim whose outcome is not
+// known.
 const settleFor = time.Second
 
 // MemDriver is one client of a Mem.
@@ -85,7 +85,7 @@ func (m *Mem) caps() coord.Caps {
 	}
 }
 
-// memSession is what both shapes of session have in common. ctx is its life: it ends
+// memSession is the common part of both shapes of session. ctx is its life: it ends
 // with the session, and its cause is Err.
 type memSession struct {
 	m      *Mem
@@ -159,14 +159,14 @@ func (s *memSession) call(ctx context.Context, v Verb, expire func(), run func(c
 	return err
 }
 
-// under is ctx that also ends with the session.
+// under returns a context that ends with ctx and with the session.
 func (s *memSession) under(ctx context.Context) (context.Context, func()) {
 	both, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
 	return both, func() { stop(); cancel() }
 }
 
-// check refuses what is not asked of this service.
+// check refuses claims that this service cannot serve.
 func (s *memSession) check(c coord.Claim) error {
 	switch caps := s.m.caps(); {
 	case !hasKind(caps, c.Kind), c.Mode == coord.Shared && !caps.Shared, c.Ephemeral && !caps.Ephemeral:

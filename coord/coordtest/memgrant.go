@@ -28,7 +28,7 @@ var (
 	_ coord.Renewer   = (*renewingGrant)(nil)
 )
 
-// grant prepares what a claim will be if it is granted. Trust counts from now: the
+// grant prepares the grant of a claim. Trust counts from now: the
 // caller sends the claim next. A caller that drops it instead of adopting it must end it.
 func (s *memSession) grant(h handle, ttl time.Duration) *memGrant {
 	g := &memGrant{handle: h, s: s, ttl: ttl, window: s.m.window(time.Now(), ttl)}

@@ -16,8 +16,8 @@ type life struct {
 	timer   *time.Timer
 }
 
-// startLocked begins a life of ttl. The timer only makes the service look; what is
-// over is decided by the deadline.
+// startLocked begins a life of ttl. The timer only wakes the service; the deadline decides
+// what is over.
 func (m *Mem) startLocked(l *life, ttl time.Duration, now time.Time) {
 	l.ttl, l.expires = ttl, now.Add(ttl)
 	l.timer = time.AfterFunc(ttl, func() { m.do(func(time.Time) {}) })
@@ -38,7 +38,7 @@ func (l *life) over(now time.Time) bool {
 	return l.timer != nil && !now.Before(l.expires)
 }
 
-// runOutLocked ends what ran out by now, each at its own deadline, earliest first.
+// runOutLocked ends everything that has expired by now, each at its own deadline, earliest first.
 // It goes on until nothing is left: serving a waiter does not shorten anybody's life,
 // so one pass is enough for each kind.
 func (m *Mem) runOutLocked(now time.Time) {

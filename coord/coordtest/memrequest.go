@@ -18,8 +18,8 @@ var (
 
 func noSemaphore(name string) error { return fmt.Errorf("semaphore %q: %w", name, coord.ErrNotFound) }
 
-// This file is what clients may ask of the service. Each method is one request, done
-// at one instant; the answer is its result.
+// This file has the requests of clients to the service. Each method is one request, done
+// at one instant; its result is the answer.
 
 // attach makes a session (SessionRenews) that lives for ttl.
 func (m *Mem) attach(ttl time.Duration, tell func(error)) *remote {

@@ -94,7 +94,7 @@ func (it *item) roomLocked(e *entry) bool {
 	return takenOf(it.owners)+e.permits <= it.limit
 }
 
-// claimLocked puts e before the service. It is served at once where there is room
+// claimLocked adds the claim e. It is served at once where there is room
 // and nobody waits; else it stays in the queue if queue is set, and is forgotten if
 // not. served and waits report which.
 func (m *Mem) claimLocked(e *entry, now time.Time, queue bool) (served, waits bool) {
@@ -163,8 +163,8 @@ func (m *Mem) endLocked(e *entry, at time.Time, why error) {
 }
 
 // serveWaitersLocked serves the head of the queue as long as there is room for it.
-// It counts from now, not from the deadline that made the room: nobody is given
-// what the service has not processed yet.
+// It counts from now, not from the deadline that made the room: the service grants nothing
+// before it has processed that deadline.
 func (m *Mem) serveWaitersLocked(it *item) {
 	for len(it.queue) > 0 && it.roomLocked(it.queue[0]) {
 		e := it.queue[0]

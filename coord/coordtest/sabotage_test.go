@@ -27,7 +27,7 @@ type sabotage struct {
 	open    func(ctx context.Context, s coord.DriverSession)
 }
 
-// leakFor is how long a goroutine is left: longer than a case, but a bubble cannot end
+// leakFor is the time for which a goroutine is left: longer than a case, but a bubble cannot end
 // before it.
 const leakFor = time.Hour
 

@@ -100,7 +100,7 @@ func wantCause(t testing.TB, what string, err error, causes ...error) {
 	}
 }
 
-// must acquires and fails the case when that does not work.
+// must acquires, and fails the case if that does not succeed.
 func (s *suite) must(session coord.DriverSession, c coord.Claim) coord.Grant {
 	s.Helper()
 	g, ok, err := session.Acquire(s.ctx, c)
@@ -110,7 +110,7 @@ func (s *suite) must(session coord.DriverSession, c coord.Claim) coord.Grant {
 	return g
 }
 
-// misses tries once and fails the case when that works.
+// misses tries once and fails the case if that succeeds.
 func (s *suite) misses(session coord.DriverSession, c coord.Claim, why string) {
 	s.Helper()
 	c.Wait = 0
@@ -128,7 +128,7 @@ func waiting(c coord.Claim) coord.Claim {
 	return c
 }
 
-// answer is what Acquire returned.
+// answer is the result of Acquire.
 type answer struct {
 	grant coord.Grant
 	ok    bool
@@ -175,7 +175,7 @@ func renewerOf(session coord.DriverSession, g coord.Grant) coord.Renewer {
 	return r
 }
 
-// keep renews what covers g until it is released, stop is called or the case ends. g
+// keep renews the Renewer of g until g is released, stop is called or the case ends. g
 // may be nil: then only a session that renews is kept. A second call for the same changes nothing.
 func (s *suite) keep(session coord.DriverSession, g coord.Grant) (stop func()) {
 	r := renewerOf(session, g)
@@ -214,7 +214,7 @@ func (s *suite) renew(ctx context.Context, r coord.Renewer) {
 	}
 }
 
-// until tries again, a fiftieth of a TTL apart, until reached; missing is what never came.
+// until calls reached every fiftieth of a TTL until it returns true; missing describes what never came.
 func (s *suite) until(reached func() bool, missing func() string) {
 	s.Helper()
 	for !reached() {
@@ -224,7 +224,7 @@ func (s *suite) until(reached func() bool, missing func() string) {
 	}
 }
 
-// windowIsOver checks that what was granted by i was not given away before its end.
+// windowIsOver checks that the grant of i was not given away before its end.
 func (s *suite) windowIsOver(i coord.GrantInfo) {
 	s.Helper()
 	if end := i.Asked.Add(i.Valid); time.Now().Before(end) {
@@ -241,7 +241,7 @@ func (s *suite) release(g coord.Grant) {
 	s.noError("releasing", g.Release(s.ctx))
 }
 
-// ended waits for the end of a grant or session and checks what it says about it.
+// ended waits for the end of a grant or session and checks its Err.
 func (s *suite) ended(what string, x interface {
 	Done() <-chan struct{}
 	Err() error
@@ -251,7 +251,7 @@ func (s *suite) ended(what string, x interface {
 	wantCause(s, what, x.Err(), causes...)
 }
 
-// await waits until c is closed; missing is what else never happens.
+// await waits until c is closed; missing describes the event that never came.
 func await(s *suite, c <-chan struct{}, missing string) {
 	s.Helper()
 	select {

@@ -16,7 +16,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// graceTime is how long a claim that is given up waits for the server's last word.
+// graceTime bounds the requests of a claim that is given up.
 const graceTime = 1500 * time.Millisecond
 
 const year = 365 * 24 * time.Hour
@@ -24,7 +24,7 @@ const year = 365 * 24 * time.Hour
 // againPolicy is the back-off of a claim of several permits that got only some of them.
 var againPolicy = backoff.Policy{Min: 50 * time.Millisecond, Max: time.Second}
 
-// permits are what one connection owns of a key.
+// permits are those of a key that one connection owns.
 type permits struct {
 	s      *session
 	server int
@@ -59,7 +59,7 @@ func (o *permits) release(ctx context.Context, conn *dflockwire.Conn) error {
 	return nil
 }
 
-// place is a claim under way, on a connection of its own. Its fields belong to the goroutine
+// place is a claim under way, on a connection of its own. Its fields are used by the goroutine
 // that has the turn.
 type place struct {
 	permits
@@ -121,8 +121,8 @@ func failed(caller, ctx context.Context, err error) error {
 	return failure.With(fmt.Errorf("claiming: %w", classify(err)), caller.Err(), context.Cause(ctx))
 }
 
-// giveUp gives up the place. It returns the error of the claim, nil if it only waited in vain, and
-// of what may be left.
+// giveUp gives up the place. It returns the error of the claim, joined with coord.ErrUncertain if something of it may
+// be left; nil if the claim only waited in vain.
 func (p *place) giveUp(caller, ctx context.Context, err error) error {
 	defer p.stop()
 	err = failed(caller, ctx, err)
@@ -212,7 +212,7 @@ func (p *place) wait(ctx context.Context) (*grant, error) {
 	}
 }
 
-// join takes a place in the queue, or what is free.
+// join takes a place in the queue, or a permit if one is free.
 func (p *place) join(ctx context.Context) error {
 	got, ok, err := p.conn.Enqueue(ctx, p.key, p.lease)
 	if err != nil {
@@ -230,17 +230,17 @@ func (p *place) join(ctx context.Context) error {
 		return nil
 	}
 	found, err := p.find(ctx)
-	if err == nil && found.waiters > 0 { // else it was our turn already, or stats is refused
-		p.claim.Place(found.waiters) // who came after us may be among them
+	if err == nil && found.Waiters > 0 { // else it was our turn already, or stats is refused
+		p.claim.Place(found.Waiters) // later claims may be among them
 	}
 	return err
 }
 
-// find looks the key up in a listing, which is empty where the server refuses it.
-func (p *place) find(ctx context.Context) (entry, error) {
+// find looks the key up in a listing, which counts as empty if the server refuses it.
+func (p *place) find(ctx context.Context) (dflockwire.Entry, error) {
 	found, err := p.s.find(ctx, p.conn, p.server, p.key.Name, p.key.Semaphore)
 	if errors.Is(err, dflockwire.ErrRejected) {
-		return entry{}, nil
+		return dflockwire.Entry{}, nil
 	}
 	return found, err
 }
@@ -263,7 +263,7 @@ func (p *place) startSlice() {
 	})
 }
 
-// endSlice stores the result of a slice that is over. An error ends the place.
+// endSlice stores the result of a slice that is over. An error of it ends the place.
 func (p *place) endSlice() error {
 	s := p.slice
 	p.slice, p.queued = nil, false
@@ -277,7 +277,7 @@ func (p *place) endSlice() error {
 }
 
 // complete makes a grant of the first permit: it claims the others, and renews all if the
-// first may have run out already. Nil without an error: nothing is ours, because permits were
+// first may have expired already. It returns nil without an error if nothing is ours, because permits were
 // missing or the first was lost meanwhile.
 func (p *place) complete(ctx context.Context) (*grant, error) {
 	for uint64(len(p.nonces)) < p.claim.Permits {
@@ -312,7 +312,7 @@ func (p *place) drop(ctx context.Context) error {
 	return err
 }
 
-// adopt makes the grant, and learns who we are.
+// adopt makes the grant, and reads our identity at the server.
 func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 	info := coord.GrantInfo{Window: w}
 	if p.s.servers[p.server].modern {
@@ -323,8 +323,8 @@ func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found.owner != 0 {
-			info.Owner = OwnerID(found.owner)
+		if found.Owner != 0 {
+			info.Owner = OwnerID(found.Owner)
 		}
 	}
 	g := &grant{permits: p.permits}
@@ -344,8 +344,8 @@ func (p *place) end() {
 	p.s.Remove(p)
 }
 
-// leave gives up what is claimed and ends the connection. It waits for the end of a slice if that
-// is near. The error wraps coord.ErrUncertain where something may be ours, now or later.
+// leave gives up the claim and ends the connection. It waits for the end of a slice if that
+// is near. The error wraps coord.ErrUncertain if something may be ours, now or later.
 func (p *place) leave(ctx context.Context) error {
 	p.end()
 	defer p.conn.Close()
@@ -363,7 +363,7 @@ func (p *place) leave(ctx context.Context) error {
 		}
 		select {
 		case <-s.done:
-			_ = p.endSlice() // its connection says what is in doubt
+			_ = p.endSlice() // the end of the connection shows what is uncertain
 		default:
 			p.queued, doubt = false, !p.s.servers[p.server].modern
 			within += max(left, 0)

@@ -9,8 +9,8 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// mostListed bounds the owners and the waiters of a description: the server gives their number
-// only, and it could be any.
+// mostListed bounds the owners and the waiters of a description: the server lists only their number,
+// which could be any.
 const mostListed = 10_000
 
 // Describe implements coord.Describer, on a connection of its own. A key that the server does
@@ -26,45 +26,38 @@ func (s *session) Describe(caller context.Context, kind coord.Kind, name string)
 	if err != nil {
 		return d, err
 	}
-	e, err := s.look(ctx, n, name, kind == coord.KindSemaphore)
+	conn, err := s.driver.dialers[n].Connect(ctx)
+	var e dflockwire.Entry
+	if err == nil {
+		defer conn.Close()
+		e, err = s.find(ctx, conn, n, name, kind == coord.KindSemaphore)
+	}
 	if err != nil {
 		return d, failure.With(fmt.Errorf("looking at %s: %w", s.driver.dialers[n].Addr, classify(err)), caller.Err(), context.Cause(ctx))
 	}
-	d.Limit, d.Taken = uint64(e.limit), uint64(e.taken)
-	d.Owners, d.Waiters = unknown(e.taken), unknown(e.waiters)
-	if e.owner != 0 {
-		d.Owners[0].ID, d.Owners[0].Fence = OwnerID(e.owner), e.fence
+	d.Limit, d.Taken = uint64(e.Limit), uint64(e.Taken)
+	d.Owners, d.Waiters = unknown(e.Taken), unknown(e.Waiters)
+	if e.Owner != 0 {
+		d.Owners[0].ID, d.Owners[0].Fence = OwnerID(e.Owner), e.Fence
 	}
 	return d, nil
 }
 
-// entry is one key in a listing; the zero entry is one that nobody uses.
-type entry struct {
-	limit, taken, waiters int
-	owner, fence          uint64 // 0: unknown, or there is none
-}
-
-// find finds a key in a listing of a server, of the kind where kinds are apart there.
-func (s *session) find(ctx context.Context, conn *dflockwire.Conn, server int, name string, semaphore bool) (e entry, err error) {
+// find returns a server's Entry of a key, without the name; the zero Entry: nobody uses the key. On a server
+// with a namespace for each kind the kind has to match.
+func (s *session) find(
+	ctx context.Context, conn *dflockwire.Conn, server int, name string, semaphore bool,
+) (e dflockwire.Entry, err error) {
 	_, err = conn.Stats(ctx, func(l *dflockwire.Entry) {
 		if string(l.Key) == name && !l.Idle && (l.Semaphore == semaphore || !s.servers[server].namespaces) {
-			e = entry{limit: l.Limit, taken: l.Taken, waiters: l.Waiters, owner: l.Owner, fence: l.Fence}
+			e = *l
+			e.Key = nil // it is valid only during the call
 		}
 	})
 	return e, err
 }
 
-// look is find on a connection of its own.
-func (s *session) look(ctx context.Context, server int, name string, semaphore bool) (entry, error) {
-	conn, err := s.driver.dialers[server].Connect(ctx)
-	if err != nil {
-		return entry{}, err
-	}
-	defer conn.Close()
-	return s.find(ctx, conn, server, name, semaphore)
-}
-
-// unknown returns n owners or waiters of whom nothing is known.
+// unknown returns n owners or waiters without ids.
 func unknown(n int) []coord.Owner {
 	var all []coord.Owner
 	for range min(n, mostListed) {

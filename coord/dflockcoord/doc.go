@@ -8,29 +8,29 @@
 // semaphore is claimed with its limit (coord.Claim.Limit): the first claim fixes it, and
 // another limit is refused (dflockwire.ErrLimitMismatch) until a minute after the last use.
 // Servers before 1.14 have one namespace for both kinds. With several servers a key belongs to
-// the one that [Options].Shard names, by default as the clients in Go, Python and TypeScript
-// do it, so that all find each other; the order of the list matters.
+// the one that [Options].Shard chooses, by default the same as the clients in Go, Python and TypeScript
+// choose; the order of the list matters.
 //
 // # What a lease rests on
 //
-// Each claim has a connection of its own, which then is its lease's: the server gives away
-// what a connection owned when it ends (unless it was started with
+// Each claim has a connection of its own, which its lease keeps: when a connection ends the server gives away
+// what it owned (unless the server was started with
 // --auto-release-on-disconnect=false), so a lease whose connection ends is lost at once. The
 // server also ends a connection that sends nothing for its --read-timeout, and a lease that is
 // not renewed. So the window begins when the last answered request was sent, and lasts as long
 // as the shorter of the lease and [Options].IdleCut. The lease of a claim that waited began at
-// an unknown time during the wait, so it is renewed before it is handed out. The answer to a
-// renewal may come late: the next call of Renew takes it, and the connection is kept. Leases
+// an unknown time during the wait, so it is renewed before Acquire returns it. The answer to a
+// renewal may come late: the next call of Renew returns it, and the connection is kept. Leases
 // are whole seconds.
 //
 // # Waiting
 //
-// A claim that waits takes its place with e and waits with w. Servers before 1.15 notice a
-// client that hangs up during w only when its turn or its time-out comes; what it is granted
-// then goes to the next in the queue at once. So there each w lasts [Options].LongestWait at most,
+// A claim that waits takes its place with the command e and waits with w. Servers before 1.15 notice a
+// client that hangs up during w only when its turn or its time-out comes; they pass its grant
+// to the next in the queue at once. So on these each w lasts [Options].LongestWait at most,
 // after which the claim joins the queue anew, at its end. A claim that is cancelled during w waits
-// for the rest of it, if that is short; else its error wraps coord.ErrUncertain. A place that is
-// enqueued and not waited for can be left at any time without doubt. Several permits are claimed
+// for the rest of it, if that is short; else its error wraps coord.ErrUncertain. Leaving a place that is
+// enqueued and not waited for is never uncertain. Several permits are claimed
 // one after the other: the first in the queue's order, each other one only if it is free at once.
 // If one is not, all are released and claimed again, so that two claims never wait for each other;
 // such a claim may be overtaken.
@@ -38,8 +38,8 @@
 // # Identity and fences
 //
 // The server lists the number of the connection that owns a lock ([OwnerID]), which is our
-// identity; one listing is read after each grant of a limit of 1 to learn it. Of semaphores it
-// lists counts, so owners and waiters in a description are as many as it says, without ids.
+// identity; one listing is read after each grant of a limit of 1 to learn it. For semaphores the server
+// lists only counts, so a description has that number of owners and waiters, without ids.
 // From version 2.1 on the first half of a nonce is a fence. A session recognises such a server
 // when it opens: the server knows ping, and its stats have no signal_channels. The nonce is a
 // secret: whoever has it can release the permit.

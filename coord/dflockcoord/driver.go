@@ -44,14 +44,14 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 // Name implements coord.Driver.
 func (d *Driver) Name() string { return "dflockd" }
 
-// server is what is known of one server since a session opened.
+// server describes one server, as it was when the session opened.
 type server struct {
 	namespaces bool // locks and semaphores are apart: 1.14 or later
 	modern     bool // 2.0 or later
 }
 
-// Open implements coord.Driver: it connects to every server, to see which generation it is. One
-// that refuses us is an error; one that cannot be reached is one only if no other can.
+// Open implements coord.Driver: it connects to every server, to find out its generation. A server
+// that refuses us is an error. A server that cannot be reached is an error only if no other can be reached either.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	servers, failed := make([]server, len(d.dialers)), make([]error, len(d.dialers))
 	var looking sync.WaitGroup
@@ -87,15 +87,15 @@ func look(ctx context.Context, dialer dflockwire.Dialer) (s server, err error) {
 	return s, nil
 }
 
-// Close implements coord.Driver. It closes the connections of abandoned grants, with which the
-// server releases those.
+// Close implements coord.Driver. It closes the connections of abandoned grants, which the
+// server then releases.
 func (d *Driver) Close(context.Context) error {
 	d.end()
 	d.abandoned.Wait()
 	return nil
 }
 
-// keepAbandoned leaves a connection open for the server until what it owned has run out.
+// keepAbandoned leaves a connection open until the lease of its grant has expired.
 func (d *Driver) keepAbandoned(ctx context.Context, conn *dflockwire.Conn, last time.Duration) {
 	spawn.Go(ctx, &d.abandoned, func() { // Close joins it
 		_ = backoff.Sleep(d.life, last)
@@ -103,7 +103,7 @@ func (d *Driver) keepAbandoned(ctx context.Context, conn *dflockwire.Conn, last 
 	})
 }
 
-// serverOf is the number of the server that a key belongs to.
+// serverOf returns the number of the server that a key belongs to.
 func (d *Driver) serverOf(key string) (int, error) {
 	n := d.options.Shard(key, len(d.dialers))
 	if n < 0 || n >= len(d.dialers) {
@@ -115,15 +115,11 @@ func (d *Driver) serverOf(key string) (int, error) {
 // CheckName refuses a name that the protocol cannot carry.
 func CheckName(name string) error { return dflockwire.Key{Name: name}.Check() }
 
-// keyOf is the key of a claim. It refuses claims that this backend cannot make, before anything
+// keyOf returns the key of a claim. It refuses claims that this backend cannot serve, before anything
 // is sent.
 func keyOf(c coord.Claim) (dflockwire.Key, error) {
 	k := dflockwire.Key{Name: c.Name, Semaphore: c.Kind == coord.KindSemaphore, Limit: 1}
 	switch {
-	case c.Mode != coord.Exclusive || c.Ephemeral:
-		return k, fmt.Errorf("shared and ephemeral primitives: %w", coord.ErrUnsupported)
-	case len(c.Data) > 0:
-		return k, fmt.Errorf("%d bytes, at most 0: %w", len(c.Data), coord.ErrDataTooLong)
 	case !k.Semaphore && (c.Permits > 1 || c.Limit > 1):
 		return k, fmt.Errorf("permits of a lock: %w", coord.ErrUnsupported)
 	case k.Semaphore && (c.Limit == 0 || c.Limit > math.MaxInt32):
@@ -133,8 +129,8 @@ func keyOf(c coord.Claim) (dflockwire.Key, error) {
 	case k.Semaphore:
 		k.Limit = int(c.Limit)
 	}
-	return k, classify(k.Check())
+	return k, cmp.Or(Options{}.Caps().Check(c), classify(k.Check()))
 }
 
-// OwnerID is the identity of an owner of which the server lists the connection's id.
+// OwnerID returns the identity of an owner for which the server lists the id of its connection.
 func OwnerID(conn uint64) string { return fmt.Sprintf("conn %d", conn) }

@@ -15,7 +15,7 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// grant is what we own on one connection: a lock, or permits of a semaphore.
+// grant is a lock, or permits of a semaphore, that we own on one connection.
 type grant struct {
 	*lifetime.Grant
 	permits
@@ -24,7 +24,7 @@ type grant struct {
 	renewal *renewal // under way
 }
 
-// renewal is a request to renew. It outlives the call that began it: a late answer is valid
+// renewal is a request to renew. It outlives the call of Renew that began it: a late answer is valid
 // too, and a second request on the same connection would not be answered sooner.
 type renewal struct {
 	done   chan struct{}
@@ -37,13 +37,13 @@ var (
 	_ coord.Renewer = (*grant)(nil)
 )
 
-// windowOf is the trust that follows from what was granted or renewed.
+// windowOf returns the window that follows from a grant or a renewal.
 func (s *session) windowOf(got dflockwire.Granted) coord.Window {
 	valid := min(got.Lease, s.driver.idleCut())
 	return coord.Window{Asked: got.Asked, Valid: valid, RenewIn: min(valid/2, cmp.Or(s.driver.options.RenewEvery, valid))}
 }
 
-// idleCut is the silence that no connection may reach.
+// idleCut returns the time after which the server ends a connection on which nothing is sent, as far as known.
 func (d *Driver) idleCut() time.Duration {
 	if learned := time.Duration(d.options.Learned.Load()); learned > 0 {
 		return min(d.options.IdleCut, learned*3/4)
@@ -51,7 +51,7 @@ func (d *Driver) idleCut() time.Duration {
 	return d.options.IdleCut
 }
 
-// learn notes that a server ended a connection for its silence.
+// learn records the silence after which a server ended a connection.
 func (d *Driver) learn(err error) {
 	if silence, ok := errors.AsType[dflockwire.Silence](err); ok {
 		if known := d.options.Learned.Load(); known == 0 || int64(silence) < known {
@@ -60,7 +60,8 @@ func (d *Driver) learn(err error) {
 	}
 }
 
-// fenceIn reads the fence out of a nonce: it began as the server's clock in nanoseconds.
+// fenceIn reads the fence in a nonce, which is a count that began as the server's clock in nanoseconds. 0: there is
+// none.
 func fenceIn(nonce string) uint64 {
 	const digits, years, day = 16, 20 * 365 * 24 * time.Hour, 24 * time.Hour
 	if len(nonce) != 2*digits {
@@ -74,7 +75,7 @@ func fenceIn(nonce string) uint64 {
 	return n
 }
 
-// lost ends the grant by what the server did; false when it was over before.
+// lost ends the grant because of err; false: it was over before.
 func (g *grant) lost(err error) bool {
 	first := g.End(err)
 	if first && g.s.driver.options.OnLost != nil {
@@ -83,8 +84,8 @@ func (g *grant) lost(err error) bool {
 	return first
 }
 
-// watch ends the grant with its connection: the server releases what that owned. In case it
-// does not, or has not noticed, the grant is also released over another connection.
+// watch ends the grant with its connection, because the server releases what that owned. In case the server
+// does not, or has not noticed, watch also releases the grant over another connection.
 func (g *grant) watch() {
 	select {
 	case <-g.Done():
@@ -154,7 +155,7 @@ func (g *grant) Release(ctx context.Context) error {
 	return lifetime.Release(ctx, g.s.Session, g.Grant, g.giveBack)
 }
 
-// giveBack releases, over another connection if ours does not answer, and ends ours.
+// giveBack releases the grant, over another connection if ours does not answer, and ends ours.
 func (g *grant) giveBack(ctx context.Context) error {
 	defer g.conn.Close()
 	if g.permits.release(ctx, g.conn) == nil {

@@ -14,7 +14,7 @@ import (
 	"coordtop/internal/ground/dflockwire"
 )
 
-// TestLongLeaseOutlivesTheIdleCut is where the clients of dflockd lose theirs: half of a lease
+// TestLongLeaseOutlivesTheIdleCut tests a case in which the clients of dflockd lose their lease: half of a lease
 // of 60 s is longer than the server waits for a sign of life.
 func TestLongLeaseOutlivesTheIdleCut(t *testing.T) {
 	t.Parallel()

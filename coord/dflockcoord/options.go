@@ -23,22 +23,22 @@ const (
 	defaultWait    = 10 * time.Minute
 )
 
-// ClientOptions are how the servers are reached. The zero value is one server at
+// ClientOptions are the addresses of the servers and the options of connections to them. The zero value is one server at
 // 127.0.0.1:6388, in plain text.
 type ClientOptions struct {
 	Servers        []string      // host:port; the order decides which key belongs where
 	TLS            *certs.Files  // nil: plain text
 	Secret         string        // --auth-token of the servers; "": no login
 	ConnectTimeout time.Duration // of connecting, encryption and login together. 0: 5 s
-	AnswerTimeout  time.Duration // of each request, beyond what it waits by itself. 0: 5 s
-	// Lease, Renew and IdleCut are wishes in a URL for what claims, and what is polled: the lease of a
-	// grant, how often it is renewed, and the --read-timeout of the servers. 0: none.
+	AnswerTimeout  time.Duration // of each request, in addition to the wait of a claim. 0: 5 s
+	// Lease, Renew and IdleCut are parameters of a URL for drivers and sources: the lease of a
+	// grant, the pause between two renewals, and the --read-timeout of the servers. 0: none.
 	Lease, Renew, IdleCut time.Duration
 	// Dial makes the network connections. Nil: TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Dialers returns what connects to each server, in their order. It reads the certificates.
+// Dialers returns a Dialer for each server, in their order. It reads the certificates.
 func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
 	var config *tls.Config
 	if o.TLS != nil {
@@ -60,7 +60,7 @@ func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
 	return all, nil
 }
 
-// Options are how a driver uses the servers. The zero value is usable.
+// Options configure a driver. The zero value is usable.
 type Options struct {
 	// Lease is the lease of sessions that ask for no TTL. 0: the server's default, 33 s unless
 	// it was changed.
@@ -73,17 +73,17 @@ type Options struct {
 	// Learned holds the shortest silence, in nanoseconds, for which a server ended a connection of
 	// this driver, or of those that share it; 0: none. Windows are shorter. Nil: one of its own.
 	Learned *atomic.Int64
-	// LongestWait is how long a claim stands in the queue of a server before 2.0, until it
+	// LongestWait is the time after which a claim in the queue of a server before 2.0
 	// joins anew: see Waiting in the package's comment. 0: 10 minutes. At least 1 s.
 	LongestWait time.Duration
 	// Shard chooses the server of a key: a number from 0 to servers-1. Nil: dflockwire.Shard.
 	Shard func(key string, servers int) int
-	// OnLost is called once for each grant that the server took away or whose connection
+	// OnLost is called once for each grant that the server ended or whose connection
 	// ended. It must not block. Nil: nothing is called.
 	OnLost func(key, nonce string, cause error)
 }
 
-// Caps is what every dflockd server can do; a session may know more of its own server.
+// Caps returns the abilities of every dflockd server; a session may know that its own server has more.
 func (o Options) Caps() coord.Caps {
 	return coord.Caps{Mutex: true, Semaphore: true, Election: true, FIFO: true}
 }
@@ -111,9 +111,9 @@ func (o Options) withDefaults() (Options, error) {
 //	dflockd://[:token@]host[:6388],host...
 //
 // and the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (as 1.5s), lease
-// (whole seconds), renew and idle, which is the --read-timeout of the servers, and with TLS ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
-// address.ErrParameter. The auth token is percent-decoded. No error repeats anything of the URL but the
-// names of known parameters.
+// (whole seconds), renew and idle, which is the --read-timeout of the servers, and with TLS ca, cert, key (files) and
+// server_name. An unknown parameter is an error that wraps address.ErrParameter. The auth token is percent-decoded. No
+// error repeats anything of the URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
 	if err != nil {

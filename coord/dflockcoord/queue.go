@@ -30,11 +30,11 @@ func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, e
 	return p, nil
 }
 
-// keep sends something often enough for the server's idle cut. While a Wait waits, what is sent
-// waits too, and is given up without harm.
+// keep sends pings often enough that the server does not end the connection. During a Wait a ping
+// waits for its turn and is given up, which does no harm.
 func (p *place) keep() {
 	for backoff.Sleep(p.life, p.s.driver.idleCut()/4) == nil {
-		_, _ = p.conn.Ping(p.life) // also a server that does not know it; Wait meets what is wrong
+		_, _ = p.conn.Ping(p.life) // also to a server that does not know it; Wait reports errors of the connection
 	}
 }
 
@@ -78,7 +78,7 @@ func (p *place) Leave(ctx context.Context) error {
 	return p.leave(ctx)
 }
 
-// End, giveBack and detach are for the end of the session.
+// End, giveBack and detach implement claimed.
 func (p *place) End(error) bool { return true }
 
 func (p *place) giveBack(ctx context.Context) error { return p.Leave(ctx) }

@@ -14,7 +14,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// session is what claims share: a TTL and what is known of the servers. A server knows no
+// session is a TTL and a description of the servers that its claims share. A server knows no
 // sessions, so only Close and Abandon end one.
 type session struct {
 	*lifetime.Session[claimed]
@@ -30,7 +30,7 @@ type session struct {
 type claimed interface {
 	End(cause error) bool // false: it was over before
 	giveBack(ctx context.Context) error
-	detach() // sends nothing
+	detach() // leaves it at the server until it expires
 }
 
 var (
@@ -68,8 +68,8 @@ func (s *session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Abandon implements coord.DriverSession. What is owned runs out on connections that the
-// driver keeps until then.
+// Abandon implements coord.DriverSession. The driver keeps the connections of grants until they
+// expire.
 func (s *session) Abandon() {
 	all, first := s.Shut(errSessionOver)
 	s.stop()

@@ -9,10 +9,10 @@ import (
 	"coordtop/internal/ground/pgwire"
 )
 
-// Channel is where drivers announce what they do.
+// Channel is the channel of announcements.
 const Channel = "coordtop"
 
-// Event is what an Announcement reports.
+// Event is the subject of an Announcement.
 type Event string
 
 // The events.
@@ -25,27 +25,27 @@ const (
 	Evicted Event = "evicted"
 )
 
-// Announcement is what a notification on Channel carries: JSON with these fields. The pid that
-// comes with a notification says whose session it is about. It is a hint that makes others read
-// sooner; pg_locks is the truth. Every role of the database can read it, and forge it.
+// Announcement is the payload of a notification on Channel: JSON with these fields. It is about the session whose
+// pid comes with the notification. It is a hint that makes others read pg_locks
+// sooner. Every role of the database can read it, and forge it.
 type Announcement struct {
 	Database string `json:"database"`
 	Key      string `json:"key"` // as Key.String writes it
 	Event    Event  `json:"event"`
 	PID      uint32 `json:"pid,omitempty"`     // of an Evicted: the process whose ownership or wait was ended; 0: not known
 	Waiting  bool   `json:"waiting,omitempty"` // of an Evicted: it was a wait
-	By       string `json:"data,omitempty"`    // of an Evicted: who did it
+	By       string `json:"data,omitempty"`    // of an Evicted: Options.Actor of its driver
 }
 
-// send is a courtesy: if it fails, others see later what happened.
+// send sends the announcement. If that fails, others notice the change later.
 func (a Announcement) send(ctx context.Context, conn *pgwire.Conn) {
 	if text, err := json.Marshal(a); err == nil {
 		_ = notify(ctx, conn, Channel, string(text)) // a broken connection is seen by its goroutine
 	}
 }
 
-// ReadAnnouncement reads what arrived on a connection; false: it is no announcement. Fields that it
-// does not know are passed over.
+// ReadAnnouncement reads a notification; false: it is no announcement. Unknown fields are
+// ignored.
 func ReadAnnouncement(n *pgconn.Notification) (a Announcement, ok bool) {
 	if n.Channel != Channel || json.Unmarshal([]byte(n.Payload), &a) != nil {
 		return Announcement{}, false

@@ -16,8 +16,8 @@ const (
 	dataSign      = "|"
 )
 
-// ApplicationName is how an owner or waiter of ours shows itself: the identity and, if
-// there is any, | and the data.
+// ApplicationName returns the name of the session of an owner or waiter of ours: the identity and, if
+// there is data, | and the data.
 func ApplicationName(identity string, data []byte) string {
 	if len(data) == 0 {
 		return Identity(identity)
@@ -25,22 +25,19 @@ func ApplicationName(identity string, data []byte) string {
 	return Identity(identity) + dataSign + string(data)
 }
 
-// maxData is how much data the name of a session has room for beside its identity.
+// maxData returns the number of bytes of data that fit into the name of a session beside its identity.
 func maxData(identity string) int { return nameLimit - len(Identity(identity)+dataSign) }
 
-// checkData refuses data that the name of a session cannot show. Only printable ASCII survives all
+// checkText refuses data that the name of a session cannot show. Only printable ASCII survives all
 // versions of Postgres.
-func checkData(identity string, data []byte) error {
-	if most := maxData(identity); len(data) > most {
-		return fmt.Errorf("%w: %d bytes, at most %d beside our name", coord.ErrDataTooLong, len(data), most)
-	}
+func checkText(data []byte) error {
 	if slices.ContainsFunc(data, func(b byte) bool { return b < ' ' || b > '~' }) {
 		return fmt.Errorf("%w: data that is not printable ASCII: Postgres shows no other in the name of a session", coord.ErrInvalid)
 	}
 	return nil
 }
 
-// Identity is what becomes of a wished identity: at most 40 bytes of printable ASCII
+// Identity returns the identity for a wish: at most 40 bytes of printable ASCII
 // without the | that separates it from the data. "": "coordtop".
 func Identity(wish string) string {
 	if wish == "" {
@@ -55,16 +52,16 @@ func Identity(wish string) string {
 	return clean[:min(len(clean), identityLimit)]
 }
 
-// ParseApplicationName takes apart what ApplicationName made, and any other program's
-// name, which is an identity without data.
+// ParseApplicationName splits a name that ApplicationName made. Any other program's
+// name is an identity without data.
 func ParseApplicationName(name string) (identity, data string) {
 	identity, data, _ = strings.Cut(name, dataSign)
 	return identity, data
 }
 
-// OwnerID is the identity of a session, as coord.GrantInfo and sources show it: the pid,
-// @ and the start of the backend in UTC, which together never come again. Zero start: it
-// is hidden from us, and the pid alone must do.
+// OwnerID returns the identity of a session, as coord.GrantInfo and sources show it: the pid,
+// @ and the start of the backend in UTC, which together are unique for ever. If start is zero, because it
+// is hidden from us, the identity is the pid alone.
 func OwnerID(pid uint32, start time.Time) string {
 	id := strconv.FormatUint(uint64(pid), 10)
 	if start.IsZero() {

@@ -19,7 +19,7 @@ import (
 const (
 	// answerTime bounds every statement that has no reason to take long.
 	answerTime = 10 * time.Second
-	// closeTime bounds the last words on a connection.
+	// closeTime bounds the last statements on a connection.
 	closeTime = time.Second
 )
 
@@ -31,10 +31,10 @@ type job struct {
 	err   error // after done
 }
 
-// connection is one connection to the server and the goroutine that alone uses it: it does jobs one after the
-// other, and between them it waits for what the server has to say, so that the end of the
-// session is seen when it happens. A connection that has an expiry closes itself when that
-// passes: a lock must not outlive the trust in it because nobody renews it any more.
+// connection is one connection to the server and the goroutine that alone uses it. The goroutine does jobs one after the
+// other, and between them it waits for messages of the server, so that it notices the end of the
+// session at once. A connection that has an expiry closes itself when that
+// passes: a lock must not outlive our trust in it because nobody renews it any more.
 type connection struct {
 	conn  *pgwire.Conn
 	facts facts         // of the last prepare; written in jobs, read after them
@@ -52,7 +52,7 @@ type connection struct {
 	polite bool                       // end with a goodbye to the server
 	over   bool                       // the goroutine is past its last job
 	orphan bool                       // it ended, and the server may not know: its session may live on
-	err    error                      // why it ended
+	err    error                      // the reason for its end
 }
 
 // newConnection connects and starts the goroutine, which ends after close, cut, the end of the
@@ -68,10 +68,9 @@ func (d *Driver) newConnection(ctx context.Context, ttl time.Duration) (*connect
 	return l, nil
 }
 
-// newPrepared is newConnection, prepared and checked to lead to a server on which a lock is what it
-// seems. When it fails nothing is left.
+// newPrepared makes a connection, configures it and checks the server. When it fails nothing is left.
 //
-// pgbouncer was seen to hand over a server session whose answer to the pooler's own
+// pgbouncer was seen to lend a server session whose answer to the pooler's own
 // DISCARD ALL was still to come, and came to us (see disconnect): such a connection is given
 // up for another.
 func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
@@ -93,7 +92,7 @@ func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string
 	}
 }
 
-// receive passes a notification on.
+// receive passes a notification to the receiver that listen has set.
 func (l *connection) receive(n *pgconn.Notification) {
 	l.mu.Lock()
 	notify := l.notify
@@ -103,15 +102,15 @@ func (l *connection) receive(n *pgconn.Notification) {
 	}
 }
 
-// listen sets who receives notifications; notify must not block.
+// listen sets the receiver of notifications; it must not block.
 func (l *connection) listen(notify func(*pgconn.Notification)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.notify = notify
 }
 
-// whenEnded sets what is called when the connection ends, on the connection's goroutine; it is called
-// at once if that has happened already.
+// whenEnded sets the function that is called when the connection ends, on the connection's goroutine. It calls it
+// at once if the connection has ended already.
 func (l *connection) whenEnded(f func(error)) {
 	l.mu.Lock()
 	over, err := l.over, l.err
@@ -124,7 +123,7 @@ func (l *connection) whenEnded(f func(error)) {
 	}
 }
 
-// run is the goroutine. After a panic the connection is cut: nothing is sure about it.
+// run is the goroutine. After a panic it cuts the connection, whose state is not known then.
 func (l *connection) run() {
 	defer close(l.done)
 	if err := spawn.Call(l.ctx, l.work); err != nil {
@@ -150,7 +149,7 @@ func (l *connection) work() error {
 	}
 }
 
-// next is the next job, or else the context to wait under; neither: the connection is ending.
+// next returns the next job, or else the context to wait under; neither: the connection is ending.
 func (l *connection) next() (*job, context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,17 +180,17 @@ func (l *connection) perform(j *job) {
 		defer cancel()
 	}
 	j.err = spawn.Call(ctx, func() error { return j.f(ctx, l.conn) })
-	if !l.conn.Closed() && !errors.Is(j.err, spawn.ErrPanic) { // after which nothing is sure
+	if !l.conn.Closed() && !errors.Is(j.err, spawn.ErrPanic) { // after a panic its state is not known
 		return
 	}
 	err := cmp.Or(j.err, errors.New("the connection was closed"))
 	if ctx.Err() != nil {
-		err = context.Cause(ctx) // what the library says then is only a consequence
+		err = context.Cause(ctx) // the library's error is only a consequence
 	}
 	j.err = l.end(coord.Lost(err))
 }
 
-// end makes the goroutine finish, if it is not about to, and returns why it does.
+// end makes the goroutine finish, if it does not already, and returns the reason.
 func (l *connection) end(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,16 +225,16 @@ func (l *connection) finish() {
 	l.quit(err)
 }
 
-// leavesBehind reports whether the server may not know that a connection is over which ended with err,
-// or, politely, with a goodbye: then its session may live on.
+// leavesBehind reports whether the server may not know that a connection is over, so that its session may live on. The
+// connection ended with err, and with a goodbye to the server if polite.
 func leavesBehind(err error, polite bool) bool {
 	_, told := errors.AsType[*pgconn.PgError](err)
 	return !told && (err != nil || !polite)
 }
 
-// disconnect closes the connection. pgbouncer (1.18) takes a notification that arrives while
-// it cleans a session for its next client for the end of the cleaning, so a pooled session
-// stops listening before it is left to that.
+// disconnect closes the connection. pgbouncer (1.18) cleans a session for its next client, and mistakes a notification
+// that arrives meanwhile for the end of the cleaning. So a pooled session
+// stops listening before it is closed.
 func (l *connection) disconnect(unlisten bool) {
 	if unlisten && !l.conn.Closed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeTime)
@@ -265,10 +264,10 @@ func (l *connection) do(ctx context.Context, f func(context.Context, *pgwire.Con
 	return l.submit(answerTime, f).wait(ctx)
 }
 
-// finished reports whether the job has ended.
-func (j *job) finished() bool {
+// isClosed reports whether c, on which nothing is sent, is closed.
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-j.done:
+	case <-c:
 		return true
 	default:
 		return false
@@ -319,22 +318,22 @@ func (l *connection) expire() {
 	l.cut(errUnrenewed)
 }
 
-// alive reports whether the connection can still be used, as far as it knows.
+// alive reports whether the connection can still be used, as far as we know.
 func (l *connection) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.ending
 }
 
-// orphaned reports whether the connection has ended in a way that the server may know nothing of.
+// orphaned reports whether the connection has ended and the server may not know that.
 func (l *connection) orphaned() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.orphan
 }
 
-// close ends the connection after the jobs that are queued, politely, and waits for that
-// or for the end of ctx, when it cuts. It returns when the connection has ended.
+// close ends the connection after the jobs that are queued, with a goodbye, or at the end of ctx at once. It returns
+// when the connection has ended.
 func (l *connection) close(ctx context.Context) {
 	l.hangUp()
 	select {
@@ -345,7 +344,7 @@ func (l *connection) close(ctx context.Context) {
 	}
 }
 
-// hangUp ends the connection after the jobs that are queued, politely. It does not wait.
+// hangUp ends the connection after the jobs that are queued, with a goodbye. It does not wait.
 func (l *connection) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -353,7 +352,7 @@ func (l *connection) hangUp() {
 	l.wake()
 }
 
-// cut ends the connection at once: the socket closes, so whatever runs on it fails. It does not
+// cut ends the connection at once: it closes the socket, so that a job that runs fails. It does not
 // wait.
 func (l *connection) cut(err error) {
 	l.mu.Lock()

@@ -88,7 +88,7 @@ func (c *contender) run(ctx context.Context, channel string, leading *atomic.Int
 	}
 }
 
-// theirNotify is how @platformatic/leader sends: text put between quotes.
+// theirNotify sends as @platformatic/leader does: it puts the text between quotes.
 func theirNotify(t *testing.T, c *pgx.Conn, channel string, payload any) {
 	t.Helper()
 	text, err := json.Marshal(payload)

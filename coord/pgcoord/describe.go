@@ -30,9 +30,10 @@ const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
 
 // Describe implements coord.Describer.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
-	d := coord.Description{Kind: kind, Name: name, WaitersKnown: s.driver.options.Poll == 0} // those who poll do not queue
-	if kind != coord.KindMutex && kind != coord.KindElection {
-		return d, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
+	queued := s.driver.options.Poll == 0 // claims that poll do not queue
+	d := coord.Description{Kind: kind, Name: name, WaitersKnown: queued}
+	if err := s.caps.Check(coord.Claim{Kind: kind}); err != nil {
+		return d, err
 	}
 	key, err := s.driver.options.key(name)
 	if err != nil {

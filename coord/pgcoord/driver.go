@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"strconv"
 	"sync"
 	"time"
@@ -37,13 +38,13 @@ var _ coord.Driver = (*Driver)(nil)
 // New makes a driver for the database that a URL or keyword string names, as libpq reads
 // it: PG* variables, password and service files count; several hosts are tried in turn,
 // and the primary among them is taken unless target_session_attrs says otherwise. It does
-// not connect. The error wraps coord.ErrInvalid, and never repeats what it could not read.
+// not connect. The error wraps coord.ErrInvalid, and never repeats a part of dsn that it could not read.
 func New(dsn string, o Options) (*Driver, error) {
 	o, err := o.check()
 	if err != nil {
 		return nil, err
 	}
-	config, _, err := pgwire.Parse(dsn) // a source says what is ignored
+	config, _, err := pgwire.Parse(dsn) // sources report the parameters that are ignored
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
@@ -80,13 +81,13 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	return s, nil
 }
 
-// Caps is what a driver with these options can do as somebody: the data of a claim and who we are
-// share the name of a session.
+// Caps returns the abilities of a driver with these options. They depend on the identity, because that
+// and the data of a claim share the name of a session.
 func (o Options) Caps(identity string) coord.Caps {
 	return coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: o.Poll == 0, MaxData: maxData(identity)}
 }
 
-// check refuses servers on which a lock would not be what it seems.
+// check refuses a standby, on which a lock does not keep the primary's clients out.
 func (d *Driver) check(f facts) error {
 	if !f.standby {
 		return nil
@@ -104,7 +105,8 @@ type lockName struct {
 	key       Key
 }
 
-// key returns the key of a name, or how to compute it. It reports an error where there can be no such lock.
+// key returns the key of a name, or the statement that computes it. It returns an error for a name that no lock can
+// have.
 func (o Options) key(name string) (lockName, error) {
 	k, named, err := ParseKey(name)
 	switch {
@@ -135,7 +137,7 @@ func (n lockName) of(ctx context.Context, conn *pgwire.Conn) (Key, error) {
 	return BigintKey(number), nil
 }
 
-// keepAbandoned lets an abandoned connection run out by itself; the driver's Close ends it.
+// keepAbandoned keeps an abandoned connection until it expires; the driver's Close ends it earlier.
 func (d *Driver) keepAbandoned(l *connection) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,12 +147,12 @@ func (d *Driver) keepAbandoned(l *connection) {
 	d.abandoned.add(l)
 }
 
-// payloadLimit is how many bytes a notification carries.
+// payloadLimit is the number of bytes that a notification carries at most.
 const payloadLimit = 7999
 
 // Notify sends payload on a channel to all that listen in this database, leaders among
-// them. It needs no session, and connects for each. The payload is at most 7999 bytes, else the
-// error wraps coord.ErrDataTooLong; a channel that cannot be is coord.ErrInvalid. After another
+// them. It needs no session, and makes a connection for each call. The payload is at most 7999 bytes, else the
+// error wraps coord.ErrDataTooLong; an impossible channel is coord.ErrInvalid. After another
 // error it may have been sent.
 func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
 	if err := CheckChannel(channel); err != nil {
@@ -191,23 +193,16 @@ func (d *Driver) Close(context.Context) error {
 	return nil
 }
 
-// connections are those that must be joined in the end. The type that has them locks them.
+// connections are the connections that must be joined in the end. The mutex of their owner guards them.
 type connections map[*connection]struct{}
 
-// add drops those that have ended, to keep the list short.
+// add adds l, and drops connections that have ended, to keep the list short.
 func (m connections) add(l *connection) {
-	maps.DeleteFunc(m, func(old *connection, _ struct{}) bool {
-		select {
-		case <-old.done:
-			return true
-		default:
-			return false
-		}
-	})
+	maps.DeleteFunc(m, func(old *connection, _ struct{}) bool { return isClosed(old.done) })
 	m[l] = struct{}{}
 }
 
-// cut ends them at once and waits for that.
+// cut ends all of them at once and waits for that.
 func (m connections) cut() {
 	for l := range m {
 		l.cut(errClosed)
@@ -217,7 +212,7 @@ func (m connections) cut() {
 	}
 }
 
-// errPooler: statements of ours run in sessions that others use too, in which the same
+// errPooler: our statements run in sessions that other clients use too, in which the same
 // lock is given to everybody who asks.
 var errPooler = fmt.Errorf("%w: a pooler in transaction or statement mode stands between: it gives each statement another server session, "+
 	"so two could own one lock: use its session mode, or the server's own address", coord.ErrRefused)
@@ -225,14 +220,15 @@ var errPooler = fmt.Errorf("%w: a pooler in transaction or statement mode stands
 // errMoved: another process of the server answered than the one that gave us the lock.
 var errMoved = errors.New("another server session answered: a pooler stands between and has taken ours away")
 
-// connect makes one connection, whose own keepalives are for ttl. notify is called on the
-// goroutine that reads from it. Nothing has been asked or set on it but who serves it. A
+// connect makes one connection, with keepalives for ttl on our side. notify is called on the
+// goroutine that reads from it. The session at the server is not configured yet. A
 // pooler that lends its sessions is refused.
 func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pgconn.Notification)) (*pgwire.Conn, error) {
 	config := d.config.Copy()
 	config.ConnectTimeout = cmp.Or(max(config.ConnectTimeout, 0), defaultConnect)
 	conn, err := pgwire.Open(ctx, pgwire.Options{
-		Config: config, Dial: d.options.Dial, Keepalive: keepaliveFor(ttl).config(), Notify: notify, Known: &d.known,
+		Config: config, Dial: d.options.Dial, Keepalive: net.KeepAliveConfig(keepaliveFor(ttl)),
+		Notify: notify, Known: &d.known,
 	})
 	if err != nil {
 		return nil, failure.With(classify(err), ctx.Err())

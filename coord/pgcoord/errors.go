@@ -27,10 +27,10 @@ const (
 	classAccess        = "42" // no right, no such function
 )
 
-// errClosed is the end of what we closed ourselves.
+// errClosed is the reason for the end of everything that we closed ourselves.
 var errClosed = fmt.Errorf("%w by us", coord.ErrClosed)
 
-// errUnanswered: the server did not answer in time; nobody knows what it did.
+// errUnanswered: the server did not answer in time, and may have executed the statement or not.
 var errUnanswered = errors.New("no answer in time")
 
 // classify joins coord.ErrRefused where the server would answer the same again.
@@ -58,7 +58,7 @@ func final(err error) bool {
 	return failure.IsAny(err, coord.ErrRefused, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrClosed)
 }
 
-// notOurLoss takes the verdict off an error about what was not ours yet.
+// notOurLoss makes an error that wraps no loss of one about a connection that owned nothing yet.
 func notOurLoss(err error) error {
 	if failure.IsAny(err, coord.ErrLost, coord.ErrExpired) {
 		return fmt.Errorf("the connection ended: %s", err) // as text: it is no end of a grant
@@ -66,5 +66,5 @@ func notOurLoss(err error) error {
 	return err
 }
 
-// validText reports whether Postgres takes s as text.
+// validText reports whether Postgres accepts s as text.
 func validText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

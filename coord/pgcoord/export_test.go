@@ -16,7 +16,7 @@ func KeepaliveFor(t *testing.T, ttlSeconds float64) (idle, interval, count int) 
 	if k.budget() < ttl {
 		t.Errorf("keepalives of %v for a TTL of %v s", k.budget(), ttlSeconds)
 	}
-	return int(k.idle.Seconds()), int(k.interval.Seconds()), k.count
+	return int(k.Idle.Seconds()), int(k.Interval.Seconds()), k.Count
 }
 
 // AskOn asks one question on a lock's own connection.

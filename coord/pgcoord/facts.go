@@ -1,8 +1,10 @@
 package pgcoord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +12,7 @@ import (
 	"coordtop/internal/ground/pgwire"
 )
 
-// facts are what a connection reports about itself.
+// facts are properties of a connection, as the server reports them.
 type facts struct {
 	pid      uint32 // of the server's process, which a pooler hides from the protocol
 	start    time.Time
@@ -21,15 +23,47 @@ type facts struct {
 	pooled   bool // a pooler stands between
 }
 
-// settings are what every connection of ours sets, after connecting because poolers
-// refuse most of them before. Waiting for a lock and owning it take as long as they take.
+// keepalive makes a TCP connection find out that its other end is gone: after Idle without traffic it sends a
+// probe every Interval, and gives up after Count of them without an answer. Idle and Interval are whole seconds,
+// at least one. The client sets it too: a claim in the queue sends nothing, and has no other way to
+// learn that its server is gone.
+type keepalive net.KeepAliveConfig
+
+// keepaliveFor spreads a time over the three settings, rounded up to whole seconds. The
+// shortest they can do is two; 11 s are 5, 2 and 3.
+func keepaliveFor(ttl time.Duration) keepalive {
+	seconds := max(int((ttl+time.Second-1)/time.Second), 2)
+	interval := max(seconds/5, 1)
+	count := min(3, (seconds-1)/interval)
+	return keepalive{
+		Enable:   true,
+		Idle:     time.Duration(seconds-interval*count) * time.Second,
+		Interval: time.Duration(interval) * time.Second,
+		Count:    count,
+	}
+}
+
+// budget returns the time from the last traffic to giving up.
+func (k keepalive) budget() time.Duration { return k.Idle + time.Duration(k.Count)*k.Interval }
+
+// window returns how long we trust a grant: the TTL, if the server's settings make it keep a session that
+// it cannot reach any more for at least that long. That is the keepalives' time, or the user
+// time-out where that is set, for it overrides their count and the number of retransmissions
+// (tcp_keepalive_timer and tcp_write_timeout of the Linux kernel). Without such settings, as on a
+// Unix socket, it keeps it for ever.
+func (k keepalive) window(ttl, userTimeout time.Duration) time.Duration {
+	return min(ttl, cmp.Or(max(userTimeout, 0), max(k.budget(), 0), ttl))
+}
+
+// settings returns the settings of every connection of ours. They are set after connecting, because poolers
+// refuse most of them before. Time-outs are off, so that waiting for a lock and owning it may take any time.
 func settings(version int, ttl time.Duration, name string) [][2]string {
 	keep := keepaliveFor(ttl)
 	list := [][2]string{
 		{"application_name", name},
-		{"tcp_keepalives_idle", seconds(keep.idle)},
-		{"tcp_keepalives_interval", seconds(keep.interval)},
-		{"tcp_keepalives_count", strconv.Itoa(keep.count)},
+		{"tcp_keepalives_idle", seconds(keep.Idle)},
+		{"tcp_keepalives_interval", seconds(keep.Interval)},
+		{"tcp_keepalives_count", strconv.Itoa(keep.Count)},
 		{"tcp_user_timeout", strconv.FormatInt(keep.budget().Milliseconds(), 10)},
 		{"statement_timeout", "0"},
 		{"lock_timeout", "0"},
@@ -45,8 +79,8 @@ func settings(version int, ttl time.Duration, name string) [][2]string {
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 
-// configure applies settings, and makes sure that it is their answer that comes. A server
-// on a system that cannot watch its clients does without that.
+// configure applies settings, and makes sure that the answer belongs to them. It leaves out
+// client_connection_check_interval on a system that cannot do that.
 func configure(ctx context.Context, conn *pgwire.Conn, list [][2]string) error {
 	var calls []string
 	var values []string
@@ -72,8 +106,8 @@ func configure(ctx context.Context, conn *pgwire.Conn, list [][2]string) error {
 	return nil
 }
 
-// factsQuery is answered by every version; the settings of TCP are what the kernel says
-// they are, 0 on a Unix socket.
+// factsQuery works on every version. The settings of TCP are those of the kernel, 0
+// on a Unix socket.
 const factsQuery = `select pg_catalog.pg_backend_pid(), pg_catalog.current_database(), pg_catalog.pg_is_in_recovery(),
  (select (extract(epoch from backend_start) * 1000000)::bigint from pg_catalog.pg_stat_activity where pid = pg_catalog.pg_backend_pid()),
  current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'),
@@ -98,9 +132,9 @@ func configureAndRead(ctx context.Context, conn *pgwire.Conn, ttl time.Duration,
 		numbers = append(numbers, n)
 	}
 	keep := keepalive{
-		idle:     time.Duration(numbers[2]) * time.Second,
-		interval: time.Duration(numbers[3]) * time.Second,
-		count:    int(numbers[4]),
+		Idle:     time.Duration(numbers[2]) * time.Second,
+		Interval: time.Duration(numbers[3]) * time.Second,
+		Count:    int(numbers[4]),
 	}
 	f := facts{
 		pid:      uint32(numbers[0]),

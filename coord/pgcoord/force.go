@@ -12,7 +12,7 @@ import (
 
 var _ coord.ForceReleaser = (*Driver)(nil)
 
-const watchName = "coordtop-watch" // how connections that only read or end sessions name themselves
+const watchName = "coordtop-watch" // the name of connections that only read or end sessions
 
 // forceQuery ends a session, or cancels its statement, if the session is the one that the
 // parameters name and has that very row in pg_locks. It answers one row: whether the start of
@@ -26,7 +26,7 @@ const forceQuery = `with session as materialized (
   case when start = $2::int8 and exists (select from lock) then pg_catalog.%s(session.pid) end
  from (select) one left join session on true`
 
-// NotThroughPooler is why nothing can be ended through a pooler.
+// NotThroughPooler is the reason, for people, why no session can be ended through a pooler.
 const NotThroughPooler = "a pooler stands between, which gives a session to one client after the other: name the server's own address"
 
 var (
@@ -37,7 +37,7 @@ var (
 // ForceRelease implements coord.ForceReleaser: it ends the session of an owner
 // (pg_terminate_backend), or cancels the statement with which one waits (pg_cancel_backend).
 // One statement compares the whole [Guard] and acts, on a connection of its own. Through a
-// pooler it refuses. What was done is announced, with Options.Actor.
+// pooler it refuses. It announces the end, with Options.Actor.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	g, err := ParseGuard(f.Guard)
 	if err != nil {

@@ -1,6 +1,7 @@
 package pgcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type grant struct {
 	mu   sync.Mutex
 	ping *job // the last renewal
 
-	asked int64 // questions of renewals; of the connection's goroutine
+	asked int64 // counts the renewals; used by the connection's goroutine
 }
 
 var (
@@ -34,10 +35,10 @@ var (
 	_ coord.Publisher = (*grant)(nil)
 )
 
-// confirm makes a grant of a lock that was just given to this connection. The query for
-// the fence is sent after that and its answer proves that we own it: trust runs from its
-// sending. Then the leader's channels are listened to, before anybody can know that we
-// lead. The others are notified when we are on our way already.
+// confirm makes a grant of a lock that was just given to this connection. The answer to the query for
+// the fence proves that we own the lock, so trust runs from the sending of that query. Then the connection listens to
+// the leader's channels, before anybody can know that we
+// lead. The announcement to others is a job of its own, for which the caller does not wait.
 func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection, r request) (*grant, error) {
 	asked := time.Now()
 	reply, err := single(ctx, conn, fenceQuery(l.facts.version))
@@ -59,7 +60,7 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	}
 	l.expireAt(asked.Add(l.facts.window))
 	l.whenEnded(func(err error) {
-		if l.orphaned() && !g.gone.Swap(true) { // before the end is seen: who then closes the session ends this too
+		if l.orphaned() && !g.gone.Swap(true) { // before g.End, so that a Close after that ends the process too
 			s.leaveBehind(leftover{facts: l.facts, owned: true})
 		}
 		g.End(err)
@@ -73,7 +74,7 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	return g, nil
 }
 
-// fenceQuery asks for a number that only grows in the life of a cluster, and who answers.
+// fenceQuery asks for a number that only grows in the life of a cluster, and for the pid of the process that answers.
 func fenceQuery(version int) string {
 	if version < 13 {
 		return "select pg_catalog.txid_current()::text, pg_catalog.pg_backend_pid()"
@@ -81,13 +82,13 @@ func fenceQuery(version int) string {
 	return "select pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_backend_pid()"
 }
 
-// window is the trust in an answer. It is renewed five times in its length, which is more
-// often than the server would begin to wonder whether we are still there.
+// window returns the window after an answer. It is renewed five times in its length, which is more
+// often than the server's keepalives.
 func window(asked time.Time, valid time.Duration) coord.Window {
 	return coord.Window{Asked: asked, Valid: valid, RenewIn: valid / 5}
 }
 
-// open listens to what a leader listens to.
+// open listens to the channels of a leader.
 func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
 	o := g.session.driver.options
 	if g.request.Kind != coord.KindElection || len(o.Channels) == 0 {
@@ -105,7 +106,7 @@ func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
 	return nil
 }
 
-// announce notifies others what happened.
+// announce notifies others of an event.
 func (g *grant) announce(ctx context.Context, conn *pgwire.Conn, e Event) {
 	Announcement{Database: g.connection.facts.database, Key: g.request.key.String(), Event: e}.send(ctx, conn)
 }
@@ -118,15 +119,15 @@ func (g *grant) close() {
 	}
 }
 
-// Renew implements coord.Renewer: it asks the server one question on the lock's own
-// connection. A question that is not answered before ctx ends stays asked, as a second
-// one could not overtake it: the next call waits for the same answer.
+// Renew implements coord.Renewer: it sends one query on the lock's own
+// connection. If there is no answer before ctx ends, the next call waits for the same answer, because a second
+// query could not overtake the first.
 func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	if err := g.Over("renewing"); err != nil {
 		return coord.Window{}, err
 	}
 	g.mu.Lock()
-	if g.ping == nil || g.ping.finished() {
+	if g.ping == nil || isClosed(g.ping.done) {
 		g.ping = g.connection.submit(g.connection.facts.window, g.confirmAgain)
 	}
 	j := g.ping
@@ -140,7 +141,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	return g.Info().Window, nil
 }
 
-// confirmAgain is the question.
+// confirmAgain sends the query of Renew.
 func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 	if err := g.Over("renewing"); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Text(1) != number: // trust must not run from a question that was not answered
+	case r.Text(1) != number: // trust must not run from a query that was not answered
 		err = pgwire.ErrOutOfStep
 	case r.Text(0) != itoa(int64(g.connection.facts.pid)):
 		err = errMoved
@@ -166,13 +167,10 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 	return nil
 }
 
-// Publish implements coord.Publisher. The lock's own connection writes it, so it cannot
+// Publish implements coord.Publisher. The lock's own connection writes the data, so the data cannot
 // be written after a loss.
 func (g *grant) Publish(ctx context.Context, data []byte) error {
-	if err := checkData(g.session.identity, data); err != nil {
-		return err
-	}
-	if err := g.Over("publishing"); err != nil {
+	if err := cmp.Or(g.session.caps.CheckData(data), checkText(data), g.Over("publishing")); err != nil {
 		return err
 	}
 	name := ApplicationName(g.session.identity, data)
@@ -187,7 +185,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 		return nil
 	})
 	if lost := g.Over("publishing"); err != nil && lost != nil && ctx.Err() == nil {
-		return lost // where ctx ended it may be written, which a loss says it is not
+		return lost // but not after the end of ctx: the data may be written, and a loss means that it is not
 	}
 	return err
 }
@@ -198,13 +196,13 @@ func (g *grant) Release(ctx context.Context) error {
 	return g.unlock(ctx)
 }
 
-// errNotOurs: we released a lock that the server says our session did not have.
+// errNotOurs: the server reports that our session did not own the lock that it released.
 var errNotOurs = fmt.Errorf("%w: the server says that this session did not own the lock it was to release", coord.ErrLost)
 
 // unlock gives the lock back, closes the connection and returns when it is closed. Jobs
 // that wait for the connection come first, but find the grant ended and do nothing. If the
-// server does not answer in closeTime, the connection is cut, and its process is ended over another
-// one. A second call, and one after leave, does nothing; one after a loss ends what that has left
+// server does not answer in closeTime, unlock cuts the connection and ends its process over another
+// one. A second call, and one after leave, does nothing; one after a loss ends the processes that are left
 // behind.
 func (g *grant) unlock(ctx context.Context) error {
 	if g.gone.Swap(true) {
@@ -213,14 +211,14 @@ func (g *grant) unlock(ctx context.Context) error {
 	}
 	ours, asked := false, g.connection.alive()
 	j := g.connection.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
-		r, err := single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
+		answer, err := g.request.call(ctx, conn, "pg_advisory_unlock")
 		if hasState(err, stateCancelled) { // by the cancelling of the claim, which came late
-			r, err = single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
+			answer, err = g.request.call(ctx, conn, "pg_advisory_unlock")
 		}
 		if err != nil {
 			return err
 		}
-		ours = r.Text(0) == "t"
+		ours = answer == "t"
 		g.announce(ctx, conn, Released)
 		return nil
 	})
@@ -250,8 +248,8 @@ func (g *grant) Abandon() {
 	g.session.endLeftSoon()
 }
 
-// leave lets the lock, if there is something left of it, run out on its connection: the driver
-// keeps that until then, and the session does not wait for it.
+// leave passes the connection of the lock, if it lives, to the driver, which keeps it until it expires; the
+// session does not wait for that.
 func (g *grant) leave() {
 	if !g.connection.alive() || g.gone.Swap(true) {
 		return

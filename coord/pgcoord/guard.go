@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Guard names one ownership of an advisory lock, or one wait for it, so that no other can be
-// taken for it: the session by its process and the start of that, the lock, and the mode.
+// Guard identifies one ownership of an advisory lock, or one wait for it: the session by its process and the start
+// of that, the lock, and the mode.
 type Guard struct {
 	PID      uint32
 	Start    int64  // of the process, Unix µs of the server
@@ -17,7 +17,7 @@ type Guard struct {
 	Database uint32 // oid
 	Key      Key
 	Mode     string // as pg_locks has it: "ExclusiveLock"
-	Since    int64  // since when it waits, Unix µs of the server; 0: it owns, or the server does not say
+	Since    int64  // beginning of the wait, Unix µs of the server; 0: it owns, or the server does not report it
 }
 
 // guardModes are the usual modes as a Guard writes them; it writes others as pg_locks does.
@@ -37,10 +37,10 @@ func (g Guard) String() string {
 	return text
 }
 
-// errGuard: a text is no guard of a session.
+// errGuard reports a text that is no guard of a session.
 var errGuard = errors.New("not a guard as the source shows it")
 
-// ParseGuard reads what String writes about a session.
+// ParseGuard reads the text of String about a session.
 func ParseGuard(text string) (Guard, error) {
 	var g Guard
 	fields := map[string]string{}
@@ -49,7 +49,7 @@ func ParseGuard(text string) (Guard, error) {
 		fields[name] = value
 	}
 	number := func(name string) int64 {
-		n, _ := strconv.ParseInt(fields[name], 10, 64) // the comparison below finds what is no number
+		n, _ := strconv.ParseInt(fields[name], 10, 64) // the comparison below finds a text that is no number
 		return n
 	}
 	g.PID, g.Start, g.Database, g.Since = uint32(number("pid")), number("start"), uint32(number("db")), number("since")

@@ -7,7 +7,7 @@ import (
 )
 
 // inbox is the bounded queue between a leader's connection and the handlers of its
-// channels. Putting never blocks; run hands over.
+// channels. put never blocks; run calls the handlers.
 type inbox struct {
 	handlers map[string]func(context.Context, Notification)
 	ctx      context.Context // ends with the grant
@@ -16,7 +16,7 @@ type inbox struct {
 	last     uint64 // number of the last that was put
 }
 
-// numbered is a notification that waits. The numbers that are missed were dropped.
+// numbered is a notification that waits. Those whose numbers are missing were dropped.
 type numbered struct {
 	Notification
 	number uint64

@@ -17,7 +17,7 @@ import (
 var ErrKey = errors.New("not a key of an advisory lock")
 
 // Key identifies an advisory lock within a database, as pg_locks reports it: the columns
-// classid, objid and objsubid. It is comparable. The zero Key is none that can be locked.
+// classid, objid and objsubid. It is comparable. The zero Key cannot be locked.
 type Key struct {
 	Class, Object uint32
 	Sub           uint16 // 1: one bigint, 2: two int4, anything else: an extension's own
@@ -34,24 +34,24 @@ func BigintKey(n int64) Key {
 	return Key{Class: uint32(uint64(n) >> 32), Object: uint32(uint64(n)), Sub: subBigint}
 }
 
-// PairKey is the key of pg_advisory_lock(int4, int4). The two spaces do not meet: the pair
-// (0, 5) and the bigint 5 are two locks.
+// PairKey is the key of pg_advisory_lock(int4, int4). The pair (0, 5) and the bigint 5 are two
+// locks.
 func PairKey(a, b int32) Key { return Key{Class: uint32(a), Object: uint32(b), Sub: subPair} }
 
 // Foreign reports whether an extension made the key: the functions for advisory locks cannot take it.
 func (k Key) Foreign() bool { return k.Sub != subBigint && k.Sub != subPair }
 
-// Bigint is the number of a one-number key; false: it is another sort of key.
+// Bigint returns the number of a one-number key; false: it is another sort of key.
 func (k Key) Bigint() (int64, bool) {
 	return int64(uint64(k.Class)<<32 | uint64(k.Object)), k.Sub == subBigint
 }
 
-// Pair are the numbers of a two-number key; false: it is another sort of key.
+// Pair returns the numbers of a two-number key; false: it is another sort of key.
 func (k Key) Pair() (a, b int32, ok bool) {
 	return int32(k.Class), int32(k.Object), k.Sub == subPair
 }
 
-// String is how a key is written in URLs, configuration and JSON: "4242", "17:-4", and
+// String writes a key as in URLs, configuration and JSON: "4242", "17:-4", and
 // "17:4/9" (unsigned, class, object and sub) for a key that an extension made.
 func (k Key) String() string {
 	if n, ok := k.Bigint(); ok {
@@ -63,13 +63,12 @@ func (k Key) String() string {
 	return fmt.Sprintf("%d:%d/%d", k.Class, k.Object, k.Sub)
 }
 
-// keyText matches what Key.String writes: one number, two, or the three of an extension's key.
+// keyText matches the text of Key.String: one number, two, or the three of an extension's key.
 var keyText = lazy.Regexp(`^(?:(-?\d+)|(-?\d+):(-?\d+)|(\d+):(\d+)/(\d+))$`)
 
-// ParseKey reads what String writes. named is true when the
-// text is not made of numbers: then it is a name, whose key a Scheme reports. A text that is
-// made of numbers and is out of their range, and an empty one, is an error that wraps
-// ErrKey.
+// ParseKey reads the text of String. named reports that the
+// text is a name, whose key a Scheme computes. Numbers that are out of range, and an
+// empty text, are an error that wraps ErrKey.
 func ParseKey(text string) (k Key, named bool, err error) {
 	m := keyText().FindStringSubmatch(text)
 	switch {
@@ -102,11 +101,11 @@ func ParseKey(text string) (k Key, named bool, err error) {
 	return Key{Class: uint32(class), Object: uint32(object), Sub: uint16(sub)}, false, nil
 }
 
-// Scheme says which bigint key belongs to a name. The zero value is Hashtextextended.
+// Scheme computes the bigint key of a name. The zero value is Hashtextextended.
 type Scheme string
 
-// The schemes. Where the server computes, the result depends on the database's encoding
-// if the name is not ASCII.
+// The schemes. If the server computes the key and the name is not ASCII, the key depends on the database's
+// encoding.
 const (
 	Hashtextextended Scheme = "hashtextextended" // hashtextextended(name, 0), computed by the server
 	Hashtext         Scheme = "hashtext"         // hashtext(name), computed by the server: pg_partman, Electric
@@ -130,7 +129,7 @@ func ParseScheme(text string) (Scheme, error) {
 	return "", errors.New("no such key scheme: write one of " + strings.Join(SchemeNames(), ", "))
 }
 
-// Key reports the key of a name, if it can be computed here. Else sql is the statement that
+// Key returns the key of a name, if it can be computed here. Else sql is the statement that
 // makes the server compute it: its parameter $1 is the name, its answer one bigint.
 func (s Scheme) Key(name string) (k Key, sql string) {
 	switch s {

@@ -14,14 +14,14 @@ import (
 )
 
 // checkTime is the client_connection_check_interval that we set: while a statement waits, the server
-// looks once in this time whether its client is still there.
+// checks at this interval whether its client is still there.
 const checkTime = time.Second
 
-// leftover is a process of the server that may have a lock, or get it, for nobody: our connection to
-// it ended, and the server may not know. It notices by its keepalives, unless a proxy answers them.
+// leftover is a process of the server that may own a lock, or get it, although our connection to
+// it has ended. The server notices that by its keepalives, unless a proxy answers them.
 type leftover struct {
 	facts facts
-	owned bool // the lock was ours; else it was asked for
+	owned bool // the lock was ours; else we were waiting for it
 }
 
 // errPooled is the reason why a process behind a pooler is never ended by us.
@@ -42,15 +42,15 @@ func (o leftover) error(cause, err error) error {
 	return coord.Uncertain(text, err)
 }
 
-// leaveBehind notes what Close, or endLeftSoon, ends.
+// leaveBehind notes a process that Close, or endLeftSoon, ends.
 func (s *session) leaveBehind(o leftover) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.left = append(s.left, o)
 }
 
-// endOwn ends a process of ours and returns err; where that does not succeed, it is left behind, and
-// the error says so.
+// endOwn ends a process of ours and returns err. If that does not succeed, the process is left behind, and
+// the error wraps coord.ErrUncertain.
 func (s *session) endOwn(ctx context.Context, o leftover, err error) error {
 	cause := s.driver.endProcess(ctx, o.facts)
 	switch {
@@ -63,7 +63,8 @@ func (s *session) endOwn(ctx context.Context, o leftover, err error) error {
 	return err
 }
 
-// endLeftSoon begins to end what is left behind, and goes on until the session is shut. It does not block.
+// endLeftSoon starts to end the processes that are left behind, and goes on until the session is shut. It does not
+// block.
 func (s *session) endLeftSoon() {
 	ctx, leave, over := s.Enter(s.Open())
 	if over != nil {
@@ -73,8 +74,8 @@ func (s *session) endLeftSoon() {
 	s.Start(ctx, func() { _ = s.endLeft(s.Open()) }) // Close tries again, and returns the error
 }
 
-// endLeft ends what is left behind. The error, which wraps coord.ErrUncertain, says what could not be
-// ended before the end of ctx.
+// endLeft ends the processes that are left behind. The error, which wraps coord.ErrUncertain, is about the first one
+// that could not be ended before the end of ctx.
 func (s *session) endLeft(ctx context.Context) error {
 	s.ending.Lock()
 	defer s.ending.Unlock()
@@ -93,7 +94,7 @@ func (s *session) endLeft(ctx context.Context) error {
 
 // endProcess has the server end a process of ours, over a connection of its own, and returns nil when
 // it is gone. It tries again until ctx ends, unless a right is missing. Behind a pooler the process
-// may be another client's by now, so it is looked for, for closeTime.
+// may be another client's by now, so it only waits for the process to end by itself, for closeTime.
 func (d *Driver) endProcess(ctx context.Context, f facts) error {
 	if f.start.IsZero() {
 		return errors.New("the server did not say when it began")
@@ -139,8 +140,8 @@ func (d *Driver) tryEndProcess(ctx context.Context, f facts) error {
 	}
 }
 
-// end is what the server is asked to do with a process of ours, over a connection with that pooler, and
-// what is said if the process remains.
+// end returns the expression that ends a process of ours, over a connection with that pooler, and
+// the error if the process remains.
 func (f facts) end(over pgwire.Pooler) (call string, remains error) {
 	if f.pooled || over != pgwire.None {
 		return "false", errPooled

@@ -95,10 +95,10 @@ func TestTheWindowIsTheShortestThatTheServerWaits(t *testing.T) {
 		keep              keepalive
 		userTimeout, want time.Duration
 	}{
-		{keepalive{5 * time.Second, 2 * time.Second, 3}, 11 * time.Second, 11 * time.Second},
-		{keepalive{5 * time.Second, time.Second, 3}, 0, 8 * time.Second},
-		{keepalive{5 * time.Second, 2 * time.Second, 3}, 9 * time.Second, 9 * time.Second},
-		{keepalive{5 * time.Second, 2 * time.Second, 3}, time.Hour, 11 * time.Second},
+		{keepalive{Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}, 11 * time.Second, 11 * time.Second},
+		{keepalive{Idle: 5 * time.Second, Interval: time.Second, Count: 3}, 0, 8 * time.Second},
+		{keepalive{Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}, 9 * time.Second, 9 * time.Second},
+		{keepalive{Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}, time.Hour, 11 * time.Second},
 		{keepalive{}, 0, 11 * time.Second},
 	} {
 		if got := c.keep.window(11*time.Second, c.userTimeout); got != c.want {

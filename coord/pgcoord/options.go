@@ -18,7 +18,7 @@ const (
 	defaultQueue    = 256
 	defaultConnect  = 5 * time.Second
 	shortestTTL     = 500 * time.Millisecond
-	longestTTL      = 9 * time.Hour // what keepalives of at most 32767 s can do
+	longestTTL      = 9 * time.Hour // keepalives have at most 32767 s
 
 	channelLimit = 63 // bytes of a channel's name; the server cuts longer ones in silence
 )
@@ -26,24 +26,24 @@ const (
 // Override replaces parts of the address.
 type Override = pgwire.Override
 
-// Options are how a driver uses its Postgres. The zero value is usable.
+// Options configure a driver. The zero value is usable.
 type Options struct {
-	// Actor is who ends by force what others own, as that is announced to them. "": it is not.
+	// Actor is the name in announcements of a release by force. "": it is not announced.
 	Actor string
-	// TTL is what sessions get that wish for none: how long the server keeps what we own
-	// after the connection to us was cut without a word. Keepalives count whole seconds, so the
+	// TTL is that of sessions that ask for none: the time for which the server keeps what we own
+	// after the connection to us was cut without notice. Keepalives count whole seconds, so the
 	// server's own time is rounded up, to at least 2 s; ours is exact. 0: 11 s. At least
 	// 500 ms.
 	TTL time.Duration
 	// Poll makes waiting claims try again and again, with pauses of at most Poll (drawn
 	// from its upper half), instead of standing in the server's queue: others who queue
-	// then pass us by. 0: queue.
+	// then come first. 0: queue.
 	Poll time.Duration
 	// Scheme makes keys of names that are no numbers. "": Hashtextextended.
 	Scheme Scheme
-	// Channels are listened to while an election is won, on the connection that owns it.
+	// Channels are listened to while we lead, on the connection that owns the election's lock.
 	Channels []Listener
-	// Queue is how many notifications wait for a slow handler before the oldest are
+	// Queue is the number of notifications that wait for a slow handler before the oldest are
 	// dropped (which Notification.Missed reports). 0: 256.
 	Queue    int
 	Override Override
@@ -61,7 +61,7 @@ type Listener struct {
 	Handle func(ctx context.Context, n Notification)
 }
 
-// Notification is what arrived on a channel.
+// Notification is one notification of a channel.
 type Notification struct {
 	Channel, Payload string
 	PID              uint32 // of the session that sent it
@@ -97,7 +97,7 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// CheckChannel reports why Postgres cannot listen to a channel of that name; nil: it can.
+// CheckChannel returns an error if Postgres cannot listen to a channel of that name.
 func CheckChannel(name string) error {
 	switch {
 	case name == "":
@@ -130,7 +130,7 @@ func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	return ""
 }
 
-// sql is the key of a lock as it stands in a statement.
+// sql returns the key of a lock as a statement writes it.
 func (s Scheme) sql(name string) string {
 	k, named, err := ParseKey(name)
 	quoted := "'" + strings.ReplaceAll(name, "'", "''") + "'"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +28,7 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	return g, true, nil
 }
 
-// giveUpLate is giveUp in time of its own, after ctx may have ended.
+// giveUpLate is giveUp with a time-out of its own, because ctx may have ended.
 func (p *place) giveUpLate(ctx context.Context, err error) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
 	defer cancel()
@@ -46,14 +45,18 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	if err := ctx.Err(); err != nil {
 		return nil, s.closedOr(fmt.Errorf("not asked: %w", err))
 	}
-	if err := cmp.Or(check(c), checkData(s.identity, c.Data)); err != nil {
+	ttl := cmp.Or(c.TTL, s.ttl)
+	if err := cmp.Or(s.caps.Check(c), checkText(c.Data), checkTTL(ttl)); err != nil {
 		return nil, err
+	}
+	if c.Permits > 1 {
+		return nil, fmt.Errorf("%d permits of a lock: %w", c.Permits, coord.ErrUnsupported)
 	}
 	name, err := s.driver.options.key(c.Name)
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.connectionFor(ctx, cmp.Or(c.TTL, s.ttl), ApplicationName(s.identity, c.Data))
+	l, err := s.connectionFor(ctx, ttl, ApplicationName(s.identity, c.Data))
 	if err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
@@ -78,8 +81,7 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	return p, nil
 }
 
-// closedOr is errClosed if the session was closed meanwhile: whatever went wrong is then
-// a consequence.
+// closedOr returns errClosed if the session was closed meanwhile: err is a consequence then. Else it returns err.
 func (s *session) closedOr(err error) error {
 	if closed := s.Over(); closed != nil {
 		return fmt.Errorf("%w: %w", closed, err)
@@ -99,7 +101,7 @@ type place struct {
 
 	grant *grant // nil with a nil err: the try missed
 	err   error
-	// silent reports whether the connection ended without a word of the server: the lock may be ours.
+	// silent reports whether the connection ended without notice from the server: the lock may be ours.
 	silent bool
 
 	ended atomic.Bool // it became somebody's grant, or was given up
@@ -118,7 +120,7 @@ func (p *place) run() {
 	delete(s.places, p)
 	s.mu.Unlock()
 	if p.grant == nil && p.err == nil {
-		p.err = s.Over() // a miss of a session that is closed is none
+		p.err = s.Over() // a try that missed because the session was closed is no miss
 		s.putBack(p.connection)
 		return
 	}
@@ -134,7 +136,7 @@ func (p *place) run() {
 	}
 }
 
-// obtain asks for the lock in the way that the claim and the options want.
+// obtain tries once, polls or queues, as the claim and the options want.
 func (p *place) obtain() (*grant, error) {
 	if p.request.Wait == 0 {
 		return p.try()
@@ -142,25 +144,21 @@ func (p *place) obtain() (*grant, error) {
 	if p.session.driver.options.Poll == 0 {
 		return p.queue()
 	}
+	poll := p.session.driver.options.Poll
+	pauses := backoff.Policy{Min: poll, Max: poll}.Start()
 	for {
 		g, err := p.try()
 		if g != nil || err != nil {
 			return g, err
 		}
 		p.waits()
-		pause := p.session.driver.options.Poll
-		if backoff.Sleep(p.ctx, pause/2+rand.N(pause/2+1)) != nil {
+		if pauses.Wait(p.ctx) != nil {
 			return nil, nil
 		}
 	}
 }
 
-func (p *place) try() (*grant, error) {
-	return p.perform(answerTime, func(ctx context.Context, conn *pgwire.Conn) (bool, error) {
-		r, err := single(ctx, conn, p.request.sql("pg_try_advisory_lock"), p.request.args()...)
-		return err == nil && r.Text(0) == "t", err
-	})
-}
+func (p *place) try() (*grant, error) { return p.perform(answerTime, "pg_try_advisory_lock", "t") }
 
 // waits reports through Claim.Waiting that the claim waits.
 func (p *place) waits() {
@@ -170,27 +168,25 @@ func (p *place) waits() {
 }
 
 func (p *place) queue() (*grant, error) {
-	p.waits() // the connection works; of the queue the server says nothing until it is our turn
-	return p.perform(0, func(ctx context.Context, conn *pgwire.Conn) (bool, error) {
-		_, err := single(ctx, conn, p.request.sql("pg_advisory_lock"), p.request.args()...)
-		return err == nil, err
-	})
+	// The connection works, and the server reports nothing about the queue until it is our turn.
+	p.waits()
+	return p.perform(0, "pg_advisory_lock", "") // it returns void
 }
 
-// perform runs the statement that asks for the lock and, in the same job, what makes a
-// grant of it.
-func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.Conn) (bool, error)) (*grant, error) {
+// perform calls the function that asks for the lock, which answers with granted where we get it, and makes
+// the grant in the same job.
+func (p *place) perform(bound time.Duration, function, granted string) (*grant, error) {
 	var g *grant
 	j := p.connection.submit(bound, func(ctx context.Context, conn *pgwire.Conn) error {
-		ok, err := ask(ctx, conn)
-		if !ok || err != nil {
+		if answer, err := p.request.call(ctx, conn, function); err != nil || answer != granted {
 			return err
 		}
 		ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errUnanswered)
 		defer cancel()
+		var err error
 		g, err = p.session.confirm(ctx, conn, p.connection, p.request)
 		if err != nil && !conn.Closed() { // as where a cancelling came late
-			_, _ = single(ctx, conn, p.request.sql("pg_advisory_unlock"), p.request.args()...) // else the end of the connection does
+			_, _ = p.request.call(ctx, conn, "pg_advisory_unlock") // else the end of the connection does
 		}
 		return err
 	})
@@ -205,7 +201,7 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.C
 	return g, nil
 }
 
-// await waits for the outcome, for as long as the claim wants to.
+// await waits for the outcome, for as long as the claim waits.
 func (p *place) await(ctx context.Context) (*grant, bool, error) {
 	var out <-chan time.Time
 	if p.request.Wait > 0 {
@@ -221,7 +217,7 @@ func (p *place) await(ctx context.Context) (*grant, bool, error) {
 	}
 }
 
-// collect hands out the outcome.
+// collect returns the outcome.
 func (p *place) collect() (*grant, bool, error) {
 	switch {
 	case p.err != nil, p.grant == nil:
@@ -234,11 +230,11 @@ func (p *place) collect() (*grant, bool, error) {
 	return p.grant, true, nil
 }
 
-// giveUp leaves the queue: the server is asked to cancel the statement, so that it is out
-// of the queue at once, and a grant that came all the same is released. If the server does
-// not answer before ctx ends, the connection is cut, and its process is ended over another
-// one. It returns err, which is why the claim ended, or one that wraps coord.ErrUncertain
-// where that did not succeed either. A second call, or one for what has been handed out, does
+// giveUp leaves the queue: it asks the server to cancel the statement, which leaves
+// the queue at once, and releases a grant that came all the same. If the server does
+// not answer before ctx ends, it cuts the connection, and ends its process over another
+// one. It returns err, the reason for the claim's end, or an error that wraps coord.ErrUncertain
+// if the process could not be ended either. A second call, or one after collect, does
 // nothing.
 func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	if p.ended.Swap(true) {
@@ -265,11 +261,9 @@ func (p *place) giveUp(ctx context.Context, cause, err error) error {
 
 // cancelStatement makes the server end the statement that waits; false: it did not.
 func (p *place) cancelStatement(ctx context.Context) bool {
-	if p.session.driver.options.Poll == 0 && p.request.Wait != 0 { // else the statement is a short one
-		select {
-		case <-p.outcome:
+	if p.session.driver.options.Poll == 0 && p.request.Wait != 0 { // else the statement ends soon by itself
+		if isClosed(p.outcome) {
 			return true
-		default:
 		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, closeTime)

@@ -1,50 +1,47 @@
 package pgcoord
 
 import (
-	"fmt"
+	"context"
+	"strconv"
 
 	"coordtop/coord"
+	"coordtop/internal/ground/pgwire"
 )
 
-// request is a claim, worked out.
+// request is a claim with the key of its name.
 type request struct {
 	coord.Claim
 	key Key
 }
 
-// check finds what can be refused before anything is sent.
-func check(c coord.Claim) error {
-	switch {
-	case c.Kind != coord.KindMutex && c.Kind != coord.KindElection:
-		return fmt.Errorf("a %v: %w", c.Kind, coord.ErrUnsupported)
-	case c.Permits > 1:
-		return fmt.Errorf("%d permits of a lock: %w", c.Permits, coord.ErrUnsupported)
-	case c.Ephemeral:
-		return fmt.Errorf("an ephemeral lock: %w", coord.ErrUnsupported)
-	}
-	if c.TTL != 0 {
-		if err := checkTTL(c.TTL); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sql calls one of the lock functions on the key, in the claim's mode.
-func (r request) sql(function string) string {
+// call calls one of the lock functions on the key, in the claim's mode, and returns its answer as text.
+func (r request) call(ctx context.Context, conn *pgwire.Conn, function string) (string, error) {
 	if r.Mode == coord.Shared {
 		function += "_shared"
 	}
-	if r.key.Sub == subPair {
-		return "select pg_catalog." + function + "($1::int4, $2::int4)"
+	n, _ := r.key.Bigint()
+	parameters, args := "($1::int8)", []string{itoa(n)}
+	if a, b, pair := r.key.Pair(); pair {
+		parameters, args = "($1::int4, $2::int4)", []string{itoa(int64(a)), itoa(int64(b))}
 	}
-	return "select pg_catalog." + function + "($1::int8)"
+	answer, err := single(ctx, conn, "select pg_catalog."+function+parameters, args...)
+	return answer.Text(0), err
 }
 
-func (r request) args() []string {
-	if a, b, ok := r.key.Pair(); ok {
-		return []string{itoa(int64(a)), itoa(int64(b))}
-	}
-	n, _ := r.key.Bigint()
-	return []string{itoa(n)}
+// row is one row of an answer, in text; nil is null.
+type row = pgwire.Row
+
+// query runs one statement with parameters, unprepared, so that it also works through
+// poolers. Its errors are those of classify.
+func query(ctx context.Context, conn *pgwire.Conn, sql string, args ...string) ([]row, error) {
+	rows, err := conn.Rows(ctx, sql, args...)
+	return rows, classify(err)
 }
+
+// single is query for a statement that answers with one row.
+func single(ctx context.Context, conn *pgwire.Conn, sql string, args ...string) (row, error) {
+	r, err := conn.One(ctx, sql, args...)
+	return r, classify(err)
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -14,8 +14,8 @@ import (
 	"coordtop/internal/ground/pgwire"
 )
 
-// session is what claims share: an identity and a TTL. Each claim has a connection of its
-// own; the server knows no session of ours beyond those.
+// session is an identity and a TTL that its claims share. Each claim has a connection of its
+// own; the server knows only these.
 type session struct {
 	*lifetime.Session[*grant]
 	driver   *Driver
@@ -29,7 +29,7 @@ type session struct {
 	places      map[*place]struct{} // being waited for
 	left        []leftover
 
-	ending sync.Mutex // held while what is left is ended
+	ending sync.Mutex // held while endLeft runs
 }
 
 var _ coord.Describer = (*session)(nil)
@@ -54,7 +54,7 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 	return l, nil
 }
 
-// takeSpare returns the connection that no claim uses, if there is one that works; else nil.
+// takeSpare returns a connection that no claim uses, if there is one that works; else nil.
 func (s *session) takeSpare() *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +81,8 @@ func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name str
 	return s.connect(ctx, ttl, name)
 }
 
-// read runs f on a connection that no claim uses. If the spare one turns out to have ended, f is
-// run once more, on a new one.
+// read runs f on a connection that no claim uses. If that is the spare one and it ends, read runs f
+// once more, on a new one.
 func (s *session) read(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *session) putBack(l *connection) {
 	l.hangUp()
 }
 
-// shut shuts the session and returns what it had; false: it was shut before.
+// shut shuts the session and returns its grants and the claims that wait; not first: it was shut before.
 func (s *session) shut() (grants []*grant, places []*place, first bool) {
 	grants, first = s.Shut(errClosed)
 	s.mu.Lock()
@@ -145,7 +145,7 @@ func (s *session) Close(ctx context.Context) error {
 			g.End(errClosed)
 		}
 		for _, p := range places {
-			_ = p.giveUp(ctx, errClosed, nil) // endLeft reports what is uncertain
+			_ = p.giveUp(ctx, errClosed, nil) // endLeft reports uncertain claims
 		}
 		for _, g := range grants {
 			if err := g.unlock(ctx); err != nil && result == nil {
@@ -160,8 +160,8 @@ func (s *session) Close(ctx context.Context) error {
 	return result
 }
 
-// Abandon implements coord.DriverSession. The locks that are owned run out on connections that
-// the driver keeps until then.
+// Abandon implements coord.DriverSession. The driver keeps the connections of our locks until they
+// expire.
 func (s *session) Abandon() {
 	grants, places, _ := s.shut()
 	for _, g := range grants {
@@ -175,7 +175,7 @@ func (s *session) Abandon() {
 	s.join()
 }
 
-// join cuts what is left and waits for every goroutine.
+// join cuts the connections that are left and waits for every goroutine.
 func (s *session) join() {
 	s.mu.Lock()
 	left := s.connections

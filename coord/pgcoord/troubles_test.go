@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// troubles are what befalls a session that waits at a real server, which lets it in again.
+// troubles are ends of a session that waits at a real server, which accepts a new one.
 func troubles(t testing.TB, o pgcoord.Options) (func(testing.TB) coord.Driver, []coordtest.Trouble) {
 	t.Helper()
 	p := server(t, localserver.PostgresOptions{})

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
 	"coordtop/internal/ground/backoff"
@@ -34,14 +33,14 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	return nil, false, a.fail(ctx, ok, err)
 }
 
-// fail cleans up after an attempt without a grant and says why there is none; nil where it
-// just missed. It may have won in the instant in which the session closed or ctx ended.
+// fail cleans up after an attempt that returns no grant, and returns its error; nil if it
+// just missed. won reports that the attempt got a grant, but the session closed or ctx ended at that instant.
 func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 	a.uncertain = a.uncertain || won
 	left := a.leave(ctx, err)
 	switch {
 	case a.s.Over() != nil:
-		err = a.s.Over() // what else failed failed because of it
+		err = a.s.Over() // any other error is a consequence
 	case won && err == nil:
 		err = ctx.Err()
 	default:
@@ -56,7 +55,7 @@ func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 	return nil
 }
 
-// attempt is one claim on its way. It belongs to one goroutine.
+// attempt is the work on one claim. It is used by one goroutine.
 type attempt struct {
 	s     *session
 	c     coord.Claim
@@ -66,8 +65,8 @@ type attempt struct {
 	until time.Time // the end of c.Wait; zero: none
 
 	// uncertain: a try may have won, or may still arrive and win, without our knowing.
-	// It stays so for the whole attempt, because what was sent on a link that broke can
-	// be delivered late.
+	// It stays true for the whole attempt, because a command that was sent on a connection that broke can
+	// arrive late.
 	uncertain bool
 }
 
@@ -86,7 +85,7 @@ func (a *attempt) claim(ctx context.Context) (*grant, bool, error) {
 		return nil, false, context.Cause(ctx)
 	}
 	for {
-		// Each try first gives back what an earlier one may have left.
+		// Each try first gives back the key if an earlier one may have taken it.
 		err := a.s.releaseLeftovers(ctx, func(d leftover) bool { return d.key == a.c.Name })
 		if err != nil && !errors.Is(err, errUnproven) {
 			return nil, false, err
@@ -108,10 +107,10 @@ func (a *attempt) claim(ctx context.Context) (*grant, bool, error) {
 	}
 }
 
-// try sends the acquire script once and makes sure of its answer.
+// try sends the acquire script once. If its answer is uncertain it asks whether the key is ours.
 func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	asked := time.Now()
-	n, err := a.run(ctx, acquireScript, a.value)
+	n, err := a.s.script(ctx, a.timeout(), acquireScript, a.c.Name, a.value, a.ttl.Milliseconds())
 	switch {
 	case err == nil && n > 0:
 		return newGrant(a, asked), true, nil
@@ -124,14 +123,7 @@ func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	return a.confirm(ctx, err)
 }
 
-// run runs the script that takes the key with a value, or the one that prolongs it if it has our
-// nonce, for no longer than leaves time for another call, and not long beyond the claim's own time.
-func (a *attempt) run(ctx context.Context, what *redis.Script, ours string) (int64, error) {
-	return ask(ctx, a.s, a.timeout(), func(ctx context.Context) (int64, error) {
-		return run(ctx, a.s.client, what, []string{a.c.Name}, ours, a.ttl.Milliseconds())
-	})
-}
-
+// timeout bounds one call: it leaves time for another, and ends soon after the claim's own time.
 func (a *attempt) timeout() time.Duration {
 	timeout := callTimeout(a.ttl)
 	if !a.until.IsZero() {
@@ -140,7 +132,7 @@ func (a *attempt) timeout() time.Duration {
 	return timeout
 }
 
-// expiryJitter spreads the claims that wait for the same expiry.
+// expiryJitter spreads the tries of claims that wait for the same expiry.
 const expiryJitter = 15 * time.Millisecond
 
 // wait pauses; it is false when the claim's time is over instead.
@@ -161,8 +153,8 @@ func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
 	return true, nil
 }
 
-// checkKey finds out after a miss what is wrong with the key, if anything, and how long to
-// wait before it is worth trying again. Where the user may not read it, it is not done.
+// checkKey returns after a miss the pause before the next try, or an error if the key can never be
+// ours. If the user may not read the key, it returns the usual pause.
 func (a *attempt) checkKey(ctx context.Context) (time.Duration, error) {
 	delay := a.s.driver.options.RetryDelay
 	delay = delay/2 + rand.N(delay/2+1)
@@ -186,8 +178,7 @@ func (a *attempt) checkKey(ctx context.Context) (time.Duration, error) {
 	return min(delay, f.left+time.Millisecond+rand.N(expiryJitter)), nil
 }
 
-// facts are a key's type and the time until it expires; what the user may not know is the
-// zero value.
+// facts are a key's type and the time until it expires; zero where the user may not read them.
 type facts struct {
 	kind string
 	left time.Duration

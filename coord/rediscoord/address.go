@@ -17,7 +17,7 @@ import (
 	"coordtop/internal/ground/certs"
 )
 
-// Topology is how the servers of a Redis are arranged, as the scheme of a URL says it.
+// Topology is the arrangement of the servers of a Redis, as the scheme of a URL names it.
 type Topology string
 
 // The topologies.
@@ -27,7 +27,7 @@ const (
 	Cluster  Topology = "cluster"  // masters that share the keys: see ErrCluster
 )
 
-// ClientOptions say where a Redis is and how to talk to it. They hold secrets: formatting
+// ClientOptions are the address of a Redis and the options of connections to it. They hold secrets: formatting
 // and logging them shows the address only.
 type ClientOptions struct {
 	Topology Topology
@@ -44,24 +44,24 @@ type ClientOptions struct {
 	// TLS is nil for plain text. Its files are read when the client is made. It is used
 	// towards Sentinels too.
 	TLS *certs.Files
-	// Name is what the server lists the connections as (CLIENT SETNAME), as far as the
-	// user may set it. "": "coordtop".
+	// Name is the name of the connections in the server's list (CLIENT SETNAME), if the
+	// user has the right to set it. "": "coordtop".
 	Name string
 	// PoolSize is the most connections a node. 0: the library's default.
 	PoolSize int
 	// DialTimeout bounds making a connection. 0: 2 s.
 	DialTimeout time.Duration
-	// ReadTimeout bounds sending a command and reading its reply, each. 0: 3 s. A context
-	// that ends earlier is obeyed where it has a deadline; a cancel is seen only between
+	// ReadTimeout bounds sending a command and reading its reply, each. 0: 3 s. The deadline of a context
+	// that ends earlier bounds them too; a cancel is noticed only between
 	// two commands.
 	ReadTimeout time.Duration
 	// Protocol is the version of RESP, 2 or 3. 0: 3, or 2 where the server knows no 3.
 	Protocol int
-	// Refusals remembers what the user has no right to, from one client to the next. Nil: each
-	// connection asks anew for what it can do without.
+	// Refusals remembers, for several clients, the commands that the user has no right to. Nil: each
+	// connection tries optional commands anew.
 	Refusals *Refusals
-	// OnConnect is called on every new connection after login, also on those to Sentinels, of
-	// NewClient. Nil: nothing is done.
+	// OnConnect is called by a client of NewClient on every new connection after login, also on those to
+	// Sentinels. Nil: nothing is done.
 	OnConnect func(ctx context.Context, c *redis.Conn) error
 }
 
@@ -83,10 +83,10 @@ func (o ClientOptions) String() string {
 	return fmt.Sprintf("%s://%s/%s", scheme, strings.Join(o.Addrs, ","), path)
 }
 
-// GoString returns what String returns.
+// GoString returns the text of String.
 func (o ClientOptions) GoString() string { return o.String() }
 
-// LogValue returns what String returns.
+// LogValue returns the text of String.
 func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String()) }
 
 // ParseURL reads
@@ -144,27 +144,22 @@ func (o *ClientOptions) setScheme(scheme string) error {
 	return nil
 }
 
-func (o *ClientOptions) setHosts(list string) (err error) {
+// setPlace reads the hosts and the path.
+func (o *ClientOptions) setPlace(u address.URL) (err error) {
+	if u.Scheme == "unix" {
+		return o.setSocket(u)
+	}
 	port := "6379"
 	if o.Topology == Sentinel {
 		port = "26379"
 	}
-	o.Addrs, err = address.Hosts(list, port, "redis://host:6379/0")
-	return err
-}
-
-// setPlace reads the hosts and the path.
-func (o *ClientOptions) setPlace(u address.URL) error {
-	if u.Scheme == "unix" {
-		return o.setSocket(u)
-	}
-	if err := o.setHosts(u.Hosts); err != nil {
+	if o.Addrs, err = address.Hosts(u.Hosts, port, "redis://host:6379/0"); err != nil {
 		return err
 	}
 	return o.setPath(strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/"))
 }
 
-// longestSocket is how long the path of a socket may be, in bytes: sun_path has 104 on macOS and 108 on Linux,
+// longestSocket is the length in bytes of the longest path of a socket: sun_path has 104 on macOS and 108 on Linux,
 // with a zero at the end.
 const longestSocket = 103
 

@@ -26,13 +26,13 @@ const (
 	defaultReadTimeout = 3 * time.Second
 )
 
-// NewClient makes the one kind of client that coordtop talks to Redis with. It does not
+// NewClient makes a client of Redis; coordtop uses no other kind. It does not
 // connect; it fails when the options contradict each other or a certificate cannot be
-// read. The caller closes the client, which also ends commands that are in flight, and with
+// read. The caller must close the client, which also ends commands that are in flight, and with
 // Sentinels a goroutine that listens to them; a panic there goes to the handler of ctx.
 //
 // The client never sends a command twice by itself: a command whose reply was lost may
-// have been obeyed, and only its sender knows what that means.
+// have been executed, and only its sender knows whether that matters.
 func NewClient(ctx context.Context, o ClientOptions) (redis.UniversalClient, error) {
 	server, err := o.library()
 	if err != nil {
@@ -45,36 +45,27 @@ func NewClient(ctx context.Context, o ClientOptions) (redis.UniversalClient, err
 	return redis.NewClient(server), nil
 }
 
-// NewServer returns how to reach the server of o: the library's options but for the Dialer, and dial
-// in its place. With Sentinels dial asks them for the master each time and ignores addr.
+// NewServer returns the library's options for the server of o, and the function to dial it with instead of
+// their Dialer. With Sentinels dial asks them for the master each time and ignores addr.
 func NewServer(o ClientOptions) (options *redis.Options, dial func(ctx context.Context, addr string) (respwire.Conn, error), err error) {
 	if options, err = o.library(); err != nil {
 		return nil, nil, err
 	}
 	silence()
-	direct := o.dialer(options.TLSConfig)
-	dial = direct
-	if o.Topology == Sentinel {
-		known := newSentinels(o, options)
-		dial = func(ctx context.Context, _ string) (respwire.Conn, error) {
-			addr, _, err := known.ask(ctx)
-			if err != nil {
-				return nil, err
-			}
-			conn, err := direct(ctx, addr)
-			if err != nil {
-				return nil, &MasterError{addr, err}
-			}
-			return conn, nil
-		}
+	if o.Topology != Sentinel {
+		return options, o.dialer(options.TLSConfig), nil
 	}
-	return options, dial, nil
+	known := newSentinels(o, options)
+	return options, func(ctx context.Context, _ string) (respwire.Conn, error) {
+		conn, _, err := known.dialMaster(ctx)
+		return conn, err
+	}, nil
 }
 
-// ErrCluster reports that a client was asked for of a Cluster, which has several servers.
+// ErrCluster reports that the options are for a Cluster, which has several servers and so no single client.
 var ErrCluster = errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 
-// Check reports what NewClient would fail with.
+// Check returns the error that NewClient would return.
 func (o ClientOptions) Check() error {
 	_, err := o.library()
 	return err
@@ -99,7 +90,7 @@ func (o ClientOptions) check() error {
 	return nil
 }
 
-// library turns the options into the library's for one server.
+// library converts the options to the library's, for one server.
 func (o ClientOptions) library() (*redis.Options, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -165,7 +156,7 @@ func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr
 	}
 }
 
-// onConnect names the connection. The library's own way fails the connection of a user
+// onConnect names the connection. The library's own option for that ends the connection of a user
 // who may not set a name.
 func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 	name := cmp.Or(o.Name, defaultName)
@@ -180,23 +171,18 @@ func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 	return nil
 }
 
-// The library has one logger for the whole process, which writes to standard error until
-// somebody replaces it. silenced makes the first of NewClient and LogTo replace it once,
-// so that a NewClient never undoes a LogTo.
-var silenced sync.Once
+// silence makes the library silent the first time, so that a NewClient never undoes a LogTo. The library has one logger
+// for the whole process, which writes to standard error until it is replaced.
+var silence = sync.OnceFunc(func() { redis.SetLogger(logger{slog.New(slog.DiscardHandler)}) })
 
-func silence() {
-	silenced.Do(func() { redis.SetLogger(logger{slog.New(slog.DiscardHandler)}) })
-}
-
-// LogTo sends what the Redis library has to say, in the whole process, to l. Without it
+// LogTo sends the messages of the Redis library, in the whole process, to l. Without it
 // the library is silent. It may be called at any time; the last call counts.
 func LogTo(l *slog.Logger) {
-	silenced.Do(func() {})
+	silence()
 	redis.SetLogger(logger{l})
 }
 
-// logger makes a slog.Logger of what the library wants.
+// logger is a slog.Logger with the library's interface.
 type logger struct{ to *slog.Logger }
 
 func (l logger) Printf(ctx context.Context, format string, args ...any) {

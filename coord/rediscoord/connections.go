@@ -14,19 +14,19 @@ import (
 	"coordtop/coord"
 )
 
-// connection is one of a session's own, as the server lists it. Both parts are compared: after
-// a restart the server counts anew, and the number may be a stranger's.
+// connection is a connection of a session, as the server lists it. Both parts are compared: after
+// a restart the server counts anew, and the number may be that of another client.
 type connection struct{ id, addr string }
 
-// connections are those that a session has made and that the server may still have. They are safe
+// connections are the connections of a session that the server may still have. They are safe
 // for concurrent use.
 type connections struct {
 	mu      sync.Mutex
 	known   []connection
-	unnamed bool // there was one that the server did not report about
+	unnamed bool // the server did not report the number of one of them
 }
 
-// note asks a new connection how the server lists it. A server that does not report, or a user who
+// note asks the server how it lists a new connection. A server that does not report that, or a user who
 // may not ask, is no error.
 func (c *connections) note(ctx context.Context, conn *redis.Conn, refusals *Refusals) error {
 	text, err := Once(refusals, "client|info", func() (string, error) { return conn.Do(ctx, "client", "info").Text() })
@@ -43,7 +43,7 @@ func (c *connections) note(ctx context.Context, conn *redis.Conn, refusals *Refu
 	return nil
 }
 
-// clientKill is the right to end connections, as Refusals knows it.
+// clientKill names the right to end connections in Refusals.
 const clientKill = "client|kill"
 
 // parseConnection reads the answer to CLIENT INFO.
@@ -59,33 +59,34 @@ func parseConnection(line string) (c connection, ok bool) {
 	return c, c.id != "" && c.addr != ""
 }
 
-// list returns the connections that the server may have; all is false where there may be more.
+// list returns the known connections that the server may have; all is false if there may be more.
 func (c *connections) list() (known []connection, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.known), !c.unnamed
 }
 
-// keep drops all but one of what the server had.
+// keep forgets connections that the server has ended, but for self.
 func (c *connections) keep(self connection, ended []connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known = slices.DeleteFunc(c.known, func(k connection) bool { return k != self && slices.Contains(ended, k) })
 }
 
-// errUnproven: it cannot be found out whether what was sent earlier may still arrive.
+// errUnproven: a command that was sent earlier may still arrive.
 var errUnproven = errors.New("the server may still have a connection of ours with a command on it")
 
-// hidden reports whether that cannot be found out, however often one asks.
+// hidden reports whether endOldConnections can never succeed: a connection is not known, or we have no right to end
+// connections.
 func (s *session) hidden() bool {
 	_, all := s.connections.list()
 	return !all || s.driver.client.Refusals.Refused(clientKill) != nil
 }
 
-// endOldConnections makes sure that nothing which was sent before on another connection of the
-// session can still be obeyed: it ends those connections at the server. Other users of the session
-// notice a broken connection and ask again. All of it is asked on one connection, which is spared:
-// it has an answer to everything that was asked on it.
+// endOldConnections makes sure that no command which was sent before on another connection of the
+// session can still be executed: it ends those connections at the server. Other users of the session
+// notice a broken connection and ask again. The connection that carries these commands is spared:
+// everything that was sent on it is answered.
 func (s *session) endOldConnections(ctx context.Context) error {
 	if s.hidden() {
 		return errUnproven

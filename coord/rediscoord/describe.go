@@ -10,11 +10,11 @@ import (
 	"coordtop/coord"
 )
 
-// longestLook is how much of a value is read: a stranger's may be huge, ours never is.
+// longestLook bounds the bytes of a value that are read: that of another program may be huge, ours never is.
 const longestLook = len(uuid.UUID{})*2 + 4 + 1 + maxData
 
-// Describe implements coord.Describer. A key that does not exist has no owners. The data
-// of a stranger's value is cut where ours would end.
+// Describe implements coord.Describer. A key that does not exist has no owners. Data of another program is
+// cut at the length of the longest that we write.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	d := coord.Description{Kind: kind, Name: name, Limit: 1}
 	if err := s.driver.checkClaim(coord.Claim{Kind: kind, Name: name}); err != nil {
@@ -26,7 +26,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	}
 	defer leave()
 	v, err := s.read(ctx, name)
-	// A string that reads empty has just run out, or is empty: the second read shows which.
+	// A string that reads empty has just expired, or is empty: the second read shows which.
 	if err == nil && v.kind == "string" && len(v.raw) == 0 {
 		v, err = s.read(ctx, name)
 	}
@@ -45,7 +45,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	return d, nil
 }
 
-// stored is what a key holds.
+// stored is the type and value of a key.
 type stored struct {
 	kind string // Redis's word for the type; "none": there is no such key
 	raw  []byte

@@ -22,21 +22,21 @@ const (
 	maxData           = 4096
 )
 
-// Options are how a driver uses its Redis. The zero value is usable.
+// Options configure a driver. The zero value is usable.
 type Options struct {
-	// TTL is what sessions get that wish for none. 0: 30 s. At least 50 ms.
+	// TTL is that of sessions that ask for none. 0: 30 s. At least 50 ms.
 	TTL time.Duration
 	// RetryDelay is the longest pause between two tries of a waiting claim; the real one
-	// is drawn from its upper half, and is shorter when the key is due. 0: 1 s.
+	// is drawn from its upper half, and is shorter if the key expires before. 0: 1 s.
 	RetryDelay time.Duration
-	// Removal looks at a key of that type and kind, which may be KindNone, and says how one of its
-	// owners is released by force; the zero Removal: it is no lock now. Nil: what
-	// belongs to the owner is removed, and nobody who waits is woken.
+	// Removal reads a key of that type and kind, which may be KindNone, and returns how to release one of its
+	// owners by force; the zero Removal: it is no lock now. Nil: the part of the key that
+	// belongs to the owner is removed, and no waiter is woken.
 	Removal func(ctx context.Context, c redis.Cmdable, key, typ string, kind coord.Kind) (Removal, error)
 }
 
 // Driver is the coord.Driver of one Redis. Sessions share nothing but their options:
-// each has connections of its own, so that abandoning one can cut what it waits for.
+// each has connections of its own, so that Abandon can cut them.
 type Driver struct {
 	client  ClientOptions
 	options Options
@@ -69,26 +69,29 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err := checkTTL(ttl); err != nil {
 		return nil, err
 	}
-	made := &connections{}
-	client, err := d.newClient(ctx, made)
+	options, made := d.client, &connections{}
+	options.OnConnect = func(ctx context.Context, c *redis.Conn) error { return made.note(ctx, c, d.client.Refusals) }
+	client, err := connect(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return newSession(ctx, d, client, made, ttl), nil
+}
+
+// connect makes a client and sends one PING.
+func connect(ctx context.Context, o ClientOptions) (redis.UniversalClient, error) {
+	client, err := NewClient(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
 	if err := ping(ctx, client); err != nil {
 		_ = client.Close() // it may have been cut off already
-		return nil, fmt.Errorf("connecting to %v: %w", d.client, err)
+		return nil, fmt.Errorf("connecting to %v: %w", o, err)
 	}
-	return newSession(ctx, d, client, made, ttl), nil
+	return client, nil
 }
 
-// newClient makes a client whose connections are noted in made.
-func (d *Driver) newClient(ctx context.Context, made *connections) (redis.UniversalClient, error) {
-	options := d.client
-	options.OnConnect = func(ctx context.Context, c *redis.Conn) error { return made.note(ctx, c, d.client.Refusals) }
-	return NewClient(ctx, options)
-}
-
-// ping sends one PING. A user who may not ask for that is logged in all the same.
+// ping sends one PING. A user without the right to send it is logged in all the same.
 func ping(ctx context.Context, client redis.UniversalClient) error {
 	// The library sees a cancel only between two commands, unless it is cut off.
 	stop := spawn.OnDone(ctx, func() { client.Close() })
@@ -112,24 +115,15 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// checkClaim finds what this backend does not have, before anything is sent.
+// checkClaim refuses claims that this backend cannot serve, before anything is sent.
 func (d *Driver) checkClaim(c coord.Claim) error {
 	switch {
-	case c.Kind != coord.KindMutex && c.Kind != coord.KindElection:
-		return fmt.Errorf("a %v: %w", c.Kind, coord.ErrUnsupported)
-	case c.Mode != coord.Exclusive:
-		return fmt.Errorf("mode %v: %w", c.Mode, coord.ErrUnsupported)
-	case c.Permits > 1 || c.Limit > 1 || c.Ephemeral:
-		return fmt.Errorf("permits, limits and ephemeral primitives: %w", coord.ErrUnsupported)
+	case c.Permits > 1 || c.Limit > 1:
+		return fmt.Errorf("permits and limits: %w", coord.ErrUnsupported)
 	case c.Name == "":
 		return fmt.Errorf("an empty key: %w", coord.ErrRefused)
-	case len(c.Data) > maxData:
-		return fmt.Errorf("%d bytes, at most %d: %w", len(c.Data), maxData, coord.ErrDataTooLong)
 	}
-	if c.TTL != 0 {
-		return checkTTL(c.TTL)
-	}
-	return nil
+	return cmp.Or(d.options.Caps().Check(c), checkTTL(cmp.Or(c.TTL, d.options.TTL)))
 }
 
 // Wire describes the commands of a call in one line, with <nonce> for the nonce: see the scripts in

@@ -14,12 +14,12 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// ErrNoExpiry is wrapped when a key that is claimed never expires: whoever wrote it, or
-// took its expiry away, did not renew it and does not follow the rules, and nobody but a
-// person will free it. Trying again may work after that.
+// ErrNoExpiry is wrapped when a key that is claimed never expires: the program that wrote it, or
+// removed its expiry, does not follow the rules, and only a
+// person can free it. Trying again may work after that.
 var ErrNoExpiry = errors.New("the key has no expiry: it will not become free until somebody deletes it")
 
-// classify joins coord.ErrRefused to what a server answers again and again. It compares
+// classify joins coord.ErrRefused to an error that the server would answer again and again. It compares
 // types and the first word of an answer, which is the protocol's error code.
 func classify(err error) error {
 	var certificate *tls.CertificateVerificationError
@@ -35,8 +35,8 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 }
 
-// passing is what servers answer for a while, by the protocol's error code, in words for people and
-// with the code, which can be looked up. A claim that waits outlives all of it, see coord.Passing.
+// passing are errors that servers answer for a while, by the protocol's error code, with a sentence for people that
+// names the code, which can be looked up. A claim that waits outlives all of them, see coord.Passing.
 var passing = []struct{ code, text string }{
 	{"LOADING", "the server is loading its data (LOADING)"},
 	{"BUSY", "the server is busy with a script of somebody's (BUSY)"},
@@ -51,8 +51,8 @@ var passing = []struct{ code, text string }{
 	{"max number of clients", "the server has no connection left for us (ERR max number of clients)"},
 }
 
-// explain says in words for people what a server's answer that may pass means, or why there
-// is none. The error that it wraps stays what it was.
+// explain makes a sentence for people of a server's answer that may pass, or of a failure to get one. It wraps
+// err.
 func explain(err error) error {
 	if err == nil {
 		return nil
@@ -77,8 +77,8 @@ func explain(err error) error {
 
 func isWrongType(err error) bool { return redis.HasErrorPrefix(err, "WRONGTYPE") }
 
-// answered reports whether err is the server's own answer, so that it surely did nothing.
-// Any other error leaves open whether it did.
+// answered reports whether err is the server's own answer, so that the server surely did nothing.
+// After any other error it may have.
 func answered(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply)

@@ -1,4 +1,4 @@
 package rediscoord
 
-// AcquireSHA is what every try to take a key contains, and nothing else.
+// AcquireSHA stands in every try to take a key, and in no other command.
 func AcquireSHA() string { return acquireScript.Hash() }

@@ -16,7 +16,7 @@ import (
 )
 
 // failover is a client of a master that Sentinels know. It drops its connections to a
-// server that is no longer the master as soon as a Sentinel says so.
+// server that is no longer the master as soon as a Sentinel reports that.
 type failover struct {
 	*redis.Client
 	sentinels *sentinels
@@ -28,16 +28,18 @@ type failover struct {
 	conns map[*masterConn]struct{}
 }
 
-// masterConn is a connection to what was the master when it was dialled.
+// masterConn is a connection to the server that was the master when it was dialled.
 type masterConn struct {
 	net.Conn
-	addr   string
-	closed func()
+	addr string
+	of   *failover
 }
 
 // Close implements net.Conn.
 func (c *masterConn) Close() error {
-	c.closed()
+	c.of.mu.Lock()
+	delete(c.of.conns, c)
+	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
 
@@ -60,25 +62,16 @@ func (f *failover) Close() error {
 	return err
 }
 
-func (f *failover) dialMaster(ctx context.Context, network, _ string) (net.Conn, error) {
-	addr, _, err := f.sentinels.ask(ctx)
+func (f *failover) dialMaster(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, addr, err := f.sentinels.dialMaster(ctx)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := f.sentinels.server.Dialer(ctx, network, addr)
-	if err != nil {
-		return nil, &MasterError{addr, err}
-	}
-	c := &masterConn{Conn: conn, addr: addr}
-	c.closed = func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.conns, c)
-	}
+	c := &masterConn{Conn: conn, addr: addr, of: f}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.conns[c] = struct{}{}
-	if socket, ok := conn.(syscall.Conn); ok { // the library looks whether it was closed
+	if socket, ok := conn.(syscall.Conn); ok { // the library checks it before it uses the connection again
 		return struct {
 			*masterConn
 			syscall.Conn
@@ -87,7 +80,7 @@ func (f *failover) dialMaster(ctx context.Context, network, _ string) (net.Conn,
 	return c, nil
 }
 
-// Pauses between two times that a Sentinel is listened to.
+// listenPauses are the pauses before a Sentinel is listened to again.
 var listenPauses = backoff.Policy{Min: time.Second, Max: 30 * time.Second}
 
 // watch listens until the client is closed.
@@ -95,7 +88,7 @@ func (f *failover) watch(ctx context.Context) {
 	pauses := listenPauses.Start()
 	for ctx.Err() == nil {
 		began := time.Now()
-		_ = spawn.Call(ctx, func() error { return f.listen(ctx) }) // a dial shows what is wrong with the Sentinels
+		_ = spawn.Call(ctx, func() error { return f.listen(ctx) }) // a dial reports errors of the Sentinels
 		if time.Since(began) > listenPauses.Max {
 			pauses.Reset()
 		}
@@ -103,7 +96,7 @@ func (f *failover) watch(ctx context.Context) {
 	}
 }
 
-// quiet is how long a Sentinel may say nothing before it is pinged, and then again.
+// quiet is the time without a message after which a Sentinel is pinged, and after the ping given up.
 const quiet = 10 * time.Second
 
 // listen subscribes to a Sentinel and asks for the master whenever one was switched, until
@@ -164,13 +157,13 @@ func (f *failover) follow(ctx context.Context) error {
 	}
 	f.mu.Unlock()
 	for _, c := range old {
-		_ = c.Close() // whoever uses it gets an error, and the next connection leads elsewhere
+		_ = c.Close() // its user gets an error, and the next connection leads to the new master
 	}
 	return nil
 }
 
-// Receive reads the next message of a subscription to addr, for as long as limit; 0: for
-// ever. A message of another form than Redis sends, on which the library panics, is a
+// Receive reads the next message of a subscription to addr, and waits for limit at most; 0: for
+// ever. The library panics on a message of a form that Redis does not send; Receive returns that as a
 // *respwire.Error.
 func Receive(ctx context.Context, sub *redis.PubSub, addr string, limit time.Duration) (m any, err error) {
 	defer func() {

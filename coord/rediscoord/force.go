@@ -11,7 +11,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Part is what of a key belongs to one owner.
+// Part is the part of a key that belongs to one owner.
 type Part string
 
 const (
@@ -29,29 +29,29 @@ const (
 	Permit Part = "permit"
 )
 
-// Removal is what a forced release of one owner does beside comparing.
+// Removal describes how a forced release of one owner changes the key and wakes waiters.
 type Removal struct {
 	Part Part
-	// Beside is the key that a Permit is removed from, that what is Returned goes back to, or the
-	// list of those who wait for a Field; "": none.
+	// Beside is a second key: the one that a Permit is removed from, the list to which a Returned field
+	// goes back, or the list of waiters for a Field. "": none.
 	Beside string
-	// Channel is where the number of free permits is published; of a Field: with : and one who
-	// waits in Beside, where that one is woken. "": none.
+	// Channel is where the number of free permits is published. For a Field it is followed by : and a
+	// waiter from Beside: that channel wakes this waiter. "": none.
 	Channel string
-	// After are commands that wake those who wait, sent when no owner is left.
+	// After are commands that wake waiters, sent when no owner is left.
 	After [][]string
 }
 
-// RemovalOf is how a key of that type, as Redis calls it, is released where nothing more is known
+// RemovalOf returns the Removal for a key of that type, as Redis names it, if nothing more is known
 // of the lock. The zero Removal: such a key is no lock.
 func RemovalOf(typ string) Removal {
 	return Removal{Part: map[string]Part{"string": WholeKey, "hash": Field, "zset": Members}[typ]}
 }
 
 // ForceRelease implements coord.ForceReleaser. Foreign.Name is the whole key, and Guard that of
-// the source. The key is read to see what kind of lock it is, and one script compares and
-// releases; what Options.Removal says of it wakes those who wait. An owner that is another, or
-// has other data, is coord.ErrChanged, as is a key that is gone or has another type.
+// the source. ForceRelease reads the key to find out its kind of lock; then one script compares,
+// releases and wakes waiters as Options.Removal describes it. Another owner, or
+// other data, is coord.ErrChanged, as is a key that is gone or has another type.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	switch {
 	case f.Waiting:
@@ -59,14 +59,11 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	case f.Guard == "":
 		return fmt.Errorf("releasing by force: nothing to compare: %w", coord.ErrInvalid)
 	}
-	client, err := NewClient(ctx, d.client)
+	client, err := connect(ctx, d.client)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return err
 	}
 	defer client.Close()
-	if err := ping(ctx, client); err != nil {
-		return fmt.Errorf("connecting to %v: %w", d.client, err)
-	}
 	defer spawn.OnDone(ctx, func() { client.Close() })()
 	removal, sure, err := d.removal(ctx, client, f)
 	if err != nil {
@@ -98,8 +95,8 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	return fmt.Errorf("releasing by force: %w: %w", coord.ErrUncertain, err)
 }
 
-// removal looks at the key. sure is false where the right TYPE is missing: then it is taken for a
-// string, which can be released without.
+// removal reads the key. sure is false if the right TYPE is missing: then the key is treated as a
+// string, which can be released without that right.
 func (d *Driver) removal(ctx context.Context, client redis.UniversalClient, f coord.Foreign) (r Removal, sure bool, err error) {
 	typ, err := client.Type(ctx, f.Name).Result()
 	sure = !redis.IsPermissionError(err)

@@ -1,6 +1,7 @@
 package rediscoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// grant is a key that we won.
+// grant is a key that we own.
 type grant struct {
 	*lifetime.Grant
 	s     *session
@@ -23,7 +24,7 @@ type grant struct {
 	late  bool // an earlier try for it may still arrive, and take the key again after our release
 
 	publishing chan struct{} // holds one element while a proclamation is on its way
-	value      string        // of the key, as last confirmed; of the proclamation on its way
+	value      string        // of the key, as last confirmed; used by the proclamation on its way
 }
 
 var (
@@ -32,7 +33,7 @@ var (
 	_ coord.Publisher = (*grant)(nil)
 )
 
-// newGrant makes the grant of an attempt whose winning question was sent at asked.
+// newGrant makes the grant of an attempt whose successful command was sent at asked.
 func newGrant(a *attempt, asked time.Time) *grant {
 	g := &grant{s: a.s, key: a.c.Name, nonce: a.nonce, value: a.value, ttl: a.ttl, late: a.uncertain, publishing: make(chan struct{}, 1)}
 	info := coord.GrantInfo{Owner: ShortID([]byte(a.nonce)), Window: coord.Window{Asked: asked, Valid: a.ttl}}
@@ -47,13 +48,6 @@ func (g *grant) lost(verb string) error {
 	return err
 }
 
-// script runs a script about the key.
-func (g *grant) script(ctx context.Context, what *redis.Script, args ...any) (int64, error) {
-	return ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (int64, error) {
-		return run(ctx, g.s.client, what, []string{g.key}, args...)
-	})
-}
-
 // Renew implements coord.Renewer.
 func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	if err := g.Over("renewing"); err != nil {
@@ -65,7 +59,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	}
 	defer leave()
 	asked := time.Now()
-	n, err := g.script(ctx, renewScript, g.nonce, g.ttl.Milliseconds())
+	n, err := g.s.script(ctx, callTimeout(g.ttl), renewScript, g.key, g.nonce, g.ttl.Milliseconds())
 	switch {
 	case isWrongType(err), err == nil && n != 1:
 		return coord.Window{}, g.lost("renewing")
@@ -80,15 +74,15 @@ func (g *grant) Release(ctx context.Context) error {
 	return lifetime.Release(ctx, g.s.Session, g.Grant, g.giveBack)
 }
 
-// giveBack releases until the service has answered. It ends without an answer when ctx
-// ends, when the connections are closed, or when the key has run out by itself.
+// giveBack repeats the release until the server has answered. It ends without an answer when ctx
+// ends, when the connections are closed, or when the key has expired by itself.
 func (g *grant) giveBack(ctx context.Context) error {
 	left := leftover{key: g.key, nonce: g.nonce, ttl: g.ttl}
 	if g.late && g.s.endOldConnections(ctx) != nil {
 		left.until, left.late = time.Now().Add(longestDelivery), true
 		g.s.addLeftover(left)
 	}
-	end := g.Info().Asked.Add(2 * g.ttl) // a renewal may be on its way
+	end := g.Info().Asked.Add(2 * g.ttl) // a renewal may still arrive
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	pause := retryPolicy.Start()
@@ -100,8 +94,8 @@ func (g *grant) giveBack(ctx context.Context) error {
 		if errors.Is(classify(err), coord.ErrRefused) || errors.Is(err, redis.ErrClosed) {
 			return fmt.Errorf("releasing: %w", err)
 		}
-		// No answer, or one that passes: the server loads its data or has just become
-		// somebody's replica.
+		// No answer, or one that may pass: the server loads its data or has just become
+		// a replica.
 		if pause.Wait(ctx) != nil {
 			left.until, left.late = time.Now().Add(2*g.ttl), false
 			g.s.addLeftover(left) // the session tries again later
@@ -113,13 +107,10 @@ func (g *grant) giveBack(ctx context.Context) error {
 // Abandon implements coord.Grant.
 func (g *grant) Abandon() { g.End(fmt.Errorf("abandoned by us: %w", coord.ErrReleased)) }
 
-// Publish implements coord.Publisher. An uncertain answer is asked again, with the same
-// value, until ctx ends or the window does.
+// Publish implements coord.Publisher. If there is no answer it sends the same value
+// again until ctx ends or the window does.
 func (g *grant) Publish(ctx context.Context, data []byte) error {
-	if len(data) > maxData {
-		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), maxData, coord.ErrDataTooLong)
-	}
-	if err := g.Over("publishing"); err != nil {
+	if err := cmp.Or(g.s.Info().Caps.CheckData(data), g.Over("publishing")); err != nil {
 		return err
 	}
 	ctx, leave, err := g.s.Enter(ctx)
@@ -140,7 +131,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 func (g *grant) publish(ctx context.Context, value string) error {
 	pause := retryPolicy.Start()
 	for {
-		n, err := g.script(ctx, proclaimScript, g.nonce, value, g.value)
+		n, err := g.s.script(ctx, callTimeout(g.ttl), proclaimScript, g.key, g.nonce, value, g.value)
 		if err == nil && n == 2 { // an earlier proclamation had no answer
 			g.value, err = g.read(ctx)
 		}
@@ -172,17 +163,15 @@ func (g *grant) read(ctx context.Context) (string, error) {
 	})
 }
 
-// outlast pauses before a proclamation is asked again. It is an error when that is not
-// worth it any more.
+// outlast pauses before a proclamation is sent again. It returns an error when the grant or ctx has
+// ended.
 func (g *grant) outlast(ctx context.Context, pause time.Duration) error {
 	i := g.Info()
 	if !time.Now().Before(i.Asked.Add(i.Valid)) {
 		return coord.ErrExpired
 	}
-	t := time.NewTimer(pause)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(pause):
 		return nil
 	case <-g.Done():
 		return g.Err()

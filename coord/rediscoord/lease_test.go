@@ -42,7 +42,7 @@ func (b bench) ended(l *coord.Lease) time.Time {
 	}
 }
 
-// outages are what can come between an owner and its server, and how to end it.
+// outages are interruptions between an owner and its server, with the function that ends each.
 var outages = map[string]func(t *testing.T, server *localserver.Redis, p *localserver.Proxy) (end func()){
 	"server frozen": func(t *testing.T, server *localserver.Redis, _ *localserver.Proxy) func() {
 		if err := server.Freeze(); err != nil {

@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// confirmTries is how often an uncertain answer is asked about before it becomes an
+	// confirmTries is the number of questions about an uncertain answer before it becomes an
 	// error.
 	confirmTries = 2
-	// cleanupTimeout bounds what is done after a claim's context has ended.
+	// cleanupTimeout bounds the clean-up after a claim's context has ended.
 	cleanupTimeout = time.Second
 )
 
 // retryPolicy paces the questions after a lost reply.
 var retryPolicy = backoff.Policy{Min: 10 * time.Millisecond, Max: 250 * time.Millisecond}
 
-// confirm asks whether the key is ours after all. cause is why that is not known; nil if
-// the last try missed, which may have been because of an earlier one of ours.
+// confirm asks whether the key is ours. cause is the error of the last try; nil if
+// that missed, which may have been because of an earlier try of ours.
 func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error) {
 	pause := retryPolicy.Start()
 	for range confirmTries {
 		asked := time.Now()
-		n, err := a.run(ctx, renewScript, a.nonce)
+		n, err := a.s.script(ctx, a.timeout(), renewScript, a.c.Name, a.nonce, a.ttl.Milliseconds())
 		if err == nil && n > 0 {
 			return newGrant(a, asked), true, nil
 		}
@@ -45,8 +45,8 @@ func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error
 	return nil, false, cause
 }
 
-// leave gives back what an attempt that ended without a grant may own nevertheless, now or when
-// what is on its way arrives. The error wraps coord.ErrUncertain where that is not sure.
+// leave gives back the key that an attempt without a grant may own, now or when one of its commands
+// arrives. The error wraps coord.ErrUncertain if the key may be ours after that.
 func (a *attempt) leave(ctx context.Context, why error) error {
 	if !a.uncertain {
 		return nil
@@ -62,24 +62,24 @@ func (a *attempt) leave(ctx context.Context, why error) error {
 	if a.s.releaseLeftovers(ctx, func(o leftover) bool { return o.nonce == a.nonce }) != nil && a.s.Over() == nil {
 		return coord.ErrUncertain
 	}
-	return nil // while the session closes, it is its Close that says what is not sure
+	return nil // while the session closes, its Close returns the ErrUncertain
 }
 
-// longestDelivery is how long after its sending a command may still arrive: no system goes on for longer
-// to deliver what is not acknowledged.
+// longestDelivery is the time after its sending in which a command may still arrive: no system tries for longer
+// to deliver a segment that is not acknowledged.
 const longestDelivery = 15 * time.Minute
 
-// leftover is a value that may stand at a key without anybody knowing it: the answer to a
-// try or to a release was lost, and so was every question about it.
+// leftover is a value of ours that a key may have without our knowing: the answer to a
+// try or to a release was lost, and so were the answers to all questions about it.
 type leftover struct {
 	key, nonce string
 	ttl        time.Duration
-	until      time.Time       // when it surely has run out
+	until      time.Time       // it has surely expired then
 	late       bool            // a try may still arrive, and take the key
-	sending    <-chan struct{} // closed when nobody sends it any more; nil: nobody does
+	sending    <-chan struct{} // closed when no goroutine sends it any more; nil: none does
 }
 
-// addLeftover remembers a value whose outcome is unknown.
+// addLeftover records a value that may be at its key.
 func (s *session) addLeftover(d leftover) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,22 +88,17 @@ func (s *session) addLeftover(d leftover) {
 	s.leftovers = append(s.leftovers, d)
 }
 
-// leftoversWhere lists the leftovers that are chosen.
-func (s *session) leftoversWhere(chosen func(leftover) bool) (leftoversWhere []leftover) {
+// leftoversWhere returns the leftovers for which chosen is true.
+func (s *session) leftoversWhere(chosen func(leftover) bool) []leftover {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	for _, d := range s.leftovers {
-		if chosen(d) && now.Before(d.until) {
-			leftoversWhere = append(leftoversWhere, d)
-		}
-	}
-	return leftoversWhere
+	return slices.DeleteFunc(slices.Clone(s.leftovers), func(d leftover) bool { return !chosen(d) || !now.Before(d.until) })
 }
 
-// releaseLeftovers gives back what may be ours without our knowing, of the leftovers that are chosen. An
-// error that wraps errUnproven means: all of it was given back, and some may be taken
-// later; those leftovers stay.
+// releaseLeftovers releases the keys of the leftovers for which chosen is true. An
+// error that wraps errUnproven means: all were released, but some may be taken again by a command that
+// arrives later; those leftovers stay.
 func (s *session) releaseLeftovers(ctx context.Context, chosen func(leftover) bool) error {
 	due := s.leftoversWhere(chosen)
 	unproven := s.endSendersOf(ctx, due)
@@ -146,8 +141,6 @@ func (s *session) endSendersOf(ctx context.Context, due []leftover) error {
 
 // release runs the release script once.
 func (s *session) release(ctx context.Context, key, nonce string) error {
-	_, err := ask(ctx, s, callTimeout(s.ttl), func(ctx context.Context) (int64, error) {
-		return run(ctx, s.client, releaseScript, []string{key}, nonce)
-	})
+	_, err := s.script(ctx, callTimeout(s.ttl), releaseScript, key, nonce)
 	return err
 }

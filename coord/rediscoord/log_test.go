@@ -23,7 +23,7 @@ func TestLibraryLogsToWhereItIsToldAndNewClientLeavesItSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	// A refused connection is what the library has always had something to say about.
+	// The library has always logged a refused connection.
 	if err := c.Ping(t.Context()).Err(); err == nil {
 		t.Fatal("somebody listens on port 1")
 	}

@@ -15,9 +15,9 @@ import (
 	"coordtop/internal/ground/mask"
 )
 
-// Value is a key's value taken apart.
+// Value is the parsed value of a key.
 type Value struct {
-	Data   []byte // what stands behind a UUID and one space; nil: none
+	Data   []byte // the part behind a UUID and one space; nil: none
 	Opaque bool   // not all of the value is a name: the rest is a secret
 	ID     string // the owner: the value if all of it is a name, else the short id of the nonce
 	Label  string // for people: the name in the value, else the data's first word, else ID
@@ -40,8 +40,8 @@ const (
 	camelNames = `[a-z]\w*(?:Time|Timestamp|At|Count|Counter|Seq|Renewals?|Renewed|Beats?|Heartbeats?|Expires|Expiry)`
 )
 
-// rewritten is what programs write anew into their value at each renewal: a time, and a number
-// that is named as a time or as a count. Any other number can be what tells two owners apart.
+// rewritten matches the parts of a value that programs write anew at each renewal: a time, and a number
+// that is named as a time or as a count. Any other number may distinguish two owners.
 var rewritten = lazy.Regexp(`\b(?:` + moment +
 	`|(?:` + snakeNames + `|` + camelNames + `)"?\s*[:=]\s*"?(?:` + moment + `|\d+(?:\.\d+)?))`)
 
@@ -52,8 +52,8 @@ var numberedUUID = lazy.Regexp(`^(` + legible.UUID + `|[0-9a-f]{32})[:/.#|-]\d+$
 // shortestName is the length in bytes of the shortest part of a value that can be a name.
 const shortestName = 3
 
-// ownerPart is the part of a value that identifies its owner: the part that renewals by one
-// owner leave as it is. If that would be nothing, it is the whole value.
+// ownerPart returns the part of a value that identifies its owner: the part that renewals by one
+// owner do not change. If that would be empty, it returns the whole value.
 func ownerPart(raw []byte) []byte {
 	if m := numberedUUID().FindSubmatch(raw); m != nil {
 		return m[1]
@@ -69,7 +69,7 @@ func ownerPart(raw []byte) []byte {
 	return rest
 }
 
-// mostSearched is how many bytes of a value are searched for what renewals write anew.
+// mostSearched is the number of bytes of a value that are searched for rewritten parts.
 const mostSearched = 1024
 
 // mayHoldTime reports whether rewritten can match: it needs a digit behind a colon or an equals
@@ -90,11 +90,11 @@ func mayHoldTime(b []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// OwnerOf takes a value apart. Whatever it is, the value may prove ownership, so of it
-// only this is shown: what is positively a name (internal/ground/legible); what the first pattern
-// that matches finds, its first group if it has one; and the data behind a UUID and a space,
+// OwnerOf parses a value. Any value may prove ownership, so only these parts of it are shown: a part that is
+// positively a name (internal/ground/legible); the match of the first pattern
+// that matches, or its first group if it has one; and the data behind a UUID and a space,
 // which never proves anything, without secrets in the label. It never fails, and neither ID
-// nor Label holds a control character. What a renewal writes anew is no part of the ID.
+// nor Label holds a control character. The ID has no part that a renewal writes anew.
 func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	part := ownerPart(raw)
 	v := Value{Opaque: true, ID: ShortID(part)}
@@ -128,8 +128,8 @@ func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	return v
 }
 
-// Matched returns what a person has declared to be legible in a text that may prove
-// ownership: the match of the first pattern that has one, or its first group. "": nothing.
+// Matched returns the part of a text that may be shown because a person's pattern says so: the match of the first
+// pattern that has one, or its first group. "": none.
 func Matched(text string, patterns []*regexp.Regexp) string {
 	found, _ := matched([]byte(text), patterns)
 	return found
@@ -152,7 +152,7 @@ func matched(raw []byte, patterns []*regexp.Regexp) (text string, whole bool) {
 	return "", false
 }
 
-// joinValue is the value a claim writes: LeaderService's form when there is no data.
+// joinValue returns the value that a claim writes. Without data it has LeaderService's form.
 func joinValue(nonce string, data []byte) string {
 	if len(data) == 0 {
 		return nonce
@@ -160,23 +160,23 @@ func joinValue(nonce string, data []byte) string {
 	return nonce + " " + string(data)
 }
 
-// ShortID is how a nonce is shown: # and 8 hex digits of its sha1.
+// ShortID returns the text that stands for a nonce: # and 8 hex digits of its sha1.
 func ShortID(nonce []byte) string {
 	sum := sha1.Sum(nonce)
 	return "#" + hex.EncodeToString(sum[:4])
 }
 
-// Guard is what a forced release of the whole of a key compares: a fingerprint of the key's name
-// and its value, which fits no other key. It gives no secret away.
+// Guard returns the text that a forced release of a whole key compares: a fingerprint of the key's name
+// and its value, which fits no other key. It reveals no secret.
 func Guard(key string, value []byte) string { return fingerprint(key, "value", string(value)) }
 
-// FieldGuard is the same of one field of a hash and its value.
+// FieldGuard is Guard for one field of a hash and its value.
 func FieldGuard(key, field, value string) string { return fingerprint(key, "field", field, value) }
 
-// MemberGuard is the same of one member of a sorted set.
+// MemberGuard is Guard for one member of a sorted set.
 func MemberGuard(key, member string) string { return fingerprint(key, "member", member) }
 
-// fingerprint is the sha1 of words with their lengths, in hex; lua/force.lua makes the same.
+// fingerprint returns the sha1 of words with their lengths, in hex; lua/force.lua makes the same.
 func fingerprint(words ...string) string {
 	h := sha1.New()
 	for _, w := range words {

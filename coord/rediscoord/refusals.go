@@ -15,8 +15,8 @@ type Refusals struct {
 	refused map[string]error
 }
 
-// Once returns what ask returns, or, where the user was refused the right to what before,
-// that refusal, without asking. what names the command.
+// Once calls ask and returns its result. If the user was refused the right to what before, it returns
+// that refusal without calling ask. what names the command.
 func Once[T any](r *Refusals, what string, ask func() (T, error)) (value T, err error) {
 	if err = r.Refused(what); err == nil {
 		value, err = ask()
@@ -25,7 +25,7 @@ func Once[T any](r *Refusals, what string, ask func() (T, error)) (value T, err 
 	return value, err
 }
 
-// Refused returns how the right to what was refused; nil: it was not.
+// Refused returns the error with which the right to what was refused; nil: it was not.
 func (r *Refusals) Refused(what string) error {
 	if r == nil {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The scripts' headers say what they take and return. Acquire, renew and release behave
-// exactly as LeaderService's where those answer with a number. Where a command in a script
-// fails, ours answer with that command's own error code (WRONGTYPE, NOPERM), whatever the
-// server's version makes of an error in a script; see lua/prelude.lua.
+// The headers of the scripts document their parameters and answers. Acquire, renew and release behave
+// exactly as LeaderService's where those answer with a number. If a command in a script
+// fails, ours answer with that command's own error code (WRONGTYPE, NOPERM) on every version of the
+// server; see lua/prelude.lua.
 var (
 	//go:embed lua/prelude.lua
 	preludeText string
@@ -37,8 +37,8 @@ var (
 	forceScript    = redis.NewScript(preludeText + forceText)
 )
 
-// run runs a script and returns its number. The text is sent only to a server that does
-// not know it yet; a server that answers so has done nothing.
+// run runs a script and returns its number. The text of the script is sent only to a server that does
+// not know it yet; a server that answers that it does not has done nothing.
 func run(ctx context.Context, c redis.UniversalClient, what *redis.Script, keys []string, args ...any) (int64, error) {
 	cmd := what.Run(ctx, c, keys, args...)
 	if err := cmd.Err(); err != nil {
@@ -54,7 +54,7 @@ func run(ctx context.Context, c redis.UniversalClient, what *redis.Script, keys 
 // longestCall bounds one call at the most.
 const longestCall = 3 * time.Second
 
-// callTimeout bounds one call about a key with that TTL, so that a call that is never
+// callTimeout returns the bound of one call about a key with that TTL, so that a call that is never
 // answered leaves time for another.
 func callTimeout(ttl time.Duration) time.Duration {
 	return min(max(ttl/4, 50*time.Millisecond), longestCall)

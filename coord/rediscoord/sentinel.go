@@ -10,19 +10,21 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/internal/ground/respwire"
 	"coordtop/internal/ground/spawn"
 )
 
-// sentinels finds the master of a name. It asks those that were named and no others. The library's
-// own client for Sentinels is not used: it reads what they say in goroutines that end the program on
-// an answer of another form. It is safe for concurrent use.
+// sentinels asks Sentinels for the master of a name: those of the options and no others. The library's
+// own client for Sentinels is not used: its goroutines end the program when the
+// answer of a Sentinel has another form. It is safe for concurrent use.
 type sentinels struct {
 	master string
 	server redis.Options // to one of them, but for its address
 	addrs  []string
+	dial   func(ctx context.Context, addr string) (respwire.Conn, error)
 }
 
-// MasterError reports what went wrong with the master that Sentinels named.
+// MasterError is an error about the master that Sentinels named.
 type MasterError struct {
 	Addr string // host:port, as they named it
 	Err  error
@@ -35,15 +37,26 @@ func (e *MasterError) Error() string { return "the master at " + e.Addr + ": " +
 func (e *MasterError) Unwrap() error { return e.Err }
 
 func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
-	s := &sentinels{master: o.Master, server: *server, addrs: o.Addrs}
+	s := &sentinels{master: o.Master, server: *server, addrs: o.Addrs, dial: o.dialer(server.TLSConfig)}
 	s.server.DB, s.server.PoolSize = 0, 1
 	s.server.Username, s.server.Password = o.SentinelUser, o.SentinelPassword
 	return s
 }
 
-// ask asks all of them at a time and returns the address of the master from the first that
-// knows it, and the address of that one. It waits for the others, whose connections it
-// cuts. The error joins what went wrong with each.
+// dialMaster connects to the present master and returns its address too.
+func (s *sentinels) dialMaster(ctx context.Context) (conn respwire.Conn, addr string, err error) {
+	if addr, _, err = s.ask(ctx); err != nil {
+		return nil, "", err
+	}
+	if conn, err = s.dial(ctx, addr); err != nil {
+		return nil, addr, &MasterError{addr, err}
+	}
+	return conn, addr, nil
+}
+
+// ask asks all of them at the same time. It returns the first answer, the address of the master, and from: the address
+// of the Sentinel that gave it. It cuts the connections to the others and waits for their goroutines. The error joins
+// the errors of all.
 func (s *sentinels) ask(ctx context.Context) (master, from string, err error) {
 	type answer struct {
 		from, master string

@@ -15,19 +15,19 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// session is a client's presence: connections, grants, and what is owed to the service.
-// Redis knows no sessions, so nothing but Close and Abandon ends one.
+// session is a client's presence: connections, grants and leftovers.
+// Redis knows no sessions, so only Close and Abandon end one.
 type session struct {
 	*lifetime.Session[*grant]
 	driver *Driver
 	client redis.UniversalClient
 	ttl    time.Duration
 
-	// cut ends when the connections are: nothing more is asked or dialled.
+	// cut ends when the connections do: nothing more is sent or dialled.
 	cut   context.Context
 	sever context.CancelFunc
 
-	asking sync.WaitGroup // questions to the server under way, see ask
+	asking sync.WaitGroup // requests under way, see ask
 
 	connections *connections // that it has made
 
@@ -51,17 +51,17 @@ func (s *session) Info() coord.SessionInfo {
 	return coord.SessionInfo{Caps: s.driver.options.Caps()}
 }
 
-// Caps is what a driver with these options can do.
+// Caps returns the abilities of a driver with these options.
 func (o Options) Caps() coord.Caps {
 	return coord.Caps{Mutex: true, Election: true, MaxData: maxData}
 }
 
-// errSessionOver is the one way in which such a session ends.
+// errSessionOver is the end of every session.
 var errSessionOver = fmt.Errorf("the session was closed: %w", coord.ErrClosed)
 
 // Close implements coord.DriverSession.
 func (s *session) Close(ctx context.Context) error {
-	grants, first := s.Shut(errSessionOver) // those who wait clean up after themselves
+	grants, first := s.Shut(errSessionOver) // claims that wait clean up after themselves
 	if !first {
 		return nil
 	}
@@ -85,8 +85,8 @@ func (s *session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// releaseLeftoversAtClose gives back, while the session closes, what may be ours without our knowing.
-// Where a late try makes that unsure it goes on until the server has ended our connections, or ctx
+// releaseLeftoversAtClose gives back, while the session closes, keys that may be ours without our knowing.
+// If a try may still arrive, it repeats that until the server has ended our connections, or ctx
 // ends.
 func (s *session) releaseLeftoversAtClose(ctx context.Context) error {
 	pause := retryPolicy.Start()
@@ -102,8 +102,8 @@ func (s *session) releaseLeftoversAtClose(ctx context.Context) error {
 	}
 }
 
-// Abandon implements coord.DriverSession. Closing the client makes those in flight return,
-// also a Close that is still talking.
+// Abandon implements coord.DriverSession. It closes the client, which makes calls in flight return,
+// also a Close.
 func (s *session) Abandon() {
 	grants, first := s.Shut(errSessionOver)
 	if !first {
@@ -117,8 +117,8 @@ func (s *session) Abandon() {
 	s.over()
 }
 
-// over cuts the connections and joins every call. Nobody asks any more once the calls are
-// over, so that asking can be waited for.
+// over cuts the connections and joins every call. After the calls nothing is added to asking, so that it
+// can be waited for.
 func (s *session) over() {
 	s.disconnect()
 	s.Wait()
@@ -126,14 +126,14 @@ func (s *session) over() {
 	s.Finish(errSessionOver)
 }
 
-// disconnect makes everything in flight return, also what still dials.
+// disconnect makes every call in flight return, also one that still dials.
 func (s *session) disconnect() {
 	s.sever()
 	_ = s.client.Close() // that it was closed or broken already is of no interest
 }
 
-// unfinished is the error of a question whose asker stopped waiting: what was sent may
-// still be obeyed.
+// unfinished is the error of a request whose caller stopped waiting: the command may
+// still be executed.
 type unfinished struct {
 	cause error
 	done  <-chan struct{} // closed when the library has given up or got the answer
@@ -142,11 +142,11 @@ type unfinished struct {
 // Error implements error.
 func (u *unfinished) Error() string { return fmt.Sprintf("no answer yet: %v", u.cause) }
 
-// Unwrap returns why the asker stopped waiting.
+// Unwrap returns the reason why the caller stopped waiting.
 func (u *unfinished) Unwrap() error { return u.cause }
 
-// ask runs do, which talks to the server for timeout at the most, and returns as soon as
-// ctx ends, although the library sees a cancel only between two commands. Then the error
+// ask runs do, which sends commands, for timeout at the most. It returns as soon as
+// ctx ends, although the library notices that only between two commands. Then the error
 // is an *unfinished and do goes on in a goroutine that the session joins when it is over.
 func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
 	type reply struct {
@@ -174,4 +174,11 @@ func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(
 		var none T
 		return none, &unfinished{context.Cause(ctx), done}
 	}
+}
+
+// script runs a script about a key by ask.
+func (s *session) script(ctx context.Context, bound time.Duration, what *redis.Script, key string, args ...any) (int64, error) {
+	return ask(ctx, s, bound, func(ctx context.Context) (int64, error) {
+		return run(ctx, s.client, what, []string{key}, args...)
+	})
 }

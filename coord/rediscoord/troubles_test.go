@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// troubles are what a real server answers for a while, or how it goes away for one.
+// troubles are errors that a real server answers for a while, and ways in which it is away for a while.
 func troubles(t testing.TB, o rediscoord.Options) (func(testing.TB) coord.Driver, []coordtest.Trouble) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

@@ -18,7 +18,7 @@ import (
 // halves are the two ways in which an exchange fails without telling which.
 var halves = map[string]localserver.Half{"request lost": localserver.Request, "reply lost": localserver.Reply}
 
-// aScript is what every call of a script that the server knows contains.
+// aScript stands in every call of a script that the server knows.
 const aScript = "evalsha"
 
 func TestLostExchangeOfATryIsSettled(t *testing.T) {

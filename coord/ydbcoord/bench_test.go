@@ -74,7 +74,7 @@ func BenchmarkFollow(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "us-p99")
 }
 
-// BenchmarkFollow5000 is what 5,000 followed semaphores cost in memory and how long it
+// BenchmarkFollow5000 measures the memory of 5,000 followed semaphores and how long it
 // takes until all are known.
 func BenchmarkFollow5000(b *testing.B) {
 	var heap float64

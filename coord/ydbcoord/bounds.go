@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// ForeignError says what a server sent that no YDB sends. It ends the connection.
+// ForeignError reports that a server sent what no YDB sends. It ends the connection.
 type ForeignError struct {
 	Addr string // host:port of the server
 	What string // "more than 100000 frames of HTTP/2 without content"
@@ -30,20 +30,20 @@ func (e *ForeignError) Error() string {
 }
 
 // Bounds of the frames of HTTP/2 that carry little or nothing: pings, settings, headers,
-// tiny data. A server has a hundred a second for us, and a burst when all that we watch
+// tiny data. A YDB sends us about a hundred a second, and a burst when everything that we watch
 // changes at once.
 const (
 	mostFrames  = 100_000          // in refillEvery; a slow machine reads some 10,000 a second of a flood
 	refillEvery = 20 * time.Second // so 5,000 a second
-	tinyContent = 64               // bytes of data that count as little
+	tinyContent = 64               // bytes; a frame with less data counts
 )
 
 const dataKind = 0
 
-// frames is a connection that reads along with the frames that a server sends.
+// frames is a connection that counts the frames that a server sends.
 type frames struct {
 	net.Conn
-	fail func(error) // called once, with why reading ended
+	fail func(error) // called once, with the *ForeignError that ended reading
 
 	header []byte // of the current frame, as far as it came
 	rest   int    // bytes of its content still to come
@@ -66,7 +66,7 @@ func (f *frames) Read(p []byte) (int, error) {
 	return 0, f.wrong
 }
 
-// count takes p in and reports whether it keeps to the bounds.
+// count counts the frames in p and reports whether they keep to the bounds.
 func (f *frames) count(p []byte) bool {
 	for len(p) > 0 {
 		if f.rest > 0 {
@@ -94,7 +94,7 @@ func (f *frames) count(p []byte) bool {
 	return true
 }
 
-// spend takes one frame from what is left for now.
+// spend counts one frame and reports whether it was allowed now.
 func (f *frames) spend() bool {
 	if now := time.Now(); now.Sub(f.filled) >= refillEvery {
 		f.left, f.filled = mostFrames, now
@@ -103,8 +103,8 @@ func (f *frames) spend() bool {
 	return f.left >= 0
 }
 
-// counting are transport credentials whose connections count frames, above TLS if there is
-// any. fail is called with why a connection was ended.
+// counting are transport credentials whose connections count frames, after decryption if there is TLS. fail is called
+// with the *ForeignError that ended a connection.
 type counting struct {
 	credentials.TransportCredentials
 	fail func(error)
@@ -131,8 +131,8 @@ func (c counting) Clone() credentials.TransportCredentials {
 	return counting{c.TransportCredentials.Clone(), c.fail}
 }
 
-// Bounds of one message. Two bytes of a message can stand for an owner, who takes 100 times
-// as much in memory, so its parts are counted before any of them is made: messages within
+// Bounds of one message. Two bytes of a message can stand for an owner, which takes 100 times
+// as much in memory. So the parts of a message are counted before it is decoded: messages within
 // it, strings, and elements of packed lists.
 const (
 	longestMessage = 16 << 20
@@ -207,7 +207,7 @@ func countParts(b []byte, kind protoreflect.MessageDescriptor, depth int, left *
 	return nil
 }
 
-// weight is how many parts a field with this content is by itself.
+// weight returns the number of parts that a field with this content counts as, without those of messages in it.
 func weight(f protoreflect.FieldDescriptor, content []byte) int {
 	if f.IsPacked() || f.IsList() && f.Message() == nil && f.Kind() != protoreflect.StringKind && f.Kind() != protoreflect.BytesKind {
 		return len(content)

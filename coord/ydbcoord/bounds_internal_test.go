@@ -94,7 +94,7 @@ func packed(t *testing.T, m proto.Message) *anypb.Any {
 	return a
 }
 
-// read is what comes through of frames that a server sends, and why reading ended.
+// read returns the part of a server's frames that comes through, and the error that ended reading.
 func read(sent []byte) (int, error) {
 	server, client := net.Pipe()
 	defer client.Close()

@@ -17,23 +17,22 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// ErrSilent: something accepts connections at the address, but it does not answer, or not
-// in the language of YDB.
+// ErrSilent: something accepts connections at the address, but does not answer, or not
+// in the protocol of YDB.
 var ErrSilent = errors.New("connected, but there is no answer")
 
-// checkTime bounds what Check does at an address that says nothing, where its context has no
-// shorter end.
+// checkTime bounds Check, where its context has no shorter end.
 const checkTime = 5 * time.Second
 
-// Check connects to the address once, without the SDK, and says what is wrong with it in
-// errors that can be distinguished: *net.DNSError (no such name), syscall.ECONNREFUSED
+// Check connects to the address once, without the SDK. Its errors can be distinguished:
+// *net.DNSError (no such name), syscall.ECONNREFUSED
 // (nobody listens), *tls.CertificateVerificationError (a certificate that is not trusted;
 // joined with coord.ErrRefused), context.DeadlineExceeded (no answer). It does not
 // prove that a YDB is there; see Ping.
 func (c *Client) Check(ctx context.Context) error { return c.check(ctx, false) }
 
-// check is Check. To greet is also to find out whether a server without TLS speaks HTTP/2: the SDK
-// would try until its context ends, and what it says then looks like silence.
+// check is Check. With greet it also finds out whether a server without TLS speaks HTTP/2: if it does not, the SDK
+// would try until its context ends, and its error would look like silence.
 func (c *Client) check(ctx context.Context, greet bool) error {
 	if c.options.Conn != nil {
 		return nil
@@ -63,7 +62,7 @@ func (c *Client) check(ctx context.Context, greet bool) error {
 	return nil
 }
 
-// Ping asks the service something small (who we are), and so proves that a YDB is there
+// Ping asks the service who we are, and so proves that the address is that of a YDB
 // which knows us. Of several hosts one that answers is enough. The error is that of Check,
 // ErrSilent, or the service's refusal; a *HostsError names the hosts that were asked.
 func (c *Client) Ping(ctx context.Context) error {
@@ -71,7 +70,7 @@ func (c *Client) Ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = c.askHosts(ctx, func(ctx context.Context) error {
+	return doing("asking who we are", c.askHosts(ctx, func(ctx context.Context) error {
 		reply, err := Ydb_Discovery_V1.NewDiscoveryServiceClient(conn).WhoAmI(ctx, &Ydb_Discovery.WhoAmIRequest{})
 		switch {
 		case err == nil:
@@ -80,39 +79,34 @@ func (c *Client) Ping(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
 		}
 		return callError(err)
-	})
-	if err != nil {
-		return fmt.Errorf("asking who we are: %w", err)
-	}
-	return nil
+	}))
 }
 
 // ErrWantsTLS: the server speaks TLS, and we were configured without it. It comes beside
 // coord.ErrRefused.
 var ErrWantsTLS = errors.New("the server speaks TLS only")
 
-// ErrForeign: what answers at the address does not speak HTTP/2, so it is not a YDB. It comes
+// ErrForeign: the server at the address does not speak HTTP/2, so it is not a YDB. It comes
 // beside coord.ErrRefused.
 var ErrForeign = errors.New("the answer is not HTTP/2")
 
 const (
-	// greeting is the first that a client of HTTP/2 says: the preface, and settings that
+	// greeting is the first message of a client of HTTP/2: the preface, and settings that
 	// are empty (RFC 9113, 3.4).
-	greeting = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
-	// frameHeader is the length of the beginning of what the server answers: settings too.
-	frameHeader  = 9
-	settingsKind = 4 // at the fourth byte
+	greeting     = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	frameHeader  = 9 // bytes; the server's answer begins with one, of settings too
+	settingsKind = 4 // at its fourth byte
 
-	greetingFor = time.Second // how long each of the two tries may take
+	greetingFor = time.Second // bounds each of the two tries
 )
 
-// greet finds out whether the server speaks HTTP/2 without TLS. A server that says nothing for now
-// may only be slow, which is the SDK's to wait for.
+// greet finds out whether the server speaks HTTP/2 without TLS. A server that does not answer yet
+// may only be slow: then the SDK waits for it.
 func (o ClientOptions) greet(ctx context.Context, conn net.Conn) error {
 	soon, cancel := context.WithTimeout(ctx, greetingFor)
 	defer cancel()
 	end, _ := soon.Deadline()
-	_ = conn.SetDeadline(end) // it fails where the connection is closed, as what follows does
+	_ = conn.SetDeadline(end) // it fails only if the connection is closed; then the write fails too
 	_, err := io.WriteString(conn, greeting)
 	var header [frameHeader]byte
 	if err == nil {
@@ -133,14 +127,14 @@ func (o ClientOptions) greet(ctx context.Context, conn net.Conn) error {
 	return err
 }
 
-// wantsTLS reports whether the server answers the beginning of TLS. That its certificate is
-// not trusted is such an answer.
+// wantsTLS reports whether the server answers a handshake of TLS, also with a certificate that is
+// not trusted.
 func (o ClientOptions) wantsTLS(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, greetingFor)
 	defer cancel()
 	conn, err := (&tls.Dialer{Config: &tls.Config{NextProtos: []string{"h2"}}}).DialContext(ctx, "tcp", o.Address)
 	if err == nil {
-		_ = conn.Close() // nobody waits for what was sent
+		_ = conn.Close() // nothing was sent that matters
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, alert := errors.AsType[tls.AlertError](err)

@@ -20,7 +20,7 @@ func forever(c coord.Claim) coord.Claim {
 	return c
 }
 
-// answer is what Acquire returned.
+// answer is the result of Acquire.
 type answer struct {
 	g   coord.Grant
 	ok  bool

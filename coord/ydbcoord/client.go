@@ -31,7 +31,7 @@ type ClientOptions struct {
 	// NoDiscovery stays with Address instead of asking it for the nodes of the cluster,
 	// for tunnels and balancers behind which those cannot be reached.
 	NoDiscovery bool
-	// Log takes what the SDK has to say beside its errors; nil: it is dropped. See LogTo too.
+	// Log receives the SDK's own messages; nil: they are dropped. See LogTo too.
 	Log *slog.Logger
 	// Conn is used instead of a connection of ours, and is the caller's to close.
 	Conn grpc.ClientConnInterface
@@ -55,9 +55,8 @@ func (o ClientOptions) check() error {
 // SDK: discovery, balancing, credentials, encryption. Drivers for several coordination
 // nodes can share it. Its methods are safe for concurrent use.
 //
-// A stream stays on the YDB node that it was opened on. It breaks when that node goes, or
-// when discovery has not named the node for a minute or two, and the next stream goes to
-// another one: sessions attach again there.
+// A stream stays on the YDB node that it was opened on. It breaks when that node stops, or when discovery has not
+// named the node for a minute or two. Sessions then attach again on another node.
 type Client struct {
 	options ClientOptions
 	turn    chan struct{} // holds one element while somebody connects or closes
@@ -91,13 +90,10 @@ func (c *Client) Close(ctx context.Context) error {
 	if db == nil {
 		return nil
 	}
-	if err := db.Close(ctx); err != nil {
-		return fmt.Errorf("closing the connection: %w", sdkError(err))
-	}
-	return nil
+	return doing("closing the connection", sdkError(db.Close(ctx)))
 }
 
-// conn is the connection, made if there is none.
+// conn returns the connection, and makes it if there is none.
 func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 	if c.options.Conn != nil {
 		return c.options.Conn, nil
@@ -125,8 +121,8 @@ func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 	return ydb.GRPCConn(c.db), nil
 }
 
-// open lets the SDK connect. It tries until its context ends whatever is wrong, and does not
-// say what was; so we connect once ourselves first.
+// open lets the SDK connect. The SDK tries until its context ends, whatever is wrong, and does not report
+// what was; so we connect once ourselves first.
 func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	if err := c.check(ctx, true); err != nil {
 		return nil, err
@@ -150,15 +146,15 @@ func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	return db, sdkError(err)
 }
 
-// Bounds of what a connection holds of what was not read yet. They are fixed: gRPC would let
-// them grow with what a server sends.
+// Bounds of what a connection buffers before it is read. They are fixed, because gRPC would let
+// them grow with the amount that a server sends.
 const (
 	longestHeaders = 64 << 10
 	streamWindow   = 1 << 20
 	connWindow     = 4 << 20
 )
 
-// connectionString is where the SDK connects to, without what proves who we are.
+// connectionString returns the address that the SDK connects to, without credentials.
 func (o ClientOptions) connectionString() string {
 	scheme := "grpc"
 	if o.TLS != nil {
@@ -167,7 +163,7 @@ func (o ClientOptions) connectionString() string {
 	return (&url.URL{Scheme: scheme, Host: o.Address, Path: o.Database}).String()
 }
 
-// sdk are the SDK's options. fail is called with why a connection was ended, if the server
+// sdk returns the SDK's options. fail is called with a *ForeignError when a connection ends because the server
 // sent what no YDB sends.
 func (o ClientOptions) sdk(fail func(error)) ([]ydb.Option, error) {
 	options := []ydb.Option{ydb.WithApplicationName("coordtop"), logging(o.Log)}

@@ -13,8 +13,8 @@ import (
 	"coordtop/coord"
 )
 
-// AllPermits is the count of a mutex: an ephemeral semaphore has that limit, so nobody
-// else fits beside its owner.
+// AllPermits is the count of a mutex: an ephemeral semaphore has that limit, so there is no permit left beside
+// its owner.
 const AllPermits = math.MaxUint64
 
 func acquireMessage(id uint64, w claimParams, timeoutMillis uint64) *pb.SessionRequest {
@@ -33,14 +33,14 @@ func stopMessage() *pb.SessionRequest {
 	return &pb.SessionRequest{Request: &pb.SessionRequest_SessionStop_{SessionStop: &pb.SessionRequest_SessionStop{}}}
 }
 
-// result is what the answers to requests about semaphores have in common.
+// result is the common part of the answers to requests about semaphores.
 type result interface {
 	GetReqId() uint64
 	GetStatus() Ydb.StatusIds_StatusCode
 	GetIssues() []*Ydb_Issue.IssueMessage
 }
 
-// answerOf finds the request that a message answers and what it says about it.
+// answerOf returns the id of the request that a message answers, and the error in it; not ok: it answers none.
 func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
 	if pong := msg.GetPong(); pong != nil {
 		return pong.GetOpaque(), nil, true
@@ -57,8 +57,8 @@ func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
 	return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
 }
 
-// timeoutMillis is a wait as the service takes it: rounded up, so that nobody waits less
-// than asked; what it cannot count is for ever.
+// timeoutMillis converts a wait for the service: rounded up, so that nobody waits less
+// than asked. A wait that is longer than the service can count is for ever.
 func timeoutMillis(wait time.Duration) uint64 {
 	if wait < 0 || wait > longestWait {
 		return math.MaxUint64
@@ -66,7 +66,7 @@ func timeoutMillis(wait time.Duration) uint64 {
 	return uint64((wait + time.Millisecond - 1) / time.Millisecond)
 }
 
-// durationOf reads a timeout; one that no clock of ours can count is for ever.
+// durationOf reads a timeout. One that is longer than a time.Duration is for ever.
 func durationOf(timeoutMillis uint64) time.Duration {
 	if timeoutMillis > math.MaxInt64/uint64(time.Millisecond) {
 		return coord.Forever

@@ -17,16 +17,16 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Status is what is known of a session's connection.
+// Status is the state of a session's connection.
 type Status struct {
 	Attached bool      // there is a stream, and the session is attached to it
-	Number   int       // how often it was attached; between two numbers anything may have happened unseen
+	Number   int       // counts the attaches; between two of them anything may have happened unseen
 	Since    time.Time // of the present attach, or of the loss of the last one
-	Heard    time.Time // when the service last answered something
-	Err      error     // why the last stream, or the last try to make one, ended; nil while attached
+	Heard    time.Time // of the last answer of the service
+	Err      error     // of the last stream, or the last try to make one; nil while attached
 }
 
-// Status reports how the connection is.
+// Status returns the present state of the connection.
 func (s *Session) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,12 +46,12 @@ func (s *Session) changeStatusLocked() {
 	s.statusChanged = make(chan struct{})
 }
 
-// connection is a session's way to the service: it makes streams, reads from them, and decides
-// what the end of one means. Its goroutine is run.
+// connection connects a session with the service: it makes streams, reads from them, and decides
+// whether the end of a stream ends the session. Its goroutine is run.
 type connection struct {
 	s       *Session
 	service Ydb_Coordination_V1.CoordinationServiceClient
-	route   route  // of whoever attaches: OpenSession, then live
+	route   route  // used by OpenSession, then by live
 	seq     uint64 // of the last attach that was tried
 }
 
@@ -64,17 +64,17 @@ var errStopped = errors.New("the session was stopped")
 // longestStart bounds one try to attach.
 const longestStart = 5 * time.Second
 
-// startTimeout is how long one try to attach may take.
+// startTimeout bounds one try to attach.
 func (c *connection) startTimeout() time.Duration { return min(c.s.ttl/4, longestStart) }
 
-// silence is how long a stream may say nothing. The service pings, and answers the pings
-// that renew the session, every third of the timeout at the latest: a stream that is silent
-// for longer leads nowhere, and this leaves time for two tries to attach by another way.
+// silence is the time without a message after which a stream is given up. The service pings, and answers the
+// pings that renew the session, every third of the timeout at the latest. The rest of the timeout leaves time for two
+// tries to attach by another node.
 func (c *connection) silence() time.Duration { return c.s.ttl / 2 }
 
 // attach makes a stream and attaches the session to it, or opens the session if it has no
-// number yet. When ctx ends the try is given up; the stream itself lives on until the
-// session's goroutine ends it.
+// number yet. The end of ctx ends the try, but not a stream that was made: the
+// session's goroutine ends that.
 func (c *connection) attach(ctx context.Context) (*stream, error) {
 	life, cancel := context.WithCancel(c.s.life)
 	stop := spawn.OnDone(ctx, cancel)
@@ -108,7 +108,7 @@ func (c *connection) attach(ctx context.Context) (*stream, error) {
 // start sends the first request of a stream and returns the session of its answer.
 func start(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, request *pb.SessionRequest_SessionStart) (uint64, error) {
 	err := rpc.Send(&pb.SessionRequest{Request: &pb.SessionRequest_SessionStart_{SessionStart: request}})
-	if err != nil && !errors.Is(err, io.EOF) { // then the reason is what Recv says
+	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF Recv returns the reason
 		return 0, err
 	}
 	msg, err := rpc.Recv()
@@ -127,7 +127,7 @@ func start(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, request *p
 	return 0, errors.New("the service did not answer the start of the session")
 }
 
-// attached begins the work on a new stream: everything that is not over is asked again.
+// attached begins the work on a new stream: it sends again all requests that are not over.
 func (c *connection) attached(st *stream, id uint64, asked time.Time) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -158,9 +158,8 @@ func (c *connection) detached(st *stream, why error) {
 	st.end()
 }
 
-// run is the session's goroutine. Its owner waits for gone. After a panic the session is
-// over, and what it owned is given back on another stream, if that goes: nobody else can,
-// and the service would keep it for as long as the timeout.
+// run is the session's goroutine; s.gone waits for it. After a panic the session is over, and what it owned is
+// given back on another stream if one can be made: otherwise the service would keep it for as long as the timeout.
 func (c *connection) run(st *stream) {
 	defer c.s.quit()
 	err := spawn.Call(c.s.life, func() error { c.live(st); return nil })
@@ -185,12 +184,12 @@ func (c *connection) broken(why error) *stream {
 	return c.s.stream
 }
 
-// live reads from the stream, and makes another when that ends, until the session is over.
+// live reads from the stream, and makes another when that one ends, until the session is over.
 func (c *connection) live(st *stream) {
-	longest := min(c.s.ttl/4, 5*time.Second)
+	longest := c.startTimeout()
 	pause := backoff.Policy{Min: longest / 10, Max: longest}.Start()
 	broken := 0 // streams in a row that broke soon after they were made
-	taken := 0  // how often in a row the service has said that another has the session
+	taken := 0  // answers in a row that another has the session
 	for c.s.life.Err() == nil {
 		var why error
 		atOnce := false
@@ -227,9 +226,9 @@ func (c *connection) tryAttach() (*stream, error) {
 	return st, err
 }
 
-// classify ends the session if what a stream or a try ended with is the end of it: the session is
-// gone, or can never be attached again. An unknown failure may pass. Where another has attached,
-// one more try may help; a second refusal means that the session is theirs.
+// classify ends the session if the error of a stream or of a try means that the session is gone or can never be
+// attached again. An unknown failure may pass. If another has attached, one more try may help; a
+// second refusal means that the session is theirs.
 func (c *connection) classify(why error, taken *int) (over bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -249,7 +248,7 @@ func (c *connection) classify(why error, taken *int) (over bool) {
 	return over
 }
 
-// serve reads from a stream until it ends, and says why it did.
+// serve reads from a stream until it ends, and returns the reason.
 func (c *connection) serve(st *stream) error {
 	heard := time.Now()
 	silent := spawn.After(c.s.life, c.silence(), st.cancel)
@@ -279,7 +278,7 @@ func (c *connection) serve(st *stream) error {
 	}
 }
 
-// receive takes in what the service says about a request or a watch.
+// receive handles a message about a request or a watch.
 func (c *connection) receive(msg *pb.SessionResponse) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

@@ -45,7 +45,7 @@ func (b *bench) contender(t *testing.T) *contender {
 				return
 			}
 			if p := msg.GetPing(); p != nil {
-				// What is wrong with the stream is what the next Recv says.
+				// The next Recv returns the error of the stream.
 				_ = call.Send(&pb.SessionRequest{Request: &pb.SessionRequest_Pong{Pong: &pb.SessionRequest_PingPong{Opaque: p.GetOpaque()}}})
 				continue
 			}

@@ -18,23 +18,23 @@ type SemaphoreState struct {
 	Name   string
 	Absent bool // there is no semaphore of this name; Semaphore is zero
 	Semaphore
-	// Asked and At are instants on our clock: Semaphore was so at one between them.
+	// Asked and At are instants on our clock. The semaphore had this state at an instant between them.
 	Asked, At time.Time
-	// Fired reports whether a watch notified us of a change and this read answers that: what is new
-	// in it was pushed, not only read.
+	// Fired reports whether this read follows the notice of a watch: its change was
+	// pushed, not only read.
 	Fired bool
-	// Since, where Fired, is after when the change happened: the sending of the newest request
-	// that was answered before the watch notified us, on the stream that carries both in order. Where
+	// Since is a time before the change if Fired: the sending of the newest request
+	// that was answered before the watch notified us, on the stream that carries both in order. If
 	// not Fired and not zero, a notice was lost: anything may have come and gone since then.
 	Since time.Time
-	// Err is why the service will not let us read it (coord.ErrRefused); the name is not
+	// Err wraps coord.ErrRefused if the service does not let us read the semaphore; the name is not
 	// followed any more.
 	Err error
 
 	request uint64 // the describe that it answers
 }
 
-// newDescribe asks for everything; one of verbArm also asks to be notified of changes.
+// newDescribe describes a semaphore with owners and waiters; with verbArm it also arms a watch.
 func newDescribe(v verb, name string) *request {
 	return newRequest(v, name, func(id uint64, _ time.Time) *pb.SessionRequest {
 		return &pb.SessionRequest{Request: &pb.SessionRequest_DescribeSemaphore_{
@@ -43,6 +43,11 @@ func newDescribe(v verb, name string) *request {
 			},
 		}}
 	})
+}
+
+// semaphore returns the answer to a describe; without one it has only a name.
+func (r *request) semaphore() Semaphore {
+	return decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
 }
 
 // stateLocked makes a state of the answer to a describe. A semaphore that does not exist
@@ -55,7 +60,7 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 	case r.err != nil:
 		return state, r.err
 	default:
-		state.Semaphore = decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
+		state.Semaphore = r.semaphore()
 	}
 	s.ownedLocked(r, state)
 	if r.verb == verbDescribe {
@@ -65,7 +70,8 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 	return state, nil
 }
 
-// digest is a number of what a watch reports changes of: the owners, which come in no order, and the data.
+// digest returns a checksum of everything whose change a watch reports: the owners, which come in no order, and
+// the data.
 func (st *SemaphoreState) digest() uint64 {
 	sum := crc64.Update(crc64.Checksum(fmt.Append(nil, st.Absent), digestTable), digestTable, st.Data)
 	for _, o := range st.Owners {
@@ -105,7 +111,7 @@ func (s *Session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	return state.describe(kind, s.incarnation), nil
 }
 
-// longestName is what the service takes when a semaphore is created.
+// longestName is the longest name that the service accepts for a semaphore.
 const longestName = 1024
 
 // CheckName refuses a name that gRPC cannot carry, or that no semaphore can have.

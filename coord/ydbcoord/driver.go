@@ -72,8 +72,8 @@ func (c *Client) Driver(node string, o Options) (*Driver, error) {
 	return &Driver{client: c, node: path, options: o}, nil
 }
 
-// NodePath is the path of a coordination node from the root; without a slash before it, it is
-// one from the database.
+// NodePath returns the path of a coordination node from the root. A node without a leading slash is relative to the
+// database.
 func NodePath(database, node string) (string, error) {
 	switch {
 	case strings.Trim(node, "/") == "":
@@ -90,8 +90,8 @@ func NodePath(database, node string) (string, error) {
 func (d *Driver) Name() string { return driverName }
 
 // Open implements coord.Driver. Missing rights and a wrong password are coord.ErrRefused,
-// and so is a node that does not exist, unless this driver has had a session there: then it
-// was dropped and may be created again, which is worth waiting for (coord.ErrNotFound).
+// and so is a node that does not exist. If this driver has had a session there, the node
+// was dropped and may be created again: then the error wraps coord.ErrNotFound, and Open is worth repeating.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	s, err := d.OpenSession(ctx, o)
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	return s, nil
 }
 
-// OpenSession is Open with the type that also follows and reads. It starts a goroutine,
+// OpenSession is Open, but returns a *Session, which can also follow and read. It starts a goroutine,
 // which ends with Close or Abandon.
 func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Session, error) {
 	if o.TTL != 0 {
@@ -130,15 +130,15 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	return s, nil
 }
 
-// Observe opens a session of the driver's TTL to read and follow with, and a description for people.
+// Observe opens a session for reading and following, with the driver's TTL and a description for people.
 func (d *Driver) Observe(ctx context.Context, description string) (*Session, error) {
 	return d.OpenSession(ctx, coord.SessionOptions{Description: description})
 }
 
-// describeFor bounds a description without which a session does as well.
+// describeFor bounds requests that a session can do without.
 const describeFor = 2 * time.Second
 
-// incarnation is that of the node; "" where it is not reported.
+// incarnation returns that of the node; "" where it is not reported.
 func (d *Driver) incarnation(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, describeFor)
 	defer cancel()

@@ -16,8 +16,8 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// StatusError is an answer of the service other than success. Its text holds the first
-// words of the service's own, which may be anything.
+// StatusError is an answer of the service other than success. Its text begins with that of the service, which may
+// be anything.
 type StatusError struct {
 	Status Ydb.StatusIds_StatusCode
 	Text   string // of the first issue, at most 200 bytes; "" if there is none
@@ -41,7 +41,7 @@ func newStatusError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMess
 	return e
 }
 
-// statusOf is the service's status in err; unspecified if there is none.
+// statusOf returns the service's status in err; unspecified if there is none.
 func statusOf(err error) Ydb.StatusIds_StatusCode {
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return e.Status
@@ -49,8 +49,8 @@ func statusOf(err error) Ydb.StatusIds_StatusCode {
 	return Ydb.StatusIds_STATUS_CODE_UNSPECIFIED
 }
 
-// answerError makes an error of the status of an answer; nil for success. It wraps the
-// sentinel that says what callers can do about it.
+// answerError makes an error of the status of an answer; nil for success. It wraps
+// coord.ErrNotFound or coord.ErrRefused where the status means that.
 func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
@@ -66,8 +66,8 @@ func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage
 }
 
 // failureError is answerError for the failure of a whole stream, where some statuses mean
-// something else: there may be fewer sessions soon, and a missing node cannot be waited for. NOT_FOUND
-// as the answer to a session does not prove that the node does not exist.
+// something else. PRECONDITION_FAILED (too many sessions) may pass. NOT_FOUND is also coord.ErrRefused, because a
+// missing node cannot be waited for; it does not prove that the node does not exist.
 func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
@@ -80,8 +80,8 @@ func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessag
 	return answerError(code, issues)
 }
 
-// callError tidies what gRPC or the SDK says of a call, whose text is long and of many
-// lines, and joins coord.ErrRefused where the server would say the same again.
+// callError makes a short error of one of gRPC or the SDK about a call, whose text is long and of many
+// lines, and joins coord.ErrRefused where the server would answer the same again.
 func callError(err error) error {
 	if err == nil {
 		return nil
@@ -130,6 +130,14 @@ func innermost(err error) error {
 	return failure.With(deepest, err)
 }
 
+// doing puts before err what was being done; a nil err stays nil.
+func doing(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // CallError is a call that failed below the service: the connection, or gRPC itself.
 type CallError struct {
 	Code codes.Code
@@ -139,10 +147,9 @@ type CallError struct {
 // Error reads "Unavailable: connection refused".
 func (e *CallError) Error() string { return e.Code.String() + ": " + e.Text }
 
-// uncertain returns the error of a claim of a session with this TTL that ended, with err if that
-// is not nil, and may be granted all the same. The service notices a client that is gone within two of its
-// pings, of which three or more fit into the TTL of any session, and keeps what the session has
-// for the TTL from then on.
+// uncertain returns the error of a claim that ended, with err if that is not nil, and may be granted all the same. The
+// service notices a client that is gone within two of its pings, of which three or more fit into the TTL, and then
+// keeps the session for the TTL. So the claim is surely over after twice the TTL.
 func uncertain(ttl time.Duration, err error) error {
 	return coord.Uncertain(fmt.Sprintf("the service ends our session within %v", 2*ttl), err)
 }

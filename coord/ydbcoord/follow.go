@@ -11,14 +11,13 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Follower follows any number of semaphores of one session through one channel: what
-// changes is read at once and waits to be taken, the newest state of each name, so that
-// a slow reader costs memory for as many states as there are names and delays nobody. It
-// has no goroutine. It is ended with Close, or with its session. Its methods are safe for
+// Follower follows any number of semaphores of one session. A semaphore that changes is read at once; the
+// newest state of each name waits to be taken, so that a slow reader delays nobody and costs memory for one
+// state a name. A Follower has no goroutine. It ends with Close, or with its session. Its methods are safe for
 // concurrent use.
 //
-// The service reports changes of the owners and of the data. Of waiters it reports nothing:
-// they are those of the moment when something else changed, or of a Look.
+// The service reports changes of the owners and of the data, but none of the waiters:
+// these are as of the last other change, or of a Look.
 type Follower struct {
 	s    *Session
 	wake chan struct{} // has room for one; filled when there is something to take
@@ -34,10 +33,9 @@ func (s *Session) Follow() *Follower {
 	return &Follower{s: s, wake: make(chan struct{}, 1), latest: map[string]SemaphoreState{}}
 }
 
-// Add follows semaphores by name, also such as do not exist yet. The state of each is sent
-// as soon as it is known, and again after each change and each new attach. A name that is
-// followed already is sent once more. A name that no semaphore can have is an error, of
-// the kind coord.ErrInvalid; the others are added.
+// Add follows semaphores by name, also those that do not exist yet. Next returns the state of each as soon as it is
+// known, and again after each change and each new attach. A name that is followed already is read once more. A name
+// that no semaphore can have is an error that wraps coord.ErrInvalid; the others are added.
 func (f *Follower) Add(names ...string) error {
 	var bad error
 	f.s.mu.Lock()
@@ -56,7 +54,7 @@ func (f *Follower) Add(names ...string) error {
 	return bad
 }
 
-// Remove ends the following of names. What was not taken of them is dropped.
+// Remove ends the following of names, and drops their states that were not taken.
 func (f *Follower) Remove(names ...string) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
@@ -66,9 +64,8 @@ func (f *Follower) Remove(names ...string) {
 	}
 }
 
-// Look reads followed names once more, without touching their watches: the way to see
-// their queues. The answers come through Next. It does not block, and does not pace: that
-// is the caller's part.
+// Look reads followed names once more, and with them their queues, without touching their watches. Next returns the
+// answers. Look does not block and has no pace of its own: the caller paces it.
 func (f *Follower) Look(names ...string) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
@@ -86,16 +83,16 @@ func (f *Follower) Look(names ...string) {
 	}
 }
 
-// Unarmed counts the names whose changes may go untold, because the service has not answered for
-// longer than limit when it was asked to report them.
+// Unarmed counts the names whose changes may not be reported, because the service has not answered the request to
+// report them for longer than limit.
 func (f *Follower) Unarmed(limit time.Duration) int {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	return f.s.watches.unarmedLocked(f, limit)
 }
 
-// Next blocks until there is a state that was not taken yet, and returns it. The error is
-// that of ctx, or why the session ended, or coord.ErrClosed.
+// Next blocks until there is a state that was not taken yet, and returns it. Its error is
+// that of ctx, or the reason for the session's end, or coord.ErrClosed.
 func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
 	for {
 		if state, ok, err := f.Take(); ok || err != nil {
@@ -121,7 +118,7 @@ func (f *Follower) Take() (SemaphoreState, bool, error) {
 	case f.s.err != nil:
 		return SemaphoreState{}, false, f.s.err
 	case f.closed:
-		f.wakeUp() // for others who wait, too
+		f.wakeUp() // for other calls of Next that wait
 		return SemaphoreState{}, false, fmt.Errorf("following: %w", coord.ErrClosed)
 	}
 	for len(f.ready) > 0 {
@@ -161,7 +158,7 @@ func (f *Follower) notifyLocked(state SemaphoreState) {
 		return
 	}
 	if waits && state.Since.IsZero() {
-		state.Since = old.Since // which nobody has taken note of
+		state.Since = old.Since // which no reader has received
 	}
 	f.latest[state.Name] = state
 	if !waits {

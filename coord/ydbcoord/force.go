@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// takenFor is the timeout of a session that was taken over, in case that its stop is lost.
+	// takenFor is the timeout of a session that was taken over, in case its stop is lost.
 	takenFor = time.Second
-	// recreateFor is how long a semaphore that was deleted is tried to be created again.
+	// recreateFor bounds the creation of a semaphore that was deleted.
 	recreateFor = 10 * time.Second
 )
 
-// Guard is what is compared before the ownership of a member is ended: its session and its
+// Guard returns the text that is compared before the ownership of a member is ended: its session and its
 // order id, which no later claim has.
 func (m SemaphoreMember) Guard() string {
 	return OwnerID(m.Session, "") + "/" + strconv.FormatUint(m.Order, 10)
@@ -43,16 +43,13 @@ func memberOf(guard string) (m SemaphoreMember, err error) {
 	return m, nil
 }
 
-// ForceRelease implements coord.ForceReleaser, with Options.ClientsUnprotected by ending the
-// owner's session, else with Options.AllowRecreate by deleting the semaphore and creating it
-// again. The service compares nothing: the owner is read last thing before. No wait is ended. A
+// ForceRelease implements coord.ForceReleaser. With Options.ClientsUnprotected it ends the
+// owner's session, else with Options.AllowRecreate it deletes the semaphore and creates it
+// again. The service compares nothing, so the owner is read just before. It cannot end a wait. A
 // semaphore that was deleted meanwhile exists again afterwards, with no owner, and the error
 // wraps coord.ErrChanged.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
-	if err := d.forceRelease(ctx, f); err != nil {
-		return fmt.Errorf("ending the ownership of session %s: %w", f.Owner, err)
-	}
-	return nil
+	return doing("ending the ownership of session "+f.Owner, d.forceRelease(ctx, f))
 }
 
 func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
@@ -70,9 +67,7 @@ func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
 	defer func() {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
-		if s.Close(late) != nil {
-			s.Abandon() // it owns nothing
-		}
+		_ = s.Close(late) // it owns nothing
 	}()
 	// A session that is attached before the node is described is of that node, not of a later one.
 	if now := d.incarnation(ctx); strings.Contains(f.Owner, "@") && f.Owner != OwnerID(m.Session, now) {
@@ -87,7 +82,7 @@ func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
 	return recreate(ctx, s, f.Name, m)
 }
 
-// stillOwned reads a semaphore that m owns; coord.ErrChanged: it does not any more.
+// stillOwned reads a semaphore that m owns; coord.ErrChanged: m does not own it any more.
 func stillOwned(ctx context.Context, s *Session, name string, m SemaphoreMember) (Semaphore, error) {
 	state, err := s.Look(ctx, name)
 	if err != nil {
@@ -100,7 +95,7 @@ func stillOwned(ctx context.Context, s *Session, name string, m SemaphoreMember)
 }
 
 // stopOther ends another session, which must have no protection key. It attaches to it with a
-// sequence number that no attach of its owner has, so that nothing comes between.
+// higher sequence number than its owner ever has, so that the owner cannot attach in between.
 func stopOther(ctx context.Context, s *Session, client *Client, session uint64) error {
 	conn, err := client.conn(ctx)
 	if err != nil {
@@ -158,7 +153,7 @@ func recreate(ctx context.Context, s *Session, name string, m SemaphoreMember) e
 	case sem.Ephemeral:
 		return fmt.Errorf("%w: it is ephemeral, and so cannot be deleted", coord.ErrUnsupported)
 	}
-	// This creates nothing, since it exists, but is refused to those who may not write.
+	// This creates nothing, since the semaphore exists, but it fails if we have no right to write.
 	switch err := s.create(ctx, name, sem.Limit, sem.Data); {
 	case err == nil:
 		return fmt.Errorf("%w: it was deleted meanwhile, and was created again", coord.ErrChanged)

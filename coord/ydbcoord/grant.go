@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// grant is what a session owns. It is guarded: the semaphore is watched, and the grant is
-// lost when its owners are reported without our session and order id, as happens after a
+// grant is a semaphore, or permits of one, that a session owns. It is guarded: the semaphore is watched, and the grant
+// is lost when its owners are reported without our session and order id, as after a
 // forced deletion, which the service does not report to owners.
 type grant struct {
 	*lifetime.Life
@@ -25,7 +26,7 @@ type grant struct {
 
 	// Guarded by the session's mutex, under which it ends too.
 	params     claimParams
-	publishing int // publications on their way
+	publishing int // publications that were sent and are not over
 }
 
 var (
@@ -49,8 +50,8 @@ func (g *grant) Info() coord.GrantInfo {
 }
 
 // endLocked ends the grant on our side and frees its name; false: it was over before. A
-// publication on its way may make us the owner in another term: then whoever comes first,
-// its end or the next claim of the name, gives that back.
+// publication that is not over may make us the owner in another term. That is given back at the end of the publication
+// or before the next claim of the name.
 func (g *grant) endLocked(cause error) bool {
 	if !g.Finish(cause) {
 		return false
@@ -64,7 +65,7 @@ func (g *grant) endLocked(cause error) bool {
 	return true
 }
 
-// seenLocked compares what was seen of the semaphore with what we own of it.
+// seenLocked compares a state of the semaphore with the grant.
 func (g *grant) seenLocked(state SemaphoreState) {
 	if state.request <= g.since {
 		return
@@ -75,8 +76,8 @@ func (g *grant) seenLocked(state SemaphoreState) {
 	}
 }
 
-// lostLocked ends the grant because it is not ours any more. Where the service counts us
-// as the owner all the same, in another term, which nobody knows of, that is given back.
+// lostLocked ends the grant because it is not ours any more, and returns the reason. If the service counts us
+// as the owner all the same, in another term that nobody here knows of, that is given back.
 func (g *grant) lostLocked(ours bool, why error) error {
 	why = fmt.Errorf("%w: %w", coord.ErrLost, why)
 	ended := g.endLocked(why)
@@ -99,10 +100,7 @@ func (g *grant) Release(ctx context.Context) error {
 	r := releaseRequest(g.params.name)
 	g.s.addLocked(r)
 	g.s.mu.Unlock()
-	if err := g.s.awaitRelease(ctx, r); err != nil {
-		return fmt.Errorf("releasing: %w", err)
-	}
-	return nil
+	return doing("releasing", g.s.awaitRelease(ctx, r))
 }
 
 // Abandon implements coord.Grant. At the service it is ours until the session ends, or
@@ -116,42 +114,44 @@ func (g *grant) Abandon() {
 }
 
 // Publish implements coord.Publisher: it claims the same again with other data, which the
-// service takes for a change. If we are not the owner any more it may grant anew what is
-// free; another order id shows that, and it is given back at once.
+// service understands as a change. If we are not the owner any more the service may grant the semaphore anew;
+// another order id shows that, and it is given back at once.
 func (g *grant) Publish(ctx context.Context, data []byte) error {
-	if len(data) > maxData {
-		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), maxData, coord.ErrDataTooLong)
-	}
-	if err := ctx.Err(); err != nil {
+	params := g.params
+	params.data = slices.Clone(data)
+	if err := g.publish(ctx, params); err != nil {
 		return fmt.Errorf("publishing: %w", err)
 	}
-	params, done := g.params, make(chan error, 1)
-	params.data = slices.Clone(data)
+	if !g.s.options.MirrorProclamations || params.ephemeral {
+		return nil
+	}
+	return doing("publishing to those who read the semaphore's own data", g.s.Update(ctx, params.name, params.data))
+}
+
+// publish waits for publishLocked, or for the end of ctx, after which that goes on: it gives back what the
+// service may grant us anew.
+func (g *grant) publish(ctx context.Context, params claimParams) error {
+	if err := cmp.Or(Options{}.Caps().CheckData(params.data), ctx.Err()); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
 	g.s.mu.Lock()
 	if err := g.Err(); err != nil {
 		g.s.mu.Unlock()
-		return fmt.Errorf("publishing: %w: %w", coord.ErrLost, err)
+		return fmt.Errorf("%w: %w", coord.ErrLost, err)
 	}
 	g.publishLocked(params, func(err error) { done <- err })
 	g.s.mu.Unlock()
 	select {
 	case err := <-done:
-		if err != nil {
-			return fmt.Errorf("publishing: %w", err)
-		}
+		return err
 	case <-ctx.Done():
-		return fmt.Errorf("publishing: %w", ctx.Err()) // it goes on, lest it leaves us an owner unawares
+		return ctx.Err()
 	}
-	if g.s.options.MirrorProclamations && !params.ephemeral {
-		if err := g.s.Update(ctx, params.name, params.data); err != nil {
-			return fmt.Errorf("publishing to those who read the semaphore's own data: %w", err)
-		}
-	}
-	return nil
 }
 
-// publishLocked claims the same again with other data, and calls then with what became of it. It
-// needs nobody who waits for it.
+// publishLocked claims the same again with other data, and calls then with the result. The publication goes on
+// although nobody waits for it.
 func (g *grant) publishLocked(params claimParams, then func(error)) {
 	g.publishing++
 	finish := func(err error) {
@@ -169,7 +169,7 @@ func (g *grant) publishLocked(params claimParams, then func(error)) {
 		switch err := claim.err; {
 		case errors.Is(err, errSuperseded), err != nil && g.s.err != nil, err != nil && !failure.IsAny(err, coord.ErrRefused, coord.ErrNotFound):
 			finish(err) // it may pass
-		case err != nil: // what was valid when we acquired is refused now only if the semaphore is another one
+		case err != nil: // a claim that was valid when we acquired is refused now only if the semaphore is another one
 			finish(g.lostLocked(false, err))
 		case !claim.reply.GetAcquireSemaphoreResult().GetAcquired():
 			finish(g.lostLocked(false, errors.New("another owns it")))
@@ -178,8 +178,7 @@ func (g *grant) publishLocked(params claimParams, then func(error)) {
 		}
 	}
 	describe.then = func() {
-		sem := decodeSemaphore(params.name, describe.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
-		switch order, ours := sem.orderOf(g.s.id); {
+		switch order, ours := describe.semaphore().orderOf(g.s.id); {
 		case describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound):
 			finish(describe.err)
 		case ours && order == g.order:

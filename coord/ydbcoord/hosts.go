@@ -23,8 +23,8 @@ type host struct {
 	address string
 }
 
-// HostsError says which hosts an error is about, where discovery has named them: they may be
-// others than ClientOptions.Address.
+// HostsError reports which hosts failed, where discovery has named them: they may differ from
+// ClientOptions.Address.
 type HostsError struct {
 	Hosts []string // host:port of each, in the order in which they were asked
 	Err   error
@@ -36,11 +36,11 @@ func (e *HostsError) Error() string { return strings.Join(e.Hosts, ",") + ": " +
 // Unwrap returns Err.
 func (e *HostsError) Unwrap() error { return e.Err }
 
-// patience is how long one host may say nothing before the next one is asked too.
+// patience is the time without an answer of one host after which the next one is asked too.
 const patience = 300 * time.Millisecond
 
-// hostsOf asks for the nodes of the cluster, in an order of our own. None where that cannot be
-// known: then the SDK goes on drawing.
+// hostsOf asks discovery for the nodes of the cluster and shuffles them. It returns none where discovery is off or
+// fails: then the SDK chooses the nodes.
 func (c *Client) hostsOf(ctx context.Context, db *ydb.Driver) []host {
 	if c.options.NoDiscovery {
 		return nil
@@ -58,15 +58,15 @@ func (c *Client) hostsOf(ctx context.Context, db *ydb.Driver) []host {
 	return hosts
 }
 
-// known are the hosts as of the making of the connection, and whether the first of them has
-// answered the last Ping.
+// known returns the hosts that discovery named when the connection was made. answered reports whether the first
+// of them has answered the last Ping.
 func (c *Client) known() (hosts []host, answered bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hosts, c.answered
 }
 
-// through is a context under which a call leads to the host that has answered the last Ping.
+// through returns a context under which a call leads to the host that has answered the last Ping, if one has.
 func (c *Client) through(ctx context.Context) context.Context {
 	hosts, answered := c.known()
 	if !answered {
@@ -83,8 +83,8 @@ func (c *Client) answeredBy(h host) {
 	c.hosts, c.answered = append([]host{h}, rest...), true
 }
 
-// askHosts asks one host after the other, the next one as soon as those before have failed or
-// were silent for patience, until one answers. An error of the service is an answer.
+// askHosts asks one host after the other until one answers. It asks the next one as soon as those before have failed
+// or were silent for patience. An error of the service is an answer.
 func (c *Client) askHosts(ctx context.Context, ask func(context.Context) error) error {
 	hosts, _ := c.known()
 	if len(hosts) == 0 {
@@ -110,7 +110,6 @@ func (c *Client) askHosts(ctx context.Context, ask func(context.Context) error) 
 				r.err = ask(balancers.WithNodeID(inner, h.id))
 			})
 		}
-		timer := time.NewTimer(patience)
 		select {
 		case r := <-replies:
 			if r.err == nil {
@@ -126,23 +125,22 @@ func (c *Client) askHosts(ctx context.Context, ask func(context.Context) error) 
 			if failed == len(hosts) || ctx.Err() != nil && failed == len(all.Hosts) {
 				return all
 			}
-		case <-timer.C:
+		case <-time.After(patience):
 		}
-		timer.Stop()
 	}
 }
 
-// route says which node of the cluster the next stream is to lead to. The SDK draws lots,
-// and leaves out nodes whose connection has failed; one that only says nothing it draws
-// again, and a session has time for two tries. So once a stream or a try was silent, each
-// try goes to another node than the one before. It belongs to whoever attaches.
+// route chooses the node of the cluster for the next stream. The SDK chooses at random and leaves out nodes whose
+// connection has failed, but it chooses a silent node again, and a session has time for two tries only. So once a
+// stream or a try was silent, each try goes to another node than the one before. A route is used by
+// the goroutine that attaches.
 type route struct {
-	hosts []host // in an order of our own; none: the SDK draws
+	hosts []host // shuffled; none: the SDK chooses
 	at    int
-	on    bool // something was silent, or one is known to answer
+	on    bool // the route chooses: a node was silent, or one is known to answer
 }
 
-// newRoute begins with the first of hosts if that has answered, else where the SDK draws.
+// newRoute returns a route that begins with the first of hosts if that has answered, else with the SDK's choice.
 func newRoute(hosts []host, answered bool) route {
 	r := route{hosts: slices.Clone(hosts), on: answered}
 	others := r.hosts
@@ -153,8 +151,8 @@ func newRoute(hosts []host, answered bool) route {
 	return r
 }
 
-// through is a context under which a stream leads to the node whose turn it is, or, where
-// the SDK knows that one to be gone, to any.
+// through returns a context under which a stream leads to the node whose turn it is, or to any node if
+// the SDK knows that this one is gone.
 func (r *route) through(ctx context.Context) context.Context {
 	if !r.on || len(r.hosts) == 0 {
 		return ctx
@@ -162,7 +160,7 @@ func (r *route) through(ctx context.Context) context.Context {
 	return balancers.WithNodeID(ctx, r.hosts[r.at%len(r.hosts)].id)
 }
 
-// failed takes note that a stream, or a try to make one, has ended.
+// failed notes that a stream, or a try to make one, has ended.
 func (r *route) failed(silent bool) {
 	if r.on {
 		r.at++

@@ -16,12 +16,12 @@ import (
 	"google.golang.org/grpc/grpclog"
 )
 
-// LogTo sends what gRPC has to say, in the whole process, to l: without it gRPC writes to
-// standard error. Each call replaces the one before. The first has to be made before gRPC is
-// used, also by others in the process, as gRPC itself asks; the later ones at any time.
+// LogTo sends the messages of gRPC, in the whole process, to l: without it gRPC writes to
+// standard error. Each call replaces the one before. The first must be made before gRPC is
+// used, also by others in the process, as gRPC requires; the later ones at any time.
 func LogTo(l *slog.Logger) { grpcLog().to.Store(l) }
 
-// grpcLog is where gRPC writes warnings and errors. gRPC may be given a logger once only.
+// grpcLog receives the warnings and errors of gRPC, which may be given a logger once only.
 var grpcLog = sync.OnceValue(func() *grpcWriter {
 	g := &grpcWriter{}
 	g.to.Store(slog.New(slog.DiscardHandler))
@@ -40,14 +40,14 @@ func (g *grpcWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// sdkLogger makes what the SDK wants of a slog.Logger.
+// sdkLogger is a slog.Logger with the SDK's interface.
 type sdkLogger struct{ to *slog.Logger }
 
-// sdkEvents are those that say why a connection is not had; there are others a message.
+// sdkEvents are the events about failures to connect; the SDK has others for each message.
 const sdkEvents = trace.DriverBalancerEvents | trace.DriverRepeaterEvents | trace.DiscoveryEvents
 
-// logging is given to the SDK in any case: without it YDB_LOG_SEVERITY_LEVEL makes the SDK
-// write to standard error, which may be a screen of ours.
+// logging is always given to the SDK: without it YDB_LOG_SEVERITY_LEVEL makes the SDK
+// write to standard error, which may be our screen.
 func logging(l *slog.Logger) ydb.Option {
 	return ydb.WithLogger(sdkLogger{cmp.Or(l, slog.New(slog.DiscardHandler))}, sdkEvents)
 }

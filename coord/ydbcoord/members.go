@@ -59,8 +59,8 @@ func decodeMembers(links []*pb.SemaphoreSession) []SemaphoreMember {
 	return decoded
 }
 
-// describe is a semaphore as the core knows it. What is a mutex by its kind and by its form has a
-// limit of 1: all its permits are one. It does not exist while nobody owns it.
+// describe converts a state for the core. A mutex that is ephemeral or absent has a
+// limit of 1, because all its permits count as one, and is never Absent.
 func (state SemaphoreState) describe(kind coord.Kind, incarnation string) coord.Description {
 	d := coord.Description{
 		Kind: kind, Name: state.Name, Limit: state.Limit, Taken: state.Taken, Ephemeral: state.Ephemeral,

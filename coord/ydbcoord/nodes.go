@@ -22,10 +22,10 @@ import (
 type Node struct {
 	Path  string
 	Owner string // a user of the database
-	// Incarnation is another one after the node was dropped and created again, when session
+	// Incarnation changes when the node is dropped and created again, when session
 	// numbers and order ids start anew; "" where the service does not report it.
 	Incarnation string
-	Config      *pb.Config // what was set; defaults are not filled in
+	Config      *pb.Config // as it was set; defaults are not filled in
 }
 
 // Nodes manages the coordination nodes of a database. Its methods are safe for concurrent
@@ -35,8 +35,8 @@ type Nodes struct{ client *Client }
 // Nodes returns the coordination nodes of the database. It asks nothing.
 func (c *Client) Nodes() *Nodes { return &Nodes{client: c} }
 
-// Create makes a coordination node, and the directories before it. What c leaves zero is the
-// service's default; nil: all of it. One that exists already is no error and is left as it is;
+// Create makes a coordination node, and the directories above it. A zero field of c, or a nil c, stands for the
+// service's default. A node that exists already is no error and stays as it is;
 // something else at the path is coord.ErrRefused.
 func (n *Nodes) Create(ctx context.Context, path string, c *pb.Config) error {
 	return n.call(ctx, "creating", path, nil, func(s services, path string) (reply, error) {
@@ -44,16 +44,16 @@ func (n *Nodes) Create(ctx context.Context, path string, c *pb.Config) error {
 	})
 }
 
-// Alter changes the configuration of a coordination node; coord.ErrRefused if there is none. What
-// c leaves zero stays as it was: nothing can be set back.
+// Alter changes the configuration of a coordination node; coord.ErrRefused if there is none. A
+// zero field of c stays as it was, so nothing can be set back to zero.
 func (n *Nodes) Alter(ctx context.Context, path string, c *pb.Config) error {
 	return n.call(ctx, "altering", path, nil, func(s services, path string) (reply, error) {
 		return s.coordination.AlterNode(ctx, &pb.AlterNodeRequest{Path: path, Config: c, OperationParams: synchronous})
 	})
 }
 
-// Drop deletes a coordination node with all its semaphores, whoever uses them: the service
-// does not ask. Their sessions end. coord.ErrRefused if there is none.
+// Drop deletes a coordination node with all its semaphores, also if they are in use. Their sessions end.
+// coord.ErrRefused if there is no such node.
 func (n *Nodes) Drop(ctx context.Context, path string) error {
 	return n.call(ctx, "dropping", path, nil, func(s services, path string) (reply, error) {
 		return s.coordination.DropNode(ctx, &pb.DropNodeRequest{Path: path, OperationParams: synchronous})
@@ -122,7 +122,7 @@ func (n *Nodes) list(ctx context.Context, path string) ([]*Ydb_Scheme.Entry, err
 	return result.GetChildren(), err
 }
 
-// services are the calls that are made here.
+// services are the clients of the services that are called here.
 type services struct {
 	coordination Ydb_Coordination_V1.CoordinationServiceClient
 	scheme       Ydb_Scheme_V1.SchemeServiceClient
@@ -132,39 +132,38 @@ type reply interface {
 	GetOperation() *Ydb_Operations.Operation
 }
 
+// nodeCall makes one call about the node or directory at path.
+type nodeCall = func(s services, path string) (reply, error)
+
 // synchronous makes the service answer when the operation is done.
 var synchronous = &Ydb_Operations.OperationParams{OperationMode: Ydb_Operations.OperationParams_SYNC}
 
-// call makes a call and reads its result, if that is not nil.
-func (n *Nodes) call(ctx context.Context, doing, path string, result proto.Message, f func(s services, path string) (reply, error)) error {
-	failed := func(err error) error {
-		return fmt.Errorf("%s %q: %w", doing, cutText(path, longestIssue), failure.With(err, ctx.Err()))
-	}
+// call makes a call and reads its result, if that is not nil. Its error names the path.
+func (n *Nodes) call(ctx context.Context, what, path string, result proto.Message, f nodeCall) error {
+	err := n.callWhole(ctx, path, result, f)
+	return doing(fmt.Sprintf("%s %q", what, cutText(path, longestIssue)), failure.With(err, ctx.Err()))
+}
+
+func (n *Nodes) callWhole(ctx context.Context, path string, result proto.Message, f nodeCall) error {
 	whole, err := NodePath(n.client.options.Database, path)
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	conn, err := n.client.conn(ctx)
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	answer, err := f(services{Ydb_Coordination_V1.NewCoordinationServiceClient(conn), Ydb_Scheme_V1.NewSchemeServiceClient(conn)}, whole)
 	if err != nil {
-		return failed(callError(err))
+		return callError(err)
 	}
-	if err := operationError(answer.GetOperation()); err != nil {
-		return failed(err)
+	if err := operationError(answer.GetOperation()); err != nil || result == nil {
+		return err
 	}
-	if result == nil {
-		return nil
-	}
-	if err := answer.GetOperation().GetResult().UnmarshalTo(result); err != nil {
-		return failed(fmt.Errorf("reading the answer: %w", err))
-	}
-	return nil
+	return doing("reading the answer", answer.GetOperation().GetResult().UnmarshalTo(result))
 }
 
-// operationError is what went wrong with a call that was answered.
+// operationError returns the error in the answer to a call.
 func operationError(op *Ydb_Operations.Operation) error {
 	if !op.GetReady() {
 		return errors.New("the service has not finished the operation")

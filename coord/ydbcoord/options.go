@@ -23,34 +23,32 @@ const (
 	shortestTTL = 100 * time.Millisecond // a server pings every third of it
 )
 
-// Options are how a driver uses its coordination node. The zero value is usable.
+// Options configure a driver. The zero value is usable.
 type Options struct {
-	// TTL is the session timeout of sessions that ask for none: how long the service
+	// TTL is the session timeout of sessions that ask for none: the time for which the service
 	// keeps what we own after it lost us. 0: 10 s. From 100 ms to 30 min.
 	TTL time.Duration
-	// CreateElections makes a campaign create the semaphore it campaigns for, with a
-	// limit of 1, if there is none. Without it a missing one is coord.ErrNotFound, so that
-	// a mistyped name elects nobody.
+	// CreateElections makes a campaign create its semaphore, with a limit of 1, if it does not exist. Without this
+	// option a missing semaphore is coord.ErrNotFound, so that a mistyped name elects nobody.
 	CreateElections bool
-	// MirrorProclamations also writes what is published into the semaphore's own data,
-	// where clients read it that keep a leader's word there (the proclaim of
-	// @ydbjs/coordination). That write is not fenced: the service lets anybody make it. It
+	// MirrorProclamations also writes published data into the semaphore's own data, for
+	// clients that keep a leader's data there (the proclaim of
+	// @ydbjs/coordination). That write is not fenced: the service accepts it from anybody. The option
 	// has no effect on mutexes, which are ephemeral.
 	MirrorProclamations bool
-	// Incarnations adds the coordination node's incarnation to the ids of owners, as
-	// sources/ydbsource does: after the node was dropped and created again its sessions
-	// are others. It costs a description of the node for each session; where that is
-	// refused the ids are those without it.
+	// Incarnations adds the coordination node's incarnation to the ids of owners, as sources/ydbsource does: a
+	// node that was dropped and created again gives session numbers a second time. It costs a description of the
+	// node for each session. Where that is refused the ids have no incarnation.
 	Incarnations bool
 	// ClientsUnprotected reports whether the sessions of other programs have no protection key, as
 	// those of @ydbjs/coordination and of YDB's SDK for Python. ForceRelease then ends the
-	// owner's session. It must not be set where owners are in Go, C++, Java or Rust: their
-	// sessions have a key, and to attempt this cuts their stream if it leads to the same YDB
+	// owner's session. It must not be set where owners use the SDK for Go, C++, Java or Rust: their
+	// sessions have a key, and the attempt cuts their stream if it leads to the same YDB
 	// node (ydb/core/kesus/proxy/proxy_actor.cpp evicts it before the key is compared). An owner
-	// that does not attach again then owns until the node's tablet restarts.
+	// that does not attach again after that owns until the node's tablet restarts.
 	ClientsUnprotected bool
 	// AllowRecreate lets ForceRelease delete a lasting semaphore with all its owners and waiters,
-	// and create it again with its limit and data. The service sends owners nothing about that.
+	// and create it again with its limit and data. The service does not notify the owners.
 	AllowRecreate bool
 }
 
@@ -66,7 +64,7 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// cutDescription makes a description that the service takes: valid UTF-8, as gRPC sends
+// cutDescription makes text a description that the service accepts: valid UTF-8, because gRPC sends
 // nothing else, and short enough.
 func cutDescription(text string) string {
 	return cutText(strings.ToValidUTF8(text, "?"), maxDescription)

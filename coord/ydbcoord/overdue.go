@@ -9,12 +9,12 @@ import (
 	"coordtop/coord"
 )
 
-// answerTime is how long the service has for an answer before it is looked for. The stream
+// answerTime is the time after which a request without an answer is checked. The stream
 // itself may live: its pings are answered by another part of the service.
 func (s *Session) answerTime() time.Duration { return s.ttl / 4 }
 
-// lateness is when a request that was sent counts as overdue. A claim in the queue is not
-// answered before its turn; it is only looked after.
+// lateness is the time after its sending at which a request counts as overdue. A claim in the queue is
+// not answered before its turn; it is only checked.
 func (s *Session) lateness(r *request) time.Duration {
 	if r.queued {
 		return 2 * s.answerTime()
@@ -22,25 +22,25 @@ func (s *Session) lateness(r *request) time.Duration {
 	return s.answerTime() << min(r.repeats, 4)
 }
 
-// checkOverdue looks for the answers that should have come. An answer that was lost would leave us an
-// owner without our knowing, or a name that nothing more can be asked about:
+// checkOverdue handles requests whose answer is overdue, because it may be lost. Without it we could be
+// an owner without knowing it, or a name could stay blocked for ever:
 //
-//	acquire   first it is read. In the queue, it goes on waiting. Owner, or neither: it is
-//	          asked again, which an owner is answered at once; nobody else stands behind it,
-//	          because of one session about one semaphore only one is on its way
-//	release, describe  asked again: a second one changes nothing
-//	arming describe    asked again once something that was asked later is answered: a service
-//	          that is slow with many of them is not asked for more. Where nothing was asked
-//	          later, a plain describe is
+//	acquire   the semaphore is described first. If the claim is in the queue, it goes on waiting. If we
+//	          are the owner, or neither, it is sent again: an owner is answered at once. No other acquire
+//	          or release waits behind it at the service, see table
+//	release, describe  sent again: a second one changes nothing
+//	arming describe    sent again once a later request is answered: a service
+//	          that is slow with many of them is not asked for more. If there is no later request,
+//	          a plain describe is sent
 //
-// The others have a caller who bounds them and receives that it is not known.
+// Other requests are bounded by their caller's context, whose end is their error.
 func (s *Session) checkOverdue() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return
 	}
-	s.overdue.Reset(s.answerTime() / 4) // what is overdue waits no longer than that
+	s.overdue.Reset(s.answerTime() / 4) // an overdue request waits no longer than that for its check
 	if s.stream == nil {
 		return
 	}
@@ -63,8 +63,8 @@ func (s *Session) checkOverdue() {
 	}
 }
 
-// watchTurn watches the semaphore of an acquire that waits in the queue, until that is over. So a grant
-// whose answer is lost is found out when the service gives it, see ownedLocked.
+// watchTurn watches the semaphore of an acquire that waits in the queue, until the acquire is over. So a grant
+// whose answer is lost is noticed at once, see ownedLocked.
 func (s *Session) watchTurn(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,9 +80,9 @@ func (s *Session) watchTurn(r *request) {
 	s.flushLocked()
 }
 
-// ownedLocked asks again for what a description shows us to own already although the acquire of it, sent
-// before, has not been answered: the answer was lost, because the service gives it before that of the
-// description. An owner is answered at once.
+// ownedLocked sends an acquire again if a description that was requested later shows us as the owner. The answer to the
+// acquire was lost then, because the service sends it before the description. An owner is
+// answered at once.
 func (s *Session) ownedLocked(describe *request, state SemaphoreState) {
 	if _, ours := state.orderOf(s.id); !ours {
 		return
@@ -103,23 +103,20 @@ func (s *Session) repeatLocked(r *request) {
 	s.flushLocked()
 }
 
-// describeForLocked asks what became of an acquire. The service answers in the order in which it
-// was asked: what it says now comes after the acquire.
+// describeForLocked describes the semaphore of an acquire and acts on the answer. The service answers in the
+// order of the requests, so the description is newer than the acquire.
 func (s *Session) describeForLocked(r *request) {
 	describe := newDescribe(verbDescribe, r.name)
 	describe.then = func() {
 		if s.err != nil || s.table.open[r.id] != r || describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound) || r.sent.After(describe.sent) {
 			return
 		}
-		sem := decodeSemaphore(r.name, describe.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
-		for _, w := range sem.Waiters {
-			if w.Session == s.id {
-				s.table.pending(r.id)
-				s.flushLocked()
-				return
-			}
+		if !slices.ContainsFunc(describe.semaphore().Waiters, func(w SemaphoreMember) bool { return w.Session == s.id }) {
+			s.repeatLocked(r)
+			return
 		}
-		s.repeatLocked(r)
+		s.table.pending(r.id)
+		s.flushLocked()
 	}
 	s.addLocked(describe)
 }

@@ -14,47 +14,39 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// cleanupTime bounds the talking about a claim whose caller has gone. What could not be sent
+// cleanupTime bounds the wait for a release whose caller has gone. A release that could not be sent
 // by then stays in the table of requests and is sent when there is a connection.
 const cleanupTime = time.Second
 
-// place is a claim on its way: asked, perhaps in the queue, perhaps granted and not yet
-// read.
+// place is a claim that is not a grant yet: sent, perhaps in the queue, perhaps granted and not yet
+// confirmed.
 type place struct {
 	s      *Session
-	kind   coord.Kind
+	claim  coord.Claim
 	params claimParams
 	until  time.Time // the end of its wait; zero: none
-	try    bool      // it does not wait at all, save for the answer
 	req    *request
-	waits  func() // see coord.Claim.Waiting; nil: nobody wants to know
-	gone   bool   // it was used up; guarded by the session's mutex
+	gone   bool // it was used up; guarded by the session's mutex
 }
 
 var _ coord.Place = (*place)(nil)
 
-// paramsOf translates a claim. A mutex is all permits of an ephemeral semaphore, an election
-// one permit of a semaphore that has one: so it is with @ydbjs/coordination.
+// paramsOf translates a claim as @ydbjs/coordination does: a mutex is all permits of an ephemeral semaphore, an
+// election is one permit of a semaphore with a limit of 1.
 func paramsOf(c coord.Claim) (claimParams, error) {
 	w := claimParams{name: c.Name, count: max(c.Permits, 1), ephemeral: c.Ephemeral, data: c.Data}
-	switch {
-	case c.Mode != coord.Exclusive:
-		return w, fmt.Errorf("mode %v: %w", c.Mode, coord.ErrUnsupported)
-	case len(c.Data) > maxData:
-		return w, fmt.Errorf("%d bytes, at most %d: %w", len(c.Data), maxData, coord.ErrDataTooLong)
-	case c.Kind == coord.KindMutex:
+	switch c.Kind {
+	case coord.KindMutex:
 		w.count, w.ephemeral = AllPermits, true
-	case c.Kind == coord.KindElection:
+	case coord.KindElection:
 		w.count, w.ephemeral = 1, false
-	case c.Kind != coord.KindSemaphore:
-		return w, fmt.Errorf("kind %v: %w", c.Kind, coord.ErrUnsupported)
 	}
-	return w, CheckName(c.Name)
+	return w, cmp.Or(Options{}.Caps().Check(c), CheckName(c.Name))
 }
 
 // Acquire implements coord.DriverSession.
 func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
-	p, err := s.enter(ctx, c, c.Wait)
+	p, err := s.enter(ctx, c)
 	if err != nil {
 		return nil, false, fmt.Errorf("acquiring: %w", err)
 	}
@@ -62,40 +54,34 @@ func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	if err != nil && ctx.Err() != nil {
 		err = p.left(ctx, cleanupTime, err)
 	}
-	if err != nil {
-		return nil, false, fmt.Errorf("acquiring: %w", err)
-	}
-	return g, ok, nil
+	return g, ok, doing("acquiring", err)
 }
 
-// Enqueue implements coord.Queuer. It returns when the service has taken note. A claim
+// Enqueue implements coord.Queuer. It returns when the service has queued or granted the claim. A claim
 // without a Wait waits for ever.
 func (s *Session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
-	p, err := s.enter(ctx, c, cmp.Or(c.Wait, coord.Forever))
+	c.Wait = cmp.Or(c.Wait, coord.Forever)
+	p, err := s.enter(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("enqueueing: %w", err)
 	}
 	return p, nil
 }
 
-// enter asks for a claim and waits until the service has taken note of it. If there is an
+// enter sends a claim and waits until the service has queued or granted it. After an
 // error nothing of the claim is left.
-func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) (*place, error) {
+func (s *Session) enter(ctx context.Context, c coord.Claim) (*place, error) {
 	w, err := paramsOf(c)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	p := &place{s: s, kind: c.Kind, params: w, try: wait == 0}
-	if wait >= 0 {
-		p.until = time.Now().Add(wait)
+	p := &place{s: s, claim: c, params: w}
+	if c.Wait >= 0 {
+		p.until = time.Now().Add(c.Wait)
 	}
 	if err := s.reserve(w.name); err != nil {
 		return nil, err
 	}
-	p.waits = c.Waiting
 	err = p.ask(ctx)
 	if c.Kind == coord.KindElection && s.options.CreateElections && statusOf(err) == Ydb.StatusIds_NOT_FOUND {
 		if err = s.create(ctx, w.name, 1, nil); err == nil || statusOf(err) == Ydb.StatusIds_ALREADY_EXISTS {
@@ -139,8 +125,8 @@ func (p *place) ask(ctx context.Context) error {
 		return p.req.err
 	default:
 		p.s.watchTurn(p.req)
-		if p.waits != nil {
-			p.waits()
+		if p.claim.Waiting != nil {
+			p.claim.Waiting()
 		}
 		return nil
 	}
@@ -149,14 +135,11 @@ func (p *place) ask(ctx context.Context) error {
 // Wait implements coord.Place.
 func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	g, ok, err := p.wait(ctx)
-	if err != nil {
-		return nil, false, fmt.Errorf("waiting in the queue: %w", err)
-	}
-	return g, ok, nil
+	return g, ok, doing("waiting in the queue", err)
 }
 
-// grace is how much longer than its wait a claim waits for the service to say that the
-// wait is over. It matters only while there is no connection.
+// grace is the time after the end of a claim's wait in which the service may report that end.
+// It matters only while there is no connection.
 func (s *Session) grace() time.Duration { return min(s.ttl/8, 500*time.Millisecond) }
 
 // wait waits for the end of the claim. If ctx ends first the place is kept; after any
@@ -169,10 +152,8 @@ func (p *place) wait(ctx context.Context) (coord.Grant, bool, error) {
 		return nil, false, fmt.Errorf("the place is gone: %w", coord.ErrReleased)
 	}
 	var late <-chan time.Time
-	if !p.until.IsZero() && !p.try {
-		t := time.NewTimer(max(time.Until(p.until)+p.s.grace(), 0))
-		defer t.Stop()
-		late = t.C
+	if p.claim.Wait > 0 { // a try waits for its answer
+		late = time.After(time.Until(p.until) + p.s.grace())
 	}
 	select {
 	case <-p.req.done:
@@ -199,7 +180,7 @@ func (p *place) wait(ctx context.Context) (coord.Grant, bool, error) {
 	return nil, false, err
 }
 
-// confirm reads what was granted, because only a description reports the order id.
+// confirm reads the order id of what was granted, which only a description reports, and makes the grant.
 func (p *place) confirm(ctx context.Context) (*grant, error) {
 	state, err := p.s.Look(ctx, p.params.name)
 	if err != nil {
@@ -216,7 +197,7 @@ func (p *place) confirm(ctx context.Context) (*grant, error) {
 		return nil, p.s.err
 	case !ours:
 		return nil, fmt.Errorf("it was taken away at once: %w", coord.ErrLost)
-	case p.kind == coord.KindElection && sem.Limit != 1:
+	case p.claim.Kind == coord.KindElection && sem.Limit != 1:
 		return nil, fmt.Errorf("this semaphore has %d permits, an election has one: %w", sem.Limit, coord.ErrRefused)
 	}
 	p.gone = true
@@ -224,7 +205,7 @@ func (p *place) confirm(ctx context.Context) (*grant, error) {
 	return p.s.newGrantLocked(p.params, order, state.request), nil
 }
 
-// orderOf is the order id of a session among the owners.
+// orderOf returns the order id of a session among the owners. ours reports whether it is one of them.
 func (sem Semaphore) orderOf(session uint64) (order uint64, ours bool) {
 	for _, l := range sem.Owners {
 		if l.Session == session {
@@ -236,15 +217,11 @@ func (sem Semaphore) orderOf(session uint64) (order uint64, ours bool) {
 
 // Leave implements coord.Place.
 func (p *place) Leave(ctx context.Context) error {
-	if err := p.leave(ctx); err != nil {
-		return fmt.Errorf("leaving the queue: %w", err)
-	}
-	return nil
+	return doing("leaving the queue", p.leave(ctx))
 }
 
-// leave takes the claim back: a release, which is what the service understands as that
-// whether the claim waits or is granted. What cannot be sent by the end of ctx is sent
-// later.
+// leave takes the claim back with a release, which the service accepts whether the claim waits or is granted. A
+// release that cannot be sent by the end of ctx is sent later.
 func (p *place) leave(ctx context.Context) error {
 	p.s.mu.Lock()
 	if p.gone {
@@ -261,7 +238,7 @@ func (p *place) leave(ctx context.Context) error {
 	return p.s.awaitRelease(ctx, release)
 }
 
-// withdrawLocked asks for the release of what may be at the service; nil: nothing can be.
+// withdrawLocked asks for the release of a claim that may be at the service; nil: none can be.
 func (p *place) withdrawLocked() *request {
 	_, open := p.s.unsettled[p]
 	switch {
@@ -306,8 +283,8 @@ func releaseRequest(name string) *request {
 	})
 }
 
-// awaitRelease waits for the end of a release. One that ctx cuts short stays in the table.
-// With the session everything is released.
+// awaitRelease waits for the end of a release. If ctx ends first the release stays in the table. The end of the session
+// releases everything, so then there is no error.
 func (s *Session) awaitRelease(ctx context.Context, r *request) error {
 	select {
 	case <-r.done:
@@ -320,14 +297,14 @@ func (s *Session) awaitRelease(ctx context.Context, r *request) error {
 	return nil
 }
 
-// left takes the claim back as leave does, also after the end of ctx. It returns err, which is why the claim ended, or an
-// error that wraps coord.ErrUncertain if the service has not confirmed that nothing of the claim
-// is left. What could not be sent is kept to be sent. For a session that is closed it is Close
-// that says so.
+// left takes the claim back as leave does, also after the end of ctx. It returns err, the reason for the end of the
+// claim, or an error that wraps coord.ErrUncertain if the service has not confirmed that nothing of the claim
+// is left. A release that could not be sent is sent later. In a session that is being closed, Close
+// returns the ErrUncertain instead.
 func (p *place) left(ctx context.Context, within time.Duration, err error) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	_ = p.leave(late) // what the service confirmed of it is in unsettled
+	_ = p.leave(late) // a claim that the service has confirmed to be gone is not in unsettled any more
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	if !p.unsureLocked() || p.s.closing || p.s.confirmed {
@@ -336,8 +313,8 @@ func (p *place) left(ctx context.Context, within time.Duration, err error) error
 	return uncertain(p.s.ttl, err)
 }
 
-// answeredLocked takes in the end of the acquire: a refusal or a miss leaves nothing at the
-// service. That its session has ended says nothing about it.
+// answeredLocked handles the end of the acquire: a refusal or a miss leaves nothing at the
+// service. The end of the session proves neither.
 func (p *place) answeredLocked() {
 	r := p.req
 	if p.s.err == nil && !errors.Is(r.err, errSuperseded) && (r.err != nil || !r.reply.GetAcquireSemaphoreResult().GetAcquired()) {
@@ -345,8 +322,8 @@ func (p *place) answeredLocked() {
 	}
 }
 
-// unsureLocked reports whether the service may have the claim: it was sent, and neither granted
-// to our knowledge, nor refused, nor taken back.
+// unsureLocked reports whether the service may have the claim: it was sent, and as far as we know neither granted
+// nor refused nor taken back.
 func (p *place) unsureLocked() bool {
 	_, open := p.s.unsettled[p]
 	return open && p.req.sends > 0

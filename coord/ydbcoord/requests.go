@@ -5,12 +5,13 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 )
 
-// verb is what a request asks. It decides how the request is repeated; see resend.
+// verb is the kind of a request. It decides whether and how the request is repeated; see resend.
 type verb uint8
 
 const (
@@ -24,7 +25,7 @@ const (
 	verbDelete
 )
 
-// claimParams is what an acquire asks for, in the service's terms.
+// claimParams is a claim in the service's terms.
 type claimParams struct {
 	name      string
 	count     uint64
@@ -32,7 +33,7 @@ type claimParams struct {
 	data      []byte
 }
 
-// request is one thing asked of the service, from asking to its end. It survives the
+// request is one request to the service, until it is answered or given up. It survives the
 // stream that it was sent on. Its fields are guarded by the session's mutex until done is
 // closed, and do not change after that.
 type request struct {
@@ -43,37 +44,32 @@ type request struct {
 	then    func() // called once with the session's mutex when it is over, before done; nil: nothing
 
 	sent   time.Time // first on the present stream; zero: not yet
-	sends  int       // on how many streams
+	sends  int       // counts the streams that it was sent on
 	queued bool      // an acquire that the service has put into its queue
 
-	checkedAt time.Time // when its answer was last looked for; see checkOverdue
-	repeats   int       // how often it was sent once more on its stream
+	checkedAt time.Time // of the last check for a lost answer; see checkOverdue
+	repeats   int       // counts the times that it was sent again on its stream
 
-	acked chan struct{} // closed when the service has taken note: at pending, or at the end
+	ack   func()        // closes acked, once
+	acked chan struct{} // closed when the service has received it, as far as we know: at pending, or at the end
 	done  chan struct{}
 	reply *pb.SessionResponse
-	err   error // why the request failed; nil with a reply
+	err   error // nil with a reply
 }
 
 func newRequest(v verb, name string, message func(id uint64, now time.Time) *pb.SessionRequest) *request {
-	return &request{verb: v, name: name, message: message, acked: make(chan struct{}), done: make(chan struct{})}
+	acked := make(chan struct{})
+	ack := sync.OnceFunc(func() { close(acked) })
+	return &request{verb: v, name: name, message: message, ack: ack, acked: acked, done: make(chan struct{})}
 }
 
 func (r *request) inLane() bool { return r.verb == verbAcquire || r.verb == verbRelease }
 
-func (r *request) ack() {
-	select {
-	case <-r.acked:
-	default:
-		close(r.acked)
-	}
-}
-
-// table is what was asked of the service and is not over. It is a plain state machine: no
+// table holds the requests that are not over. It is a plain state machine: no
 // clock, no lock, no goroutine.
 //
-// Acquires and releases of one name stand in a lane: only its first is on its way, the
-// next follows when the service has answered (or said pending), because two of one
+// Acquires and releases of one name stand in a lane: only the first of it is sent, and the
+// next follows when the service has answered it (or reported that it is pending), because two of one
 // session about one semaphore change the meaning of each other.
 type table struct {
 	last   uint64
@@ -108,7 +104,7 @@ func (t *table) line(r *request) {
 	t.ready = append(t.ready, r)
 }
 
-// readyAt hands over what is to be sent on the present stream at now.
+// readyAt returns the messages that are to be sent on the present stream at now.
 func (t *table) readyAt(now time.Time) []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
 	for _, r := range t.ready {
@@ -137,7 +133,7 @@ func (t *table) pending(id uint64) *request {
 	return r
 }
 
-// answered ends a request with what the service said; nil if it is not one of ours, or
+// answered ends a request with the service's answer and returns it; nil if it is not one of ours, or
 // was not sent on this stream.
 func (t *table) answered(id uint64, reply *pb.SessionResponse, err error) *request {
 	r := t.open[id]
@@ -166,7 +162,7 @@ func (t *table) end(r *request, err error) {
 	close(r.done)
 }
 
-// leaveLane lets the next one of the lane go when r was its first.
+// leaveLane takes r out of its lane. If r was the first there, the next one becomes ready.
 func (t *table) leaveLane(r *request) {
 	lane := t.lanes[r.name]
 	i := slices.Index(lane, r)
@@ -185,18 +181,18 @@ func (t *table) leaveLane(r *request) {
 // errSuperseded ends a request that a later one of ours has made pointless.
 var errSuperseded = errors.New("superseded by a later request")
 
-// resend prepares what is not over to be sent again, on a new stream. What the service did
-// with it before is not known, so each verb is repeated in its own way:
+// resend prepares the requests that are not over for a new stream. The service may have done them or
+// not, so each verb is repeated in its own way:
 //
-//	acquire   with what is left of its wait. The service keeps the place, or answers at
-//	          once if it is ours already. Not if a release was asked for since: the
-//	          release alone says all that the service needs to know
-//	update    unless we have asked for a newer one since
-//	others    as they are. What is released, created or deleted already may be our own work,
-//	          see Session.Create and Session.Delete
+//	acquire   with the rest of its wait. The service keeps the place, or answers at once if the
+//	          semaphore is ours already. It is not repeated if a release was sent since: the
+//	          release alone is enough
+//	update    unless a newer update was sent since
+//	others    as they are. If the service reports that something is created or deleted already, that
+//	          may be our own work, see Session.Create and Session.Delete
 //
-// Arming describes are not repeated: watches died with the stream, and their manager
-// begins anew.
+// Arming describes are not repeated: the watches ended with the stream, and watches.attachedLocked
+// arms them anew.
 func (t *table) resend() {
 	t.ready = nil
 	clear(t.lanes)

@@ -2,6 +2,7 @@ package ydbcoord
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,18 +11,13 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
-
-	"coordtop/coord"
 )
 
-// Create implements coord.Provisioner. One that exists already is coord.ErrRefused and a
-// StatusError of ALREADY_EXISTS, unless it may be our own work: when the answer to the
-// first request was lost with its stream, one that is as wanted counts as created.
+// Create implements coord.Provisioner. A semaphore that exists already is coord.ErrRefused and a
+// StatusError of ALREADY_EXISTS, unless it may be our own work: if the answer to the
+// first request was lost with its stream, a semaphore with that limit and data counts as created.
 func (s *Session) Create(ctx context.Context, name string, limit uint64, data []byte) error {
-	if err := s.create(ctx, name, limit, data); err != nil {
-		return fmt.Errorf("creating the semaphore: %w", err)
-	}
-	return nil
+	return doing("creating the semaphore", s.create(ctx, name, limit, data))
 }
 
 func (s *Session) create(ctx context.Context, name string, limit uint64, data []byte) error {
@@ -48,8 +44,8 @@ func (s *Session) create(ctx context.Context, name string, limit uint64, data []
 	return err
 }
 
-// Update implements coord.Provisioner. The service lets anybody with the right to write do
-// it, owner or not, also to ephemeral semaphores.
+// Update implements coord.Provisioner. The service accepts it from anybody with the right to write,
+// owner or not, also for ephemeral semaphores.
 func (s *Session) Update(ctx context.Context, name string, data []byte) error {
 	err := checkSemaphore(name, data)
 	if err == nil {
@@ -60,13 +56,13 @@ func (s *Session) Update(ctx context.Context, name string, data []byte) error {
 			}}
 		}))
 	}
-	if err != nil && !errors.Is(err, errSuperseded) { // a newer one of ours counts as having followed it
-		return fmt.Errorf("updating the semaphore: %w", err)
+	if errors.Is(err, errSuperseded) { // a newer one of ours counts as having followed it
+		return nil
 	}
-	return nil
+	return doing("updating the semaphore", err)
 }
 
-// Delete implements coord.Provisioner. Ephemeral semaphores cannot be deleted. One that is
+// Delete implements coord.Provisioner. Ephemeral semaphores cannot be deleted. A semaphore that is
 // gone when the request has to be repeated counts as deleted by us.
 func (s *Session) Delete(ctx context.Context, name string, force bool) error {
 	err := checkSemaphore(name, nil)
@@ -81,15 +77,9 @@ func (s *Session) Delete(ctx context.Context, name string, force bool) error {
 			return nil
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("deleting the semaphore: %w", err)
-	}
-	return nil
+	return doing("deleting the semaphore", err)
 }
 
 func checkSemaphore(name string, data []byte) error {
-	if len(data) > maxData {
-		return fmt.Errorf("%d bytes, at most %d: %w", len(data), maxData, coord.ErrDataTooLong)
-	}
-	return CheckName(name)
+	return cmp.Or(Options{}.Caps().CheckData(data), CheckName(name))
 }

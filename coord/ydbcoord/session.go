@@ -17,12 +17,11 @@ import (
 )
 
 // Session is a session of the coordination service. It attaches again by itself when its
-// stream breaks, and is over when the service says so, when nothing has proved for as long
-// as its timeout that it is alive, or when it is closed. Its methods are safe for
-// concurrent use.
+// stream breaks. It ends when the service ends it, when the service has answered nothing for as long
+// as its timeout, or when it is closed. Its methods are safe for concurrent use.
 //
-// The caller must renew it, or it ends: a program that does not come to its senses
-// within the window must not own anything after it.
+// The caller must renew it, or it ends: a program that is stopped for longer than the window must not own anything
+// afterwards.
 type Session struct {
 	options     Options
 	path        string
@@ -39,7 +38,7 @@ type Session struct {
 	mu             sync.Mutex
 	id             uint64
 	stream         *stream       // nil while not attached
-	status         Status        // what is known of the connection
+	status         Status        // of the connection
 	statusChanged  chan struct{} // closed and made anew when status is another; see StatusChanged
 	proof          time.Time     // sending of the newest message whose answer arrived
 	expiry         *time.Timer
@@ -47,13 +46,13 @@ type Session struct {
 	newestAnswered time.Time   // sending of the latest request about a semaphore that was answered
 	err            error       // why it is over
 	shut           bool        // Close or Abandon was called
-	closing        bool        // the goroutine is to send the last requests
+	closing        bool        // the goroutine has to send the last requests
 	lastRequests   []*pb.SessionRequest
 	confirmed      bool // the service knows that the session is over
 	table          table
 	claims         map[string]struct{} // names that a claim or a grant of ours has
-	unsettled      map[*place]struct{} // claims that the service may have, and grant, without our knowing
-	left           map[string]struct{} // names of abandoned grants, which the service counts as ours
+	unsettled      map[*place]struct{} // claims that the service may have received and may grant without our knowing
+	left           map[string]struct{} // names of abandoned grants, which the service still counts as ours
 	grants         []*grant            // oldest first
 	watches        *watches
 }
@@ -87,7 +86,7 @@ func (s *Session) Info() coord.SessionInfo {
 	return coord.SessionInfo{ID: OwnerID(s.id, ""), Caps: Options{}.Caps()}
 }
 
-// Caps is what a driver with these options can do.
+// Caps returns the abilities of a driver with these options.
 func (Options) Caps() coord.Caps {
 	return coord.Caps{
 		Mutex: true, Semaphore: true, Election: true, Ephemeral: true,
@@ -105,8 +104,8 @@ func (s *Session) Err() error {
 	return s.err
 }
 
-// ask sends a request and waits for its end. One whose caller has gone is forgotten, and
-// its answer is ignored.
+// ask sends a request and waits for its end. If ctx ends first the request is forgotten and
+// its answer ignored.
 func (s *Session) ask(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -125,7 +124,7 @@ func (s *Session) ask(ctx context.Context, r *request) error {
 	}
 }
 
-// addLocked puts a request on its way; in a session that is over it ends at once.
+// addLocked sends a request as soon as it can be sent; in a session that is over it ends the request at once.
 func (s *Session) addLocked(r *request) {
 	s.table.add(r)
 	if s.err != nil {
@@ -135,8 +134,8 @@ func (s *Session) addLocked(r *request) {
 	s.flushLocked()
 }
 
-// flushLocked sends what is ready. The sending is dated before it happens, which is the
-// safe side.
+// flushLocked sends the requests that are ready. It dates the sending before it happens, so that trust
+// never begins too late.
 func (s *Session) flushLocked() {
 	if s.stream == nil {
 		return
@@ -146,7 +145,7 @@ func (s *Session) flushLocked() {
 	}
 }
 
-// endLocked ends the session and all under it. The first cause counts.
+// endLocked ends the session with its requests, grants and watches. The first cause counts.
 func (s *Session) endLocked(cause error) {
 	if s.err != nil {
 		return
@@ -168,7 +167,7 @@ func (s *Session) endLocked(cause error) {
 // Close implements coord.DriverSession: it sends the releases, newest first, and the stop
 // of the session right behind them, and waits for the service to confirm the stop. While
 // there is no connection it tries to make one, until ctx or the window ends. A session that
-// had ended already sends nothing; the first call still says what claims it may have left.
+// had ended already sends nothing; the first call still reports ErrUncertain for claims that may be left.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.shut
@@ -205,8 +204,8 @@ func (s *Session) Close(ctx context.Context) error {
 	return failure.With(untold, ctx.Err())
 }
 
-// lastRequestsLocked are the last messages to the service. The places of waiting claims end
-// with the session.
+// lastRequestsLocked returns the last messages to the service: a release of each grant, and the stop. The claims that
+// wait end with the session.
 func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
 	for _, g := range slices.Backward(s.grants) {
@@ -216,8 +215,8 @@ func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 	return append(messages, stopMessage())
 }
 
-// Abandon implements coord.DriverSession. The service notices that the stream is gone, and
-// keeps what is owned for the session's timeout from then on.
+// Abandon implements coord.DriverSession. When the service notices that the stream is gone, it
+// keeps our grants for the session's timeout more.
 func (s *Session) Abandon() {
 	s.mu.Lock()
 	s.shut = true
@@ -260,7 +259,7 @@ func (s *Session) windowLocked() coord.Window {
 	return coord.Window{Asked: s.proof, Valid: s.ttl, RenewIn: s.ttl / 3}
 }
 
-// proveLocked notes that the service has answered what was sent at asked.
+// proveLocked notes that the service has answered a message that was sent at asked.
 func (s *Session) proveLocked(asked time.Time) {
 	s.status.Heard = time.Now()
 	if asked.After(s.proof) {
@@ -271,7 +270,7 @@ func (s *Session) proveLocked(asked time.Time) {
 	}
 }
 
-// checkWindow ends the session when its window is over, else checks again then.
+// checkWindow ends the session if its window is over, else it checks again when it will be.
 func (s *Session) checkWindow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// stream is one Session call that has been attached. What it has to send waits in a queue
-// of its own: a service that does not read delays nobody who holds a lock, and nothing
-// meant for this stream, pongs above all, can reach another.
+// stream is one Session call that has been attached. Its messages wait in a queue of its own: a service that does not
+// read blocks nobody who has the session's mutex, and a message for this stream, such as a
+// pong, is never sent on another.
 type stream struct {
 	rpc    Ydb_Coordination_V1.CoordinationService_SessionClient
 	cancel context.CancelFunc
@@ -41,7 +41,7 @@ func (st *stream) put(messages ...*pb.SessionRequest) {
 	spawn.Wake(st.wake)
 }
 
-// send ends with the call. Its error is returned by Recv, to the goroutine that reads.
+// send sends the queue until the call ends. Recv returns the error of the call, to the goroutine that reads.
 func (st *stream) send() error {
 	for {
 		select {

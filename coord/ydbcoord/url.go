@@ -35,8 +35,8 @@ func ParseURL(raw string) (ClientOptions, error) {
 	return o, nil
 }
 
-// invalid makes an error a coord.ErrInvalid without the text of that: it says itself what is
-// wrong, or what to write instead.
+// invalid makes err wrap coord.ErrInvalid and keeps its text, which reports what is
+// wrong or what to write instead.
 func invalid(err error) error { return failure.With(err, coord.ErrInvalid) }
 
 func parseURL(raw string) (ClientOptions, error) {

@@ -12,26 +12,25 @@ import (
 const (
 	asksAtOnce = 64 // arming describes under way in a session
 
-	// Of what is absent the service reports nothing. So it, and what failed, is read again.
+	// The service does not report that an absent semaphore was created. So it is read again, as after a failure.
 	slowPace     = 50 * time.Millisecond // between two such reads: 20 a second in a session
 	firstPause   = 50 * time.Millisecond // before the first of one name; it doubles
 	longestPause = time.Second
 )
 
-// watches is the only one in a session that arms watches. The service knows at most one of
-// a session for a semaphore, reports one change and forgets it, and takes a second
-// describe for a replacement, which it reports too: two who armed by themselves would wake
-// each other for ever. So here each semaphore has one state, however many follow it: at
-// rest, being asked (one describe under way), or armed. It starts no goroutine. All of it
-// is guarded by the session's mutex.
+// watches arms all watches of a session. The service keeps at most one watch of
+// a session for a semaphore: it reports one change and forgets the watch. A second
+// describe replaces the watch, and the service reports that too: two independent users would wake
+// each other for ever. So each semaphore has one state here, however many follow it. watches starts no goroutine. All
+// of it is guarded by the session's mutex.
 type watches struct {
 	s      *Session
 	byName map[string]*watched
 	armed  map[uint64]*watched // by the request that armed it
-	queue  []*watched          // to be asked; what we own is first
+	queue  []*watched          // to be asked; semaphores that we own come first
 	asking int
-	timer  *time.Timer // of what is slow
-	wakes  time.Time   // when it fires; zero: nothing is slow
+	timer  *time.Timer // for the entries that are slow
+	wakes  time.Time   // end of timer; zero: nothing is slow
 }
 
 // watched is one semaphore that somebody follows.
@@ -42,7 +41,7 @@ type watched struct {
 	state     watchState
 	request   uint64    // armed: the describe that armed it
 	asked     time.Time // the sending of that, or of the one under way
-	facts     uint64    // armed: a digest of what the watch would report a change of
+	facts     uint64    // armed: SemaphoreState.digest of its answer
 	again     bool      // being asked: ask once more after the answer
 	since     time.Time // the watch has notified of a change that was not read yet: see SemaphoreState.Since; zero: it has not
 	due       time.Time // slow (absent or failed): when to ask
@@ -72,8 +71,8 @@ func (w *watches) entryLocked(name string) *watched {
 	return e
 }
 
-// guardLocked watches for a grant. A watch that is armed already was armed either before
-// we got it, and reports that, or after, and reports what follows: both will do.
+// guardLocked watches a semaphore for a grant. A watch that is armed already is enough: if it was armed before
+// the grant it reports the grant and is armed anew, else it reports the next change.
 func (w *watches) guardLocked(name string) {
 	e := w.entryLocked(name)
 	e.guards++
@@ -110,8 +109,8 @@ func (w *watches) unfollowLocked(f *Follower, name string) {
 	}
 }
 
-// dropLocked forgets what nobody wants to know. The service cannot be asked to; what it may
-// still say about it is ignored.
+// dropLocked forgets a semaphore that nobody follows. The service cannot be asked to forget the watch; its
+// notice is ignored.
 func (w *watches) dropLocked(e *watched) {
 	if e.guards == 0 && len(e.followers) == 0 && w.byName[e.name] == e {
 		delete(w.byName, e.name)
@@ -119,7 +118,7 @@ func (w *watches) dropLocked(e *watched) {
 	}
 }
 
-// askLocked asks for the state, and to be notified when it changes.
+// askLocked reads the state and arms the watch.
 func (w *watches) askLocked(e *watched) {
 	switch e.state {
 	case waiting:
@@ -142,7 +141,7 @@ func (w *watches) queueLocked(e *watched) {
 	}
 }
 
-// sendLocked sends as many describes as may be under way.
+// sendLocked sends describes from the queue, up to asksAtOnce under way.
 func (w *watches) sendLocked() {
 	for w.s.stream != nil && w.s.err == nil && w.asking < asksAtOnce && len(w.queue) > 0 {
 		e := w.queue[0]
@@ -197,9 +196,8 @@ func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 	}
 }
 
-// changedLocked takes in the news that a watch has fired. Only the present one counts: the
-// service also reports those that were replaced, and may report what nobody follows any
-// more.
+// changedLocked handles the notice of a watch that has fired. It ignores watches that were replaced or
+// dropped.
 func (w *watches) changedLocked(request uint64) {
 	if e := w.armed[request]; e != nil {
 		if e.since.IsZero() {
@@ -209,10 +207,10 @@ func (w *watches) changedLocked(request uint64) {
 	}
 }
 
-// untoldLocked compares what was read with what the armed watch answered. The service reports a change
-// before it answers what is asked later. So where there is a difference that it did not notify us of, the
+// untoldLocked compares a read with the answer that armed the watch. The service reports a change
+// before it answers a later request. So if they differ and there was no notice, the
 // notice was lost, and the watch, which reports once, with it: it is armed anew. untoldLocked returns
-// since when that may be so; zero: it is not.
+// the time since which notices may be lost; zero: none is.
 func (w *watches) untoldLocked(state SemaphoreState) time.Time {
 	e := w.byName[state.Name]
 	if e == nil || e.state != armed || state.request < e.request || state.digest() == e.facts {
@@ -235,8 +233,8 @@ func (w *watches) unarmedLocked(f *Follower, limit time.Duration) int {
 	return n
 }
 
-// delayLocked asks again after a while: soon at first, as a mutex that is free does not
-// exist and may be taken any moment.
+// delayLocked asks again after a pause, which is short at first, because a mutex that is free does not
+// exist and may be taken at any moment.
 func (w *watches) delayLocked(e *watched) {
 	e.pause = min(max(2*e.pause, firstPause), longestPause)
 	e.state, e.due = slow, time.Now().Add(e.pause)
@@ -255,7 +253,7 @@ func (w *watches) wakeLocked(pause time.Duration) {
 	w.timer.Reset(pause)
 }
 
-// tick asks for the one that has been due for longest, if one is.
+// tick asks for the slow entry that has been due for longest, if one is due.
 func (w *watches) tick() {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -276,8 +274,8 @@ func (w *watches) tick() {
 	}
 }
 
-// attachedLocked begins anew on a new stream: the watches of the old one are gone without a
-// word, and anything may have happened.
+// attachedLocked begins anew on a new stream: the watches of the old one are gone without
+// notice, and anything may have happened.
 func (w *watches) attachedLocked() {
 	w.queue, w.asking = nil, 0
 	clear(w.armed)
@@ -288,7 +286,7 @@ func (w *watches) attachedLocked() {
 	w.sendLocked()
 }
 
-// notifyLocked hands a state to those who follow, and compares it with what we own.
+// notifyLocked passes a state to the followers, and compares it with our grants.
 func (w *watches) notifyLocked(e *watched, state SemaphoreState) {
 	if state.Err == nil && e.guards > 0 {
 		for _, g := range slices.Clone(w.s.grants) {

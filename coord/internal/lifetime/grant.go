@@ -9,10 +9,10 @@ import (
 	"coordtop/coord"
 )
 
-// Grant is the life of a grant of a session and what the service said of it.
+// Grant is the life of a grant of a session, and its GrantInfo.
 type Grant struct {
 	*Life
-	leave func() // the session
+	leave func() // takes it out of the session
 
 	mu   sync.Mutex
 	info coord.GrantInfo
@@ -30,7 +30,7 @@ func (g *Grant) Info() coord.GrantInfo {
 	return g.info
 }
 
-// Renewed notes the window of a renewal, unless a later one is known, and returns the latest.
+// Renewed stores the window of a renewal, unless a later one is known, and returns the latest.
 func (g *Grant) Renewed(w coord.Window) coord.Window {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -49,7 +49,7 @@ func (g *Grant) End(cause error) bool {
 	return first
 }
 
-// Over is the error of a verb that comes after the end; nil before.
+// Over returns the error of a call that comes after the end, with verb before it; nil before the end.
 func (g *Grant) Over(verb string) error {
 	switch err := g.Err(); {
 	case err == nil:
@@ -61,8 +61,8 @@ func (g *Grant) Over(verb string) error {
 	}
 }
 
-// Release ends g and calls giveBack. It does nothing where the grant has ended already, or where the
-// session is shut: a session that is shut gives its grants back itself.
+// Release ends g and calls giveBack. It does nothing if the grant has ended already, or if the
+// session is shut, because that gives its grants back itself.
 func Release[G comparable](ctx context.Context, s *Session[G], g *Grant, giveBack func(context.Context) error) error {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {

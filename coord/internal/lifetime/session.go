@@ -8,7 +8,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Session is what a driver's session has under way: calls, goroutines and grants. After Shut no
+// Session holds the calls, goroutines and grants of a driver's session. After Shut no
 // more are admitted. The driver ends its Life when all of them are over.
 type Session[G comparable] struct {
 	*Life
@@ -27,14 +27,14 @@ func NewSession[G comparable](ctx context.Context) *Session[G] {
 	return s
 }
 
-// Open ends when the session is shut, with the cause of that.
+// Open returns a context that ends when the session is shut, with the cause of that.
 func (s *Session[G]) Open() context.Context { return s.open }
 
-// Over is why the session was shut; nil: it was not yet.
+// Over returns the cause with which the session was shut; nil: it was not yet.
 func (s *Session[G]) Over() error { return context.Cause(s.open) }
 
-// Enter begins a call, whose context ends with ctx and when the session is shut. The caller
-// must call leave. Its error is Over's.
+// Enter begins a call. The context of the call ends with ctx and when the session is shut. The caller
+// must call leave. The error is Over's.
 func (s *Session[G]) Enter(ctx context.Context) (call context.Context, leave func(), over error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,8 +75,8 @@ func (s *Session[G]) Remove(g G) {
 	s.grants = slices.DeleteFunc(s.grants, func(o G) bool { return o == g })
 }
 
-// Shut lets nothing in any more, ends the contexts of calls with cause and returns the grants,
-// newest first. first is false where it was shut before.
+// Shut admits nothing any more, ends the contexts of calls with cause and returns the grants,
+// newest first. first is false if the session was shut before.
 func (s *Session[G]) Shut(cause error) (grants []G, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Session[G]) Shut(cause error) (grants []G, first bool) {
 	return grants, true
 }
 
-// Life is the life of a session or grant: its methods Done and Err are those of
+// Life is the life of a session or grant. Its methods Done and Err implement those of
 // coord.DriverSession and coord.Grant.
 type Life struct {
 	done chan struct{}
@@ -104,7 +104,7 @@ func NewLife() *Life { return &Life{done: make(chan struct{})} }
 // Done is closed when the life has ended.
 func (l *Life) Done() <-chan struct{} { return l.done }
 
-// Err returns the reason for the end of the session; nil: it has not ended.
+// Err returns the reason for the end; nil: it has not ended.
 func (l *Life) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

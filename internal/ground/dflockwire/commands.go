@@ -16,7 +16,7 @@ const (
 	mostSeconds = 9_223_372_036
 )
 
-// Key is what a request is about.
+// Key is a lock, or a semaphore with its limit.
 type Key struct {
 	Name      string
 	Semaphore bool
@@ -40,7 +40,7 @@ func (k Key) Check() error {
 	return nil
 }
 
-// command is the command for this kind of key.
+// command returns the command for this kind of key.
 func (k Key) command(verb string) string {
 	if k.Semaphore {
 		return "s" + verb
@@ -48,7 +48,7 @@ func (k Key) command(verb string) string {
 	return verb
 }
 
-// limit writes the limit of a semaphore, which a command has before the lease.
+// limit returns the limit of a semaphore as a command writes it before the lease; "" for a lock.
 func (k Key) limit() string {
 	if k.Semaphore {
 		return strconv.Itoa(k.Limit) + " "
@@ -56,8 +56,8 @@ func (k Key) limit() string {
 	return ""
 }
 
-// Shard is the place, in a list of servers, of the one that a key belongs to: CRC-32 (IEEE) of
-// the name modulo their number, as the clients in Go, Python and TypeScript compute it.
+// Shard returns the index of the server that a key belongs to: CRC-32 (IEEE) of
+// the name modulo the number of servers, as the clients in Go, Python and TypeScript compute it.
 func Shard(key string, servers int) int {
 	if servers <= 1 {
 		return 0
@@ -70,14 +70,14 @@ func Seconds(d time.Duration) int64 {
 	return min(int64((max(d, 0)+time.Second-1)/time.Second), mostSeconds)
 }
 
-// Granted is what the server gave.
+// Granted is a permit, or a lease of it that was begun anew.
 type Granted struct {
 	Nonce string
 	Lease time.Duration // its whole length; it began after Asked
-	Asked time.Time     // when the request was sent
+	Asked time.Time     // of the sending of the request
 }
 
-// lease writes a lease; 0 is the server's default.
+// lease returns a lease as a command writes it; "" for 0, the server's default.
 func lease(d time.Duration) string {
 	if d <= 0 {
 		return ""
@@ -86,7 +86,7 @@ func lease(d time.Duration) string {
 }
 
 // Acquire claims a key, or a permit, and waits for it at the server for at most the given time,
-// in whole seconds; ok is false when that was not enough.
+// in whole seconds; ok is false if it was not granted in that time.
 func (c *Conn) Acquire(ctx context.Context, k Key, wait, length time.Duration) (g Granted, ok bool, err error) {
 	return c.claim(ctx, k, "l", wait, fmt.Sprintf("%d %s%s", Seconds(wait), k.limit(), lease(length)))
 }
@@ -97,8 +97,8 @@ func (c *Conn) Enqueue(ctx context.Context, k Key, length time.Duration) (g Gran
 }
 
 // Wait waits, as Acquire does, at the place that Enqueue took on this connection. ok is false
-// when that was not enough; the place is gone then. On an old server a grant may have run out
-// already: a renewal says so.
+// if it was not granted in that time; the place is gone then. On an old server a grant may have expired
+// already: then a renewal is ErrRejected.
 func (c *Conn) Wait(ctx context.Context, k Key, wait time.Duration) (g Granted, ok bool, err error) {
 	return c.claim(ctx, k, "w", wait, strconv.FormatInt(Seconds(wait), 10))
 }
@@ -126,7 +126,7 @@ func seconds(text string) (time.Duration, bool) {
 
 // Renew starts a lease anew; ErrRejected: nothing is owned with this nonce. The answer may take
 // as long as the lease. If ctx ends before it, the connection ends, and the server releases what
-// that owns.
+// the connection owns.
 func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Duration) (Granted, error) {
 	fields, sent, err := c.ask(ctx, cmp.Or(length, c.patience), k.command("n"), k.Name, nonce+" "+lease(length))
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Durat
 	return Granted{}, c.broken("n")
 }
 
-// Release gives a grant back. One that was not owned any more is no error.
+// Release gives a grant back. It is no error if the grant was not ours any more.
 func (c *Conn) Release(ctx context.Context, k Key, nonce string) error {
 	_, err := c.confirm(ctx, k.command("r"), k.Name, nonce)
 	return err

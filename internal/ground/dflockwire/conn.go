@@ -19,7 +19,7 @@ import (
 
 const (
 	mostAnswer = 4 << 10 // bytes of an answer, but for that of stats
-	// mostReading is how many times the time-out of an answer reading it may take once it has begun.
+	// mostReading bounds the reading of an answer that has begun, as a multiple of the time-out of answers.
 	mostReading = 4
 )
 
@@ -31,26 +31,26 @@ type Conn struct {
 	running  sync.WaitGroup
 	done     chan struct{}
 
-	back chan struct{} // the reader was lent, and can be used again
+	back chan struct{} // receives when a request has given the reader back
 
 	mu      sync.Mutex
-	sent    time.Time            // the last request
-	err     error                // why done is closed
-	awaited chan<- *bufio.Reader // where the request under way takes the reader to read its answer; nil: there is none
+	sent    time.Time            // of the last request
+	err     error                // the reason for which done is closed
+	awaited chan<- *bufio.Reader // by it the request under way receives the reader for its answer; nil: none waits
 }
 
 // Done is closed when the connection has ended.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err says why the connection has ended; nil before.
+// Err returns the reason for the end of the connection; nil before.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Close ends the connection and joins its goroutine. The server notices, unless a claim
-// waits on it (before version 1.15), and gives away what it owned. A second call does nothing.
+// Close ends the connection and joins its goroutine. The server notices that, unless a claim
+// waits on the connection (before version 1.15), and gives away what the connection owned. A second call does nothing.
 func (c *Conn) Close() {
 	c.end(ErrClosed)
 	c.running.Wait()
@@ -74,15 +74,15 @@ func (c *Conn) read(r *bufio.Reader) {
 			return
 		}
 		c.mu.Lock()
-		awaited := c.awaited
+		awaited, sent := c.awaited, c.sent
 		c.awaited = nil
 		c.mu.Unlock()
 		if awaited == nil {
 			line, err := readLine(r)
 			switch {
 			case err != nil:
-			case string(line) == "error": // it says so and hangs up, for instance when nothing was asked for too long
-				err = c.silence()
+			case string(line) == "error": // the server sends this and hangs up, for instance after too long a silence
+				err = Silence(time.Since(sent))
 			default:
 				err = unexpected("an answer to nothing that was asked")
 			}
@@ -98,14 +98,7 @@ func (c *Conn) read(r *bufio.Reader) {
 	}
 }
 
-// silence is for how long the connection had sent nothing.
-func (c *Conn) silence() Silence {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return Silence(time.Since(c.sent))
-}
-
-// readLine reads up to LF, which it takes off. The line is valid until the next one is read.
+// readLine reads a line and returns it without its LF. The line is valid until the next one is read.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	line, err = r.ReadSlice('\n')
 	switch {
@@ -117,8 +110,8 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	return line[:len(line)-1], nil
 }
 
-// request sends three lines and calls read for the answer, which ends the connection where it
-// fails with anything but a refusal. sent and began are when the request was and when the answer did.
+// request sends three lines and calls read for the answer. An error of read that is no refusal ends the
+// connection. sent is the time of the request, began that of the beginning of the answer.
 func (c *Conn) request(ctx context.Context, patience time.Duration, command, key, argument string, read func(*bufio.Reader) error) (sent, began time.Time, err error) {
 	whole, cancel := context.WithTimeoutCause(ctx, patience+mostReading*c.patience, ErrSilent)
 	defer cancel()
@@ -184,15 +177,15 @@ func (c *Conn) request(ctx context.Context, patience time.Duration, command, key
 	return sent, began, err
 }
 
-// withContext is the error of a request whose context has ended.
+// withContext returns the error of a request whose context has ended.
 func withContext(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), ErrSilent) { // its own time-out, which is no end of the caller's context
+	if errors.Is(context.Cause(ctx), ErrSilent) { // the time-out of the request; the caller's context has not ended
 		return ErrSilent
 	}
 	return fmt.Errorf("no answer: %w", errors.Join(context.Cause(ctx), ctx.Err()))
 }
 
-// ask is request with the answer in fields, of which there is one at least. The status is no
+// ask is request for an answer of one line. It returns the fields of the line, at least one; the first is no
 // refusal.
 func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, argument string) (fields []string, sent time.Time, err error) {
 	sent, _, err = c.request(ctx, patience, command, key, argument, func(r *bufio.Reader) error {
@@ -209,7 +202,7 @@ func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, ar
 	return fields, sent, err
 }
 
-// confirm is ask for an answer that is ok; without an error and not ok the server said ErrRejected.
+// confirm is ask for the answer ok; without an error and not ok the server answered ErrRejected.
 func (c *Conn) confirm(ctx context.Context, command, key, argument string) (ok bool, err error) {
 	fields, _, err := c.ask(ctx, c.patience, command, key, argument)
 	switch {
@@ -221,7 +214,7 @@ func (c *Conn) confirm(ctx context.Context, command, key, argument string) (ok b
 	return err == nil, err
 }
 
-// broken ends a connection whose server is not dflockd.
+// broken ends a connection whose server does not answer as dflockd.
 func (c *Conn) broken(command string) error {
 	err := unexpected("the answer to the command " + command)
 	c.end(err)
@@ -239,12 +232,12 @@ type Dialer struct {
 	TLS            *tls.Config   // nil: plain text
 	Secret         string        // --auth-token of the server; "": no login
 	ConnectTimeout time.Duration // of connecting, encryption and login together. 0: 5 s
-	AnswerTimeout  time.Duration // of each request, beyond what a claim waits by itself. 0: 5 s
+	AnswerTimeout  time.Duration // of each request, in addition to the wait of a claim. 0: 5 s
 	// Dial makes the connection, also its encryption. Nil: TCP with keepalive, and TLS.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Connect connects and logs in. ctx bounds that only.
+// Connect connects and logs in. ctx bounds only that.
 func (d Dialer) Connect(ctx context.Context) (*Conn, error) {
 	bound, cancel := context.WithTimeout(ctx, cmp.Or(d.ConnectTimeout, defaultTimeout))
 	defer cancel()

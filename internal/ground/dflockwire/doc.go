@@ -6,9 +6,9 @@
 // # A connection
 //
 // The server answers in order, and answers nothing else while a claim waits. So a Conn has one
-// request under way; others queue for their turn. A request that ends without its answer
-// (its context, the answer's time-out) ends the connection, because the next answer would be
-// taken for that of the next request. Done is closed when the connection ends; Err and every
+// request under way; others wait for their turn. A request that ends without its answer
+// (by its context or its time-out) ends the connection, because the next request would receive that
+// answer. Done is closed when the connection ends; Err and every
 // later request return the reason. A goroutine reads all the time, so a server that hangs up is
 // noticed also between requests; Close joins it. A server up to 2.x ends a connection that sends
 // nothing for its --read-timeout, 23 s unless it was changed, and releases what it owned; only a
@@ -18,11 +18,11 @@
 //
 // # Reading stats
 //
-// An answer has 4 kB at most, but for that of stats, which is read as a stream: of any number of
-// keys one is in memory, up to 128 MB of answer. An Entry of limit 1 is a key that is owned or
-// waited for, one of a Semaphore has a higher limit, of which the server says only counts; Idle are
+// An answer has 4 kB at most, except that of stats, which has 128 MB at most and is read as a stream with one
+// key in memory at a time. An Entry with a limit of 1 is a key that is owned or
+// waited for. That of a Semaphore has a higher limit, and the server lists only its counts. Idle Entries are
 // keys that nobody uses and that the server has not yet forgotten. Entries come in any order. The
 // lease of a lock surely lasts until Asked+Left, unless it is given back, and surely ends by
-// Answered+Left, unless it is renewed. A Left of 0 has run out and is not yet swept. Ids of
-// connections begin at 1 again when the server restarts.
+// Answered+Left, unless it is renewed. A lease with a Left of 0 has expired, and the server has not removed it yet.
+// Ids of connections begin at 1 again when the server restarts.
 package dflockwire

@@ -29,7 +29,7 @@ const (
 	ErrAuth            Refusal = "error_auth"
 )
 
-// sentences are what the refusals mean. Nobody changes them.
+// sentences are the meanings of the refusals (constants).
 var sentences = map[Refusal]string{
 	ErrMaxLocks:        "the server has as many keys as it may have: raise --max-locks, or wait until unused ones are forgotten",
 	ErrMaxWaiters:      "the queue of this key is full: try again later, or raise --max-waiters",
@@ -41,7 +41,7 @@ var sentences = map[Refusal]string{
 	ErrAuth:            "the server wants another auth token, or none",
 }
 
-// Error is a sentence, with the word for the server's documentation.
+// Error is a sentence, with the word that the server's documentation has.
 func (r Refusal) Error() string {
 	return cmp.Or(sentences[r], "the server refuses") + " (" + string(r) + ")"
 }
@@ -49,7 +49,7 @@ func (r Refusal) Error() string {
 // mostWord bounds the words that later versions may have. A longer one is not repeated.
 const mostWord = 40
 
-// refusal is the refusal that an answer begins with; nil: it is none.
+// refusal returns the Refusal that an answer begins with; nil: it is none.
 func refusal(word string) error {
 	if word == "error" || strings.HasPrefix(word, "error_") && len(word) <= mostWord {
 		return Refusal(word)
@@ -59,9 +59,9 @@ func refusal(word string) error {
 
 // Other ends of a request.
 var (
-	// ErrProtocol: no dflockd answers so.
+	// ErrProtocol: the answer is not one of dflockd.
 	ErrProtocol = errors.New("not an answer of a dflockd server")
-	// ErrEndless: it was longer than any answer. It wraps ErrProtocol.
+	// ErrEndless: the answer was longer than any of dflockd. It wraps ErrProtocol.
 	ErrEndless = fmt.Errorf("too long: %w", ErrProtocol)
 	// ErrHungUp: the server closed the connection.
 	ErrHungUp = failure.With(errors.New("the server closed the connection"), io.EOF)
@@ -69,14 +69,14 @@ var (
 	ErrSilent = failure.With(errors.New("the server did not answer in time"), os.ErrDeadlineExceeded)
 	// ErrClosed: the connection was closed on our side.
 	ErrClosed = errors.New("the connection was closed by us")
-	// ErrInvalid: a key or a secret that cannot be sent; nothing was.
+	// ErrInvalid: a key or a secret cannot be sent; nothing was sent.
 	ErrInvalid = errors.New("cannot be sent")
 )
 
-// unexpected is the error about an answer. It does not repeat the answer, which may hold a nonce.
+// unexpected returns the error about an answer. It does not repeat the answer, which may hold a nonce.
 func unexpected(what string) error { return fmt.Errorf("%s: %w", what, ErrProtocol) }
 
-// Silence is for how long a connection had sent nothing that the server ended for that. It wraps ErrHungUp.
+// Silence is the time without a request after which the server ended a connection. It wraps ErrHungUp.
 type Silence time.Duration
 
 func (s Silence) Error() string {

@@ -12,13 +12,13 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// scanner reads JSON from a stream, of which it keeps one text at a time. After its first error
+// scanner reads JSON from a stream and keeps only one text at a time. After its first error
 // it reads nothing more, and returns zero values.
 type scanner struct {
 	r    *bufio.Reader
-	left int // how many bytes may still come
+	left int // bytes that may still come
 	err  error
-	text []byte // the last string or word; the next one takes its place
+	text []byte // the last string or word; the next one overwrites it
 }
 
 const (
@@ -26,7 +26,7 @@ const (
 	mostDepth = 32      // of values that are skipped
 )
 
-// malformed notes that the answer is not the JSON that it should be.
+// malformed notes that the answer is not the JSON of stats.
 func (s *scanner) malformed() { s.fail(unexpected("the object of stats")) }
 
 func (s *scanner) fail(err error) {
@@ -45,7 +45,7 @@ func (s *scanner) spend(n int, err error) {
 	}
 }
 
-// next is the next byte that is no blank; 0: there is an error.
+// next returns the next byte that is no blank; 0: there is an error.
 func (s *scanner) next() byte {
 	for s.err == nil {
 		b, err := s.r.ReadByte()
@@ -68,7 +68,7 @@ func (s *scanner) expect(want byte) {
 	}
 }
 
-// word is what comes before a blank or a delimiter: a number, true, false, null.
+// word reads up to a blank or a delimiter: a number, true, false, null.
 func (s *scanner) word() []byte {
 	s.text = s.text[:0]
 	for b := s.next(); s.err == nil; {
@@ -89,7 +89,7 @@ func (s *scanner) word() []byte {
 	return s.text
 }
 
-// string is a text behind its first quote.
+// string reads a text after its first quote.
 func (s *scanner) string() []byte {
 	s.text = s.text[:0]
 	for s.err == nil {
@@ -117,7 +117,7 @@ func (s *scanner) string() []byte {
 	return nil
 }
 
-// object calls each with the name of each member, of which it must read the value. The name is
+// object calls each with the name of each member; each must read the value. The name is
 // valid until then.
 func (s *scanner) object(each func(name []byte)) {
 	s.expect('{')
@@ -148,7 +148,8 @@ func (s *scanner) list(each func()) {
 	}
 }
 
-// elements calls each behind the first byte of each of what commas separate.
+// elements calls each with the first byte of each element; each must read the rest of it. Commas separate
+// elements.
 func (s *scanner) elements(end byte, each func(first byte)) {
 	b := s.next()
 	for b != end && s.err == nil {
@@ -163,7 +164,7 @@ func (s *scanner) elements(end byte, each func(first byte)) {
 	}
 }
 
-// skip reads a value of any type, at this depth in others.
+// skip reads a value of any type. depth counts the values around it.
 func (s *scanner) skip(depth int) {
 	if depth > mostDepth {
 		s.malformed()
@@ -183,7 +184,7 @@ func (s *scanner) skip(depth int) {
 	}
 }
 
-// unsigned is a number; null is 0.
+// unsigned reads a number; null is 0.
 func (s *scanner) unsigned() uint64 {
 	text := s.word()
 	if string(text) == "null" {
@@ -196,7 +197,7 @@ func (s *scanner) unsigned() uint64 {
 	return n
 }
 
-// count is a number that fits into an int.
+// count reads a number that fits into an int.
 func (s *scanner) count() int {
 	n := s.unsigned()
 	if n > math.MaxInt64 {
@@ -205,7 +206,7 @@ func (s *scanner) count() int {
 	return int(n & math.MaxInt64)
 }
 
-// seconds is a length of time, not less than 0.
+// seconds reads a length of time. A negative one is 0.
 func (s *scanner) seconds() time.Duration {
 	n, err := strconv.ParseFloat(string(s.word()), 64)
 	if err != nil {

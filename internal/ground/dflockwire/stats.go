@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Stats is what a server says of itself, see the package's comment.
+// Stats are a server's statistics about itself, see the package's comment.
 type Stats struct {
 	Asked       time.Time
-	Answered    time.Time // when the answer began, which the server had made by then
+	Answered    time.Time // of the beginning of the answer, which the server had made by then
 	Connections int
 	Signals     bool // it lists signals, as versions 1.11 to 1.16 do
 }
@@ -23,22 +23,22 @@ type Entry struct {
 	Taken     int
 	Waiters   int
 	Owner     uint64        // id of the connection that owns a lock; 0: nobody
-	Fence     uint64        // of a lock, where the server says it; else 0
-	Left      time.Duration // of the lease of a lock; 0: it has run out, or there is no owner
-	Unused    time.Duration // for how long
+	Fence     uint64        // of a lock, if the server reports it; else 0
+	Left      time.Duration // of the lease of a lock; 0: it has expired, or there is no owner
+	Unused    time.Duration // time since the last use
 }
 
 // mostStats bounds the bytes of an answer to stats, which is never kept as a whole.
 const mostStats = 128 << 20
 
-// Stats asks for everything, and calls each for each key while the answer comes in: with an
-// error that is not all, and nothing of it counts. The Entry is valid only during the call.
+// Stats asks for everything, and calls each for each key while the answer comes in. After an
+// error keys are missing, and the caller must drop the others. The Entry is valid only during the call.
 func (c *Conn) Stats(ctx context.Context, each func(*Entry)) (s Stats, err error) {
 	s.Asked, s.Answered, err = c.request(ctx, c.patience, "stats", "_", "", func(r *bufio.Reader) error { return s.take(r, each) })
 	return s, err
 }
 
-// take reads an answer.
+// take reads an answer to stats.
 func (s *Stats) take(r *bufio.Reader, each func(*Entry)) error {
 	in := scanner{r: r, left: mostStats}
 	if status := string(in.word()); status != "ok" {
@@ -54,7 +54,8 @@ func (s *Stats) take(r *bufio.Reader, each func(*Entry)) error {
 	return in.err
 }
 
-// read reads the object. It refuses listings that no server sends: negative numbers, or no connections.
+// read reads the object of an answer. It refuses listings that no server sends: with negative numbers, or without
+// connections.
 func (s *Stats) read(in *scanner, each func(*Entry)) {
 	var e Entry
 	entries := func(kind Entry) {

@@ -46,7 +46,7 @@ func TestStatsListsEverything(t *testing.T) {
 	})
 }
 
-// text is what an Entry says.
+// text writes the fields of an Entry.
 func text(e *dflockwire.Entry) string {
 	return fmt.Sprintf("%s %t %t %d %d %d %d %v %v", e.Key, e.Semaphore, e.Idle, e.Limit, e.Taken, e.Waiters, e.Owner, e.Left, e.Unused)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Parse reads an address as libpq does: a URL or keywords; PG* variables, password and
-// service files count. Parameters that mean nothing to us are left out, and notes say so.
+// service files count. It leaves out parameters that mean nothing to us, and notes has a sentence about each.
 // The error repeats nothing of the address that could be a secret.
 func Parse(address string) (config *pgconn.Config, notes []string, err error) {
 	config, err = pgconn.ParseConfig(address)
@@ -42,10 +42,10 @@ const (
 	notTaken      = "psql has it, coordtop does not"
 )
 
-// ignored are parameters that servers refuse, or would take for something else than is
-// meant. "": nobody need be told. Others that a server refuses are left out after that.
+// ignored are parameters that servers refuse, or would understand as something else, with the reason
+// for the note. "": there is no note. Open leaves out others that a server refuses.
 var ignored = map[string]string{
-	"application_name":          "", // ours says who we are
+	"application_name":          "", // ours is our identity
 	"fallback_application_name": "",
 	"client_encoding":           "coordtop reads UTF-8",
 	"keepalives":                ownKeepalives,
@@ -70,19 +70,19 @@ var ignored = map[string]string{
 	"sslkeylogfile":             notTaken,
 }
 
-// errUnreadable is all that is said of an address that cannot be taken apart: any word of it
-// could be a secret, and the library's errors quote them.
+// errUnreadable is the error about an address that cannot be parsed. It repeats no word of it, which
+// could be a secret, as the library's errors do.
 var errUnreadable = errors.New("the address cannot be read: write it as postgres://user@host:port/database, " +
 	"with / ? # @ : % in a user or a password as %2F %3F %23 %40 %3A %25")
 
-// judged are the parameters whose values the library checks, or whose files it reads.
+// judged are the parameters whose values the library checks or whose files it reads.
 var judged = []string{
 	"sslmode", "connect_timeout", "target_session_attrs", "port", "sslnegotiation", "sslcertmode", "channel_binding", "require_auth",
 	"min_protocol_version", "max_protocol_version", "sslrootcert", "sslcert", "sslkey", "service", "servicefile",
 }
 
-// unreadable finds out what the library does not take, by giving it one thing at a time, and
-// repeats the name of a parameter only.
+// unreadable finds out which part of an address the library refuses, by giving it one part at a time, and
+// repeats only the name of a parameter.
 func unreadable(address string) error {
 	if _, err := pgconn.ParseConfig("postgres://localhost/"); err != nil {
 		return errors.New("the environment cannot be used: check PGPORT, PGSSLMODE, PGCONNECT_TIMEOUT, PGTARGETSESSIONATTRS, " +
@@ -107,7 +107,7 @@ func unreadable(address string) error {
 // SeveralHosts reports whether an address names more than one server.
 func SeveralHosts(c *pgconn.Config) bool { return len(Hosts(c)) > 1 }
 
-// Hosts are the servers of an address, each once: host and port, or a socket's folder.
+// Hosts returns the servers of an address, each once: host and port, or a socket's folder.
 func Hosts(c *pgconn.Config) []string {
 	list := []string{HostPort(c.Host, int32(c.Port))}
 	for _, f := range c.Fallbacks {
@@ -127,12 +127,12 @@ func HostPort(host string, port int32) string {
 }
 
 // Override replaces parts of an address, for programs that keep them beside it. Zero fields
-// leave what the address says.
+// leave the part of the address as it is.
 type Override struct {
 	User, Password string
 	// Database is another one of the same server: advisory locks are each database's own.
 	Database string
-	// TLS is required then; an empty ServerName in it stands for the host.
+	// TLS, if not nil, is required; an empty ServerName in it stands for the host.
 	TLS *tls.Config
 }
 
@@ -144,8 +144,8 @@ func (o Override) Apply(c *pgconn.Config) {
 	}
 }
 
-// requireTLS makes every connection of a config use t. Variants of a host with other TLS
-// or none are taken out.
+// requireTLS makes every connection of a config use t. It removes variants of a host with other TLS
+// or none.
 func requireTLS(c *pgconn.Config, t *tls.Config) {
 	towards := func(host string) *tls.Config {
 		own := t.Clone()

@@ -24,25 +24,25 @@ import (
 )
 
 const (
-	// Grace is how long an answer is waited for that nobody wants any more, because the
+	// Grace bounds the wait for an answer whose caller has gone, because the
 	// statement may run in a server session that others use, too.
 	Grace = 2 * time.Second
 	// farewell bounds the goodbye of Close.
 	farewell = 300 * time.Millisecond
 )
 
-// Options say how to connect. Only Config is needed.
+// Options configure a connection. Only Config is needed.
 type Options struct {
-	// Config is where to and as who; it is not changed.
+	// Config is the address and the user; it is not changed.
 	Config *pgconn.Config
 	// Dial makes the network connections. Nil: TCP with Keepalive, or a Unix socket.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Keepalive is how our system finds out that the other end is gone.
+	// Keepalive makes our system find out that the other end is gone.
 	Keepalive net.KeepAliveConfig
-	// Notify is called with what arrives on channels, by the goroutine that reads from the
-	// Conn. Nil: nothing is listened to.
+	// Notify is called with each notification, by the goroutine that reads from the
+	// Conn. Nil: notifications are dropped.
 	Notify func(*pgconn.Notification)
-	// Known remembers what was found out. Nil: it is found out anew.
+	// Known remembers facts about the server from one connection to the next. Nil: they are found out anew.
 	Known *Known
 }
 
@@ -56,12 +56,12 @@ type Conn struct {
 	major  int // of the server's version
 	nat    string
 	note   string
-	asked  int64 // counts the questions who serves us
+	asked  int64 // counts the queries of who
 }
 
-// Open connects and finds out what stands between us and the server. When it fails nothing
+// Open connects and finds out whether a pooler stands between us and the server. When it fails nothing
 // is left. The error is one of the package's, a *Reply, or of the network; it is joined
-// with that of ctx if ctx has ended. Where the server or a pooler refuses parameters of the
+// with that of ctx if ctx has ended. If the server or a pooler refuses parameters of the
 // address, it connects without them, see Note.
 func Open(ctx context.Context, o Options) (*Conn, error) {
 	o.Known = cmp.Or(o.Known, &Known{})
@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	asking := ctx // ends so early that the grace of an answer that does not come is over with ctx
+	asking := ctx // ends so early that the Grace of a missing answer is over before ctx ends
 	if end, bounded := ctx.Deadline(); bounded {
 		var cancel context.CancelFunc
 		asking, cancel = context.WithDeadline(ctx, end.Add(-min(Grace, time.Until(end)/2)))
@@ -86,14 +86,14 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 }
 
 // refusedParameter reports whether a login failed because of a parameter: one that the
-// server does not know or with a value that it cannot have, or one that a pooler does not
-// pass on. A Reply says more only in words.
+// server does not know or whose value is impossible, or one that a pooler does not
+// pass on. Only the text of a Reply would tell more.
 func refusedParameter(err error) bool {
 	reply, ok := errors.AsType[*Reply](err)
 	return ok && slices.Contains([]string{"42704", "42602", "22023", "08P01"}, reply.Code)
 }
 
-// plainName matches the name of a setting only. Other text may be a part of a password with a ?
+// plainName matches only the name of a setting. Other text may be part of a password with a ?
 // or a &.
 var plainName = lazy.Regexp(`^[a-z]{1,12}([._][a-z]{1,12})*$`)
 
@@ -127,7 +127,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	return &Conn{conn: conn, socket: s, note: note}, nil
 }
 
-// inspect finds out who serves us through what.
+// inspect finds out the server's version and process, and whether a pooler or a NAT stands between.
 func (c *Conn) inspect(ctx context.Context, o Options) error {
 	var err error
 	if c.major, err = MajorVersion(c.Version()); err != nil {
@@ -159,33 +159,33 @@ func (c *Conn) inspect(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Address is where the network connection goes.
+// Address returns the address that the network connection was made to.
 func (c *Conn) Address() string { return *c.socket.at.Load() }
 
-// Pooler says what stands between us and the server.
+// Pooler returns the kind of the pooler between us and the server.
 func (c *Conn) Pooler() Pooler { return c.pooler }
 
-// NAT is a sentence about an address translation or a proxy between us and the server; "":
-// there is none that shows.
+// NAT returns a sentence about an address translation or a proxy between us and the server; "":
+// none is known.
 func (c *Conn) NAT() string { return c.nat }
 
-// Note is a sentence about parameters of the address that are ignored because the server
+// Note returns a sentence about parameters of the address that are ignored because the server
 // or a pooler refuses one; "": none are.
 func (c *Conn) Note() string { return c.note }
 
-// PID is the process of the server that serves us, or did when we asked.
+// PID returns the process of the server that served us when we connected.
 func (c *Conn) PID() uint32 { return c.pid }
 
-// Version is the server's version, as it tells it.
+// Version returns the server's version, as the server writes it.
 func (c *Conn) Version() string { return c.conn.ParameterStatus("server_version") }
 
-// Major is the number of the server's version, Oldest at least.
+// Major returns the major number of the server's version, Oldest at least.
 func (c *Conn) Major() int { return c.major }
 
 // Closed reports whether the connection is over.
 func (c *Conn) Closed() bool { return c.conn.IsClosed() }
 
-// Cut makes whatever uses the connection end: at once, or within Grace where an
+// Cut ends the connection and whatever runs on it: at once, or within Grace if an
 // interruption could harm others. It does not wait, and may be called by any goroutine.
 func (c *Conn) Cut() {
 	c.socket.state.gate.Lock()
@@ -203,15 +203,15 @@ func (c *Conn) Cut() {
 func (c *Conn) Close() {
 	if !c.conn.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)
-		_ = c.conn.Close(ctx) // it always closes; its error is that the server could not be told
+		_ = c.conn.Close(ctx) // it always closes; its error is that the goodbye could not be sent
 		cancel()
 	}
 	c.socket.close()
 	<-c.conn.CleanupDone()
 }
 
-// Known is what the connections of one driver or source have found out and need not find
-// out again. It is safe for concurrent use; the zero value knows nothing.
+// Known holds facts that the connections of one driver or source have found out and need not find
+// out again. It is safe for concurrent use; the zero value is empty.
 type Known struct {
 	own     sync.Map    // the addresses behind which a pooler in session mode was found
 	refuses atomic.Bool // the server refuses a parameter of the address

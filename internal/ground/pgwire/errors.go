@@ -13,19 +13,19 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Reply is an error that the server told, as one short line.
+// Reply is an error that the server sent, as one short line.
 type Reply struct {
 	*pgconn.PgError
 	// Took is the time from the question to the reply; 0: it came while connecting.
 	Took time.Duration
 }
 
-// textShown is how much of a server's text a sentence carries.
+// textShown bounds the bytes of a server's text in a sentence.
 const textShown = 300
 
 // Line makes one short line of a text from outside.
 func Line(text string) string {
-	cut := text[:min(len(text), 4*textShown)] // what is looked at
+	cut := text[:min(len(text), 4*textShown)] // the rest is not read
 	line := strings.Join(strings.Fields(cut), " ")
 	if len(cut) < len(text) && len(line) <= textShown {
 		line += " …"
@@ -48,7 +48,7 @@ func (r *Reply) Error() string {
 // Unwrap returns the library's error.
 func (r *Reply) Unwrap() error { return r.PgError }
 
-// replied makes a Reply of an error of the server's.
+// replied makes a Reply of an error of the server. It returns any other error as it is.
 func replied(err error, began time.Time) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return &Reply{PgError: e, Took: time.Since(began)}
@@ -56,7 +56,7 @@ func replied(err error, began time.Time) error {
 	return err
 }
 
-// connecting makes one line of the errors of several hosts and ways, without the user and
+// connecting makes one line of the errors of several hosts and addresses, without the user and
 // the address, which the library repeats.
 func connecting(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -70,8 +70,8 @@ func connecting(err error) error {
 	return err
 }
 
-// Because gives an error its place. Where a context has ended, that is why it failed: what
-// the library says then is only a consequence, and is left out of the text.
+// Because puts before an error what was being done. If ctx has ended, that is the reason: the
+// library's error is only a consequence then, and is left out of the text.
 func Because(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil

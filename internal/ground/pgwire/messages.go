@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// ErrForeign: what came is no message of Postgres'. The connection is over after it.
+// ErrForeign: the server sent what is no message of Postgres. The connection is over after it.
 var ErrForeign = errors.New("what answers does not speak the protocol of Postgres")
 
-// Excess says what a server sends too much of. The connection is over after it.
+// Excess reports that a server sent too much. The connection is over after it.
 type Excess struct{ What string }
 
 // Error is a line.
@@ -29,18 +29,17 @@ const (
 	unaskedTime    = 10 * time.Second
 )
 
-// traffic is what is known of the messages that pass. Reading and writing are two
-// goroutines at most.
+// traffic counts the messages in both directions. At most two goroutines use it: one reads and one writes.
 type traffic struct {
 	bytes   atomic.Int64 // that came since the last answer, or within unaskedTime
 	pending atomic.Int64 // questions without an answer
 	lent    atomic.Bool  // the server session may be used by others, too
-	gate    sync.Mutex   // no question is sent while it is decided how soon one may be interrupted
+	gate    sync.Mutex   // held while delicate is called and acted on, so that no question is sent meanwhile
 	spoken  bool         // a message has come
-	since   time.Time    // when what nobody asked for began to be counted
+	since   time.Time    // beginning of the present unaskedTime
 }
 
-// reset is for another host.
+// reset makes it ready for another host.
 func (t *traffic) reset() {
 	t.bytes.Store(0)
 	t.pending.Store(0)
@@ -48,7 +47,7 @@ func (t *traffic) reset() {
 	t.spoken = false
 }
 
-// ask takes note of a question that is about to be sent.
+// ask counts a question that is about to be sent.
 func (t *traffic) ask() {
 	t.gate.Lock()
 	defer t.gate.Unlock()
@@ -59,7 +58,7 @@ func (t *traffic) ask() {
 // others use.
 func (t *traffic) delicate() bool { return t.lent.Load() && t.pending.Load() > 0 }
 
-// comes takes note of a message of type kind whose body has n bytes.
+// comes counts a message of type kind whose body has n bytes, and checks it.
 func (t *traffic) comes(kind byte, n int) error {
 	kinds := "ACDEIKNRSTZnstv123"
 	if !t.spoken {
@@ -80,8 +79,8 @@ func (t *traffic) comes(kind byte, n int) error {
 	return nil
 }
 
-// counted bounds what is read from a socket, also while nobody makes messages of it: the library
-// reads ahead into memory while a write of its own is held up.
+// counted bounds the bytes that are read from a socket. messages cannot do that, because the library
+// reads ahead into memory while a write of its own is blocked.
 type counted struct {
 	net.Conn
 	state *traffic
@@ -95,7 +94,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// messages reads what the server sends, up to what is no message of Postgres'.
+// messages passes on the messages of the server, up to the first that Postgres would not send.
 type messages struct {
 	in    *bufio.Reader
 	state *traffic
@@ -107,8 +106,8 @@ func newMessages(from io.Reader, state *traffic) *messages {
 	return &messages{in: bufio.NewReader(from), state: state}
 }
 
-// Read implements io.Reader. What the network could not read, as after a time-out, is read by the
-// next call.
+// Read implements io.Reader. After an error of the network, such as a time-out, the next call goes on
+// where it ended.
 func (m *messages) Read(b []byte) (int, error) {
 	if m.wrong != nil {
 		return 0, m.wrong
@@ -131,7 +130,7 @@ func (m *messages) Read(b []byte) (int, error) {
 
 func bodySize(head []byte) int { return int(int32(binary.BigEndian.Uint32(head[1:]))) - 4 }
 
-// questions sees what is written, and counts the questions that an answer ends.
+// questions passes on the messages of the client, and counts those that have an answer.
 type questions struct {
 	to    io.Writer
 	state *traffic
@@ -146,8 +145,8 @@ func newQuestions(to io.Writer, state *traffic) *questions {
 	return &questions{to: to, state: state, have: 1} // the first message has no type
 }
 
-// Write implements io.Writer. The library says goodbye even where a question could not be
-// sent, or in the midst of its answer.
+// Write implements io.Writer. After an error it writes nothing more: the library would send a goodbye even
+// after a question that was sent in part.
 func (q *questions) Write(b []byte) (int, error) {
 	if q.err != nil {
 		return 0, q.err

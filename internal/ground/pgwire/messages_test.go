@@ -19,10 +19,10 @@ func whole(kind byte, body string) string { return message(kind, len(body), body
 
 const ready = "Z\x00\x00\x00\x05I"
 
-// login is what comes before anything can be asked.
+// login are the server's messages before the first question.
 var login = whole('R', "\x00\x00\x00\x00") + whole('S', "server_version\x0018.4\x00") + whole('K', "\x00\x00\x00\x01\x00\x00\x00\x02") + ready
 
-// through is what the library sees of a stream, in pieces of any size.
+// through returns the part of a stream that the library sees, in pieces of any size.
 func through(r io.Reader, asked int64) (string, error) {
 	var s traffic
 	s.reset()

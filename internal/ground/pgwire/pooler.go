@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Pooler says what stands between us and the server.
+// Pooler is the kind of a pooler between us and the server.
 type Pooler uint8
 
 // The poolers.
@@ -23,19 +23,19 @@ const (
 	Lent           // it lends one for each transaction or statement
 )
 
-// ErrOutOfStep: an answer is not that to our question. pgbouncer (1.18) was seen to hand
-// over a server session whose answer to the pooler's own DISCARD ALL was still to come.
+// ErrOutOfStep: an answer does not belong to our question. pgbouncer (1.18) was seen to lend
+// a server session whose answer to the pooler's own DISCARD ALL was still to come.
 var ErrOutOfStep = errors.New("the answer belongs to another question: a pooler has mixed up its clients")
 
 // ErrNoSession: a pooler let us in and then has no server session for us.
 var ErrNoSession = errors.New("the pooler has no server session left for us: coordtop needs 4 of them, " +
 	"two to watch and two for a claim: raise its default_pool_size, or end what uses them")
 
-// mostPID is the highest number of a process on Linux (PID_MAX_LIMIT of the kernel); what
-// poolers say instead is mostly above it.
+// mostPID is the highest number of a process on Linux (PID_MAX_LIMIT of the kernel). The numbers that
+// poolers report instead are mostly above it.
 const mostPID = 1 << 22
 
-// server is who answered a question.
+// server is the process of the server that answered.
 type server struct {
 	pid  uint32
 	seen netip.AddrPort // where it sees us; zero: not through TCP
@@ -67,7 +67,7 @@ func (c *Conn) who(ctx context.Context) (server, error) {
 	return s, nil
 }
 
-// between is a sentence about what changes our address on the way; "": nothing does.
+// between returns a sentence about a NAT or a proxy that changes our address; "": there is none.
 func between(local *net.TCPAddr, seen netip.AddrPort) string {
 	ours := "a Unix socket"
 	if local != nil {
@@ -85,16 +85,16 @@ func between(local *net.TCPAddr, seen netip.AddrPort) string {
 		"If it drops its connection to the server and keeps ours, a lock of ours can have another owner until the next renewal", seen, ours)
 }
 
-// rounds says which connection asks next: the first, or the second. It begins with the
-// second question of the first. Two sessions that are lent in turn cannot look
-// like two of our own, because the questions do not come strictly in turn.
+// rounds is the order in which the first and the second connection ask. It begins with the
+// second question of the first. They do not ask strictly in turn, so that two sessions that a pooler lends in turn
+// cannot look like two of our own.
 const rounds = "12212112"
 
-// waitTime is how long the second connection may wait for a server session before the first
-// is asked whether its own is ever lent.
+// waitTime is the time for which the second connection waits for a server session before the first
+// asks whether its own is lent.
 const waitTime = time.Second
 
-// probe tells the modes of a pooler apart.
+// probe finds out the mode of a pooler.
 func (c *Conn) probe(ctx context.Context, o Options) (Pooler, error) {
 	var second *Conn
 	var theirs uint32
@@ -127,7 +127,7 @@ func (c *Conn) probe(ctx context.Context, o Options) (Pooler, error) {
 	return Session, nil
 }
 
-// beside are the options for a second connection to the very same address.
+// beside returns the options for a second connection to the very same address.
 func beside(o Options, address string) Options {
 	dial := o.Dial
 	if dial == nil {
@@ -143,8 +143,8 @@ func beside(o Options, address string) Options {
 	return o
 }
 
-// whoServes asks who serves the second connection. waits: nobody does, while the first is
-// served, by its own session: a pooler that lends would have lent that one.
+// whoServes asks which process serves the second connection. waits reports that none does, while the first connection is
+// served by its own session: a pooler that lends would have lent that one.
 func (c *Conn) whoServes(ctx context.Context, second *Conn) (s server, waits bool, err error) {
 	done := make(chan struct{})
 	spawn.Go(ctx, nil, func() { // joined below

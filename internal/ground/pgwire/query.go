@@ -16,7 +16,7 @@ import (
 // Row is one row of an answer, in text; nil is null.
 type Row [][]byte
 
-// Text is column i; "" for null, and where there is no such column.
+// Text returns column i; "" for null, and if there is no such column.
 func (r Row) Text(i int) string {
 	if i >= len(r) {
 		return ""
@@ -24,7 +24,7 @@ func (r Row) Text(i int) string {
 	return string(r[i])
 }
 
-// mostRows bounds what is kept of an answer.
+// mostRows bounds the rows of an answer that are kept.
 const mostRows = 100_000
 
 // Statement is a query whose answer is read row by row.
@@ -38,7 +38,7 @@ type Statement struct {
 // format of a parameter or an answer.
 const binaryFormat = 1
 
-// Rows runs one statement with parameters, unprepared. Where a session is lent the
+// Rows runs one statement with parameters, unprepared. If the session is lent the
 // statement is read-only and bounded, see lentSettings. Errors of the server are *Reply.
 func (c *Conn) Rows(ctx context.Context, sql string, args ...string) ([]Row, error) {
 	if c.pooler != Lent {
@@ -93,7 +93,7 @@ func texts(args []string) [][]byte {
 	return params
 }
 
-// Prepare prepares a statement. It does nothing where a session is lent.
+// Prepare prepares a statement. It does nothing if the session is lent.
 func (c *Conn) Prepare(ctx context.Context, s *Statement) error {
 	if c.pooler == Lent {
 		return nil
@@ -104,8 +104,8 @@ func (c *Conn) Prepare(ctx context.Context, s *Statement) error {
 	return replied(err, began)
 }
 
-// Each runs a statement and hands each row to f, in the binary format and valid until f
-// returns. Parameters are text. The rest of the answer is read also where f fails or panics.
+// Each runs a statement and calls f with each row, in the binary format and valid until f
+// returns. Parameters are text. The rest of the answer is read also if f fails or panics.
 func (c *Conn) Each(ctx context.Context, s *Statement, params [][]byte, f func(Row) error) error {
 	binary := []int16{binaryFormat}
 	if c.pooler == Lent {
@@ -118,18 +118,18 @@ func (c *Conn) Each(ctx context.Context, s *Statement, params [][]byte, f func(R
 	return replied(read(c.conn.ExecParams(ctx, s.SQL, params, nil, nil, binary), s.Columns, f), began)
 }
 
-// StatementLimit is what the server allows a statement that only looks.
+// StatementLimit is the server's time-out for a statement that only reads.
 const StatementLimit = 5 * time.Second
 
-// lentSettings hold for the transaction that they are sent with: it is one message, so the
+// lentSettings apply to the transaction that they are sent with. It is one message, so the
 // server ends it with its answer.
 const lentSettings = "select pg_catalog.set_config('transaction_read_only', 'on', true), " +
 	"pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('lock_timeout', '1000', true)"
 
-// ReadOnly makes a session of our own one that can only read and that holds up nobody: its
+// ReadOnly makes a session of our own one that can only read and that blocks nobody for long: its
 // statements end after StatementLimit and wait at most a second for a lock. The server shows it
-// under name, which is short and plain ASCII. A session that is lent is left as it is: the next
-// borrower would have our settings.
+// under name, which is short and plain ASCII. A session that is lent is not changed, because the next
+// client would have our settings.
 func (c *Conn) ReadOnly(ctx context.Context, name string) error {
 	if c.pooler == Lent {
 		return nil
@@ -143,8 +143,8 @@ func (c *Conn) ReadOnly(ctx context.Context, name string) error {
 	return Because(ctx, "configuring the session", err)
 }
 
-// run runs a statement in a session that is lent. It is not a batch of the library, which
-// is written past the count of questions.
+// run runs a statement in a session that is lent. It does not use a batch of the library, whose
+// messages bypass the count of questions.
 func (c *Conn) run(ctx context.Context, s Statement, params [][]byte, format []int16, f func(Row) error) (err error) {
 	began := time.Now()
 	p := c.conn.StartPipeline(ctx)
@@ -179,8 +179,8 @@ func (c *Conn) run(ctx context.Context, s Statement, params [][]byte, format []i
 	return nil
 }
 
-// read hands the rows of an answer to f, and reads it to its end whatever happens: who
-// leaves an answer half read can only close the connection.
+// read calls f with the rows of an answer, and always reads it to its end: a connection with an answer
+// that is half read can only be closed.
 func read(r *pgconn.ResultReader, columns int, f func(Row) error) (err error) {
 	defer func() {
 		if _, failed := r.Close(); failed != nil {
@@ -226,9 +226,9 @@ func (c *Conn) CancelStatement(ctx context.Context) error {
 	return c.conn.CancelRequest(ctx)
 }
 
-// Literal is a text as a statement names it, of characters that can be printed and pasted: as E'...',
-// with escapes, where it has others or a backslash, which some settings of a server take for one. The
-// escapes are bytes: a database in SQL_ASCII takes none of a character.
+// Literal quotes a text for a statement, in characters that can be printed and pasted. It writes E'...'
+// with escapes if the text has others, or a backslash, which some settings of a server treat as an escape. The
+// escapes are bytes, because a database in SQL_ASCII accepts none of characters.
 func Literal(s string) string {
 	if format.Clean(s, 0) == s && !strings.Contains(s, `\`) {
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
@@ -250,7 +250,7 @@ func Literal(s string) string {
 	return "E'" + b.String() + "'"
 }
 
-// Identifier is a name as a statement quotes it. A NUL, which none can have, is left out.
+// Identifier quotes a name for a statement. It leaves out a NUL, which no name can have.
 func Identifier(s string) string {
 	return `"` + strings.NewReplacer(`"`, `""`, "\x00", "").Replace(s) + `"`
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// phase is what a connection's socket may still be dialled for. The library dials by itself
-// once more when a connection breaks, to cancel what may run on it: that would interrupt a
+// phase is the present reason for which a connection's socket may be dialled. When a connection breaks the library dials
+// once more by itself, to cancel a statement that may run on it. That would interrupt a
 // statement in a session that others use too, and its goroutine would outlive the
-// connection by as long as that takes.
+// connection.
 type phase int32
 
 const (
@@ -20,11 +20,11 @@ const (
 	phaseCancelling
 )
 
-// errNoDial ends what the library dials behind our back.
+// errNoDial ends the dials that the library begins by itself.
 var errNoDial = errors.New("the connection is over")
 
-// connectMark is in the context of a connect, which the library hands to the dials of that
-// connect but not to those by which it cancels what an earlier host may still run.
+// connectMark is in the context of a connect. The library passes this context to the dials of that
+// connect, but not to those by which it cancels a statement at an earlier host.
 type connectMark struct{}
 
 // dialFunc makes a network connection.
@@ -61,15 +61,15 @@ func (s *socket) Dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, nil
 }
 
-// close closes the socket without a word, so that whatever uses it ends at once.
+// close closes the socket without a goodbye, so that whatever uses it ends at once.
 func (s *socket) close() {
 	if c := s.conn.Load(); c != nil {
 		_ = (*c).Close() // its only error is that it was closed before
 	}
 }
 
-// interrupt ends what uses the socket: at once, or where that could harm others when there
-// is no answer in time.
+// interrupt ends the use of the socket: at once, or after Grace if an interruption could harm
+// others.
 func (s *socket) interrupt() {
 	s.state.gate.Lock()
 	defer s.state.gate.Unlock()
@@ -80,7 +80,7 @@ func (s *socket) interrupt() {
 	}
 }
 
-// expire ends what uses the socket at t; zero: never.
+// expire ends the use of the socket at t; zero: never.
 func (s *socket) expire(t time.Time) {
 	if c := s.conn.Load(); c != nil {
 		_ = (*c).SetDeadline(t) // a closed one needs none
@@ -93,7 +93,7 @@ func (s *socket) HandleCancel(context.Context) { s.interrupt() }
 // HandleUnwatchAfterCancel implements ctxwatch.Handler.
 func (s *socket) HandleUnwatchAfterCancel() { s.expire(time.Time{}) }
 
-// local is the address of our end, as far as it is one of TCP.
+// local returns the address of our end; nil: it is not one of TCP.
 func (s *socket) local() *net.TCPAddr {
 	if c := s.conn.Load(); c != nil {
 		a, _ := (*c).LocalAddr().(*net.TCPAddr)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Error says what a server sent that no Redis sends. Every Read of the connection returns
+// Error reports that a server sent what no Redis sends. Every Read of the connection returns
 // it from then on.
 type Error struct {
 	Addr string // host:port of the server
@@ -23,17 +23,18 @@ func (e *Error) Error() string {
 // documentation.
 type Conn interface {
 	net.Conn
-	// Stream reports whether the server does nothing but push on this connection from now on: each
+	// Stream declares that the server only pushes on this connection from now on: each
 	// message counts by itself.
 	Stream()
-	// Gather(true) makes each Read wait for Release, for 25 ms at most, so that one Read takes many messages.
+	// Gather(true) makes each Read wait for Release, for 25 ms at most, so that one Read returns many messages.
 	// Gather(false) ends that. It is safe for concurrent use.
 	Gather(on bool)
-	// Release lets the waiting Read go on; where none waits, the next one does not have to. It does not block, and is safe for concurrent use.
+	// Release lets the waiting Read go on; if none waits, the next Read does not wait. It does not block, and is safe
+	// for concurrent use.
 	Release()
 }
 
-// New returns c with its replies bounded. addr is how the server is called in errors.
+// New returns c with its replies bounded. addr is the server's name in errors.
 func New(c net.Conn, addr string, l Limits) Conn {
 	b := &bounded{Conn: c, addr: addr, scan: scanner{limits: l}, gate: newGate(c)}
 	if socket, ok := c.(syscall.Conn); ok {
@@ -42,8 +43,8 @@ func New(c net.Conn, addr string, l Limits) Conn {
 	return b
 }
 
-// plain is a connection whose socket the library looks at, to see whether the server has
-// closed a connection that it kept. One with TLS does not show its socket.
+// plain is a connection with a socket, which the library checks to find out whether the server has
+// closed a connection of its pool. A connection with TLS does not show its socket.
 type plain struct {
 	*bounded
 	socket syscall.Conn
@@ -57,8 +58,8 @@ type bounded struct {
 	*gate
 	addr   string
 	scan   scanner
-	wrong  error       // what every Read returns once rest is read; nil: nothing is wrong
-	rest   []byte      // what was scanned and not passed on yet
+	wrong  error       // returned by every Read once rest is read; nil: nothing is wrong
+	rest   []byte      // scanned and not passed on yet
 	asked  atomic.Bool // the client wrote since the last Read
 	stream atomic.Bool
 }
@@ -66,7 +67,7 @@ type bounded struct {
 // Stream implements Conn.
 func (c *bounded) Stream() { c.stream.Store(true) }
 
-// Read implements net.Conn. It returns no byte of what breaks a limit.
+// Read implements net.Conn. It returns no byte of a header that breaks a limit.
 func (c *bounded) Read(p []byte) (int, error) {
 	for {
 		if n := copy(p, c.rest); n > 0 {

@@ -1,14 +1,14 @@
-// Package respwire bounds what a Redis server, or whatever answers at its address, can
-// make a client of it hold in memory. The client library allocates what the header of a
+// Package respwire bounds the memory that a Redis server, or whatever answers at its address, can
+// make its client use. The client library allocates the size that the header of a
 // reply announces, before any of it has arrived, and descends into replies as deep as they
-// are nested; a [Conn] stands between the library and the network and reads along.
+// are nested. A [Conn] stands between the library and the network and checks the replies.
 //
 // # What is bounded
 //
 // A Conn passes replies on unchanged, byte by byte as they come, as long as they keep to
-// [Limits]. It passes nothing of the first header that does not, so that the library never
-// sees a length that is too large; from then on each Read returns the same [Error], which
-// says what was wrong in a sentence for people. The connection is of no use after that.
+// [Limits]. It passes on nothing of the first header that does not, so that the library never
+// reads a length that is too large. From then on each Read returns the same [Error], a
+// sentence for people about what was wrong. The connection cannot be used after that.
 //
 //   - A reply, and all that is answered between two writes of the client, has at most
 //     Limits.Bytes bytes, announced ones included, and Limits.Values values: elements of
@@ -19,19 +19,19 @@
 //   - A line (a simple string, an error, a number) has at most Limits.Line bytes.
 //   - A reply carries at most Limits.Attributes attributes: the library descends once more
 //     for each of them. No server is known to send any.
-//   - What is not RESP2 or RESP3 is an Error at its first line. Streamed strings and
-//     aggregates ($? *?) are not: no server sends them, and the library does not read them.
+//   - A first line that is not RESP2 or RESP3 is an Error. Streamed strings and
+//     aggregates ($? *?) are errors too: no server sends them, and the library does not read them.
 //
-// One thing is changed on the way: where the server pushes a list of more than Limits.List
-// names, as Redis does for a step that writes to so many keys, the list is passed on as an
+// One thing is changed on the way: if the server pushes a list of more than Limits.List
+// names, as Redis does for a command that writes to so many keys, the list is passed on as an
 // empty one, which no server sends.
 //
 // # Gathering
 //
-// While [Conn.Gather] is on, each Read waits for Release, for 25 ms at most, and the kernel tells the program
-// of what comes only from 64 kB on (SO_RCVLOWAT): else a socket wakes Go's poller for each message, whether a
-// Read waits for it or not. A Read that finds nothing after Release is woken by the first byte as ever, and one behind a
-// Read that filled its buffer does not wait: one Release lets through all that came before it.
+// While [Conn.Gather] is on, each Read waits for Release, for 25 ms at most. Meanwhile the kernel reports bytes to the
+// program only from 64 kB on (SO_RCVLOWAT): else a socket wakes Go's poller for each message, whether a
+// Read waits for it or not. A Read that finds nothing after Release is woken by the first byte as usual. A Read after
+// one that filled its buffer does not wait, so that one Release lets through everything that came before it.
 //
 // # Why these numbers
 //
@@ -42,10 +42,10 @@
 //
 // # Why the two readers agree
 //
-// How RESP splits into lines and payloads does not depend on how values are nested, so the
-// scanner and the library cannot come to disagree about where a header is. They do disagree
+// The split of RESP into lines and payloads does not depend on the nesting of values, so the
+// scanner and the library always agree about the place of a header. They disagree
 // about one thing: inside a reply that the library throws away, it counts an attribute as a
-// value. That moves where a reply ends for it, but no length past the scanner.
+// value. That changes the end of a reply for the library, but lets no length pass the scanner.
 //
 // A Conn is safe for one reader and one writer at a time, as every net.Conn of the library
 // is used.

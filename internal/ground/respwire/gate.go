@@ -16,7 +16,7 @@ type gate struct {
 }
 
 const (
-	releaseLimit = 25 * time.Millisecond // how long a Read waits at most for Release
+	releaseLimit = 25 * time.Millisecond // bounds the wait of a Read for Release
 	muchAtOnce   = 64 << 10              // bytes that wake the program although the gate is shut
 )
 
@@ -42,9 +42,9 @@ func (g *gate) Release() {
 	}
 }
 
-// read reads from c. While the gate is shut it waits for Release first, unless the Read before left something unread,
-// and the kernel does not report that bytes have come: each report would wake the program, although no Read waits
-// for it.
+// read reads from c. While the gate is shut it waits for Release first, unless the Read before has filled its buffer.
+// Meanwhile the kernel does not report bytes that come: each report would wake the program, although no Read waits
+// for them.
 func (g *gate) read(c net.Conn, p []byte) (n int, err error) {
 	if g.shut.Load() && !g.full {
 		g.tellFrom(muchAtOnce)
@@ -59,7 +59,7 @@ func (g *gate) read(c net.Conn, p []byte) (n int, err error) {
 	return n, err
 }
 
-// tellFrom makes the kernel report bytes of the socket only once so many wait.
+// tellFrom makes the kernel report bytes of the socket only when so many have come.
 func (g *gate) tellFrom(bytes int) {
 	if g.socket != nil {
 		_ = g.socket.Control(func(fd uintptr) { // where it cannot be set, the program wakes more often

@@ -70,7 +70,7 @@ func (p *played) SetDeadline(time.Time) error      { return nil }
 func (p *played) SetReadDeadline(time.Time) error  { return nil }
 func (p *played) SetWriteDeadline(time.Time) error { return nil }
 
-// BenchmarkRead is what the scanner costs: answers about 500 keys, and an invalidation of
+// BenchmarkRead measures the cost of the scanner: answers about 500 keys, and an invalidation of
 // 10,000.
 func BenchmarkRead(b *testing.B) {
 	key := "$27\r\napp:leader:0123456789abcdef\r\n"

@@ -7,7 +7,7 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Limits bound what is passed on. Those of the package are Defaults.
+// Limits bound the replies that are passed on. Those of the package are Defaults.
 type Limits struct {
 	Bytes      int // of a reply, and of all replies between two writes
 	Values     int // of the same
@@ -22,17 +22,17 @@ func Defaults() Limits {
 	return Limits{Bytes: 16 << 20, Values: 1 << 18, Depth: 16, Line: 64 << 10, Attributes: 16, List: 50_000}
 }
 
-// longestNumber is how many bytes the header of a length can have: a sign and 19 digits.
+// longestNumber is the number of bytes in the longest header of a length: a sign and 19 digits.
 const longestNumber = 20
 
-// scanner reads along with a stream of replies. The zero value with limits is ready.
+// scanner checks a stream of replies. The zero value with limits is ready.
 type scanner struct {
 	limits Limits
 
 	line    []byte // of the current header or simple value, as far as an earlier read brought it
 	payload int    // bytes still to come of a string, its end included
 	open    []int  // values still to come of each aggregate that is open, the outermost first
-	stream  bool   // the server does nothing but push: each message counts by itself
+	stream  bool   // the server only pushes: each message counts by itself
 	held    bool   // line was not passed on yet
 	skip    int    // elements of a list that are not passed on
 
@@ -40,14 +40,14 @@ type scanner struct {
 	answer tally // of all since the client last wrote
 }
 
-// tally counts what was announced.
+// tally counts the announced parts of a reply.
 type tally struct{ bytes, values, attributes int }
 
-// asked notes that the client wrote: what comes now answers that.
+// asked notes that the client wrote: the next replies answer that.
 func (s *scanner) asked() { s.answer = tally{} }
 
-// scan reads p. It returns what may be passed on, which may lie in p, and what is wrong with
-// the next byte; "": nothing.
+// scan reads p. It returns the bytes that may be passed on, which may lie in p, and what is wrong with
+// the byte after them; "": nothing.
 func (s *scanner) scan(p []byte) (good []byte, wrong string) {
 	good = p[:0]
 	if s.held { // there is more to pass on than p has room for
@@ -103,8 +103,8 @@ func (s *scanner) scan(p []byte) (good []byte, wrong string) {
 	return good, ""
 }
 
-// take takes in a whole line, with its end, of which pass is still to be passed on. It
-// returns what is passed on instead.
+// take reads a whole line with its end. pass is the part of it that is not passed on yet; take
+// returns the bytes to pass on instead.
 func (s *scanner) take(line, pass []byte) ([]byte, string) {
 	if s.skip > 0 {
 		return nil, s.header(line)
@@ -117,12 +117,12 @@ func (s *scanner) take(line, pass []byte) ([]byte, string) {
 }
 
 // listComes reports whether the next value is the last one of a message that is pushed,
-// which is where invalidations have the names of keys.
+// which in an invalidation has the names of keys.
 func (s *scanner) listComes() bool {
 	return s.stream && s.limits.List > 0 && s.skip == 0 && len(s.open) == 1 && s.open[0] == 1
 }
 
-// longList is how many elements a list has that is too long to be passed on; else 0.
+// longList returns the number of elements of a list that is too long to be passed on; 0 for any other line.
 func (s *scanner) longList(line []byte) int {
 	if !s.listComes() || line[0] != '*' || len(line) > longestNumber || len(line) < 3 || line[len(line)-2] != '\r' {
 		return 0
@@ -136,7 +136,7 @@ func (s *scanner) longList(line []byte) int {
 // mostSkipped bounds a list that is not passed on: no server has more keys in one command.
 const mostSkipped = 100_000_000
 
-// ended ends a string.
+// ended notes the end of a string.
 func (s *scanner) ended() {
 	if s.skip > 1 {
 		s.skip--
@@ -147,7 +147,7 @@ func (s *scanner) ended() {
 	s.complete()
 }
 
-// lineOK judges the first byte of a line and how many come after it.
+// lineOK returns what is wrong with the first byte of a line or the number of bytes after it; "": nothing.
 func (s *scanner) lineOK(first byte, rest int) string {
 	switch first {
 	case '+', '-', ':', '_', ',', '#', '(':
@@ -164,7 +164,7 @@ func (s *scanner) lineOK(first byte, rest int) string {
 	return ""
 }
 
-// header takes a whole line in, with its end.
+// header reads a whole line with its end, and returns what is wrong with it; "": nothing.
 func (s *scanner) header(line []byte) string {
 	if wrong := s.lineOK(line[0], len(line)-1); wrong != "" {
 		return wrong
@@ -243,7 +243,7 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 	return ""
 }
 
-// count adds what was announced and judges the sums.
+// count adds announced bytes and values, and returns which limit the sums break; "": none.
 func (s *scanner) count(size, values int) string {
 	for _, t := range []*tally{&s.reply, &s.answer} {
 		t.bytes += size
@@ -258,7 +258,7 @@ func (s *scanner) count(size, values int) string {
 	return ""
 }
 
-// complete ends a value, and what ends with it.
+// complete ends a value, and the aggregates that end with it.
 func (s *scanner) complete() {
 	for i := len(s.open) - 1; i >= 0; i-- {
 		s.open[i]--
@@ -279,7 +279,7 @@ func length(kind byte, text []byte) (n int, wrong string) {
 	return n, ""
 }
 
-// kindNames are what values are called by the first byte of their header. Nobody changes them.
+// kindNames are names of values by the first byte of their header (constants).
 var kindNames = map[byte]string{
 	'*': "an array", '$': "a text", '=': "a text", '!': "a text", '~': "a set", '>': "a push", '%': "a map", '|': "an attribute",
 }
