@@ -105,7 +105,7 @@ func newModel(o Options) *model {
 			Keys:  boardKeys(o),
 			Marks: map[sources.Ref]bool{},
 
-			OnlyPast: o.Feed == nil,
+			Recorded: screen.Recorded{OnlyPast: o.Feed == nil},
 		},
 		options:  o,
 		handlers: handlers(),

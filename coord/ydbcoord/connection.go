@@ -136,8 +136,8 @@ func (c *connection) attached(st *stream, id uint64, asked time.Time) {
 	c.s.status = Status{Attached: true, Number: c.s.status.Number + 1, Since: time.Now()}
 	c.s.changeStatusLocked()
 	c.s.proveLocked(asked)
-	if c.s.err != nil {
-		st.put(c.s.lastRequests...)
+	if c.s.end.err != nil {
+		st.put(c.s.end.lastRequests...)
 		return
 	}
 	if c.s.overdue == nil {
@@ -177,8 +177,8 @@ func (c *connection) run(st *stream) {
 func (c *connection) broken(why error) *stream {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	if c.s.err == nil {
-		c.s.closing, c.s.lastRequests = true, c.s.lastRequestsLocked()
+	if c.s.end.err == nil {
+		c.s.end.closing, c.s.end.lastRequests = true, c.s.lastRequestsLocked()
 		c.s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
 	}
 	return c.s.stream
@@ -241,7 +241,7 @@ func (c *connection) classify(why error, taken *int) (over bool) {
 		over = refused || errors.Is(why, errStopped) || statusOf(why) == Ydb.StatusIds_SESSION_EXPIRED
 	}
 	if over {
-		c.s.confirmed = !refused || errors.Is(why, coord.ErrNotFound)
+		c.s.end.confirmed = !refused || errors.Is(why, coord.ErrNotFound)
 		c.s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
 		c.s.quit()
 	}
@@ -282,7 +282,7 @@ func (c *connection) serve(st *stream) error {
 func (c *connection) receive(msg *pb.SessionResponse) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	if c.s.err != nil {
+	if c.s.end.err != nil {
 		return
 	}
 	switch r := msg.GetResponse().(type) {

@@ -115,8 +115,8 @@ func (f *Follower) Take() (SemaphoreState, bool, error) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	switch {
-	case f.s.err != nil:
-		return SemaphoreState{}, false, f.s.err
+	case f.s.end.err != nil:
+		return SemaphoreState{}, false, f.s.end.err
 	case f.closed:
 		f.wakeUp() // for other calls of Next that wait
 		return SemaphoreState{}, false, fmt.Errorf("following: %w", coord.ErrClosed)

@@ -36,7 +36,7 @@ var (
 
 func (s *Session) newGrantLocked(w claimParams, order, since uint64) *grant {
 	g := &grant{Life: lifetime.NewLife(), s: s, order: order, since: since, params: w}
-	s.grants = append(s.grants, g)
+	s.held.grants = append(s.held.grants, g)
 	s.watches.guardLocked(w.name)
 	s.flushLocked()
 	return g
@@ -56,11 +56,11 @@ func (g *grant) endLocked(cause error) bool {
 	if !g.Finish(cause) {
 		return false
 	}
-	g.s.grants = slices.DeleteFunc(g.s.grants, func(o *grant) bool { return o == g })
-	delete(g.s.claims, g.params.name)
+	g.s.held.grants = slices.DeleteFunc(g.s.held.grants, func(o *grant) bool { return o == g })
+	delete(g.s.held.claims, g.params.name)
 	g.s.watches.unguardLocked(g.params.name)
 	if g.publishing > 0 {
-		g.s.left[g.params.name] = struct{}{}
+		g.s.held.left[g.params.name] = struct{}{}
 	}
 	return true
 }
@@ -81,8 +81,8 @@ func (g *grant) seenLocked(state SemaphoreState) {
 func (g *grant) lostLocked(ours bool, why error) error {
 	why = fmt.Errorf("%w: %w", coord.ErrLost, why)
 	ended := g.endLocked(why)
-	if _, left := g.s.left[g.params.name]; ours && (ended || left) {
-		delete(g.s.left, g.params.name)
+	if _, left := g.s.held.left[g.params.name]; ours && (ended || left) {
+		delete(g.s.held.left, g.params.name)
 		g.s.addLocked(releaseRequest(g.params.name))
 	}
 	return why
@@ -96,7 +96,7 @@ func (g *grant) Release(ctx context.Context) error {
 		g.s.mu.Unlock()
 		return nil
 	}
-	delete(g.s.left, g.params.name) // the release stands behind all that was sent
+	delete(g.s.held.left, g.params.name) // the release stands behind all that was sent
 	r := releaseRequest(g.params.name)
 	g.s.addLocked(r)
 	g.s.mu.Unlock()
@@ -109,7 +109,7 @@ func (g *grant) Abandon() {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
 	if g.endLocked(fmt.Errorf("grant: %w", coord.ErrReleased)) {
-		g.s.left[g.params.name] = struct{}{}
+		g.s.held.left[g.params.name] = struct{}{}
 	}
 }
 
@@ -167,7 +167,7 @@ func (g *grant) publishLocked(params claimParams, then func(error)) {
 	describe := newDescribe(verbDescribe, params.name)
 	claim.then = func() {
 		switch err := claim.err; {
-		case errors.Is(err, errSuperseded), err != nil && g.s.err != nil, err != nil && !failure.IsAny(err, coord.ErrRefused, coord.ErrNotFound):
+		case errors.Is(err, errSuperseded), err != nil && g.s.end.err != nil, err != nil && !failure.IsAny(err, coord.ErrRefused, coord.ErrNotFound):
 			finish(err) // it may pass
 		case err != nil: // a claim that was valid when we acquired is refused now only if the semaphore is another one
 			finish(g.lostLocked(false, err))

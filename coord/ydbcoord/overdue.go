@@ -37,7 +37,7 @@ func (s *Session) lateness(r *request) time.Duration {
 func (s *Session) checkOverdue() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
+	if s.end.err != nil {
 		return
 	}
 	s.overdue.Reset(s.answerTime() / 4) // an overdue request waits no longer than that for its check
@@ -108,7 +108,7 @@ func (s *Session) repeatLocked(r *request) {
 func (s *Session) describeForLocked(r *request) {
 	describe := newDescribe(verbDescribe, r.name)
 	describe.then = func() {
-		if s.err != nil || s.table.open[r.id] != r || describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound) || r.sent.After(describe.sent) {
+		if s.end.err != nil || s.table.open[r.id] != r || describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound) || r.sent.After(describe.sent) {
 			return
 		}
 		if !slices.ContainsFunc(describe.semaphore().Waiters, func(w SemaphoreMember) bool { return w.Session == s.id }) {

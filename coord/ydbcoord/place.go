@@ -107,10 +107,10 @@ func (p *place) ask(ctx context.Context) error {
 	})
 	p.req.then = p.answeredLocked
 	p.s.mu.Lock()
-	p.s.unsettled[p] = struct{}{}
-	if _, left := p.s.left[p.params.name]; left {
+	p.s.held.unsettled[p] = struct{}{}
+	if _, left := p.s.held.left[p.params.name]; left {
 		// The service still counts us as the owner, and would say so, with the old fence.
-		delete(p.s.left, p.params.name)
+		delete(p.s.held.left, p.params.name)
 		p.s.addLocked(releaseRequest(p.params.name))
 	}
 	p.s.addLocked(p.req)
@@ -193,15 +193,15 @@ func (p *place) confirm(ctx context.Context) (*grant, error) {
 	switch {
 	case p.gone:
 		return nil, fmt.Errorf("the place was left: %w", coord.ErrReleased)
-	case p.s.err != nil:
-		return nil, p.s.err
+	case p.s.end.err != nil:
+		return nil, p.s.end.err
 	case !ours:
 		return nil, fmt.Errorf("it was taken away at once: %w", coord.ErrLost)
 	case p.claim.Kind == coord.KindElection && sem.Limit != 1:
 		return nil, fmt.Errorf("this semaphore has %d permits, an election has one: %w", sem.Limit, coord.ErrRefused)
 	}
 	p.gone = true
-	delete(p.s.unsettled, p)
+	delete(p.s.held.unsettled, p)
 	return p.s.newGrantLocked(p.params, order, state.request), nil
 }
 
@@ -229,7 +229,7 @@ func (p *place) leave(ctx context.Context) error {
 		return nil
 	}
 	p.gone = true
-	delete(p.s.claims, p.params.name) // the next claim of it stands behind the release, in the lane of the name
+	delete(p.s.held.claims, p.params.name) // the next claim of it stands behind the release, in the lane of the name
 	release := p.withdrawLocked()
 	p.s.mu.Unlock()
 	if release == nil {
@@ -240,20 +240,20 @@ func (p *place) leave(ctx context.Context) error {
 
 // withdrawLocked asks for the release of a claim that may be at the service; nil: none can be.
 func (p *place) withdrawLocked() *request {
-	_, open := p.s.unsettled[p]
+	_, open := p.s.held.unsettled[p]
 	switch {
-	case p.s.err != nil, !open:
+	case p.s.end.err != nil, !open:
 		return nil
 	case p.req.sends == 0:
 		p.s.table.end(p.req, errSuperseded)
-		delete(p.s.unsettled, p)
+		delete(p.s.held.unsettled, p)
 		p.s.flushLocked()
 		return nil
 	}
 	release := releaseRequest(p.params.name)
 	release.then = func() {
-		if p.s.err == nil {
-			delete(p.s.unsettled, p)
+		if p.s.end.err == nil {
+			delete(p.s.held.unsettled, p)
 		}
 	}
 	p.s.addLocked(release)
@@ -265,13 +265,13 @@ func (p *place) withdrawLocked() *request {
 func (s *Session) reserve(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
-		return s.err
+	if s.end.err != nil {
+		return s.end.err
 	}
-	if _, taken := s.claims[name]; taken {
+	if _, taken := s.held.claims[name]; taken {
 		return coord.ErrClaimed
 	}
-	s.claims[name] = struct{}{}
+	s.held.claims[name] = struct{}{}
 	return nil
 }
 
@@ -307,7 +307,7 @@ func (p *place) left(ctx context.Context, within time.Duration, err error) error
 	_ = p.leave(late) // a claim that the service has confirmed to be gone is not in unsettled any more
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	if !p.unsureLocked() || p.s.closing || p.s.confirmed {
+	if !p.unsureLocked() || p.s.end.closing || p.s.end.confirmed {
 		return err
 	}
 	return uncertain(p.s.ttl, err)
@@ -317,24 +317,24 @@ func (p *place) left(ctx context.Context, within time.Duration, err error) error
 // service. The end of the session proves neither.
 func (p *place) answeredLocked() {
 	r := p.req
-	if p.s.err == nil && !errors.Is(r.err, errSuperseded) && (r.err != nil || !r.reply.GetAcquireSemaphoreResult().GetAcquired()) {
-		delete(p.s.unsettled, p)
+	if p.s.end.err == nil && !errors.Is(r.err, errSuperseded) && (r.err != nil || !r.reply.GetAcquireSemaphoreResult().GetAcquired()) {
+		delete(p.s.held.unsettled, p)
 	}
 }
 
 // unsureLocked reports whether the service may have the claim: it was sent, and as far as we know neither granted
 // nor refused nor taken back.
 func (p *place) unsureLocked() bool {
-	_, open := p.s.unsettled[p]
+	_, open := p.s.held.unsettled[p]
 	return open && p.req.sends > 0
 }
 
 // unsureLocked reports whether a claim of the session may be granted without our knowing.
 func (s *Session) unsureLocked() bool {
-	if s.confirmed {
+	if s.end.confirmed {
 		return false
 	}
-	for p := range s.unsettled {
+	for p := range s.held.unsettled {
 		if p.unsureLocked() {
 			return true
 		}

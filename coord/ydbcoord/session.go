@@ -44,17 +44,27 @@ type Session struct {
 	expiry         *time.Timer
 	overdue        *time.Timer // of checkOverdue; nil: not attached yet
 	newestAnswered time.Time   // sending of the latest request about a semaphore that was answered
-	err            error       // why it is over
-	shut           bool        // Close or Abandon was called
-	closing        bool        // the goroutine has to send the last requests
-	lastRequests   []*pb.SessionRequest
-	confirmed      bool // the service knows that the session is over
+	end            ending
 	table          table
-	claims         map[string]struct{} // names that a claim or a grant of ours has
-	unsettled      map[*place]struct{} // claims that the service may have received and may grant without our knowing
-	left           map[string]struct{} // names of abandoned grants, which the service still counts as ours
-	grants         []*grant            // oldest first
+	held           holdings
 	watches        *watches
+}
+
+// ending is the end of a Session, as far as it has come.
+type ending struct {
+	err          error // why it is over
+	shut         bool  // Close or Abandon was called
+	closing      bool  // the goroutine has to send the last requests
+	lastRequests []*pb.SessionRequest
+	confirmed    bool // the service knows that the session is over
+}
+
+// holdings are the claims and grants of a Session.
+type holdings struct {
+	claims    map[string]struct{} // names that a claim or a grant of ours has
+	unsettled map[*place]struct{} // claims that the service may have received and may grant without our knowing
+	left      map[string]struct{} // names of abandoned grants, which the service still counts as ours
+	grants    []*grant            // oldest first
 }
 
 var (
@@ -71,7 +81,7 @@ func newSession(ctx context.Context, path string, o Options, so coord.SessionOpt
 	s := &Session{
 		options: o, path: path, ttl: cmp.Or(so.TTL, o.TTL), description: cmp.Or(cutDescription(so.Description), "coordtop"),
 		done: make(chan struct{}), statusChanged: make(chan struct{}), table: newTable(),
-		claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{},
+		held: holdings{claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{}},
 	}
 	_, _ = rand.Read(s.key[:]) // it never fails
 	s.watches = newWatches(s)
@@ -101,7 +111,7 @@ func (s *Session) Done() <-chan struct{} { return s.done }
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err
+	return s.end.err
 }
 
 // ask sends a request and waits for its end. If ctx ends first the request is forgotten and
@@ -127,8 +137,8 @@ func (s *Session) ask(ctx context.Context, r *request) error {
 // addLocked sends a request as soon as it can be sent; in a session that is over it ends the request at once.
 func (s *Session) addLocked(r *request) {
 	s.table.add(r)
-	if s.err != nil {
-		s.table.end(r, s.err)
+	if s.end.err != nil {
+		s.table.end(r, s.end.err)
 		return
 	}
 	s.flushLocked()
@@ -147,19 +157,19 @@ func (s *Session) flushLocked() {
 
 // endLocked ends the session with its requests, grants and watches. The first cause counts.
 func (s *Session) endLocked(cause error) {
-	if s.err != nil {
+	if s.end.err != nil {
 		return
 	}
-	s.err = cause
+	s.end.err = cause
 	for _, r := range s.table.open {
 		s.table.end(r, cause)
 	}
-	for _, g := range slices.Clone(s.grants) {
+	for _, g := range slices.Clone(s.held.grants) {
 		g.endLocked(cause)
 	}
 	s.watches.closeLocked()
 	close(s.done)
-	if !s.closing {
+	if !s.end.closing {
 		s.quit()
 	}
 }
@@ -170,17 +180,17 @@ func (s *Session) endLocked(cause error) {
 // had ended already sends nothing; the first call still reports ErrUncertain for claims that may be left.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
-	first := !s.shut
-	s.shut = true
-	if first && s.err == nil {
-		s.closing = true
-		s.lastRequests = s.lastRequestsLocked()
+	first := !s.end.shut
+	s.end.shut = true
+	if first && s.end.err == nil {
+		s.end.closing = true
+		s.end.lastRequests = s.lastRequestsLocked()
 		s.endLocked(fmt.Errorf("session: %w", coord.ErrClosed))
 		if s.stream != nil {
-			s.stream.put(s.lastRequests...)
+			s.stream.put(s.end.lastRequests...)
 		}
 	}
-	telling := first && s.closing
+	telling := first && s.end.closing
 	s.mu.Unlock()
 	if telling {
 		stop := spawn.OnDone(ctx, s.quit)
@@ -190,14 +200,14 @@ func (s *Session) Close(ctx context.Context) error {
 	s.join()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	why := s.err
+	why := s.end.err
 	if telling {
 		why = failure.With(s.status.Err, ctx.Err())
 	}
 	switch {
 	case first && s.unsureLocked():
 		return uncertain(s.ttl, why)
-	case !telling, s.confirmed:
+	case !telling, s.end.confirmed:
 		return nil
 	}
 	untold := fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.status.Err)
@@ -208,7 +218,7 @@ func (s *Session) Close(ctx context.Context) error {
 // wait end with the session.
 func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
-	for _, g := range slices.Backward(s.grants) {
+	for _, g := range slices.Backward(s.held.grants) {
 		s.table.last++
 		messages = append(messages, releaseRequest(g.params.name).message(s.table.last, time.Now()))
 	}
@@ -219,7 +229,7 @@ func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 // keeps our grants for the session's timeout more.
 func (s *Session) Abandon() {
 	s.mu.Lock()
-	s.shut = true
+	s.end.shut = true
 	s.endLocked(fmt.Errorf("session: %w", coord.ErrClosed))
 	s.mu.Unlock()
 	s.join()

@@ -143,7 +143,7 @@ func (w *watches) queueLocked(e *watched) {
 
 // sendLocked sends describes from the queue, up to asksAtOnce under way.
 func (w *watches) sendLocked() {
-	for w.s.stream != nil && w.s.err == nil && w.asking < asksAtOnce && len(w.queue) > 0 {
+	for w.s.stream != nil && w.s.end.err == nil && w.asking < asksAtOnce && len(w.queue) > 0 {
 		e := w.queue[0]
 		w.queue = w.queue[1:]
 		if e.state == waiting && w.byName[e.name] == e {
@@ -165,7 +165,7 @@ func (w *watches) sendOneLocked(e *watched) {
 // watch that fired.
 func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 	w.asking--
-	if w.s.err != nil || errors.Is(r.err, errSuperseded) {
+	if w.s.end.err != nil || errors.Is(r.err, errSuperseded) {
 		return // the stream is gone, and attachedLocked begins anew
 	}
 	defer w.sendLocked()
@@ -264,7 +264,7 @@ func (w *watches) tick() {
 			next = e
 		}
 	}
-	if next == nil || w.s.err != nil {
+	if next == nil || w.s.end.err != nil {
 		return
 	}
 	w.wakeLocked(time.Until(next.due))
@@ -289,7 +289,7 @@ func (w *watches) attachedLocked() {
 // notifyLocked passes a state to the followers, and compares it with our grants.
 func (w *watches) notifyLocked(e *watched, state SemaphoreState) {
 	if state.Err == nil && e.guards > 0 {
-		for _, g := range slices.Clone(w.s.grants) {
+		for _, g := range slices.Clone(w.s.held.grants) {
 			if g.params.name == e.name {
 				g.seenLocked(state)
 			}

@@ -50,6 +50,11 @@ type Index struct {
 	Held     bool // rows keep their places
 	heldMore int  // moved up to here is in the list
 
+	Counts
+}
+
+// Counts are the numbers of the header: of all rows, whatever the filter leaves out.
+type Counts struct {
 	Total         int
 	BySeverity    [verdict.Blind + 1]int
 	ByFault       [verdict.FaultCount][verdict.Warn + 1]int // problems, by the gravest fault of a row and its severity

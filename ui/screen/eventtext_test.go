@@ -10,7 +10,7 @@ import (
 
 func TestInstantsOfEventsAreNotCut(t *testing.T) {
 	t.Parallel()
-	sc := &Scene{Now: uitest.Noon()}
+	sc := &Scene{Clocks: Clocks{Now: uitest.Noon()}}
 	sc.Theme.About = "~"
 	ref := sources.Ref{Name: "a"}
 	for _, c := range []struct {

@@ -20,7 +20,7 @@ func TestDataOfEventsIsShownWithoutBackslashes(t *testing.T) {
 
 func TestASessionIsShortWhereItEndsInATime(t *testing.T) {
 	t.Parallel()
-	sc := &Scene{Now: uitest.Noon()}
+	sc := &Scene{Clocks: Clocks{Now: uitest.Noon()}}
 	for given, want := range map[string]string{"7c0011": "7c0011", "a@b": "a@b", "": "", "9875@2026-11-21T05:13:57.889383Z": "9875@05:13:57"} {
 		if got := shortSession(sc, given); got != want {
 			t.Errorf("%q became %q", given, got)

@@ -36,19 +36,8 @@ type Scene struct {
 	Shape   Shape
 	longest Longest // texts of the rows, since the screen has this width
 
-	Clock   time.Time // the time, to the second
-	Now     time.Time // ages are counted to it: Clock, but it stops while the picture is held
-	Still   bool      // the second has just begun: strips wait for a frame of their own
-	Started time.Time
-	Paused  time.Time // since when the picture is held; zero: it is not
-	Slow    bool      // the terminal is slow
-
-	Recording  string            // a problem of the recording; "": none
-	Unrecorded bool              // the recording stopped because of it
-	Replay     *history.Position // of the replay of the past; nil: the present is shown
-
-	OnlyPast bool // the program only shows a recording
-
+	Clocks
+	Recorded
 	State     *sources.State
 	Rows      rows.Index
 	Locks     cursor.List[rows.Handle]
@@ -56,14 +45,44 @@ type Scene struct {
 	Events    rows.Log
 	EventList cursor.List[uint64] // the events that the Events screen lists, by number
 
-	AuditEntries []action.AuditEntry // newest first
-	AuditRead    bool                // the audit was read
-	AuditError   string              // why it cannot be read; "": it can
-	AuditList    cursor.List[string] // the actions that the Audit screen lists, by ID
+	AuditState
 
 	Trouble TroubleState
 	Time    TimelineState
 
+	Navigation
+	Typing
+	Acting
+}
+
+// Clocks are the times that a Scene is drawn for.
+type Clocks struct {
+	Clock   time.Time // the time, to the second
+	Now     time.Time // ages are counted to it: Clock, but it stops while the picture is held
+	Still   bool      // the second has just begun: strips wait for a frame of their own
+	Started time.Time
+	Paused  time.Time // since when the picture is held; zero: it is not
+	Slow    bool      // the terminal is slow
+}
+
+// Recorded is a recording that is shown, or made.
+type Recorded struct {
+	Recording  string            // a problem of the recording; "": none
+	Unrecorded bool              // the recording stopped because of it
+	Replay     *history.Position // of the replay of the past; nil: the present is shown
+	OnlyPast   bool              // the program only shows a recording
+}
+
+// AuditState is the contents of the Audit screen.
+type AuditState struct {
+	AuditEntries []action.AuditEntry // newest first
+	AuditRead    bool                // the audit was read
+	AuditError   string              // why it cannot be read; "": it can
+	AuditList    cursor.List[string] // the actions that the Audit screen lists, by ID
+}
+
+// Navigation is the view on screen, and the place in it.
+type Navigation struct {
 	Shown      View
 	Trail      []View // the views before this one, the oldest first
 	Pane       Pane
@@ -72,11 +91,17 @@ type Scene struct {
 	Scroll     int          // first line of a scrolling view
 	HelpAt     int          // the cursor of the help
 	Topic      string       // the open topic of the help; "": none
+}
 
+// Typing is the last line of the board.
+type Typing struct {
 	Message string
 	Command Typed // a command, or words for the help
 	Filter  Typed
+}
 
+// Acting is the operator, and the dialog over the board.
+type Acting struct {
 	Acts       bool                    // there is an operator; else this board is read-only
 	Abilities  func() []action.Ability // of the operator
 	Status     *action.Status          // of the operator
@@ -137,4 +162,67 @@ func Scroll(at int, i keys.Intent, page int) int {
 		keys.Down: 1, keys.HalfDown: half, keys.PageDown: whole, keys.Bottom: scrollEnd,
 	}
 	return min(max(at+by[i], 0), scrollEnd)
+}
+
+// Layout holds the boxes of the board for one size. Lines from top to bottom: header,
+// trouble, rule, list with its heading, rule, lower panes, footer.
+type Layout struct {
+	Width, Height int
+	Small         bool // too small for more than the list
+
+	Header  int // lines
+	Trouble int // lines about sources that do not answer
+	rules   int // lines around the list: 0 or 2
+	List    int // rows, without the heading
+	lower   int // lines of the panes below
+
+	Split   int // cells of the left one of two panes side by side; 0: they are not
+	Stacked int // lines of the upper one of two panes, one above the other; 0: they are not
+}
+
+const (
+	fullWidth, fullHeight = 80, 24 // a smaller screen has only the list
+	splitWidth            = 150    // from this width on two panes are side by side
+	stackHeight           = 36     // from this height on two panes are one above the other
+)
+
+// measure returns the layout of a screen of w x h cells. rows is the number of rows without the
+// filter, so that typing a filter moves nothing; trouble is the number of troubles of sources. Below
+// the banner the layout is that of a screen without its lines.
+func measure(w, h, rows, trouble, banner int) Layout {
+	l := Layout{Width: max(w, 0), Height: max(h, 0)}
+	if w < fullWidth || h < fullHeight {
+		l.Small = true
+		l.Header = min(l.Height, 1+banner)
+		l.List = max(l.Height-l.Header-2, 0) // the heading and the footer
+		return l
+	}
+	h -= banner
+	l.Header, l.rules = 2, 2
+	l.Trouble = min(trouble, 2+(h-fullHeight)/6)
+	body := h - l.Header - l.Trouble - l.rules - 2 // the heading and the footer
+	if l.lower = 5 + (h-fullHeight)/3; h >= stackHeight {
+		l.lower = body * 2 / 5
+	}
+	l.List = min(body-l.lower, max(rows, 8))
+	l.lower = body - l.List
+	switch {
+	case w >= splitWidth:
+		l.Split = w * 9 / 20 // events are sentences: they need more
+	case h >= stackHeight:
+		l.Stacked = l.lower * 3 / 5
+	}
+	l.Header += banner
+	return l
+}
+
+// Body returns the number of lines between header and footer.
+func (l Layout) Body() int { return max(l.Height-l.Header-1, 0) }
+
+// RowsAt returns the line of the first row.
+func (l Layout) RowsAt() int {
+	if l.rules > 0 {
+		return l.Header + l.Trouble + 2
+	}
+	return l.Header + 1
 }

@@ -24,7 +24,7 @@ func TestAStripIsRedOnlyWhereALeaderIsMissed(t *testing.T) {
 		if st.Rows[0].Terms = nil; c.led {
 			st.Rows[0].Terms = make([]sources.Term, 1)
 		}
-		if got := laneOf(&Scene{State: st, Now: uitest.Noon()}, st.Rows[0]).Trouble; got != c.want {
+		if got := laneOf(&Scene{State: st, Clocks: Clocks{Now: uitest.Noon()}}, st.Rows[0]).Trouble; got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
