@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// apply takes in one Change of a source: see the package comment for the order. It
-// returns when the events can be read; the state follows at its own pace.
+// apply applies one Change of a source: see the package comment for the order. Its events
+// can be read when it returns; the state is published later, see pace.
 func (h *Hub) apply(f *hubSource, c Change) {
 	in := Input{Kind: InputChange, Change: f.admit(c)}
 	h.enter(f, &in)
@@ -29,7 +29,7 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 		}
 		m.about(b.scope, c)
 	}
-	for _, name := range c.Alive { // before the rows, so that they are told by a source that is up
+	for _, name := range c.Alive { // before the rows, so that their events follow the EventSourceUp
 		sc := m.scope(f, name)
 		if sc.Health != HealthLive {
 			b.urgency = urgent
@@ -46,8 +46,8 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 	return b.urgency
 }
 
-// ofScope reports whether c has news of its own Scope. A Change without any only proves that
-// the servers of other scopes answer.
+// ofScope reports whether c has news of its own Scope. A Change without news only proves that
+// servers answer.
 func (c *Change) ofScope() bool {
 	return len(c.Set) > 0 || c.besideRows()
 }
@@ -57,7 +57,7 @@ func (c *Change) besideRows() bool {
 	return len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Relists || c.Synced || c.About != nil || c.Down != nil
 }
 
-// about takes in what the Change says of its scope.
+// about applies the About and Relists of a Change.
 func (m *model) about(sc *scope, c *Change) {
 	if c.About != nil {
 		was := sc.About.Incarnation
@@ -73,7 +73,7 @@ func (m *model) about(sc *scope, c *Change) {
 	}
 }
 
-// restarted tells that another incarnation of the server answers than before.
+// restarted returns the event that another incarnation of the server answers than before.
 func (sc *scope) restarted(c *Change) Event {
 	what := cmp.Or(sc.About.Became, "the server was restarted")
 	e := sc.event(EventRestarted, c.At, what+": "+sc.About.Incarnation)
@@ -107,7 +107,7 @@ func (m *model) changeRows(b *batch) {
 		}
 	}
 	if c.Synced {
-		if !b.scope.Listed { // who has just started waits for it
+		if !b.scope.Listed { // a program that has just started waits for it
 			b.urgency = urgent
 		}
 		m.synced(b)
@@ -115,8 +115,8 @@ func (m *model) changeRows(b *batch) {
 	b.scope.CompleteUntil = Later(b.scope.CompleteUntil, c.At)
 }
 
-// beginListing begins a new listing. Rows that are not in it yet are believed up to when the
-// scope last answered, and where it is polled up to the look before that.
+// beginListing starts a new listing. Rows that are not in it yet are believed up to the last answer
+// of the scope; where it is polled, up to the look before that.
 func (sc *ScopeFacts) beginListing() {
 	sc.Listing++
 	sc.Synced = false
@@ -128,7 +128,7 @@ func (sc *ScopeFacts) beginListing() {
 
 // batch is one Change while it is applied.
 type batch struct {
-	scope   *scope // nil: it is nothing but proof of life
+	scope   *scope // nil: the Change is only proof of life
 	change  *Change
 	urgency urgency
 	endings map[Ref][]Ending
@@ -146,8 +146,8 @@ func byRef[T any](list []T, ref func(T) Ref) map[Ref][]T {
 	return m
 }
 
-// lookAt is what the Change tells of one row (nil: a new one), with the doubt that lost continuity
-// adds: what was not read since then may have changed at any time after it was lost.
+// lookAt makes the look of the Change at one row; nil is a new row. It adds the doubt of lost
+// continuity: a row that was not read since may have changed at any time after the loss.
 func (b *batch) lookAt(row *Row, ref Ref) look {
 	c, sc := b.change, b.scope
 	l := look{scope: sc.Name, of: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
@@ -156,13 +156,13 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 		l.relisted = true
 	case row == nil && !sc.Synced:
 		l.after = lostBefore(c.After, sc.Lost)
-	case row != nil && row.Scope != sc.Index: // it moved, and which server missed what is not known
+	case row != nil && row.Scope != sc.Index: // the row moved, and neither server saw all of its changes
 		l.relisted = true
 		l.after = lostBefore(c.After, row.At)
 	case row != nil && row.Listing != sc.Listing:
 		l.relisted = true
 		last := row.At
-		if !c.After.IsZero() && c.After.Before(last) { // what was read then was asked for before, and the source knows when
+		if !c.After.IsZero() && c.After.Before(last) { // the source knows the sending of the last read, which was earlier
 			last = c.After
 		}
 		l.after = Later(lostBefore(c.After, sc.Lost), last)
@@ -179,7 +179,7 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 	return l
 }
 
-// lostBefore is the earlier of what the source says and what the Hub knows.
+// lostBefore returns the earlier of the source's and the Hub's time.
 func lostBefore(after, lost time.Time) time.Time {
 	if after.IsZero() || lost.Before(after) {
 		return lost
@@ -187,7 +187,7 @@ func lostBefore(after, lost time.Time) time.Time {
 	return after
 }
 
-// set brings one row up to date, or makes it.
+// set updates one row, or makes it.
 func (m *model) set(b *batch, p *Primitive) {
 	slot, exists := m.index.find(p.Ref)
 	var before *Primitive
@@ -218,8 +218,8 @@ func (m *model) set(b *batch, p *Primitive) {
 	m.remember(slot, &l, before, after)
 }
 
-// onlyRenewed reports whether all that a look shows of a row, by m.events too, is a renewal that came long before
-// anybody would have missed it: a State without it says the same, but for the lease.
+// onlyRenewed reports whether a look shows nothing but renewals, by m.events too, long before they
+// would have been late: a State without them differs only in the lease.
 func (m *model) onlyRenewed(sc *scope, row *Row, after *Primitive) bool {
 	if len(m.events) == 0 || slices.ContainsFunc(m.events, func(e Event) bool { return e.Kind != EventRenewed }) {
 		return false
@@ -231,8 +231,8 @@ func (m *model) onlyRenewed(sc *scope, row *Row, after *Primitive) bool {
 	return (late.IsZero() || late.Sub(m.at.Wall) > 2*calmEvery) && sameLook(row.Primitive, after)
 }
 
-// remember keeps what the next look at a row must be compared with where this one
-// could not tell who owns it, or who waits. That nobody owned a semaphore needs no keeping where its permits
+// remember keeps the primitive with which the next look at a row must be compared, where this look
+// has unknown owners or an incomplete queue. A semaphore without owners is not kept where its permits
 // are counted.
 func (m *model) remember(slot int, l *look, before, after *Primitive) {
 	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) && (len(before.Owners) > 0 || !counted(after)) {
@@ -247,8 +247,8 @@ func (m *model) remember(slot int, l *look, before, after *Primitive) {
 	}
 }
 
-// base is what a look at a row is compared with: the last one at which its owners
-// were known. Where that is not the last, what happened meanwhile was missed.
+// base returns the primitive with which a look at a row is compared: that of the last look with known
+// owners. If that was not the last look, changes in between were missed.
 func (m *model) base(slot int, l *look) *Primitive {
 	base := m.known[slot]
 	if base == nil {
@@ -269,7 +269,7 @@ func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
 	return l, before
 }
 
-// tell hands the events of a look at a row, m.events, to the subscribers.
+// tell computes the events of a look at a row, m.events, and hands them to the subscribers.
 func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
 	m.events = l.diff(m.events[:0], before, after)
 	if len(m.events) == 0 {
@@ -284,8 +284,8 @@ func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
 	}
 }
 
-// changesWatched reports whether events, which are all of one row, change its owner while the
-// row is on screen. Most events are renewals, so it looks for the row last.
+// changesWatched reports whether events, all of one row, change its owner while the row is on
+// screen. Most events are renewals, so the row is searched for last.
 func (m *model) changesWatched(events []Event) bool {
 	for i := range events {
 		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() || k == EventCountChanged {
@@ -305,14 +305,14 @@ func (m *model) commit(events ...Event) {
 	m.ring.append(events)
 }
 
-// gone takes a row away, telling the end of its owners.
+// gone removes a row, with the events of its owners' ends.
 func (m *model) gone(b *batch, slot int) {
 	l, before := m.lookAgain(b, slot)
 	m.tell(b, &l, slot, before, nil)
 	m.vacate(slot)
 }
 
-// synced ends a listing: what was not in it is gone, or is free.
+// synced ends a listing: rows that were not in it are gone, or free.
 func (m *model) synced(b *batch) {
 	sc := b.scope
 	for slot, row := range m.rows {

@@ -8,19 +8,18 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Clock says what time it is to a Hub and to the runners of its sources. Its methods are
-// safe for concurrent use. The Mono of two readings never decreases.
+// Clock is the clock of a Hub and of the runners of its sources. Its methods are safe for
+// concurrent use. Mono never decreases from one reading to the next.
 type Clock interface{ Now() Instant }
 
 // Instant is one reading of a Clock. Times that are shown or kept are on the wall clock;
-// those that must not depend on somebody setting that, such as silence, on the monotonic one.
+// durations that must survive a change of that clock, such as silence, are on the monotonic one.
 type Instant struct {
 	Wall time.Time     // without a monotonic reading, so that it compares like one from a file
 	Mono time.Duration // since some beginning; it may stand still while this machine sleeps
 }
 
-// steady is the instant as a time to compare with others of the same Clock: setting the wall
-// clock does not move it.
+// steady returns the monotonic reading as a time, to be compared with others of the same Clock.
 func (i Instant) steady() time.Time { return time.Unix(0, 0).Add(i.Mono) }
 
 // systemClock is the Clock of this machine.
@@ -35,7 +34,7 @@ func (c systemClock) Now() Instant {
 	return Instant{Wall: now.Round(0), Mono: now.Sub(c.origin)}
 }
 
-// Wall is the time now as a source writes it into a Change: on the wall clock of this
+// Wall returns the present time as a source writes it into a Change: on the wall clock of this
 // machine, without a monotonic reading.
 func Wall() time.Time { return time.Now().Round(0) }
 
@@ -48,18 +47,18 @@ func wallTime(t time.Time) time.Time {
 	return t.Local() // which takes the monotonic reading away, too
 }
 
-// Why nothing is believed after a step of the wall clock. Times in Changes are on that
-// clock: after a step forward this machine may have slept for so long, after a step back
-// leases seem to last for longer than they do.
+// The reasons why every scope is stale after a step of the wall clock, which all times in Changes
+// are on: after a step forward this machine may have slept, after a step back leases seem to last
+// longer than they do.
 var (
 	errClockForward = Passing(nil, "the clock was put forward or this machine slept: not heard from since")
 	errClockBack    = Passing(nil, "the clock was put back: not heard from since")
 )
 
-// clockStep is how far wall and monotonic clock may part between two looks.
+// clockStep bounds how far wall and monotonic clock may drift apart between two readings.
 const clockStep = 2 * time.Second
 
-// checkClockLocked notices that the wall clock was set.
+// checkClockLocked detects that the wall clock was set.
 func (h *Hub) checkClockLocked(now Instant) {
 	drift := now.Wall.Sub(h.model.start.Wall) - (now.Mono - h.model.start.Mono)
 	step := drift - h.drift
@@ -69,8 +68,8 @@ func (h *Hub) checkClockLocked(now Instant) {
 	}
 }
 
-// clockStep tells that the wall clock was set by step. Nothing is believed until it was
-// read anew, which takes a new connection of each source.
+// clockStep records that the wall clock was set by step. All scopes are stale until they are
+// listed anew, which takes a new connection of each source.
 func (m *model) clockStep(step time.Duration) {
 	way, orSlept, err := "forward", ", or this machine slept", error(errClockForward)
 	if step < 0 {
@@ -89,8 +88,8 @@ func (m *model) clockStep(step time.Duration) {
 	}
 }
 
-// putBack moves when the scope last answered by step, a negative one: from now on it is
-// compared with times on a clock that shows less.
+// putBack moves the scope's last answer by a negative step: from now on it is compared with times
+// on a clock that shows less.
 func (sc *scope) putBack(step time.Duration) {
 	if step == 0 {
 		return
@@ -107,7 +106,7 @@ func (sc *scope) putBack(step time.Duration) {
 	}
 }
 
-// What is known of times, owners and their terms: see package lane, which computes with them.
+// The types of times, owners and terms: see package lane, which computes with them.
 type (
 	Known    = lane.Known
 	Stamp    = lane.Stamp

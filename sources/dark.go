@@ -6,19 +6,14 @@ import (
 )
 
 // Unobserved returns the stretches in which the row was not observed since it was first
-// read, oldest first: those of its scope, and those in which its own owners could not be
-// told, or may have changed and changed back unseen (Change.Unseen). They may overlap. s is the
+// read, oldest first: those of its scope, and those in which its own owners were unknown, or may
+// have changed and changed back unseen (Change.Unseen). They may overlap. s is the
 // State that the row is from; the result must not be changed.
 func (r *Row) Unobserved(s *State) []Dark {
-	var dark []Dark
-	if r.Scope < len(s.Scopes) {
-		dark = s.Scopes[r.Scope].Dark
-	}
-	return mergeDark(dark, r.OwnersUnknown.stretches())
+	return mergeDark(s.scopeOf(r).Dark, r.OwnersUnknown.stretches())
 }
 
-// mergeDark returns both lists in one, in the order of their beginnings. It copies only
-// where neither is empty.
+// mergeDark returns both lists in one, ordered by From. It copies only where neither is empty.
 func mergeDark(scope, row []Dark) []Dark {
 	switch {
 	case len(row) == 0:
@@ -34,14 +29,14 @@ func mergeDark(scope, row []Dark) []Dark {
 // maxDark bounds the stretches that are kept of a scope, and of a row.
 const maxDark = 256
 
-// darkAge is how long a stretch is kept after its end, at least until the next begins.
+// darkAge is the age at which an ended stretch may be dropped, when the next one begins.
 const darkAge = 24 * time.Hour
 
 // DarkList is the stretches of one row, oldest first. A published list is never
 // changed: each change makes a new one.
 type DarkList struct{ List []Dark }
 
-// stretches are those in the list; nil: none.
+// stretches returns the list; l may be nil.
 func (l *DarkList) stretches() []Dark {
 	if l == nil {
 		return nil
@@ -49,10 +44,10 @@ func (l *DarkList) stretches() []Dark {
 	return l.List
 }
 
-// withDark returns the list with a stretch that begins, unless one lasts. Its ends are on
+// withDark returns the list with a new stretch from on, unless one lasts. Stretches are on
 // the wall clock, because the monotonic one stops while this machine sleeps.
 func withDark(list []Dark, from time.Time) []Dark {
-	if n := len(list); n > 0 && list[n-1].To.IsZero() {
+	if lasts(list) {
 		return list
 	}
 	first := max(0, len(list)-(maxDark-1))
@@ -62,11 +57,10 @@ func withDark(list []Dark, from time.Time) []Dark {
 	return append(slices.Clone(list[first:]), Dark{From: from.Round(0)})
 }
 
-// withDarkEnd returns the list with the end of the stretch that lasts, or without it where it
-// has no length.
+// withDarkEnd returns the list with the lasting stretch ended, or without it where it has no length.
 func withDarkEnd(list []Dark, to time.Time) []Dark {
 	n := len(list)
-	if n == 0 || !list[n-1].To.IsZero() {
+	if !lasts(list) {
 		return list
 	}
 	if !to.After(list[n-1].From) {
@@ -77,14 +71,14 @@ func withDarkEnd(list []Dark, to time.Time) []Dark {
 	return list
 }
 
-// unseen adds a stretch that is over, to the last one where they meet. A time at which the row
-// was seen to be free is not part of it.
+// unseen adds a stretch that has ended, and joins it to the last one where they meet. It begins
+// no earlier than the look that last showed the row to be free.
 func (r *Row) unseen(from, to time.Time) {
 	from = Later(from, r.Nobody.At)
 	list := r.OwnersUnknown.stretches()
 	n := len(list)
 	switch {
-	case n > 0 && list[n-1].To.IsZero():
+	case lasts(list):
 		return
 	case n > 0 && !list[n-1].To.Before(from):
 		from = list[n-1].From
@@ -94,25 +88,17 @@ func (r *Row) unseen(from, to time.Time) {
 	r.OwnersUnknown = &DarkList{withDarkEnd(withDark(list, from), to)}
 }
 
-// wentDark reports whether a stretch that was not observed began between from and to. One
-// that had begun before was over when the row was read at from.
+// wentDark reports whether a dark stretch began between from and to. An earlier one had ended when
+// the row was read at from.
 func wentDark(from, to time.Time, dark []Dark) bool {
 	return slices.ContainsFunc(dark, func(d Dark) bool { return !d.From.Before(from) && d.From.Before(to) })
 }
 
-// observedSince is since when the scope of the row is observed; zero: s has none of it.
-func (r *Row) observedSince(s *State) time.Time {
-	if r.Scope >= len(s.Scopes) {
-		return time.Time{}
-	}
-	return s.Scopes[r.Scope].Since
-}
-
-// RecordedSince is from when on the terms, or levels, of the row are a whole record; zero:
-// nothing was observed yet. Nothing is known of the time before: it was not observed, or its
-// record is not kept any more. s is the State that the row is from.
+// RecordedSince returns the start of the complete record of the row's terms, or levels; zero:
+// nothing was observed yet. The time before was not observed, or its record is not kept any
+// more. s is the State that the row is from.
 func (r *Row) RecordedSince(s *State) time.Time {
-	since := r.observedSince(s)
+	since := s.scopeOf(r).Since
 	switch {
 	case len(r.Terms) == MaxTerms || len(r.Terms) > 0 && r.Activity != nil && r.Activity.Cut:
 		return Later(since, r.Terms[0].Start.Earliest())
@@ -122,8 +108,9 @@ func (r *Row) RecordedSince(s *State) time.Time {
 	return since
 }
 
-// Darkened returns s with what was not observed then shown as stale, though that became known only later. since says from when on a
-// scope (row is nil), or one row, was not observed; zero: it was. What s shows as dark stays so.
+// Darkened returns s with scopes and rows shown as stale that were not observed then, as became known only
+// later. since returns the start of the dark stretch of a scope (row is nil), or of one row; zero: it was
+// observed. Dark stretches in s stay.
 func (s *State) Darkened(since func(c *Scope, row *Row) time.Time) *State {
 	out := *s
 	out.Scopes, out.Sources, out.Rows = slices.Clone(s.Scopes), slices.Clone(s.Sources), slices.Clone(s.Rows)
@@ -155,11 +142,11 @@ func (s *State) Darkened(since func(c *Scope, row *Row) time.Time) *State {
 // lasts reports whether the last stretch of a list has no end yet.
 func lasts(list []Dark) bool { return len(list) > 0 && list[len(list)-1].To.IsZero() }
 
-// Promptness is how long ago the server can have sent a push, or the look before can be, for what is told to count as
-// told at its instant.
+// Promptness bounds the age of a push, or of the look before, for a change to count as told at its
+// instant.
 const Promptness = 25 * time.Millisecond
 
-// LookPace is how far apart the looks at a scope are from an instant on; 0: writes are pushed.
+// LookPace is the pause between two looks at a scope, Every, from an instant on; 0: writes are pushed.
 type LookPace struct {
 	From  time.Time
 	Every time.Duration
@@ -168,8 +155,8 @@ type LookPace struct {
 // maxPaces bounds the paces that are kept of a scope.
 const maxPaces = 32
 
-// setPace keeps how far apart the looks are from at on. Of more than maxPaces the two oldest
-// become one, which is the slower of both.
+// setPace records the pause between looks from at on. Beyond maxPaces, the two oldest paces become
+// one with the longer pause.
 func (sc *scope) setPace(at time.Time, every time.Duration) {
 	n := len(sc.Paces)
 	if n > 0 && sc.Paces[n-1].Every == every || n == 0 && every == 0 {
@@ -183,8 +170,8 @@ func (sc *scope) setPace(at time.Time, every time.Duration) {
 	sc.Paces = append(list, LookPace{at.Round(0), every})
 }
 
-// Every is the longest pause between two looks at the scope from one instant to another; 0: all of
-// it was pushed, as far as is kept.
+// Every returns the longest pause between two looks at the scope from one instant to another; 0: all
+// changes were pushed, as far as the record goes back.
 func (s *Scope) Every(from, to time.Time) (longest time.Duration) {
 	for i := range s.Paces {
 		over := i+1 < len(s.Paces) && !s.Paces[i+1].From.After(from)
@@ -195,9 +182,9 @@ func (s *Scope) Every(from, to time.Time) (longest time.Duration) {
 	return longest
 }
 
-// every is the longest pause between two looks at the row in a stretch that this look ends; 0: any
-// write would have been told. A pause may be longer than was told, by what the looks took. Where a push was
-// held up, and no proof shows the grant to be the same, it is no more than a look.
+// every returns the longest pause between two looks at the row in a stretch that this look ends; 0: any
+// write would have been pushed. The look itself may be longer than the scope's pause. A late push counts
+// as a look, unless a proof shows that the grant is the same.
 func (l *look) every(from, to time.Time) time.Duration {
 	if l.of == nil {
 		return 0
@@ -210,8 +197,8 @@ func (l *look) every(from, to time.Time) time.Duration {
 	return every
 }
 
-// pacedTerms returns a list of terms with the paces of those that ran at this look, or ended by it.
-// It copies what it changes.
+// pacedTerms returns a list of terms with Every set for those that ran at this look, or ended by it.
+// It copies a list that it changes.
 func (l *look) pacedTerms(list []Term) []Term {
 	own := false
 	for i := max(0, len(list)-2); i < len(list); i++ {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// look is what a Change tells about one primitive, with the doubts that the Hub knows of
-// already worked in.
+// look is the part of a Change about one primitive, with the doubts that the Hub adds.
 type look struct {
 	scope     string
 	of        *scope // nil: no pace is known of it
@@ -20,27 +19,27 @@ type look struct {
 	decided   []Event       // alike: see Change
 	ours      []Expectation // the ends that we bring about
 
-	darkFrom time.Time  // since then the row was not observed, up to this look; zero: it was since it was read before
+	darkFrom time.Time  // since then the row was not observed, up to this look; zero: it was observed since its last read
 	started  time.Time  // About.Started
-	restarts bool       // what was owned before is lost: another incarnation tells it
-	unread   bool       // it was not read again, and what proves an owner the same will show in its next look
-	inDoubt  []string   // the owners that go on, and may have lost it in the dark
-	proved   []OwnerRef // those that did not
+	restarts bool       // another incarnation told it: the ownerships before are lost
+	unread   bool       // the row was not read; its next look can prove an owner the same
+	inDoubt  []string   // IDs of owners that go on, and may have lost the primitive in the dark
+	proved   []OwnerRef // owners that go on, proved to have the same grant
 	unproved bool       // an owner that goes on was written to, and may have lost it and taken it again
-	revealed bool       // who owned it could not be told for a while
-	queued   *Primitive // the last with a whole queue, where that of before is not
+	revealed bool       // the owners were unknown for a while before this look
+	queued   *Primitive // the last with a whole queue, where that of before is not whole
 }
 
 // read reports whether p was ever read.
 func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
 
-// ownersKnown reports whether the list of owners can be believed, an empty one included.
+// ownersKnown reports whether the list of owners is known, which may be empty.
 func ownersKnown(p *Primitive) bool { return p.OwnersHow != Unknown || len(p.Owners) > 0 }
 
-// counted reports whether the number of owners is told. Then unknown owners hide no change.
+// counted reports whether the number of taken permits is told. Then unknown owners hide no change.
 func counted(p *Primitive) bool { return p.Kind == KindSemaphore && p.LimitHow != Unknown }
 
-// fact is how a difference between two looks is known.
+// fact returns how a difference between two looks is known.
 func (l *look) fact() Known {
 	if l.after.IsZero() {
 		return Told
@@ -48,17 +47,17 @@ func (l *look) fact() Known {
 	return Seen
 }
 
-// stamp is the instant of what this look shows, as we saw it.
+// stamp returns the instant of a change that this look shows, as we saw it.
 func (l *look) stamp() Stamp { return StampBetween(l.after, l.at, Seen) }
 
 func (l *look) event(kind EventKind, p *Primitive) Event {
 	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope}
 }
 
-// diff appends what happened to one primitive between two looks, in the order in which it must
-// be applied: ends before beginnings, one event for each. The events carry no numbers yet and
-// no Gap, which take more than two looks to know. before nil: never seen; after nil: it is
-// gone. A primitive that was not read (At zero) tells nothing.
+// diff appends the events of one primitive between two looks, in the order in which they must
+// be applied: ends before beginnings, one event for each. The events have no numbers and no Gap
+// yet, which need more than two looks. before nil: never seen; after nil: it is
+// gone. A primitive that was not read (At zero) has no events.
 func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	switch {
 	case after == nil && !read(before), after != nil && !read(after):
@@ -77,25 +76,21 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	l.restarts = restarted(before, after)
 	switch {
 	case l.madeUp(before, after):
-		if ownersKnown(before) {
-			events = append(events, l.ownerUnknown(before, after))
-		}
+		events = l.ownerUnknown(events, before, after)
 		return l.waitersPresent(l.present(events, after), after)
 	case ownersKnown(after) && ownersKnown(before):
 		events = l.owners(events, before, after)
 	case ownersKnown(after):
 		events = l.present(events, after)
 	case !counted(after):
-		if ownersKnown(before) {
-			events = append(events, l.ownerUnknown(before, after))
-		}
+		events = l.ownerUnknown(events, before, after)
 	default:
 		events = l.counts(events, before.Counts(), after)
 	}
 	return l.waiters(events, l.withQueue(before), after)
 }
 
-// counts tells how the numbers of a semaphore changed whose owners are not told.
+// counts appends the change of a semaphore's numbers where its owners are unknown.
 func (l *look) counts(events []Event, was Counts, after *Primitive) []Event {
 	now := after.Counts()
 	was.Limit = cmp.Or(was.Limit, now.Limit) // to learn it is no change
@@ -107,7 +102,7 @@ func (l *look) counts(events []Event, was Counts, after *Primitive) []Event {
 	return append(events, e)
 }
 
-// Counts are the numbers of p.
+// Counts returns the numbers of p.
 func (p *Primitive) Counts() Counts {
 	c := Counts{Taken: p.Taken, Waiting: uint64(p.Queue.Len)}
 	if p.LimitHow != Unknown {
@@ -116,19 +111,22 @@ func (p *Primitive) Counts() Counts {
 	return c
 }
 
-// ownerUnknown tells that it cannot be seen any more who owns a primitive.
-func (l *look) ownerUnknown(before, after *Primitive) Event {
+// ownerUnknown appends the event that the owners are unknown from now on, if they were known before.
+func (l *look) ownerUnknown(events []Event, before, after *Primitive) []Event {
+	if !ownersKnown(before) {
+		return events
+	}
 	e := l.event(EventOwnerUnknown, after)
 	e.Detail = after.Note
 	if len(before.Owners) == 1 {
 		e.Last = before.Owners[0].ref()
 	}
-	return e
+	return append(events, e)
 }
 
-// madeUp reports whether an owner or waiter of before may be one of after under another ID, behind
-// darkness. A source whose server hides what tells two sessions apart makes a part of the ID up, and
-// writes it behind a ~; a part that the server told stands behind an @.
+// madeUp reports whether, after darkness, an owner or waiter of before may be one of after under another
+// ID. A source whose server hides the part that distinguishes two sessions makes that part up, and
+// writes it behind a ~; a part that the server reports stands behind an @.
 func (l *look) madeUp(before, after *Primitive) bool {
 	if !l.darkened() || !read(before) || !slices.ContainsFunc(append(sessions(before), sessions(after)...), isMadeUp) {
 		return false
@@ -152,29 +150,25 @@ func (l *look) madeUp(before, after *Primitive) bool {
 // isMadeUp reports whether a part of the ID of a session is made up.
 func isMadeUp(session string) bool { return strings.Contains(session, "~") }
 
-// sessions lists the sessions of all owners and listed waiters, as far as they are told.
+// sessions lists the known sessions of all owners and listed waiters.
 func sessions(p *Primitive) (list []string) {
 	for i := range p.Owners {
-		if session := p.Owners[i].Session; session != "" {
-			list = append(list, session)
-		}
+		list = append(list, p.Owners[i].Session)
 	}
 	for i := range p.Queue.Waiters {
-		if session := p.Queue.Waiters[i].Session; session != "" {
-			list = append(list, session)
-		}
+		list = append(list, p.Queue.Waiters[i].Session)
 	}
-	return list
+	return slices.DeleteFunc(list, func(session string) bool { return session == "" })
 }
 
-// restarted reports whether another server told after than before, which lost what was owned: then
-// no owner is the same, whatever its ID, unless its Proof is.
+// restarted reports whether before and after are of two incarnations, so that all ownerships in between
+// were lost: then no owner is the same, whatever its ID, unless its Proof is.
 func restarted(before, after *Primitive) bool {
 	return before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
 }
 
-// appeared names what a first look shows. A primitive that was configured and is now read for
-// the first time was there before, as far as we can tell; one that was read as absent was not.
+// appeared appends the events of a first look. A primitive that was configured and is now read for
+// the first time existed before, as far as is known; one that was read as absent did not.
 func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	if l.found(before) {
 		return l.waitersPresent(l.present(events, after), after)
@@ -190,8 +184,8 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	return l.joined(l.counts(events, Counts{}, after), nil, after)
 }
 
-// found reports whether an owner that is seen first in this look was there before, as far
-// as we can tell: its take-over was not seen.
+// found reports whether an owner that this look shows first may have owned the primitive before: its
+// take-over was not seen.
 func (l *look) found(before *Primitive) bool {
 	if before == nil {
 		return l.relisted
@@ -199,7 +193,7 @@ func (l *look) found(before *Primitive) bool {
 	return !read(before) || !before.Absent && !ownersKnown(before)
 }
 
-// first is an event about the state at the first look.
+// first makes an event about the state at the first look.
 func (l *look) first(kind EventKind, p *Primitive, how Known) Event {
 	e := l.event(kind, p)
 	if e.After, e.How = (time.Time{}), how; p.Absent || how == Unknown {
@@ -231,7 +225,7 @@ func (l *look) present(events []Event, p *Primitive) []Event {
 
 func (l *look) vanished(events []Event, before *Primitive) []Event {
 	follows := CauseDeleted
-	if !l.after.IsZero() { // its owner may have given it up before
+	if !l.after.IsZero() { // its owner may have released it before
 		follows = CauseUnknown
 	}
 	for i := range before.Owners {
@@ -244,7 +238,7 @@ func (l *look) vanished(events []Event, before *Primitive) []Event {
 	return events
 }
 
-// owners compares who owned and who owns.
+// owners appends the events of owners that came, went or changed.
 func (l *look) owners(events []Event, before, after *Primitive) []Event {
 	follows := CauseUnknown
 	if l.restarts {
@@ -254,7 +248,7 @@ func (l *look) owners(events []Event, before, after *Primitive) []Event {
 	events = l.ends(events, before, after, follows)
 	ended := len(events) - start
 	events = l.begins(events, before, after)
-	if l.revealed && len(events) == start { // nobody came or went meanwhile
+	if l.revealed && len(events) == start { // no owner came or went meanwhile
 		events = l.present(events, after)
 	}
 	if ended == 1 && len(events)-start == 2 && l.replaces(before, after, &events[start], &events[start+1]) {
@@ -296,7 +290,7 @@ func (l *look) begins(events []Event, before, after *Primitive) []Event {
 	return events
 }
 
-// continued names what changed for owners that stay.
+// continued appends the changes of owners that stay, and of the primitive's data.
 func (l *look) continued(events []Event, before, after *Primitive) []Event {
 	was := finder{look: l, owners: before.Owners}
 	data := after.Data.changed(before.Data)
@@ -309,7 +303,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 		}
 		stays = true
 		l.unproved = l.unproved || !sameGrant(old, o)
-		if l.doubts(old, o) { // nothing is told of what it may have done to its lease in the dark
+		if l.doubts(old, o) { // its renewals in the dark are unknown
 		} else if renewed(old, o) {
 			e := l.event(EventRenewed, after)
 			e.Owner = o.ref()
@@ -322,10 +316,10 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 		}
 		if o.Data.changed(old.Data) {
 			events = append(events, l.proclaimed(after, o.ref(), o.Data))
-			data = data && len(after.Owners) > 1 // told once, by its owner
+			data = data && len(after.Owners) > 1 // one event is enough
 		}
 	}
-	if data && stays { // the data of what went with its last owner went with it
+	if data && stays { // the data of an ephemeral primitive went with its last owner
 		var who OwnerRef
 		if len(after.Owners) == 1 {
 			who = after.Owners[0].ref()
@@ -343,11 +337,10 @@ func (l *look) proclaimed(p *Primitive, who OwnerRef, data Blob) Event {
 
 func (o *Owner) ref() OwnerRef { return OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence} }
 
-// quotedBytes is how much of a value is repeated in an event's Detail.
+// quotedBytes bounds the part of a value that an event's Detail quotes.
 const quotedBytes = 120
 
-// quoted returns the beginning of b as a Go string literal, so that control characters
-// never travel in a sentence for people.
+// quoted returns the beginning of b as a Go string literal, without control characters.
 func (b Blob) quoted() string {
 	head := b.Head[:min(len(b.Head), quotedBytes)]
 	if len(head) < b.Len {
@@ -356,7 +349,7 @@ func (b Blob) quoted() string {
 	return strconv.Quote(head)
 }
 
-// sameLook reports whether two looks show the same, but for what moves with each renewal and for when they were. It
+// sameLook reports whether two looks differ only in their times and in fields that each renewal changes. It
 // allocates nothing.
 func sameLook(p, q *Primitive) bool {
 	return p.Ref == q.Ref && p.Kind == q.Kind && p.LimitHow == q.LimitHow && p.OwnersHow == q.OwnersHow && p.AliasHow == q.AliasHow &&
@@ -368,7 +361,7 @@ func sameLook(p, q *Primitive) bool {
 		slices.EqualFunc(p.Queue.Waiters, q.Queue.Waiters, sameWaiter) && slices.EqualFunc(p.Candidates, q.Candidates, sameWaiter)
 }
 
-// sameOwner reports whether two looks show the same of an owner, but for its lease.
+// sameOwner reports whether two looks at an owner differ only in its lease.
 func sameOwner(a, b Owner) bool {
 	return a.ID == b.ID && a.Session == b.Session && a.Label == b.Label && a.Permits == b.Permits && a.Fence == b.Fence &&
 		a.Mode == b.Mode && a.Idle == b.Idle && a.NoExpiry == b.NoExpiry && a.Serial == b.Serial && a.Program == b.Program &&

@@ -10,20 +10,20 @@ func sameTerm(a, b *Owner) bool {
 	return a.ID == b.ID && sameNumber(a.Fence, b.Fence) && sameNumber(uint64(a.Serial), uint64(b.Serial))
 }
 
-// sameNumber reports whether two numbers can be of one ownership; 0: it is not known.
+// sameNumber reports whether two numbers can be of one ownership; 0 is unknown.
 func sameNumber(a, b uint64) bool { return a == b || a == 0 || b == 0 }
 
-// sameGrant reports whether something proves that what an owner has in two looks is one grant,
-// whatever happened between them. An equal ID does not, nor does a deadline that moved.
+// sameGrant reports whether it is proved that an owner has the same grant in two looks,
+// whatever happened between them. An equal ID is no proof, nor is a deadline that moved.
 func sameGrant(a, b *Owner) bool {
 	return a.Fence != 0 && a.Fence == b.Fence || a.Proof != 0 && a.Proof == b.Proof || sameDeadline(a, b)
 }
 
-// sharpDeadline is how doubtful the end of a lease may be that proves anything: one of another
-// grant lies as far from it as the two were taken or renewed apart.
+// sharpDeadline bounds the doubt of a lease's end that proves a grant: the deadlines of two grants are as
+// far apart as their takes or renewals.
 const sharpDeadline = 100 * time.Millisecond
 
-// sameDeadline reports whether two readings of the end of a lease agree: then nobody wrote it.
+// sameDeadline reports whether two readings of the end of a lease agree: then it was not written in between.
 func sameDeadline(a, b *Owner) bool {
 	if !leaseKnown(a) || !leaseKnown(b) {
 		return false
@@ -33,8 +33,8 @@ func sameDeadline(a, b *Owner) bool {
 		x.Earliest().Sub(y.At) <= expiryRounding && y.Earliest().Sub(x.At) <= expiryRounding
 }
 
-// goesOn reports whether an owner of the look before and one of this look are one term, be it one
-// in doubt. It does not matter which of them is of which look.
+// goesOn reports whether an owner of the look before and one of this look are one term, maybe
+// in doubt. It is symmetric.
 func (l *look) goesOn(a, b *Owner) bool {
 	switch {
 	case !sameTerm(a, b), l.decision(a.ref(), decidedEnd) != nil:
@@ -45,7 +45,7 @@ func (l *look) goesOn(a, b *Owner) bool {
 	return !l.darkened() || sameGrant(a, b) || !l.outlivedBy(a) && !l.outlivedBy(b)
 }
 
-// outlivedBy reports whether the server was started in the dark, after the lease of o was over.
+// outlivedBy reports whether the server was started in the dark, after the end of o's lease.
 func (l *look) outlivedBy(o *Owner) bool {
 	return l.started.After(l.darkFrom) && leasePast(o, l.started)
 }
@@ -64,11 +64,11 @@ func (l *look) doubts(before, after *Owner) bool {
 	return !sameGrant(before, after) && l.decision(after.ref(), decidedSame) == nil
 }
 
-// looked reports whether what is so known was learned by looking.
+// looked reports whether a fact of this kind was learned by a look.
 func looked(how Known) bool { return how == Seen || how == AtLeast || how == Inferred }
 
-// doubted is since when an owner in doubt owns at least: from this look on. It is not before its
-// beginning where that was seen. What the source is told stays.
+// doubted returns the Since of an owner in doubt: at least from this look on, and no earlier than its
+// beginning where that was seen. A Since that the source was told stays.
 func (l *look) doubted(told, old Stamp) Stamp {
 	if told.How != Unknown && !looked(told.How) {
 		return told
@@ -80,9 +80,9 @@ func (l *look) doubted(told, old Stamp) Stamp {
 	return StampBetween(earliest, l.at, AtLeast)
 }
 
-// darkSince is from when on a row was not observed since it was last read, which is now read at a
-// time; zero: it was. A stretch in which the scope was silent is over for each row when that is
-// read next; one of the row alone is over with the look that ended it.
+// darkSince returns from when on a row, read now at a time, was not observed since its last read;
+// zero: it was. A silence of the scope ends for each row with the next read of that row; a
+// stretch of the row alone ends with the look that ended it.
 func (sc *scope) darkSince(row *Row, at time.Time) (from time.Time) {
 	earlier := func(d time.Time) {
 		if from.IsZero() || d.Before(from) {
@@ -101,7 +101,7 @@ func (sc *scope) darkSince(row *Row, at time.Time) (from time.Time) {
 	return from
 }
 
-// doubtTerms puts the running ones of a list in doubt whose owners are. It copies what it changes.
+// doubtTerms marks the running terms of owners in doubt. It copies a list that it changes.
 func (l *look) doubtTerms(list []Term) []Term {
 	if len(l.inDoubt) == 0 {
 		return list
@@ -115,8 +115,8 @@ func (l *look) doubtTerms(list []Term) []Term {
 	return list
 }
 
-// doubtAll puts the owners in doubt that a silence of their scope has ended for, without a look at
-// each row: all but those whose next look tells whether they are the same.
+// doubtAll puts the owners in a scope in doubt whose silence has ended without a new listing, except those
+// whose next look can prove them the same.
 func (m *model) doubtAll(sc *scope, from time.Time) {
 	for slot, row := range m.rows {
 		if row != nil && row.Scope == sc.Index && row.Listing == sc.Listing && len(row.Owners) > 0 {
@@ -125,8 +125,8 @@ func (m *model) doubtAll(sc *scope, from time.Time) {
 	}
 }
 
-// doubt puts the owners of a row in doubt that was not observed from an instant on to another, in
-// which it was as it had been.
+// doubt puts the owners of a row in doubt that was not observed between two instants and looks the same
+// at both.
 func (m *model) doubt(slot int, from, to time.Time) {
 	row := m.rows[slot]
 	l := look{at: to, darkFrom: from, unread: true}
@@ -134,7 +134,7 @@ func (m *model) doubt(slot int, from, to time.Time) {
 	if p == row.Primitive {
 		return
 	}
-	if len(l.inDoubt) == len(p.Owners) { // the next look has nothing to tell of that stretch
+	if len(l.inDoubt) == len(p.Owners) { // the next look can prove nothing about that stretch
 		p.At = to
 	}
 	row = m.draft(slot)
@@ -147,9 +147,9 @@ func (l *look) ending(owner string) *Ending {
 	return find(l.ended, func(e *Ending) bool { return e.Owner == owner })
 }
 
-// end tells how o lost p. The cause that the service told comes first, then one that follows from
-// the look as a whole (a restart, a deletion), then that of its lease: after its end it
-// expired; before its end, with nothing missed in between, it was given up.
+// end makes the event that o lost p. The cause told by the service comes first, then one that follows from
+// the look as a whole (a restart, a deletion), then one by the lease: after its end it
+// expired; before its end, with no look missed in between, it was released.
 func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	e := l.event(EventReleased, p)
 	e.Previous = o.ref()
@@ -171,7 +171,7 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
-	case leaseOver(o, l.at) && l.darkened() && !leasePast(o, l.darkFrom): // it may have been given up before, or renewed and given up unseen
+	case leaseOver(o, l.at) && l.darkened() && !leasePast(o, l.darkFrom): // it may have been released before, or renewed and released unseen
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
 	case leaseKnown(o) && !l.darkened():
@@ -183,21 +183,21 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	return e
 }
 
-// What a lease decided: that an ownership ended, that the lease was changed, or that it is the same
-// grant behind darkness, which a renewal stands for.
+// The decisions by a lease: an ownership ended, the lease was changed, or it is the same grant after
+// darkness, which a renewal stands for.
 func decidedEnd(e *Event, who OwnerRef) bool    { return e.Kind.EndsOwner() && e.Previous == who }
 func decidedChange(e *Event, who OwnerRef) bool { return e.Kind == EventLeaseChanged && e.Owner == who }
 func decidedSame(e *Event, who OwnerRef) bool   { return e.Kind == EventRenewed && e.Owner == who }
 
-// decision is what the lease of an owner decided, where that is recorded and the lease is not; nil:
-// nothing of that kind.
+// decision returns the decision by an owner's lease, where a recording has it in place of the lease; nil:
+// there is none of that kind.
 func (l *look) decision(who OwnerRef, what func(*Event, OwnerRef) bool) *Event {
 	return find(l.decided, func(e *Event) bool { return what(e, who) })
 }
 
 // replaces reports whether one end and one beginning in the same look are a replacement: where
-// the two cannot own it together, the second followed the first. An owner that comes back after a
-// restart, or in another mode, is told as two events, because nobody took it from it.
+// two owners exclude each other, the second followed the first. An owner that comes back after a
+// restart, or in another mode, is two events, because no other owner took it.
 func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
 	if !single(after) || len(before.Owners) != 1 || len(after.Owners) != 1 || end.Previous.ID == begin.Owner.ID {
 		return false
@@ -206,13 +206,13 @@ func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
 	return (was.Mode == Exclusive || is.Mode == Exclusive) && (was.Session == "" || was.Session != is.Session)
 }
 
-// single reports whether at most one can own p.
+// single reports whether p has at most one owner at a time.
 func single(p *Primitive) bool {
 	return p.Kind == KindElection || p.Kind == KindMutex || p.Limit == 1
 }
 
-// replacement merges an end and a beginning. That the old owner gave it up is no more
-// than a guess here: it may as well have been written over.
+// replacement merges an end and a beginning. A release by the old owner is only a guess here: its key
+// may have been overwritten.
 func (l *look) replacement(end, begin *Event) Event {
 	e := *begin
 	e.Kind = EventOwnerChanged
@@ -223,18 +223,18 @@ func (l *look) replacement(end, begin *Event) Event {
 	return e
 }
 
-// Expect announces that we are about to end an ownership ourselves. If that owner is seen gone
-// within that time and nobody tells why, e.Cause is why; a lease that ran out has run out all
-// the same. e.How is how that is known:
+// Expect announces that we are about to end an ownership ourselves. If that owner is gone within that
+// time and no cause is told, its cause is e.Cause; a lease that ran out still counts as expired.
+// e.How is one of:
 //
-//   - Unknown: we do it ourselves, which makes it [Ours].
-//   - Inferred: a service is asked to do it and has not answered. An end that is seen before the
+//   - Unknown: we do it ourselves; the end is [Ours].
+//   - Inferred: a service was asked to do it and has not answered. An end that is seen before the
 //     answer may still be the owner's own.
-//   - Told: the service answered that it has done it: an expected end that was not seen yet is
+//   - Told: the service answered that it has done it; an expected end that was not seen yet is
 //     [Ours].
 //
-// The first end of that owner uses the expectation up, whatever its cause. Within 0 takes the
-// expectation back.
+// The first end of that owner uses up the expectation, whatever its cause. within 0 withdraws the
+// expectation.
 func (h *Hub) Expect(e Ending, within time.Duration) {
 	h.enter(nil, &Input{Kind: InputExpected, Expected: &Expected{Ending: e, Within: within}})
 }
@@ -256,22 +256,22 @@ func (m *model) expect(e *Expected) {
 	m.expected = append(m.expected, x)
 }
 
-// ForcedWithin is how long after the sending a forced end is seen at most.
+// ForcedWithin bounds the time from the sending of a forced release until its end is seen.
 const ForcedWithin = 15 * time.Second
 
-// Forced reports whether an action on the row of an ended term ended it by force: it may have ended then.
+// Forced reports whether an action may have ended the ended term t by force: the owner and the time agree.
 func Forced(t *Term, action *Event) bool {
 	return action.Kind == EventAction && action.Cause == CauseEvicted && action.Previous.ID == t.Owner.ID && t.End.How != Unknown &&
 		!action.At.Before(t.Start.At) && (!action.At.After(t.End.At) || t.End.How == Bound) && !t.End.Earliest().After(action.At.Add(ForcedWithin))
 }
 
-// Expectation is an end that we bring about, and how long that counts.
+// Expectation is an end that we bring about, with its deadline.
 type Expectation struct {
 	Ending
 	Until time.Duration // on the monotonic clock
 }
 
-// expectedEnds are the ends of owners of ref that we bring about.
+// expectedEnds returns the expected ends of owners of ref.
 func (m *model) expectedEnds(ref Ref) (ours []Expectation) {
 	for _, x := range m.expected {
 		if x.Ref == ref && m.at.Mono <= x.Until {
@@ -281,8 +281,8 @@ func (m *model) expectedEnds(ref Ref) (ours []Expectation) {
 	return ours
 }
 
-// useExpectations drops the expectations of owners that are gone: what the same owner takes
-// again is not ended by us.
+// useExpectations drops the expectations of owners that are gone: they do not apply to the
+// next term of the same owner.
 func (m *model) useExpectations(events []Event) {
 	for i := range events {
 		if e := &events[i]; e.Kind.EndsOwner() {

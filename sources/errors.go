@@ -5,37 +5,36 @@ import (
 	"fmt"
 )
 
-// ErrRefused reports that a backend answered and will not serve us as we are: a wrong
-// password, a missing right, a version that cannot be read. A Connect that wraps it
-// is retried rarely.
+// ErrRefused reports that a backend answered and refuses to serve us: a wrong password, a
+// missing right, a version that cannot be read. A Connect with such an error is retried rarely.
 var ErrRefused = errors.New("refused")
 
 // ErrCredentials reports that a backend refuses our user or password, or the lack
 // of one. It comes beside ErrRefused.
 var ErrCredentials = errors.New("refused our credentials")
 
-// ErrStillRunning reports sources that did not end with their context: they end with the process.
+// ErrStillRunning reports that some sources did not end with their context; they end with the process.
 var ErrStillRunning = errors.New("some still run")
 
 // ErrSilent reports that a server did not answer in time.
 var ErrSilent = errors.New("no answer")
 
-// Problem is an error of a source in a sentence for people that says what to do. It holds
+// Problem is an error of a source as a sentence for people, with what to do. It holds
 // no secret.
 type Problem struct {
 	Text    string
-	Cause   error   // what happened; it may be for programs only, or nil
-	Refused bool    // only somebody else can change the outcome: it wraps ErrRefused
-	Login   bool    // what is refused is our user or password: it wraps ErrCredentials
-	Failure Failure // which one it is, where a kit.Contact found one
+	Cause   error   // the error behind it, which may be for programs only; may be nil
+	Refused bool    // a retry is useless before a person changes something: it wraps ErrRefused
+	Login   bool    // our user or password is refused: it wraps ErrCredentials
+	Failure Failure // set by a kit.Contact
 }
 
-// Passing returns a Problem of err, which may be nil, that may pass by itself.
+// Passing returns a Problem that may pass by itself. err may be nil.
 func Passing(err error, format string, args ...any) *Problem {
 	return &Problem{Text: fmt.Sprintf(format, args...), Cause: err}
 }
 
-// Final returns a Problem of err, which may be nil, that only somebody else can change.
+// Final returns a Problem that lasts until a person changes something. err may be nil.
 func Final(err error, format string, args ...any) *Problem {
 	return &Problem{Text: fmt.Sprintf(format, args...), Cause: err, Refused: true}
 }
@@ -43,8 +42,7 @@ func Final(err error, format string, args ...any) *Problem {
 // Error returns the sentence.
 func (p *Problem) Error() string { return p.Text }
 
-// Unwrap returns the cause, ErrRefused if trying again is of no use, and ErrCredentials if
-// that is why.
+// Unwrap returns the cause, and ErrRefused and ErrCredentials where they apply.
 func (p *Problem) Unwrap() []error {
 	var list []error
 	if p.Cause != nil {
@@ -60,7 +58,7 @@ func (p *Problem) Unwrap() []error {
 }
 
 // Recordable returns err as a Hub keeps and records it: its text, and whether it is
-// ErrRefused, ErrCredentials or ErrSilent. Nothing else of it could be read back. nil: there is none.
+// ErrRefused, ErrCredentials or ErrSilent. The rest could not be read back. nil: err is nil.
 func Recordable(err error) *Problem {
 	if err == nil {
 		return nil
@@ -72,28 +70,28 @@ func Recordable(err error) *Problem {
 	return p
 }
 
-// Failure is what keeps a server from serving us, where that happens with servers of every
-// kind. Each has one sentence, which is completed by a Contact.
+// Failure is a reason why a server does not serve us that every kind of server can have. Each has
+// one sentence, which a kit.Contact completes.
 type Failure uint8
 
 // The failures. Those up to Unopened are found while connecting.
 const (
-	NoHost         Failure = iota // its name is known to nobody
-	NoNameServer                  // nobody could be asked for its name
+	NoHost         Failure = iota // no name server knows its name
+	NoNameServer                  // no name server answers
 	NothingListens                // the port is closed
 	NoSocket                      // there is no such Unix socket
 	NoRoute                       // packets do not get there
 	Forbidden                     // our own machine does not allow it
-	NoAnswer                      // nothing was ever heard
-	ClosedAtOnce                  // the connection ends before anything was heard
+	NoAnswer                      // no byte was received
+	ClosedAtOnce                  // the connection ends before a byte was received
 	Foreign                       // something else than such a server answers
 	Other                         // a server of another kind listens there
-	Lies                          // it says what no such server would, which costs much to read
+	Lies                          // it sends an answer that no such server sends, or that is costly to read
 	NoTLS                         // we speak TLS and the server does not
 	OnlyTLS                       // the other way round
 	TLSFailed                     // the handshake ends for a reason that only the server knows
-	Untrusted                     // its certificate is signed by somebody unknown
-	BadCertificate                // its certificate is not good for something else
+	Untrusted                     // its certificate is signed by an unknown authority
+	BadCertificate                // its certificate is not accepted for another reason
 	Unopened                      // anything else
 
 	Silent  // no answer any more
@@ -101,16 +99,16 @@ const (
 	Broken  // anything else
 	GivenUp // by ourselves
 
-	NoPassword    // it wants one
-	WrongPassword // the one that we gave
+	NoPassword    // it wants a password
+	WrongPassword // it refuses our password
 	NoSecret      // NoPassword where there are no users
-	WrongSecret   // WrongPassword there
-	WrongLogin    // the same of another kind of credentials
-	NotLetIn      // our user, whatever the password
+	WrongSecret   // WrongPassword where there are no users
+	WrongLogin    // it refuses credentials of another kind
+	NotLetIn      // it refuses our user, whatever the password
 	NoRight       // a right is missing
-	NoDatabase    // the database that we name
+	NoDatabase    // it does not have the database
 	Full          // it has no connection left
-	NotNow        // it starts, reads its data, or has too much to do
-	Stopping      // it stops, or somebody ended our session
-	Refuses       // anything else that it answers
+	NotNow        // it starts, loads its data, or is overloaded
+	Stopping      // it stops, or our session was ended
+	Refuses       // any other error answer
 )

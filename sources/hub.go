@@ -13,16 +13,16 @@ import (
 
 // HubOptions bounds what a Hub remembers. Zero fields take the defaults.
 type HubOptions struct {
-	Events int // how many events are kept for subscribers, for 24 hours; 0: 100,000
+	Events int // most events kept for subscribers, for 24 hours; 0: 100,000
 
 	Thresholds Thresholds // zero: DefaultThresholds
 
-	// Resume is what an earlier run knew at its end: sources that are the same in the first
-	// ones that are added go on from it. nil: nothing.
+	// Resume is the last Keyframe of an earlier run. The sources that are added first go on from
+	// it where they are the same. nil: nothing is resumed.
 	Resume *Keyframe
 
 	Clock    Clock        // of the Hub and of the runners of its sources; nil: SystemClock
-	Recorder *InputBuffer // keeps what the Hub takes in; nil: nothing is recorded
+	Recorder *InputBuffer // keeps the Inputs of the Hub; nil: nothing is recorded
 }
 
 const (
@@ -38,21 +38,21 @@ type Hub struct {
 	clock    Clock
 	recorder *InputBuffer // nil: nothing is recorded
 
-	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
+	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher expects
 	stop   chan struct{}
-	broken chan error // capacity 1: why the publisher ended, if not by stop
+	broken chan error // capacity 1: the error that ended the publisher
 	once   sync.Once
 	joined sync.WaitGroup // the publisher
 
 	mu     sync.Mutex // held while one Change is applied and while a state is made
 	model  model
-	drift  time.Duration // how far the wall clock has run ahead of the monotonic one
-	forget int           // the slot where forgetting goes on
-	turn   time.Duration // when what is too old is dropped again
+	drift  time.Duration // of the wall clock ahead of the monotonic one
+	forget int           // the slot where forgetLocked goes on
+	turn   time.Duration // of the next drop of old events and rows, as Instant.Mono
 	pace   pace
 }
 
-// enter applies what comes from outside: it reads the clock, applies what that decides, then
+// enter applies an Input from outside: it reads the clock, applies the Inputs that time decides, then
 // in, and publishes if that is due. f is the source that in concerns; nil: none.
 func (h *Hub) enter(f *hubSource, in *Input) {
 	h.mu.Lock()
@@ -62,8 +62,8 @@ func (h *Hub) enter(f *hubSource, in *Input) {
 	h.changedLocked(in.At, h.enterLocked(f, in))
 }
 
-// enterLocked is the only way to change the model: every Input is recorded here. It returns how
-// soon that must be published; publishing is an Input of its own.
+// enterLocked is the only way to change the model: it records every Input. It returns the urgency of
+// the change; a publish is an Input of its own.
 func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 	u := h.model.apply(f, in)
 	if s := h.model.published; s != h.state.Load() {
@@ -76,8 +76,8 @@ func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 	return u
 }
 
-// NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only says
-// who is told of a panic, see spawn.With; its end is not that of the Hub.
+// NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only carries
+// the handler of panics, see spawn.With; its end does not end the Hub.
 func NewHub(ctx context.Context, o HubOptions) *Hub {
 	o.Thresholds = cmp.Or(o.Thresholds, DefaultThresholds())
 	o.Clock = cmp.Or(o.Clock, SystemClock())
@@ -86,7 +86,7 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 	}
 	h := newHub(o)
 	h.model.ring.lean = true
-	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // nobody else has h yet
+	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // h is not shared yet
 	now := h.model.start.Mono
 	h.turn, h.pace = now, pace{busy: now - publishEvery, rushed: now - urgentEvery} // it was quiet up to now
 	spawn.Go(ctx, &h.joined, func() {
@@ -97,7 +97,7 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 	return h
 }
 
-// newHub returns a Hub to which nothing has happened yet, not even its start.
+// newHub returns a Hub without any Input, not even InputStarted.
 func newHub(o HubOptions) *Hub {
 	o.Events = cmp.Or(max(o.Events, 0), defaultEvents)
 	h := &Hub{
@@ -117,25 +117,25 @@ func newHub(o HubOptions) *Hub {
 	return h
 }
 
-// Close stops and joins the publisher, after it has published what was still to be told.
-// State and Subscriptions can still be read. Closing again is harmless.
+// Close stops and joins the publisher, after it has published all changes.
+// State and Subscriptions can still be read. A second call does nothing.
 func (h *Hub) Close() {
 	h.once.Do(func() { close(h.stop) })
 	h.joined.Wait()
 }
 
-// Now is the time on the clock of this Hub, which that of a Replayer has not.
+// Now returns the time on the clock of this Hub. The Hub of a Replayer has no clock.
 func (h *Hub) Now() Instant { return h.clock.Now() }
 
-// State returns the latest published state, never nil. Every event up to its LastSeq is
-// in it, so Subscribe(State().LastSeq) goes on exactly where it ends.
+// State returns the latest published state, never nil. It contains every event up to its
+// LastSeq, so Subscribe(State().LastSeq) goes on exactly where it ends.
 func (h *Hub) State() *State { return h.state.Load() }
 
-// Subscribe starts reading behind the event numbered from; 0: all that are kept. A
-// number that has not been given yet counts as the newest.
+// Subscribe starts reading after the event with number from; 0: all events that are kept. A
+// number that does not exist yet counts as the newest.
 func (h *Hub) Subscribe(from uint64) *Subscription { return h.model.ring.subscribe(from) }
 
-// Row returns the row of ref in s, a State of this Hub; nil: there is none in it.
+// Row returns the row of ref in s, a State of this Hub; nil: s has none.
 func (h *Hub) Row(s *State, ref Ref) *Row {
 	slot, ok := h.model.index.find(ref)
 	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref { // the index may be newer than s
@@ -144,10 +144,9 @@ func (h *Hub) Row(s *State, ref Ref) *Row {
 	return s.Rows[slot]
 }
 
-// Focus names the rows on screen: a change of owner in one of them is published at once.
-// It also tells every source that can read faster what is on screen which of its rows are
-// visible and which one is selected (the zero Ref if none of its own). Each call replaces
-// the rows of the last.
+// Focus sets the rows on screen: a change of owner in one of them is published at once.
+// Every source that is a Focuser receives its visible rows and the selected one (the zero
+// Ref if that is no row of its own). Each call replaces the rows of the last.
 func (h *Hub) Focus(visible []Ref, selected Ref) {
 	watched := make(map[Ref]struct{}, len(visible)+1)
 	bySource := map[string][]Ref{}
@@ -175,8 +174,8 @@ func (h *Hub) Focus(visible []Ref, selected Ref) {
 	}
 }
 
-// Refresh asks a source, or all with "", to look again now; one that waits for its next
-// Connect tries at once.
+// Refresh asks a source, or all with "", to read everything again now; a source that waits for its
+// next Connect tries at once.
 func (h *Hub) Refresh(source string) {
 	h.mu.Lock()
 	sources := h.model.sources
@@ -192,9 +191,9 @@ func (h *Hub) Refresh(source string) {
 	}
 }
 
-// AddEvent adds what no source tells to the events: what a person did through this program
-// (EventAction). At is filled in where it is zero. Rows and terms are not touched: what
-// came of an action is for the sources to see.
+// AddEvent adds an event that no source sends: an action of a person through this program
+// (EventAction), or a note. At zero becomes now. Rows and terms do not change, except for a term
+// that the action ended by force: the sources will see the result of an action.
 func (h *Hub) AddEvent(e Event) {
 	e.At, e.After = wallTime(e.At), wallTime(e.After)
 	h.enter(nil, &Input{Kind: InputNote, Note: &e})
@@ -210,8 +209,8 @@ func (m *model) note(e Event) {
 	}
 }
 
-// forced gives the term of a row that an action ended by force its cause, and its end where nobody looked then: another
-// coordtop did it, and its audit was read only after the end was seen.
+// forced sets the cause, and where no look was near the end too, of a term that an action ended by force: another
+// coordtop acted, and its audit was read only after the end was seen.
 func (m *model) forced(slot int, action *Event) {
 	for i := len(m.rows[slot].Terms) - 1; i >= 0; i-- {
 		if Forced(&m.rows[slot].Terms[i], action) && m.rows[slot].Terms[i].Cause != CauseEvicted {
@@ -231,8 +230,8 @@ func (m *model) forced(slot int, action *Event) {
 	}
 }
 
-// model is what a Hub knows. It changes by Inputs only and reads neither a clock nor a setting,
-// so that the same Inputs make the same model again. Its Hub holds the lock.
+// model is the state of a Hub. Only Inputs change it, and it reads neither a clock nor a setting,
+// so that the same Inputs make the same model again. The Hub holds the lock for it.
 type model struct {
 	ring  *ring
 	index index // may be read without the lock
@@ -247,17 +246,17 @@ type model struct {
 	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
 	expected  []Expectation
 	events    []Event   // of the primitive being applied; kept to spare allocations
-	proved    []Event   // what Change.Decided says of the owners that the last Change proved the same
-	inputs    uint64    // how many were applied
-	at        Instant   // of the one that is applied now
+	proved    []Event   // Change.Decided for the owners that the last Change proved the same
+	inputs    uint64    // number of applied Inputs
+	at        Instant   // of the Input that is applied now
 	published *State    // the latest
-	resume    *Keyframe // what the sources that are added first go on from; nil: nothing
+	resume    *Keyframe // HubOptions.Resume until the first sources are added; nil: nothing to resume
 
-	watched map[Ref]struct{} // on screen: no Input, since it only decides how soon a State is published
+	watched map[Ref]struct{} // rows on screen; no Input, since they only decide how soon a State is published
 }
 
-// apply changes the model by one Input and returns how soon that must be published. f is the
-// source that in concerns; nil: none.
+// apply changes the model by one Input and returns the urgency of the change. f is the source
+// that in concerns; nil: none.
 func (m *model) apply(f *hubSource, in *Input) urgency {
 	m.inputs++
 	in.Seq, m.at = m.inputs, in.At

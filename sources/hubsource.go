@@ -16,42 +16,42 @@ type hubSource struct {
 	scopes  map[string]*scope
 	inOrder []*scope
 	owners  OwnerRules
-	stepped atomic.Pointer[error] // why all must be read anew: the clock was set; nil: it need not
+	stepped atomic.Pointer[error] // the clock was set, so the source must connect anew; nil: it was not
 }
 
-// SourceFacts is what a Keyframe has of a source.
+// SourceFacts is the part of a source that a Keyframe keeps.
 type SourceFacts struct {
-	SourceStatus               // Health and Rows are worked out when a state is made
+	SourceStatus               // Health and Rows are computed when a state is made
 	SilenceLimit time.Duration // of Spec.Silence
 	RowCount     int           // Rows of the next State
 	Outage       Outage
 }
 
-// scope is what can be silent alone.
+// scope is a Scope in the model.
 type scope struct {
 	ScopeFacts
 	source *hubSource
 }
 
-// ScopeFacts is what a Keyframe has of a scope.
+// ScopeFacts is the part of a scope that a Keyframe keeps.
 type ScopeFacts struct {
 	Scope
 	Index    int           // of the scope in the model
 	Answered time.Duration // Alive on the monotonic clock
-	// listed: a listing was complete once, so that what appears later is new.
+	// Listed: some listing was complete, so rows that appear later are new.
 	Listed bool
-	// completeUntil is up to when the rows are known to have been complete: the last answer or
+	// CompleteUntil is the time up to which the rows are known to be complete: the last answer or
 	// the last Change.
 	CompleteUntil time.Time
-	// lost is, while a listing runs, up to when rows that were not read since
+	// Lost is, while a listing runs, the time up to which rows that it has not read yet
 	// can be believed.
 	Lost   time.Time
 	InDark bool // the last of Dark still lasts
 	Err    error
-	Outage Outage // what Change.Down said
+	Outage Outage // by Change.Down
 }
 
-// add makes room for sources before they are connected, for all of them or for none.
+// add adds sources before they are connected, all of them or none.
 func (h *Hub) add(specs []Spec) ([]*hubSource, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,7 +91,7 @@ func (m *model) addSource(facts SourceFacts) {
 	m.sources = append(m.sources, &hubSource{SourceFacts: facts, hurry: make(chan struct{}, 1), scopes: map[string]*scope{}})
 }
 
-// source finds a source by its name; nil: there is none.
+// source returns the source of this name; nil: there is none.
 func (m *model) source(name string) *hubSource {
 	i := slices.IndexFunc(m.sources, func(f *hubSource) bool { return f.Name == name })
 	if i < 0 {
@@ -100,7 +100,7 @@ func (m *model) source(name string) *hubSource {
 	return m.sources[i]
 }
 
-// scope returns the scope of this name, made when it is first mentioned.
+// scope returns the scope of this name, which it adds at the first call.
 func (m *model) scope(f *hubSource, name string) *scope {
 	if f.scopes[name] == nil {
 		m.addScope(f, ScopeFacts{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.SilenceLimit, 0)}})
@@ -116,7 +116,7 @@ func (m *model) addScope(f *hubSource, facts ScopeFacts) {
 	m.scopes = append(m.scopes, sc)
 }
 
-// status is what a state shows of the source: the worst of its scopes.
+// status returns the source's part of a state, with the worst health of its scopes.
 func (f *hubSource) status() SourceStatus {
 	s := f.SourceStatus
 	s.Rows = f.RowCount
@@ -134,7 +134,7 @@ func (f *hubSource) status() SourceStatus {
 	return s
 }
 
-// connected records a Connect that succeeded. The source is live only after an answer.
+// connected records a successful Connect. The source is live only after an answer.
 func (h *Hub) connected(f *hubSource) { h.enter(f, &Input{Kind: InputConnected}) }
 
 // disconnected records a failed Connect, or a connection that ended. All rows of the source are
@@ -155,28 +155,28 @@ func (m *model) disconnected(f *hubSource, err *Problem, retry time.Time) {
 	}
 }
 
-// listed reports whether a scope of the source that answers has been listed as a whole on
-// the connection that lasts.
+// listed reports whether a live scope of the source has a complete listing on the present
+// connection.
 func (h *Hub) listed(f *hubSource) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(f.inOrder, func(sc *scope) bool { return sc.Synced && sc.Health == HealthLive })
 }
 
-// sourceEvent tells something of a source as a whole.
+// sourceEvent makes an event of a source as a whole.
 func sourceEvent(kind EventKind, f *hubSource, at time.Time, detail string) Event {
 	return Event{At: at, Kind: kind, How: Seen, Ref: Ref{Source: f.Name}, Detail: detail}
 }
 
-// event tells something of a scope.
+// event makes an event of the scope.
 func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 	e := sourceEvent(kind, sc.source, at, detail)
 	e.Scope = sc.Name
 	return e
 }
 
-// beginDark begins a stretch that was not observed, unless one lasts. Before the first answer
-// nothing can be missed.
+// beginDark begins a dark stretch, unless one lasts. A zero from, before the first answer, begins
+// none: nothing can be missed.
 func (sc *ScopeFacts) beginDark(from time.Time) {
 	if !sc.InDark && !from.IsZero() {
 		sc.InDark = true
@@ -192,10 +192,10 @@ func (sc *ScopeFacts) endDark(to time.Time) {
 	}
 }
 
-// admit returns a Change as the Hub takes it in and records it: with times on the wall clock,
-// with owners called by the rules of the source, and with an error that is nothing but its
-// text and what it is. It needs no lock: a regular expression may take its time. Values of the
-// source are copied before they are completed, and not copied where nothing is missing.
+// admit returns a Change as the Hub applies and records it: with times on the wall clock, owners
+// labelled by the rules of the source, and a Recordable error. It is called without the lock,
+// because a regular expression may be slow. Values of the source are copied before they are
+// completed, and not copied where they are complete.
 func (f *hubSource) admit(c Change) Change {
 	c.At, c.After, c.Decided = wallTime(c.At), wallTime(c.After), nil
 	if c.Down != nil {
@@ -235,11 +235,11 @@ func (f *hubSource) admitPrimitive(p *Primitive) *Primitive {
 	return &n
 }
 
-// OnWallClock takes the monotonic readings out of every time in p. A source that calls it
-// before it hands p over spares the Hub a copy.
+// OnWallClock removes the monotonic reading of every time in p. A source that calls it
+// before it sends p spares the Hub a copy.
 func (p *Primitive) OnWallClock() {
 	eachTime(p, func(t *time.Time) bool {
-		if wall := wallTime(*t); wall != *t { // what was handed over is not written to
+		if wall := wallTime(*t); wall != *t { // an unchanged time may be shared and is not written
 			*t = wall
 		}
 		return true
@@ -254,7 +254,7 @@ func (f *hubSource) admitWaiters(list []Waiter) []Waiter {
 	return list
 }
 
-// onWallClock reports whether every time in p is one that wallTime leaves as it is.
+// onWallClock reports whether wallTime would change no time in p.
 func onWallClock(p *Primitive) bool {
 	return eachTime(p, func(t *time.Time) bool { return *t == wallTime(*t) })
 }

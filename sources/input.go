@@ -9,34 +9,34 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Input is one thing that entered a Hub, or that time decided in it. The same Inputs in the
-// same order make the same States and Events, whatever the time is then: see [Replayer].
-// Nothing that an Input refers to is ever changed.
+// Input is one change of a Hub, from outside or decided by time. The same Inputs in the
+// same order make the same States and Events at any time: see [Replayer].
+// Everything that an Input refers to is immutable.
 type Input struct {
 	Seq    uint64 // 1, 2, 3 ... without holes, in the order of the Hub's lock
 	At     Instant
 	Kind   InputKind
-	Source string // of what concerns one source: its name
+	Source string // the name of the source, where the Input concerns one
 
-	// The rest is what belongs to the Kind.
+	// The other fields belong to one Kind each.
 	Thresholds *Thresholds   // InputStarted
 	Resume     *Keyframe     // InputStarted: HubOptions.Resume
 	Added      []AddedSource // InputSources
 	Change     Change        // InputChange, as completed: see the package comment
-	Problem    *Problem      // InputDisconnected: why
-	Retry      time.Time     // InputDisconnected: when it is tried again
+	Problem    *Problem      // InputDisconnected: the reason
+	Retry      time.Time     // InputDisconnected: time of the next Connect
 	Expected   *Expected     // InputExpected
 	Note       *Event        // InputNote
 	Scope      string        // InputSilent
-	Step       time.Duration // InputClockStep: how far the wall clock was put forward; negative: back
+	Step       time.Duration // InputClockStep: of the wall clock; negative: back
 	Ref        Ref           // InputForgotten
 
-	// State is what InputPublished published: all Inputs before this one, and none after it,
-	// are in it. A Replayer makes its own.
+	// State is the published State, of InputPublished. It contains all Inputs before this one, and
+	// none after it. A Replayer makes its own.
 	State *State
 }
 
-// InputKind says what an Input is.
+// InputKind is the kind of an Input.
 type InputKind uint8
 
 // The kinds of inputs. The last four are decided by time: an Input holds the decision, not
@@ -44,11 +44,11 @@ type InputKind uint8
 const (
 	InputStarted      InputKind = iota // the Hub was made: the first one
 	InputSources                       // sources were added
-	InputChange                        // a source told something
+	InputChange                        // a source sent a Change
 	InputConnected                     // a source was connected; it has not answered yet
 	InputDisconnected                  // a source could not be connected, or its connection ended
 	InputExpected                      // Hub.Expect: we are about to end an ownership
-	InputNote                          // Hub.Note: an event that no source tells
+	InputNote                          // Hub.AddEvent: an event that no source sends
 	InputSilent                        // a scope was silent for its limit
 	InputClockStep                     // the wall clock was set, or the machine slept
 	InputForgotten                     // a row that nobody owned for its ForgetAfter was dropped
@@ -61,20 +61,20 @@ func (k InputKind) String() string {
 		"silent", "clock_step", "forgotten", "published"}[k]
 }
 
-// AddedSource is what a Hub knows of a source before it was connected.
+// AddedSource has the facts about a source that is not connected yet.
 type AddedSource struct {
 	Name, Type, Address string
 	Silence             time.Duration // Spec.Silence
 	Agree               int           // Spec.Agree
 }
 
-// Expected is an end that we are about to bring about, and for how long it counts.
+// Expected is an end that we are about to bring about, and how long to expect it.
 type Expected struct {
 	Ending
 	Within time.Duration
 }
 
-// cost is about how many bytes of memory the Input keeps.
+// cost estimates the bytes of memory that the Input keeps.
 func (in *Input) cost() int {
 	const input, primitive, member, row = 512, 400, 300, 8
 	n := input
@@ -91,46 +91,46 @@ func (in *Input) cost() int {
 }
 
 // InputBuffer keeps the Inputs of one Hub until one reader takes them. It never makes the Hub
-// wait: it keeps a bounded number of them, and while it is full it drops those that come and
-// counts them. Its methods are safe for concurrent use.
+// wait: it keeps a bounded number of Inputs, and while it is full it drops and counts new
+// ones. Its methods are safe for concurrent use.
 type InputBuffer struct {
 	mostInputs, mostBytes int
 
 	wake chan struct{}
 
 	mu     sync.Mutex
-	chunks [][]Input // so that adding one never copies the others
+	chunks [][]Input // chunked, so that adding one never copies the others
 	count  int
 	bytes  int
 	lost   uint64
 }
 
-// The bounds of an InputBuffer where nothing else is said.
+// The default bounds of an InputBuffer.
 const (
 	defaultInputs     = 64_000
 	defaultInputBytes = 64 << 20
 )
 
-// chunkInputs is how many Inputs are allocated at once.
+// chunkInputs is the number of Inputs in one allocation.
 const chunkInputs = 32
 
-// NewInputBuffer returns an InputBuffer for HubOptions.Recorder, of one Hub. It keeps so many Inputs
-// at most (0: 64,000), of about so many bytes (0: 64 MB); a single larger one is kept where
-// there is no other.
+// NewInputBuffer returns an InputBuffer for HubOptions.Recorder, of one Hub. It keeps at most that
+// many Inputs (0: 64,000), of about that many bytes (0: 64 MB). An empty buffer keeps an Input of any
+// size.
 func NewInputBuffer(inputs, bytes int) *InputBuffer {
 	inputs = cmp.Or(max(inputs, 0), defaultInputs)
 	bytes = cmp.Or(max(bytes, 0), defaultInputBytes)
 	return &InputBuffer{mostInputs: inputs, mostBytes: bytes, wake: make(chan struct{}, 1)}
 }
 
-// Wake returns the channel that receives after there is something to take; one wake-up stands
-// for any number of Inputs. It is never closed.
+// Wake returns a channel that receives once there are Inputs to take; one wake-up stands for any
+// number of Inputs. It is never closed.
 func (r *InputBuffer) Wake() <-chan struct{} { return r.wake }
 
-// Take returns the Inputs since the last call, the oldest first, and how many were dropped
-// behind the last of them; the next Seq tells the same. It does not block. The slice belongs
-// to the caller; what the Inputs refer to is shared with the Hub and its States and must not
-// be changed.
+// Take returns the Inputs since the last call, the oldest first, and the number of Inputs dropped
+// after the last of them, which the next Seq shows too. It does not block. The slice belongs
+// to the caller; values that the Inputs refer to are shared with the Hub and its States and must
+// not be changed.
 func (r *InputBuffer) Take() (inputs []Input, lost uint64) {
 	r.mu.Lock()
 	chunks := r.chunks

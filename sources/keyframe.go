@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Keyframe is all that a Hub knows between two Inputs, but for the events that it keeps. It is
-// never changed and may be kept, encoded and used from any goroutine. The zero Keyframe is that
-// of a Hub to which nothing has happened yet. Its fields are for package tape, which stores it.
+// Keyframe is the whole model of a Hub between two Inputs, without its events. It is immutable and
+// safe for concurrent use. The zero Keyframe is that of a Hub without any Input. Its fields are
+// for package tape, which stores it.
 type Keyframe struct {
 	Seq        uint64  // of the last Input that is in it
-	LastEvent  uint64  // the number of the last event of these Inputs, which may not be published yet
-	Start, At  Instant // when the first and the last Input were taken in
+	LastEvent  uint64  // number of the last event of these Inputs, which may not be published yet
+	Start, At  Instant // of the first and the last Input
 	Thresholds Thresholds
 	Sources    []SourceFacts
 	Scopes     []ScopeFacts
@@ -27,13 +27,13 @@ type Keyframe struct {
 	Resume     *Keyframe // see HubOptions.Resume; nil once the sources were added
 }
 
-// Knows reports whether something was read of a source: of one with the same name, type and address.
+// Knows reports whether the Keyframe has a scope of a source with the same name, type and address.
 func (k *Keyframe) Knows(of *SourceStatus) bool {
 	return slices.ContainsFunc(k.Sources, func(f SourceFacts) bool { return f.is(of) }) &&
 		slices.ContainsFunc(k.Scopes, func(sc ScopeFacts) bool { return sc.Source == of.Name })
 }
 
-// Keyframe returns what the Hub knows now. It holds the lock for no longer than a publish does.
+// Keyframe returns the present model. It holds the lock for no longer than a publish does.
 func (h *Hub) Keyframe() *Keyframe {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,7 +64,7 @@ func (m *model) keyframe() *Keyframe {
 	return k
 }
 
-// restore makes an empty model what it was.
+// restore fills an empty model from a Keyframe.
 func (m *model) restore(k *Keyframe) {
 	m.inputs, m.ring.last, m.start, m.at, m.limit, m.resume = k.Seq, k.LastEvent, k.Start, k.At, k.Thresholds, k.Resume
 	for i := range k.Sources {
@@ -95,14 +95,14 @@ func (m *model) restore(k *Keyframe) {
 	}
 }
 
-// cloneSlots is a copy of a map that is not nil.
+// cloneSlots returns a copy of a map, which is never nil.
 func cloneSlots(m map[int]*Primitive) map[int]*Primitive {
 	clone := make(map[int]*Primitive, len(m))
 	maps.Copy(clone, m)
 	return clone
 }
 
-// own is a copy of the row that can be changed and grown.
+// own returns a copy of the row. Its lists can grow without changing those of r.
 func (r *Row) own() *Row {
 	if r == nil {
 		return nil
@@ -122,8 +122,8 @@ func (r *Row) own() *Row {
 	return &own
 }
 
-// NewReplayerAt returns a Replayer to which all Inputs up to that of k have happened, and
-// which has kept none of their events: the next one is k.Seq()+1. See NewReplayer for o.
+// NewReplayerAt returns a Replayer that has applied all Inputs up to that of k, and kept none of
+// their events: the next Input is number k.Seq+1. See NewReplayer for o.
 func NewReplayerAt(k *Keyframe, o HubOptions) *Replayer {
 	r := NewReplayer(o)
 	r.hub.model.restore(k)
@@ -131,8 +131,8 @@ func NewReplayerAt(k *Keyframe, o HubOptions) *Replayer {
 	return r
 }
 
-// Sound reports whether a model can be made of what was read: what refers to something finds
-// it, and what is unique is.
+// Sound reports whether a model can be made of a Keyframe that was read: all references are valid, and
+// names and slots are unique.
 func (k *Keyframe) Sound() bool {
 	m := &newHub(HubOptions{}).model
 	for i := range k.Sources {
@@ -182,7 +182,7 @@ func (k *Keyframe) Sound() bool {
 	return k.Resume == nil || k.Resume.Sound()
 }
 
-// sound reports whether a row of a model of so many scopes can be changed.
+// sound reports whether a row is valid in a model with that many scopes.
 func (r *Row) sound(scopes int) bool {
 	return r.Scope >= 0 && r.Scope < scopes && soundTerms(r.Terms) && soundTerms(r.OwnerTerms())
 }
@@ -198,18 +198,18 @@ var ErrRecording = errors.New("not a whole recording")
 // and reads no clock.
 type Replayer struct{ hub *Hub }
 
-// NewReplayer returns a Replayer that has taken in nothing yet. Of o it uses the bounds of
-// what is remembered; where they are those of the recorded Hub, the events kept are too.
+// NewReplayer returns a Replayer without any Input. Of o it uses only Events: with the value of the
+// recorded Hub, it keeps the same events.
 func NewReplayer(o HubOptions) *Replayer {
 	return &Replayer{newHub(HubOptions{Events: o.Events})}
 }
 
-// Hub is what is fed. It can be read and subscribed to like a live one; nothing else may be
-// done with it, and it needs no Close.
+// Hub returns the replayed Hub. It can be read and subscribed to like a live one; its other methods
+// must not be called, and it needs no Close.
 func (r *Replayer) Hub() *Hub { return r.hub }
 
-// Apply takes in the next Input; the Inputs of one recording come all, in the order of Seq.
-// An error wraps ErrRecording, and in was not taken in.
+// Apply applies the next Input of a recording; none may be left out, and Seq gives the order.
+// An error wraps ErrRecording and means that in was not applied.
 func (r *Replayer) Apply(in Input) error {
 	h := r.hub
 	h.mu.Lock()
@@ -222,7 +222,7 @@ func (r *Replayer) Apply(in Input) error {
 	return nil
 }
 
-// replayable finds the source that in concerns, and what in lacks.
+// replayable returns the source that in concerns, or an error if in cannot be applied.
 func (m *model) replayable(in *Input) (f *hubSource, err error) {
 	switch {
 	case in.Seq != m.inputs+1:
@@ -245,14 +245,14 @@ func (m *model) replayable(in *Input) (f *hubSource, err error) {
 	return f, nil
 }
 
-// goOn gives sources that are added what an earlier run knew of them, as if they had been
+// goOn gives added sources their rows and scopes of an earlier run, as if they had been
 // disconnected from its end up to now. A source is the same if its name, type and address are.
-// Where the clock was put back since, that time has no length, and what lies in the future is no past.
+// It does nothing if the clock shows less than at the end of that run.
 func (m *model) goOn(k *Keyframe, added []*hubSource) {
 	if m.at.Wall.Before(k.At.Wall) {
 		return
 	}
-	scopes, slots := map[int]*scope{}, map[int]int{} // by their place in k
+	scopes := map[int]*scope{} // by their place in k
 	for i := range k.Scopes {
 		was := &k.Scopes[i]
 		of := slices.IndexFunc(k.Sources, func(f SourceFacts) bool { return f.Name == was.Source })
@@ -269,20 +269,18 @@ func (m *model) goOn(k *Keyframe, added []*hubSource) {
 		row := was.own()
 		row.Slot, row.Scope = m.occupy(scopes[was.Scope], was.Ref), scopes[was.Scope].Index
 		row.Gen, row.Rev, row.Primitive = 0, m.nextRev(), was.Primitive.resumed()
-		m.rows[row.Slot], slots[slot] = row, row.Slot
-	}
-	for slot, now := range slots {
+		m.rows[row.Slot] = row
 		if p := k.Known[slot]; p != nil {
-			m.known[now] = p.resumed()
+			m.known[row.Slot] = p.resumed()
 		}
 		if p := k.Queued[slot]; p != nil {
-			m.queued[now] = p.resumed()
+			m.queued[row.Slot] = p.resumed()
 		}
 	}
 }
 
-// ended is the scope of an earlier run: nobody has answered in this one, and what it showed was
-// not observed since.
+// ended returns the scope of an earlier run as it begins this one: without an answer, and dark since
+// its last one.
 func (sc *ScopeFacts) ended(silence time.Duration, now time.Time) ScopeFacts {
 	is := ScopeFacts{Scope: sc.Scope, Listed: sc.Listed, InDark: sc.InDark, CompleteUntil: Earlier(sc.CompleteUntil, now)}
 	is.Health, is.Silence = HealthConnecting, silenceAfter(silence, sc.About.Sampling)
@@ -290,8 +288,8 @@ func (sc *ScopeFacts) ended(silence time.Duration, now time.Time) ScopeFacts {
 	return is
 }
 
-// resumed is a primitive of an earlier run: where its data is not all there, the sums of that
-// run cannot be compared.
+// resumed returns a copy of a primitive of an earlier run. It drops the sums of data that is incomplete
+// or masked: they are comparable within one run only.
 func (p *Primitive) resumed() *Primitive {
 	is := *p
 	is.Owners = slices.Clone(p.Owners)

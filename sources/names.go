@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Names has the slots of rows by name alone: several sources, or several spaces of one, may have the
-// same. The zero value takes none; make it.
+// Names maps a name to the slots of its rows: several sources, or several spaces of one, may have the
+// same name. It must be made with make.
 type Names map[string][]int32
 
-// Add takes a row of a name up.
+// Add adds a row with this name.
 func (n Names) Add(name string, slot int) { n[name] = append(n[name], int32(slot)) }
 
-// Remove drops a row of a name.
+// Remove removes a row with this name.
 func (n Names) Remove(name string, slot int) {
 	if slots := slices.DeleteFunc(n[name], func(s int32) bool { return s == int32(slot) }); len(slots) > 0 {
 		n[name] = slots
@@ -21,8 +21,8 @@ func (n Names) Remove(name string, slot int) {
 	}
 }
 
-// InSource is how a primitive is called beside its source: its name, behind its space where another of
-// the source has it too. ref returns the identity of the row in a slot.
+// InSource returns the display name of a primitive beside its source: its name, with its space in front
+// where another primitive of the source has the same name. ref returns the identity of the row in a slot.
 func (n Names) InSource(of Ref, ref func(slot int32) Ref) string {
 	for _, slot := range n[of.Name] {
 		if other := ref(slot); other.Source == of.Source && other.Space != of.Space {
@@ -32,7 +32,8 @@ func (n Names) InSource(of Ref, ref func(slot int32) Ref) string {
 	return of.Name
 }
 
-// Shown is how it is called alone: as InSource, behind its source where another one has the name too.
+// Shown returns the display name of a primitive alone: InSource, with its source in front where another
+// source has the name too.
 func (n Names) Shown(of Ref, ref func(slot int32) Ref) string {
 	name := n.InSource(of, ref)
 	if slices.ContainsFunc(n[of.Name], func(slot int32) bool { return ref(slot).Source != of.Source }) {
@@ -41,10 +42,10 @@ func (n Names) Shown(of Ref, ref func(slot int32) Ref) string {
 	return name
 }
 
-// FullName is SOURCE/SPACE/NAME, without the slash that a path of YDB begins with.
+// FullName returns SOURCE/SPACE/NAME, without the leading slash of a YDB path.
 func (ref Ref) FullName() string { return ref.Source + "/" + ref.InSource() }
 
-// InSource is SPACE/NAME, or NAME where there is no space.
+// InSource returns SPACE/NAME, or NAME where there is no space.
 func (ref Ref) InSource() string {
 	if ref.Space == "" {
 		return ref.Name
@@ -52,8 +53,8 @@ func (ref Ref) InSource() string {
 	return strings.TrimPrefix(ref.Space, "/") + "/" + ref.Name
 }
 
-// AliasName is the alias by which a person may name a primitive; "": it has none, or only a guess,
-// which is shown and names nothing.
+// AliasName returns the alias by which a person may name a primitive; "": it has none, or only a guessed
+// one, which is shown but not accepted as a name.
 func AliasName(alias string, how Known) string {
 	if how == Inferred {
 		return ""
@@ -61,8 +62,8 @@ func AliasName(alias string, how Known) string {
 	return alias
 }
 
-// GoesBy reports whether a person means ref by SOURCE/NAME, SOURCE/SPACE/NAME, or by NAME where that
-// may stand alone. Whole texts are compared, since a source's name and a key may both hold slashes.
+// GoesBy reports whether name means ref: as SOURCE/NAME, SOURCE/SPACE/NAME, or where alone is true as
+// NAME. Whole texts are compared, since a source's name and a key may both contain slashes.
 func (ref Ref) GoesBy(name string, alone bool) bool {
 	rest, ok := strings.CutPrefix(name, ref.Source+"/")
 	return ref.Name != "" && (alone && name == ref.Name || ok && (rest == ref.Name || rest == ref.InSource() || rest == ref.Space+"/"+ref.Name))
@@ -74,8 +75,8 @@ func (ref Ref) GoesByAlias(name, alias string, alone bool) bool {
 	return ref.GoesBy(name, alone)
 }
 
-// Named returns those of a list that a person means by a name: the ones that go by it, else the ones
-// whose alias it is. of returns the identity of one and its AliasName.
+// Named returns the items of a list that a person means by a name: those that go by it, else those
+// with this alias. of returns the identity of an item and its AliasName.
 func Named[T any](list []T, name string, alone bool, of func(T) (Ref, string)) []T {
 	var named, aliased []T
 	for _, one := range list {
@@ -92,7 +93,7 @@ func Named[T any](list []T, name string, alone bool, of func(T) (Ref, string)) [
 	return aliased
 }
 
-// NamedRows is Named of rows, of which some may be nil.
+// NamedRows is Named for rows, some of which may be nil.
 func NamedRows(list []*Row, name string, alone bool) []*Row {
 	return Named(list, name, alone, func(r *Row) (ref Ref, alias string) {
 		if r == nil {

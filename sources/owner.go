@@ -12,7 +12,7 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// finder finds owners in a list that mostly keeps its order: it looks first behind the
+// finder finds owners in a list that mostly keeps its order: it tries first the one after the
 // last one found, and builds an index where two lists differ.
 type finder struct {
 	look   *look
@@ -45,7 +45,7 @@ func (f *finder) find(o *Owner) *Owner {
 	return nil
 }
 
-// find returns the first of a list that is wanted; nil: none is.
+// find returns the first wanted item of a list; nil: there is none.
 func find[T any](list []T, wanted func(*T) bool) *T {
 	for i := range list {
 		if wanted(&list[i]) {
@@ -58,8 +58,8 @@ func find[T any](list []T, wanted func(*T) bool) *T {
 // leaseKnown reports whether the end of the lease is known.
 func leaseKnown(o *Owner) bool { return !o.NoExpiry && o.Expires.How != Unknown }
 
-// leaseOver reports whether the lease may have ended by t. An end that lies in (After, At]
-// may have come as soon as After has passed.
+// leaseOver reports whether the lease may have ended by t: its end in (After, At] is possible as
+// soon as After has passed.
 func leaseOver(o *Owner, t time.Time) bool {
 	switch {
 	case !leaseKnown(o):
@@ -75,7 +75,7 @@ func leasePast(o *Owner, t time.Time) bool {
 	return leaseKnown(o) && !t.Before(o.Expires.At)
 }
 
-// leaseLeft is what the lease had left at t; 0: unknown or nothing.
+// leaseLeft returns the remaining time of the lease at t; 0: unknown or none.
 func leaseLeft(o *Owner, t time.Time) time.Duration {
 	if !leaseKnown(o) {
 		return 0
@@ -83,8 +83,8 @@ func leaseLeft(o *Owner, t time.Time) time.Duration {
 	return max(o.Expires.At.Sub(t), 0)
 }
 
-// Two readings of one lease end differ by what reading takes. An end that carries its
-// doubt differs by the rounding of the remainder only.
+// Two readings of one lease's end differ by the time that the reading takes, at most expiryNoise. Ends
+// that carry their doubt differ only by the rounding of the remaining time.
 const (
 	expiryRounding = 2 * time.Millisecond
 	expiryNoise    = 25 * time.Millisecond
@@ -104,11 +104,11 @@ func renewed(before, after *Owner) bool {
 	return after.Expires.After().Sub(before.Expires.At) > expiryRounding
 }
 
-// certainty orders the ways of knowing since when somebody owns something.
+// certainty orders the ways of knowing an owner's Since.
 var certainty = [...]uint8{Unknown: 0, AtLeast: 1, Bound: 2, Claimed: 3, Inferred: 3, Seen: 4, Told: 5, Ours: 5}
 
-// complete returns after with the owners' Since and Renewed, and who took what they have, filled in from
-// what this look and those before it showed. It copies what it completes: after stays as it is.
+// complete returns after with the owners' Since, Renewed, Rhythm and taker filled in from this look and
+// those before. It copies a primitive that it completes: after does not change.
 func (l *look) complete(before, after *Primitive) *Primitive {
 	if !read(after) || len(after.Owners) == 0 {
 		return after
@@ -143,7 +143,7 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 	if old != nil && l.doubts(old, o) {
 		l.inDoubt = append(l.inDoubt, o.ID)
 		since = l.doubted(cmp.Or(since, old.Since), old.Since)
-		return since, renewal, old.Rhythm // who renewed it in the dark is not known
+		return since, renewal, old.Rhythm // renewals in the dark are unknown
 	}
 	if old != nil && l.darkened() {
 		l.proved = append(l.proved, o.ref())
@@ -160,7 +160,7 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 	switch {
 	case certainty[ours.How] > certainty[since.How]:
 		since = ours
-	case ours.How == AtLeast && since.How == AtLeast && ours.At.Before(since.At): // from before the source began anew
+	case ours.How == AtLeast && since.How == AtLeast && ours.At.Before(since.At): // from before the source connected anew
 		since = StampBetween(Later(ours.After(), since.After()), ours.At, AtLeast)
 	case old != nil && ours.How == AtLeast && looked(since.How) && since.At.Before(ours.At): // the source knows of no doubt
 		since = ours
@@ -178,8 +178,8 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 	return since, renewal, l.rhythm(old, anew)
 }
 
-// rhythm is how often an owner renews that owned it at the last look, too. A pause with a
-// gap in it is not counted: renewals may have been missed.
+// rhythm returns the rhythm of an owner that owned it at the last look, too. A pause with
+// darkness in it is not counted: renewals may have been missed.
 func (l *look) rhythm(old *Owner, anew bool) Rhythm {
 	if !anew || l.darkened() {
 		return old.Rhythm
@@ -210,8 +210,8 @@ func (rules OwnerRules) Label(text string) string {
 	return text
 }
 
-// The attributes of an owner whose session is called otherwise than when it took what it owns: TakenBy is
-// what it was called then, FirstSeenAs what the first look after that showed, and Leaked warns that a
+// The attributes of an owner whose session has another name than when it took the lock: TakenBy is its
+// name at the take, FirstSeenAs its name at the first look after the take, and Leaked warns that a
 // pooler lends the session to others, or may do so.
 const (
 	TakenBy     = "taken by"
@@ -219,9 +219,9 @@ const (
 	Leaked      = "leaked"
 )
 
-// taker returns the label and the attributes of o with what old, which is the same owner at the look
-// before, or nil, has of who took it: a source that has begun since knows only what the session is called
-// now. What may come of that holds as long as nothing was done in the session.
+// taker returns the label and the attributes of o, with the name of the taker from old, the same owner at
+// the look before, or nil: a source that connected after the take knows only the session's present name.
+// Leaked is kept as long as nothing was done in the session.
 func (l *look) taker(old, o *Owner) (label string, attrs []Attr) {
 	label, attrs = o.Label, o.Attrs
 	if old == nil || l.doubts(old, o) {
@@ -231,7 +231,7 @@ func (l *look) taker(old, o *Owner) (label string, attrs []Attr) {
 		took := a.Key == TakenBy || a.Key == FirstSeenAs
 		switch {
 		case slices.ContainsFunc(o.Attrs, func(b Attr) bool { return a.Key == b.Key }):
-		case took && !strings.HasPrefix(label, a.Value): // else it is called so again
+		case took && !strings.HasPrefix(label, a.Value): // else it has that name again
 			label, attrs = a.Value+", now "+label, append(slices.Clip(attrs), a)
 		case a.Key == Leaked && o.Proof != 0 && o.Proof == old.Proof:
 			attrs = append(slices.Clip(attrs), a)
@@ -240,14 +240,14 @@ func (l *look) taker(old, o *Owner) (label string, attrs []Attr) {
 	return label, attrs
 }
 
-// Rhythm is how often one owner renews its lease, as far as we saw. The zero Rhythm is
-// unknown. It is kept in milliseconds, so that it fits into what an Owner leaves unused.
+// Rhythm is the usual pause between two renewals of one owner, as far as we saw them. The zero Rhythm is
+// unknown. It is kept in milliseconds, so that it fits into the padding of an Owner.
 type Rhythm struct {
-	every [4]byte // milliseconds: a number would be aligned, and leave room beside it unused
+	every [4]byte // milliseconds; no uint32, which would be aligned and take more room
 	seen  uint8
 }
 
-// millis is the usual pause; 0: unknown.
+// millis returns the usual pause; 0: unknown.
 func (r Rhythm) millis() uint32 { return binary.LittleEndian.Uint32(r.every[:]) }
 
 // usually returns the rhythm with another pause.
@@ -256,24 +256,24 @@ func (r Rhythm) usually(millis uint32) Rhythm {
 	return r
 }
 
-// RhythmOf is the rhythm of an owner that was seen to renew so many times, usually after
-// this pause (0: unknown; 49 days at most). 255 renewals and more are counted as 255.
+// RhythmOf returns the Rhythm with this usual pause (0: unknown; 49 days at most) and number of seen
+// renewals, of which at most 255 are counted.
 func RhythmOf(every time.Duration, renewals int) Rhythm {
 	r := Rhythm{seen: uint8(min(max(renewals, 0), 255))}
 	return r.usually(uint32(min(max(every.Milliseconds(), 0), math.MaxUint32)))
 }
 
-// Every is the usual pause between two renewals; 0: unknown.
+// Every returns the usual pause between two renewals; 0: unknown.
 func (r Rhythm) Every() time.Duration { return time.Duration(r.millis()) * time.Millisecond }
 
-// Renewals is how many were seen, at most 255.
+// Renewals returns the number of seen renewals, at most 255.
 func (r Rhythm) Renewals() int { return int(r.seen) }
 
-// RenewEvery is the usual pause between two renewals of this owner; 0: unknown.
+// RenewEvery returns the usual pause between two renewals of this owner; 0: unknown.
 func (o *Owner) RenewEvery() time.Duration { return o.Rhythm.Every() }
 
-// renewed returns the rhythm with one more pause worked in. A single outlier, such as a
-// missed renewal, moves it by a quarter at most.
+// renewed returns the rhythm with one more pause. A single outlier, such as a missed renewal,
+// moves it by a quarter at most.
 func (r Rhythm) renewed(pause time.Duration) Rhythm {
 	if r.seen < 255 {
 		r.seen++
@@ -288,7 +288,7 @@ func (r Rhythm) renewed(pause time.Duration) Rhythm {
 	return r
 }
 
-// RenewEvery is the shortest usual pause between two renewals of an owner of the row; 0:
+// RenewEvery returns the shortest usual pause between two renewals of an owner of the row; 0:
 // none is known.
 func (r *Row) RenewEvery() time.Duration {
 	var shortest time.Duration
@@ -300,15 +300,15 @@ func (r *Row) RenewEvery() time.Duration {
 	return shortest
 }
 
-// justTaken is how soon after it was taken an owner may set the end of its lease in a step of
-// its own: that belongs to the taking.
+// justTaken is the time after a take within which setting the end of the lease, in a second command,
+// still belongs to the take.
 const justTaken = time.Second
 
 // EndRemoved begins the Detail of an EventLeaseChanged of a lease that has no end any more.
 const EndRemoved = "it has no end any more"
 
-// leaseChanged tells that the lease of an owner that goes on owning it changed otherwise than
-// by a renewal: it ends sooner, has no end any more, or has one now. ok is false if it did not.
+// leaseChanged makes the event that the lease of an owner that goes on changed, but was not
+// renewed: it ends sooner, has no end any more, or has one now. ok is false if it did not change.
 func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Event, ok bool) {
 	var detail string
 	before := leaseLeft(old, l.at)
@@ -331,7 +331,7 @@ func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Even
 	return e, true
 }
 
-// cut is by how much a lease ends sooner at least.
+// cut returns the least time by which a lease ends sooner than before.
 func cut(old, o *Owner) time.Duration {
 	end := old.Expires.At
 	if after := old.Expires.After(); !after.IsZero() {
@@ -340,8 +340,8 @@ func cut(old, o *Owner) time.Duration {
 	return end.Sub(o.Expires.At)
 }
 
-// cutDoubt is by how much a lease that was not changed may seem to end sooner: by what the
-// reading took, and by how much two clocks part in the time since the last one.
+// cutDoubt bounds the time by which an unchanged lease may seem to end sooner: the length of the
+// reading, and the drift of two clocks since the last one.
 func cutDoubt(o *Owner, since time.Duration) time.Duration {
 	doubt := expiryNoise + max(since, 0)/1000
 	if after := o.Expires.After(); !after.IsZero() {

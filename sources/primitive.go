@@ -23,8 +23,8 @@ func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Source, o.Source), cmp.Compare(r.Space, o.Space), cmp.Compare(r.Name, o.Name))
 }
 
-// Kind is what sort of primitive a row shows: an attribute, configured or guessed,
-// not part of the identity. Mode is how an owner shares the primitive. Recordings have their numbers.
+// Kind is the kind of a primitive: an attribute, configured or guessed, not part of the identity.
+// Mode is the way in which an owner shares the primitive. Recordings contain their numbers.
 type (
 	Kind = coord.Kind
 	Mode = coord.Mode
@@ -40,13 +40,13 @@ const (
 	Shared        = coord.Shared
 )
 
-// KindNamed is the kind with that String; KindUnknown: there is none.
+// KindNamed returns the kind with that String; KindUnknown: there is none.
 func KindNamed(name string) Kind { return coord.KindNamed(name) }
 
 // NoLimit as a Limit means that any number may own it.
 const NoLimit = ^uint64(0)
 
-// Permits is a number of permits, or a limit, as every surface shows it; -1: without a limit.
+// Permits converts a number of permits, or a limit, for display; -1: without a limit.
 func Permits(n uint64) int64 {
 	if n > math.MaxInt64 {
 		return -1
@@ -54,15 +54,14 @@ func Permits(n uint64) int64 {
 	return int64(n)
 }
 
-// Primitive is one named mutex, semaphore or election as a source last saw it. A
-// source never changes a Primitive that it has handed over; neither does the Hub,
-// which copies what it completes.
+// Primitive is one named mutex, semaphore or election as a source last saw it. A source never
+// changes a Primitive that it has sent; neither does the Hub, which completes a copy.
 type Primitive struct {
 	Ref
 	Kind      Kind
 	LimitHow  Known // Inferred where only the name suggests that it is a lock: see Guessed
-	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
-	AliasHow  Known // of Alias: Told where the configuration or the server says so, Inferred where only the number does
+	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: the owners are unknown
+	AliasHow  Known // of Alias: Told by the configuration or the server, Inferred where only the number suggests it
 
 	Ephemeral    bool
 	Expected     bool // configured as: must always have an owner
@@ -73,29 +72,29 @@ type Primitive struct {
 	Queue        Queue
 	Candidates   []Waiter // seen or probable: pollers, former owners
 	Data         Blob
-	At           time.Time // when this was read, on our clock; zero: configured and not read yet
-	Incarnation  string    // of the server that told it; part of every owner's identity
-	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
+	At           time.Time // of the read, on our clock; zero: configured and not read yet
+	Incarnation  string    // of the server; part of every owner's identity
+	Note         string    // the reason why it cannot be read as a lock ("a list, not a string"); "": it can
 	Labels       []Attr    // of the source, for the filter, and last NoTTLLabel and FormatLabel's
 
-	// Alias is what people call it where its name is only a number: from the configuration,
-	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
-	// Coder"). "": nothing is known.
+	// Alias is a readable name for a primitive whose name is only a number: from the
+	// configuration, or of a lock that a well-known program takes ("Prisma Migrate", "likely
+	// Airflow or Coder"). "": none is known.
 	Alias string
 
-	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
-	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
-	// row without an event. 0: it exists by itself and stays until the source says Gone.
+	// ForgetAfter marks a primitive that exists only while it is owned (a Redis key, a
+	// Postgres lock): after that time without an owner the Hub drops the row without an
+	// event. 0: it exists by itself and stays until the source reports it Gone.
 	ForgetAfter time.Duration
 }
 
-// The keys of the label that Format returns: it is known, or others write the same.
+// The keys of FormatLabel: the library is known, or others write the same.
 const (
 	formatLabel       = "format"
 	likelyFormatLabel = "likely_format"
 )
 
-// FormatLabel is the label of a primitive that is kept as that library keeps its locks ("Redisson
+// FormatLabel returns the label of a primitive in the format of that library ("Redisson
 // fair lock"); how is Inferred where others write the same, else Told.
 func FormatLabel(library string, how Known) Attr {
 	if how == Inferred {
@@ -105,7 +104,7 @@ func FormatLabel(library string, how Known) Attr {
 }
 
 // Format returns the library of FormatLabel, and how it is known. "": none is known, or the
-// backend has one way only.
+// backend has only one format.
 func (p *Primitive) Format() (library string, how Known) {
 	if len(p.Labels) == 0 {
 		return "", Unknown
@@ -119,13 +118,13 @@ func (p *Primitive) Format() (library string, how Known) {
 	return "", Unknown
 }
 
-// NamesLibrary reports whether it is a label that FormatLabel or NoTTLLabel made: its value names nothing of the user's.
+// NamesLibrary reports whether FormatLabel or NoTTLLabel made the label: its value is no name of the user's.
 func (a Attr) NamesLibrary() bool {
 	return a.Key == formatLabel || a.Key == likelyFormatLabel || a.Key == noTTLLabel
 }
 
-// NoTTLLabel is the label, before FormatLabel's, of a primitive of a library that gives its locks
-// no TTL by design: that one has none is no fault of its owner.
+// NoTTLLabel returns the label, before FormatLabel's, of a primitive of a library that gives its locks
+// no TTL by design, so that its owner is not to blame.
 func NoTTLLabel() Attr { return Attr{Key: noTTLLabel, Value: "by design"} }
 
 const noTTLLabel = "no_ttl"
@@ -140,48 +139,48 @@ func (p *Primitive) NoTTLByDesign() bool {
 // the same ID and Fence are the same term; a Fence of 0 is not known yet and equals every other.
 // Over darkness that is a doubt: see the package comment.
 type Owner struct {
-	ID, Session, Label string // Session: with whose end it ends; "": with none's, as all in Redis
+	ID, Session, Label string // Session: the ownership ends with it; "": with no session, as in Redis
 	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
 	Mode               Mode
-	Idle               Idle          // whether its program does nothing with its session
-	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
-	Rhythm             Rhythm        // of its renewals; a source leaves it zero: the Hub keeps it
-	Serial             uint16        // tells apart ownerships of one ID, where the backend numbers them; 0: it does not
-	Program            Program       // 0: not known, its label stands for it
+	Idle               Idle          // of its session
+	NoExpiry           bool          // the backend reports no end of it (a key without TTL, a session)
+	Rhythm             Rhythm        // of its renewals; set by the Hub only
+	Serial             uint16        // distinguishes ownerships of one ID, where the backend numbers them; 0: it does not
+	Program            Program       // 0: unknown, its label stands for it
 	Lease              time.Duration // full length; 0: unknown
 
-	// Proof stands for what is drawn anew with each grant, or cannot stay the same when another
-	// owns it in between: equal and not 0 in two looks at one owner, the grant was the same all the
-	// time. A hash, which tells nothing of a nonce. A look at which it differs is Set. 0: nothing
-	// of that kind is told; a Fence needs none beside it.
+	// Proof is a hash of a value that is new with each grant, or changes if another owner comes in
+	// between: if it is equal and not 0 in two looks at one owner, the grant was the same all the
+	// time. It reveals nothing about a nonce. A source sends a look at which it differs. 0: there is
+	// no such value; beside a Fence none is needed.
 	Proof uint64
 
-	// Since may be left unknown by a source that is not told it: the Hub then fills in what it
-	// saw. The same holds for Renewed. Expires should carry the doubt of its reading: the
-	// lease ends in (After, At], where a remainder was told between sending and receiving.
+	// Since and Renewed may be left unknown by a source that is not told them: then the Hub fills
+	// in what it saw. Expires should carry the doubt of its reading: the lease ends in
+	// (After, At], where the remaining time was read between sending and receiving.
 	Since, Expires, Renewed Stamp
 
 	Data  Blob
 	Attrs []Attr
-	Guard string // what compare-and-act compares; "" where the backend has none
+	Guard string // compared by compare-and-act; "" where the backend has none
 }
 
-// ProofOf makes a Proof of what was drawn anew for a grant, which must not be shown.
+// ProofOf makes a Proof of a nonce that is new with each grant.
 func ProofOf(nonce []byte) uint64 {
 	sum := sha256.Sum256(nonce)
 	return max(binary.LittleEndian.Uint64(sum[:]), 1)
 }
 
-// BySession reports whether o owns for as long as its session lives, whenever that ends.
+// BySession reports whether the ownership ends with the session and has no other end.
 func (o *Owner) BySession() bool {
 	return o.Session != "" && (o.NoExpiry || o.Expires.How == Unknown && o.Lease == 0)
 }
 
-// Endless reports whether nothing that is known ends what o owns: no lease, and no session.
+// Endless reports whether the ownership has no known end: no lease, and no session.
 func (o *Owner) Endless() bool { return o.NoExpiry && o.Session == "" }
 
-// ProgramOf makes a Program of what identifies it, such as the name of an application and
-// the address of its client; 0 where nothing does.
+// ProgramOf makes a Program of identifying texts, such as the name of an application and
+// the address of its client; 0 where all are empty.
 func ProgramOf(parts ...string) Program {
 	sum, some := fnv.New32a(), false
 	for _, p := range parts {
@@ -195,18 +194,18 @@ func ProgramOf(parts ...string) Program {
 	return Program(max(sum.Sum32(), 1))
 }
 
-// Queue is what is known of the waiters.
+// Queue has the waiters, as far as they are known.
 type Queue struct {
-	How Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
+	How Known // of the order: Told by the server, or Inferred. Unknown: this backend reports no queue
 
-	// CandidatesHow is how the list Primitive.Candidates is known. Unknown: it may be
+	// CandidatesHow is the Known of the list Primitive.Candidates. Unknown: the list may be
 	// incomplete, because a program that tries now and then without waiting is not seen; then
 	// an empty list does not mean that nobody campaigns.
 	CandidatesHow Known
 
 	Len     int
-	At      time.Time // when it was read
-	Waiters []Waiter  // as they will be served, as far as How says; may be shorter than Len
+	At      time.Time // of the read
+	Waiters []Waiter  // in the order in which they will be served, see How; may be shorter than Len
 }
 
 // Waiter is one waiter or candidate.
@@ -214,7 +213,7 @@ type Waiter struct {
 	ID, Session, Label string
 	Mode               Mode
 	Permits, Order     uint64
-	Turn               int // waiters with the same one are served together, 1 first; 0: not known
+	Turn               int // waiters with the same turn are served together, 1 first; 0: unknown
 	Since              Stamp
 	Timeout            time.Duration // 0: unknown or none
 	Data               Blob
@@ -225,30 +224,30 @@ type Waiter struct {
 // Attr is a fact of a backend under its own name.
 type Attr struct {
 	Key, Value string
-	Odd        bool // it is worth a look
+	Odd        bool // it is unusual: a person should look at it
 }
 
-// Idle is the way in which an owner is idle: it owns, and its session does no work.
+// Idle reports whether, and how, an owner is idle: its session does no work.
 type Idle uint8
 
 // The ways to be idle.
 const (
-	NotIdle           Idle = iota // or not told
+	NotIdle           Idle = iota // or unknown
 	IdleSession                   // its session waits for the program's next command
-	IdleInTransaction             // so it does within a transaction that was left open
+	IdleInTransaction             // the same within an open transaction
 )
 
-// Limited reports whether it is known that no more than Limit permits can be owned.
+// Limited reports whether Limit is known to bound the taken permits.
 func (p *Primitive) Limited() bool {
 	return p.Kind == KindSemaphore && p.LimitHow != Unknown && p.Limit > 0 && p.Limit != NoLimit
 }
 
-// Guessed reports whether only the name suggests that this is a lock: nobody named it in the
+// Guessed reports whether only the name suggests that this is a lock: it is not in the
 // configuration, and its value is of no known library.
 func (p *Primitive) Guessed() bool { return p.LimitHow == Inferred }
 
-// MaybeMisspelt is a sentence that asks whether a primitive has another name: it exists only
-// while somebody owns it, and nobody does. "": the server has the name, or may have it.
+// MaybeMisspelt returns a sentence that asks whether the name is misspelt, for a primitive that exists
+// only while it is owned and has no owner. "": the server has the name, or may have it.
 func (p *Primitive) MaybeMisspelt() string {
 	switch free := len(p.Owners) == 0 && p.Queue.Len == 0 && ownersKnown(p); {
 	case !free || p.ForgetAfter == 0:
@@ -261,20 +260,20 @@ func (p *Primitive) MaybeMisspelt() string {
 	return ""
 }
 
-// BlobHead is how many bytes of a value are kept.
+// BlobHead is the number of bytes that are kept of a value.
 const BlobHead = 4096
 
 // Blob is the beginning of a value that may be huge. With a Len and no Head it is a secret
-// of which nothing but the length is told.
+// of which only the length is shown.
 type Blob struct {
 	Head string // at most BlobHead bytes, secrets masked: not cleaned for a terminal, perhaps not UTF-8
 	Len  int    // of the whole value as it is shown, in bytes
-	Sum  uint64 // of what was read; equal sums are taken as equal data. With masked secrets it is of this run of the program only
+	Sum  uint64 // of the bytes that were read; equal sums count as equal data. With masked secrets, comparable in one run only
 }
 
-// NewBlob keeps the beginning of a value of size bytes, of which data is as much as was
-// read. It copies what it keeps. The secrets that internal/ground/mask finds do not get into the Blob;
-// the Sum tells the values apart none the less.
+// NewBlob keeps the beginning of a value of size bytes; data are the bytes that were read. It copies
+// what it keeps, without the secrets that internal/ground/mask finds; values that differ only in secrets have
+// different Sums.
 func NewBlob(data []byte, size int) Blob {
 	if size == 0 {
 		return Blob{}
@@ -282,7 +281,7 @@ func NewBlob(data []byte, size int) Blob {
 	head := data[:min(len(data), BlobHead)]
 	shown := mask.Text(string(head))
 	sum := PlainSum(shown, size)
-	if shown != string(head) { // of a sum that others can make, a short secret could be found
+	if shown != string(head) { // a short secret could be found by a plain sum
 		keyed := new(maphash.Hash)
 		keyed.SetSeed(sumSeed)
 		sum = sumOf(keyed, string(head), size)
@@ -291,7 +290,7 @@ func NewBlob(data []byte, size int) Blob {
 	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum}
 }
 
-// PlainSum is the Sum of a value of size bytes that begins with head and has no secrets.
+// PlainSum returns the Sum of a value of size bytes that begins with head and has no secrets.
 func PlainSum(head string, size int) uint64 { return sumOf(fnv.New64a(), head, size) }
 
 func sumOf(h hash.Hash64, head string, size int) uint64 {
@@ -300,18 +299,18 @@ func sumOf(h hash.Hash64, head string, size int) uint64 {
 	return h.Sum64()
 }
 
-// sumSeed is drawn anew in each run.
+// sumSeed is another one in each run.
 var sumSeed = maphash.MakeSeed()
 
-// changed reports whether b is other data than before. A Sum of 0 is not known.
+// changed reports whether b is other data than before. A Sum of 0 is unknown.
 func (b Blob) changed(before Blob) bool {
 	return b.Len != before.Len || b.Sum != before.Sum && b.Sum != 0 && before.Sum != 0
 }
 
-// Masked reports whether something of the value is not shown because it is a secret.
+// Masked reports whether a part of the value is masked because it is a secret.
 func (b Blob) Masked() bool { return mask.Masked(b.Head) }
 
-// Shows reports whether b was made of data, as far as that was read.
+// Shows reports whether NewBlob makes b of data.
 func (b Blob) Shows(data []byte) bool {
 	return b == NewBlob(data, len(data))
 }

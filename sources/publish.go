@@ -12,11 +12,11 @@ const (
 	publishEvery = 100 * time.Millisecond // at most ten states a second
 	urgentEvery  = 10 * time.Millisecond  // between two that were too urgent to wait
 	firstWait    = 20 * time.Millisecond  // for the rest of a listing, once its first rows are there
-	calmEvery    = time.Second            // where nothing came in but proof of life, and renewals in good time
-	tick         = time.Second            // for the clock, ages and what is to be forgotten
+	calmEvery    = time.Second            // for nothing but proof of life, and renewals in good time
+	tick         = time.Second            // for checks of the clock and of ages
 )
 
-// urgency says how soon a change must be published.
+// urgency ranks how soon a change must be published.
 type urgency uint8
 
 const (
@@ -27,33 +27,30 @@ const (
 	urgent                // a change of owner on screen; a source is up or down, or listed for the first time
 )
 
-// pace decides when the next state is due. After a quiet time a change is published at
+// pace computes when the next state is due. After a quiet time a change is published at
 // once (the leading edge); those that follow wait for the end of the step, where the
 // last of them is always published (the trailing edge). Its times are those of Instant.Mono.
 type pace struct {
 	busy   time.Duration // the last publish that was not calm
 	rushed time.Duration // the last urgent one
-	due    time.Duration // if something waits
+	due    time.Duration // of the next publish, if waits
 	waits  bool          // there is something to publish
-	hot    bool          // the one that is due is more than calm
-	rush   bool          // and urgent
+	hot    bool          // some waiting change is more than calm
+	rush   bool          // some waiting change is soon or urgent
 }
 
-// touch takes in one more change and returns when the state is due.
+// touch adds a change and returns the time at which the state is due.
 func (p *pace) touch(now time.Duration, u urgency) time.Duration {
 	due := now + calmEvery
 	switch u {
-	case idle, calm:
 	case normal:
 		due = max(now, p.busy+publishEvery)
-		p.hot = true
 	case soon:
 		due = now + firstWait
-		p.hot, p.rush = true, true
 	case urgent:
 		due = max(now, p.rushed+urgentEvery)
-		p.hot, p.rush = true, true
 	}
+	p.hot, p.rush = p.hot || u >= normal, p.rush || u >= soon
 	if !p.waits || due < p.due {
 		p.due, p.waits = due, true
 	}
@@ -71,7 +68,7 @@ func (p *pace) published(now time.Duration) {
 	p.waits, p.hot, p.rush = false, false, false
 }
 
-// changedLocked publishes now if that is due, else wakes the publisher in time.
+// changedLocked publishes now if that is due, else makes the publisher do so in time.
 func (h *Hub) changedLocked(now Instant, u urgency) {
 	if u == idle {
 		return
@@ -87,8 +84,7 @@ func (h *Hub) changedLocked(now Instant, u urgency) {
 	}
 }
 
-// Publish makes State tell all that was taken in up to now. Nothing is published if nothing waits.
-// It is safe for concurrent use.
+// Publish publishes a State with all changes up to now, if any wait.
 func (h *Hub) Publish() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,14 +93,14 @@ func (h *Hub) Publish() {
 	}
 }
 
-// publishLocked publishes all that was taken in.
+// publishLocked publishes all changes up to now.
 func (h *Hub) publishLocked(now Instant) {
 	h.enterLocked(nil, &Input{Kind: InputPublished, At: now})
 	h.pace.published(now.Mono)
 }
 
-// state makes the next State. The rows are shared with it: from now on a change of one
-// copies it first.
+// state makes the next State. It shares the rows: from now on a change of a row copies it
+// first.
 func (m *model) state() *State {
 	rows := m.published.Rows
 	if !slices.Equal(rows, m.rows) {
@@ -128,8 +124,8 @@ func (m *model) state() *State {
 	return s
 }
 
-// publisher publishes what waits for the end of a step, and looks for what happens without
-// any Change: a scope falls silent, the clock is set, memories grow old. NewHub starts
+// publisher publishes changes that wait for the end of a step, and checks for changes by time: a
+// silent scope, a clock that was set, events and rows that are too old. NewHub starts
 // it, Close joins it. A panic in it ends Run.
 func (h *Hub) publisher() error {
 	timer := time.NewTimer(tick)
@@ -137,11 +133,7 @@ func (h *Hub) publisher() error {
 	for {
 		select {
 		case <-h.stop:
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if h.pace.waits {
-				h.publishLocked(h.clock.Now())
-			}
+			h.Publish()
 			return nil
 		case <-h.kick:
 		case <-timer.C:
@@ -150,7 +142,7 @@ func (h *Hub) publisher() error {
 	}
 }
 
-// runDue applies what is due and returns how long nothing else will be due.
+// runDue does all work that is due and returns the time until more is due.
 func (h *Hub) runDue() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

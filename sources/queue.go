@@ -8,9 +8,9 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// waiters compares two whole queues. One that is cut, or only a number, names nobody.
-// A waiter that got it is reported by the owner's event, not as one that left. After a restart
-// nobody waits as before.
+// waiters compares two whole queues; a queue that is cut, or only a number, has no events.
+// A waiter that became an owner did not leave: the owner's event reports it. After a restart
+// all waiters are new.
 func (l *look) waiters(events []Event, before, after *Primitive) []Event {
 	switch {
 	case !after.Queue.whole():
@@ -23,8 +23,8 @@ func (l *look) waiters(events []Event, before, after *Primitive) []Event {
 	return l.joined(l.left(events, before, after), before, after)
 }
 
-// withQueue is the look at p, or an older one where only that had a whole queue. Waiters that
-// came or went since that was read did so at any time after it.
+// withQueue returns p, or an older look at it where only that had a whole queue. Waiters may have
+// come or gone at any time since that look.
 func (l *look) withQueue(p *Primitive) *Primitive {
 	if l.queued == nil || p.Queue.whole() {
 		return p
@@ -32,7 +32,7 @@ func (l *look) withQueue(p *Primitive) *Primitive {
 	return l.queued
 }
 
-// waitersPresent tells of a queue that is seen for the first time: its waiters joined it at
+// waitersPresent appends the waiters of a queue that is seen for the first time: they joined it at
 // this look or before.
 func (l *look) waitersPresent(events []Event, p *Primitive) []Event {
 	first := len(events)
@@ -44,18 +44,18 @@ func (l *look) waitersPresent(events []Event, p *Primitive) []Event {
 	return events
 }
 
-// left tells who of the waiters of before does not wait any more; after nil: none do.
+// left appends the waiters of before that do not wait any more; after nil: none do.
 func (l *look) left(events []Event, before, after *Primitive) []Event {
 	return l.moved(events, EventWaiterLeft, before, after, before)
 }
 
-// joined tells who of the waiters of after did not wait before; before nil: none did.
+// joined appends the waiters of after that did not wait before; before nil: none did.
 func (l *look) joined(events []Event, before, after *Primitive) []Event {
 	return l.moved(events, EventWaiterJoined, after, before, before)
 }
 
-// moved tells of each waiter of p that other, which may be nil, has neither in its queue nor, where
-// it left, as an owner. before is what the look is compared with.
+// moved appends an event for each waiter of p that is not in the queue of other, which may be nil, nor,
+// where it left, among its owners. before is the primitive that the look is compared with.
 func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive) []Event {
 	if !p.Queue.whole() {
 		return events
@@ -81,8 +81,8 @@ func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive
 	return events
 }
 
-// served reports whether a waiter owns it now. Of a session that owned it already, in another
-// mode, only an ownership that is new says so.
+// served reports whether a waiter owns it now. Where its session owned it already, in another
+// mode, only a new ownership counts.
 func (l *look) served(before, after *Primitive, w *Waiter) bool {
 	was := finder{look: l, owners: before.Owners}
 	for i := range after.Owners {
@@ -106,8 +106,8 @@ func (w *Waiter) key() waiterKey { return waiterKey{w.ID, w.Session, w.Order} }
 
 func (w *Waiter) ref() OwnerRef { return OwnerRef{ID: w.ID, Label: w.Label} }
 
-// WaitingSince is since when the one that has waited longest is known to wait. Unknown: nobody is
-// known to wait, or since when.
+// WaitingSince returns the Since of the waiter that has waited longest. Unknown: there is no waiter, or
+// no Since is known.
 func (q *Queue) WaitingSince() (first Stamp) {
 	for i := range q.Waiters {
 		if s := q.Waiters[i].Since; s.How != Unknown && !s.At.IsZero() && (first.At.IsZero() || s.At.Before(first.At)) {
@@ -117,8 +117,8 @@ func (q *Queue) WaitingSince() (first Stamp) {
 	return first
 }
 
-// Next are the waiters that are served first: all of the first turn, or where no turn is
-// known the head of the queue. It is empty where nobody is told.
+// Next returns the waiters that are served first: all of the first turn, or where no turn is
+// known the head of the queue. It is empty where no waiter is listed.
 func (q *Queue) Next() []Waiter {
 	n := 0
 	for n < len(q.Waiters) && (n == 0 || q.Waiters[n].Turn != 0 && q.Waiters[n].Turn == q.Waiters[0].Turn) {
@@ -127,12 +127,12 @@ func (q *Queue) Next() []Waiter {
 	return q.Waiters[:n]
 }
 
-// nextNamed is how many of the next waiters NextText names.
+// nextNamed bounds the waiters that NextText names.
 const nextNamed = 3
 
-// NextText says who is served next once all owners and waiters are gone that leaves reports by their
-// IDs and sessions, as surely as that is known: also that nobody is, because others keep it or too few
-// permits would be free. "": nobody keeps it, and no waiter is told. name is what a waiter is called.
+// NextText returns a sentence about the next owners once all owners and waiters have gone for whose ID and
+// session leaves returns true. Nobody is next while other owners keep it, or too few permits would be
+// free. "": no owner and no listed waiter would be left. name returns a waiter's display name.
 func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Waiter) string) string {
 	q := p.Queue
 	q.Waiters = slices.DeleteFunc(slices.Clone(q.Waiters), func(w Waiter) bool { return leaves(w.ID, w.Session) })
@@ -174,14 +174,14 @@ func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Wa
 	return "probably " + who + ", together: the order of the queue is inferred"
 }
 
-// excluded reports whether a waiter cannot own it beside the owners. Its own session is no obstacle.
+// excluded reports whether a waiter cannot own it beside the owners. Owners of its own session do not count.
 func excluded(owners []Owner, w *Waiter) bool {
 	return slices.ContainsFunc(owners, func(o Owner) bool {
 		return (o.Session == "" || o.Session != w.Session) && (o.Mode != Shared || w.Mode != Shared)
 	})
 }
 
-// KeptText is the sentence that n owners are left beside those who are gone.
+// KeptText returns the sentence that n other owners keep it.
 func KeptText(n int) string {
 	if n == 1 {
 		return "1 more of its owners keeps it"

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Recall returns s with what an earlier run knew at its end of the rows in it: since when they are
-// owned, or free, and who owned them before. It is for one look: nothing else of that run shows, while a
-// Hub that resumes it has all its rows. As there, the same source has the same name, type and address,
-// and nothing is recalled where the clock shows less than at that end, or of a row of which the earlier run knows
-// a younger look. s stays as it is.
+// Recall returns s with the history of its rows from the end of an earlier run: since when they are
+// owned, or free, and their former owners. It is for a single look: other rows of that run do not show,
+// while a Hub that resumes it has all of them. As there, the same source has the same name, type and
+// address. Nothing is recalled where the clock shows less than at that end, nor of a row of which the
+// earlier run has a younger look. s does not change.
 func (k *Keyframe) Recall(s *State) *State {
 	if s.At.Before(k.At.Wall) {
 		return s
@@ -56,8 +56,8 @@ func (k *Keyframe) Recall(s *State) *State {
 	return &all
 }
 
-// With returns k with what an earlier run knew of a source that k does not know: of the rows that selected
-// accepts, as a config that changed since selects others.
+// With returns k with a source of an earlier run that k does not know, and those of its rows that selected
+// accepts: the configuration may have changed since.
 func (k *Keyframe) With(of *SourceStatus, from *Keyframe, selected func(*Primitive) bool) *Keyframe {
 	both := *k
 	both.At.Wall = Later(k.At.Wall, from.At.Wall)
@@ -91,15 +91,15 @@ func (k *Keyframe) With(of *SourceStatus, from *Keyframe, selected func(*Primiti
 	return &both
 }
 
-// mayBeFree reports whether a row exists only while it is owned, and it is known who owned it: what a whole listing
-// has nothing of is free.
+// mayBeFree reports whether a row exists only while it is owned, and its owners were known: if it is not in a
+// whole listing, it is free.
 func (r *Row) mayBeFree() bool {
 	return r.ForgetAfter > 0 && read(r.Primitive) && (ownersKnown(r.Primitive) || counted(r.Primitive))
 }
 
-// freeAt reports whether a row stays though a whole listing has nothing of it: it may be free, and was
-// known to be owned or free up to lost, less than its ForgetAfter ago. Whoever watches from now on must
-// see that nobody owns it.
+// freeAt reports whether a row that is not in a whole listing stays, as free: it may be free, and was
+// known to be owned or free up to lost, less than its ForgetAfter ago. Without the row nothing would
+// show that it has no owner.
 func (r *Row) freeAt(now, lost time.Time) bool {
 	if !r.mayBeFree() {
 		return false
@@ -110,7 +110,7 @@ func (r *Row) freeAt(now, lost time.Time) bool {
 	return now.Sub(lost) < r.ForgetAfter
 }
 
-// vacated is the primitive of the row as a look at the time now shows it that finds nothing of it.
+// vacated returns the primitive of the row without owners and waiters, as read now.
 func (r *Row) vacated(now time.Time) *Primitive {
 	is := *r.Primitive
 	is.Owners, is.Taken, is.Queue.Waiters, is.Queue.Len, is.Candidates = nil, 0, nil, 0, nil
@@ -121,7 +121,8 @@ func (r *Row) vacated(now time.Time) *Primitive {
 	return &is
 }
 
-// recalling is a row of which l is the first look after an earlier run, which knew it as was.
+// recalling returns a copy of r with the history of was, the same row at the end of an earlier run. l is
+// the first look after that run.
 func (r *Row) recalling(was *Row, l look) *Row {
 	is := *r
 	is.Primitive = l.complete(was.Primitive, r.Primitive)
@@ -147,8 +148,8 @@ func (r *Row) recalling(was *Row, l look) *Row {
 	return &is
 }
 
-// believed is up to when a row of the earlier run is believed: where it was polled, up to a pause before the last
-// answer.
+// believed returns the time up to which a row of the earlier run is believed: the last answer, and where it was
+// polled one pause before that.
 func (k *Keyframe) believed(r *Row) time.Time {
 	sc := &k.Scopes[r.Scope]
 	return Later(Earlier(sc.Alive, k.At.Wall).Add(-sc.About.Sampling), r.At)

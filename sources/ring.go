@@ -8,14 +8,14 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// ring keeps the newest events and numbers them. Those of the kinds EventRenewed and EventPresent have a queue of
-// their own: a thousand healthy leaders must not push the one that failed out of memory. It is safe
-// for concurrent use, and its lock is never held for long, so that reading events
+// ring numbers the events and keeps the newest ones. EventRenewed and EventPresent have a queue of
+// their own, so that the renewals of a thousand healthy leaders do not displace the failure of one. It
+// is safe for concurrent use, and its lock is never held for long, so that reading events
 // never waits for a publish.
 type ring struct {
 	most int
 	age  time.Duration
-	lean bool // an EventPresent is dropped once it was read, see needlessLocked; in a replay nobody may have begun to read
+	lean bool // drop an EventPresent once it was read, see needlessLocked; a replay keeps it: its readers may come later
 
 	mu       sync.Mutex
 	last     uint64 // number of the newest event
@@ -69,8 +69,8 @@ func (r *ring) expireLocked(now time.Duration) {
 	}
 }
 
-// presentAge is how long an EventPresent is kept at least. 100,000 of them take 45 MB, and say nothing that the rows
-// do not.
+// presentAge is the least age at which an EventPresent is dropped. 100,000 of them take 45 MB, and the rows say the
+// same.
 const presentAge = 10 * time.Second
 
 // needlessLocked reports whether e is an EventPresent of that age which every subscriber has read.
@@ -86,14 +86,14 @@ func (r *ring) needlessLocked(e *Event, now time.Duration) bool {
 	return true
 }
 
-// expire drops what is too old at now, on the clock of Event.Mono.
+// expire drops events that are too old at now, on the clock of Event.Mono.
 func (r *ring) expire(now time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.expireLocked(now)
 }
 
-// unread is how many events the slowest of those who read them has not read yet.
+// unread returns the number of events that the slowest reader has not read yet.
 func (r *ring) unread() (most uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *ring) newest() uint64 {
 	return r.last
 }
 
-// wake wakes the subscribers for a new state. news: there is more new in it than proof of life and renewals.
+// wake wakes the subscribers for a new state. news: it has more changes than proof of life and renewals.
 func (r *ring) wake(news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *ring) wakeLocked(news bool) {
 	}
 }
 
-// subscribe starts a subscription behind the event numbered from.
+// subscribe starts a subscription after the event with number from.
 func (r *ring) subscribe(from uint64) *Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +142,7 @@ func (r *ring) subscribe(from uint64) *Subscription {
 	return s
 }
 
-// readLocked returns up to max events behind cursor in order; max <= 0: all.
+// readLocked returns up to max events after cursor in order; max <= 0: all.
 func (r *ring) readLocked(cursor uint64, max int) []Event {
 	c, n := r.changes.after(cursor), r.renewals.after(cursor)
 	left := r.changes.len() - c + r.renewals.len() - n
@@ -165,33 +165,32 @@ func (r *ring) readLocked(cursor uint64, max int) []Event {
 	return events
 }
 
-// Subscription reads events in order and at its own pace. It holds no events itself: one
-// that never reads costs nothing.
+// Subscription reads events in order and at its own pace. It holds no events itself: a
+// Subscription that never reads costs nothing.
 type Subscription struct {
 	ring      *ring
 	wake      chan struct{}
 	cursor    uint64 // number of the last event read or missed
-	reads     bool   // not only its wake-ups are used
-	skipsCalm bool   // no wake-ups where only proof of life and renewals came in
-	forgiven  uint64 // events that were gone before we asked for all that are kept
+	reads     bool   // Events was called
+	skipsCalm bool   // see SkipCalm
+	forgiven  uint64 // events dropped before the subscription, which do not count as missed
 }
 
-// Wake returns the channel that receives after new events or a new state; one wake-up
-// stands for any number of them. It is never closed.
+// Wake returns a channel that receives after new events or a new state; one wake-up stands
+// for any number of them. It is never closed.
 func (s *Subscription) Wake() <-chan struct{} { return s.wake }
 
-// SkipCalm ends the wake-ups for renewals, and for a state in which nothing else is new but that servers
-// answered: for a reader that looks every second anyway.
+// SkipCalm ends the wake-ups for renewals, and for states that differ only in them and in proof of life:
+// for a reader that reads once a second anyway.
 func (s *Subscription) SkipCalm() {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()
 	s.skipsCalm = true
 }
 
-// Events returns at most max events (max <= 0: all), oldest first, and moves
-// the cursor behind them. missed counts the events before the last of them that were
-// dropped before they could be read; a reader that missed some starts again from the state.
-// It never blocks and is safe for concurrent use.
+// Events returns at most max events (max <= 0: all), oldest first, and moves the cursor past
+// them. missed counts the events before the last of them that were dropped unread; a reader
+// that missed some starts again from the state. It never blocks and is safe for concurrent use.
 func (s *Subscription) Events(max int) (events []Event, missed uint64) {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()
@@ -208,15 +207,15 @@ func (s *Subscription) Events(max int) (events []Event, missed uint64) {
 	return events, missed - pardon
 }
 
-// Close ends the wake-ups. Events that are kept can still be read; closing again is harmless.
+// Close ends the wake-ups. Events that are kept can still be read. A second call does nothing.
 func (s *Subscription) Close() {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()
 	delete(s.ring.subs, s)
 }
 
-// eventQueue is a queue of events in chunks, so that it neither moves what it keeps when it
-// grows nor holds memory for what it dropped.
+// eventQueue is a queue of events in chunks, so that it neither copies its events when it grows
+// nor holds memory for dropped ones.
 type eventQueue struct {
 	chunks [][]Event
 	first  int // index of the oldest event in chunks[0]
@@ -241,7 +240,7 @@ func (l *eventQueue) push(e Event) {
 	l.count++
 }
 
-// drop forgets the oldest event and what it refers to.
+// drop removes the oldest event.
 func (l *eventQueue) drop() {
 	l.chunks[0][l.first] = Event{}
 	l.first++
@@ -254,7 +253,7 @@ func (l *eventQueue) drop() {
 	l.first = 0
 }
 
-// after returns the index of the first event behind cursor.
+// after returns the index of the first event after cursor.
 func (l *eventQueue) after(cursor uint64) int {
 	return sort.Search(l.count, func(i int) bool { return l.at(i).Seq > cursor })
 }

@@ -8,7 +8,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Vacancy is a slot without a row, and the generation of the row that left it.
+// Vacancy is a slot without a row, with the generation of its last row.
 type Vacancy struct {
 	Slot int
 	Gen  uint32
@@ -31,7 +31,7 @@ func (m *model) occupy(sc *scope, ref Ref) int {
 	return row.Slot
 }
 
-// vacate takes the row out of its slot.
+// vacate removes the row from its slot.
 func (m *model) vacate(slot int) {
 	row := m.rows[slot]
 	m.index.remove(row.Ref)
@@ -42,10 +42,10 @@ func (m *model) vacate(slot int) {
 	delete(m.queued, slot)
 }
 
-// nextRev is the Rev of the State that is being prepared.
+// nextRev returns the Rev of the State that is being prepared.
 func (m *model) nextRev() uint64 { return m.published.Rev + 1 }
 
-// draft returns the row in a version that no published State has.
+// draft returns a version of the row that no published State shares, for changing.
 func (m *model) draft(slot int) *Row {
 	row, rev := m.rows[slot], m.nextRev()
 	if row.Rev == rev {
@@ -57,11 +57,11 @@ func (m *model) draft(slot int) *Row {
 	return &draft
 }
 
-// forgetBatch is how many rows are looked at for forgetting in one tick.
+// forgetBatch bounds the rows that one call of forgetLocked checks.
 const forgetBatch = 4096
 
-// forgetLocked drops rows that nobody has owned for their ForgetAfter, a batch at a time,
-// so that no tick takes long. Where the scope is stale nothing is forgotten.
+// forgetLocked drops rows without an owner for their ForgetAfter, a batch at a time,
+// so that no tick takes long. Rows of a stale scope stay.
 func (h *Hub) forgetLocked(now Instant) {
 	for range min(forgetBatch, len(h.model.rows)) {
 		if h.forget++; h.forget >= len(h.model.rows) {
@@ -76,9 +76,8 @@ func (h *Hub) forgetLocked(now Instant) {
 	}
 }
 
-// completeEvents completes events with what the row knows beyond the last look: how long nobody
-// owned it, of which nothing counts as observed that lies in dark; who owned it before; and
-// whether it was lost.
+// completeEvents completes events with facts from the row's history: the gap, of which time in dark
+// counts as unobserved; the owner before; how long the owner had it; and whether it was lost.
 func (r *Row) completeEvents(l *look, events []Event, dark []Dark, t Thresholds) {
 	var ended *Event // the last end among these events
 	for i := range events {
@@ -103,8 +102,8 @@ func (r *Row) completeEvents(l *look, events []Event, dark []Dark, t Thresholds)
 	}
 }
 
-// heldBy is how long somebody owned the row who still did at the last look: its term says more
-// narrowly than the look since when.
+// heldBy returns the length of an ownership that lasted at the last look. Its term is more exact than
+// the look about its start.
 func (r *Row) heldBy(l *look, who OwnerRef, end Stamp) Interval {
 	t := Term{Start: ownerOf(r.Primitive, who).Since}
 	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
@@ -114,12 +113,11 @@ func (r *Row) heldBy(l *look, who OwnerRef, end Stamp) Interval {
 	return t.Held()
 }
 
-// lastBefore names in e, which tells a take-over, who owned the row before: by an end that
-// the same look showed, else by the last term. Last it is only where nobody else may have owned
-// the row unseen since that one ended.
+// lastBefore sets the owner before a take-over e: that of an end in the same look, else of the last
+// term. It sets Last too if no other owner can have come and gone unseen since.
 func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 	n := len(r.Terms)
-	var from time.Time // since when somebody else may have
+	var from time.Time // since then others may have owned it
 	switch {
 	case !single(r.Primitive):
 		return
@@ -138,9 +136,9 @@ func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 	}
 }
 
-// lostUntold reports whether the ownership before e was lost as far as the length of the
-// gap says so: nobody told why it ended, and nobody owned it for longer than is usual here.
-// Of a lock that says nothing: it is free whenever nobody has work for it.
+// lostUntold reports whether the length of the gap suggests that the ownership before e was lost: its
+// cause was not told, and the gap is longer than is usual for the row. The gap of a lock suggests
+// nothing: it is free whenever there is no work for it.
 func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
 	n := len(r.Terms)
 	if n == 0 || e.Gap.Min <= t.LossGap || r.Kind != KindElection && !r.Expected {
@@ -154,7 +152,7 @@ func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
 	return e.Gap.Min > others.Stats(lane.Span{From: e.At.Add(-changesKept), To: last.End.Earliest()}).P95.Max
 }
 
-// update brings the derived part of the row up to date from what happened.
+// update updates the derived part of the row from the events of a look.
 func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 	one := single(after)
 	var t terms
@@ -207,13 +205,13 @@ func ownerOf(p *Primitive, who OwnerRef) *Owner {
 	return cmp.Or(find(p.Owners, func(o *Owner) bool { return o.ref() == who }), &Owner{})
 }
 
-// nobody brings up to date since when nobody owns the row.
+// nobody updates r.Nobody, the time since which the row has no owner.
 func (r *Row) nobody(l *look, before, after *Primitive) {
 	switch {
 	case !read(after):
 	case len(after.Owners) > 0 || !ownersKnown(after) || after.Absent:
 		r.Nobody = Stamp{}
-	case read(before) && (before.Absent || len(before.Owners) > 0), // it was created anew, or given up
+	case read(before) && (before.Absent || len(before.Owners) > 0), // it was created anew, or released
 		r.Nobody.How == Unknown && before == nil && !l.relisted: // it was made just now
 		r.Nobody = l.stamp()
 	case r.Nobody.How == Unknown:
@@ -232,24 +230,23 @@ func (r *Row) count(e *Event) {
 	r.Activity = &next
 }
 
-// changesKept is how far back changes and losses are counted.
+// changesKept is the time for which changes and losses are counted.
 const changesKept = time.Hour
 
-// Changes counts the changes of owner of the last `within`, to the minute, an hour at
-// most.
+// Changes returns the number of owner changes in the last `within`, rounded to minutes, an hour at most.
 func (r *Row) Changes(now time.Time, within time.Duration) int {
 	a := cmp.Or(r.Activity, &noActivity)
 	return a.Changes.since(a.Minute, now, within)
 }
 
-// Losses counts the owners of the last `within` that were lost, to the minute, an hour at
+// Losses returns the number of lost owners in the last `within`, rounded to minutes, an hour at
 // most: see Thresholds.
 func (r *Row) Losses(now time.Time, within time.Duration) int {
 	a := cmp.Or(r.Activity, &noActivity)
 	return a.Losses.since(a.Minute, now, within)
 }
 
-// LowestLeaseAt is the lowest remainder of the running term's lease that was seen up to now, also
+// LowestLeaseAt returns the lowest remaining time of the running term's lease up to now, also
 // between two renewals; 0: unknown, or the lease may be over.
 func (r *Row) LowestLeaseAt(now time.Time) time.Duration {
 	if len(r.Owners) == 0 || r.LowestLease == 0 || !leaseKnown(&r.Owners[0]) {
@@ -258,16 +255,16 @@ func (r *Row) LowestLeaseAt(now time.Time) time.Duration {
 	return min(r.LowestLease, leaseLeft(&r.Owners[0], now))
 }
 
-// lowest keeps the smaller remainder; 0 tells nothing.
+// lowest lowers LowestLease to left; 0 is unknown.
 func (r *Row) lowest(left time.Duration) {
 	if left > 0 && (r.LowestLease == 0 || left < r.LowestLease) {
 		r.LowestLease = left
 	}
 }
 
-// index finds the slot of a primitive. It has a lock of its own, so that looking a row up
+// index finds the slot of a primitive. It has a lock of its own, so that a look-up
 // never waits for a Change that is being applied. It has a map for each space: many names
-// share one, and a key of names alone takes a third of the memory.
+// share one, and keys with names alone take a third of the memory.
 type index struct {
 	mu     sync.RWMutex
 	spaces map[place]map[string]int32 // slots by name; none is empty
@@ -309,29 +306,29 @@ func (x *index) remove(ref Ref) {
 	}
 }
 
-// Lane is what is known of the row over time, to be computed with. s is the State that the row is
-// from; nothing in the result must be changed.
+// Lane returns the history of the row in the form of package lane. s is the State that the row is
+// from; the result must not be changed.
 func (r *Row) Lane(s *State) lane.Lane {
 	l := lane.Lane{Terms: r.Terms, Nobody: r.Nobody, Since: r.RecordedSince(s), Dark: r.Unobserved(s)}
 	if r.Absent {
 		l.Absent = r.At
 	}
-	if n := len(r.Terms); n > 0 && r.Scope < len(s.Scopes) {
-		l.Every = s.Scopes[r.Scope].Every(r.Terms[n-1].End.At, s.At)
+	if n := len(r.Terms); n > 0 {
+		l.Every = s.scopeOf(r).Every(r.Terms[n-1].End.At, s.At)
 	}
 	return l
 }
 
-// Gaps sums up the times of the last `within` in which nobody owned the row, the one that
-// still lasts included. It knows MaxTerms terms at most, and of semaphores none. s is the State that the
+// Gaps sums up the times of the last `within` in which nobody owned the row, including one that
+// still lasts. It covers at most MaxTerms terms, and no semaphores. s is the State that the
 // row is from.
 func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
 	l := r.Lane(s)
 	return l.Stats(lane.Span{From: now.Add(-within), To: now})
 }
 
-// gapBefore is how long nobody owned the row before it was taken in (after, at], up to then without a
-// break; zero if it is not known since when nobody did.
+// gapBefore returns the length of the time without an owner before a take in (after, at]; zero if its
+// start is unknown.
 func (r *Row) gapBefore(l *look, at, after time.Time, dark []Dark) Interval {
 	before := Term{End: r.Nobody}
 	if single(r.Primitive) {

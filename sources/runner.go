@@ -21,7 +21,7 @@ type Spec struct {
 	Type    string // "redis", "postgres", "ydb", "dflockd"
 	Address string // for people: without user, password and query
 	Source  Source
-	Owners  OwnerRules     // what its owners, waiters and candidates are called
+	Owners  OwnerRules     // labels of its owners, waiters and candidates
 	Connect time.Duration  // time-out of one Connect; 0: 5 s
 	Retry   backoff.Policy // pauses between a failure and the next Connect
 	Silence time.Duration  // the least silence limit of its scopes; 0: 3 s
@@ -31,20 +31,20 @@ type Spec struct {
 
 const (
 	connectLimit = 5 * time.Second
-	// nextLimit is how long a Next may take that should take a second, and how long a
-	// source may go on without any proof of life, before it is connected anew.
+	// nextLimit bounds a Next, which should take a second, and the time without proof of
+	// life after which a source is connected anew.
 	nextLimit = 15 * time.Second
-	// stopLimit is how long Run waits for sources that ignore the end of their context.
+	// stopLimit bounds the time that Run waits for sources that ignore the end of their context.
 	stopLimit = 5 * time.Second
 )
 
-// Run runs the sources until ctx ends: it connects each, hands what it tells to h, and
-// connects it again after a failure. All of them stand in h.State at once, before any
+// Run runs the sources until ctx ends: it connects each, hands its Changes to h, and
+// connects it again after a failure. All sources are in h.State at once, before any
 // has answered. Run returns nil when every source is closed and every goroutine
 // joined; an error names sources that cannot be run (nothing is started then), or wraps
-// ErrStillRunning. A panic in a source, or in what a source has started, ends its
-// connection and no more. One in the Hub itself is told as ctx says (see spawn.With) and
-// ends Run, with an error: what was half taken in cannot be relied on.
+// ErrStillRunning. A panic in a source, or in a goroutine that it started, ends only its
+// connection. A panic in the Hub goes to the handler in ctx (see spawn.With) and ends Run
+// with an error: the model may be inconsistent.
 func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	added, err := h.add(specs)
 	if err != nil {
@@ -54,8 +54,10 @@ func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	for i, f := range added {
-		r := newRunner(h, f, specs[i])
-		r.beside = len(added) > 1
+		s := specs[i]
+		s.Connect = cmp.Or(max(s.Connect, 0), connectLimit)
+		log := cmp.Or(s.Logger, slog.New(slog.DiscardHandler)).With("source", s.Name)
+		r := &runner{hub: h, source: f, spec: s, log: log, beside: len(added) > 1}
 		spawn.Go(ctx, &all, func() {
 			stop(spawn.Call(ctx, func() error { r.run(ctx); return nil }))
 		})
@@ -89,13 +91,7 @@ type runner struct {
 	source *hubSource
 	spec   Spec
 	log    *slog.Logger
-	beside bool // others run, too
-}
-
-func newRunner(h *Hub, f *hubSource, s Spec) *runner {
-	s.Connect = cmp.Or(max(s.Connect, 0), connectLimit)
-	log := cmp.Or(s.Logger, slog.New(slog.DiscardHandler))
-	return &runner{hub: h, source: f, spec: s, log: log.With("source", s.Name)}
+	beside bool // other sources run, too
 }
 
 // connection makes one connection and reads it until it fails. It never returns nil.
@@ -107,14 +103,18 @@ func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 			err = fmt.Errorf("%w; %w", err, closing)
 		}
 	}()
-	if err := r.connect(ctx); err != nil {
+	if err := within(ctx, r.spec.Connect, "connecting", r.spec.Source.Connect); err != nil {
 		return err
 	}
 	r.source.stepped.Store(nil)
 	r.hub.connected(r.source)
 	proof := r.hub.clock.Now().steady()
 	for {
-		c, err := r.next(ctx)
+		var c Change
+		err := within(ctx, nextLimit, "reading", func(ctx context.Context) (err error) {
+			c, err = r.spec.Source.Next(ctx)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -135,26 +135,15 @@ func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 	}
 }
 
-func (r *runner) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.spec.Connect,
-		fmt.Errorf("%w within %v", ErrSilent, r.spec.Connect))
+// within calls a method of the source with a time-out.
+func within(ctx context.Context, limit time.Duration, doing string, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", ErrSilent, limit))
 	defer cancel()
-	return guard(ctx, "connecting", func() error { return WithContextCause(ctx, r.spec.Source.Connect(ctx)) })
+	return guard(ctx, doing, func() error { return WithContextCause(ctx, call(ctx)) })
 }
 
-func (r *runner) next(ctx context.Context) (c Change, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, nextLimit, fmt.Errorf("%w within %v", ErrSilent, nextLimit))
-	defer cancel()
-	err = guard(ctx, "reading", func() error {
-		var err error
-		c, err = r.spec.Source.Next(ctx)
-		return WithContextCause(ctx, err)
-	})
-	return c, err
-}
-
-// withContextCause adds why the context ended to the error that came of it. A sentence of the
-// source stays as it is.
+// WithContextCause adds the cause of the context's end to the error that it brought about. The
+// sentence of a Problem does not change.
 func WithContextCause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.Is(err, context.Cause(ctx)) {
 		return err
@@ -167,8 +156,8 @@ func WithContextCause(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
-// contained returns a context for one connection, which a panic in anything that is started
-// under it ends: one bad source must not end the program or hide the others.
+// contained returns a context for one connection. A panic in a goroutine that is started under it
+// ends the context: one bad source must not end the program or hide the others.
 func (r *runner) contained(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return spawn.With(ctx, func(p *spawn.Panic) {
@@ -187,17 +176,17 @@ func guard(ctx context.Context, doing string, call func() error) error {
 }
 
 const (
-	// sliceRows is how many rows of a Change the Hub takes at a time: some 1 ms of its lock.
+	// sliceRows bounds the rows that the Hub applies at a time: some 1 ms of its lock.
 	sliceRows = 200
-	// Behind a slice the readers of events catch up: for at least one step, until they have, and no
-	// longer than this many steps, or this many in which they read nothing.
+	// After a slice the readers of events catch up, for at least one step. The Hub waits until they
+	// have, but no longer than mostSteps, or mostIdle steps in which they read nothing.
 	catchUpStep = 8 * time.Millisecond
 	mostSteps   = 12
 	mostIdle    = 3
 )
 
-// apply hands a Change to the Hub, in slices: between them the Hub takes what other sources tell, whose
-// events stand no further back for a reader than a slice. So no listing delays the lines of others.
+// apply hands a Change to the Hub in slices: between them the Hub applies Changes of other sources, so
+// that a long listing delays the events of others by no more than a slice.
 func (r *runner) apply(ctx context.Context, c Change) {
 	if c.Synced {
 		c.Gone = slices.Concat(c.Gone, r.hub.unlisted(r.source, &c))
@@ -210,8 +199,8 @@ func (r *runner) apply(ctx context.Context, c Change) {
 	}
 }
 
-// unlisted are the rows that are gone with the listing that c ends; of those that may be free the end of
-// the listing decides.
+// unlisted returns the rows that are gone because the listing that c ends does not have them, except those
+// that may be free: these are left to model.synced.
 func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
 	set := make(map[Ref]struct{}, len(c.Set))
 	for _, p := range c.Set {
@@ -244,15 +233,15 @@ func (h *Hub) catchUp(ctx context.Context) {
 	}
 }
 
-// slices are Changes that say together, one after the other, what c says: at first that it lists anew,
-// at last that it is whole. What is said of a row stays together.
+// slices cuts c into Changes that have the same effect one after the other: the first has Relists, the
+// last Synced. All facts about a row are in one slice.
 func (c *Change) slices() []Change {
 	rows := len(c.Set) + len(c.Gone)
 	if rows <= sliceRows {
 		return []Change{*c}
 	}
 	var parts []Change
-	part := map[Ref]int{} // in which a row is
+	part := map[Ref]int{} // index of a row's slice
 	for from := 0; from < rows; from += sliceRows {
 		to := min(from+sliceRows, rows)
 		p := Change{Scope: c.Scope, After: c.After, At: c.At}
@@ -290,11 +279,11 @@ func (c *Change) slices() []Change {
 }
 
 var (
-	// refusedPause is made after ErrRefused: somebody has to change something first, and it
-	// is not known when.
+	// refusedPause is the pause after ErrRefused: a person has to change something first, at an
+	// unknown time.
 	refusedPause = backoff.Policy{Min: 5 * time.Second, Max: 5 * time.Second}
-	// spacing is the least time between the beginnings of two connections that read
-	// everything: a server that ends each of them at once is not read without a pause.
+	// spacing is the least time between the beginnings of two connections that list
+	// everything: it protects a server that ends each of them at once.
 	spacing = backoff.Policy{Min: time.Second, Max: time.Second}
 )
 
@@ -321,12 +310,12 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// rest waits until the pause is over, somebody asks for a refresh, or ctx ends.
+// rest waits until the pause is over, a refresh is asked for, or ctx ends.
 func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
-	case <-r.source.hurry: // an old request: it was answered by the attempt that failed
+	case <-r.source.hurry: // an old request, which the failed attempt has served
 	default:
 	}
 	select {
@@ -338,24 +327,24 @@ func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
 }
 
 // Life is one connection of a source, or of a part of it, from the call that makes it to
-// its failure. Its times are of one clock, which nobody sets.
+// its failure. Its times are of one clock that is never set.
 type Life struct {
 	Began, Ended time.Time
-	Listed       time.Time // when all that it is for had been read; zero: it never was
+	Listed       time.Time // when everything had been read; zero: it never was
 }
 
-// Pauses are those between the connections of a source, or of a part of it. They are not
+// Pauses computes the pauses between the connections of a source, or of a part of it. It is not
 // safe for concurrent use.
 type Pauses struct{ retry, refused, spacing *backoff.Backoff }
 
-// NewPauses returns pauses that grow like those of retry.
+// NewPauses returns Pauses that grow as retry says.
 func NewPauses(retry backoff.Policy) *Pauses {
 	return &Pauses{retry: retry.Start(), refused: refusedPause.Start(), spacing: spacing.Start()}
 }
 
 // After returns the pause between a connection that ended with err and the next one. The
-// pauses grow until a connection has read everything. After such a one they begin anew, and
-// only two bounds remain: the spacing, and that connecting and reading everything takes at
+// pauses grow until a connection has read everything. After such a connection they start anew, and
+// have two lower bounds: the spacing, and that connecting and reading everything takes at
 // most half of the time.
 func (p *Pauses) After(l Life, err error) time.Duration {
 	if !l.Listed.IsZero() {

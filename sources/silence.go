@@ -11,12 +11,12 @@ import (
 // silenceLimit is the least silence limit of a scope.
 const silenceLimit = 3 * time.Second
 
-// silenceAfter is the limit for a scope that is looked at every sampling (0: pushed).
+// silenceAfter returns the silence limit of a scope that is read every sampling (0: pushed).
 func silenceAfter(lowest, sampling time.Duration) time.Duration {
 	return max(cmp.Or(max(lowest, 0), silenceLimit), sampling*5/2)
 }
 
-// longestSilence is the longest silence limit of the source's scopes.
+// longestSilence returns the longest silence limit of the source's scopes.
 func (h *Hub) longestSilence(f *hubSource) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -27,8 +27,8 @@ func (h *Hub) longestSilence(f *hubSource) time.Duration {
 	return limit
 }
 
-// down marks a scope stale, dark from its last answer on. It reports whether it
-// was not stale before, which is an event.
+// down marks a scope stale, and dark from its last answer on. It reports whether that was new,
+// which is an event.
 func (m *model) down(sc *scope, err error) bool {
 	sc.Err = err
 	if sc.Health == HealthStale {
@@ -48,7 +48,7 @@ func (m *model) refused(sc *scope, err error) {
 	if sc.Outage.isNews(err) && !told {
 		m.commit(sc.event(EventSourceDown, m.at.Wall, err.Error()))
 	}
-	sc.source.Outage.isNews(err) // it has been told
+	sc.source.Outage.isNews(err) // the event is out
 }
 
 // alive records that the scope's server answered.
@@ -67,20 +67,18 @@ func (m *model) alive(sc *scope) {
 	}
 }
 
-// checkSilenceLocked turns scopes stale whose server did not answer for their limit. It
-// returns how long that cannot happen again, two ticks at most.
+// checkSilenceLocked marks scopes stale whose server did not answer for their limit. It
+// returns the time until the next one can be, two ticks at most.
 func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 	next := 2 * tick
 	for _, sc := range h.model.scopes {
-		if sc.Health != HealthLive {
-			continue
-		}
-		left := sc.Silence - (now.Mono - sc.Answered)
-		if left > 0 {
+		switch left := sc.Silence - (now.Mono - sc.Answered); {
+		case sc.Health != HealthLive:
+		case left > 0:
 			next = min(next, left)
-			continue
+		default:
+			h.changedLocked(now, h.enterLocked(sc.source, &Input{Kind: InputSilent, At: now, Scope: sc.Name}))
 		}
-		h.changedLocked(now, h.enterLocked(sc.source, &Input{Kind: InputSilent, At: now, Scope: sc.Name}))
 	}
 	return next
 }
@@ -88,29 +86,29 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 func (m *model) silent(sc *scope) {
 	err := Recordable(fmt.Errorf("%w for %v", ErrSilent, sc.Silence))
 	m.down(sc, err)
-	sc.source.Outage.isNews(err) // it has just been told
+	sc.source.Outage.isNews(err) // the event is out
 }
 
 const (
-	// mostReasons is how many reasons of one outage are told: a server may put something
-	// new into each of its refusals.
+	// mostReasons bounds the reasons of one outage that become events: a server may send
+	// another text with each refusal.
 	mostReasons = 20
-	// lastingAfter is how many failures in a row bring back a reason that was told already,
-	// and another one since.
+	// lastingAfter is the number of failures in a row after which an earlier reason becomes an event
+	// again.
 	lastingAfter = 3
 )
 
-// Outage has the reasons why a source is down, as they were told. The zero value is the beginning of one.
+// Outage has the reasons why a source is down that became events. The zero value is the start of an outage.
 type Outage struct {
-	Reasons   []string // different reasons, in the order in which they were first told
-	Latest    string   // told last
-	Returning string   // a reason that was told before, and is the one of the latest failures
-	Failures  int      // of so many
+	Reasons   []string // different reasons, in the order of their first events
+	Latest    string   // of the last event
+	Returning string   // an earlier reason that the latest failures had again
+	Failures  int      // the number of these
 }
 
-// isNews records why a connection failed, and reports whether that is to be told: reasons
-// that are new in this outage are, and one that was told before another and lasts now.
-// Silence is one reason, whether the source or the Hub noticed it.
+// isNews records the reason of a failure, and reports whether it is to become an event: a new
+// reason of this outage does, and an earlier one that lasts again.
+// Silence is one reason, whether the source or the Hub detected it.
 func (o *Outage) isNews(err error) bool {
 	reason := err.Error()
 	if errors.Is(err, ErrSilent) {

@@ -47,7 +47,7 @@ func TestSlicesOfAChangeSayWhatItSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := newRunner(h, feeds[0], Spec{})
+			r := &runner{hub: h, source: feeds[0]}
 			r.beside = true
 			for _, c := range []Change{listing, next, again} {
 				if i == 0 {

@@ -14,54 +14,53 @@ type Source interface {
 	// Connect reaches the backend. ctx bounds the connecting only and must not be kept.
 	// An error that wraps ErrRefused is retried every few seconds; see the package comment.
 	Connect(ctx context.Context) error
-	// Next blocks until there is something to tell, at most a second, so that the
-	// runner can act. Only Change.Alive is proof of life. An error means that the
-	// connection is over: Close, then Connect, follow. After Connect the first Change of
+	// Next blocks until there is a Change, at most a second, so that the runner
+	// can act. Only Change.Alive is proof of life. An error means that the connection has
+	// ended: Close, then Connect, follow. After Connect the first Change of
 	// each scope has Relists set.
 	Next(ctx context.Context) (Change, error)
-	// Close frees what Connect made and joins every goroutine. It is called after every
-	// successful or failed Connect, and may be called again.
+	// Close frees the resources of Connect and joins every goroutine. It is called after
+	// every successful or failed Connect, and may be called again.
 	Close() error
 }
 
-// Focuser is implemented by a source that reads faster what is on screen: rows of its own.
-// Focus never blocks. See Hints.
+// Focuser is implemented by a source that reads its rows on screen faster. Focus never blocks.
+// See kit.Hints.
 type Focuser interface {
 	Focus(visible []Ref, selected Ref)
 }
 
-// Refresher is implemented by a source that can look again now. Refresh never
+// Refresher is implemented by a source that can read everything again now. Refresh never
 // blocks.
 type Refresher interface{ Refresh() }
 
-// Change is what a source tells at a time: a part of the state, not an event.
+// Change is a message of a source: a part of the state, not an event.
 type Change struct {
 	Scope     string       // the unit that can be silent or restart alone; "" if there is one
 	Set       []*Primitive // only those that differ; never changed after this
 	Gone      []Ref        // does not exist any more; not "nobody owns it"
 	Ended     []Ending     // only where the service told it or it follows
 	Relists   bool         // continuity of Scope was lost before this: not observed until now; everything is Set anew
-	Synced    bool         // once after each Relists: the listing is complete, what was not Set since is gone
-	Down      error        // why Scope cannot be read although its server may answer: it is stale until it is Alive
+	Synced    bool         // once after each Relists: the listing is complete, rows that were not Set since are gone
+	Down      error        // the reason why Scope cannot be read although its server may answer: stale until it is Alive
 	Alive     []string     // scopes whose server answered since the last Next, also where nothing changed
 	Unseen    []Unseen     // rows that may have changed and changed back unseen
-	After, At time.Time    // what is told here happened in (After, At]; After zero: at At, told. At zero: now
+	After, At time.Time    // time of the changes: (After, At]; After zero: at At, told. At zero: now
 	About     *About       // if it differs from the last one
 
-	// Decided is what leases decided that a recording does not have any more: versions before 6 of its file left renewals
+	// Decided has decisions by leases that a recording does not contain: before version 6 its file left renewals
 	// out. A source leaves it empty.
 	Decided []Event
 }
 
-// Unseen reports that a row, though it looks as before, may have been otherwise in a stretch of
-// time: it was written to, or not looked at when it was due. From it on no unbroken gap is
-// counted.
+// Unseen reports that a row, though it looks as before, may have been different in a stretch of
+// time: it was written to, or not read when it was due. No unbroken gap is counted across it.
 type Unseen struct {
 	Ref      Ref
 	From, To time.Time
 }
 
-// Ending says why an owner of Ref is gone, where that is known.
+// Ending gives the cause of an ownership's end, where it is known.
 type Ending struct {
 	Ref   Ref
 	Owner string // Owner.ID
@@ -69,12 +68,11 @@ type Ending struct {
 	How   Known // Told, or Inferred where it follows
 }
 
-// Partial is why a listing leaves out what may be owned.
+// Partial is the reason why a listing leaves out primitives that may be owned.
 type Partial uint8
 
-// The reasons. Whole: it leaves out nothing; Reading: it goes on, and gets whole; TooMany: it
-// stays so, as there is more than a source keeps; Refused: the server does not show whether
-// something is owned.
+// The reasons. Whole: it leaves out none; Reading: it is still running; TooMany: there are more than
+// a source keeps; Refused: the server refuses to show whether they are owned.
 const (
 	Whole Partial = iota
 	Reading
@@ -82,33 +80,33 @@ const (
 	Refused
 )
 
-// About is what a source says of itself and its scope's server.
+// About has the facts of a source about itself and its scope's server.
 type About struct {
-	Mode        string        // "tracking", "tracking RESP2", "keyspace events", "polling": what is in use
+	Mode        string        // in use: "tracking", "tracking RESP2", "keyspace events", "polling"
 	Sampling    time.Duration // 0: pushed; else the pause between two looks
 	Version     string        // of the server
-	Incarnation string        // "" where a restart cannot be told or keeps the state
-	Became      string        // with another Incarnation than before: what happened to the server, as "the node was made anew"; "": it was restarted
+	Incarnation string        // "" where a restart cannot be detected or keeps the state
+	Became      string        // reason of a new Incarnation, as "the node was made anew"; "": the server was restarted
 	BecameHow   Known         // of Became: Told by the server, or Inferred; Unknown counts as Told
-	Started     time.Time     // when the server process began, on our clock, or a little earlier; zero: not known
+	Started     time.Time     // start of the server process, on our clock, or a little earlier; zero: unknown
 	RoundTrip   time.Duration // of the last request; 0: not measured
 	Role        string        // "master", "replica", "standby"; "" if unknown
 	Absent      bool          // the scope's space does not exist at the server, and so nothing in it
-	Warnings    []string      // sentences that say what to do
-	Partial     Partial       // whether what may be owned is left out, though Synced
-	LeftOut     string        // a sentence about that and what to do; "": Whole
+	Warnings    []string      // sentences with what to do
+	Partial     Partial       // of the listing, also where it is Synced
+	LeftOut     string        // a sentence about Partial and what to do; "": Whole
 	Config      []Attr
 }
 
-// tripNoise is by how much a round trip may differ from the one told last without being told.
+// tripNoise bounds by how much a round trip may differ without a new About.
 const tripNoise = 5 * time.Millisecond
 
-// startNoise is by how much the beginning of one server process differs from look to look: it is
-// told as an age in whole seconds.
+// startNoise bounds by how much the start of one server process differs from look to look: servers
+// report it as an age in whole seconds.
 const startNoise = 2 * time.Second
 
-// Same reports whether b need not be told after a: a round trip or a pause between two looks
-// that differs a little does not count.
+// Same reports whether b need not be sent after a: small differences of a round trip or of the pause
+// between two looks do not count.
 func (a *About) Same(b *About) bool {
 	trips := (a.RoundTrip > 0) == (b.RoundTrip > 0) && similar(a.RoundTrip, b.RoundTrip, tripNoise)
 	return trips && similar(a.Sampling, b.Sampling, 0) &&
@@ -118,7 +116,7 @@ func (a *About) Same(b *About) bool {
 		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }
 
-// Missed reports whether a look was left out in a pause between two, where they are so far apart.
+// Missed reports whether a look was left out in a pause between two looks that are due every sampling.
 func Missed(pause, sampling time.Duration) bool { return pause > 2*sampling }
 
 // similar reports whether a and b are alike: within slack, or none more than twice the other. A
@@ -127,9 +125,9 @@ func similar(a, b, slack time.Duration) bool {
 	return (a-b).Abs() <= slack || a <= 2*b && b <= 2*a
 }
 
-// Selection says which primitives of a source are watched.
+// Selection selects primitives of a source to watch.
 type Selection struct {
-	Kind     Kind   // KindUnknown: the source tells it by the name, or as the service lists it
+	Kind     Kind   // KindUnknown: the source finds it by the name, or as the service lists it
 	Pattern  string // a name, or a pattern in the language of the backend
 	Expected bool   // must always have an owner
 	Node     string // of YDB alone: the path of the coordination node; "": each one that is watched

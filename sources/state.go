@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// State is one published snapshot. Nothing in it is ever changed: it may be kept and
-// read from any goroutine.
+// State is one published snapshot. It is immutable and may be kept and read from any goroutine.
 type State struct {
 	Rev     uint64    // grows with every publish
 	At      time.Time // of the publish
@@ -15,36 +14,36 @@ type State struct {
 	Scopes  []Scope   // by Row.Scope
 	Sources []SourceStatus
 
-	Thresholds Thresholds // from when on a row is called late
+	Thresholds Thresholds // in use for it
 }
 
-// Row is a primitive and what the Hub derives for it.
+// Row is a primitive with the facts that the Hub derives for it.
 type Row struct {
 	*Primitive
 	Slot    int
-	Gen     uint32 // of the slot: together they are a handle that is never given to another row
-	Listing uint32 // the Scope's count of listings when it was last read
-	Rev     uint64 // of the publish that brought this version: equal Rev, equal row
+	Gen     uint32 // of the slot: slot and generation are a handle that no other row ever has
+	Listing uint32 // Scope.Listing at its last read
+	Rev     uint64 // of the publish with this version: equal Rev, equal row
 	Scope   int    // index in State.Scopes
 	Terms   []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
-	Nobody  Stamp  // since when nobody owns it; zero where somebody does or nobody ever looked
+	Nobody  Stamp  // start of the time without an owner; zero where it is owned or was never read
 
-	LowestLease time.Duration // lowest remainder seen at a look in the running term; 0: unknown. See LowestLeaseAt
+	LowestLease time.Duration // lowest remaining time seen at a look in the running term; 0: unknown. See LowestLeaseAt
 
-	Counted       *Counted  // nil: no semaphore, or no count told; never changed once published
-	Activity      *Activity // nil: no change counted; never changed once published
-	OwnersUnknown *DarkList // when its owners could not be told; nil: never; never changed once published
+	Counted       *Counted  // nil: no semaphore, or no count told; immutable once published
+	Activity      *Activity // nil: no change counted; immutable once published
+	OwnersUnknown *DarkList // stretches with unknown owners; nil: none; immutable once published
 }
 
-// MaxTerms is how many terms a row keeps.
+// MaxTerms bounds the terms that a row keeps.
 const MaxTerms = 64
 
-// Health says how far a source or scope can be believed.
+// Health is the health of a source or scope.
 type Health uint8
 
 // The states of health.
 const (
-	HealthConnecting Health = iota // never heard from yet
+	HealthConnecting Health = iota // no answer yet
 	HealthLive
 	HealthStale // silent for longer than its limit, or its connection is closed
 )
@@ -60,16 +59,27 @@ type Scope struct {
 	Name    string
 	Health  Health
 	Synced  bool          // the last listing is complete
-	Alive   time.Time     // when its server last answered; zero: never
+	Alive   time.Time     // the last answer of its server; zero: none
 	Silence time.Duration // the limit after which it is stale
 	About   About
-	Since   time.Time  // when its first listing was complete: nothing before was observed; zero: it never was
-	Dark    []Dark     // when it was not observed since, oldest first, bounded by count and age
+	Since   time.Time  // end of its first listing, before which nothing was observed; zero: none was complete
+	Dark    []Dark     // stretches since then that were not observed, oldest first, bounded by count and age
 	Paces   []LookPace // of the looks, oldest first, bounded
 	Listing uint32     // counts the listings: a row with an older count was not read since
 }
 
-// Whole reports whether the last listing is complete and leaves out nothing that may be owned.
+// noScope stands for the scope of a row that a state does not have. It must not be changed.
+var noScope Scope
+
+// scopeOf returns the scope of a row, an empty one if s does not have it.
+func (s *State) scopeOf(r *Row) *Scope {
+	if r.Scope < len(s.Scopes) {
+		return &s.Scopes[r.Scope]
+	}
+	return &noScope
+}
+
+// Whole reports whether the last listing is complete and leaves out no primitive that may be owned.
 func (c *Scope) Whole() bool { return c.Synced && c.About.Partial == Whole }
 
 // SourceStatus is the health of one configured source.
@@ -78,13 +88,13 @@ type SourceStatus struct {
 	Type    string    // "redis", "postgres", "ydb", "dflockd"
 	Address string    // without user, password and query
 	Health  Health    // the worst of its scopes; connecting until the first answer
-	Err     error     // why it is not live; nil otherwise
-	Retry   time.Time // when it is tried again; zero: no pause runs
+	Err     error     // the reason if it is not live; else nil
+	Retry   time.Time // of the next Connect; zero: no pause runs
 	Rows    int
 	Agree   int // not 0: a name is the same lock in all scopes of all sources with this number
 }
 
-// is reports whether both are of the same source: it has the same name, type and address.
+// is reports whether both are of the same source, by name, type and address.
 func (s *SourceStatus) is(other *SourceStatus) bool {
 	return s.Name == other.Name && s.Type == other.Type && s.Address == other.Address
 }
@@ -132,8 +142,8 @@ func (p *perMinute) add(m int32) {
 	}
 }
 
-// since counts what happened in the minutes of the clock that within covers, rounded up, the
-// running one included and an hour at most. newest is the minute of the newest count.
+// since sums the counts of the clock's minutes that within covers, rounded up, including the
+// running one and an hour at most. newest is the minute of the newest count.
 func (p *perMinute) since(newest int32, now time.Time, within time.Duration) int {
 	last := now.Unix() / 60
 	minutes := int64((min(within, time.Hour) + time.Minute - 1) / time.Minute)

@@ -11,14 +11,14 @@ type Status uint8
 const (
 	StatusNotObserved  Status = iota // configured and never read
 	StatusStale                      // an old snapshot: its scope is silent, or it was not read since continuity was lost
-	StatusUnknown                    // read, but nobody can tell who owns it
+	StatusUnknown                    // read, but its owners are unknown
 	StatusLed                        // an election with a leader
 	StatusLedLate                    // its leader's renewal is late
 	StatusNoLeader                   // an election that nobody leads
-	StatusNoCandidates               // and nobody campaigns either, where the queue and all candidates are known
+	StatusNoCandidates               // no leader and nobody campaigns, where the queue and all candidates are known
 	StatusFree                       // a mutex or semaphore that nobody owns
 	StatusHeld                       // owned
-	StatusHeldSilent                 // owned by somebody who has stopped renewing
+	StatusHeldSilent                 // its owner has stopped renewing
 	StatusFull                       // a semaphore without a permit left
 	StatusConflict                   // two exclusive owners at a time
 	StatusAbsent                     // configured, and the server reports that none of this name exists
@@ -33,40 +33,30 @@ func (s Status) String() string {
 // Fresh reports whether the row can be believed: its scope's server answers, and it was read
 // since continuity was last lost. s is the State that the row is from.
 func (r *Row) Fresh(s *State) bool {
-	if r.Scope >= len(s.Scopes) {
-		return false
-	}
-	scope := &s.Scopes[r.Scope]
+	scope := s.scopeOf(r)
 	return scope.Health == HealthLive && scope.Listing == r.Listing
 }
 
-// KnownAt is the latest instant up to now for which what the row says was true, as far as
-// we can tell: now while its server answers, else when it was last heard. Nothing is
-// known of the time since then, so ages end there.
+// KnownAt returns the latest instant up to now at which the row is known to be true: now while its
+// server answers, else the last answer. The time since then is unknown, so ages end there.
 func (r *Row) KnownAt(s *State, now time.Time) time.Time {
-	known := now
+	known, scope := now, s.scopeOf(r)
 	switch {
-	case r.Scope >= len(s.Scopes):
+	case scope.Health != HealthLive:
+		known = Later(r.At, scope.Alive)
+	case scope.Listing != r.Listing && len(scope.Dark) > 0:
+		known = Later(r.At, scope.Dark[len(scope.Dark)-1].From)
+	case scope.Listing != r.Listing:
 		known = r.At
-	case s.Scopes[r.Scope].Health != HealthLive:
-		known = Later(r.At, s.Scopes[r.Scope].Alive)
-	case s.Scopes[r.Scope].Listing != r.Listing:
-		known = r.At
-		if dark := s.Scopes[r.Scope].Dark; len(dark) > 0 {
-			known = Later(r.At, dark[len(dark)-1].From)
-		}
 	}
 	return Earlier(known, now)
 }
 
-// renewalsAt is the instant at which renewals can be judged: what a server that is silent
-// for longer than the usual pause would have told is not known, so nobody is late by it.
+// renewalsAt returns the instant at which renewals can be judged: while the server is silent for
+// longer than the usual pause, renewals are unknown, and no owner is late by that.
 func (r *Row) renewalsAt(s *State, now time.Time) time.Time {
-	every := r.RenewEvery()
-	if r.Scope >= len(s.Scopes) || every <= 0 {
-		return now
-	}
-	if alive := s.Scopes[r.Scope].Alive; !alive.IsZero() && now.Sub(alive) > every {
+	every, alive := r.RenewEvery(), s.scopeOf(r).Alive
+	if every > 0 && !alive.IsZero() && now.Sub(alive) > every {
 		return alive
 	}
 	return now
@@ -76,8 +66,8 @@ func (r *Row) renewalsAt(s *State, now time.Time) time.Time {
 // change being published, so a caller with a clock asks StatusAt.
 func (r *Row) Status(s *State) Status { return r.StatusAt(s, s.At) }
 
-// StatusAt names the state of the row at now. A row that was never read is not observed; else
-// stale wins over everything.
+// StatusAt returns the state of the row at now. A row that was never read is not observed; else
+// stale comes before everything.
 func (r *Row) StatusAt(s *State, now time.Time) Status {
 	now = r.renewalsAt(s, now)
 	switch {
@@ -89,10 +79,9 @@ func (r *Row) StatusAt(s *State, now time.Time) Status {
 	return r.LastStatus(s, now)
 }
 
-// LastStatus is StatusAt but for staleness: the state in which the row was when it could last
-// be believed, at now.
+// LastStatus is StatusAt without staleness: the state of the row as it was last read, at now.
 func (r *Row) LastStatus(s *State, now time.Time) Status {
-	owned := len(r.Owners) > 0 || r.Taken > 0 // some backends tell only how many own it
+	owned := len(r.Owners) > 0 || r.Taken > 0 // some backends report only the number of owners
 	late := owned && r.late(now, s.Thresholds)
 	countTold := r.Kind == KindSemaphore && r.LimitHow != Unknown // of 0 too
 	switch election := r.Kind == KindElection; {
@@ -120,9 +109,8 @@ func (r *Row) LastStatus(s *State, now time.Time) Status {
 	return StatusHeld
 }
 
-// conflict reports whether two own what only one can own: an election, whatever the mode, or
-// another primitive that one of them owns exclusively. A session that owns in two modes is in
-// no conflict with itself.
+// conflict reports whether a primitive for a single owner has two: an election, whatever the mode, or
+// another primitive that one of them owns exclusively. Two modes of one session are no conflict.
 func (p *Primitive) conflict() bool {
 	if !single(p) {
 		return false
@@ -140,8 +128,8 @@ func (p *Primitive) conflict() bool {
 	return false
 }
 
-// OwnedAlone reports whether one owner has what only one can own at a time. Who that is may not be
-// told: then it has no Owners.
+// OwnedAlone reports whether a primitive for a single owner has exactly one. That owner may be
+// unknown: then Owners is empty.
 func (p *Primitive) OwnedAlone() bool {
 	if len(p.Owners) == 0 {
 		return single(p) && p.Taken == 1 && p.OwnersHow == Unknown
@@ -149,8 +137,8 @@ func (p *Primitive) OwnedAlone() bool {
 	return single(p) && len(p.Owners) == 1 && (p.Owners[0].Mode == Exclusive || p.Kind == KindElection)
 }
 
-// Missed counts the renewals of this owner that are overdue at now, by its own rhythm. Half
-// a pause is granted before one counts. 0 also where too few were seen to know a rhythm.
+// Missed returns the number of this owner's renewals that are overdue at now, by its own rhythm. A
+// renewal counts half a pause after it was due. 0 also where too few were seen to know a rhythm.
 func (o *Owner) Missed(now time.Time, t Thresholds) int {
 	last, ok := lastRenewed(o)
 	every := o.RenewEvery()
@@ -160,8 +148,8 @@ func (o *Owner) Missed(now time.Time, t Thresholds) int {
 	return max(0, int((now.Sub(last)+every/2)/every)-1)
 }
 
-// lastRenewed is when the owner last proved that it lives: by a renewal, else by taking
-// it, where that was not earlier than we could see.
+// lastRenewed returns the last proof of the owner's life: its last renewal, else its take if we saw
+// that.
 func lastRenewed(o *Owner) (time.Time, bool) {
 	if o.NoExpiry {
 		return time.Time{}, false
@@ -172,9 +160,9 @@ func lastRenewed(o *Owner) (time.Time, bool) {
 	return o.Since.At, o.Since.How == Told || o.Since.How == Seen || o.Since.How == Ours
 }
 
-// lateAt is when a renewal of the owner is late if the owner stays as it is: its lease may be over,
-// or it is short, or its rhythm is broken and much of the lease is gone. Of owners that were never
-// seen to renew only a leader is expected to. Zero: never.
+// lateAt returns the time at which the owner's renewal is late, if no renewal comes before: the lease may
+// be over, or little of it is left, or renewals were missed and much of the lease is gone. Among owners
+// that were never seen to renew, only a leader is expected to. Zero: never.
 func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if !leaseKnown(o) {
 		return time.Time{}
@@ -191,7 +179,7 @@ func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	return at
 }
 
-// share is a part of a lease.
+// share returns a part of a lease.
 func share(lease time.Duration, part float64) time.Duration {
 	return time.Duration(float64(lease) * part)
 }
@@ -202,9 +190,9 @@ func (r *Row) late(now time.Time, t Thresholds) bool {
 	return !at.IsZero() && !now.Before(at)
 }
 
-// LateAt is the instant from which on the renewal of an owner is late or its lease may be over;
-// zero: never, as long as the row stays as it is. Until then StatusAt names no owner late or
-// silent. From then on it does, or finds an excuse in a server that is silent.
+// LateAt returns the instant from which on the renewal of an owner is late or its lease may be over;
+// zero: never, as long as the row does not change. Until then StatusAt calls no owner late or
+// silent. From then on it does, unless the server is silent.
 func (r *Row) LateAt(t Thresholds) time.Time {
 	var first time.Time
 	for i := range r.Owners {
@@ -216,8 +204,8 @@ func (r *Row) LateAt(t Thresholds) time.Time {
 	return first
 }
 
-// Thresholds says from when on something is called late, lost, flapping or a problem. It
-// is the one place where these figures stand; the configuration may change them.
+// Thresholds are the limits from which on something is called late, lost, flapping or a problem.
+// The configuration may change them.
 type Thresholds struct {
 	NoLeader time.Duration `yaml:"no_leader"` // an election without a leader for so long needs a person
 
@@ -240,7 +228,7 @@ type Thresholds struct {
 	Stale      time.Duration `yaml:"stale"`       // a source that is silent for so long needs a person
 }
 
-// DefaultThresholds are those in use where nothing else is configured.
+// DefaultThresholds returns the thresholds where nothing else is configured.
 func DefaultThresholds() Thresholds {
 	return Thresholds{
 		NoLeader: 5 * time.Second,

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// termAge is how long an ended term is kept, at least until a newer one begins.
+// termAge is the age at which an ended term may be dropped, when a newer one begins.
 const termAge = 24 * time.Hour
 
-// terms is the history of a row whose primitive has one owner at a time, while it is
-// brought up to date. Published rows share the list, so the first change copies it.
+// terms is the history of a row with one owner at a time, while it is updated. Published
+// rows share the list, so the first change copies it.
 //
-// In a conflict, when two exclusive owners are shown at once, the running term stays
-// with the one that was first; the other's begins when that ends. So terms never
-// overlap, and never have an end before their start.
+// In a conflict, with two exclusive owners at once, the running term stays with the first
+// owner; the other's begins when that ends. So terms never overlap, and never end before
+// their start.
 type terms struct {
 	list []Term // oldest first, the running one last
-	own  bool   // list is a copy that nobody else sees
+	own  bool   // list is a private copy
 }
 
 // running returns the last term if it has no end yet. It is for reading.
@@ -31,15 +31,13 @@ func (t *terms) running() *Term {
 // last returns the last term for changing. There must be one.
 func (t *terms) last() *Term {
 	if !t.own {
-		old := t.list
-		t.list = make([]Term, len(old), len(old)+1) // one more often follows
-		copy(t.list, old)
+		t.list = append(make([]Term, 0, len(t.list)+1), t.list...) // one more often follows
 		t.own = true
 	}
 	return &t.list[len(t.list)-1]
 }
 
-// begin appends a term of owner, unless one runs.
+// begin appends a term of owner, unless a term runs.
 func (t *terms) begin(owner OwnerRef, program Program, start Stamp) {
 	if t.running() != nil {
 		return
@@ -69,8 +67,8 @@ func endTerm(t *Term, end Stamp, cause Cause, how Known) {
 	t.End, t.Cause, t.How = notBefore(end, t.Start), cause, how
 }
 
-// rename gives the running term the name that its owner has by now: a fence or a label
-// may become known later than the owner.
+// rename updates the owner of the running term: a fence or a label may become known later than
+// the owner.
 func (t *terms) rename(owners []Owner) {
 	r := t.running()
 	if r == nil {
@@ -84,7 +82,7 @@ func (t *terms) rename(owners []Owner) {
 	}
 }
 
-// forget drops what is too old or too much for one more term.
+// forget drops old terms, and makes room for one more.
 func (t *terms) forget(now time.Time) {
 	first := max(0, len(t.list)-(MaxTerms-1))
 	for first < len(t.list)-1 && t.list[first].End.At.Before(now.Add(-termAge)) {
@@ -93,8 +91,8 @@ func (t *terms) forget(now time.Time) {
 	t.list = t.list[first:]
 }
 
-// hue returns the hue that owner has in the lists, else the lowest that nobody has. The owner
-// before is in one, so two that touch and look different have different hues.
+// hue returns the hue that owner has in the lists, else the lowest free one. The owner before
+// is in a list, so two neighbours that look different have different hues.
 func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	var taken [MaxTerms + 1]bool
 	for _, list := range lists {
@@ -105,16 +103,15 @@ func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 			taken[list[i].Hue] = true
 		}
 	}
-	for h := range taken {
-		if !taken[h] {
-			return uint8(h)
-		}
+	free := slices.Index(taken[:], false)
+	if free < 0 {
+		panic("sources: more hues than terms")
 	}
-	panic("sources: more hues than terms")
+	return uint8(free)
 }
 
-// meet makes an end and the start that follows it agree: where only one can own it, the
-// first was over when the second began.
+// meet narrows an end and the start after it: with one owner at a time, the first ended
+// before the second began.
 func meet(end, start Stamp) (Stamp, Stamp) {
 	if !start.At.Before(end.At) {
 		return end, notBefore(start, Stamp{At: end.Earliest()})
@@ -126,7 +123,7 @@ func meet(end, start Stamp) (Stamp, Stamp) {
 	return end, Stamp{At: end.At, How: start.How}
 }
 
-// notBefore narrows s to what is not before the earliest instant of other.
+// notBefore narrows s to begin no earlier than the earliest instant of other.
 func notBefore(s, other Stamp) Stamp {
 	if from := other.Earliest(); s.Earliest().Before(from) {
 		return StampBetween(from, s.At, s.How)
@@ -137,14 +134,14 @@ func notBefore(s, other Stamp) Stamp {
 // OwnerTerms is the history of the owners of a row that several can own at once. Published
 // rows share it: each change makes a new one.
 type OwnerTerms struct {
-	Past    []Term    // ended, in the order of their ends; it only grows behind what others see of it
+	Past    []Term    // ended, in the order of their ends; append-only, since published rows share its beginning
 	Running []Term    // in the order in which we saw them begin
-	Since   time.Time // no term that ended before it is kept
+	Since   time.Time // terms that ended before it are not kept
 }
 
-// OwnerTerms returns the terms of each owner of a row that several can own at once: those that
-// ended in the order of their ends, then those that run. They overlap. nil where one alone can
-// own it, or its owners are not told. Not all owners may have one: [MaxTerms] bounds them.
+// OwnerTerms returns the terms of each owner of a row that several can own at once: the ended ones
+// in the order of their ends, then the running ones. They overlap. nil for a single owner, or
+// unknown owners. [MaxTerms] bounds them, so some owners may have none.
 func (r *Row) OwnerTerms() []Term {
 	if r.Counted == nil || r.Counted.Owners == nil {
 		return nil
@@ -152,10 +149,10 @@ func (r *Row) OwnerTerms() []Term {
 	return slices.Concat(r.Counted.Owners.Past, r.Counted.Owners.Running)
 }
 
-// OwnerTermsSince is from when on OwnerTerms is a whole record, but for owners that had no
-// room in it; zero: nothing was observed yet. s is the State that the row is from.
+// OwnerTermsSince returns the start of the complete record of OwnerTerms, except for owners that had
+// no room in it; zero: nothing was observed yet. s is the State that the row is from.
 func (r *Row) OwnerTermsSince(s *State) time.Time {
-	since := r.observedSince(s)
+	since := s.scopeOf(r).Since
 	if r.Counted == nil || r.Counted.Owners == nil {
 		return since
 	}
@@ -219,7 +216,7 @@ func sameRefs(a, b []Owner) bool {
 }
 
 // find returns the index of the running term of an owner; -1: it has none. A fence may have
-// become known since it began.
+// become known since its start.
 func (t *OwnerTerms) find(who OwnerRef) int {
 	if i := slices.IndexFunc(t.Running, func(r Term) bool { return r.Owner == who }); i >= 0 {
 		return i
@@ -229,7 +226,7 @@ func (t *OwnerTerms) find(who OwnerRef) int {
 	})
 }
 
-// begin adds a term, unless the owner has one, or there is no room because as many run already.
+// begin adds a term, unless the owner has one, or MaxTerms terms run already.
 func (t *OwnerTerms) begin(who OwnerRef, program Program, start Stamp, now time.Time) {
 	if len(t.Running) == MaxTerms || t.find(who) >= 0 {
 		return
@@ -241,7 +238,7 @@ func (t *OwnerTerms) begin(who OwnerRef, program Program, start Stamp, now time.
 	t.Running = append(t.Running, Term{Owner: who, Program: program, Hue: hue(who, program, t.Past, t.Running), Start: start})
 }
 
-// end moves the term of an owner to those that ended.
+// end moves the term of an owner to the ended ones.
 func (t *OwnerTerms) end(who OwnerRef, end Stamp, cause Cause, how Known) {
 	i := t.find(who)
 	if i < 0 {
@@ -253,7 +250,7 @@ func (t *OwnerTerms) end(who OwnerRef, end Stamp, cause Cause, how Known) {
 	t.Past = append(t.Past, r)
 }
 
-// rename gives running terms the names that their owners have by now.
+// rename updates the owners of the running terms.
 func (t *OwnerTerms) rename(owners []Owner) {
 	for i := range owners[:min(len(owners), MaxTerms)] {
 		if now := owners[i].ref(); i >= len(t.Running) || t.Running[i].Owner != now {
@@ -264,7 +261,7 @@ func (t *OwnerTerms) rename(owners []Owner) {
 	}
 }
 
-// Level is how many permits of a semaphore were taken, from an instant up to the next
+// Level is the number of taken permits of a semaphore, from an instant up to the next
 // Level.
 type Level struct {
 	At    time.Time
@@ -274,23 +271,23 @@ type Level struct {
 }
 
 const (
-	// levelEvery is how long a level lasts at least: what changes faster is one level with
-	// its highest. It is half of the shortest column in which people look at an hour.
+	// levelEvery is the least length of a level: faster changes become one level with the
+	// highest count. It is half of the shortest column in which the UI shows an hour.
 	levelEvery = 5 * time.Second
 	// maxLevels bounds the levels of a row, half of which are dropped at a time: 20 kB, and
 	// 21 minutes at least.
 	maxLevels = 512
 )
 
-// Counted is the history of a semaphore's count, and of its owners. Rows that are published
-// share the list, which only grows behind what they see of it; the last level stands beside it.
+// Counted is the history of a semaphore's count, and of its owners. Published rows share the
+// list, which is append-only; the last level stands beside it.
 type Counted struct {
 	Past   []Level
 	Last   Level
 	Owners *OwnerTerms // nil: none were told; never changed once published
 }
 
-// with returns the levels with what a look showed; l may be nil.
+// with returns the levels after a look at p; l may be nil.
 func (l *Counted) with(p *Primitive) *Counted {
 	if single(p) || !read(p) || !ownersKnown(p) && p.LimitHow == Unknown && !p.Absent {
 		return l
@@ -318,7 +315,7 @@ func (l *Counted) first() time.Time {
 	return l.Last.At
 }
 
-// TakenSince returns since when the number of taken permits has been what it is, exact to the
+// TakenSince returns the time of the last change of the number of taken permits, exact to the
 // length of a level; zero: no count is known.
 func (r *Row) TakenSince() (at time.Time) {
 	if r.Counted != nil {
@@ -327,12 +324,12 @@ func (r *Row) TakenSince() (at time.Time) {
 	return at
 }
 
-// Leveled reports whether the row has levels: it is no primitive that one alone can own,
-// and its count was told.
+// Leveled reports whether the row has levels: several can own it at once, and its count was
+// told.
 func (r *Row) Leveled() bool { return r.Counted != nil }
 
-// Levels returns how many permits were taken since we first looked, the oldest first and
-// the one that lasts last; none where one alone can own it, or no count is told.
+// Levels returns the levels of taken permits since the first look, the oldest first and the
+// lasting one last; none for a single owner, or where no count is told.
 func (r *Row) Levels() iter.Seq[Level] {
 	return func(yield func(Level) bool) {
 		if r.Counted == nil {

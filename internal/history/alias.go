@@ -9,7 +9,7 @@ import (
 	"coordtop/sources"
 )
 
-// Alias is what a primitive whose name is a number was called last; the zero Alias: nothing.
+// Alias is the last name of a primitive whose name is a number; the zero Alias: it has none.
 type Alias struct {
 	Text string
 	How  sources.Known // Inferred: a guess
@@ -23,8 +23,8 @@ const (
 	aliasTries      = 5
 )
 
-// Aliases reads what refs are called; those without an alias are left out. All are asked for together: a question about one costs
-// what one about all does.
+// Aliases reads the aliases of refs; those without one are left out. All are asked for together: a question
+// about one costs the same as one about all.
 func Aliases(ctx context.Context, r EventReader, refs []sources.Ref) (map[sources.Ref]Alias, error) {
 	aliases := map[sources.Ref]Alias{}
 	missing := slices.DeleteFunc(slices.Clone(refs), func(ref sources.Ref) bool { return strings.Trim(ref.Name, "0123456789:-") != "" })

@@ -1,21 +1,21 @@
-// Package history is what was recorded: the questions that can be asked of it, and the types of
-// their answers. It opens no file: a store is a package below this one.
+// Package history defines the questions that can be asked of a recording, and the types of their answers. It
+// opens no file: a store is a package below this one.
 //
 // # What is recorded
 //
-// A recording is what entered the model of a Hub (sources.Input), in groups: each begins with
-// a whole model, a sources.Keyframe, so that the state at any instant is made again from one
-// group. Before version 6 of the file the renewals were left out of old groups: what they tell of leases is unknown
-// there ([Position].Thin). Beside the groups a store keeps what is derived from them and must be found quickly:
+// A recording holds the Inputs of a Hub (sources.Input), in groups: each begins with a whole model, a
+// sources.Keyframe, so that the state at any instant is made again from one group. Before version 6 of the
+// file the renewals were left out of old groups: what they report of leases is unknown there
+// ([Position].Thin). Beside the groups a store keeps what is derived from them and must be found quickly:
 // terms, levels of semaphores, events, and the stretches in which nothing was observed.
 //
-// A [Run] is one process that recorded. Between the end of a run and the start of the next
-// nobody recorded: that time is not recorded, and nothing is said about it. The same holds for
-// what was lost while the recorder could not write. [Why] has the words for what is not known.
+// A [Run] is one process that recorded. Between the end of a run and the start of the next nobody recorded:
+// that time is not recorded, and nothing is said about it. The same holds for what was lost while the
+// recorder could not write. [Why] names the reasons for which something is not known.
 //
-// What the program never shows is never recorded. What is written to a store
-// went through the codec of package sources. It never writes a nonce, a Guard or, with
-// unrecorded_data, any data: see [coordtop/sources/tape.Encoder.Event] for the events.
+// Data that the program never shows is never recorded. Everything is written to a store by the codec of
+// package tape, which never writes a nonce, a Guard or, with unrecorded_data, any data: see
+// [coordtop/sources/tape.Encoder.Event] for the events.
 //
 // # Who uses it
 //

@@ -26,7 +26,7 @@ func Earlier(ctx context.Context, r Reader, now time.Time) ([]sources.Event, err
 	return withHoles(events, append(runs, Run{ID: math.MaxInt64, Span: Span{From: now}})), err
 }
 
-// withHoles orders events by their runs, and adds an event where nobody recorded between two runs.
+// withHoles orders events by their runs, and adds an event between two runs where nobody recorded.
 func withHoles(events []Event, runs []Run) (all []sources.Event) {
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq)) })
 	var to time.Time
@@ -44,7 +44,7 @@ func withHoles(events []Event, runs []Run) (all []sources.Event) {
 	return all
 }
 
-// earlierEvents are those of before a group.
+// earlierEvents are the events before a group.
 type earlierEvents struct {
 	list []sources.Event
 	owed bool // as in seeker
@@ -63,7 +63,7 @@ func (r *seeker) readBefore(ctx context.Context, last uint64) {
 	})
 }
 
-// readEarlier reads them, where the State of the group has the events up to the one numbered shown.
+// readEarlier reads these events, where the State of the group has the events up to the one numbered shown.
 func (r *seeker) readEarlier(ctx context.Context, last, shown uint64) (e earlierEvents) {
 	after := 0
 	steps, err := r.reader.Events(ctx, r.began, eventsBefore, eventsBefore, EventFilter{Kinds: []sources.EventKind{sources.EventClockStep}})

@@ -7,8 +7,8 @@ import (
 	"coordtop/sources"
 )
 
-// hindsight knows which time of a stretch was not observed. A source is silent from its last answer on, but that is noticed
-// seconds later: a replay can show it from the beginning.
+// hindsight has the times of a stretch that were not observed. A source is silent from its last answer on, but
+// that is noticed seconds later: a replay can show it from the beginning.
 type hindsight struct {
 	span Span
 	dark []DarkChange
@@ -48,7 +48,7 @@ func (h *hindsight) at(t time.Time) []DarkChange {
 	return dark
 }
 
-// darkened is s, with what was not observed then shown as such.
+// darkened returns s with what was not observed then shown as such.
 func darkened(s *sources.State, dark []DarkChange) *sources.State {
 	if len(dark) == 0 {
 		return s

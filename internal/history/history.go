@@ -25,8 +25,8 @@ var (
 // Span is a stretch of time: [From, To).
 type Span = lane.Span
 
-// Run is one process that recorded, and when. To is that of the last thing it wrote: where it
-// still writes, a second ago at most.
+// Run is one process that recorded, and its time. To is the time of its last write: where it still writes, a
+// second ago at most.
 type Run struct {
 	Span
 	ID         int64 // 1, 2, 3 ... in the order of their beginnings
@@ -38,7 +38,7 @@ type Run struct {
 	Live       bool // it records now
 }
 
-// Bounds are the begin and the end of what runs recorded, one at least.
+// Bounds returns the time from the first to the last record of runs, one at least.
 func Bounds(runs []Run, now time.Time) Span {
 	all := runs[0].Span
 	for _, run := range runs {
@@ -54,12 +54,11 @@ func Bounds(runs []Run, now time.Time) Span {
 // from the disk, and end when ctx does; none keeps a transaction open after it has returned.
 // Times are on the wall clock of the recorder.
 type Reader interface {
-	// Runs returns who recorded, the oldest first.
+	// Runs returns the processes that recorded, the oldest first.
 	Runs(ctx context.Context) ([]Run, error)
 
-	// Lanes returns what is recorded of each of refs within span, in the order of refs; of one
-	// that was never recorded a Lane with nothing but its Ref and Holes. nil: of all, in the order
-	// of their names.
+	// Lanes returns the record of each of refs within span, in the order of refs; for one that was never
+	// recorded a Lane with nothing but its Ref and Holes. nil: of all, in the order of their names.
 	Lanes(ctx context.Context, refs []sources.Ref, span Span) ([]Lane, error)
 
 	// Totals sums up span, up to now, for each primitive that is recorded in it. It is far
@@ -71,9 +70,9 @@ type Reader interface {
 
 // EventReader is the part of a Reader that a Player uses.
 type EventReader interface {
-	// Dark returns what was not observed in span, also in part, in the order of its beginnings: of single primitives, of whole
-	// scopes, and, without a Source, of all, when nobody recorded or a record was lost or dropped. All of a lane that was not
-	// observed is in its Dark.
+	// Dark returns the stretches of span that were not observed, also in part, in the order of their
+	// beginnings: of single primitives, of whole scopes, and, without a Source, of all, when nobody recorded or
+	// a record was lost or dropped. Each stretch of a lane is in its Dark.
 	Dark(ctx context.Context, span Span) ([]DarkChange, error)
 
 	// Events returns recorded events in the order of Event.Compare: at most before of them that
@@ -88,8 +87,8 @@ type EventFilter struct {
 	Kinds []sources.EventKind // nil: of any
 }
 
-// Lane is what is recorded of one primitive in a span. A term whose run was over has an End that
-// is Bound: nobody saw it end.
+// Lane is the record of one primitive in a span. A term whose run was over has an End that is Bound: nobody saw
+// it end.
 type Lane struct {
 	Ref    sources.Ref
 	Kind   sources.Kind
@@ -101,7 +100,7 @@ type Lane struct {
 	Since  time.Time       // from when on there is a record of it; zero: there is none
 }
 
-// Hole is a stretch of which there is no record: nobody recorded, or could write, or it was dropped since. To zero: it
+// Hole is a stretch without a record: nobody recorded, or could write, or it was dropped since. To zero: it
 // lasts.
 type Hole struct {
 	sources.Dark
@@ -115,7 +114,7 @@ type Total struct {
 	lane.Sum // without Owned
 }
 
-// Event is a recorded event, and in which run: numbers begin anew with each.
+// Event is a recorded event, with its run: numbers begin anew with each.
 type Event struct {
 	sources.Event
 	Run int64
@@ -158,7 +157,7 @@ type Piece struct {
 // Empty reports whether the run has no more.
 func (p *Piece) Empty() bool { return p.Keyframe == nil && len(p.Inputs) == 0 }
 
-// Known is the lane as its gaps and sums are computed; of what several can own it has no terms.
+// Known returns the lane for the computation of gaps and sums; for what several can own it has no terms.
 func (l *Lane) Known() lane.Lane {
 	known := lane.Lane{Terms: l.Terms, Since: l.Since, Dark: l.Dark}
 	if l.Before != nil {
@@ -172,8 +171,8 @@ func (l *Lane) Known() lane.Lane {
 	return known
 }
 
-// Gaps are those that were seen and lie in span, also in part; the one that lasts at its end is
-// the last.
+// Gaps returns the gaps that were seen and lie in span, also in part; the one that lasts at its end is the
+// last.
 func (l *Lane) Gaps(span Span) (gaps []lane.Gap) {
 	known := l.Known()
 	for g := range known.Gaps(span) {
@@ -184,10 +183,11 @@ func (l *Lane) Gaps(span Span) (gaps []lane.Gap) {
 	return gaps
 }
 
-// Leveled reports whether several can own the primitive: such a one has no gaps.
+// Leveled reports whether several can own the primitive: then it has no gaps.
 func (l *Lane) Leveled() bool { return len(l.Levels) > 0 || l.Kind == sources.KindSemaphore }
 
-// Batch is one write of a recorder: what happened since the write before, some 300 ms ago.
+// Batch is one write of a recorder: the inputs since the write before, some 300 ms ago, and what follows from
+// them.
 type Batch struct {
 	Keyframe []byte    // begins a group, encoded; nil: the group of the last Batch goes on
 	Inputs   []byte    // encoded, those of Seq first to last
@@ -203,7 +203,7 @@ type Batch struct {
 	Lost   []Span // when events were missed: of no primitive is it known what happened then
 }
 
-// LaneChange is what is new of one primitive.
+// LaneChange is the news of one primitive.
 type LaneChange struct {
 	Ref    sources.Ref
 	Kind   sources.Kind

@@ -9,9 +9,9 @@ import (
 	"coordtop/sources"
 )
 
-// LastKnown returns, for HubOptions.Resume, what was known at the end of the newest run of each source: of its
-// rows that selected accepts. Nil sources: all that was known at the end of the newest run. An error wraps ErrNothing
-// where no run read one of them; beside another error is what was found before it.
+// LastKnown returns, for HubOptions.Resume, the state at the end of the newest run of each source: of its rows
+// that selected accepts. Nil sources: all of the newest run. An error wraps ErrNothing where no run read one of
+// them; beside another error it returns what was found before it.
 func LastKnown(ctx context.Context, log Log, of []sources.SourceStatus, selected func(*sources.Primitive) bool) (*sources.Keyframe, error) {
 	runs, err := log.Runs(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func LastKnown(ctx context.Context, log Log, of []sources.SourceStatus, selected
 	return known, nil
 }
 
-// lastKnownOf returns what was known at the end of a run.
+// lastKnownOf returns the state at the end of a run.
 func lastKnownOf(ctx context.Context, log Log, run Run) (*sources.Keyframe, error) {
 	c, err := log.Cursor(ctx, run.ID, run.To)
 	if errors.Is(err, ErrNothing) {

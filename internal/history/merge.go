@@ -38,7 +38,7 @@ func (p *Past) Add(span Span, l Lane) {
 	p.Holes = mergeLists(l.Holes, p.Holes, func(a, b Hole) int { return a.From.Compare(b.From) })
 }
 
-// Forget drops what was over before an instant, but for the last that was.
+// Forget drops all that was over before an instant, but for the last term and level.
 func (p *Past) Forget(before time.Time) {
 	if !p.Span.From.Before(before) {
 		return
@@ -68,23 +68,21 @@ func mergeLists[T any](fresh, old []T, compare func(a, b T) int) []T {
 // Whole reports whether the recording has nothing older than what was read.
 func (p *Past) Whole() bool { return p.Since.IsZero() || !p.Since.Before(p.Span.From) }
 
-// begins is the first instant that is known from what was read.
+// begins returns the first instant that is known from what was read.
 func (p *Past) begins() time.Time { return sources.Later(p.Since, p.Span.From) }
 
-// ObservedFrom is the first instant from a time on at which the primitive was observed and recorded; zero:
+// ObservedFrom returns the first instant from a time on at which the primitive was observed and recorded; zero:
 // there is none.
 func (p *Past) ObservedFrom(at time.Time) time.Time {
 	if p.Since.IsZero() {
 		return time.Time{}
 	}
-	for from := range lane.Observed(sources.Later(at, p.begins()), forever(), p.Dark) {
+	forever := time.Unix(1<<40, 0) // behind all that is recorded
+	for from := range lane.Observed(sources.Later(at, p.begins()), forever, p.Dark) {
 		return from
 	}
 	return time.Time{}
 }
-
-// forever is behind all that is recorded.
-func forever() time.Time { return time.Unix(1<<40, 0) }
 
 // MergeDark returns the stretches that were not observed, and the instant from which they are known.
 // dark are those of memory, which is complete from begins on. Time between the recording that was
@@ -182,7 +180,7 @@ func sameHues(past, live []sources.Term) map[uint8]uint8 {
 	return hues
 }
 
-// MergeLevels yields the counts from before those of memory, and these.
+// MergeLevels yields the counts before those of memory, and then those of memory.
 func (p *Past) MergeLevels(live iter.Seq[sources.Level]) iter.Seq[sources.Level] {
 	return func(yield func(sources.Level) bool) {
 		past := p.Levels

@@ -13,15 +13,14 @@ import (
 	"coordtop/sources"
 )
 
-// Speeds are how many recorded seconds a Player can play in one.
+// Speeds are the numbers of recorded seconds that a Player can play in one.
 func Speeds() []int { return []int{1, 2, 5, 10, 30, 60, 300, 1800, 3600} }
 
-// playEvery is how often a Player that plays goes on.
+// playEvery is the pause between two steps of a Player that plays.
 const playEvery = 200 * time.Millisecond
 
-// Player shows a recording as a Hub was when it was made: it is a feed of the screen. A
-// goroutine of its own reads the Log; no method waits for it. All methods are safe for
-// concurrent use.
+// Player shows a recording as a Hub was when it was made: it is a feed of the screen. A goroutine of its own
+// reads the Log; no method waits for it. All methods are safe for concurrent use.
 type Player struct {
 	log    Log
 	reader EventReader
@@ -38,13 +37,13 @@ type Player struct {
 	told *sources.State // the State as it was published, of which that of view is made
 }
 
-// wish is what was asked for and not begun. Where both are asked for, seek comes first.
+// wish is a move that was asked for and is not begun. Where both are asked for, seek comes first.
 type wish struct {
 	seek  time.Time // zero: nowhere
 	steps int       // events forward; negative: back
 }
 
-// view is what a Player shows.
+// view is the content that a Player shows.
 type view struct {
 	Position
 	hub    *sources.Hub
@@ -53,7 +52,7 @@ type view struct {
 	events *sources.Subscription // those behind it
 }
 
-// Position is the instant that a Player shows, and how it plays.
+// Position is the instant that a Player shows, and its speed.
 type Position struct {
 	At      time.Time // on the clock of the recorder
 	Playing bool
@@ -62,7 +61,7 @@ type Position struct {
 	Run     int64     // which one recorded; 0: nothing was read yet
 	Began   time.Time // when that did
 	End     bool      // nothing is recorded behind At
-	Thin    bool      // renewals are not recorded here, nor what they told of leases
+	Thin    bool      // renewals are not recorded here, nor what they report of leases
 	Hole    Hole      // At lies in this stretch without a record, or shortly behind it; zero: in none
 	Err     error     // why the last move did not succeed
 
@@ -99,7 +98,7 @@ func (p *Player) Position() Position {
 	return p.view.Position
 }
 
-// Seek goes to an instant; to the nearest recorded one where that was not.
+// Seek goes to an instant, or to the nearest recorded one.
 func (p *Player) Seek(t time.Time) {
 	p.ask(func(w *wish) { *w = wish{seek: t} })
 }
@@ -110,7 +109,7 @@ func (p *Player) Step(n int) {
 	p.ask(func(w *wish) { w.steps += n })
 }
 
-// ask changes what is wished for. A move that is under way and no longer wanted ends.
+// ask changes the wish. A move that is under way and no longer wanted ends.
 func (p *Player) ask(change func(*wish)) {
 	p.set(func(v *view) {
 		change(&p.todo)
@@ -126,7 +125,7 @@ func (p *Player) Play(on bool) {
 	p.set(func(v *view) { v.Playing = on })
 }
 
-// Believe shows what was believed at each instant, or again what is known now.
+// Believe shows at each instant what the screen showed then, or again what became known later.
 func (p *Player) Believe(on bool) {
 	p.set(func(v *view) {
 		v.Believed = on
@@ -134,7 +133,7 @@ func (p *Player) Believe(on bool) {
 	})
 }
 
-// drawLocked makes the state that is shown of the one that was published.
+// drawLocked makes the state that is shown from the one that was published.
 func (p *Player) drawLocked() {
 	v := &p.view
 	if v.state = p.told; !v.Believed && !v.InHole() {
@@ -170,7 +169,7 @@ func (p *Player) State() *sources.State {
 	return p.view.state
 }
 
-// Now returns the recorded time: in a hole that of its beginning, of which the State is.
+// Now returns the recorded time: in a hole that of its beginning, at which the State was known.
 func (p *Player) Now() time.Time {
 	at := p.Position()
 	if at.InHole() {
@@ -179,7 +178,7 @@ func (p *Player) Now() time.Time {
 	return at.At
 }
 
-// InHole reports whether nobody recorded at that instant: what is shown was known when the hole began.
+// InHole reports whether nobody recorded at that instant: the state shown is the one known when the hole began.
 func (p *Position) InHole() bool { return !p.At.Before(p.Hole.From) && p.At.Before(p.Hole.To) }
 
 // Clock returns the time outside the recording.
@@ -224,7 +223,7 @@ func (p *Player) Row(s *sources.State, ref sources.Ref) *sources.Row {
 	return hub.Row(s, ref)
 }
 
-// serve carries out what is asked for until ctx ends.
+// serve carries out the wishes until ctx ends.
 func (p *Player) serve(ctx context.Context) {
 	r := &seeker{log: p.log, reader: p.reader}
 	timer := time.NewTimer(0)
@@ -299,10 +298,8 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 		return
 	}
 	was, told := v.Position, p.told
-	if v.End = errors.Is(err, errEnd); v.End {
+	if v.End, v.Err = errors.Is(err, errEnd), err; v.End {
 		v.Err = nil
-	} else {
-		v.Err = err
 	}
 	if err != nil && !(v.End && r.live) {
 		v.Playing = false
@@ -324,5 +321,5 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 	}
 }
 
-// holeShown is for how long a hole is named behind it, in recorded time.
+// holeShown is the recorded time for which a hole is still named behind it.
 const holeShown = 30 * time.Second

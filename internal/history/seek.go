@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"coordtop/sources"
@@ -71,13 +72,13 @@ func (r *seeker) enter(ctx context.Context, run int64, t time.Time) error {
 	return r.begin(ctx, p.Keyframe)
 }
 
-// numbered is the place of a run; negative: it is not there.
+// numbered returns the place of a run; negative: it is not there.
 func numbered(runs []Run, id int64) int {
 	return slices.IndexFunc(runs, func(run Run) bool { return run.ID == id })
 }
 
-// begin makes the model of a keyframe. Where nothing was published yet it goes on to the first State. What is before may still
-// be read then: join waits for it.
+// begin makes the model of a keyframe. Where nothing was published yet it goes on to the first State. The
+// events before it may still be read then: join waits for them.
 func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	if err := r.join(nil); err != nil {
 		return err
@@ -168,7 +169,7 @@ func (r *seeker) apply(ctx context.Context, stop func(*sources.Input) bool) erro
 	}
 }
 
-// happened reports whether something did since it was last asked.
+// happened reports whether something happened since the last call.
 func (r *seeker) happened() bool {
 	events, _ := r.events.Events(0)
 	if r.owed {
@@ -178,7 +179,7 @@ func (r *seeker) happened() bool {
 	return slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind.Happened() })
 }
 
-// seek goes to an instant. In a hole it shows what was known before that.
+// seek goes to an instant. In a hole it shows the state at the end of the run before.
 func (r *seeker) seek(ctx context.Context, t time.Time) error {
 	runs, err := r.log.Runs(ctx)
 	if err != nil {
@@ -196,7 +197,11 @@ func (r *seeker) seek(ctx context.Context, t time.Time) error {
 	ahead := t.Sub(r.at.Wall)
 	if near := r.hub != nil && ahead >= 0 && ahead < time.Minute; !near {
 		if err := r.enter(ctx, 0, t); errors.Is(err, ErrNothing) {
-			return r.toEnd(ctx)
+			last, err := r.toEndOfLast(ctx, runs)
+			if err == nil {
+				r.live, err = last.Live, errEnd
+			}
+			return err
 		} else if err != nil {
 			return r.join(err)
 		}
@@ -277,19 +282,6 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	return errEnd
 }
 
-// toEnd goes to the end of the last run.
-func (r *seeker) toEnd(ctx context.Context) error {
-	runs, err := r.log.Runs(ctx)
-	if err != nil {
-		return err
-	}
-	last, err := r.toEndOfLast(ctx, runs)
-	if err == nil {
-		r.live, err = last.Live, errEnd
-	}
-	return err
-}
-
 // toEndOfLast goes to the end of the last of runs that recorded anything.
 func (r *seeker) toEndOfLast(ctx context.Context, runs []Run) (last Run, err error) {
 	for _, last = range slices.Backward(runs) {
@@ -364,11 +356,7 @@ func (r *seeker) previous(ctx context.Context) error {
 
 // marksBefore counts the marks before an instant.
 func (r *seeker) marksBefore(at sources.Instant) int {
-	n := slices.IndexFunc(r.marks, func(m sources.Instant) bool { return m.Mono >= at.Mono })
-	if n < 0 {
-		return len(r.marks)
-	}
-	return n
+	return sort.Search(len(r.marks), func(i int) bool { return r.marks[i].Mono >= at.Mono })
 }
 
 // endBefore goes to the end of the run before.
@@ -383,5 +371,14 @@ func (r *seeker) endBefore(ctx context.Context) error {
 		return errStart
 	}
 	r.hole = unrecorded(before.To, runs[max(i, 0)].From)
+	return err
+}
+
+// cross goes to the other end of a hole.
+func (r *seeker) cross(ctx context.Context) error {
+	p, from := r.behind, r.last.Wall
+	r.behind, r.queue, r.thin = nil, p.Inputs, p.Thin
+	err := r.join(r.begin(ctx, p.Keyframe))
+	r.hole = unrecorded(from, r.at.Wall)
 	return err
 }

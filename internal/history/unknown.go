@@ -22,7 +22,7 @@ const (
 // String returns "not observed", "not recorded" or "dropped".
 func (w Why) String() string { return [...]string{"not observed", "not recorded", "dropped"}[w] }
 
-// Why says why there is no record of it.
+// Why returns the reason why there is no record of it.
 func (h Hole) Why() Why {
 	if h.Dropped {
 		return Dropped
@@ -36,10 +36,11 @@ type Unknown struct {
 	Why Why
 }
 
-// beginning is the time in which a recorder that begins looks for the first time. It counts as not recorded, like the time before.
+// beginning is the time that a recorder needs for its first look. It counts as not recorded, like the time
+// before.
 const beginning = time.Second
 
-// WhyUnknown cuts darkness, oldest first, where its reason changes.
+// WhyUnknown cuts dark stretches, oldest first, where their reason changes.
 func (l *Lane) WhyUnknown(dark []sources.Dark) (all []Unknown) {
 	holes := l.Holes
 	for _, d := range dark {
@@ -77,7 +78,7 @@ func (l *Lane) WhyUnknown(dark []sources.Dark) (all []Unknown) {
 	return all
 }
 
-// Unknowns is for how long nothing is known, by Why.
+// Unknowns are the lengths of time of which nothing is known, by Why.
 type Unknowns [Dropped + 1]time.Duration
 
 // Unknowns sums up pieces of the lane, in order.
@@ -105,5 +106,27 @@ func (u Unknowns) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// before reports whether an instant, that is not reached yet where it is zero, lies before another.
+// before reports whether an instant lies before another; one that is zero is not reached yet.
 func before(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
+
+// unrecorded returns a Hole in which nobody recorded.
+func unrecorded(from, to time.Time) Hole { return Hole{Dark: sources.Dark{From: from, To: to}} }
+
+// holeBetween returns the hole between two runs that contains t, and the run before it; nil: t lies in no hole.
+func holeBetween(runs []Run, t time.Time) (before *Run, hole Hole) {
+	for i := range runs {
+		run := &runs[i]
+		switch {
+		case !t.Before(run.From) && (run.Live || !t.After(run.To)):
+			return nil, Hole{}
+		case run.To.Before(t) && (before == nil || run.To.After(before.To)):
+			before, hole.From = run, run.To
+		case run.From.After(t) && (hole.To.IsZero() || run.From.Before(hole.To)):
+			hole.To = run.From
+		}
+	}
+	if hole.To.IsZero() { // t lies behind the end
+		return nil, Hole{}
+	}
+	return before, hole
+}

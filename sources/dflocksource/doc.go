@@ -12,13 +12,13 @@
 //
 // # What stats says, and what follows
 //
-// Of a lock: the id of the connection that owns it, what is left of its lease, and how many
-// wait. The rest of the lease gives its end, within the time that the request took; an end that
-// moved is a renewal between two looks. A lease is a whole number of seconds long: the length is
-// known once only one fits to the renewals that were seen. The server does not say who waits.
+// For a lock stats has the id of the connection that owns it, the rest of its lease, and the number of
+// waiters. The rest of the lease gives its end, within the time that the request took; an end that moved is a
+// renewal between two looks. A lease is a whole number of seconds long: the length is known once only one
+// fits to the renewals that were seen. The server does not say who waits.
 //
-// Of a semaphore: its limit, and how many permits are owned and waited for. Its owners are
-// unknown, which is not "nobody".
+// For a semaphore it has the limit, and how many permits are owned and waited for. Its owners are unknown,
+// which is not "nobody".
 //
 // A key that nobody uses is listed as idle, and not at all after a minute: both are free. A
 // lease of 0 s has run out and is not swept yet: its owner still owns.
@@ -32,13 +32,12 @@
 //
 // # Restart
 //
-// A restarted server has lost everything, and ids of connections begin at 1 again. A restart is
-// inferred when our connection broke and the next listing lacks keys, used or not, that a server
-// does not forget so soon (a minute, or less once it was seen to forget one sooner), or has several
-// owners, all with ids lower than any owner had before, of keys for which nobody waited. A key that
-// has stayed as it was shows that there was no restart. The server tells neither its version nor
-// when it was started: where every key that was listed is owned again, each by the id that owned
-// it before, nothing shows a restart, and it looks like renewals.
+// A restarted server has lost everything, and ids of connections begin at 1 again. A restart is inferred when
+// our connection broke and the next listing lacks keys, used or not, that a server does not forget so soon (a
+// minute, or less once it was seen to forget one sooner), or has several owners, all with ids lower than any
+// owner had before, of keys for which nobody waited. A key that has stayed as it was shows that there was no
+// restart. The server reports neither its version nor the time of its start: where every key that was listed
+// is owned again, each by the id that owned it before, nothing shows a restart, and it looks like renewals.
 //
 // # Pace and cost
 //
@@ -47,10 +46,10 @@
 // takes, up to PollMax: far below the 23 s after which a server ends a silent connection.
 // Each look is one request; the server makes the listing of 1,024 keys in 0.6 ms, of 10,000 in 12.
 //
-// The listing is read as a stream. Of all servers of a source mostKeys keys are kept, those that were
-// listed first; how many more there are is a warning, and so is a key whose name the server does not
-// tell exactly: it lists U+FFFD for any bytes that are no UTF-8. Such a key has no row, and a name with
-// U+FFFD, or a NUL, is neither watched nor claimed.
+// The listing is read as a stream. Of all servers of a source mostKeys keys are kept, those that were listed
+// first; the number of the others is a warning, and so is a key whose name the server does not list exactly:
+// it lists U+FFFD for any bytes that are no UTF-8. Such a key has no row, and a name with U+FFFD, or a NUL,
+// is neither watched nor claimed.
 //
 // # Versions
 //

@@ -11,7 +11,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// words are dflockd's. Nobody changes them.
+// words are the terms of dflockd for sentences about failures (constants).
 var words = kit.Words{
 	Product: string(identify.Dflockd), NoTLS: "write dflockd:// instead of dflockds://", OnlyTLS: "write dflockds:// instead of dflockd://",
 	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",

@@ -15,7 +15,7 @@ type lease struct {
 	renewed           sources.Stamp
 }
 
-// jitter is the most by which two readings of one end may differ, besides the time they took.
+// jitter is the largest difference between two readings of one end, besides the time they took.
 const jitter = 10 * time.Millisecond
 
 // moved reports whether the lease has another end than at the last reading. By the new reading
@@ -29,7 +29,7 @@ func (l *lease) moved(from, to time.Time) bool {
 	return false
 }
 
-// tell has the end published as it was last read.
+// tell has the end published as it was read last.
 func (l *lease) tell() { l.told = sources.StampBetween(l.from, l.to, sources.Told) }
 
 // sharper reports whether the end is known much better than it was published, because the first

@@ -17,15 +17,14 @@ import (
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string
-	// Client says where the servers are, in the order in which their clients list them. The
-	// AnswerTimeout of 0 is 3 s.
+	// Client lists the servers, in the order in which their clients list them. The AnswerTimeout of 0 is 3 s.
 	Client dflockcoord.ClientOptions
-	// Selections say which keys are watched. None: all.
+	// Selections are the keys to watch. None: all.
 	Selections []Selection
 	// Labels are added to every primitive.
 	Labels []sources.Attr
-	// Forget is how long a key that nobody owns stays in the list. 0: an hour. Keys that are
-	// selected by their whole name, or expected, stay for ever.
+	// Forget is the time for which a key that nobody owns stays in the list. 0: an hour. Keys that are selected
+	// by their whole name, or expected, stay for ever.
 	Forget time.Duration
 	// PollMin and PollMax bound the pause between two looks at a server. 0: 500 ms and 5 s;
 	// more than 10 s count as 10 s.
@@ -69,7 +68,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, err
 }
 
-// mostKeys is how many keys of one server are watched.
+// mostKeys is the most keys of one server that are watched.
 func (o *Options) mostKeys() int { return mostKeys / len(o.Client.Servers) }
 
 // home is the server that a key belongs to.

@@ -125,7 +125,7 @@ func (s *server) rest(ctx context.Context, pause time.Duration) error {
 	return s.link.source.Rest(ctx, pause, &s.refreshed, s.conn.Done(), func() bool { return !selected && s.selected() })
 }
 
-// news is what the server says of itself, if that differs from what was published; else nil.
+// news returns the description of the server, if it differs from the one published last; else nil.
 func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.About {
 	now := &sources.About{
 		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals), RoundTrip: stats.Answered.Sub(stats.Asked),

@@ -11,13 +11,12 @@ import (
 	"coordtop/sources"
 )
 
-// mostKeys is how many keys of all servers of a source are watched. Each takes some 5 kB in the whole
-// program if all are renewed all the time, garbage included. A server has 1,024 at most, unless its
-// --max-locks says otherwise.
+// mostKeys is the most keys that are watched, of all servers of a source. Each takes some 5 kB in the whole
+// program if all are renewed all the time, garbage included. A server has 1,024 at most, unless its --max-locks
+// says otherwise.
 const mostKeys = 40_000
 
-// table is what is known of the keys of one server. It compares listings, and has neither a
-// clock nor a connection.
+// table holds the keys of one server. It compares listings, and has neither a clock nor a connection.
 type table struct {
 	o     *Options
 	space string
@@ -32,7 +31,7 @@ type table struct {
 	strays          int             // keys of another server
 	stray           string          // one of them
 	untaken         int             // keys beyond mostKeys
-	inexact         int             // keys whose names cannot be told
+	inexact         int             // keys whose names are not listed exactly
 	unclear         string          // one of them
 }
 
@@ -60,7 +59,7 @@ func newTable(o *Options, space string) *table {
 	return t
 }
 
-// unread are the rows that are configured and were not read yet.
+// unread returns the rows that are configured and were not read yet.
 func (t *table) unread() []*sources.Primitive {
 	t.begin()
 	var list []*sources.Primitive
@@ -128,7 +127,7 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 	return c, moved
 }
 
-// unseen are the rows that may have been otherwise in a stretch.
+// unseen lists the rows that may have changed and changed back in a stretch.
 func (t *table) unseen(from, to time.Time) (list []sources.Unseen) {
 	for _, r := range t.rows {
 		if r.shown != nil {
@@ -138,8 +137,8 @@ func (t *table) unseen(from, to time.Time) (list []sources.Unseen) {
 	return list
 }
 
-// follow brings the lease of a row up to date, of which so much is left. It reports whether a
-// change of it must be published.
+// follow updates the lease of a row, of which so much is left. It reports whether a change of it must be
+// published.
 func (t *table) follow(r *row, left time.Duration, s *dflockwire.Stats) bool {
 	from, to := s.Asked.Add(left), s.Answered.Add(left)
 	if left == 0 {
@@ -167,13 +166,13 @@ func (t *table) follow(r *row, left time.Duration, s *dflockwire.Stats) bool {
 	return false
 }
 
-// sweep is how often a server removes leases that have run out, unless --lease-sweep-interval
-// says otherwise.
+// sweep is the pause after which a server removes leases that have run out, unless --lease-sweep-interval says
+// otherwise.
 const sweep = time.Second
 
 func (t *table) incarnation() string { return fmt.Sprintf("start %d that we saw", t.restarts+1) }
 
-// primitive is what is shown of a row.
+// primitive makes the Primitive of a row.
 func (t *table) primitive(r *row, s *dflockwire.Stats) *sources.Primitive {
 	p := &sources.Primitive{
 		Ref: sources.Ref{Source: t.o.Name, Space: t.space, Name: r.name}, Kind: r.rule.Kind, Expected: r.rule.Expected,
@@ -234,7 +233,7 @@ func (t *table) warnings() []string {
 // use is the use of a key, as a listing says.
 type use struct {
 	semaphore      bool
-	limit          int // 0: not told, of a semaphore that nobody uses
+	limit          int // 0: not listed, for a semaphore that nobody uses
 	taken, waiters int
 	owner          uint64 // of a lock; 0: nobody
 }
@@ -299,8 +298,8 @@ func (t *table) list(e *dflockwire.Entry) {
 	t.owners[l.owner] = true
 }
 
-// nameOf is the name under which a key is shown. Since version 1.14 a key can be a lock and a
-// semaphore at once: the semaphore's name gets a suffix with a blank, which no key contains.
+// nameOf returns the name under which a key is shown. Since version 1.14 a key can be a lock and a semaphore at
+// once: the semaphore's name gets a suffix with a blank, which no key contains.
 func (t *table) nameOf(key string, semaphore bool) string {
 	if !semaphore {
 		return key
@@ -312,8 +311,8 @@ func (t *table) nameOf(key string, semaphore bool) string {
 	return key
 }
 
-// usualMemory is how long a server remembers a key that nobody uses (--gc-max-idle), unless it
-// was told otherwise: then the first key that it forgets shows that.
+// usualMemory is the time for which a server remembers a key that nobody uses (--gc-max-idle), unless it was
+// configured otherwise: then the first key that it forgets shows that.
 const usualMemory = time.Minute
 
 // forgotten notes that the server forgot a key: for how long it was unused when it was last listed.

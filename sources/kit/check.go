@@ -10,14 +10,14 @@ import (
 	"coordtop/sources"
 )
 
-// Examiner is a Source that can be examined while it is not connected: what our user may do, and what
-// stands between us and the server.
+// Examiner is a Source that can examine, without being connected, the rights of our user and the way to
+// the server.
 type Examiner interface {
-	// Endpoints are the addresses that the source connects to, in their order. An error is about
-	// the options, or a file that they name.
+	// Endpoints returns the addresses that the source connects to, in order. An error means that
+	// the options are wrong, or a file that they name.
 	Endpoints() ([]Endpoint, error)
-	// Examine connects by itself, and closes what it made. Nothing is written. The first Check is
-	// that the server lets us in. The error says, as that of Connect, why no more was found out.
+	// Examine makes connections of its own and closes them. It writes nothing. The first Check is
+	// the login. An error ends the examination early; it is as that of Connect.
 	Examine(ctx context.Context) ([]Check, error)
 }
 
@@ -25,8 +25,8 @@ type Examiner interface {
 type Endpoint struct {
 	Address  string      // host:port, or the path of a Unix socket
 	TLS      *tls.Config // nil: none is used
-	Hello    []byte      // sent before TLS begins, and answered by S where the server has it; nil: nothing is
-	Optional bool        // where the server has no TLS, it goes on in plain text
+	Hello    []byte      // sent before TLS begins; a server with TLS answers S; nil: nothing is sent
+	Optional bool        // without TLS the source goes on in plain text
 }
 
 // Endpoints makes an Endpoint of each address, all with the same TLS.
@@ -56,14 +56,14 @@ func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // Check is one thing that an examination found out. What a server says in it is cleaned.
 type Check struct {
-	Name  string `json:"check"` // what was looked at, in a word: "connect", "right"
+	Name  string `json:"check"` // the subject, in one word: "connect", "right"
 	Grade Grade  `json:"grade"`
-	Text  string `json:"text"`                // what was found
-	Lost  string `json:"missing,omitempty"`   // what is not shown, or cannot be done, because of it; "": nothing, or Text says it
-	Fix   string `json:"to_get_it,omitempty"` // the command that would give it; "": Text says it, or there is none
+	Text  string `json:"text"`                // the result
+	Lost  string `json:"missing,omitempty"`   // features that are lost; "": none, or Text names them
+	Fix   string `json:"to_get_it,omitempty"` // the command that mends it; "": Text has it, or there is none
 }
 
-// GradeOf is the grade of an error of a source.
+// GradeOf returns the grade of an error of a source.
 func GradeOf(err error) Grade {
 	if p, ok := errors.AsType[*sources.Problem](err); ok && (p.Login || p.Failure == sources.NoRight) {
 		return CheckRefused
@@ -71,7 +71,7 @@ func GradeOf(err error) Grade {
 	return CheckFailed
 }
 
-// CheckClock compares the clock of a server, which was read between sent and got, with ours.
+// CheckClock compares a server's clock, read between sent and got, with ours.
 func CheckClock(server, sent, got time.Time) Check {
 	within := got.Sub(sent) / 2
 	ahead := server.Sub(sent.Add(within))

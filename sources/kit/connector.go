@@ -3,12 +3,13 @@ package kit
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"coordtop/internal/ground/identify"
 	"coordtop/sources"
 )
 
-// Conn is one connection of a source: a Link, or what embeds one.
+// Conn is one connection of a source: a Link, or a type that embeds one.
 type Conn interface {
 	Next(ctx context.Context) (sources.Change, error)
 	Close()
@@ -17,8 +18,8 @@ type Conn interface {
 // Connector is the part that the Sources of every kind of server share: a Source that embeds one
 // has its Connect, Next and Close.
 type Connector struct {
-	Product identify.Product // what it connects to
-	Address string           // host:port of the server, which is asked what it is when it answers strangely; "": it is not asked
+	Product identify.Product // of the server
+	Address string           // host:port, where a server that answers strangely is identified; "": it is not
 
 	// Dial connects, and starts the goroutines that Close of the Conn joins. ctx bounds the
 	// connecting only; the Conn may keep its values.
@@ -30,7 +31,7 @@ type Connector struct {
 	conn Conn // nil: not connected
 }
 
-// Connect is Source.Connect. An error of the server is a sentence that says what to do.
+// Connect is Source.Connect. An error of the server is a Problem.
 func (c *Connector) Connect(ctx context.Context) error {
 	if c.conn != nil {
 		return errors.New("connecting twice without a Close")
@@ -51,7 +52,7 @@ func (c *Connector) Connect(ctx context.Context) error {
 	return nil
 }
 
-// Next is Source.Next. Its error says why the connection is over.
+// Next is Source.Next. Its error is the reason why the connection ended.
 func (c *Connector) Next(ctx context.Context) (sources.Change, error) {
 	if c.conn == nil {
 		return sources.Change{}, errors.New("not connected")
@@ -72,16 +73,11 @@ func (c *Connector) Close() error {
 	return nil
 }
 
-// strange reports whether err is a Problem of a server that has not answered as one of its kind
-// does: it may be another.
+// strange reports whether err is a Problem of a server that did not answer as its product would: it
+// may be another product.
 func strange(err error) bool {
-	var p *sources.Problem
-	if !errors.As(err, &p) {
-		return false
-	}
-	switch p.Failure {
-	case sources.NoAnswer, sources.ClosedAtOnce, sources.Foreign, sources.Lies, sources.TLSFailed:
-		return true
-	}
-	return false
+	p, ok := errors.AsType[*sources.Problem](err)
+	return ok && slices.Contains([]sources.Failure{
+		sources.NoAnswer, sources.ClosedAtOnce, sources.Foreign, sources.Lies, sources.TLSFailed,
+	}, p.Failure)
 }

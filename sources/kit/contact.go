@@ -22,38 +22,37 @@ import (
 	"coordtop/sources"
 )
 
-// Contact is what we know of a server when something fails: the words that complete the
-// sentences of failures. Everything in it may come from anywhere: it is cleaned and cut.
+// Contact has the facts about a server that complete the sentence of a failure. Its texts are
+// not trusted: each sentence has them cleaned and cut.
 type Contact struct {
 	Words
 	Where    string        // host and port, or several, or the path of a socket
 	User     string        // "": the server's default; repeated only where it is plainly a name
 	Database string        // its name or number; as User
-	Secrets  []string      // are never repeated, also where the server repeats them
-	TLS      bool          // we speak it
+	Secrets  []string      // masked everywhere, also in texts of the server
+	TLS      bool          // we use it
 	Opening  bool          // the server has not answered yet
-	Silence  time.Duration // how long an answer was waited for; 0: not known
+	Silence  time.Duration // time-out of an answer; 0: unknown
 }
 
-// Words are those of one kind of server.
+// Words are the words and hints for one kind of server.
 type Words struct {
 	Product     string // "a Redis server"
-	NoTLS       string // what to do where the server speaks no TLS: "write redis:// instead of rediss://"
-	OnlyTLS     string // what to do where it speaks nothing else
-	Authority   string // where an authority is named: "tls: {ca: FILE}"
-	Certificate string // where a certificate of ours is named
-	Password    string // what to give: "it with password_env, password_file or in the URL"
-	Full        string // what limits connections: "its maxclients"
+	NoTLS       string // advice where the server has no TLS: "write redis:// instead of rediss://"
+	OnlyTLS     string // advice where the server has only TLS
+	Authority   string // setting for an authority: "tls: {ca: FILE}"
+	Certificate string // setting for a certificate of ours
+	Password    string // way to give a password: "it with password_env, password_file or in the URL"
+	Full        string // the limit of connections: "its maxclients"
 }
 
 const (
 	longestWhere = 300
-	longestWord  = 100
 	longestSaid  = 300
 )
 
-// Problem is the sentence about a failure that err tells. said is what the server, or a
-// library, said of it; "": nothing that helps.
+// Problem returns the sentence about failure f with cause err. said is the text of the server, or of a
+// library, about it; "": nothing that helps.
 func (c *Contact) Problem(f sources.Failure, err error, said string) *sources.Problem {
 	s := sentences[f]
 	if f == sources.NoAnswer || f == sources.Silent {
@@ -62,7 +61,7 @@ func (c *Contact) Problem(f sources.Failure, err error, said string) *sources.Pr
 	return &sources.Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login, Failure: f}
 }
 
-// mistaken is the Problem of an err by a server that is another one than ours.
+// mistaken returns the Problem of a server of another product.
 func (c *Contact) mistaken(err error, other identify.Product) *sources.Problem {
 	if other.Scheme() == "" {
 		return c.Problem(sources.Other, err, string(other)+": check "+c.place())
@@ -70,9 +69,8 @@ func (c *Contact) mistaken(err error, other identify.Product) *sources.Problem {
 	return c.Problem(sources.Other, err, string(other)+": write "+other.Scheme()+", or check "+c.place())
 }
 
-// Unreached is the Problem of an err by which a server was not reached, or was lost, as far
-// as networks and certificates are to blame, which is the same for every kind of server;
-// else nil.
+// Unreached returns the Problem of a failure of the network or of TLS, which is the same for every kind
+// of server; nil: err is neither.
 func (c *Contact) Unreached(err error) error {
 	f, said := c.network(err)
 	if f == failures {
@@ -81,7 +79,7 @@ func (c *Contact) Unreached(err error) error {
 	return c.Problem(f, err, said)
 }
 
-// network finds the failure of a network or of TLS; failures: err is about neither.
+// network returns the failure of the network or of TLS; failures: err is neither.
 func (c *Contact) network(err error) (f sources.Failure, said string) {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -123,7 +121,7 @@ func (c *Contact) network(err error) (f sources.Failure, said string) {
 	return failures, ""
 }
 
-// handshake finds the failure of TLS; failures: err is not about it.
+// handshake returns the failure of TLS; failures: err is none.
 func handshake(err error) (f sources.Failure, said string) {
 	var plain tls.RecordHeaderError
 	var bad *tls.CertificateVerificationError
@@ -156,7 +154,7 @@ func HungUp(err error) bool {
 	return failure.IsAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed)
 }
 
-// place is what to check of an address.
+// place returns the part of the address that a person should check.
 func (c *Contact) place() string {
 	if strings.HasPrefix(c.Where, "/") {
 		return "the path"
@@ -164,7 +162,7 @@ func (c *Contact) place() string {
 	return "host and port"
 }
 
-// complete puts the words into a sentence.
+// complete fills in the placeholders of a sentence.
 func (c *Contact) complete(text, said string) string {
 	where, said := tidy(c.Where, longestWhere), tidy(c.mask(said), longestSaid)
 	user, database := "our user", "by the name that is given"
@@ -190,16 +188,16 @@ func (c *Contact) complete(text, said string) string {
 	).Replace(text)
 }
 
-// shortestSecret is what is masked: the letters of a shorter one are everywhere.
+// shortestSecret is the length of the shortest secret that is masked: shorter ones occur in any text.
 const shortestSecret = 3
 
-// plainName is what only a name looks like, or a number or a path of names. A user or a
-// database that looks otherwise may be a password, or a part of one, in the wrong place of a
-// URL: it is not repeated.
+// plainName matches a text that is surely a name, a number or a path of names. Any other user or
+// database may be a password, or a part of one, in the wrong place of a URL: it is not
+// repeated.
 var plainName = lazy.Regexp(`^(/?[a-z]{1,12}([/._-][a-z]{1,12}){0,5}|[0-9]{1,5})$`)
 
-// mask takes our secrets out of a text of somebody else, in the forms that a URL has too, and
-// what may be one.
+// mask replaces our secrets in a foreign text, and names that may be secrets, also in their URL
+// encodings.
 func (c *Contact) mask(text string) string {
 	secrets := slices.Clone(c.Secrets)
 	for _, name := range []string{c.User, strings.TrimPrefix(c.Database, "/")} {
@@ -218,7 +216,7 @@ func (c *Contact) mask(text string) string {
 	return text
 }
 
-// tidy is a text as one short line that can be printed.
+// tidy returns a text as one short, printable line.
 func tidy(text string, most int) string {
 	if enough := 4 * most; len(text) > enough { // there may be line breaks in it
 		text = text[:enough]

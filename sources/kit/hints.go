@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// OnScreen are the rows of one source that are on screen. It is never changed.
+// OnScreen are the rows of one source that are on screen. It is immutable.
 type OnScreen struct {
 	Visible  []sources.Ref // the selected one may be among them
 	Selected sources.Ref   // zero: none
@@ -20,7 +20,7 @@ func (s OnScreen) Shows(ref sources.Ref) bool {
 	return ref == s.Selected || slices.Contains(s.Visible, ref)
 }
 
-// In are the names of those in one Space; selected "": none.
+// In returns the names of the rows in one Space; selected "": none.
 func (s OnScreen) In(space string) (visible []string, selected string) {
 	visible = make([]string, 0, len(s.Visible)+1)
 	for _, ref := range s.Visible {
@@ -34,7 +34,7 @@ func (s OnScreen) In(space string) (visible []string, selected string) {
 	return visible, selected
 }
 
-// Hints are what the screen asks of a source: to read faster what is on it, and to read
+// Hints carry requests of the screen to a source: to read the rows on screen faster, and to read
 // everything again now. A source that embeds them is a Focuser and a Refresher, and its
 // goroutines read them. They outlive connections; the zero Hints ask for nothing. All methods
 // are safe for concurrent use.
@@ -43,7 +43,7 @@ type Hints struct {
 	refreshes atomic.Uint64
 
 	mu      sync.Mutex
-	changed chan struct{} // nil: nobody waits
+	changed chan struct{} // nil: no caller waits
 }
 
 // Focus implements Focuser.
@@ -78,7 +78,7 @@ func (h *Hints) Changed() <-chan struct{} {
 	return h.changed
 }
 
-// OnScreen is the present focus.
+// OnScreen returns the rows of the last Focus.
 func (h *Hints) OnScreen() OnScreen {
 	if s := h.screen.Load(); s != nil {
 		return *s
@@ -94,8 +94,8 @@ func (h *Hints) Refreshed(served *uint64) bool {
 	return more
 }
 
-// Rest waits for a pause, and ends early after a Refresh that was not served, when done is
-// closed, and when a new focus makes early true; nil: never. Its error is the error of ctx.
+// Rest waits for a pause. It ends early after a Refresh that was not served, when done is
+// closed, and when early returns true after a new focus; early may be nil. Its error is that of ctx.
 func (h *Hints) Rest(ctx context.Context, pause time.Duration, served *uint64, done <-chan struct{}, early func() bool) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

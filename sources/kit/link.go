@@ -15,23 +15,22 @@ import (
 // ErrClosed is the cause of a Link's end when its own source closed it.
 var ErrClosed = errors.New("closed by us")
 
-// Link is one life of what connects a source of one scope with its server: the goroutines
-// that work for it and what they tell to Next. The first thing that goes wrong ends all of
-// it; what the others found until then is still told. Its methods are safe for concurrent use;
-// the caller must call Close.
+// Link is one connection of a source with one scope: its goroutines, and the Changes that they
+// send to Next. The first error ends all of it; Changes that the other goroutines have found by
+// then still reach Next. Its methods are safe for concurrent use; the caller must call Close.
 type Link struct {
-	ctx     context.Context // the link's life; its cause is why it ended
+	ctx     context.Context // the link's life; its cause is the reason of the end
 	cancel  context.CancelCauseFunc
 	wg      sync.WaitGroup
-	joined  func() <-chan struct{} // closed when the goroutines ended, which ctx makes them
+	joined  func() <-chan struct{} // closed when the goroutines have ended, as they do after ctx
 	out     chan sources.Change
-	closing chan struct{} // closed: nobody calls Next any more
+	closing chan struct{} // closed: Next is not called any more
 	close   func()        // closes it
 	alive   chan struct{} // capacity 1: the server answered
 }
 
-// NewLink returns a link that lives on when ctx ends. It starts nothing. ctx says who is
-// told of a panic, see spawn.With.
+// NewLink returns a link that lives on when ctx ends. It starts nothing. ctx only carries
+// the handler of panics, see spawn.With.
 func NewLink(ctx context.Context) *Link {
 	l := &Link{out: make(chan sources.Change), closing: make(chan struct{}), alive: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -47,7 +46,7 @@ func NewLink(ctx context.Context) *Link {
 	return l
 }
 
-// Context ends with the link; its cause is why.
+// Context ends with the link; its cause is the reason.
 func (l *Link) Context() context.Context { return l.ctx }
 
 // Start runs f in a goroutine that Close waits for; an error or a panic of it ends the
@@ -60,12 +59,12 @@ func (l *Link) Start(f func() error) {
 	})
 }
 
-// Answered makes Next say that the server answered. It does not block.
+// Answered makes Next report that the server answered. It does not block.
 func (l *Link) Answered() { spawn.Wake(l.alive) }
 
-// Send hands a change to Next and blocks until it is taken, also when the link ended meanwhile:
-// who sends it will compare what he finds next with it. At zero becomes now. Its error is the
-// cause of the link's end, and reports that Close was called.
+// Send hands a change to Next and blocks until Next takes it, even when the link ends meanwhile:
+// the sender will compare its next read with this change. At zero becomes now. An error is the
+// cause of the link's end, and means that Close was called.
 func (l *Link) Send(c sources.Change) error {
 	if c.At.IsZero() {
 		c.At = sources.Wall()
@@ -78,9 +77,9 @@ func (l *Link) Send(c sources.Change) error {
 	}
 }
 
-// Next is Source.Next: it returns what was told, or that the server answered, or after two
+// Next is Source.Next: it returns a change that was sent, or a proof of life, or after two
 // seconds an empty change. Its error is that of ctx or, where ctx has not ended, the cause
-// of the link's end: when all is told, or a second later.
+// of the link's end: when no change is left, or a second after the end.
 func (l *Link) Next(ctx context.Context) (sources.Change, error) {
 	pause := 2 * time.Second // longer than between two answers of a quiet server
 	ended, alive, joined := l.ctx.Done(), l.alive, (<-chan struct{})(nil)
@@ -120,12 +119,12 @@ func (l *Link) Close() {
 	<-l.joined()
 }
 
-// ScopedLink is the Link of a source of several scopes, each of which answers for itself.
+// ScopedLink is the Link of a source of several scopes, each with its own server.
 type ScopedLink struct {
 	*Link
 
 	mu    sync.Mutex
-	alive map[string]struct{} // what answered since the last Next
+	alive map[string]struct{} // scopes that answered since the last Next
 }
 
 // NewScopedLink is NewLink for several scopes.
@@ -133,7 +132,7 @@ func NewScopedLink(ctx context.Context) *ScopedLink {
 	return &ScopedLink{Link: NewLink(ctx), alive: map[string]struct{}{}}
 }
 
-// Answered makes Next say that the server of a scope answered. It does not block.
+// Answered makes Next report that the server of a scope answered. It does not block.
 func (l *ScopedLink) Answered(scope string) {
 	l.mu.Lock()
 	l.alive[scope] = struct{}{}
@@ -141,7 +140,7 @@ func (l *ScopedLink) Answered(scope string) {
 	l.Link.Answered()
 }
 
-// Next is Link.Next, with only those scopes alive that answered.
+// Next is Link.Next; Alive has the scopes that answered.
 func (l *ScopedLink) Next(ctx context.Context) (sources.Change, error) {
 	c, err := l.Link.Next(ctx)
 	if err != nil {

@@ -2,17 +2,17 @@ package kit
 
 import "coordtop/sources"
 
-// failures counts them.
+// failures is the number of failures.
 const failures = sources.Refuses + 1
 
-// sentence is what is said of a failure. In braces stand the words of a Contact.
+// sentence describes a failure. A Contact fills in the placeholders in braces.
 type sentence struct {
 	text    string
-	refused bool // only somebody else can change it
-	login   bool // it is our user or password
+	refused bool // see sources.Problem
+	login   bool // see sources.Problem
 }
 
-// server begins what a server says of itself.
+// server begins a sentence about the server's own answer.
 const server = "the server at {where} "
 
 // sentences are in the order of the failures: what is wrong, where, what to do. The

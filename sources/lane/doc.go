@@ -4,10 +4,10 @@
 //
 // # What is known
 //
-// Each stretch of a lane is one of three kinds. Pushed: any write would have been told. Sampled: looks at
-// a pace, none missing. Dark: silence, lost continuity, not recorded, or before the first look. In the
-// first two, what two neighbouring looks both show held between them. Of the dark nothing is assumed:
-// anybody may have owned it, or nobody.
+// Each stretch of a lane is one of three kinds. Pushed: any write would have been told. Sampled: looks at a
+// pace, none missing. Dark: silence, lost continuity, not recorded, or before the first look. In the first
+// two, what two neighbouring looks both show held between them. Nothing is assumed about the dark: anybody
+// may have owned it, or nobody.
 //
 // Every length is an [Interval]. No world that agrees with what was seen has a shorter or a longer one. Where a
 // part of it was sampled, Every is the longest pause between two looks: then no world in which
@@ -24,8 +24,8 @@
 //   - A gap that no look showed may have been none: it is not counted, and only [Sum].Nobody.Max has it. So is
 //     the darkness over which a term is in doubt.
 //   - Time without an owner before the first term is no gap.
-//   - Of a start that is only a bound, or what its owner claims, no gap before it can be measured.
+//   - No gap can be measured before a start that is only a bound, or a claim of its owner.
 //
-// A sum of a window has of a gap or a term the part that lies in the window. Sums of windows that follow each
-// other can be added ([Part.Plus]): a gap that their border cuts is one.
+// A sum of a window counts only the part of a gap or a term that lies in the window. Sums of windows that
+// follow each other can be added ([Sum.Plus]): a gap that their border cuts is one.
 package lane

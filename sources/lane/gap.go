@@ -16,10 +16,9 @@ type Gap struct {
 	Last          time.Duration // of the piece that was seen up to its end: nobody took it unseen since
 	Seen          bool          // a look showed that nobody owned it; else there may have been no gap
 	Lasts         bool          // it was seen up to the end of the span
-
 }
 
-// Short writes for a table how long it was at a stretch, and all its pieces where they are several.
+// Short writes for a table the longest stretch, and the sum of all pieces where they are several.
 func (g *Gap) Short() string {
 	if g.Sum.Min > g.Unbroken.Min {
 		return g.Unbroken.written("≥ ", "≤ ", " - ") + " (" + g.Sum.written("≥ ", "≤ ", " - ") + " in all)" + g.Sum.Looks()
@@ -27,8 +26,8 @@ func (g *Gap) Short() string {
 	return g.Unbroken.Short()
 }
 
-// Gaps yields those between terms, and behind the last one, that have a part in span, the oldest first. What
-// lies ahead is none: span must end at the present.
+// Gaps yields the gaps between terms, and behind the last one, that have a part in span, the oldest first. What
+// lies ahead is no gap: span must end at the present.
 func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 	return func(yield func(Gap) bool) {
 		first, last := l.within(s)
@@ -46,7 +45,7 @@ func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
 	}
 }
 
-// GapAfter is the one behind a term, up to now where it lasts; the zero Gap where the term has no end.
+// GapAfter returns the gap behind a term, up to now where it lasts; the zero Gap where the term has no end.
 func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 	if t := &l.Terms[i]; t.End.How != Unknown {
 		g = l.gapAfter(i, Span{From: t.End.Earliest(), To: now}, l.unobserved())
@@ -54,7 +53,7 @@ func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
 	return g
 }
 
-// gapAfter is the one behind a term that has an end.
+// gapAfter returns the gap behind a term that has an end.
 func (l *Lane) gapAfter(i int, s Span, dark []Dark) Gap {
 	g := gapBetween(&l.Terms[i], l.next(i), s, dark)
 	if g.Before = &l.Terms[i]; i+1 < len(l.Terms) {
@@ -63,8 +62,8 @@ func (l *Lane) gapAfter(i int, s Span, dark []Dark) Gap {
 	return g
 }
 
-// next is the term that follows one: behind the last one a term that begins when the primitive
-// vanished, or did not begin yet.
+// next returns the term that follows one: behind the last one a term that begins when the primitive vanished,
+// or did not begin yet.
 func (l *Lane) next(i int) *Term {
 	if i+1 < len(l.Terms) {
 		return &l.Terms[i+1]
@@ -76,7 +75,7 @@ func (l *Lane) next(i int) *Term {
 	return next
 }
 
-// dropOver is dark without the stretches at its beginning that are over at an instant.
+// dropOver returns dark without the stretches at its beginning that are over at an instant.
 func dropOver(dark []Dark, at time.Time) []Dark {
 	for len(dark) > 0 && !dark[0].To.IsZero() && !dark[0].To.After(at) {
 		dark = dark[1:]
@@ -129,8 +128,8 @@ func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
 	return g
 }
 
-// endOfDark is when the darkness ends in which an instant lies, at most latest, which it is also where it
-// lies in none.
+// endOfDark returns the end of the darkness in which an instant lies, at most latest; where the instant lies in
+// none it returns latest.
 func endOfDark(dark []Dark, at, latest time.Time) time.Time {
 	for _, d := range dark {
 		if !d.From.After(at) && d.To.After(at) {

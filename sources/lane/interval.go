@@ -12,16 +12,15 @@ import (
 type Interval struct {
 	Min, Max time.Duration
 
-	// Every is how far apart the looks were that the bounds rest on: they hold if nothing came and
-	// went between two of them. 0: they hold whatever happened.
+	// Every is the pause between the looks that the bounds rest on: they hold if nothing came and went between
+	// two of them. 0: they hold whatever happened.
 	Every time.Duration
 }
 
-// Endless is the Max of an Interval that has no upper bound: of what was so already when we
-// first looked.
+// Endless is the Max of an Interval without an upper bound: of what had begun before our first look.
 const Endless time.Duration = math.MaxInt64
 
-// Plus is how long both are together.
+// Plus returns the length of both together.
 func (i Interval) Plus(j Interval) Interval {
 	sum := Interval{Min: i.Min + j.Min, Max: Endless, Every: max(i.Every, j.Every)}
 	if i.Max < Endless-j.Max {
@@ -30,19 +29,19 @@ func (i Interval) Plus(j Interval) Interval {
 	return sum
 }
 
-// or is the longer one of two, of which each is known so far.
+// or returns the longer one of two lengths, of which each is known so far.
 func (i Interval) or(j Interval) Interval {
 	return Interval{Min: max(i.Min, j.Min), Max: max(i.Max, j.Max), Every: max(i.Every, j.Every)}
 }
 
-// Short writes it for a table: "2 s", "1 s - 2 s", "≤ 2 s", "≥ 1 s", and on which looks it rests.
+// Short writes the length for a table: "2 s", "1 s - 2 s", "≤ 2 s", "≥ 1 s", and the looks on which it rests.
 func (i Interval) Short() string { return i.written("≥ ", "≤ ", " - ") + i.Looks() }
 
-// Text writes it for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s", and on which looks it rests.
+// Text writes the length for people: "2 s", "1 s to 2 s", "up to 2 s", "at least 1 s", and the looks on which
+// it rests.
 func (i Interval) Text() string { return i.Bounds() + i.Looks() }
 
-// Looks says for people on which looks the bounds rest, as ", looks every 250 ms"; "": they hold whatever
-// happened.
+// Looks names the looks on which the bounds rest, as ", looks every 250 ms"; "": they hold whatever happened.
 func (i Interval) Looks() string {
 	if i.Every == 0 {
 		return ""
@@ -53,7 +52,7 @@ func (i Interval) Looks() string {
 // Bounds is Text without the looks.
 func (i Interval) Bounds() string { return i.written("at least ", "up to ", " to ") }
 
-// written are the bounds, with what is said of one alone, and between two.
+// written returns the bounds, with least or most before a single one, and to between two.
 func (i Interval) written(least, most, to string) string {
 	low, high := format.Precise(i.Min), format.Precise(i.Max)
 	switch {

@@ -10,10 +10,10 @@ import (
 // Span is a stretch of time: [From, To).
 type Span struct{ From, To time.Time }
 
-// length is how long it is; 0 where it ends before it begins.
+// length returns the length of the span; 0 where it ends before it begins.
 func (s Span) length() time.Duration { return max(s.To.Sub(s.From), 0) }
 
-// Lane is what is known of one primitive that one alone can own.
+// Lane is the record of one primitive that one alone can own.
 type Lane struct {
 	Terms  []Term        // oldest first, the running one last; they do not overlap
 	Nobody Stamp         // since when nobody owns it; zero where somebody does
@@ -31,7 +31,7 @@ func (l *Lane) within(s Span) (first, last int) {
 	return first, max(first, last)
 }
 
-// Within is l without the terms and darkness that have no part in what is computed of a span.
+// Within returns l without the terms and darkness that no computation about the span needs.
 func (l Lane) Within(s Span) Lane {
 	first, last := l.within(s)
 	l.Terms = l.Terms[max(first-1, 0):min(last+1, len(l.Terms))]
@@ -43,7 +43,7 @@ func (l Lane) Within(s Span) Lane {
 	return l
 }
 
-// unobserved is what was not, with what was not read; it must not be changed.
+// unobserved returns the stretches that were not observed or not read. They must not be changed.
 func (l *Lane) unobserved() []Dark {
 	if len(l.Unread) == 0 {
 		return l.Dark
@@ -56,10 +56,10 @@ func (l *Lane) unobserved() []Dark {
 	return all
 }
 
-// Observed is how much of a span was.
+// Observed returns the part of a span that was observed.
 func (l *Lane) Observed(s Span) time.Duration { return observed(s.From, s.To, l.unobserved()) }
 
-// Length is how long the owner of a term has owned it, or did; now is when that is asked.
+// Length returns the time for which the owner of a term has owned it up to now, or did.
 func (l *Lane) Length(i int, now time.Time) Interval {
 	t := l.Terms[i]
 	if t.End.How == Unknown {
@@ -68,7 +68,7 @@ func (l *Lane) Length(i int, now time.Time) Interval {
 	return t.Held()
 }
 
-// within is the part of a term in a span; where that does not end, it ends there, as far as it is known.
+// within returns the part of a term in a span; a term without an end ends with the span, as far as it is known.
 func (t Term) within(s Span, dark []Dark) Term {
 	if t.Start.At.Before(s.From) {
 		if t.Start.At = s.From; t.Start.Happened() || t.Start.How == AtLeast {
@@ -89,12 +89,12 @@ func (t Term) within(s Span, dark []Dark) Term {
 	return t
 }
 
-// Held is how long the owner of an ended term owned it: see Event.Held.
+// Held returns the time for which the owner of an ended term owned it: see Event.Held.
 func (t *Term) Held() Interval { return Length(t.Start, t.Sure, t.End, t.Every) }
 
-// Length is how long something lasted from start to end: see Term for sure and every. A start of before
-// the first look gives no upper bound, nor does an end that is only a bound; a start that is one gives no
-// lower bound, but that it was seen then; of the clock of another nothing follows.
+// Length returns the time from start to end: see Term for sure and every. A start before the first look gives
+// no upper bound, nor does an end that is only a bound; a start that is only a bound gives no lower bound, but
+// that it was seen then; the clock of another gives neither.
 func Length(start Stamp, sure time.Time, end Stamp, every time.Duration) Interval {
 	if end.How == Unknown || start.At.IsZero() {
 		return Interval{}
@@ -145,7 +145,7 @@ func Observed(from, to time.Time, dark []Dark) iter.Seq2[time.Time, time.Time] {
 	}
 }
 
-// observed is how much of a stretch lies in no stretch of dark.
+// observed returns the part of a stretch that lies in no stretch of dark.
 func observed(from, to time.Time, dark []Dark) (sum time.Duration) {
 	for from, to := range Observed(from, to, dark) {
 		sum += to.Sub(from)

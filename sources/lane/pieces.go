@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// PieceKind says what was so in a piece.
+// PieceKind is the state of a lane in a piece.
 type PieceKind uint8
 
 // The kinds of pieces.
 const (
-	Blank      PieceKind = iota // it lies ahead, or is not told
+	Blank      PieceKind = iota // it lies ahead, or is not known
 	Owned                       // by the owner of Piece.Term
 	Free                        // observed, and nobody owned it
 	Unobserved                  // nobody looked, or could
@@ -20,8 +20,8 @@ const (
 	Absent                      // it did not exist
 )
 
-// Piece is a stretch of a lane in which one thing was so. A stretch in which an owner, or nobody, may have
-// come since the look before belongs to what was so then.
+// Piece is a stretch of a lane with one state. A stretch in which an owner, or nobody, may have come since the
+// look before belongs to the state before it.
 type Piece struct {
 	Span
 	Kind PieceKind
@@ -29,8 +29,8 @@ type Piece struct {
 }
 
 // Pieces cuts a span into pieces, which follow each other without a hole or an overlap: who owned it, when
-// nobody did, when it was not observed, and what was not read, to the nanosecond. Of several owners
-// of what only one may own it has the term that runs.
+// nobody did, when it was not observed, and what was not read, to the nanosecond. Where several own what only
+// one may own, the running term has the piece.
 func (l *Lane) Pieces(s Span, now time.Time) []Piece {
 	c := pieceBuilder{at: s.From, end: Earlier(s.To, now), lane: l, dark: l.Dark}
 	first, last := l.within(s)
@@ -51,7 +51,7 @@ func (l *Lane) Pieces(s Span, now time.Time) []Piece {
 	return covered(c.pieces, l.Unread)
 }
 
-// covered is pieces with spans, the oldest first, that are unread.
+// covered returns pieces with spans, the oldest first, in them that are unread.
 func covered(pieces []Piece, spans []Span) []Piece {
 	if len(spans) == 0 {
 		return pieces
@@ -100,7 +100,7 @@ func (c *pieceBuilder) vacant(to time.Time, known bool) {
 	switch nobody := c.lane.Nobody.At; {
 	case known:
 	case len(c.lane.Terms) > 0 || nobody.IsZero():
-		free = Blank // it was not there yet, or its owners were not told
+		free = Blank // it was not there yet, or its owners were not known
 	default:
 		c.cover(Earlier(nobody, to), Blank, -1)
 	}
@@ -122,7 +122,7 @@ func (c *pieceBuilder) cover(to time.Time, k PieceKind, term int) {
 	c.piece(to, Unobserved, -1)
 }
 
-// piece appends one piece, or makes the last one longer where that says the same.
+// piece appends one piece, or makes the last one longer where both are the same.
 func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
 	if !to.After(c.at) {
 		return
@@ -135,7 +135,7 @@ func (c *pieceBuilder) piece(to time.Time, k PieceKind, term int) {
 	c.at = to
 }
 
-// Share is what one owner had of a span. Owners are told apart by hue.
+// Share is the part of one owner in a span. Owners are distinguished by hue.
 type Share struct {
 	Hue     uint8
 	Label   string

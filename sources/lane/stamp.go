@@ -2,8 +2,7 @@ package lane
 
 import "time"
 
-// Known says how we know something. It is printed, so that a guess never looks like
-// a fact.
+// Known is the way in which we know something. It is printed, so that a guess never looks like a fact.
 type Known uint8
 
 // The ways of knowing. Unknown is the zero value: a value marked with it must not be
@@ -44,7 +43,7 @@ func StampBetween(after, at time.Time, how Known) Stamp {
 	return s
 }
 
-// After is the lower bound of the instant, which is later; zero: it is At exactly.
+// After returns the lower bound of the instant, which is later; zero: it is At exactly.
 func (s Stamp) After() time.Time {
 	if s.within == (packedLength{}) {
 		return time.Time{}
@@ -52,35 +51,31 @@ func (s Stamp) After() time.Time {
 	return s.Earliest()
 }
 
-// Within is how long before At what s stamps may have been; 0: it was at At exactly.
+// Within returns the length of the stretch before At in which s may lie; 0: it is At exactly.
 func (s Stamp) Within() time.Duration { return s.within.length() }
 
-// Widened is s with another length of the stretch that ends At: see Within.
+// Widened returns s with another length of the stretch that ends at At: see Within.
 func (s Stamp) Widened(within time.Duration) Stamp {
 	s.within = packLength(within)
 	return s
 }
 
-// Earliest is the first instant at which what s stamps can have happened.
+// Earliest returns the first instant that s may be.
 func (s Stamp) Earliest() time.Time { return s.At.Add(-s.within.length()) }
 
-// Happened reports whether s says when something happened, as far as is known: of what was so
-// already when we first looked only a bound is known, or what its owner claims.
+// Happened reports whether s is the instant of an event, as far as is known: of what had begun before our first
+// look only a bound is known, or the claim of its owner.
 func (s Stamp) Happened() bool {
-	switch s.How {
-	case Unknown, AtLeast, Bound, Claimed:
-		return false
-	}
-	return true
+	return s.How == Told || s.How == Seen || s.How == Inferred || s.How == Ours
 }
 
 // packedLength is a length of time, to the nanosecond, in seven bytes, the lowest first.
 type packedLength [7]byte
 
-// longestPacked is what a packedLength can hold: 834 days.
+// longestPacked is the longest time that a packedLength can hold: 834 days.
 const longestPacked = 1<<(8*len(packedLength{})) - 1
 
-// packLength keeps d, which is not negative.
+// packLength packs d, which is not negative.
 func packLength(d time.Duration) packedLength {
 	var s packedLength
 	n := uint64(min(d, longestPacked))

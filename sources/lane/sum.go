@@ -2,7 +2,7 @@ package lane
 
 import "time"
 
-// Sum is what happened in a span, of one lane or of several.
+// Sum sums up a span of one lane or of several.
 type Sum struct {
 	Changes int           // terms whose beginning was seen
 	Gaps    int           // that a look showed
@@ -14,7 +14,7 @@ type Sum struct {
 	Unread  time.Duration // not read of a recording
 }
 
-// Plus sums up two lanes.
+// Plus adds the Sum of another lane.
 func (s Sum) Plus(t Sum) Sum {
 	return Sum{Changes: s.Changes + t.Changes, Gaps: s.Gaps + t.Gaps, Nobody: s.Nobody.Plus(t.Nobody), Longest: s.Longest.or(t.Longest),
 		Before: s.Before + t.Before, Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
@@ -54,7 +54,7 @@ type Tally struct {
 	sum    Sum
 }
 
-// NewTally returns an empty one; dark is what was not observed, oldest first.
+// NewTally returns an empty Tally; dark are the stretches that were not observed, oldest first.
 func NewTally(s Span, dark []Dark) Tally { return Tally{span: s, dark: dark} }
 
 // Add adds the next term.
@@ -83,7 +83,8 @@ func (t *Tally) Add(x *Term) {
 	}
 }
 
-// Sum is the sum, with the gap that lasts behind the last term, looked at as that was. Unseen and Unread are not in it.
+// Sum returns the sum, with the gap that lasts behind the last term, looked at as that was. Unseen and Unread
+// are not in it.
 func (t *Tally) Sum() Sum {
 	if t.gap(&Term{Every: t.before.Every}); !t.some {
 		t.sum.Before = observed(t.span.From, t.span.To, t.dark)
@@ -91,7 +92,7 @@ func (t *Tally) Sum() Sum {
 	return t.sum
 }
 
-// gap adds the one before a term: see Lane.next.
+// gap adds the gap before a term: see Lane.next.
 func (t *Tally) gap(next *Term) {
 	if t.before.End.How == Unknown {
 		return

@@ -23,12 +23,11 @@ type Term struct {
 	Every time.Duration
 }
 
-// Program identifies what people see as one owner across its sessions: the same program on
-// the same host has the same letter and colour, though each of its connections is an owner,
-// and a term, of its own.
+// Program identifies what people see as one owner across its sessions: the same program on the same host has
+// the same letter and colour, though each of its connections is an owner, with a term of its own.
 type Program uint32
 
-// Cause is why an owner is gone.
+// Cause is the reason for the end of a term.
 type Cause uint8
 
 // The causes.
@@ -49,9 +48,9 @@ func (c Cause) String() string {
 	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
 }
 
-// Loss reports whether a cause that is so known says by itself that the owner did not want
-// it. Of a session that is only seen to be gone it is not known: its program may have
-// released what it owned and closed the connection between two looks.
+// Loss reports whether a cause, known in this way, shows that the owner did not want the end. A session that is
+// only seen to be gone shows nothing: its program may have released what it owned and closed the connection
+// between two looks.
 func (c Cause) Loss(how Known) bool {
 	return c == CauseExpired || c == CauseEvicted || c == CauseRestart || c == CauseSession && how == Told
 }
@@ -89,7 +88,7 @@ func Changes(list []Term, from time.Time) (n int) {
 	return n
 }
 
-// Why says why it ended, and that this is inferred where it is.
+// Why returns the cause of its end, with ", inferred" where it is.
 func (t *Term) Why() string {
 	if t.Cause != CauseUnknown && t.How == Inferred {
 		return t.Cause.String() + ", inferred"

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// tryRecent is how long ago a try may be for a session to count as a candidate. Programs
-	// in use try every 5 or 10 s.
+	// tryRecent is the greatest age of a try that makes its session a candidate. Programs in use try every 5 or
+	// 10 s.
 	tryRecent = time.Minute
-	// tryKnown is how many locks may be tried for in one way before that tells nothing.
+	// tryKnown is the most locks that sessions may try for in one way: a way with more of them identifies none.
 	tryKnown = 4
-	// candidatesShown is how many candidates of a lock are listed.
+	// candidatesShown is the most candidates of a lock that are listed.
 	candidatesShown = 100
 	tryWord         = "pg_try_advisory"
 )
 
-// traceOf is how a session tries; zero: its last query did not try.
+// traceOf returns the way in which a session tries; zero: its last query did not try.
 func traceOf(a *activity) trace {
 	if !strings.Contains(a.does.query, tryWord) {
 		return trace{}

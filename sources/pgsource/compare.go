@@ -22,7 +22,7 @@ type lookDiff struct {
 	result  lookResult
 }
 
-// lookResult is what a look brought.
+// lookResult is the outcome of a look.
 type lookResult struct {
 	changes []sources.Change // at least one after a gap
 	again   bool             // something moved while we looked: look again soon
@@ -44,15 +44,15 @@ type update struct {
 }
 
 const (
-	// unsteadyMost is how many looks in a row may fail to show who owns a lock, because
-	// sessions end between the two statements, before it is published without them.
+	// unsteadyMost is the most looks in a row that may fail to show the owners of a lock, because sessions end
+	// between the two statements, before it is published without them.
 	unsteadyMost = 3
 	// Rows on screen are published at each look. Of the others, a session's activity is published
 	// every doingsEvery, and a queue that stays as it is every queueEvery, so that its age is known.
 	doingsEvery = 10 * time.Second
 	queueEvery  = 2 * time.Second
-	// settledAfter is how long a session has been idle that proves something. One that works more
-	// often would have its rows published at each look, and would prove nothing for long.
+	// settledAfter is the time for which a session must have been idle before that proves something. One that
+	// works more often would have its rows published at each look, and would prove nothing for long.
 	settledAfter = time.Second
 )
 
@@ -80,7 +80,7 @@ func (t *lockTable) compare(s *snapshot, f kit.OnScreen) (*lockTable, lookResult
 	return &after, d.result
 }
 
-// enter pairs the locks that are known with the rows of the look.
+// enter pairs the known locks with the rows of the look.
 func (d *lookDiff) enter() {
 	locks, rows := d.after.locks, d.s.locks
 	if d.after.server.major < toldWaits {
@@ -113,7 +113,7 @@ func (d *lookDiff) entry(id ident) *entry {
 	return &d.entries[i]
 }
 
-// count notes what the rows say together.
+// count sums up the rows: how many wait, how many there are, and whether a session is hidden from us.
 func (d *lookDiff) count() {
 	t := d.after
 	t.waiters, t.rows, t.hidden = 0, d.s.rows, false
@@ -129,7 +129,7 @@ func (d *lookDiff) count() {
 	d.ask(d.s.locks)
 }
 
-// ask makes the next look find out whether the sessions of rows live.
+// ask has the next look read the sessions of rows, to see whether they are alive.
 func (d *lookDiff) ask(rows []lockRow) {
 	for i := range rows {
 		if d.after.sessions[rows[i].pid] != nil {
@@ -138,15 +138,16 @@ func (d *lookDiff) ask(rows []lockRow) {
 	}
 }
 
-// lock returns what a lock is after the look; nil: there is nothing to know of it.
+// lock returns a lock as it is after the look; nil: nothing is known of it.
 func (d *lookDiff) lock(e *entry) *lock {
 	was, rows := e.lock, e.now
 	fresh := d.before.fresh
-	if !d.steady(rows) {
+	unknown := func(r lockRow) bool { return !d.known(&r) }
+	if slices.ContainsFunc(rows, unknown) {
 		if d.result.again = true; was.unsteady < unsteadyMost && !fresh {
 			return d.postpone(was)
 		}
-		rows = slices.DeleteFunc(rows, func(r lockRow) bool { return !d.known(&r) })
+		rows = slices.DeleteFunc(rows, unknown)
 		e.now = rows
 	}
 	moved := !slices.Equal(rows, was.rows)
@@ -211,7 +212,7 @@ func (d *lookDiff) postpone(was *lock) *lock {
 	return &l
 }
 
-// toldWaits is the version from which on the server tells since when a session waits.
+// toldWaits is the first version of Postgres that reports since when a session waits.
 const toldWaits = 14
 
 // guessWaits returns rows in which the waiters of an older server have waited since their
@@ -226,7 +227,7 @@ func (d *lookDiff) guessWaits(rows []lockRow) []lockRow {
 	return rows
 }
 
-// known reports whether the look shows whose row it is.
+// known reports whether the look shows the session of a row.
 func (d *lookDiff) known(r *lockRow) bool {
 	if r.pid == 0 {
 		_, ok := d.s.prepared[r.virtual]
@@ -240,11 +241,6 @@ func (d *lookDiff) known(r *lockRow) bool {
 	// about. The server's clock is compared with itself.
 	window := d.s.clock.got.Sub(d.s.sent)
 	return d.s.clock.age(s.who.start) > window // also where the start is hidden
-}
-
-// steady reports whether the sessions of all rows are known.
-func (d *lookDiff) steady(rows []lockRow) bool {
-	return !slices.ContainsFunc(rows, func(r lockRow) bool { return !d.known(&r) })
 }
 
 // differs reports whether something other than the rows of a lock is to be published.
@@ -267,22 +263,20 @@ func (d *lookDiff) differs(e *entry) bool {
 		return s != nil && (s.whoLook > e.published || s.doesLook > e.published && (since >= doingsEvery || d.focus.Shows(e.shown.Ref)))
 	}
 	for i := range e.now {
-		s := d.after.sessions[e.now[i].pid]
-		if changed(s) || s != nil && d.provesElse(e, &e.now[i], s) {
+		r := &e.now[i]
+		s := d.after.sessions[r.pid]
+		// The proof of an owner may be another one than was published.
+		otherProof := func(t term) bool { return t.owner == s.id && t.mode == r.mode && t.proof != d.proof(r) }
+		if changed(s) || s != nil && slices.ContainsFunc(e.owners, otherProof) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(e.trying, changed)
 }
 
-// provesElse reports whether the proof of an owner is another one than was published.
-func (d *lookDiff) provesElse(e *entry, r *lockRow, s *session) bool {
-	return slices.ContainsFunc(e.owners, func(t term) bool { return t.owner == s.id && t.mode == r.mode && t.proof != d.proof(r) })
-}
-
-// endings gives the causes of the ends of owners that follow: a process that is gone has lost
-// all its locks; one that lives has released this lock. Where the start of the backend
-// is hidden, another process may have the number by now.
+// endings returns the causes of the ends of owners: a process that is gone has lost all its locks; one that is
+// alive has released this lock. Where the start of the backend is hidden, another process may have the number
+// by now.
 func (d *lookDiff) endings(was, now *sources.Primitive) []sources.Ending {
 	if was == nil {
 		return nil
@@ -305,11 +299,9 @@ func (d *lookDiff) cause(o *sources.Owner) sources.Cause {
 		return sources.CauseReleased // a prepared transaction that was committed or rolled back
 	}
 	for _, s := range d.after.sessions {
-		switch {
-		case s.id != o.Session:
-		case s.who.start == 0:
+		if s.id == o.Session && s.who.start == 0 {
 			return sources.CauseUnknown
-		default:
+		} else if s.id == o.Session {
 			return sources.CauseReleased
 		}
 	}

@@ -1,6 +1,5 @@
-// Package pgsource watches the advisory locks of one Postgres server: who owns which, who
-// waits in which order, and what their sessions do. Looking takes no lock, and its
-// sessions cannot write.
+// Package pgsource watches the advisory locks of one Postgres server: who owns which, who waits in which
+// order, and what their sessions do. Watching is read-only: it takes no lock, and its sessions cannot write.
 //
 // # A look
 //
@@ -21,24 +20,22 @@
 //
 // # Queues
 //
-// The next owner of a lock is not always the first waiter: a session that owns it and asks
-// for more goes before those that wait for it, shared waiters are served together, and the
-// deadlock detector moves waiters. So the queue of the selected lock is asked for by
-// pg_blocking_pids, at most 20 calls a second on one server, because each takes the whole
-// lock table: Queue.How is Told once every waiter was asked for. Every other queue
-// in which the order matters, and one of more than 200 waiters, is put in the order that
-// follows from since when they wait, and is Inferred. Turn says who is served together, once
-// all that own the lock have given it up.
+// The next owner of a lock is not always the first waiter: a session that owns it and asks for more goes
+// before those that wait for it, shared waiters are served together, and the deadlock detector moves waiters.
+// So the queue of the selected lock is asked for by pg_blocking_pids, at most 20 calls a second on one
+// server, because each takes the whole lock table: Queue.How is Told once every waiter was asked for. Every
+// other queue in which the order matters, and one of more than 200 waiters, is put in the order that follows
+// from since when they wait, and is Inferred. Waiters of one Turn are served together, once all owners have
+// released the lock.
 //
 // # How often
 //
-// Usually once a second; every PollMin for ten seconds after a change, while anybody waits,
-// and while a lock of this source is selected on the screen; every two to five seconds with
-// more than 5,000 locks, or where three looks in a row take longer than 50 ms: a single one
-// may have been held up on our side. Such looks take a twentieth of the time at most,
-// PollMax excepted. About.Sampling tells the pause in use. A second connection listens on
-// pgcoord.Channel and the configured channels, and whatever arrives there makes the source
-// look at once; without it, looks go on alone.
+// Usually once a second; every PollMin for ten seconds after a change, while anybody waits, and while a lock
+// of this source is selected on the screen; every two to five seconds with more than 5,000 locks, or where
+// three looks in a row take longer than 50 ms: a single one may have been held up on our side. Such looks
+// take a twentieth of the time at most, PollMax excepted. About.Sampling is the pause in use. A second
+// connection listens on pgcoord.Channel and the configured channels, and whatever arrives there makes the
+// source look at once; without it, looks go on alone.
 //
 // # Who
 //
@@ -51,17 +48,16 @@
 // timeline is left out, because a standby that is promoted in place keeps its sessions and
 // their locks. About.Became distinguishes a restart, a crash recovery and another server.
 //
-// Since when somebody owns a lock is not recorded by the server. An owner that the first look
-// shows owned it then, and not before its backend began; of others the Hub knows the two
-// looks between which they came. Why somebody does not own it any more follows in part: if
-// the process is gone, its session ended; if it lives, it has given the lock up. Both are
-// marked as inferred.
+// Since when somebody owns a lock is not recorded by the server. An owner that the first look shows owned it
+// then, and not before its backend began; of others the Hub knows the two looks between which they came. Why
+// somebody does not own it any more follows in part: if the process is gone, its session ended; if it is
+// alive, it has released the lock. Both are marked as inferred.
 //
-// What a session is called can change while it owns: its program renames it, or a pooler lends it to
-// another client, which finds in it the locks that the one before has left behind. So an owner whose
-// take was seen keeps the name it had then, and its label has both; [sources.Leaked] says what may be, and what
-// surely is where that session has answered us, too. Data behind | is no part of a name. Over darkness
-// the name that is remembered stands only with Owner.Proof: the session was idle at both looks, with
+// The name of a session can change while it owns: its program renames it, or a pooler lends it to another
+// client, which finds in it the locks that the one before has left behind. So an owner that was seen to take
+// a lock keeps the name it had then, and its label has both. [sources.Leaked] reports that the lock may have
+// leaked, or surely has where that session has answered us too. Data behind | is no part of a name. Over
+// darkness the name that is remembered stands only with Owner.Proof: the session was idle at both looks, with
 // the same state_change. It is given once a session has been idle for a second.
 //
 // Owners do not expire. Their attributes bear the names of pg_stat_activity; times in them
@@ -70,18 +66,16 @@
 // (internal/ground/mask), a name and data without secrets: what is read of a query finds
 // candidates and programs here, and goes no further.
 //
-// Candidates are sessions whose last query tried for a lock (pg_try_advisory_lock) within a
-// minute. A key in the text of the query links them surely to its lock; one that is a
-// parameter links them, as probable, to the locks whose owners try in the very same way.
-// They are never known to be all, so an election without a leader and with an empty queue is
-// one without a leader, not one without candidates.
+// Candidates are sessions whose last query tried for a lock (pg_try_advisory_lock) within a minute. A key in
+// the text of the query links them surely to its lock; one that is a parameter links them, as probable, to
+// the locks whose owners try in the very same way. The list may be incomplete, so an election without a
+// leader and with an empty queue is one without a leader, not one without candidates.
 //
 // # Rights
 //
-// Any role sees all locks and all names of applications. Clients, states, queries and
-// times of other roles' sessions need pg_monitor; without it they are unknown, and
-// About.Warnings says so. Functions that a right refuses are not called: the server says first
-// which ones we may call.
+// Any role sees all locks and all names of applications. Clients, states, queries and times of other roles'
+// sessions need pg_monitor; without it they are unknown, and About.Warnings says so. Functions that need a
+// missing right are not called: the server is asked first which ones we may call.
 //
 // # Poolers and standbys
 //

@@ -20,8 +20,8 @@ type meaning struct {
 	more  string
 }
 
-// meanings are those of SQLSTATEs, or of their beginnings (manual, appendix "PostgreSQL Error
-// Codes"); the first that fits counts.
+// meanings explain SQLSTATEs, or their beginnings (manual, appendix "PostgreSQL Error Codes"); the first that
+// fits counts.
 var meanings = []meaning{
 	{"28P01", sources.WrongPassword, false, ""},
 	{"28", sources.NotLetIn, true, ""},
@@ -39,17 +39,17 @@ var meanings = []meaning{
 // stateProtocol is the SQLSTATE of a pooler that wants something else.
 const stateProtocol = "08P01"
 
-// words are Postgres'. Nobody changes them.
+// words are the terms of Postgres for sentences about failures (constants).
 var words = kit.Words{
 	Product: "a Postgres server", NoTLS: "write sslmode=disable, or let the server have some (ssl = on)", OnlyTLS: "write sslmode=require",
 	Authority: "sslrootcert", Certificate: "sslcert and sslkey",
 	Password: "it with password_env, password_file or in the URL", Full: "max_connections and the limit of the role",
 }
 
-// shortestSetting is what is masked of a setting: the server may say "on" of its own.
+// shortestSetting is the least length of a setting that is masked: the server may say "on" of its own.
 const shortestSetting = 5
 
-// secrets are the words of an address that may be one: the server repeats those of settings.
+// secrets returns the words of an address that may be secret: the server repeats the values of settings.
 func secrets(c *pgconn.Config) []string {
 	list := []string{c.Password}
 	for _, value := range c.RuntimeParams {
@@ -118,8 +118,8 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	return e.Problem(sources.Broken, err, innermost(err))
 }
 
-// address is where the server is asked of what kind it is: "" where there are several, none of
-// TCP, or connections that somebody else makes.
+// address is the address that is asked for the kind of its server: "" where there are several, none of TCP, or
+// connections that somebody else makes.
 func address(o *Options, c *pgconn.Config) string {
 	hosts := pgwire.Hosts(c)
 	if len(hosts) != 1 || o.Dial != nil || strings.HasPrefix(hosts[0], "/") {
@@ -133,7 +133,7 @@ func onlyTLS(c *pgconn.Config) bool {
 	return c.TLSConfig != nil && !slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
 }
 
-// reply is about what the server answered.
+// reply explains an error that the server answered with.
 func reply(contact kit.Contact, err error, r *pgconn.PgError) error {
 	i := slices.IndexFunc(meanings, func(m meaning) bool { return strings.HasPrefix(r.Code, m.state) })
 	m, text := meanings[i], "SQLSTATE "+r.Code
@@ -151,8 +151,8 @@ func reply(contact kit.Contact, err error, r *pgconn.PgError) error {
 	return p
 }
 
-// innermost is the text of the innermost error: outer ones of the library repeat the user
-// and the attempts at every address.
+// innermost is the text of the innermost error: outer ones of the library repeat the user and the attempts at
+// every address.
 func innermost(err error) string {
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = connect.Unwrap()

@@ -9,7 +9,7 @@ import (
 // childProcesses identifies the children of a server's postmaster. When one of them crashes, the
 // postmaster ends all sessions and recovers, and its own start stays as it was; but it starts
 // another checkpointer, and drops its statistics. The start of the checkpointer is hidden from
-// roles without pg_monitor, and the statistics can be reset by hand. "": not told.
+// roles without pg_monitor, and the statistics can be reset by hand. "": not reported.
 type childProcesses struct{ checkpointer, statistics string }
 
 // crashedSince reports whether a crash lies between two answers of one server.
@@ -20,15 +20,14 @@ func (c childProcesses) crashedSince(before childProcesses) bool {
 	return c.statistics != "" && before.statistics != "" && c.statistics != before.statistics
 }
 
-// became is what happened to a server that is not in the same incarnation as before. The zero
-// value: it was restarted.
+// became describes the change from the incarnation before to this one. The zero value: the server was
+// restarted.
 type became struct {
 	text string
 	how  sources.Known
 }
 
-// incarnationOf is the incarnation of the server that answers now, and what became of the one
-// before.
+// incarnationOf returns the incarnation of the server that answers now, and what became of the one before.
 func (t *lockTable) incarnationOf(s *server) (string, became) {
 	was, now := t.server, s.incarnation()
 	switch {
@@ -42,8 +41,8 @@ func (t *lockTable) incarnationOf(s *server) (string, became) {
 	return t.incarnation, t.became
 }
 
-// becameOf tells a server that was restarted from another one. One that ran already when the
-// other one answered last was not restarted since.
+// becameOf distinguishes a server that was restarted from another one. One that ran already when the other one
+// answered last was not restarted since.
 func (t *lockTable) becameOf(was, s *server) became {
 	ran := s.started <= t.answered
 	switch other := was.system != "" && s.system != "" && was.system != s.system; {

@@ -35,7 +35,7 @@ func (l *connection) listen() error {
 // errElsewhere: one of several hosts answered, and not the one that is watched.
 var errElsewhere = errors.New("another server answered")
 
-// listenPing is how often a connection that only listens is asked whether it lives.
+// listenPing is the pause between two pings of a connection that only listens.
 const listenPing = 10 * time.Second
 
 func (l *connection) listenOnce(ctx context.Context, life *sources.Life) error {
@@ -75,7 +75,7 @@ func (l *connection) listenOnce(ctx context.Context, life *sources.Life) error {
 	}
 }
 
-// awaitNotifications waits for notifications for a while and then asks whether the server lives.
+// awaitNotifications waits for notifications for a while and then pings the server.
 func awaitNotifications(ctx context.Context, c *pgwire.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, listenPing)
 	defer cancel()

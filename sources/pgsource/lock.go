@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// lock is what is known of one advisory lock after a look. It is never changed.
+// lock is the state of one advisory lock after a look. It is never changed.
 type lock struct {
 	ident
 	oid   uint32    // of the database, as the server last had it
@@ -34,7 +34,7 @@ type lock struct {
 	programs   []program  // that take this number
 }
 
-// term is what is remembered of an owner while it owns.
+// term describes an owner for as long as it owns.
 type term struct {
 	id, owner   string // owner: the session, or the name of a prepared transaction
 	mode        mode
@@ -50,8 +50,8 @@ type term struct {
 // never is a ForgetAfter for locks that stay: they have no existence of their own either.
 const never = time.Duration(math.MaxInt64)
 
-// selected reports whether the lock is in the list whatever happens: it was asked for, in
-// the database that was asked for.
+// selected reports whether the lock stays in the list whatever happens: it was asked for, in the database that
+// was asked for.
 func (l *lock) selected(database string) bool { return l.rule != nil && l.space == database }
 
 // inOrder returns rows by lock, of each the owners first, then waiters as they came.
@@ -68,7 +68,7 @@ func inOrder(rows []lockRow) []lockRow {
 	return list
 }
 
-// compareRows orders rows. A waiter whose beginning is not told yet has just come.
+// compareRows orders rows. A waiter whose beginning the server did not report yet has just come.
 func compareRows(a, b *lockRow) int {
 	if c := a.ident.compare(&b.ident); c != 0 {
 		return c
@@ -86,10 +86,9 @@ func compareRows(a, b *lockRow) int {
 		cmp.Compare(a.virtual, b.virtual))
 }
 
-// guard is what compare-and-act compares: exactly this session, on exactly this lock, in
-// this mode, and of a waiter exactly this wait. It is "" where the start of the backend is
-// hidden, because its number alone may be another's by now, and while the server has not told
-// yet since when it waits.
+// guard returns the text that compare-and-act compares: exactly this session, on exactly this lock, in this
+// mode, and of a waiter exactly this wait. It returns "" where the start of the backend is hidden, because
+// another session may have its number by now, and while the server has not reported yet since when it waits.
 func (d *lookDiff) guard(r *lockRow, s *session) string {
 	g := pgcoord.Guard{Database: r.oid, Key: r.ident.key, Mode: modeNames[r.mode]}
 	toldSince := d.after.server.major >= toldWaits

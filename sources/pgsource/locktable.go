@@ -10,9 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// lockTable is what is known of the server's locks after a look. It outlives a connection, so
-// that what is gone after a gap can be published. It is never changed: connected and compare
-// return the one that comes after it.
+// lockTable is the state of the server's locks after a look. It outlives a connection, so that what is gone
+// after a gap can be published. It is never changed: connected and compare return the one that comes after it.
 type lockTable struct {
 	o     *Options
 	names map[pgcoord.Key]string
@@ -47,8 +46,8 @@ func (id *ident) compare(other *ident) int {
 	return cmp.Or(cmp.Compare(id.space, other.space), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Object, y.Object), cmp.Compare(x.Sub, y.Sub))
 }
 
-// connected is the table at the beginning of a connection. Another incarnation shares no
-// session with the one before.
+// connected returns the table at the beginning of a connection. Another incarnation shares no session with the
+// one before.
 func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable {
 	next := *t
 	next.incarnation, next.became = t.incarnationOf(s)
@@ -90,7 +89,8 @@ func (t *lockTable) shownAs(ref sources.Ref) *lock {
 	return nil
 }
 
-// unseen are the rows that may have been otherwise between the sending of the look before, and this one.
+// unseen lists the rows that may have changed and changed back between the sending of the look before and this
+// one.
 func (t *lockTable) unseen(since time.Time) (list []sources.Unseen) {
 	for _, l := range t.locks {
 		if l.shown != nil {
@@ -100,15 +100,15 @@ func (t *lockTable) unseen(since time.Time) (list []sources.Unseen) {
 	return list
 }
 
-// sweepEvery is how often locks that nobody owns are counted, and freeKept is how many of
-// them are kept at most: programs that lock a row's number leave thousands behind.
+// sweepEvery is the pause between two counts of the locks that nobody owns, and freeKept the most of them that
+// are kept: programs that lock a row's number leave thousands behind.
 const (
 	sweepEvery = 10 * time.Second
 	freeKept   = 5000
 )
 
-// sweep drops the locks that nobody has owned for long, in a table that is being made. The
-// Hub drops them by itself; those that are too many are returned, to be gone.
+// sweep drops the locks that nobody has owned for long, in a table that is being made. The Hub drops them by
+// itself. Of more than freeKept, sweep drops the oldest too and returns them, to be published as gone.
 func (t *lockTable) sweep() []sources.Ref {
 	if t.got.Sub(t.swept) < sweepEvery {
 		return nil
@@ -149,7 +149,7 @@ func (t *lockTable) name(oid uint32, name string) {
 	t.databases = databases
 }
 
-// space is what a database is called.
+// space returns the name of a database.
 func (t *lockTable) space(oid uint32) string {
 	if name, ok := t.databases[oid]; ok {
 		return name

@@ -26,7 +26,7 @@ type lockRow struct {
 	pid     uint32 // 0: of a prepared transaction
 	mode    mode
 	granted bool
-	wait    int64  // since when it waits, Unix µs of the server; 0: it does not, or not told yet
+	wait    int64  // since when it waits, Unix µs of the server; 0: it does not, or not reported yet
 	virtual string // of a prepared transaction: its virtual transaction
 }
 
@@ -37,7 +37,7 @@ type activity struct {
 	does doings
 }
 
-// identity is what a session is, doings what it does. Both are comparable.
+// identity describes a session, doings its activity. Both are comparable.
 type identity struct {
 	db                                  uint32
 	database, user, application, client string
@@ -70,7 +70,7 @@ type prepared struct {
 	at                  int64 // of PREPARE, Unix µs of the server
 }
 
-// snapshot is what one look saw.
+// snapshot is the content of one look.
 type snapshot struct {
 	sent, got time.Time  // around the reading of the locks
 	locks     []lockRow  // of what is watched
@@ -106,7 +106,7 @@ type clock struct {
 	server     int64 // Unix µs
 }
 
-// local is our time of an instant of the server's, late by at most a round trip; zero for 0.
+// local returns an instant of the server's clock on ours, late by at most a round trip; zero for 0.
 func (c clock) local(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
@@ -114,13 +114,13 @@ func (c clock) local(micros int64) time.Time {
 	return c.got.Add(-c.age(micros))
 }
 
-// age is how long ago it is.
+// age returns the time since an instant of the server's clock.
 func (c clock) age(micros int64) time.Duration {
 	return time.Duration(c.server-micros) * time.Microsecond
 }
 
-// statements are what a look asks. Each is a transaction of its own, because the server
-// answers from a copy of pg_stat_activity for the rest of a transaction.
+// statements are those of a look. Each is a transaction of its own, because the server answers from a copy of
+// pg_stat_activity for the rest of a transaction.
 type statements struct{ locks, sessions, prepared, blocking pgwire.Statement }
 
 const locksSQL = `select database, classid, objid, objsubid, pid, mode, granted, %s,
@@ -148,7 +148,7 @@ const preparedSQL = `select l.virtualtransaction, p.gid, p.owner::text, p.databa
 
 func newStatements(major int) *statements {
 	since := "waitstart"
-	if major < 14 {
+	if major < toldWaits {
 		since = "null::timestamptz"
 	}
 	return &statements{
@@ -162,9 +162,8 @@ func newStatements(major int) *statements {
 // answerLimit bounds one statement: the server's own limit comes first, if it is awake.
 const answerLimit = pgwire.StatementLimit + time.Second
 
-// look reads the locks and then their sessions. before are the processes that the last look
-// showed, of which it is to be learnt whether they live. reuse is an old snapshot whose
-// memory may be used again, or nil.
+// look reads the locks and then their sessions. before are the processes that the last look showed: it reads
+// whether they are alive. reuse is an old snapshot whose memory may be used again, or nil.
 func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot) (*snapshot, error) {
 	s := &snapshot{}
 	if reuse != nil {
@@ -195,7 +194,7 @@ func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot)
 	return s, nil
 }
 
-// nameUnwatched notes of each session which locks it owns that are not watched.
+// nameUnwatched notes for each session the locks that it owns and that are not watched.
 func (s *snapshot) nameUnwatched() {
 	const most = 10
 	if len(s.unwatched) == 0 {
@@ -279,7 +278,7 @@ func readActivity(f fields) activity {
 	return a
 }
 
-// clientText is where a session comes from. A port of -1 is a Unix socket.
+// clientText returns the address of a session's client. A port of -1 is a Unix socket.
 func clientText(f fields) string {
 	port := int32(f.number32(10))
 	switch {

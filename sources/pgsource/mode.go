@@ -54,7 +54,7 @@ func modeOf(name []byte) mode { return mode(max(slices.Index(modeNames[:], strin
 // conflicts reports whether one session has to wait while another owns.
 func (m mode) conflicts(other mode) bool { return conflicting[m]&(1<<other) != 0 }
 
-// shown is how the mode is shown: shared if several may own it in this mode.
+// shown returns the mode for the screen: shared if several may own the lock in it.
 func (m mode) shown() sources.Mode {
 	if m.conflicts(m) {
 		return sources.Exclusive

@@ -12,7 +12,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// notifications are what arrived on channels. They are safe for concurrent use.
+// notifications holds what arrived on channels. It is safe for concurrent use.
 type notifications struct {
 	channels []string
 	wake     chan struct{} // capacity 1: something arrived, or listening began or ended
@@ -35,7 +35,7 @@ type eviction struct {
 }
 
 const (
-	// evictedFor is how long an eviction is shown.
+	// evictedFor is the time for which an eviction is shown.
 	evictedFor    = time.Minute
 	mostEvictions = 1000
 )
@@ -45,12 +45,10 @@ func newNotifications(channels []string) *notifications {
 	return &notifications{channels: append([]string{pgcoord.Channel}, others...), wake: make(chan struct{}, 1), evicted: map[evictedKey]eviction{}}
 }
 
-func (n *notifications) wakeUp() { spawn.Wake(n.wake) }
-
 // receive takes one notification. Anybody may have sent it, so it is only a hint: the look that
 // follows decides.
 func (n *notifications) receive(note *pgconn.Notification) {
-	defer n.wakeUp()
+	defer spawn.Wake(n.wake)
 	a, ok := pgcoord.ReadAnnouncement(note)
 	if !ok || a.Event != pgcoord.Evicted {
 		return
@@ -63,7 +61,7 @@ func (n *notifications) receive(note *pgconn.Notification) {
 	n.evicted[evictedKey{a.Database, a.Key}] = eviction{a.By, a.PID, a.Waiting, time.Now()}
 }
 
-// evictions returns a copy of what was announced of late.
+// evictions returns a copy of the evictions that were announced of late.
 func (n *notifications) evictions() map[evictedKey]eviction {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,6 +82,6 @@ func (n *notifications) set(open bool, why error) {
 	n.open, n.why = open, why
 	n.mu.Unlock()
 	if changed {
-		n.wakeUp()
+		spawn.Wake(n.wake)
 	}
 }

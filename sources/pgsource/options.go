@@ -15,16 +15,15 @@ import (
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string
-	// URL says where the server is: postgres://user@host:port/database, or keywords as
-	// libpq has them. With several hosts the primary among them is watched, unless
-	// target_session_attrs says otherwise.
+	// URL is the address of the server: postgres://user@host:port/database, or keywords as libpq has them. With
+	// several hosts the primary among them is watched, unless target_session_attrs says otherwise.
 	URL string
 	// User and Password override those of the URL. "": the URL's.
 	User, Password string
-	// TLS overrides what the URL says of it; nil: the URL's. With a config, TLS is
-	// required. An empty ServerName in it stands for the host.
+	// TLS overrides the TLS settings of the URL; nil: the URL's. With a config, TLS is required. An empty
+	// ServerName in it stands for the host.
 	TLS *tls.Config
-	// Selections say which locks are watched. None: all of the server.
+	// Selections are the locks to watch. None: all of the server.
 	Selections []Selection
 	// Scheme makes keys of selected names that are no numbers. "": hashtextextended.
 	Scheme pgcoord.Scheme
@@ -36,8 +35,8 @@ type Options struct {
 	Channels []string
 	// PollMin and PollMax bound the pause between two looks. 0: 250 ms and 5 s.
 	PollMin, PollMax time.Duration
-	// Forget is how long a lock that nobody owns stays in the list. 0: an hour. Selected
-	// ones stay for ever.
+	// Forget is the time for which a lock that nobody owns stays in the list. 0: an hour. Selected ones stay
+	// for ever.
 	Forget time.Duration
 	// Labels are handed on with every primitive.
 	Labels []sources.Attr

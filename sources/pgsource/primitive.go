@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// primitive is what a lock's rows show.
+// primitive makes the row of a lock.
 func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
 	t := d.after
 	p := &sources.Primitive{
@@ -71,7 +71,7 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		o.Label = "prepared " + x.gid
 		o.ID = ownerID(o.Label, r.mode, before, l.owners)
 		now = d.term(l, o.ID, r, before)
-		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(d.s.clock.local(x.at), time.Second)},
+		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(d.s.clock.local(x.at))},
 			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user}}
 	} else {
 		data := s.data()
@@ -111,15 +111,15 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	return o
 }
 
-// evicted is what was announced of late of a key.
+// evicted returns the last eviction from a key that was announced of late.
 func (d *lookDiff) evicted(db uint32, key pgcoord.Key) (e eviction, ok bool) {
 	e, ok = d.s.evicted[evictedKey{utoa(db), key.String()}]
 	return e, ok
 }
 
-// term goes on with an owner's term or begins one. Since when it owns is never told: one
-// that was there at the first look owned at that time, and not before its backend began.
-// Of one that came later the Hub knows the two looks between which it did.
+// term goes on with an owner's term or begins one. The server never reports since when it owns: one that was
+// there at the first look owned at that time, and not before its backend began. Of one that came later the Hub
+// knows the two looks between which it did.
 func (d *lookDiff) term(l *lock, id string, r *lockRow, before []term) term {
 	s, proof := d.after.sessions[r.pid], d.proof(r)
 	now := term{id: id, taker: true}
@@ -145,7 +145,7 @@ func (d *lookDiff) term(l *lock, id string, r *lockRow, before []term) term {
 	return now
 }
 
-// waiter makes a waiter of place i of the queue.
+// waiter makes the waiter at place i of the queue.
 func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 	r := &l.rows[l.line.waiters[i].row]
 	s := d.after.sessions[r.pid]
@@ -185,7 +185,7 @@ func (s *session) attrs(c clock) []sources.Attr {
 	}
 	at := func(key string, micros int64) {
 		if micros != 0 {
-			add(key, instant(c.local(micros), time.Second))
+			add(key, instant(c.local(micros)))
 		}
 	}
 	add("pid", utoa(s.pid))
@@ -206,7 +206,7 @@ func (s *session) attrs(c clock) []sources.Attr {
 	add("waits for", s.does.waits)
 	add("query", s.query)
 	if !s.since.IsZero() {
-		add("backend start", instant(s.since, time.Second))
+		add("backend start", instant(s.since))
 	}
 	at("transaction start", s.does.transaction)
 	at("query start", s.does.queried)

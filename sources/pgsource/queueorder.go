@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	// blockingMost is how many calls of pg_blocking_pids are made in any second: each one
-	// takes all partitions of the server's lock table.
+	// blockingMost is the most calls of pg_blocking_pids made in any second: each one takes all partitions of
+	// the server's lock table.
 	blockingMost = 20
 	// blockingStale is the age of an answer from which on it is asked for again: the deadlock
 	// detector may move a waiter once, when it has waited for deadlock_timeout.
 	blockingStale = time.Second
-	// askedMost is how long a queue may be for its order to be asked for.
+	// askedMost is the longest queue whose order is asked for.
 	askedMost = 200
 )
 
-// queueOrder is what the server says of the queue of the selected lock. Each waiter is asked
-// for once when it comes, and again as the number of calls allows.
+// queueOrder keeps the server's answers about the queue of the selected lock. Each waiter is asked for once
+// when it comes, and again as the number of calls allows.
 //
-// An answer counts if the looks before and after it show the same wait: then the waiter stood
-// in this queue all the time. Answers that contradict each other, because somebody moved
-// between two of them, are all given up.
+// An answer counts if the looks before and after it show the same wait: then the waiter stood in this queue all
+// the time. Answers that contradict each other, because somebody moved between two of them, are all given up.
 type queueOrder struct {
 	ident                     // of the lock; zero: none is selected
 	answers map[wait]blocking // of those that wait
 }
 
-// orderOf is what is known of the queue of a lock; nil: of none.
+// orderOf returns the known answers about the queue of a lock; nil: of none.
 func (t *lockTable) orderOf(l *lock) queueOrder {
 	switch {
 	case l == nil:
@@ -43,7 +42,7 @@ func (t *lockTable) orderOf(l *lock) queueOrder {
 	return queueOrder{ident: l.ident}
 }
 
-// callTimes are when calls were made of late, and how many may be made in a second.
+// callTimes are the times of the last calls, and the most calls allowed in a second.
 type callTimes struct {
 	at   []time.Time
 	most int
@@ -54,13 +53,13 @@ func (c *callTimes) made(n int, at time.Time) {
 	c.at = append(c.at, slices.Repeat([]time.Time{at}, n)...)
 }
 
-// allowed is how many calls may be made at once.
+// allowed returns the number of calls that may be made now.
 func (c *callTimes) allowed(now time.Time) int {
 	c.at = slices.DeleteFunc(c.at, func(at time.Time) bool { return now.Sub(at) > time.Second })
 	return max(c.most-len(c.at), 0)
 }
 
-// wait is one waiting of one process.
+// wait identifies one wait of one process.
 type wait struct {
 	pid   uint32
 	mode  mode
@@ -69,7 +68,7 @@ type wait struct {
 
 func (r *lockRow) waiting() wait { return wait{r.pid, r.mode, r.wait} }
 
-// blocking is whom the server said a process waits for.
+// blocking is the server's answer to the question for whom a process waits.
 type blocking struct {
 	at      time.Time // when it was asked
 	blocked []uint32
@@ -163,9 +162,9 @@ func (q *queueOrder) keep(s *snapshot, before, now []lockRow) {
 	q.answers = kept
 }
 
-// sort puts an inferred queue in the order that the answers give; false: they do not give it.
-// Where one waiter owns what the other wants it is named in any case, and only what is said
-// of itself tells which of them comes first.
+// sort puts an inferred queue in the order that the answers give; false: they do not give it. Where one waiter owns
+// what another wants, the answer about the other names it in any case; only the answer about itself shows which of
+// them comes first.
 func (q *queueOrder) sort(queue []*party, rows []lockRow) ([]*party, bool) {
 	answers := make([]blocking, len(queue))
 	for i, p := range queue {
@@ -216,17 +215,16 @@ func sorted(queue []*party, ahead [][]int, behind []int) ([]*party, bool) {
 	return list, true
 }
 
-// lineOf is the queue of a lock with these rows.
+// lineOf returns the queue of a lock with these rows.
 func (q *queueOrder) lineOf(id ident, rows []lockRow) line {
-	parties := partiesOf(rows)
-	queue := inferQueue(parties, rows)
+	queue := inferQueue(partiesOf(rows))
 	l := line{told: inAnyOrder(rows)}
 	if q.ident == id && !l.told {
 		if list, ok := q.sort(queue, rows); ok {
 			queue, l.told = list, true
 		}
 	}
-	l.waiters = turnsOf(parties, queue)
+	l.waiters = turnsOf(queue)
 	return l
 }
 

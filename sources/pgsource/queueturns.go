@@ -48,22 +48,15 @@ func partiesOf(rows []lockRow) []*party {
 // needs reports whether p has to wait for what other owns.
 func (p *party) needs(other *party) bool { return p != other && conflicting[p.wants]&other.owns != 0 }
 
-// inferQueue puts those that wait in the order in which the server lets them in, as far as
-// that follows from rows in the order of their waiting: each goes to the end, except one that
-// owns what a waiter needs, which goes before the first such (Postgres, proc.c, ProcSleep).
-// Waiters that were before it and have left, and moves by the deadlock detector, are not seen.
-func inferQueue(parties []*party, rows []lockRow) []*party {
-	byRow := make([]*party, len(rows))
-	for _, p := range parties {
-		if p.row >= 0 {
-			byRow[p.row] = p
-		}
-	}
+// inferQueue returns the parties that wait in the order in which the server serves them, as far as that follows
+// from the order of their rows: each goes to the end, except one that owns what a waiter needs, which goes before
+// the first such (Postgres, proc.c, ProcSleep). Waiters that were before it and have left, and moves by the
+// deadlock detector, are not seen.
+func inferQueue(parties []*party) []*party {
+	waiting := slices.DeleteFunc(parties, func(p *party) bool { return p.row < 0 })
+	slices.SortFunc(waiting, func(p, q *party) int { return p.row - q.row })
 	var queue []*party
-	for _, p := range byRow {
-		if p == nil {
-			continue
-		}
+	for _, p := range waiting {
 		at := len(queue)
 		if p.owns != 0 {
 			if i := slices.IndexFunc(queue, func(w *party) bool { return w.needs(p) }); i >= 0 {
@@ -75,57 +68,37 @@ func inferQueue(parties []*party, rows []lockRow) []*party {
 	return queue
 }
 
-// turnsOf numbers the turns of a queue, in its order: everybody that owns and does not wait
-// gives it up, the first turn gets it and gives it up, and so on. The server lets in, from the
-// front, who needs nothing that another owns or that one before it in the queue wants
-// (proc.c, ProcLockWakeup). Those that would never get it, because they wait for each other,
-// have no turn.
-func turnsOf(parties, queue []*party) []place {
-	owned := make(map[*party]uint16, len(parties))
-	for _, p := range queue {
-		owned[p] = p.owns
-	}
+// turnsOf numbers the turns of a queue, in its order: all owners that do not wait release the lock, the first turn
+// gets it and releases it, and so on. From the front, the server serves those who need nothing that another owns
+// or that one before them in the queue wants (proc.c, ProcLockWakeup). Those that would never get it, because
+// they wait for each other, have no turn. It changes what the parties own.
+func turnsOf(queue []*party) []place {
 	var list []place
 	for turn := 1; len(queue) > 0; turn++ {
-		var served, rest []*party
+		var rest []*party
 		wanted := uint16(0)
 		for _, p := range queue {
-			if conflicting[p.wants]&(wanted|othersOwn(owned, p)) != 0 {
+			if conflicting[p.wants]&wanted != 0 || slices.ContainsFunc(queue, p.needs) {
 				wanted |= 1 << p.wants
 				rest = append(rest, p)
 				continue
 			}
-			owned[p] |= 1 << p.wants
-			served = append(served, p)
+			p.owns |= 1 << p.wants
 			list = append(list, place{row: p.row, turn: turn})
 		}
-		if len(served) == 0 {
+		if len(rest) == len(queue) {
 			for _, p := range rest {
 				list = append(list, place{row: p.row})
 			}
 			break
-		}
-		for _, p := range served {
-			delete(owned, p)
 		}
 		queue = rest
 	}
 	return list
 }
 
-// othersOwn is what all but p own.
-func othersOwn(owned map[*party]uint16, p *party) uint16 {
-	all := uint16(0)
-	for other, modes := range owned {
-		if other != p {
-			all |= modes
-		}
-	}
-	return all
-}
-
-// blockers are those that waiter i of a line has to wait for: owners in a mode that conflicts,
-// and waiters before it in the queue that ask for one. At most limit are listed.
+// blockers returns the rows for which waiter i of a line waits: owners in a mode that conflicts, and waiters before
+// it in the queue that ask for one, at most limit.
 func blockers(rows []lockRow, l *line, i, limit int) []*lockRow {
 	var list []*lockRow
 	me := &rows[l.waiters[i].row]

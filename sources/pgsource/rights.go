@@ -17,10 +17,10 @@ import (
 
 // The attributes of an owner that a force-release depends on.
 const (
-	// NotEnded says why its ownership, or its wait, cannot be ended from here, and what would have to be done.
+	// NotEnded is the reason for which its ownership, or its wait, cannot be ended from here, and the remedy.
 	NotEnded = "cannot be ended"
-	// OwnerEvicted says by whom, as was announced of late, the ownership of another one was ended,
-	// and WaitEvicted by whom a wait was.
+	// OwnerEvicted names who ended the ownership of another owner by force, as announced of late, and
+	// WaitEvicted who ended a wait.
 	OwnerEvicted = "another owner"
 	WaitEvicted  = "a wait for it"
 	// AlsoOwns names the locks of its session that are not watched.
@@ -41,7 +41,8 @@ const rightsSQL = `select (select rolsuper from pg_catalog.pg_roles where rolnam
  array_to_json(array(select rolname::text from pg_catalog.pg_roles where not (select rolsuper from pg_catalog.pg_roles where rolname = current_user)
   and pg_catalog.pg_has_role(oid, 'usage')))::text`
 
-// rightsEvery is how often a role that lacks a right is asked for: it may be granted at any time.
+// rightsEvery is the pause between two questions for the rights of a role that lacks one: it may be granted at
+// any time.
 const rightsEvery = 10 * time.Second
 
 // askRights asks for the rights of our role where some are missing or not known yet.

@@ -8,10 +8,10 @@ import (
 // fields is one row in the binary format. It is valid until the next row is read.
 type fields [][]byte
 
-// pgEpoch is where Postgres' timestamps begin, in Unix microseconds: 2000-01-01 UTC.
+// pgEpoch is the zero of Postgres' timestamps, in Unix microseconds: 2000-01-01 UTC.
 const pgEpoch = 946_684_800_000_000
 
-// textKept is how much of a text is kept; the server cuts all that we ask for before that.
+// textKept is the most bytes kept of a text; the server cuts all that we ask for before that.
 const textKept = 4 << 10
 
 func (f fields) null(i int) bool   { return f[i] == nil }

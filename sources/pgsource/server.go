@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 	"coordtop/internal/ground/pgwire"
 )
 
-// server is what a connection knows of its server and of itself.
+// server holds the facts that a connection has read of its server and of itself.
 type server struct {
 	version  string
 	major    int
@@ -27,18 +28,18 @@ type server struct {
 	trip     time.Duration // of a round trip to it
 }
 
-// capacity is what the server's table of locks has room for.
+// capacity is the size of the server's lock table.
 type capacity struct{ perTransaction, connections, prepared uint64 }
 
-// entries is the nominal size. Servers have some slack beyond it (facts: almost twice as
-// much went in on a default installation).
+// entries is the nominal size. Servers have some slack beyond it: almost twice as much went in on a default
+// installation.
 func (t capacity) entries() uint64 { return t.perTransaction * (t.connections + t.prepared) }
 
 // incarnation identifies a life of the server: all advisory locks end with it. The
 // timeline is left out on purpose: a standby that is promoted in place keeps its
 // processes, sessions and locks.
 func (s *server) incarnation() string {
-	text := instant(time.UnixMicro(s.started), time.Microsecond)
+	text := time.UnixMicro(s.started).UTC().Format(exactly)
 	if s.system != "" {
 		text = s.system + "@" + text
 	}
@@ -71,13 +72,17 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	if err != nil {
 		return s, pgwire.Because(ctx, doing, err)
 	}
-	n := numbers{}
-	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
-	s.standby, s.started, s.blocking = row.Text(3) == "t", n.read(row.Text(4)), row.Text(9) == "t"
+	number := func(i int) int64 {
+		n, bad := strconv.ParseInt(row.Text(i), 10, 64)
+		err = cmp.Or(err, bad)
+		return n
+	}
+	s.database, s.oid, s.user = row.Text(0), uint32(number(1)), row.Text(2)
+	s.standby, s.started, s.blocking = row.Text(3) == "t", number(4), row.Text(9) == "t"
 	s.children = childProcesses{checkpointer: row.Text(10), statistics: row.Text(11)}
-	s.capacity = capacity{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
-	if n.err != nil {
-		return s, fmt.Errorf("%s: %w", doing, n.err)
+	s.capacity = capacity{uint64(number(5)), uint64(number(6)), uint64(number(7))}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", doing, err)
 	}
 	if row.Text(8) != "t" { // what a right refuses would stand in its log at each connection
 		return s, nil
@@ -88,21 +93,8 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	return s, pgwire.Because(ctx, doing, err)
 }
 
-// numbers reads several numbers and keeps the first error.
-type numbers struct{ err error }
+// exactly is the layout of the times in identifiers.
+const exactly = "2006-01-02T15:04:05.000000Z"
 
-func (n *numbers) read(text string) int64 {
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil && n.err == nil {
-		n.err = err
-	}
-	return v
-}
-
-// instant writes a time as the attributes and identifiers have it.
-func instant(t time.Time, precision time.Duration) string {
-	if precision >= time.Second {
-		return t.UTC().Format("2006-01-02T15:04:05Z")
-	}
-	return t.UTC().Format("2006-01-02T15:04:05.000000Z")
-}
+// instant writes a time for an attribute.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -12,8 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// session is what is known of one process of the server, as long as every look sees it. It is
-// never changed.
+// session is one process of the server, for as long as every look shows it. It is never changed.
 type session struct {
 	pid      uint32
 	who      identity
@@ -23,25 +22,25 @@ type session struct {
 	since    time.Time // the start of the backend, on our clock; zero: hidden
 	whoLook  uint64    // the look in which who last changed
 	doesLook uint64
-	wait     int64         // since when it waits or waited last; 0: the server did not tell
+	wait     int64         // since when it waits or waited last; 0: not reported
 	waits    sources.Stamp // the same on our clock; a backend waits for one lock at a time
 	trace    trace         // how it tries; zero: it does not
 	lent     bool          // it has answered us too: a pooler lends it
 }
 
-// trace is how a session tries for locks; others that try in the same way probably try for
-// the same. The zero trace is none.
+// trace is the way in which a session tries for locks; others that try in the same way probably try for the
+// same. The zero trace is none.
 type trace struct {
 	db          uint32
 	user, query string
 }
 
-// newSession gives a process its identity. Where the start of the backend is hidden, the
-// time when we first saw it must do: that no other process got the same number before.
+// newSession gives a process its identity. Where the start of the backend is hidden, the time when we first saw
+// it stands in its place: no other process had the same number before.
 func newSession(a *activity, c clock, look uint64) *session {
 	s := &session{pid: a.pid, who: a.who, whoLook: look, since: c.local(a.who.start)}
 	if a.who.start == 0 {
-		s.id = pgcoord.OwnerID(a.pid, time.Time{}) + "~" + instant(c.got, time.Microsecond)
+		s.id = pgcoord.OwnerID(a.pid, time.Time{}) + "~" + c.got.UTC().Format(exactly)
 	} else {
 		s.id = pgcoord.OwnerID(a.pid, time.UnixMicro(a.who.start))
 	}
@@ -57,7 +56,7 @@ func (s *session) acts(a *activity, look uint64) {
 	}
 }
 
-// same reports whether a is the process that s is, as far as can be told.
+// same reports whether a is the same process as s, as far as can be known.
 func (s *session) same(a *activity) bool {
 	if s.who.start != 0 && a.who.start != 0 {
 		return s.who.start == a.who.start
@@ -65,7 +64,7 @@ func (s *session) same(a *activity) bool {
 	return s.who.db == a.who.db && s.who.user == a.who.user
 }
 
-// after is the session after a look that shows a of it.
+// after returns the session after a look that shows a of it.
 func (s *session) after(a *activity, wait int64, c clock, look uint64) *session {
 	who := a.who
 	who.start = cmp.Or(who.start, s.who.start)
@@ -94,8 +93,8 @@ func (s *session) noteWait(wait int64, c clock) {
 	}
 }
 
-// waitsSince is the time since which a session waits. told: the server said it; otherwise the
-// time is that of the beginning of its statement, before which it cannot wait.
+// waitsSince returns the time since which a session waits. told reports whether the server reported it;
+// otherwise it is the beginning of its statement, before which it cannot wait.
 func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 	switch {
 	case told:
@@ -106,19 +105,19 @@ func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 	return sources.Stamp{}
 }
 
-// name is what the session calls itself; data behind it is no part of that.
+// name returns the name that the session gives itself, without the data behind it.
 func (s *session) name() string {
 	who, _ := pgcoord.ParseApplicationName(s.who.application)
 	return who
 }
 
-// data is what it says beside its name.
+// data returns the data behind its name.
 func (s *session) data() []byte {
 	_, text := pgcoord.ParseApplicationName(s.who.application)
 	return []byte(text)
 }
 
-// label is what people call it.
+// label returns the name of a session for the screen.
 func label(who string, pid uint32) string {
 	text := "pid " + utoa(pid)
 	if who != "" {
@@ -127,7 +126,7 @@ func label(who string, pid uint32) string {
 	return text
 }
 
-// queryShown is how many bytes of a query are shown.
+// queryShown is the most bytes of a query that are shown.
 const queryShown = 200
 
 // shownQuery is a query on one line, without what may be secret in it: a literal, a comment.

@@ -14,10 +14,9 @@ import (
 	"coordtop/sources/kit"
 )
 
-// Source watches one server. It implements sources.Source, sources.Refresher and
-// sources.Focuser: a selected lock is looked at as often as Options.PollMin allows and the
-// server is asked for the order of its queue; of visible ones each look tells what their
-// sessions do.
+// Source watches one server. It implements sources.Source, sources.Refresher and sources.Focuser: a selected
+// lock is looked at as often as Options.PollMin allows and the server is asked for the order of its queue; each
+// look publishes the activity of the sessions of visible locks.
 type Source struct {
 	o        Options
 	config   *pgconn.Config

@@ -37,7 +37,7 @@ func (d *lookDiff) proof(r *lockRow) uint64 {
 	return write(int64(s.pid), s.who.start, s.does.changed)
 }
 
-// nameOf is the name of the program that took the lock, as far as it is known.
+// nameOf returns the name of the program that took the lock, as far as it is known.
 func (t *term) nameOf(s *session) string {
 	if t.taker {
 		return t.name
@@ -45,7 +45,7 @@ func (t *term) nameOf(s *session) string {
 	return s.name()
 }
 
-// label is what people call an owner: both names, where it took the lock under another one.
+// label returns the name of an owner for the screen: both names, where it took the lock under another one.
 func (t *term) label(s *session) string {
 	if !t.taker || t.name == s.name() {
 		return label(s.name(), s.pid)
@@ -55,8 +55,8 @@ func (t *term) label(s *session) string {
 
 func shownName(name string) string { return cmp.Or(mask.Text(name), "unnamed") }
 
-// leak is what tells a lock that was left behind in a pooled session. Where only the name has changed,
-// the program may have done that itself.
+// leak returns the attributes of a lock that was left behind in a pooled session. Where only the name has
+// changed, the program may have changed it itself.
 func (t *term) leak(s *session) []sources.Attr {
 	renamed := t.name != s.name()
 	var list []sources.Attr

@@ -168,7 +168,7 @@ func (w *watcher) wait(ctx context.Context) error {
 
 func (w *watcher) eager() bool { return w.focus.Selected.Name != "" || w.table.waiters > 0 }
 
-// pace says how often to look (facts/postgres.md, 3.3).
+// pace decides how often to look.
 type pace struct {
 	kit.Pace     // its Cost is without the way to the server
 	rows     int // of pg_locks in the last look

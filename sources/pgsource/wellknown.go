@@ -1,6 +1,8 @@
 package pgsource
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -17,8 +19,8 @@ type program struct {
 	wide bool   // others may use the number, though none is known to: it is "likely"
 }
 
-// alias is what people call a lock: by configuration, else the programs that are known to
-// take this number. Where more than one fits, the sessions may tell which it is, and the text
+// alias returns the name that people use for a lock: that of the configuration, else those of the programs that
+// are known to take this number. Where more than one fits, the sessions may show which it is, and the text
 // calls it a guess; where the number says too little, the sessions have to agree.
 func (t *lockTable) alias(l *lock) (string, sources.Known) {
 	if name, ok := t.names[l.key]; ok {
@@ -73,8 +75,8 @@ func (t *lockTable) hinted(l *lock, hint string) bool {
 	return false
 }
 
-// shortWord is up to which length a word must stand alone: "que" is no part of "queue", and
-// "timescale" is one of "timescaledb".
+// shortWord is the length up to which a word must stand alone: "que" is no part of "queue", and "timescale" is
+// one of "timescaledb".
 const shortWord = 3
 
 // hasWord reports whether a word, in lower case, begins in text where no letter is before it.
@@ -97,12 +99,7 @@ func hasWord(text, word string) bool {
 // name of at most nine characters as DistributedLock (.NET) packs it into two.
 func spelled(k pgcoord.Key) string {
 	if n, ok := k.Bigint(); ok {
-		text := make([]byte, 0, 8)
-		for shift := 56; shift >= 0; shift -= 8 {
-			if c := byte(uint64(n) >> shift); c != 0 || len(text) > 0 {
-				text = append(text, c)
-			}
-		}
+		text := bytes.TrimLeft(binary.BigEndian.AppendUint64(nil, uint64(n)), "\x00")
 		if len(text) >= 4 && legible(text) {
 			return `ASCII "` + string(text) + `"`
 		}

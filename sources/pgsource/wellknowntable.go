@@ -9,16 +9,13 @@ import (
 	"coordtop/coord/pgcoord"
 )
 
-// The numbers that programs are known to take (facts/postgres.md, 6.1, with the file of each
-// program in which it stands). Where several use one number, all that fit are named.
+// The numbers that programs are known to take, by their sources. Where several use one number, all that fit
+// are named.
 var (
 	storage = program{name: "Supabase Storage migrations", hint: "storage"}
 	tenants = program{name: "Supabase Storage multitenant migrations", hint: "storage"}
 	job     = program{name: "Que, the number of a job", hint: "que", weak: true}
 	state   = program{name: "Terraform, the number of a state", hint: "terraform", weak: true}
-	partman = program{name: "pg_partman run_maintenance", hint: "partman"}
-	citus   = program{name: "Citus", hint: "citus", wide: true}
-	flyway  = program{name: "Flyway", hint: "flyway"}
 )
 
 // oneNumber are exact keys of pg_advisory_lock(bigint).
@@ -35,7 +32,7 @@ var oneNumber = map[int64][]program{
 	-8575985245963000605: {tenants},
 	-8575985245963001000: {tenants},
 	77433833903597:       {{name: "Flyway (public.flyway_schema_history)", hint: "flyway"}},
-	-988976779:           {partman},
+	-988976779:           {{name: "pg_partman run_maintenance", hint: "partman"}},
 	-1853951700:          {{name: "pg_partman run_maintenance procedure", hint: "partman"}},
 	-1768572819:          {{name: "Electric (electric_slot_default)", hint: "electric"}},
 	12340078987004321:    {{name: "pgBackRest", hint: "pgbackrest"}},
@@ -81,14 +78,18 @@ const (
 // wellKnown lists the programs that take a key in a database.
 func wellKnown(database string, k pgcoord.Key) []program {
 	if n, ok := k.Bigint(); ok {
-		return append(byDatabase(database, n), byNumber(n)...)
+		list := append(byDatabase(database, n), oneNumber[n]...)
+		if d := n - flywayBase; d >= math.MinInt32 && d <= math.MaxInt32 && oneNumber[n] == nil {
+			list = append(list, program{name: "Flyway", hint: "flyway"})
+		}
+		return list
 	}
 	if a, b, ok := k.Pair(); ok {
 		return byPair(a, b)
 	}
 	switch {
 	case k.Sub >= 4 && k.Sub <= 16 && k.Sub != 11:
-		return []program{citus}
+		return []program{{name: "Citus", hint: "citus", wide: true}}
 	case k.Sub == 29749:
 		return []program{{name: "TimescaleDB", hint: "timescale", wide: true}}
 	}
@@ -100,6 +101,7 @@ func wellKnown(database string, k pgcoord.Key) []program {
 func byDatabase(database string, n int64) []program {
 	const migrateSalt, railsSalt, sqlxSalt = 1486364155, 2053462845, 0x3d32ad9e
 	crc := func(text string) uint32 { return crc32.ChecksumIEEE([]byte(text)) }
+	boss := sha256.Sum224([]byte(database + ".pgboss.pgboss"))
 	var list []program
 	for _, c := range []struct {
 		key     int64
@@ -112,28 +114,13 @@ func byDatabase(database string, n int64) []program {
 		{int64(crc(database) * migrateSalt), program{name: "golang-migrate", hint: "migrate", weak: true}}, // before it hashed the table
 		{int64(crc("/"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate", wide: true}},
 		{sqlxSalt * int64(crc(database)), program{name: "sqlx migrate", hint: "sqlx"}},
-		{pgBoss(database), program{name: "pg-boss", hint: "boss"}},
+		{int64(binary.BigEndian.Uint64(boss[:8])), program{name: "pg-boss", hint: "boss"}},
 	} {
 		if c.key == n {
 			list = append(list, c.program)
 		}
 	}
 	return list
-}
-
-func pgBoss(database string) int64 {
-	sum := sha256.Sum224([]byte(database + ".pgboss.pgboss"))
-	return int64(binary.BigEndian.Uint64(sum[:8]))
-}
-
-func byNumber(n int64) []program {
-	if list, ok := oneNumber[n]; ok {
-		return list
-	}
-	if d := n - flywayBase; d >= math.MinInt32 && d <= math.MaxInt32 {
-		return []program{flyway}
-	}
-	return nil
 }
 
 func byPair(a, b int32) []program {

@@ -13,7 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-// countKeys notes what the guess amounts to.
+// countKeys asks for the number of keys in the database, out of which locks are guessed.
 func (w *watcher) countKeys() error {
 	total, err := rediscoord.Once(w.link.refusals(), "dbsize", func() (int64, error) { return w.link.conn.DBSize(w.link.Context()).Result() })
 	if err != nil && !redis.IsPermissionError(err) {
@@ -23,7 +23,7 @@ func (w *watcher) countKeys() error {
 	return nil
 }
 
-// describe tells what the source says of itself, if it changed.
+// describe sends the source's About if it changed.
 func (w *watcher) describe() error {
 	a := sources.About{
 		Mode: modePolling, Version: w.link.server.version, Role: w.link.server.role,
@@ -56,7 +56,7 @@ func (w *watcher) warnings(a *sources.About) []string {
 	var list []string
 	switch why := strings.Join(w.status.polled, "; "); {
 	case why == "":
-	case w.link.push != nil && w.link.push.byKey && !w.link.discovers(): // what is known is all there is
+	case w.link.push != nil && w.link.push.byKey && !w.link.discovers(): // all keys are pushed
 	case w.link.push != nil && w.link.push.byKey:
 		list = append(list, "polling for new keys: "+why)
 	default:

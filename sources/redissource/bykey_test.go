@@ -271,7 +271,7 @@ func TestALostPushArmsItsKeyAgain(t *testing.T) {
 	k := newKey("a:leader:x", rule{})
 	w.admit(k)
 	k.armed, k.denied = true, true // it is not asked for
-	if w.link.inbox.everything(notice{}); w.arms(k.name, false) {
+	if w.link.inbox.everything(notice{}, false); w.arms(k.name, false) {
 		t.Fatal("it is armed already")
 	}
 	if _, err := w.urgent(t.Context(), time.Now()); err != nil {

@@ -7,31 +7,31 @@ import (
 	"coordtop/sources"
 )
 
-// Bounds of what one server can make a source keep, whatever a scan lists or a push names.
-// A key takes some 1.5 kB in the whole program, twice that with what the collector leaves
-// lying. Of what is guessed, where nobody declared more, so many are kept as cost
-// some 100 MB with what a scan leaves; of keys that a person named, also by patterns, more: where
-// they are tracked one by one, the server's table of them is everybody's. Names and values are bounded by the same number of bytes for
-// both, which long ones reach first.
+// The bounds of the memory that one server can make a source use, by a scan or by pushes.
+// A key takes some 1.5 kB in the whole program, twice that with garbage that is not yet
+// collected. The guessed keys and the garbage of a scan take some 100 MB at most. More keys are
+// kept where they are configured, also by patterns: where those are tracked one by one, they
+// take room in a table that all clients of the server share. The bytes of names and values have a
+// bound of their own, which long ones reach first.
 const (
 	mostGuessed = 12_000
 	mostNamed   = 100_000
 	mostText    = 22 << 20 // bytes of names, owners and their data
 	longestName = 16 << 10 // of a key that is shown
-	mostWhole   = 20_000   // keys of which all is kept that was shown: a renewal of the others is interpreted anew
+	mostWhole   = 20_000   // keys whose row is kept as a whole: a renewal of the others is interpreted anew
 	mostScanned = 50_000_000
 	mostNotices = 100_000 // keys that were pushed and not read yet
 )
 
-// capacity is how much of it is taken.
+// capacity counts the kept keys and their bytes against these bounds.
 type capacity struct {
 	most       int // keys that are kept
 	keys, text int
-	full       bool // something did not find room
+	full       bool // some key or value was left out
 	long       bool // a name was too long
 }
 
-// newCapacity counts what the keys of an earlier link take.
+// newCapacity counts the keys of an earlier link.
 func newCapacity(s *selection, keys map[string]*key) capacity {
 	c := capacity{most: mostNamed, keys: len(keys)}
 	if s.guess {
@@ -65,8 +65,8 @@ func (c *capacity) fits(name string) bool {
 	return true
 }
 
-// replace counts what p takes instead of old, and keeps less of its data where there is no room for
-// more. It returns the textOf of what is kept.
+// replace counts p in place of old, and drops the data of p where it does not fit. It returns the
+// textOf of p.
 func (c *capacity) replace(old *facts, p *sources.Primitive) int {
 	more := textOf(p) - old.text
 	if old.all == 0 {
@@ -84,7 +84,7 @@ func (c *capacity) replace(old *facts, p *sources.Primitive) int {
 	return textOf(p)
 }
 
-// remove takes back what a key took.
+// remove subtracts a key that is dropped.
 func (c *capacity) remove(k *key) {
 	c.keys--
 	c.text -= len(k.name) + k.shown.text

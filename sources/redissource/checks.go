@@ -12,14 +12,14 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// checks are what a watcher does each second although nothing was pushed: whether it may
-// still read, whether keys that it may not read can be read again, and whether the server
-// still pushes what it was asked to.
+// checks is the state of the checks that a watcher makes once a second although nothing was
+// pushed: that it may still read, that keys it may not read are still refused, and that the
+// server still pushes what it was asked to.
 type checks struct {
 	due      time.Time
 	suspects []suspect
 	broken   map[string]string // modes that were left on this link, and why
-	lossy    bool              // notices were lost: what was not pushed proves nothing
+	lossy    bool              // notices were lost: a missing push proves nothing
 }
 
 // suspect is a change that was found although the server should have pushed it.
@@ -33,7 +33,7 @@ const (
 	mostSuspects = 100
 )
 
-// check does what is due each second.
+// check makes the checks of each second.
 func (w *watcher) check(ctx context.Context, now time.Time) error {
 	w.checks.due = now.Add(backoff.UntilTurn(now))
 	if err := w.countSwaps(); err != nil {
@@ -51,7 +51,7 @@ func (w *watcher) check(ctx context.Context, now time.Time) error {
 	return w.describe()
 }
 
-// checkPush leaves a push connection that is proven not to tell everything.
+// checkPush closes a push connection that is proven to miss changes, and negotiates another.
 func (w *watcher) checkPush(ctx context.Context) error {
 	if w.link.push == nil {
 		return nil
@@ -92,14 +92,14 @@ func (c *checks) suspect(k *key, r *reading, mode string) {
 	case c.lossy, len(c.suspects) >= mostSuspects:
 	case k.byKey && !k.armed:
 	case k.denied || r.shape == denied: // pushes of a key that may not be read are left out
-	case mode == modeEvents && r.shape == missing: // a flush is told by no event
+	case mode == modeEvents && r.shape == missing: // a flush sends no event
 	default:
 		c.suspects = append(c.suspects, suspect{k, r.got})
 	}
 }
 
-// proof says what proves that the server does not push all on l; "": nothing. A push that was on
-// its way has come when a ping that was sent later is answered.
+// proof returns the proof that the server does not push every change on l; "": there is none.
+// A push that was on its way has arrived once a ping that was sent later is answered.
 func (c *checks) proof(l *link) string {
 	kept := c.suspects[:0]
 	found := ""
@@ -149,7 +149,7 @@ func (w *watcher) checkRights(ctx context.Context) error {
 	return w.look(ctx, []string{k.name}, nil)
 }
 
-// warnings says which modes were left.
+// warnings lists the modes that were left, and why.
 func (c *checks) warnings() []string {
 	var list []string
 	for _, kind := range []string{modeTracking, modeEvents} {
@@ -160,22 +160,22 @@ func (c *checks) warnings() []string {
 	return list
 }
 
-// resyncSoon has everything read again now, or after the sweep that is running.
+// resyncSoon schedules a sweep for now, or for the end of the running one.
 func (w *watcher) resyncSoon() {
 	w.listing.resync, w.listing.again = time.Now(), true
 }
 
-// denials decides which of the keys that the user has no right to read are asked for again.
-// Each question is counted in the server's ACL LOG, so one of them is asked for each second
-// and in each sweep, and all of them once that one can be read.
+// denials chooses which of the keys that the user has no right to read are tried again.
+// The server logs each refused read in its ACL LOG, so one key is tried per second
+// and per sweep, and all of them once that one can be read.
 type denials struct {
-	probe string // the key to ask for; "": none
-	ask   bool   // a person asked for all
+	probe string // the key to try again; "": none
+	ask   bool   // the next sweep reads all: a person asked for it, or probe can be read again
 	all   bool   // this sweep reads all
-	some  bool   // a key was refused since none was found that is
+	some  bool   // some key is refused, as far as is known
 }
 
-// begin chooses what a sweep asks for.
+// begin chooses the key that a new sweep tries again: the one tried longest ago.
 func (d *denials) begin(keys map[string]*key) {
 	d.probe, d.all, d.ask = "", d.ask, false
 	var oldest *key
@@ -189,13 +189,13 @@ func (d *denials) begin(keys map[string]*key) {
 	}
 }
 
-// skips reports whether k, of which nothing is known if it is nil, is not to be asked for.
+// skips reports whether k is refused and not to be tried now. k is nil for an unknown key.
 func (d *denials) skips(k *key) bool {
 	return k != nil && k.denied && !d.all && k.name != d.probe
 }
 
-// probed reports whether one of these readings shows that the key that was asked for again can be
-// read. Then the sweep that is due next asks for all of them.
+// probed reports whether one of these readings shows that the probed key can be read again.
+// Then the next sweep tries all of them.
 func (d *denials) probed(questions []question, readings []*reading) bool {
 	for i, q := range questions {
 		if q.name == d.probe {

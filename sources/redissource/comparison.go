@@ -8,21 +8,21 @@ import (
 	"coordtop/sources"
 )
 
-// sight is a look at one key beside what was known of the key before.
+// sight is a look at one key, with the state of the key before.
 type sight struct {
 	link *link
 	k    *key
 	old  key                // k before the look
-	now  facts              // what the look shows
-	p    *sources.Primitive // the same, without the lease; nil: it shows what was shown before
+	now  facts              // of the look
+	p    *sources.Primitive // the row of the look, without the lease; nil: the same row as before
 	r    *reading
-	n    notice // what was pushed about the key; zero: nothing
+	n    notice // the pushes about the key; zero: none
 
 	starting bool      // the first sweep is still running
 	listed   time.Time // start of the last complete listing; zero: none
 }
 
-// pushed reports whether a push brought about the look.
+// pushed reports whether a push caused the look.
 func (s *sight) pushed() bool { return !s.n.first.IsZero() }
 
 func (s *sight) differs() bool { return s.k.differs(&s.now, s.r) }
@@ -32,17 +32,17 @@ func (s *sight) ownersDiffer() bool {
 	return s.old.shown.all != 0 && s.old.shown.ids != s.now.ids
 }
 
-// lastedUntilOver reports whether an owner is gone whose lease was over when the look was asked for.
+// lastedUntilOver reports whether an owner is gone whose lease had ended before the look was sent.
 func (s *sight) lastedUntilOver() bool {
 	return !s.old.ends.at.IsZero() && !s.r.sent.Before(s.old.ends.at) && s.ownersDiffer()
 }
 
-// patience is how long a push may be behind what a read shows already.
+// patience bounds by how much a push may lag behind a read.
 const patience = 10 * time.Millisecond
 
-// mayBePushed reports whether a difference should be looked at again in a moment, because
+// mayBePushed reports whether a key that differs should be read again in a moment, because
 // a push that says more about it is probably on its way: the first one at all, or the event
-// that explains why an owner is gone. A lease that ended is pushed by nobody.
+// that explains why an owner is gone. The end of a lease is not pushed.
 func (s *sight) mayBePushed() bool {
 	k := s.k
 	if !k.pushed || k.doubted || k.stale || s.starting || !s.differs() {
@@ -59,28 +59,27 @@ func (s *sight) unexplained() bool {
 	return s.ownersDiffer() && s.old.shown.owners == 1 && ending(&s.old, &s.now, s.n) == nil
 }
 
-// longestDoubt is how long the end of a lease may wait for the proof that nothing was pushed.
+// longestDoubt bounds how long the end of a lease waits for the proof that nothing was pushed.
 const longestDoubt = 300 * time.Millisecond
 
-// mayBeHeldUp reports whether an owner is gone whose lease is over, and a push may be on its
-// way that says it gave it up before. The next answered ping settles it.
+// mayBeHeldUp reports whether an owner is gone whose lease is over, while a push may be on its
+// way that says it released the lock before. The next answered ping settles it.
 func (s *sight) mayBeHeldUp() bool {
 	return !s.pushed() && !s.old.stale && s.link.tracks(s.k) && s.lastedUntilOver() &&
 		s.link.unpushedUntil(s.k).Before(s.old.ends.at) && s.r.got.Sub(s.old.ends.at) < longestDoubt
 }
 
-// maybeRenewed reports whether the owner of a key that is polled is gone, whose lease may have
-// been over, and who may as well have renewed it and given it up since the last look.
+// maybeRenewed reports whether the owner of a polled key is gone and its lease may have ended,
+// but it may as well have renewed and then released the lock since the last look.
 func (s *sight) maybeRenewed() bool {
 	over := s.old.ends.after
 	return !s.k.pushed && !s.old.stale && !s.old.ends.at.IsZero() && s.ownersDiffer() && s.old.shown.owners == 1 &&
 		s.r.got.After(over) && over.Sub(s.old.sent) > s.link.readHeartbeat.now().tolerance()
 }
 
-// unseen reports since when the key may have been otherwise than it was told. One that was free
-// may have been owned by somebody who is not seen: it was written to and not read promptly, or
-// it is polled, every sampling, and was not read when that was due. One whose lease is over may
-// have been renewed and given up.
+// unseen reports since when the key may have had owners that were never seen. A free key was
+// written to and not read promptly, or a polled one was not read when that was due, once every
+// sampling. A lease that is over may have been renewed, and released early.
 func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	if s.old.stale || s.old.shown.all == 0 || s.old.shown.ownersHow == sources.Unknown {
 		return from, false
@@ -98,8 +97,8 @@ func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
 	return from, owned && from.Before(s.old.ends.after)
 }
 
-// when says in which span the key came to differ. Where nothing was pushed that is between two
-// looks; a lease that nothing was pushed about lasted until it was over.
+// when returns the span in which the key came to differ. Without a push that is the time between
+// two looks; a lease that no push reported as ended lasted until its deadline.
 func (s *sight) when() span {
 	in := span{s.old.sent, s.r.got}
 	switch {
@@ -117,8 +116,8 @@ func (s *sight) when() span {
 	return in
 }
 
-// leaseOver widens in, in which a push came, by the time since the lease may be over: what is
-// pushed is the deletion, or that somebody else took it, and both come later than that.
+// leaseOver widens in, the span of a push, back to the earliest end of the lease: the server
+// pushes the deletion, or the next take, and both come later than the end.
 func (s *sight) leaseOver(in span, tolerance time.Duration) span {
 	ends := s.old.ends
 	switch {
@@ -131,7 +130,7 @@ func (s *sight) leaseOver(in span, tolerance time.Duration) span {
 	return in
 }
 
-// ended says why an owner is gone, as far as that is known, without the Ref; nil: it is not. dataLost reports
+// ended returns the reason why an owner is gone, without its Ref; nil: it is unknown. dataLost reports
 // whether the server was restarted and lost its data, evicted whether it may have dropped the key.
 func (s *sight) ended(dataLost, evicted bool) *sources.Ending {
 	if e := ending(&s.old, &s.now, s.n); e != nil || !s.ownersDiffer() || s.old.shown.owners != 1 {
@@ -148,9 +147,9 @@ func (s *sight) ended(dataLost, evicted bool) *sources.Ending {
 	return e
 }
 
-// finding is one key that differs, and when it came to.
+// finding is one key that differs, with the time of the change.
 type finding struct {
-	unread *sources.Primitive // to be told first; nil: nothing
+	unread *sources.Primitive // to be sent first; nil: nothing
 	prim   *sources.Primitive
 	when   span
 	since  time.Time // when it was last seen with its old owners, or without; zero: its owners are the same
@@ -181,9 +180,9 @@ func changes(list []finding) []sources.Change {
 	return out
 }
 
-// told narrows s by what was pushed. What a push tells of happened after the sending of the
-// last ping that was answered before it came: the server answers in order. Where that is
-// within the tolerance, and so is the look, it is told at the instant of the push.
+// told narrows s by a push. A pushed change happened after the sending of the last ping that was
+// answered before the push came, because the server answers in order. Where both that ping and
+// the look are within the tolerance, the change counts as of the instant of the push.
 func told(s span, r *reading, n notice, tolerance time.Duration) span {
 	if n.prompt(r.got, tolerance) {
 		return span{at: n.last}
@@ -194,8 +193,8 @@ func told(s span, r *reading, n notice, tolerance time.Duration) span {
 	return s
 }
 
-// ending says why the owner of before is gone, as far as the server told it or it
-// follows from a flush, without the Ref. now may show another owner.
+// ending returns the reason why the owner of before is gone, without its Ref, where the server
+// reported it or it follows from a flush; else nil. now may show another owner.
 func ending(before *key, now *facts, n notice) *sources.Ending {
 	was := &before.shown
 	if was.owners != 1 || was.ids == now.ids || now.ownersHow == sources.Unknown {
@@ -228,9 +227,8 @@ func ending(before *key, now *facts, n notice) *sources.Ending {
 	return nil
 }
 
-// eventCauses are what events say about the end of an ownership; others are no end. A renewal or
-// proclamation that rewrites the value is told as "set" too, but then the owner stays. Nobody changes
-// them.
+// eventCauses maps keyspace events to the cause of an ownership's end; other events end none. A renewal
+// or proclamation that rewrites the value is a "set" too, but then the owner stays. It is constant.
 var eventCauses = map[string]sources.Cause{
 	"del": sources.CauseReleased, "expired": sources.CauseExpired,
 	"evicted": sources.CauseDeleted, "rename_from": sources.CauseDeleted, "move_from": sources.CauseDeleted,

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// deadlines orders keys by when their lease has to be looked at.
+// deadlines orders keys by the time at which their lease has to be read.
 type deadlines struct{ queue lookQueue }
 
-// set moves k to its place, or takes it out if there is nothing to wait for.
+// set schedules k for at; zero removes it.
 func (d *deadlines) set(k *key, at time.Time) {
 	k.lookAt = at
 	switch {
@@ -22,7 +22,7 @@ func (d *deadlines) set(k *key, at time.Time) {
 	}
 }
 
-// next is when the first of them is due; zero: none waits.
+// next returns the time of the first key; zero: none is scheduled.
 func (d *deadlines) next() time.Time {
 	if len(d.queue) == 0 {
 		return time.Time{}
@@ -30,7 +30,7 @@ func (d *deadlines) next() time.Time {
 	return d.queue[0].lookAt
 }
 
-// due takes out at most limit names whose time has come.
+// due removes and returns at most limit names whose time has come.
 func (d *deadlines) due(now time.Time, limit int) (names []string) {
 	for len(names) < limit && len(d.queue) > 0 && !d.queue[0].lookAt.After(now) {
 		names = append(names, heap.Pop(&d.queue).(*key).name)

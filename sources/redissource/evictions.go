@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// evictions are the keys that the server drops because its memory is full, which it tells to
-// nobody but by their number.
+// evictions counts the keys that the server drops because its memory is full. The server reports
+// only their number.
 type evictions struct {
 	policy string    // maxmemory-policy, where it can make the server drop keys; "": it drops none
 	count  int       // of evicted_keys when it was last asked for
@@ -24,14 +24,14 @@ func (w *watcher) askPolicy() error {
 		w.evictions.policy = ""
 	}
 	w.search.ages = w.link.server.touches && (strings.HasSuffix(w.evictions.policy, "lru") || strings.HasSuffix(w.evictions.policy, "lfu"))
-	if err == nil && w.evictions.count == 0 { // what was dropped before tells nothing
+	if err == nil && w.evictions.count == 0 { // earlier evictions do not count
 		err = w.countEvictions()
 		w.evictions.seen = time.Time{}
 	}
 	return err
 }
 
-// countEvictions asks how many keys were dropped, where any may be.
+// countEvictions asks for the number of dropped keys, unless the policy drops none.
 func (w *watcher) countEvictions() error {
 	if w.evictions.policy == "" {
 		return nil
@@ -53,8 +53,8 @@ func (w *watcher) endsIn(questions []question, readings []*reading) bool {
 	return false
 }
 
-// mayBeEvicted reports whether an owner is gone whose key the server may have dropped. The number is
-// asked for at least once a second.
+// mayBeEvicted reports whether an owner is gone because the server may have dropped its key.
+// countEvictions runs at least once a second.
 func (w *watcher) mayBeEvicted(s *sight) bool {
 	return s.r.shape == missing && !w.evictions.seen.IsZero() && s.ownersDiffer() && !s.lastedUntilOver() &&
 		w.evictions.seen.After(sources.Earlier(s.when().after, s.r.got.Add(-2*checkEvery)))

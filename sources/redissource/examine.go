@@ -42,13 +42,13 @@ func (s *Source) Examine(ctx context.Context) (list []kit.Check, err error) {
 	return e.list, s.Explain(e.link.ofMaster(err), true)
 }
 
-// examination finds out what a user may do. The errors of its methods mean that the connection is over.
+// examination finds out what a user may do. An error of its methods means that the connection has ended.
 type examination struct {
 	link *link
 	user string
-	key  string // what is tried
-	real bool   // it exists, and it may be read or it is known that none may
-	fix  string // how the right to it is given
+	key  string // on which the commands are tried
+	real bool   // key exists, and may be read or all are known to be refused
+	fix  string // the ACL rule that gives the right to key
 	list []kit.Check
 }
 
@@ -56,11 +56,11 @@ func (e *examination) add(name string, grade kit.Grade, text string) {
 	e.list = append(e.list, kit.Check{Name: name, Grade: grade, Text: text})
 }
 
-// unused is a name that no key has: what is asked of it reads nobody's data.
+// unused is the name of no key: a command on it reads nobody's data.
 const unused = "coordtop-doctor"
 
-// right is a group of commands that something needs. A | parts a command of two words, and KEY stands
-// for a key.
+// right is a group of commands that one feature needs. A | joins a command of two words, and KEY
+// stands for a key.
 type right struct {
 	commands string
 	grade    kit.Grade // where one is refused
@@ -140,7 +140,7 @@ func (e *examination) try(ctx context.Context, r right) error {
 		if c.Text += " missing"; strings.Contains(r.commands, "KEY") {
 			c.Text, c.Fix = c.Text+", as tried on "+format.Clean(e.key, 200), c.Fix+format.Clean(e.fix, 200)
 			if !e.real && len(missing) == strings.Count(r.commands, "KEY") {
-				c.Grade = kit.CheckWarned // it may be only this name that is denied
+				c.Grade = kit.CheckWarned // maybe only this name is refused
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (e *examination) try(ctx context.Context, r right) error {
 	return nil
 }
 
-// events tries keyspace events, which are used where tracking is refused.
+// events tries keyspace events, the fallback where tracking is refused.
 func (e *examination) events(ctx context.Context) error {
 	patterns := e.link.selected.pushPlan(nil).patterns
 	if len(patterns) == 0 {
@@ -169,7 +169,7 @@ func (e *examination) events(ctx context.Context) error {
 	return nil
 }
 
-// server compares clocks, and what the server and we call our end.
+// server compares the clocks, and the address that the server sees of us with our own.
 func (e *examination) server(ctx context.Context) error {
 	sent := time.Now()
 	info, err := e.link.info("server")

@@ -26,7 +26,7 @@ type noReadError struct{ lacks string }
 // Error implements error.
 func (e *noReadError) Error() string { return "no right to read: " + e.lacks }
 
-// words are Redis'. Nobody changes them.
+// words has the product names and URL hints for Redis (constants).
 var words = kit.Words{
 	Product: "a Redis server", NoTLS: "write redis:// instead of rediss://", OnlyTLS: "write rediss://",
 	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",
@@ -34,7 +34,7 @@ var words = kit.Words{
 }
 
 // Explain turns an error of a connection that was made with o into a sentence. silence is
-// how long an answer was waited for; opening is false once the server had answered.
+// the time-out for an answer; opening is false once the server had answered.
 func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err

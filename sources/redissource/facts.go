@@ -8,7 +8,7 @@ import (
 	"coordtop/sources"
 )
 
-// facts are a summary of the row of a key without its lease. A key keeps them to compare the next reading with, and not
+// facts summarise the row of a key without its lease. A key keeps them to compare the next reading with, and not
 // the row itself: the Hub keeps that, and a second copy of 100,000 rows would take 60 MB. Zero: there is no row yet.
 type facts struct {
 	all  uint64 // a hash of the row; 0: there is no row yet
@@ -24,7 +24,7 @@ type facts struct {
 
 	noExpiry bool // of the first owner
 	guessed  bool // see sources.Primitive.Guessed
-	noRight  bool // it is no string, and may not be read
+	noRight  bool // it is no string, and a right to read it is missing
 }
 
 var sumSeed = maphash.MakeSeed()
@@ -51,8 +51,8 @@ func factsOf(p *sources.Primitive) facts {
 	return f
 }
 
-// checksum is equal for two strings that are shown alike but for their time left. 0: it is no string, or other
-// keys were read too that decide what is shown.
+// checksum is equal for two strings whose rows differ in nothing but the time left. 0: it is no string, or the
+// row depends on companions too.
 func (r *reading) checksum() uint64 {
 	if r.shape != text || len(r.beside) > 0 {
 		return 0
@@ -65,13 +65,14 @@ func (r *reading) checksum() uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// unchanged reports whether r has the same text as the reading before, as after most renewals.
+// unchanged reports whether r has the same text as the previous reading, as after most renewals.
 func (k *key) unchanged(r *reading) bool {
 	sum := r.checksum()
 	return sum != 0 && sum == k.checksum && k.shown.all != 0
 }
 
-// examine interprets a reading. p is nil where nothing but the lease may have changed: primitive makes it then.
+// examine interprets a reading. p is nil where nothing but the lease can have changed: then primitive makes
+// the row if it is needed.
 func (k *key) examine(o *Options, space string, r *reading) (f facts, p *sources.Primitive) {
 	if k.unchanged(r) {
 		return k.shown, nil

@@ -13,35 +13,34 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// chunk is how many keys are read in one go: more make the server's other clients wait.
+// chunk bounds the keys of one read: more would make the server's other clients wait.
 const chunk = 500
 
-// burstChunk is how many pushed keys are read in one go: what is pushed while they are waits
-// for them.
+// burstChunk bounds the pushed keys of one read: pushes that arrive meanwhile wait for its answer.
 const burstChunk = 200
 
-// tries is how often a key is read again that was written while it was read. A key that
-// is still in motion then is told by the push of its last write, or by the next poll.
+// tries bounds how often a key is read that was written while it was read. A key that
+// still changes then is read at the push of its last write, or by the next poll.
 const tries = 3
 
 // question is one key to be read.
 type question struct {
 	name  string
 	arm   bool         // its next change is to be pushed
-	brief bool         // a reading that differs is not believed: PTTL and GETRANGE are enough
-	kind  sources.Kind // of the key, as far as a person said
+	brief bool         // a reading that differs is repeated anyway: PTTL and GETRANGE are enough
+	kind  sources.Kind // of the key, where the configuration gives it
 	known uint64       // key.checksum: the lock has no companions while its text has this sum; 0: it may have some
 }
 
-// asked is what one look at one key sends.
+// asked has the commands of one look at one key.
 type asked struct {
 	before, after *redis.DurationCmd
 	size          *redis.IntCmd
 	head          *redis.StringCmd
 }
 
-// fetch reads keys and returns one reading for each, in order. A nil reading is of a key that
-// would not stand still. An error means that the connection is over.
+// fetch reads keys and returns one reading for each, in order; nil for a key that was written
+// during each try. An error means that the connection has ended.
 func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question) ([]*reading, error) {
 	readings := make([]*reading, len(questions))
 	again := make([]int, len(questions))
@@ -65,8 +64,8 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, qu
 	return readings, fetchCompanions(ctx, c, refusals, questions, readings)
 }
 
-// fetchTexts reads questions[i] for every i in which. It returns those that were written
-// meanwhile, or are too long to be read briefly, and those that are no strings.
+// fetchTexts reads questions[i] for every i in which. again are those that were written
+// meanwhile, or are too long for a brief read; tables are those that are no strings.
 func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which []int, readings []*reading) (again, tables []int, err error) {
 	pipe := c.Pipeline()
 	answers := make([]asked, len(which))
@@ -81,11 +80,10 @@ func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which 
 			a.size, a.after = pipe.StrLen(ctx, q.name), pipe.PTTL(ctx, q.name)
 		}
 	}
-	sent := time.Now()
-	if err := exec(ctx, pipe); err != nil {
+	sent, got, err := exec(ctx, pipe)
+	if err != nil {
 		return nil, nil, err
 	}
-	got := time.Now()
 	for n, i := range which {
 		r := &reading{sent: sent, got: got}
 		switch steady, err := answers[n].read(r); {
@@ -103,13 +101,15 @@ func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which 
 	return again, tables, nil
 }
 
-// read fills r. steady is false if the key was written while it was read.
+// read fills r from the answers. steady is false if the key was written while it was read.
 func (a asked) read(r *reading) (steady bool, err error) {
-	switch err := errors.Join(a.before.Err(), a.size.Err(), a.head.Err(), a.after.Err()); {
+	err = errors.Join(a.before.Err(), a.size.Err(), a.head.Err(), a.after.Err())
+	_, elsewhere := redis.IsMovedError(err)
+	switch {
 	case redis.IsPermissionError(err):
 		r.shape, r.lacks = denied, a.lacks()
 		return true, nil
-	case isMoved(err):
+	case elsewhere:
 		r.shape = moved
 		return true, nil
 	case err != nil:
@@ -124,10 +124,10 @@ func (a asked) read(r *reading) (steady bool, err error) {
 	return stood(a.before.Val(), a.after.Val(), r.got.Sub(r.sent)), nil
 }
 
-// allRights are what a key is read with. All are refused where it is the key that may not be read.
+// allRights are the commands that read a key. All of them are refused where the user has no right to the key.
 const allRights = "+pttl +strlen +getrange"
 
-// lacks are those of allRights that were refused.
+// lacks lists those of allRights that were refused.
 func (a asked) lacks() string {
 	var list []string
 	for _, command := range []redis.Cmder{a.before, a.size, a.head} {
@@ -138,16 +138,10 @@ func (a asked) lacks() string {
 	return strings.Join(list, " ")
 }
 
-func isMoved(err error) bool {
-	_, ok := redis.IsMovedError(err)
-	return ok
-}
-
-// gone is what PTTL says of a key that does not exist; of one that stays it says noTTL.
+// gone is PTTL's answer for a key that does not exist; for a key without a TTL it is noTTL.
 const gone time.Duration = -2
 
-// stood reports whether a key's remainder moved only as time moves it, in a look that took so
-// long.
+// stood reports whether a key's remaining time shrank by no more than the look took.
 func stood(before, after, took time.Duration) bool {
 	if before < 0 || after < 0 {
 		return before == after
@@ -155,32 +149,32 @@ func stood(before, after, took time.Duration) bool {
 	return after <= before && before-after <= took+2*tick
 }
 
-// exec sends what the pipe collected. Refusals of single commands are theirs to tell.
-func exec(ctx context.Context, pipe redis.Pipeliner) error {
-	_, err := pipe.Exec(ctx)
-	if errors.As(err, new(redis.Error)) || errors.Is(err, redis.Nil) {
-		return nil
+// exec sends the pipe. A refused command is reported by the function that queued it.
+func exec(ctx context.Context, pipe redis.Pipeliner) (sent, got time.Time, err error) {
+	sent = time.Now()
+	if _, err = pipe.Exec(ctx); errors.As(err, new(redis.Error)) || errors.Is(err, redis.Nil) {
+		err = nil
 	}
-	return err
+	return sent, time.Now(), err
 }
 
 // mostFields bounds the hashes and sorted sets that are read.
 const mostFields = 128
 
-// tableCommands are what is asked of a table: its type, and of which size it is.
+// tableCommands has the commands that find the type and the size of a table.
 type tableCommands struct {
 	typ, packing *redis.Cmd
 	size         [2]*redis.Cmd // as a hash, as a sorted set
 }
 
-// fetchTables looks again at keys that are no strings. Hashes and sorted sets that the server
-// keeps packed are read: it packs only those whose fields are few and short, which no other
-// cheap question tells.
+// fetchTables reads keys that are no strings. Of hashes and sorted sets only those are read that
+// the server keeps packed: it packs only those with few and short fields, and no other
+// cheap command tells that.
 func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, which []int, readings []*reading) error {
 	pipe := c.Pipeline()
 	asked := make([]tableCommands, len(which))
-	// The key itself may be read: its value was asked for. So what is refused
-	// here is the command. "object|encoding" before 7.0 is "object".
+	// The user has the right to the key, which its value showed. So a refusal here is one of
+	// the command. "object|encoding" before 7.0 is "object".
 	ask := func(what string, args ...any) *redis.Cmd {
 		if refusals.Refused(what) != nil {
 			return redis.NewCmd(ctx)
@@ -191,11 +185,10 @@ func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusa
 		name := questions[i].name
 		asked[n] = tableCommands{ask("type", "TYPE", name), ask("object|encoding", "OBJECT", "ENCODING", name), [2]*redis.Cmd{ask("hlen", "HLEN", name), ask("zcard", "ZCARD", name)}}
 	}
-	sent := time.Now()
-	if err := exec(ctx, pipe); err != nil {
+	sent, got, err := exec(ctx, pipe)
+	if err != nil {
 		return err
 	}
-	got := time.Now()
 	var small []int
 	for n, i := range which {
 		a := &asked[n]
@@ -232,42 +225,32 @@ func (a *tableCommands) packed() bool {
 // that we have no right to read, keeps the reading that it has.
 func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, which []int, readings []*reading) error {
 	pipe := c.Pipeline()
-	fields := make(map[int]*redis.MapStringStringCmd)
-	members := make(map[int]*redis.ZSliceCmd)
+	values := make(map[int]redis.Cmder)
 	ttls := make(map[int][2]*redis.DurationCmd)
 	for _, i := range which {
-		name, typ := questions[i].name, readings[i].typ
-		if typ == "hash" && refusals.Refused("hgetall") != nil || typ == "zset" && refusals.Refused("zrange") != nil {
+		name, command := questions[i].name, "zrange"
+		if readings[i].typ == "hash" {
+			command = "hgetall"
+		}
+		if refusals.Refused(command) != nil {
 			continue
 		}
 		before := pipe.PTTL(ctx, name)
-		if typ == "hash" {
-			fields[i] = pipe.HGetAll(ctx, name)
-		} else {
-			members[i] = pipe.ZRangeWithScores(ctx, name, 0, -1)
-		}
+		values[i] = readTable(ctx, pipe, name, lockformat.Type(readings[i].typ))
 		ttls[i] = [2]*redis.DurationCmd{before, pipe.PTTL(ctx, name)}
 	}
 	if len(ttls) == 0 {
 		return nil
 	}
-	sent := time.Now()
-	if err := exec(ctx, pipe); err != nil {
+	sent, got, err := exec(ctx, pipe)
+	if err != nil {
 		return err
 	}
-	got := time.Now()
 	for i, ttl := range ttls {
+		content, err := decode(values[i]), values[i].Err()
 		r := &reading{shape: table, typ: readings[i].typ, ttl: ttl[1].Val(), sent: sent, got: got}
-		var err error
-		if asked := fields[i]; asked != nil {
-			r.fields, err = asked.Result()
-			refusals.Note("hgetall", err)
-		} else {
-			var list []redis.Z
-			list, err = members[i].Result()
-			refusals.Note("zrange", err)
-			r.members = membersOf(list)
-		}
+		r.fields, r.members = content.Fields, content.Members
+		refusals.Note(values[i].Name(), err)
 		switch {
 		case err != nil:
 		case !stood(ttl[0].Val(), r.ttl, got.Sub(sent)):
@@ -281,11 +264,38 @@ func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusa
 	return nil
 }
 
-func membersOf(list []redis.Z) []lockformat.Member {
-	members := make([]lockformat.Member, len(list))
-	for i, z := range list {
-		text, _ := z.Member.(string)
-		members[i] = lockformat.Member{Text: text, Score: z.Score}
+// readTable reads a hash or a sorted set as a whole.
+func readTable(ctx context.Context, c redis.Cmdable, key string, typ lockformat.Type) redis.Cmder {
+	if typ == lockformat.Hash {
+		return c.HGetAll(ctx, key)
 	}
-	return members
+	return c.ZRangeWithScores(ctx, key, 0, -1)
+}
+
+// listTypes maps commands that answer with a list to the type that they read. It is constant.
+var listTypes = map[string]lockformat.Type{
+	"lrange": lockformat.List, "hrandfield": lockformat.Hash, "zrange": lockformat.SortedSet,
+}
+
+// decode returns the content that a command has read.
+func decode(answer redis.Cmder) *lockformat.Content {
+	c := new(lockformat.Content)
+	switch answer := answer.(type) {
+	case *redis.StringCmd:
+		c.Type, c.Text, c.Size = lockformat.String, []byte(answer.Val()), len(answer.Val())
+	case *redis.MapStringStringCmd:
+		c.Type, c.Fields = lockformat.Hash, answer.Val()
+	case *redis.StringSliceCmd:
+		c.Type = listTypes[answer.Name()]
+		for _, text := range answer.Val() {
+			c.Members = append(c.Members, lockformat.Member{Text: text})
+		}
+	case *redis.ZSliceCmd:
+		c.Type = lockformat.SortedSet
+		for _, z := range answer.Val() {
+			text, _ := z.Member.(string)
+			c.Members = append(c.Members, lockformat.Member{Text: text, Score: z.Score})
+		}
+	}
+	return c
 }

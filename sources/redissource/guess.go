@@ -6,33 +6,32 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// longestGuessed is the length in bytes up to which a value that nobody selected can be a
-// lock's.
+// longestGuessed is the length in bytes of the longest value that is guessed to be a lock's.
 const longestGuessed = 1024
 
-// guessing is what is known of keys that nobody selected.
+// guessing has what is known of keys where nothing was selected.
 type guessing struct {
 	semaphores    map[string]bool // locks that a companion key proves to be semaphores
-	denied        map[string]bool // first parts of names that say nothing, of which one may not be read
-	alike         map[string]int  // owned keys that only their values make locks, by what crowd says
-	leftOut       int             // keys that this sweep left out, because there are too many that begin alike
-	leftOutBefore int             // the same of the last sweep
+	denied        map[string]bool // first parts of names without a lock's word, where one key may not be read
+	alike         map[string]int  // owned keys that are locks only by their value, by crowd
+	leftOut       int             // keys left out by this sweep, because too many begin alike
+	leftOutBefore int             // leftOut of the last sweep
 	refused       int             // keys of this sweep with a lock's name that may not be read
-	refusedBefore int             // the same of the last sweep
+	refusedBefore int             // refused of the last sweep
 }
 
 const (
-	// mostAlike is how many keys whose names begin alike are kept where only a value that others
-	// write too makes them locks. Sessions have such values: of names with a word for
-	// those, and of leases longer than locks have, mostSessions are.
+	// mostAlike bounds the keys kept whose names begin alike and that only a value makes locks,
+	// which other programs may write too. Sessions have such values: of names with a word for
+	// a session, and of leases longer than a lock's, mostSessions are kept.
 	mostAlike      = 5000
 	mostSessions   = 20
 	longestLease   = time.Hour
 	mostRemembered = 10_000
 )
 
-// lockOf is the name of the key that stands for the lock that a scanned or pushed key belongs to;
-// "": for none. byValue reports whether only its value can say that it is one.
+// lockOf returns the name of the lock's key that a scanned or pushed key belongs to; "": it belongs
+// to none. byValue reports whether only the value can show that it is a lock.
 func (g *guessing) lockOf(name string) (lock string, byValue bool) {
 	lock, known := lockformat.ByName(name)
 	switch {
@@ -51,7 +50,7 @@ func (g *guessing) lockOf(name string) (lock string, byValue bool) {
 	return name, end == 0
 }
 
-// crowd is what keys are counted by of which too many would be kept, and how many may be.
+// crowd returns the group in which a key is counted, and the most keys of that group that are kept.
 func crowd(name string, lease time.Duration) (by string, most int) {
 	if by = firstPart(name); lease > longestLease || lockformat.NamesSecret(name) {
 		return "session " + by, mostSessions
@@ -59,7 +58,7 @@ func crowd(name string, lease time.Duration) (by string, most int) {
 	return by, mostAlike
 }
 
-// recount counts anew the keys that are owned and whose values alone make them locks.
+// recount counts the owned keys that only their values make locks.
 func (g *guessing) recount(keys map[string]*key) {
 	g.alike = make(map[string]int)
 	for name, k := range keys {
@@ -70,8 +69,8 @@ func (g *guessing) recount(keys map[string]*key) {
 	}
 }
 
-// tooManyAlike reports whether there are too many keys like the one that was found to be a lock by a
-// value that others write, too.
+// tooManyAlike counts a key that was found to be a lock by a value that other programs write too, and
+// reports whether its group is full already.
 func (g *guessing) tooManyAlike(name string, rule rule, r *reading) bool {
 	if !lockformat.Find(name, r.content(), rule.kind).Weak {
 		return false
@@ -85,8 +84,8 @@ func (g *guessing) tooManyAlike(name string, rule rule, r *reading) bool {
 	return false
 }
 
-// mayBeLock reports whether to read a key whose name says nothing: not if others that begin as it
-// does were refused, or are secrets of which enough are kept.
+// mayBeLock reports whether to read a key whose name has no word for a lock: not where keys that
+// begin alike were refused, or where enough keys of sessions are kept.
 func (g *guessing) mayBeLock(name string) bool {
 	first := firstPart(name)
 	if lockformat.NamesSecret(name) && g.alike["session "+first] >= mostSessions {
@@ -96,8 +95,8 @@ func (g *guessing) mayBeLock(name string) bool {
 	return !g.denied[first]
 }
 
-// deny notes that a key whose name says nothing may not be read: each further question would be
-// counted in the server's ACL LOG.
+// deny notes that a key whose name has no word for a lock may not be read: the server would log each
+// further read in its ACL LOG.
 func (g *guessing) deny(name string) {
 	if g.denied == nil {
 		g.denied = make(map[string]bool)

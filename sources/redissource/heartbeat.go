@@ -12,43 +12,43 @@ import (
 	"coordtop/sources/kit"
 )
 
-// heartbeat knows how far a connection on which the server pushes can be believed, from its pings
-// and their answers. The server answers in order: when a ping is answered, every push of what
-// happened before the ping was sent has arrived. It is safe for concurrent use.
+// heartbeat tracks the pings of a connection and their answers, which prove up to when its pushes are
+// complete. The server answers in order: when a ping is answered, every push of a change
+// before the sending of the ping has arrived. It is safe for concurrent use.
 type heartbeat struct {
 	mu    sync.Mutex
 	known pulse
 }
 
-// pulse is what a heartbeat knows at one instant.
+// pulse is the state of a heartbeat at one instant.
 type pulse struct {
 	outstanding []time.Time // sending of the pings without an answer, oldest first
-	confirmed   time.Time   // sending of the newest ping with one
-	heard       time.Time   // when that answer came
-	told        time.Time   // when it was last told that the server answers
-	pushed      time.Time   // when something was last pushed; zero: nothing was yet
+	confirmed   time.Time   // sending of the newest ping that was answered
+	heard       time.Time   // arrival of that answer
+	told        time.Time   // the last report that the server answers, see tellAlive
+	pushed      time.Time   // the last push; zero: there was none
 	roundTrip   time.Duration
 	trips       kit.RoundTrips
 	gathers     bool // messages stay unread until the next ping: see gathering
-	unmeasured  int  // so many outstanding pings, the oldest, measure nothing: their answers stay unread for a while
+	unmeasured  int  // of the outstanding pings, the oldest ones that measure nothing: their answers stay unread for a while
 }
 
-// now is what is known now.
+// now returns the present state.
 func (p *heartbeat) now() pulse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known
 }
 
-// reset forgets a connection that was left.
+// reset forgets a connection that was closed.
 func (p *heartbeat) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known = pulse{}
 }
 
-// gather notes that messages stay unread until the next ping, or do not any more, and returns which. They do not over
-// a link that is far away.
+// gather sets whether messages stay unread until the next ping, and returns the new value: it is
+// always false over a link that is far away.
 func (p *heartbeat) gather(wanted bool) (on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +85,8 @@ func (p *heartbeat) answered(at time.Time) {
 	p.known.outstanding = p.known.outstanding[1:]
 }
 
-// confirm notes that what was sent then was answered now, and was not a ping: that can take
-// longer than the link does.
+// confirm notes the answer to a command that was no ping. Its round trip counts only where it is
+// the shortest: the server may have worked on the command.
 func (p *heartbeat) confirm(sent, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,8 +101,8 @@ func (p *pulse) measured(trip time.Duration) {
 	p.trips.Add(trip)
 }
 
-// tellAlive reports whether it is to be told that the server answers, which is done about once in every:
-// the answer to a ping that was sent every after the last one may come a little sooner.
+// tellAlive reports whether to report now that the server answers, about once in every. It grants an
+// eighth: the answers to pings that are every apart may come a little closer to each other.
 func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,13 +113,13 @@ func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 	return true
 }
 
-// pingPause is the pause between two pings. It bounds how long a push can be late without
-// being found out, and how long messages stay unread where pushes are gathered, so it is below sources.Promptness;
+// pingPause is the pause between two pings. It bounds how long a push can be late unnoticed,
+// and how long messages stay unread where pushes are gathered, so it is below sources.Promptness;
 // a link that is farther away is granted more.
-// While nothing happens, a ping a second is enough: the first change after that is known to that interval only.
+// While nothing happens, one ping a second is enough: the first change after that is timed to within a second.
 const pingPause = 20 * time.Millisecond
 
-// pause is the one before the next ping: longest at most.
+// pause returns the pause before the next ping, longest at most.
 func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Duration {
 	usual := pingPause
 	if quiet {
@@ -128,7 +128,7 @@ func (p pulse) pause(quiet bool, now time.Time, longest time.Duration) time.Dura
 	return min(max(usual, 2*p.trips.Shortest()), longest)
 }
 
-// focusHints are Hints that know when somebody last moved on the screen.
+// focusHints are Hints that keep the time of the last Focus.
 type focusHints struct {
 	kit.Hints
 	focused atomic.Pointer[time.Time] // nil: never
@@ -141,7 +141,7 @@ func (h *focusHints) Focus(visible []sources.Ref, selected sources.Ref) {
 	h.Hints.Focus(visible, selected)
 }
 
-// quiet reports whether nothing was pushed for Options.Quiet, and nobody moved on the screen.
+// quiet reports whether there was neither a push nor a Focus for Options.Quiet.
 func (l *link) quiet(p pulse, now time.Time) bool {
 	last := sources.Later(l.began, p.pushed)
 	if at := l.hints.focused.Load(); at != nil {
@@ -150,14 +150,14 @@ func (l *link) quiet(p pulse, now time.Time) bool {
 	return now.Sub(last) >= l.o.Quiet
 }
 
-// pingDue reports whether a ping is of use. While one waits for its answer another is sent
-// only after longest: a link that does not move is not filled up.
+// pingDue reports whether to send a ping. While one waits for its answer, another is sent
+// only after longest, so that a stalled link does not fill up.
 func (p pulse) pingDue(now time.Time, longest time.Duration) bool {
 	n := len(p.outstanding)
 	return n == 0 || n == 1 && p.gathers || now.Sub(p.outstanding[n-1]) >= longest
 }
 
-// silence is for how long nothing was heard, while a ping waits for its answer; else 0.
+// silence returns the time since the last answer, while a ping waits for its own; else 0.
 func (p pulse) silence(now time.Time) time.Duration {
 	switch {
 	case len(p.outstanding) == 0:
@@ -168,7 +168,7 @@ func (p pulse) silence(now time.Time) time.Duration {
 	return now.Sub(p.heard)
 }
 
-// tolerance is how long a prompt link may take for a push or a read.
+// tolerance returns the longest time that a prompt link takes for a push or a read.
 func (p pulse) tolerance() time.Duration { return p.trips.Tolerance() }
 
 // notice describes a push that arrives now.
@@ -179,7 +179,7 @@ func (p *heartbeat) notice(now time.Time) notice {
 	return notice{first: now, last: now, floor: p.known.confirmed}
 }
 
-// notice describes a push that arrives now. The first one after a quiet time brings the pings back at once.
+// notice describes a push that arrives now. The first one after a quiet time resumes the fast pings at once.
 func (l *link) notice(now time.Time) notice {
 	if l.quiet(l.heartbeat.now(), now) {
 		spawn.Wake(l.stirred)
@@ -190,8 +190,8 @@ func (l *link) notice(now time.Time) notice {
 // tracks reports whether every end of the key is pushed.
 func (l *link) tracks(k *key) bool { return k.byKey || l.push.tracks(k.name) }
 
-// unpushedUntil is up to when it is proved that no change of k was pushed; zero: since the
-// last look.
+// unpushedUntil returns the time up to which no change of k was pushed, as a ping proves; zero:
+// a push about k waits to be read.
 func (l *link) unpushedUntil(k *key) time.Time {
 	confirmed := l.heartbeat.now().confirmed // before the inbox is looked at
 	if l.inbox.has(k.name) {
@@ -200,8 +200,8 @@ func (l *link) unpushedUntil(k *key) time.Time {
 	return confirmed
 }
 
-// pingAt is when the read connection is to be pinged: it proves that the server lives where
-// there is no other, and servers close connections that they hear nothing from.
+// pingAt returns the time of the next ping on the read connection. Without a push connection the ping
+// proves that the server lives; with one it keeps the server from closing an idle connection.
 func (l *link) pingAt() time.Time {
 	if l.push == nil {
 		return l.answered.Add(time.Second)
@@ -222,7 +222,7 @@ func (l *link) pingReads(ctx context.Context) error {
 	return nil
 }
 
-// readAnswered notes that what was sent then, on the read connection, was answered now.
+// readAnswered notes that a command sent at that time on the read connection was answered now.
 func (l *link) readAnswered(sent time.Time) {
 	l.answered = time.Now()
 	l.readHeartbeat.confirm(sent, l.answered)
@@ -231,8 +231,8 @@ func (l *link) readAnswered(sent time.Time) {
 	}
 }
 
-// provePushes pings the push connection at once, to prove that no push about a lease that is
-// over is on its way, unless some pings wait for their answers.
+// provePushes pings the push connection at once, unless pings wait for their answers: the answer
+// proves that no push about a lease that is over is on its way.
 func (l *link) provePushes(ctx context.Context, now time.Time) error {
 	if l.push == nil || !l.heartbeat.now().pingDue(now, patience) {
 		return nil
@@ -240,32 +240,32 @@ func (l *link) provePushes(ctx context.Context, now time.Time) error {
 	return l.ping(ctx, l.push)
 }
 
-// gathering lets pushes wait for others, so that one round trip reads them all, while nothing but renewals is
-// pushed: nobody waits for one. The first that shows something else ends it.
+// gathering lets pushes wait for others while only renewals are pushed, so that one round trip reads them
+// all: nobody waits for a renewal. The first push that shows something else ends it.
 type gathering struct {
-	renewals int       // that were seen one after another
-	last     time.Time // when something pushed was last read
+	renewals int       // in a row
+	last     time.Time // the last read of pushed keys
 
-	counted time.Time // since when keys are counted
-	count   int       // of those that were read since
+	counted time.Time // start of the second that count is of
+	count   int       // pushed keys that were read in it
 	many    bool      // the second before had manyPushes
 }
 
 const (
 	gatherAfter = 100                   // renewals, one after another
-	gatherFor   = 15 * time.Millisecond // well below sources.Promptness: a change that waits so long is still told at its instant
-	manyPushes  = 200                   // a second: fewer are as well read one by one
+	gatherFor   = 15 * time.Millisecond // well below sources.Promptness: a change that waits so long keeps its instant
+	manyPushes  = 200                   // a second: gathering fewer saves nothing
 	nearest     = time.Millisecond      // over a longer round trip a push that waited would be too old
 )
 
-// saw takes note of a reading.
+// saw counts a reading.
 func (g *gathering) saw(renewal bool) {
 	if g.renewals++; !renewal {
 		g.renewals = 0
 	}
 }
 
-// read takes note that n pushed keys are read now.
+// read counts n pushed keys that are read now.
 func (g *gathering) read(now time.Time, n int) {
 	if n > 0 {
 		g.last = now
@@ -281,7 +281,7 @@ func (g *gathering) calm() bool { return g.renewals >= gatherAfter }
 // unread reports whether messages may stay unread until the next ping.
 func (g *gathering) unread() bool { return g.calm() && g.many }
 
-// until is when what is pushed may be read; in the past: at once.
+// until returns the time before which pushes are not read; it may have passed.
 func (g *gathering) until() time.Time {
 	if !g.calm() {
 		return time.Time{}

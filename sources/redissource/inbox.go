@@ -10,16 +10,16 @@ import (
 	"coordtop/sources"
 )
 
-// notice is what was pushed about a key since it was last read.
+// notice sums up the pushes about a key since it was last read.
 type notice struct {
 	first, last time.Time // of the pushes
-	floor       time.Time // the first push tells of something later than this: the sending of the last ping answered before it
+	floor       time.Time // the first pushed change is later than this: the sending of the last ping answered before the push
 	flush       bool      // the push named no key: everything was dropped
-	events      []string  // what keyspace events told, in order
+	events      []string  // names of keyspace events, in order
 }
 
-// prompt reports whether the pushes, and the answer of the look that came of them, are proved
-// to have come within the tolerance of what they tell of.
+// prompt reports whether the pushes, and the answer of the look that they caused, are proved
+// to have arrived within the tolerance after the change.
 func (n notice) prompt(got time.Time, tolerance time.Duration) bool {
 	return !n.floor.IsZero() && n.last.Sub(n.floor) <= tolerance && got.Sub(n.first) <= tolerance
 }
@@ -27,27 +27,27 @@ func (n notice) prompt(got time.Time, tolerance time.Duration) bool {
 // mostEvents bounds notice.events of a key that is written faster than it is read.
 const mostEvents = 16
 
-// inbox collects notices until they are read. It is safe for concurrent use.
+// inbox collects notices until the watcher takes them. It is safe for concurrent use.
 type inbox struct {
 	wake chan struct{} // capacity 1
 
 	mu      sync.Mutex
-	order   []string // of the first notice
+	order   []string // names by their first notice
 	notices map[string]*notice
 	all     *notice // about every key; nil: none
-	lost    bool    // there were too many
+	lost    bool    // some were dropped, or may be about unknown keys
 }
 
 func newInbox() *inbox {
 	return &inbox{wake: make(chan struct{}, 1), notices: make(map[string]*notice)}
 }
 
-// add notes that name was written to. event is what a keyspace event told, else "".
+// add notes that name was written to. event is the name of a keyspace event, else "".
 func (b *inbox) add(name string, n notice, event string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.addLocked(name, n, event)
-	b.poke()
+	spawn.Wake(b.wake)
 }
 
 func (b *inbox) addLocked(name string, n notice, event string) {
@@ -69,36 +69,23 @@ func (b *inbox) addLocked(name string, n notice, event string) {
 	}
 }
 
-// flush notes that everything was dropped.
-func (b *inbox) flush(n notice) {
-	n.flush = true
+// everything notes that any key may have been written to: by a flush, which drops them all, or also one
+// that is not known.
+func (b *inbox) everything(n notice, flush bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.allLocked(n)
-}
-
-// allLocked notes n about every key.
-func (b *inbox) allLocked(n notice) {
+	if n.flush = flush; !flush {
+		b.lost = true
+	}
 	if b.all == nil {
 		b.all = &n
 	} else {
-		b.all.last, b.all.flush = n.last, b.all.flush || n.flush
+		b.all.last, b.all.flush = n.last, b.all.flush || flush
 	}
-	b.poke()
+	spawn.Wake(b.wake)
 }
 
-// everything notes that any key may have been written to, also one that is not known.
-func (b *inbox) everything(n notice) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.lost = true
-	b.allLocked(n)
-}
-
-// poke wakes the reader of wake, who may not be there yet.
-func (b *inbox) poke() { spawn.Wake(b.wake) }
-
-// spread turns what was pushed about every key, if anything was, into a notice for each of
+// spread turns a notice about every key, if there is one, into a notice for each of
 // the known names.
 func (b *inbox) spread(known iter.Seq[string]) {
 	b.mu.Lock()
@@ -112,7 +99,7 @@ func (b *inbox) spread(known iter.Seq[string]) {
 	b.all = nil
 }
 
-// drop forgets what waits.
+// drop forgets all notices.
 func (b *inbox) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,9 +116,9 @@ func (b *inbox) overflowed() bool {
 	return lost
 }
 
-// take removes and returns at most limit names with their notices. Where more wait, first
-// come those of wanted, then the oldest in a quarter of the places and the newest in the
-// rest: what happens now does not wait until a burst is read, and nothing waits for ever.
+// take removes and returns at most limit names with their notices. Where more wait, it takes
+// wanted first, then fills a quarter of the rest with the oldest and three quarters with the
+// newest: a new change does not wait until a burst is read, and no name waits for ever.
 func (b *inbox) take(limit int, wanted []string) (names []string, notices []notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,8 +151,8 @@ func (b *inbox) take(limit int, wanted []string) (names []string, notices []noti
 	return names, notices
 }
 
-// tidyLocked drops places in the order whose names were read, as far as they stand first,
-// and all of them where they are many.
+// tidyLocked drops names from the front of order that have no notice any more, and rebuilds
+// order where such names are many.
 func (b *inbox) tidyLocked() {
 	for len(b.order) > 0 && b.notices[b.order[0]] == nil {
 		b.order = b.order[1:]
@@ -183,7 +170,7 @@ func (b *inbox) tidyLocked() {
 	}
 }
 
-// oldest is when the name that waits longest was pushed; zero: none waits.
+// oldest returns the time of the first push about the name that waits longest; zero: none waits.
 func (b *inbox) oldest() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

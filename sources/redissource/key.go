@@ -12,31 +12,31 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// key is what is known of one name.
+// key is the state of one watched key.
 type key struct {
 	name     string
 	rule     rule
-	shown    facts              // as last handed over
-	whole    *sources.Primitive // the same, for renewals; nil: there are too many keys
+	shown    facts              // of the row that was last sent
+	whole    *sources.Primitive // that row, for renewals; nil: there are too many keys
 	checksum uint64             // of the reading that shown was made from; 0: the next one is interpreted anew
 	sent     time.Time          // sending of the last look that was answered; zero: never
-	lease    time.Duration      // largest remainder seen in this ownership
-	ends     span               // of the lease, narrowed by every look; zero: it has none
-	free     time.Time          // when it was first seen without an owner; zero: somebody owns it
+	lease    time.Duration      // largest remaining time seen in this ownership
+	ends     span               // end of the lease, narrowed by every look; zero: it has none
+	free     time.Time          // of the first look without an owner; zero: somebody owns it
 
 	pushed  bool      // writes to it are pushed
-	byKey   bool      // because it is tracked by itself
-	armed   bool      // its next change will be
-	futile  bool      // it is not tracked by itself, because pushes came without a change
-	changed time.Time // when a change of it was last read
-	noticed time.Time // when it was last read because of a push
-	stale   bool      // not looked at in this link
+	byKey   bool      // it is tracked alone, and not by a prefix
+	armed   bool      // the server pushes its next change, where byKey
+	futile  bool      // it is not tracked alone, because pushes came without a change
+	changed time.Time // the last read that showed a change
+	noticed time.Time // the last read because of a push
+	stale   bool      // not read on this link
 	denied  bool      // we have no right to read it
-	doubted bool      // looked at again because a push may be on its way
+	doubted bool      // read again because a push may be on its way
 	pending bool      // a push about it was received, and it was not read since
-	proved  time.Time // up to when it is proved that an earlier link missed no change of it
+	proved  time.Time // an earlier link missed no change of it up to this time
 
-	lookAt time.Time // when the lease is over and has to be looked at
+	lookAt time.Time // end of the lease, at which the key is read
 	place  int       // in deadlines; -1: not there
 }
 
@@ -52,7 +52,7 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 	return forget
 }
 
-// lock is what a reading shows of the lock.
+// lock interprets a reading.
 func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 	switch r.shape {
 	case text, table, other:
@@ -68,7 +68,7 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 		})
 	}
 	l := lockformat.Lock{Kind: k.rule.kind}
-	if k.shown.all != 0 { // what was read once stays
+	if k.shown.all != 0 { // as it was last read
 		l.Kind, l.Program, l.Likely = k.shown.kind, k.shown.library, k.shown.libraryHow == sources.Inferred
 	} else if l.Kind == sources.KindUnknown {
 		_, l.Kind = lockformat.Word(k.name)
@@ -84,11 +84,12 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 
 const noTableRight = "it is no string, and the right to read it is missing"
 
-// unreadable names the rights without which what is no string was not read; "": none is missing.
+// unreadable returns a sentence that names the rights that are missing to read a key of another type than
+// string; "": none is missing.
 func unreadable(refusals *rediscoord.Refusals, typ string) string {
 	needs := []string{"object|encoding", "hlen", "hgetall"}
 	switch {
-	case refusals.Refused("type") != nil: // then the others are not asked for
+	case refusals.Refused("type") != nil: // then the others were not tried
 		return noTableRight + ": give the user +type +object|encoding, and +hlen +hgetall for a hash or +zcard +zrange for a sorted set"
 	case typ == "zset":
 		needs = []string{"object|encoding", "zcard", "zrange"}
@@ -102,7 +103,7 @@ func unreadable(refusals *rediscoord.Refusals, typ string) string {
 	return noTableRight + ": give the user +" + strings.Join(needs, " +")
 }
 
-// primitive is what a reading shows, without the lease.
+// primitive makes the row that a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
 	if k.whole != nil && k.unchanged(r) {
 		p := *k.whole
@@ -113,7 +114,7 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 		return &p
 	}
 	l := k.lock(o, r)
-	if l.Queue.How != sources.Unknown { // nobody is told when it changes
+	if l.Queue.How != sources.Unknown { // its changes are not pushed
 		l.Queue.At = r.got
 	}
 	p := &sources.Primitive{
@@ -153,19 +154,19 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 	return p
 }
 
-// differs reports whether a look that shows f is news.
+// differs reports whether a look that shows f differs from what was sent, in the row or the lease.
 func (k *key) differs(f *facts, r *reading) bool {
 	return k.shown.all != f.all || k.leaseChanged(r)
 }
 
-// update takes in a look that shows f. It returns false if that need not be handed over.
+// update applies a look that shows f. It returns false if the row need not be sent.
 func (k *key) update(f *facts, r *reading) bool {
 	if k.shown.all == 0 || k.shown.ids != f.ids {
 		k.lease = 0
 	}
 	fresh, was := k.stale || k.differs(f, r), k.ends
 	k.takeLease(r, fresh)
-	if was.length() > k.ends.length()+cutNoise { // an answer was late, and now the end is known better
+	if was.length() > k.ends.length()+cutNoise { // an answer was late, and now the end is known more exactly
 		fresh = true
 	}
 	k.sent, k.stale, k.doubted, k.pending, k.denied = r.sent, false, false, false, r.shape == denied
@@ -180,25 +181,27 @@ func (k *key) update(f *facts, r *reading) bool {
 	return fresh
 }
 
-// handOver completes p, which update was told of, with the lease. keeps: there is room for keeping it.
+// handOver completes p, the row that update accepted, with the lease. keeps: there is room to keep it.
 func (k *key) handOver(p *sources.Primitive, keeps bool) {
-	k.stampOwners(p)
+	if !k.ends.at.IsZero() {
+		for i := range p.Owners {
+			p.Owners[i].Lease = k.lease
+			p.Owners[i].Expires = sources.StampBetween(k.ends.after, k.ends.at, sources.Told)
+		}
+	}
 	p.OnWallClock()
 	if k.whole = nil; keeps {
 		k.whole = p
 	}
 }
 
-// leaseChanged reports whether r shows another end of the lease than what was known.
+// leaseChanged reports whether r shows another end of the lease than was known.
 func (k *key) leaseChanged(r *reading) bool {
 	had, has := !k.ends.at.IsZero(), r.leased()
-	if had != has {
-		return true
-	}
-	return had && (r.expiry().laterThan(k.ends) || k.ends.laterThan(r.expiry()))
+	return had != has || had && (r.expiry().laterThan(k.ends) || k.ends.laterThan(r.expiry()))
 }
 
-// leased reports whether the key exists and ends by itself.
+// leased reports whether the key exists and has a TTL.
 func (r *reading) leased() bool { return (r.shape == text || r.shape == table) && r.ttl >= 0 }
 
 func (k *key) takeLease(r *reading, fresh bool) {
@@ -217,8 +220,8 @@ func (k *key) takeLease(r *reading, fresh bool) {
 	}
 }
 
-// shorter reports whether r proves that the lease is shorter than it was: it ends sooner, or
-// it was renewed since the last look for less than it had. Two clocks part a little meanwhile.
+// shorter reports whether r proves that the lease is shorter than before: it ends sooner, or
+// it was renewed since the last look for less time. The two clocks drift a little meanwhile.
 func (k *key) shorter(r *reading) bool {
 	if k.ends.at.IsZero() {
 		return true
@@ -231,21 +234,10 @@ func (k *key) shorter(r *reading) bool {
 	return r.expiry().laterThan(k.ends) && r.ttl+since+noise < k.lease
 }
 
-// cutNoise is by how much a lease that nobody changed may seem to end sooner.
+// cutNoise bounds by how much an unchanged lease may seem to end sooner.
 const cutNoise = 50 * time.Millisecond
 
-func (k *key) stampOwners(p *sources.Primitive) {
-	for i := range p.Owners {
-		o := &p.Owners[i]
-		if k.ends.at.IsZero() {
-			continue
-		}
-		o.Lease = k.lease
-		o.Expires = sources.StampBetween(k.ends.after, k.ends.at, sources.Told)
-	}
-}
-
-// shape is what was found under a key's name.
+// shape is the kind of value that was found in a key.
 type shape uint8
 
 const (
@@ -257,11 +249,11 @@ const (
 	moved         // another node of a cluster has it
 )
 
-// reading is one look at one key. Sent and got bound the instant it is true for.
+// reading is the result of one look at one key. It is true for an instant between sent and got.
 type reading struct {
 	shape     shape
 	sent, got time.Time
-	ttl       time.Duration // what is left; noTTL: it stays for ever
+	ttl       time.Duration // remaining time; noTTL: the key has no end
 	head      []byte        // of a string
 	size      int           // of the whole string
 	lacks     string        // of a key that is denied: the rights that are missing; "": all
@@ -271,7 +263,7 @@ type reading struct {
 	beside    []lockformat.Content // of the companions; nil: it has none, or they were not read
 }
 
-// content is what stands in the key.
+// content returns the reading in the form that package lockformat takes.
 func (r *reading) content() *lockformat.Content {
 	c := &lockformat.Content{Type: lockformat.Type(r.typ), Leased: r.leased(), Fields: r.fields, Members: r.members}
 	switch c.Size = len(r.fields) + len(r.members); r.shape {
@@ -285,26 +277,26 @@ func (r *reading) content() *lockformat.Content {
 
 const noTTL time.Duration = -1
 
-// The server counts milliseconds and cuts fractions off, so a remainder is right to one.
+// tick is the resolution of PTTL: the server cuts off fractions of a millisecond.
 const tick = time.Millisecond
 
-// expiry is the span in which the lease ends, on our clock.
+// expiry returns the span in which the lease ends, on our clock.
 func (r *reading) expiry() span {
 	return span{r.sent.Add(r.ttl - tick), r.got.Add(r.ttl + tick)}
 }
 
-// span is a stretch of time: (after, at].
+// span is the time (after, at].
 type span struct{ after, at time.Time }
 
-// doubt is by how much two spans of the same lease may miss each other.
+// doubt bounds by how much two spans of the same lease may miss each other.
 const doubt = 2 * time.Millisecond
 
 func (s span) length() time.Duration { return s.at.Sub(s.after) }
 
-// laterThan reports whether s surely lies behind old.
+// laterThan reports whether s is surely later than old.
 func (s span) laterThan(old span) bool { return s.after.Sub(old.at) > doubt }
 
-// narrowed returns what s and t, which tell of the same instant, have in common.
+// narrowed returns the intersection of s and t, two spans of the same instant; t where they do not meet.
 func (s span) narrowed(t span) span {
 	s = span{sources.Later(s.after, t.after), sources.Earlier(s.at, t.at)}
 	if !s.at.After(s.after) {

@@ -40,7 +40,7 @@ type link struct {
 	answered      time.Time     // when the server last answered on reads
 }
 
-// dial makes a link whose read connection is logged in. ctx bounds the dialling only. The
+// dial makes a link with a read connection that is logged in. ctx bounds the dialling only. The
 // caller must close the link.
 func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	d, err := newDialer(o.Client)
@@ -55,7 +55,7 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	return l, nil
 }
 
-// ofMaster says of an error of a server that Sentinels named where that is.
+// ofMaster adds the server's address to an error where Sentinels named the server.
 func (l *link) ofMaster(err error) error {
 	if l.o.Client.Topology != rediscoord.Sentinel || l.dialer.server == nil || err == nil {
 		return err
@@ -73,7 +73,7 @@ func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *l
 	return &link{Link: kit.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox(), stirred: make(chan struct{}, 1), hints: new(focusHints), began: time.Now()}
 }
 
-// login enters, and refuses a user who can read nothing.
+// login logs in, and returns an error where the user can read nothing.
 func (l *link) login(ctx context.Context) error {
 	if err := l.enter(ctx); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (l *link) login(ctx context.Context) error {
 	return err
 }
 
-// enter makes the read connection, logs in and asks who the server is.
+// enter opens the read connection, logs in and asks the server for its facts.
 func (l *link) enter(ctx context.Context) error {
 	var err error
 	if l.reads, err = l.dialer.open(ctx, l.o.Client.Protocol, nil); err != nil {
@@ -101,16 +101,16 @@ func (l *link) enter(ctx context.Context) error {
 	return nil
 }
 
-// refusals is what the user was refused, on this link or on an earlier one.
+// refusals has the commands that the user was refused, on this link or an earlier one.
 func (l *link) refusals() *rediscoord.Refusals { return l.o.Client.Refusals }
 
-// mostSampled is how many keys are read to see whether the user may read any.
+// mostSampled bounds the keys that are read to see whether the user may read any.
 const mostSampled = 100
 
-// mayRead refuses a user who can find nothing, because patterns need a scan, or is seen to have no
-// right to read. That some keys may not be read says nothing of the others; that a command may not
-// be used does, and so do all keys, where they are few. Where they are many their notes say it. key is
-// one that may be read and is no table, or with an error the first that was tried; "": there is none.
+// mayRead returns an error where the user may not scan for the patterns, or has no right to read. Some
+// refused keys prove nothing about the others; a refused command does, and so do all keys refused, where
+// they are few. Where they are many, the notes of the rows tell it. key is one that may be read and is no
+// table, or with an error the first that was tried; "": there is none.
 func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	names, cursor := slices.Collect(maps.Keys(l.selected.exact)), uint64(len(l.selected.globs))
 	if len(names) == 0 {
@@ -126,7 +126,7 @@ func (l *link) mayRead(ctx context.Context) (key string, err error) {
 	if len(sampled) == 0 {
 		return "", nil
 	}
-	if readings, err := l.readKeys(ctx, sampled[:1]); err != nil || firstReadable(readings) == 0 { // so it mostly is
+	if readings, err := l.readKeys(ctx, sampled[:1]); err != nil || firstReadable(readings) == 0 { // the usual case
 		return sampled[0], err
 	}
 	readings, err := l.readKeys(ctx, sampled)
@@ -160,12 +160,12 @@ func (l *link) readKeys(ctx context.Context, names []string) ([]*reading, error)
 	return fetch(ctx, l.conn, l.refusals(), questions)
 }
 
-// firstReadable is the index of the first key that may be read and is no table; -1: there is none.
+// firstReadable returns the index of the first key that may be read and is no table; -1: there is none.
 func firstReadable(readings []*reading) int {
 	return slices.IndexFunc(readings, func(r *reading) bool { return r != nil && (r.shape == text || r.shape == missing) })
 }
 
-// closeAtEnd closes c when the link ends, which wakes whoever reads from it.
+// closeAtEnd closes c when the link ends, which wakes its reader.
 func (l *link) closeAtEnd(c interface{ close() }) {
 	l.Start(func() error {
 		<-l.Context().Done()
@@ -181,12 +181,12 @@ func (l *link) adopt(c *pushConn) {
 	l.Start(func() error { return l.beat(l.Context(), c) })
 }
 
-// errNoRedial is what the library gets when it wants to replace a broken connection behind
-// our back, which would lose pushes without a trace.
+// errNoRedial keeps the library from replacing a broken connection by itself, which would lose
+// pushes without a trace.
 var errNoRedial = errors.New("a broken connection is not replaced")
 
-// errTwoServers reports that two connections of one link lead to different servers: pushes of
-// the one say nothing about what is read from the other.
+// errTwoServers reports that two connections of one link lead to different servers: the pushes of
+// one prove nothing about reads from the other.
 var errTwoServers = errors.New("two servers behind one name")
 
 // errDatabase reports that the server refused the database.
@@ -203,21 +203,21 @@ type dialer struct {
 
 func newDialer(o rediscoord.ClientOptions) (*dialer, error) {
 	options, dial, err := rediscoord.NewServer(o)
-	if err != nil { // nothing was sent yet: it is about the options, or a file that they name
+	if err != nil { // nothing was sent yet: the options are wrong, or a file that they name
 		return nil, sources.Final(err, "%s", err)
 	}
 	return &dialer{options: options, dial: dial, db: o.DB}, nil
 }
 
-// connection is one to the server, with a client around it that has no other and makes no other.
+// connection is one connection to the server, in a client that uses only this one and opens no other.
 type connection struct {
 	client *redis.Client
 	net    respwire.Conn
 	addr   string // as in errors
 }
 
-// open dials and prepares a client, which logs in when it is first used and then calls
-// ready. ctx bounds the dialling.
+// open dials and makes a client, which logs in and calls ready at its first use. ctx bounds the
+// dialling.
 func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Context, *redis.Conn) error) (*connection, error) {
 	o := *d.options
 	conn, err := d.dial(ctx, o.Addr)
@@ -251,8 +251,8 @@ func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Cont
 	return &connection{client: redis.NewClient(&o), net: conn, addr: o.Addr}, nil
 }
 
-// enter does by itself what the library does with the login, so that it is known whether
-// the database was refused.
+// enter selects the database after the login, apart from the library, so that a refused database
+// has its own error.
 func (d *dialer) enter(ctx context.Context, c *redis.Conn) error {
 	if d.db == 0 {
 		return c.Ping(ctx).Err()
@@ -263,7 +263,7 @@ func (d *dialer) enter(ctx context.Context, c *redis.Conn) error {
 	return nil
 }
 
-// close ends the connection; what waits for it returns.
+// close ends the connection; pending calls return.
 func (l *connection) close() {
 	_ = l.net.Close() // nothing is left to be flushed
 	_ = l.client.Close()

@@ -8,8 +8,8 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// look reads keys and tells what is new about them. notices, one a name, say what was
-// pushed; nil: nothing was.
+// look reads keys and sends what is new about them. notices has the pushes about each name;
+// nil: there were none.
 func (w *watcher) look(ctx context.Context, names []string, notices []notice) error {
 	questions, said := make([]question, 0, len(names)), make([]notice, len(names))
 	for i, name := range names {
@@ -24,7 +24,7 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		r, _ := w.ruleOf(name)
 		questions = append(questions, question{
 			name: name, arm: w.arms(name, !n.first.IsZero()),
-			// mayBePushed doubts only these.
+			// mayBePushed repeats only these.
 			brief: notices == nil && k != nil && k.pushed && !k.stale && !k.doubted && !k.denied,
 			kind:  r.kind,
 		})
@@ -72,10 +72,10 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	return w.report(told)
 }
 
-// examine brings a key up to date with a reading. ok is false if there is nothing to publish, or not
+// examine applies a reading to its key. ok is false if there is nothing to send, or not
 // yet: then the key is read again.
 func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool) {
-	if r == nil { // it would not stand still
+	if r == nil { // it was written during each try
 		if k := w.keys[name]; k != nil {
 			w.ends.set(k, time.Now().Add(relook))
 		}
@@ -91,7 +91,7 @@ func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool
 	if k.rule.byValue && !k.unchanged(r) && (r.shape == text || r.shape == table) && lockformat.Find(name, r.content(), k.rule.kind) == nil {
 		r = &reading{shape: missing, ttl: gone, sent: r.sent, got: r.got} // it holds something else now
 	}
-	if k.sent.IsZero() && !w.link.selected.wants(name, k.rule, r) { // it was there when it was doubted
+	if k.sent.IsZero() && !w.link.selected.wants(name, k.rule, r) { // it is gone since the look that was doubted
 		w.unwatch(k)
 		return f, false
 	}
@@ -110,8 +110,8 @@ func (w *watcher) examine(name string, r *reading, n notice) (f finding, ok bool
 	return w.publish(s)
 }
 
-// admitted returns the key of a name, which is watched from now on if the reading shows what is
-// selected; nil: it does not.
+// admitted returns the key of a name, and starts to watch it if the reading shows a selected lock;
+// nil: it does not.
 func (w *watcher) admitted(name string, r *reading) *key {
 	if k := w.keys[name]; k != nil {
 		return k
@@ -128,8 +128,8 @@ func (w *watcher) admitted(name string, r *reading) *key {
 	return k
 }
 
-// learn draws from a sight what it shows of others: whether the pushes of a key can be relied on,
-// and whether more keys may be refused.
+// learn notes what a sight shows of other keys: whether pushes can be relied on, and whether more
+// keys may be refused.
 func (w *watcher) learn(s *sight) {
 	k, r := s.k, s.r
 	switch differs := s.differs(); {
@@ -148,7 +148,7 @@ func (w *watcher) learn(s *sight) {
 	}
 }
 
-// publish makes the finding of a sight that is believed. ok is false if it shows nothing new.
+// publish turns a confirmed sight into a finding. ok is false if it shows nothing new.
 func (w *watcher) publish(s *sight) (f finding, ok bool) {
 	k := s.k
 	if from, ok := s.unseen(w.sampling()); ok {
@@ -194,18 +194,18 @@ func (w *watcher) ruleOf(name string) (r rule, ok bool) {
 // starting reports whether the first sweep is still running.
 func (w *watcher) starting() bool { return w.listing.sweep != nil && w.listing.sweep.first }
 
-// unread is p as it is known before anything was read: what is told of it afterwards was
-// found, not made.
+// unread returns p as a row that was not read yet: sent first, it shows that the key was found, and
+// not created just now.
 func unread(p *sources.Primitive) *sources.Primitive {
 	return &sources.Primitive{
 		Ref: p.Ref, Kind: p.Kind, Labels: p.Labels, Expected: p.Expected, ForgetAfter: p.ForgetAfter,
 	}
 }
 
-// relook is the pause before another look at a key that should be gone, or was in motion.
+// relook is the pause before the next look at a key that should be gone, or was written meanwhile.
 const relook = 5 * time.Millisecond
 
-// schedule sets when k is looked at because its lease is over.
+// schedule sets the time of the look at the end of k's lease.
 func (w *watcher) schedule(k *key, r *reading) {
 	if k.ends.at.IsZero() {
 		w.ends.set(k, time.Time{})
@@ -213,14 +213,14 @@ func (w *watcher) schedule(k *key, r *reading) {
 	}
 	at := k.ends.at.Add(tick)
 	if eve := k.ends.after.Add(-w.link.readHeartbeat.now().tolerance() / 2); !k.pushed && eve.After(r.got) {
-		at = eve // what is read then is the owner who lets the lease run out, see maybeRenewed
+		at = eve // an owner that is read then lets the lease run out, see maybeRenewed
 	} else if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
 		at = soonest
 	}
 	w.ends.set(k, at)
 }
 
-// report tells findings, those of the same time together, the earliest first.
+// report sends findings, those of the same time together, the earliest first.
 func (w *watcher) report(list []finding) error {
 	if unseen := w.unseen; len(unseen) > 0 {
 		w.unseen = nil

@@ -8,7 +8,7 @@ import (
 	"coordtop/sources"
 )
 
-// poller paces the looks at keys that are not pushed.
+// poller schedules the reads of keys that are not pushed.
 type poller struct {
 	names      []string // all such keys
 	pending    []string // of the running round
@@ -20,23 +20,23 @@ type poller struct {
 	discoverAt time.Time // of the next listing
 }
 
-// share is the part of the time that polling may keep the server busy: one in share.
+// share bounds the time that polling keeps the server busy: one part in share.
 const share = 50
 
-// pace turns the cost of a round into the pause between two.
+// pace returns the pause between two rounds, for the cost of one.
 func (p *poller) pace(cost, lowest, highest time.Duration) time.Duration {
 	return min(max(cost*share, lowest), max(lowest, highest))
 }
 
-// sampling is the pause between two looks at a key that is polled.
+// sampling returns the pause between two looks at a polled key.
 func (w *watcher) sampling() time.Duration { return max(w.poll.interval, w.link.o.PollMin) }
 
-// polls reports whether anything selected is not pushed.
+// polls reports whether some selected key is not pushed.
 func (w *watcher) polls() bool {
 	return len(w.poll.names) > 0 || w.link.discovers()
 }
 
-// discovers reports whether new keys of a pattern are not pushed.
+// discovers reports whether new keys must be looked for, because they are not pushed.
 func (l *link) discovers() bool {
 	if l.selected.guess {
 		return l.push == nil || len(l.push.prefixes)+len(l.push.patterns) == 0
@@ -50,7 +50,7 @@ func (w *watcher) pollDue(now time.Time) bool {
 	return !w.starting() && w.polls() && (len(w.poll.pending) > 0 || !now.Before(w.pollNext()))
 }
 
-// pollNext is when the poller has something to do; zero: it never has.
+// pollNext returns the time of the poller's next step; zero: it has none.
 func (w *watcher) pollNext() time.Time {
 	if w.starting() || !w.polls() {
 		return time.Time{}
@@ -65,7 +65,7 @@ func (w *watcher) pollNext() time.Time {
 	return next
 }
 
-// stepPoll does one round trip of the round, or begins one.
+// stepPoll makes one round trip of the poller, or starts a round.
 func (w *watcher) stepPoll(ctx context.Context) error {
 	p := &w.poll
 	now := time.Now()
@@ -74,11 +74,12 @@ func (w *watcher) stepPoll(ctx context.Context) error {
 		return w.pollChunk(ctx)
 	case !now.Before(p.due):
 		p.started, p.cost, p.pending = now, 0, p.names
-		p.due = now.Add(max(p.interval, w.link.o.PollMin))
+		p.due = now.Add(w.sampling())
 		p.focusDue = now.Add(w.link.o.PollMin)
 		return nil
 	case w.listing.sweep == nil && w.link.discovers() && !now.Before(p.discoverAt):
-		w.beginDiscovery()
+		w.listing.sweep = w.newSweep(false)
+		w.listing.sweep.discover, w.listing.sweep.pending = true, nil
 		return nil
 	}
 	p.focusDue = now.Add(w.link.o.PollMin)
@@ -100,7 +101,7 @@ func (w *watcher) pollChunk(ctx context.Context) error {
 	return nil
 }
 
-// lookAtFocus reads what is on screen and not pushed.
+// lookAtFocus reads the keys on screen that are not pushed.
 func (w *watcher) lookAtFocus(ctx context.Context) error {
 	var names []string
 	for _, name := range w.focused() {

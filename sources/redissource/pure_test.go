@@ -158,7 +158,7 @@ func TestInboxKeepsOneNoticeAKeyInOrder(t *testing.T) {
 		!slices.Equal(notices[0].events, []string{"set", "del"}) {
 		t.Errorf("%q %+v", names, notices)
 	}
-	b.flush(at(4))
+	b.everything(at(4), true)
 	b.spread(func(yield func(string) bool) { _ = yield("a") && yield("c") })
 	names, notices = b.take(10, nil)
 	if !slices.Equal(names, []string{"a", "c"}) || !notices[0].flush || notices[0].first != at(2).first || !notices[1].flush {
@@ -271,9 +271,9 @@ func TestEventsServeOnlyIfTheyTellEveryEnd(t *testing.T) {
 func TestWhatIsPushedTwiceAboutEveryKeyIsAsOldAsTheFirst(t *testing.T) {
 	t.Parallel()
 	b := newInbox()
-	b.flush(pushedAt(10))
-	b.everything(pushedAt(50))
-	b.flush(pushedAt(90))
+	b.everything(pushedAt(10), true)
+	b.everything(pushedAt(50), false)
+	b.everything(pushedAt(90), true)
 	b.spread(slices.Values([]string{"x"}))
 	_, notices := b.take(1, nil)
 	if want := (notice{first: ms(10), last: ms(90), floor: ms(0), flush: true}); len(notices) != 1 || !reflect.DeepEqual(notices[0], want) {

@@ -23,8 +23,8 @@ import (
 // pushConn is a connection on which the server pushes names of keys.
 type pushConn struct {
 	mode       string
-	id         int64 // as the server counts connections; 0: it does not say
-	byKey      bool  // keys that are read by the read connection are tracked too
+	id         int64 // CLIENT ID; 0: unknown
+	byKey      bool  // the server also pushes keys that the read connection reads
 	connection *connection
 	sub        *redis.PubSub
 	prefixes   []string // of tracking
@@ -32,7 +32,7 @@ type pushConn struct {
 	left       atomic.Bool
 }
 
-// leave closes a connection that is not needed any more, although the link lives on.
+// leave closes a push connection that the link does not use any more.
 func (l *link) leave(c *pushConn) {
 	c.left.Store(true)
 	c.close()
@@ -44,7 +44,7 @@ func (c *pushConn) covers(name string) bool {
 	return c.tracks(name) || c != nil && slices.ContainsFunc(c.patterns, func(p string) bool { return glob.Pattern(p).Match(name) })
 }
 
-// tracks reports whether every end of the key is pushed. Keyspace events tell nothing of
+// tracks reports whether every end of the key is pushed. Keyspace events do not report
 // a flush.
 func (c *pushConn) tracks(name string) bool { return c != nil && covered(c.prefixes, name) }
 
@@ -56,10 +56,10 @@ const (
 	modePolling   = "polling"
 )
 
-// invalidations is where RESP2 tracking publishes.
+// invalidations is the channel of RESP2 tracking.
 const invalidations = "__redis__:invalidate"
 
-// track3 asks for tracking over RESP3, where the server pushes without being subscribed to.
+// track3 asks for tracking over RESP3, where the server pushes without a subscription.
 func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 	conn := &pushConn{mode: modeTracking, prefixes: p.prefixes}
 	return l.startPushes(ctx, conn, 3, func(ctx context.Context, c *redis.Conn) (err error) {
@@ -90,7 +90,8 @@ func (l *link) track2(ctx context.Context, p pushPlan) (*pushConn, error) {
 	}, invalidations)
 }
 
-// trackPrefixes has writes to names with a prefix pushed. Without one every key would be.
+// trackPrefixes has the server push writes to names with one of the prefixes. It does nothing without
+// prefixes: the server would push every key.
 func trackPrefixes(ctx context.Context, c *redis.Conn, o redis.ClientTrackingOptions) error {
 	if len(o.Prefixes) == 0 {
 		return nil
@@ -108,7 +109,7 @@ func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error)
 	return l.startPushes(ctx, &pushConn{mode: modeEvents, patterns: patterns}, l.o.Client.Protocol, nil, channels...)
 }
 
-// eventPrefix stands before a key's name in the channel of its events.
+// eventPrefix returns the text before a key's name in the channel of its events.
 func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o.Client.DB) }
 
 // startPushes opens the connection of c, which logs in and calls ready, subscribes, and waits until
@@ -137,8 +138,8 @@ func (l *link) greet(ctx context.Context, c *pushConn, channels []string) (err e
 			return fmt.Errorf("listening for pushes: %w", err)
 		}
 	}
-	// The first command logs in, so its round trip says nothing about the link. It comes
-	// alone because the library tells why a login failed only to its first user.
+	// The first command logs in, so its round trip says nothing about the link. It is sent
+	// alone because the library returns the error of a login only to its first caller.
 	if err := c.sub.Ping(ctx); err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (l *link) greet(ctx context.Context, c *pushConn, channels []string) (err e
 	return l.await(ctx, c, 1)
 }
 
-// await reads until so many confirmations have come.
+// await reads messages until it has read that many confirmations.
 func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error {
 	for confirmations > 0 {
 		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
@@ -185,7 +186,7 @@ func (l *link) gather(c *pushConn, wanted bool) {
 // close ends the connection: listen returns.
 func (c *pushConn) close() {
 	c.connection.close()
-	_ = c.sub.Close() // it has nothing left to say to a closed connection
+	_ = c.sub.Close() // its error is that of the closed connection
 }
 
 func (l *link) ping(ctx context.Context, c *pushConn) error {
@@ -193,7 +194,7 @@ func (l *link) ping(ctx context.Context, c *pushConn) error {
 	return c.sub.Ping(ctx)
 }
 
-// listen reads until the connection ends, and says why it did; nil: we left it.
+// listen reads until the connection ends, and returns the reason; nil: we left it.
 func (l *link) listen(ctx context.Context, c *pushConn) error {
 	for {
 		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
@@ -209,18 +210,18 @@ func (l *link) listen(ctx context.Context, c *pushConn) error {
 		}
 		// The connection lives, so it was one message that the library could not read: over
 		// RESP2 that is the list without keys that a flush sends.
-		l.inbox.flush(l.notice(time.Now()))
+		l.inbox.everything(l.notice(time.Now()), true)
 	}
 }
 
-// broken reports whether err, of reading a message, is more than a message that the
-// library does not understand.
+// broken reports whether err ended the connection; else the library did not understand one
+// message.
 func broken(err error) bool {
 	return kit.HungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) || errors.As(err, new(*respwire.Error)) ||
 		errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed)
 }
 
-// received takes what the library made of a message.
+// received handles a message as the library decoded it.
 func (l *link) received(m any) {
 	now := time.Now()
 	switch m := m.(type) {
@@ -241,7 +242,7 @@ func (l *link) received(m any) {
 	}
 }
 
-// pushed takes a push of RESP3.
+// pushed handles a RESP3 push.
 func (l *link) pushed(message []any) {
 	n := l.notice(time.Now())
 	if len(message) < 2 {
@@ -249,7 +250,7 @@ func (l *link) pushed(message []any) {
 	}
 	list, ok := message[1].([]any)
 	if !ok {
-		l.inbox.flush(n)
+		l.inbox.everything(n, true)
 		return
 	}
 	names := make([]string, 0, len(list))
@@ -261,11 +262,11 @@ func (l *link) pushed(message []any) {
 	l.named(names, n)
 }
 
-// named takes the names that a push lists. None is what internal/ground/respwire makes of a list
-// that is too long: any key may have changed, and there may be new ones.
+// named handles the names that a push lists. internal/ground/respwire empties a list that is too
+// long: then any key may have changed, and there may be new ones.
 func (l *link) named(names []string, n notice) {
 	if len(names) == 0 {
-		l.inbox.everything(n)
+		l.inbox.everything(n, false)
 		return
 	}
 	for _, name := range names {
@@ -284,13 +285,13 @@ func (h handler) HandlePushNotification(_ context.Context, _ push.NotificationHa
 	return nil
 }
 
-// pingLimit is the longest pause between two pings, and between two times that the source
-// tells that the server answers them.
+// pingLimit is the longest pause between two pings, and between two reports that the server
+// answers.
 func (l *link) pingLimit() time.Duration { return min(time.Second, l.o.Silence/3) }
 
 // beat pings until the server has been silent for too long or ctx ends.
 func (l *link) beat(ctx context.Context, c *pushConn) error {
-	const checks = 4 // in longest, while an answer is late: silence is then noticed when it is due
+	const checks = 4 // of the silence in longest, while an answer is late
 	t := time.NewTimer(0)
 	defer t.Stop()
 	for {

@@ -15,10 +15,10 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// negotiatePush takes the best way of hearing about changes that the server grants: one for
-// all keys before one for some, and keyspace events, which tell causes, before tracking
-// keys one by one. It returns nil where only polling is left, and the reasons for not having
-// better. Modes in broken are not tried. An error means that the connection is over.
+// negotiatePush opens the best push connection that the server grants: one for all keys rather
+// than for some, and keyspace events, which report causes, rather than tracking keys one by
+// one. c is nil where only polling is left; reasons are why a better mode was not possible. Modes
+// in broken are not tried. An error means that the read connection has ended.
 func (l *link) negotiatePush(ctx context.Context, p pushPlan, broken map[string]string) (c *pushConn, reasons []string, err error) {
 	mayTrack, mayHear := broken[modeTracking] == "", broken[modeEvents] == ""
 	switch {
@@ -56,7 +56,7 @@ func (l *link) negotiatePush(ctx context.Context, p pushPlan, broken map[string]
 	return c, append(reasons, reason), err
 }
 
-// track tries both kinds of tracking. The reason is the server's to the first.
+// track tries tracking over RESP3, then over RESP2. reason is the server's refusal of the first.
 func (l *link) track(ctx context.Context, p pushPlan) (c *pushConn, reason string, err error) {
 	if err := l.refusals().Refused("client|caching"); err != nil && len(p.prefixes) == 0 {
 		return nil, refusedByKey(err), nil
@@ -79,8 +79,8 @@ func (l *link) track(ctx context.Context, p pushPlan) (c *pushConn, reason strin
 	return nil, reason, nil
 }
 
-// tryEvents subscribes to keyspace events if the server has them configured. The
-// configuration is only read: looking changes nothing.
+// tryEvents subscribes to keyspace events if the server is configured to send them. The
+// configuration is only read, never changed.
 func (l *link) tryEvents(ctx context.Context, patterns []string) (c *pushConn, reason string, err error) {
 	var refused redis.Error
 	flags, err := l.eventFlags(ctx)
@@ -103,31 +103,31 @@ func (l *link) tryEvents(ctx context.Context, patterns []string) (c *pushConn, r
 	return nil, "", err
 }
 
-// eventFlags is what the server says of keyspace events.
+// eventFlags returns the server's notify-keyspace-events.
 func (l *link) eventFlags(ctx context.Context) (string, error) {
 	const name = "notify-keyspace-events"
 	config, err := rediscoord.Once(l.refusals(), "config|get", func() (map[string]string, error) { return l.conn.ConfigGet(ctx, name).Result() })
 	return config[name], err
 }
 
-// enoughEvents reports whether notify-keyspace-events tells of every write and end of a
+// enoughEvents reports whether these notify-keyspace-events cover every write and end of a
 // string.
 func enoughEvents(flags string) bool {
 	return strings.Contains(flags, "K") && (strings.Contains(flags, "A") ||
 		strings.Contains(flags, "g") && strings.Contains(flags, "$") && strings.Contains(flags, "x"))
 }
 
-// pushPlan is what the server is asked to push.
+// pushPlan lists what to ask the server to push.
 type pushPlan struct {
-	prefixes []string // to track; none: only keys can be tracked, one by one
-	all      bool     // they cover every selection
+	prefixes []string // to track; none: keys can only be tracked one by one
+	all      bool     // prefixes cover every selection
 	patterns []string // of keyspace events: none, or they cover every selection
-	why      string   // not all
+	why      string   // the reason if not all
 	keys     bool     // not all, but keys can be tracked one by one
 }
 
-// pushPlan returns what to ask the server for. guessed are the names that a scan found
-// where nothing was selected.
+// pushPlan returns the plan for the selection. guessed are the names that a scan found where
+// nothing was selected.
 func (s *selection) pushPlan(guessed []string) pushPlan {
 	if s.guess {
 		return guessedPlan(guessed)
@@ -170,8 +170,8 @@ func patternsOf(prefixes []string) []string {
 	return list
 }
 
-// guessedPlan tracks what the names of locks begin with. Those known as locks only by their
-// value are tracked one by one, or polled.
+// guessedPlan tracks the prefixes of names with a word for a lock. Keys that only their value makes
+// locks are tracked one by one, or polled.
 func guessedPlan(names []string) pushPlan {
 	var from []string
 	for _, name := range names {
@@ -194,10 +194,10 @@ func guessedPlan(names []string) pushPlan {
 const mostPrefixes = 8
 
 // prefixes returns at most mostPrefixes literal prefixes, none a prefix of another (the
-// server refuses those), so that every name in from has one of them in front. Where
+// server refuses those), so that every name in from begins with one of them. Where
 // there are too many they are cut behind separators, as late as possible: never to nothing
-// and never inside a part, because tracking "a" would bring in strangers. ok is false if it
-// cannot be done, or if a name in from is empty.
+// and never inside a part, because tracking "a" would push foreign keys. ok is false if that
+// is impossible, or if a name in from is empty.
 func prefixes(from []string) (list []string, ok bool) {
 	if len(from) == 0 || slices.Contains(from, "") {
 		return nil, false
@@ -215,7 +215,7 @@ func prefixes(from []string) (list []string, ok bool) {
 			}
 		}
 		finer = slices.Compact(finer)
-		if len(list)-1+len(finer) > mostPrefixes || finer[0] == list[i] { // with nothing behind it
+		if len(list)-1+len(finer) > mostPrefixes || finer[0] == list[i] { // a whole name
 			i++
 			continue
 		}
@@ -227,7 +227,7 @@ func prefixes(from []string) (list []string, ok bool) {
 	return list, true
 }
 
-// withoutCovered sorts and drops what has another of the list as its prefix.
+// withoutCovered sorts the list, and drops names that have another one as their prefix.
 func withoutCovered(list []string) []string {
 	slices.Sort(list)
 	kept := list[:0]
@@ -239,7 +239,7 @@ func withoutCovered(list []string) []string {
 	return kept
 }
 
-// firstPart is a name up to its first separator; one without is left whole.
+// firstPart returns a name up to its first separator, or the whole name.
 func firstPart(name string) string {
 	if i := strings.IndexAny(name, lockformat.Separators); i >= 0 {
 		return name[:i+1]
@@ -247,7 +247,7 @@ func firstPart(name string) string {
 	return name
 }
 
-// covered reports whether one of the prefixes stands in front of name.
+// covered reports whether name begins with one of the prefixes.
 func covered(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(name, p) })
 }

@@ -10,8 +10,8 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// Removal is for rediscoord.Options.Removal: it reads a key to see which library's lock it is. Of a
-// lock that no library is known to have written, what belongs to the owner is removed.
+// Removal implements rediscoord.Options.Removal: it reads a key to find the library of the lock. Without
+// a known library it removes the owner's part of the key.
 func Removal(ctx context.Context, c redis.Cmdable, key, typ string, kind sources.Kind) (rediscoord.Removal, error) {
 	content, fits, err := contentOf(ctx, c, key, lockformat.Type(typ))
 	if !fits || err != nil {
@@ -23,9 +23,8 @@ func Removal(ctx context.Context, c redis.Cmdable, key, typ string, kind sources
 	return rediscoord.RemovalOf(typ), nil
 }
 
-// contentOf reads a key of that type. fits is false where it is larger than a lock.
+// contentOf reads a key of that type. fits is false where the key is larger than a lock.
 func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.Type) (content *lockformat.Content, fits bool, err error) {
-	content = &lockformat.Content{Type: typ}
 	ask, most := c.StrLen, int64(sources.BlobHead)
 	switch typ {
 	case lockformat.Hash:
@@ -33,25 +32,25 @@ func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.
 	case lockformat.SortedSet:
 		ask, most = c.ZCard, mostFields
 	}
-	if n, err := ask(ctx, key).Result(); err != nil || n > most {
+	size, err := ask(ctx, key).Result()
+	if err != nil || size > most {
 		return nil, false, err
-	} else {
-		content.Size = int(n)
 	}
+	var answer redis.Cmder
 	switch typ {
 	case lockformat.String:
-		content.Text, err = c.GetRange(ctx, key, 0, most-1).Bytes()
-	case lockformat.Hash:
-		content.Fields, err = c.HGetAll(ctx, key).Result()
-	case lockformat.SortedSet:
-		var members []redis.Z
-		members, err = c.ZRangeWithScores(ctx, key, 0, -1).Result()
-		content.Members = membersOf(members)
+		answer = c.GetRange(ctx, key, 0, most-1)
+	case lockformat.Hash, lockformat.SortedSet:
+		answer = readTable(ctx, c, key, typ)
+	default: // no lock, or the key is gone
+		return &lockformat.Content{Type: typ, Size: int(size)}, true, nil
 	}
-	return content, true, err
+	content = decode(answer)
+	content.Size = int(size)
+	return content, true, answer.Err()
 }
 
-// Unchecked says when the release that the old owner of a lock of that program itself still sends
-// may free the next owner: "unless safeUpdate is on". "": it compares, or that is not known of the
-// program.
+// Unchecked returns the condition under which a late release by the old owner of that program's lock also
+// frees the next owner: "unless safeUpdate is on". "": the release compares, or the program is not
+// known.
 func Unchecked(program string) string { return lockformat.Unchecked(program) }

@@ -14,18 +14,18 @@ import (
 	"coordtop/sources/redissource/lockformat"
 )
 
-// search is how far the passes over all keys have come: each sweep goes on where the one before
+// search is the progress of the passes over all keys: each sweep goes on where the one before
 // it was cut.
 type search struct {
 	cursor uint64        // where the next sweep begins; 0: at the beginning
-	began  time.Time     // of the pass that starts at the beginning
+	began  time.Time     // start of the running pass
 	passed int           // keys that it has passed
-	listed time.Time     // began of the last one that came to its end
-	took   time.Duration // that one
-	whole  bool          // one came to its end
-	ages   bool          // what is read is not evicted as it would be
-	typed  bool          // the server was asked for a type, and of a hash for a field
-	random bool
+	listed time.Time     // began of the last complete pass
+	took   time.Duration // length of the last complete pass
+	whole  bool          // some pass was complete
+	ages   bool          // a read keeps a key from being evicted
+	typed  bool          // TYPE was tried
+	random bool          // HRANDFIELD was tried
 }
 
 func (c *search) begin(s *sweep) {
@@ -42,14 +42,12 @@ func (c *search) finish(s *sweep, now time.Time) {
 	c.cursor, c.whole, c.listed, c.took = 0, true, c.began, now.Sub(c.began)
 }
 
-// anew has the next sweep begin at the beginning.
-func (c *search) anew() { c.cursor = 0 }
-
-// readsValues reports whether this pass reads keys whose names say nothing. Where that has the
-// server keep what it would evict, only the first one does.
+// readsValues reports whether this pass reads keys whose names have no word for a lock. Where reading keeps
+// keys from being evicted, only the first pass does.
 func (c *search) readsValues() bool { return !c.ages || !c.whole }
 
-// progress says how far the first pass is, among total keys, 0: unknown. "": it came to its end.
+// progress returns the progress of the first pass, in words; "": it is complete. total is the number of
+// keys; 0: unknown.
 func (c *search) progress(s *sweep, total int, now time.Time) string {
 	passed := c.passed
 	if s != nil && s.searches {
@@ -67,25 +65,25 @@ func (c *search) progress(s *sweep, total int, now time.Time) string {
 	}
 }
 
-// load keeps what sweeps cost the server to a share of one core.
+// load limits the CPU that sweeps cost the server to a share of one core.
 type load struct {
 	due   time.Time     // of the next round trip
-	spent time.Duration // on round trips since the server was asked for its CPU
-	used  time.Duration // of that, when it was asked; 0: never
-	part  float64       // of a round trip is its CPU; 0: not known, all of it
+	spent time.Duration // on round trips since the server's CPU time was last read
+	used  time.Duration // the server's CPU time when it was last read; 0: never
+	part  float64       // part of a round trip that is CPU; 0: unknown, counted as all of it
 }
 
 const (
-	// askEvery is how much is spent on round trips until the server is asked again for its CPU.
+	// askEvery is the time spent on round trips between two reads of the server's CPU time.
 	askEvery = 100 * time.Millisecond
-	// mostLate is how much of a rest that was too long is made up for.
+	// mostLate bounds the part of a too long rest that shortens the next one.
 	mostLate = 100 * time.Millisecond
-	// margin of a share is for round trips, the rest for pings and questions.
+	// margin is the part of the share for round trips of sweeps; pings and other commands have the rest.
 	margin = 0.8
 )
 
-// rest is until when to rest after a round trip that took so long, of which no more counts than
-// can have been CPU of the server, with what others made it use.
+// rest returns the time of the next round trip, after one that took so long. Of that, only the part counts
+// that can have been CPU of the server, for all its clients.
 func (l *load) rest(took time.Duration, w *watcher) (time.Time, error) {
 	if l.spent += took; l.spent >= askEvery || l.used == 0 {
 		used, err := w.link.cpu()
@@ -105,7 +103,7 @@ func (l *load) rest(took time.Duration, w *watcher) (time.Time, error) {
 	return l.due, nil
 }
 
-// cpu is how much the server has used; 0: it does not say.
+// cpu returns the CPU time that the server has used; 0: unknown.
 func (l *link) cpu() (time.Duration, error) {
 	info, err := l.info("cpu")
 	user, _ := time.ParseDuration(info["used_cpu_user"] + "s")
@@ -113,7 +111,7 @@ func (l *link) cpu() (time.Duration, error) {
 	return user + system, err
 }
 
-// info is a section of what the server says of itself; empty where it is refused.
+// info returns a section of the server's INFO; empty where that is refused.
 func (l *link) info(section string) (map[string]string, error) {
 	text, err := rediscoord.Once(l.refusals(), "info", func() (string, error) { return l.conn.Info(l.Context(), section).Result() })
 	if fatal(err) {
@@ -127,11 +125,11 @@ func (l *link) info(section string) (map[string]string, error) {
 	return facts, nil
 }
 
-// mostPeeked is how much of a value is read to see whether it may be a lock's: more than any nonce.
+// mostPeeked is the number of bytes of a value that show whether it may be a lock's: more than any nonce has.
 const mostPeeked = 64
 
-// peek returns those of these keys, whose names say nothing, that may be locks by a part of their
-// values. Only what has a type that a lock has is read, so that the server counts no error.
+// peek returns those of these keys that may be locks by a part of their values. Keys of a type that no
+// lock has are not read, so that the server counts no errors.
 func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 	types := make([]*redis.StatusCmd, len(names))
 	pipe := w.link.conn.Pipeline()
@@ -139,7 +137,7 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 		for i, name := range names {
 			types[i] = pipe.Type(ctx, name)
 		}
-		if err := exec(ctx, pipe); err != nil {
+		if _, _, err := exec(ctx, pipe); err != nil {
 			return nil, err
 		}
 	}
@@ -147,16 +145,16 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 	var locks []string
 	hashes, start := 0, time.Now()
 	for i, name := range names {
-		typ := string(lockformat.String)
+		typ := lockformat.String
 		if types[i] != nil && types[i].Err() == nil {
-			typ = types[i].Val()
+			typ = lockformat.Type(types[i].Val())
 		}
-		switch lockformat.Type(typ) {
+		switch typ {
 		case lockformat.String:
 			parts[i] = pipe.GetRange(ctx, name, 0, mostPeeked-1)
 		case lockformat.Hash:
 			if hashes++; w.link.refusals().Refused("hrandfield") != nil || hashes > 1 && !w.search.random {
-				locks = append(locks, name) // maybe: all of it is read
+				locks = append(locks, name) // it may be one: it is read as a whole
 			} else {
 				parts[i] = pipe.HRandField(ctx, name, 1)
 			}
@@ -164,7 +162,7 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 			parts[i] = pipe.ZRange(ctx, name, 0, 0)
 		}
 	}
-	if err := exec(ctx, pipe); err != nil {
+	if _, _, err := exec(ctx, pipe); err != nil {
 		return nil, err
 	}
 	w.link.readAnswered(start)
@@ -178,35 +176,17 @@ func (w *watcher) peek(ctx context.Context, names []string) ([]string, error) {
 			locks = append(locks, names[i])
 		case redis.IsPermissionError(part.Err()):
 			w.guess.deny(names[i])
-		case lockformat.Suggests(names[i], partOf(part), r.kind):
+		case lockformat.Suggests(names[i], decode(part), r.kind):
 			locks = append(locks, names[i])
 		}
 		if part != nil && part.Err() == nil && types[i] != nil {
-			w.link.refusals().Note("type", types[i].Err()) // the key may be read, so it is the command
+			w.link.refusals().Note("type", types[i].Err()) // the key may be read, so a refusal is of the command
 		}
 	}
 	return locks, nil
 }
 
-// partOf is the part of a value that was peeked at.
-func partOf(part redis.Cmder) *lockformat.Content {
-	switch part := part.(type) {
-	case *redis.StringCmd:
-		return &lockformat.Content{Type: lockformat.String, Text: []byte(part.Val()), Size: len(part.Val())}
-	case *redis.StringSliceCmd:
-		c := &lockformat.Content{Type: lockformat.SortedSet}
-		if part.Name() == "hrandfield" {
-			c.Type = lockformat.Hash
-		}
-		for _, text := range part.Val() {
-			c.Members = append(c.Members, lockformat.Member{Text: text})
-		}
-		return c
-	}
-	return &lockformat.Content{}
-}
-
-// partial says what the listing leaves out, for sources.About.
+// partial returns About.Partial and About.LeftOut.
 func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 	denied := 0
 	if w.refused {
@@ -230,7 +210,7 @@ func (w *watcher) partial(now time.Time) (sources.Partial, string) {
 	return sources.Reading, w.searching(now)
 }
 
-// searching says how far the search is, and what spares it.
+// searching returns a sentence about the progress of the search, and how to avoid it.
 func (w *watcher) searching(now time.Time) string {
 	text := "sweep"
 	if w.link.selected.guess {

@@ -1,17 +1,18 @@
 package redissource
 
 import (
+	"strings"
+
 	"coordtop/internal/ground/glob"
 	"coordtop/sources"
 	"coordtop/sources/redissource/lockformat"
 )
 
-// selection is the compiled form of Options.Selections. It is never changed and may be
-// used from any goroutine.
+// selection is the compiled form of Options.Selections. It is immutable.
 type selection struct {
 	rules []rule
 	exact map[string]rule
-	globs []rule // those that are not names
+	globs []rule // the patterns
 	guess bool   // nothing was selected
 }
 
@@ -22,8 +23,8 @@ type rule struct {
 	exact    bool
 	kind     sources.Kind
 	expected bool
-	guessed  bool // nobody named it
-	byValue  bool // its name says nothing
+	guessed  bool // the configuration does not select it
+	byValue  bool // its name has no word for a lock
 }
 
 func compile(list []Selection) *selection {
@@ -43,9 +44,9 @@ func compile(list []Selection) *selection {
 	return s
 }
 
-// find returns the rule that selects name: its own before a pattern's, else the first. A
-// pattern selects no name that itself proves who owns another key. Where nothing is selected no
-// key is that only stands beside a lock, and wants decides on a name that says nothing.
+// find returns the rule that selects name: its own before a pattern's, else the first pattern's. A
+// pattern selects no name that contains the proof of another key's ownership. Where nothing is
+// configured, keys beside a lock are not selected, and wants decides on names without a word for a lock.
 func (s *selection) find(name string) (rule, bool) {
 	if r, ok := s.exact[name]; ok {
 		return r, true
@@ -67,7 +68,7 @@ func (s *selection) find(name string) (rule, bool) {
 	return rule{}, false
 }
 
-// wants reports whether a key that was never seen, and was read now, belongs in the list.
+// wants reports whether a key that was read for the first time belongs in the list.
 func (s *selection) wants(name string, r rule, found *reading) bool {
 	switch {
 	case r.exact:
@@ -80,8 +81,8 @@ func (s *selection) wants(name string, r rule, found *reading) bool {
 	return found.shape != missing
 }
 
-// scanPattern returns the one pattern to scan with so that every key of the patterns is
-// found in one pass; "": there are no patterns.
+// scanPattern returns one pattern that covers all patterns, so that one pass finds all
+// keys; "": there are no patterns.
 func (s *selection) scanPattern() string {
 	switch len(s.globs) {
 	case 0:
@@ -91,11 +92,9 @@ func (s *selection) scanPattern() string {
 	}
 	common := s.globs[0].name
 	for _, r := range s.globs[1:] {
-		n := 0
-		for n < min(len(common), len(r.name)) && common[n] == r.name[n] {
-			n++
+		for !strings.HasPrefix(r.name, common) {
+			common = common[:len(common)-1]
 		}
-		common = common[:n]
 	}
 	return glob.Escape(common) + "*"
 }

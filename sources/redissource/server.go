@@ -12,21 +12,21 @@ import (
 	"coordtop/sources"
 )
 
-// server is what the server says of itself, as far as we may ask.
+// server has the facts that the server reports about itself, as far as the user's rights go.
 type server struct {
 	version   string
 	role      string    // "master", "replica"; "" if unknown
 	cluster   bool      // it is a node of a cluster
 	runID     string    // of the process; "" if unknown
-	addr      string    // where it answers
-	started   time.Time // when the process began, at the earliest; zero: unknown
-	touches   bool      // reading a key makes it one that was used just now
-	empty     bool      // it began without data, and got none from another server
-	data      string    // which data it has: another where a restart lost it; "": not known
+	addr      string    // its remote address
+	started   time.Time // earliest start of the process; zero: unknown
+	touches   bool      // reading a key counts as its use, for eviction
+	empty     bool      // it started without data, and got none from another server
+	data      string    // identifies its data: a restart that lost it changes it; "": unknown
 	roundTrip time.Duration
 }
 
-// incarnation is how the process is called.
+// incarnation returns the name of the process for About; "": unknown.
 func (s server) incarnation() string {
 	if s.runID == "" {
 		return ""
@@ -34,11 +34,11 @@ func (s server) incarnation() string {
 	return "run " + s.runID[:min(8, len(s.runID))]
 }
 
-// uptimeNoise is by how much a server may have begun earlier than its uptime says: two times are cut
-// to seconds, and the later one is read when it has nothing else to do.
+// uptimeNoise bounds by how much a server may have started earlier than its uptime says: both of its times are
+// cut to seconds, and the later one is refreshed only when the server is idle.
 const uptimeNoise = 1200 * time.Millisecond
 
-// askServer asks for what it is not granted without complaint.
+// askServer reads the server's facts. A refused command leaves its facts unknown.
 func (l *link) askServer(ctx context.Context) (s server, err error) {
 	if err := l.conn.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
 		return s, err
@@ -65,7 +65,7 @@ func (l *link) askServer(ctx context.Context) (s server, err error) {
 	return s, err
 }
 
-// askRole returns "" where it may not ask.
+// askRole returns the server's role; "" where the user may not ask.
 func askRole(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) (string, error) {
 	reply, err := rediscoord.Once(refusals, "role", func() ([]any, error) { return c.Do(ctx, "ROLE").Slice() })
 	if fatal(err) {
@@ -100,11 +100,11 @@ func fatal(err error) bool {
 	return err != nil && !errors.As(err, new(redis.Error))
 }
 
-// survivors is how many keys are looked for after a restart.
+// survivors bounds the keys that are read after a restart to see whether the data was kept.
 const survivors = 100
 
-// beganEmpty reports whether the server loaded nothing when it began, by its own count, which it has
-// from 7.0 on. A log of writes is not counted, and neither is what another server sends.
+// beganEmpty reports whether the server loaded no data at its start, by its own count, which it has
+// from 7.0 on. That count leaves out an append-only file and data from a master, so both are excluded.
 func (l *link) beganEmpty() (bool, error) {
 	loaded, err := l.info("persistence")
 	if err != nil || loaded["rdb_last_load_keys_loaded"] != "0" || loaded["rdb_last_load_keys_expired"] != "0" || loaded["aof_enabled"] != "0" || loaded["loading"] != "0" {
@@ -114,7 +114,7 @@ func (l *link) beganEmpty() (bool, error) {
 	return copied["role"] == "master" && strings.Trim(copied["master_replid2"], "0") == "", err
 }
 
-// compareServers finds out what happened to the server that the last link led to.
+// compareServers finds out whether the server was replaced or restarted since the last link.
 func (w *watcher) compareServers(ctx context.Context) (err error) {
 	if w.link.server.empty, err = w.link.beganEmpty(); err != nil {
 		return err
@@ -142,8 +142,7 @@ func (w *watcher) compareServers(ctx context.Context) (err error) {
 	return err
 }
 
-// ownersGone reports whether none of the keys that should still be owned is there with its
-// owner.
+// ownersGone reports whether every key that should still be owned has lost its owner.
 func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
 	var questions []question
 	now := time.Now()

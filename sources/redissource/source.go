@@ -59,47 +59,47 @@ func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	return l, nil
 }
 
-// Refresh reads everything again now, also what a right was missing for. Commands that the
-// user had no right to are asked for at the next connect.
+// Refresh reads everything again now, including keys that were refused. Commands that were refused
+// are tried again at the next connect.
 func (s *Source) Refresh() {
 	s.o.Client.Refusals.Forget()
 	s.Hints.Refresh()
 }
 
-// Options say what to watch. Only Client is needed.
+// Options configure a Source. Only Client is needed.
 type Options struct {
-	// Name is the source's name: Ref.Source of everything it tells.
+	// Name is the source's name: Ref.Source of every primitive.
 	Name string
-	// Client says where the server is. Its Name, PoolSize and Protocol are
-	// ours to choose: Protocol 2 keeps to RESP2, anything else tries RESP3 first.
+	// Client has the server's address and login. The source sets its Name, PoolSize and
+	// ReadTimeout; Protocol 2 keeps to RESP2, anything else tries RESP3 first.
 	Client rediscoord.ClientOptions
-	// Selections say which keys are watched. None: what looks like a lock is guessed from
-	// all keys, and About.Warnings says so.
+	// Selections are the keys to watch. None: locks are guessed among all keys, and
+	// About.Warnings says so.
 	Selections []Selection
-	// Legible are patterns of what may be shown of a value, or of a field of a lock's hash,
+	// Legible are patterns of text that may be shown of a value, or of a field of a lock's hash,
 	// although it is not positively a name: the match, or its first group.
 	Legible []*regexp.Regexp
-	// Labels are handed on with every primitive.
+	// Labels are added to every primitive.
 	Labels []sources.Attr
-	// Forget is how long a key that nobody owns stays in the list. 0: an hour. Keys
+	// Forget is the time after which a key without an owner leaves the list. 0: an hour. Keys
 	// that are selected by their whole name, or expected, stay for ever.
 	Forget time.Duration
 	// PollMin and PollMax bound the pause between two looks at a key that is not
 	// pushed. 0: 250 ms and 5 s.
 	PollMin, PollMax time.Duration
-	// Resync is the pause between two times that everything is read again, against
-	// what no push told. 0: a minute. It is spread by a tenth.
+	// Resync is the pause between two full reads, which find changes that no push
+	// reported. 0: a minute. It is spread by a tenth.
 	Resync time.Duration
 
-	// Share is how much of a core of the server the search for keys may take. 0: 0.05.
+	// Share bounds the part of one of the server's cores that the search for keys uses. 0: 0.05.
 	Share float64
 
-	// unspread is how many keys the first sweep passes at once: small servers have no more. 0: 20,000.
+	// unspread is the number of keys that the first sweep passes without a pause: small servers have no more. 0: 20,000.
 	unspread int
-	// Silence is how long the server may leave a ping or a read without an answer. 0: 3 s.
+	// Silence is the time-out of a ping or a read. 0: 3 s.
 	Silence time.Duration
-	// Quiet is after how long without a push, and without another row on the screen, the server
-	// is pinged less often. 0: 30 s.
+	// Quiet is the time without a push, and without another row on the screen, after which
+	// pings become rare. 0: 30 s.
 	Quiet time.Duration
 }
 
@@ -123,5 +123,5 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// clientName is how the server lists our connections.
+// clientName is the name of our connections in CLIENT LIST.
 const clientName = "coordtop-watch"

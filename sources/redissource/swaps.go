@@ -8,15 +8,15 @@ import (
 	"coordtop/sources"
 )
 
-// swaps are the steps that replace everything at once and are pushed to nobody, which the server
-// tells by the number of such commands: what changed in one is pushed at the next write to it.
+// swaps detects commands that replace all keys at once without a push, by the server's count of these
+// commands. A key that one of them changed is pushed only at its next write.
 type swaps struct {
-	counts string    // as last told; "": never asked
-	asked  time.Time // sending of that
-	last   span      // in which the last one was; zero: there was none on this link
+	counts string    // as last read; "": never
+	asked  time.Time // sending of that read
+	last   span      // of the last such command; zero: there was none on this link
 }
 
-// countSwaps asks whether there was one. Events tell nothing of a flush either.
+// countSwaps reads the counts. With keyspace events, which do not report a flush, flushes count too.
 func (w *watcher) countSwaps() error {
 	sent := time.Now()
 	stats, err := w.link.info("commandstats")
@@ -33,7 +33,7 @@ func (w *watcher) countSwaps() error {
 	return err
 }
 
-// doubtOwners makes a span of when owners changed who may have changed in a swap before the push.
+// doubtOwners widens the time of an owner's change where a swap before the push may have caused it.
 func (w *watcher) doubtOwners(told []finding) error {
 	changed := func(f finding) bool { return !f.since.IsZero() }
 	if !slices.ContainsFunc(told, changed) {

@@ -13,23 +13,23 @@ import (
 	"coordtop/sources"
 )
 
-// sweep is one pass over everything: all that is known is read, and what is not known is
-// looked for. It advances in small steps, so that pushes never wait for it.
+// sweep is one pass over everything: it reads all known keys, and searches for unknown ones.
+// It advances in small steps, so that pushes never wait for it.
 type sweep struct {
 	first    bool // after a connect: ends with Synced
-	discover bool // only what is not known yet is read
+	discover bool // it reads only unknown keys
 	started  time.Time
 	rest     time.Time // no step before this
-	pending  []string  // to read
-	nameless []string  // to be read if their values may be those of locks
+	pending  []string  // names to read
+	nameless []string  // names without a word for a lock, to peek at
 	searches bool      // it scans
-	scanning bool      // it has not come to the end of that
+	scanning bool      // the scan is not complete
 	pattern  string    // to scan with; "": all keys
 	cursor   uint64
-	retries  int           // keys that would not stand still, which a first sweep must not leave out
+	retries  int           // keys that were written during each try, which a first sweep must not leave out
 	scanned  int           // keys that were passed, in pages of scanCount
 	cost     time.Duration // of all steps
-	cut      bool          // given up before the end
+	cut      bool          // it stopped before the end of the scan
 }
 
 const (
@@ -42,10 +42,7 @@ func (w *watcher) newSweep(first bool) *sweep {
 	s := &sweep{first: first, started: time.Now(), pattern: w.link.selected.scanPattern()}
 	s.searches = s.pattern != "" || w.link.selected.guess
 	s.scanning, s.cut = s.searches && !w.status.noScan, w.status.noScan
-	for name := range w.link.selected.exact {
-		s.pending = append(s.pending, name)
-	}
-	slices.Sort(s.pending)
+	s.pending = slices.Sorted(maps.Keys(w.link.selected.exact))
 	w.search.begin(s)
 	w.guess.recount(w.keys)
 	for name, k := range w.keys {
@@ -56,7 +53,7 @@ func (w *watcher) newSweep(first bool) *sweep {
 	return s
 }
 
-// beginResync starts a sweep against what no push told.
+// beginResync starts a sweep that finds changes which no push reported.
 func (w *watcher) beginResync(ctx context.Context) error {
 	role, err := askRole(ctx, w.link.conn, w.link.refusals())
 	if err != nil {
@@ -77,13 +74,7 @@ func (w *watcher) beginResync(ctx context.Context) error {
 	return nil
 }
 
-// beginDiscovery starts a sweep for new names only, where they are not pushed.
-func (w *watcher) beginDiscovery() {
-	w.listing.sweep = w.newSweep(false)
-	w.listing.sweep.discover, w.listing.sweep.pending = true, nil
-}
-
-// step does one round trip of the sweep. All but those of the first are spread so that they keep to
+// step makes one round trip of the sweep. Except in the first sweep, the steps are spread so that they keep to
 // our share of the server.
 func (s *sweep) step(ctx context.Context, w *watcher) error {
 	start := time.Now()
@@ -109,14 +100,14 @@ func (s *sweep) advance(ctx context.Context, w *watcher) error {
 		return w.look(ctx, names, nil)
 	case len(s.nameless) > 0:
 		n := min(chunk, len(s.nameless))
-		if !w.search.typed { // whether we may ask for types is seen by one
+		if !w.search.typed { // one key shows whether TYPE is refused
 			n = 1
 		}
 		locks, err := w.peek(ctx, s.nameless[:n])
 		s.nameless, s.pending = s.nameless[n:], locks
 		return err
 	case s.scanning && s.scanned > 0 && (s.first && s.scanned >= w.link.o.unspread || time.Since(s.started) >= w.link.o.Resync):
-		s.scanning, s.cut = false, true // the next one goes on there
+		s.scanning, s.cut = false, true // the next sweep continues there
 	}
 	if s.scanning {
 		return s.scan(ctx, w)
@@ -125,7 +116,7 @@ func (s *sweep) advance(ctx context.Context, w *watcher) error {
 	return w.finish(s)
 }
 
-// wants reports whether the sweep still has to read k, which is nil if it is not known.
+// wants reports whether the sweep still has to read k; nil is an unknown key.
 func (s *sweep) wants(k *key) bool {
 	return k == nil || k.stale || !s.discover && k.sent.Before(s.started)
 }
@@ -147,22 +138,19 @@ func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	}
 	w.link.readAnswered(start)
 	for _, name := range names {
-		byValue := false
+		lock, byValue := name, false
 		if w.link.selected.guess {
-			var lock string
-			if lock, byValue = w.guess.lockOf(name); lock != name {
-				name, byValue = lock, false
-			}
+			lock, byValue = w.guess.lockOf(name)
 		}
-		k := w.keys[name]
-		switch _, ok := w.link.selected.find(name); {
-		case !ok || !s.wants(k) || k == nil && !w.capacity.fits(name):
-		case byValue && k == nil:
-			if w.search.readsValues() && w.guess.mayBeLock(name) {
-				s.nameless = append(s.nameless, name)
+		k := w.keys[lock]
+		switch _, ok := w.link.selected.find(lock); {
+		case !ok || !s.wants(k) || k == nil && !w.capacity.fits(lock):
+		case byValue && lock == name && k == nil:
+			if w.search.readsValues() && w.guess.mayBeLock(lock) {
+				s.nameless = append(s.nameless, lock)
 			}
 		default:
-			s.pending = append(s.pending, name)
+			s.pending = append(s.pending, lock)
 		}
 	}
 	s.cursor = cursor
@@ -174,13 +162,13 @@ func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	return nil
 }
 
-// quit ends a sweep before its end: a person asked for a new one.
+// quit stops a sweep because a person asked for a new one.
 func (s *sweep) quit() {
 	s.cut = s.cut || s.scanning
 	s.scanning, s.pending, s.nameless, s.rest = false, nil, nil, time.Time{}
 }
 
-// finish draws the conclusions of a complete sweep.
+// finish ends a sweep, schedules the next one and sends its results.
 func (w *watcher) finish(s *sweep) error {
 	now := time.Now()
 	w.search.finish(s, now)
@@ -197,7 +185,7 @@ func (w *watcher) finish(s *sweep) error {
 		return w.describe()
 	}
 	w.status.dataLost = false
-	w.listing.resync = now.Add(w.link.o.Resync - w.link.o.Resync/10 + rand.N(w.link.o.Resync/5+1)) // many watchers do not come at once
+	w.listing.resync = now.Add(w.link.o.Resync - w.link.o.Resync/10 + rand.N(w.link.o.Resync/5+1)) // spreads many watchers
 	if w.listing.again || w.search.cursor != 0 && !w.capacity.full {
 		w.listing.resync = now
 	}
@@ -218,7 +206,7 @@ func (w *watcher) finish(s *sweep) error {
 // mostFree bounds how many keys without an owner are remembered.
 const mostFree = 100_000
 
-// forget drops keys that nobody has owned for long.
+// forget drops keys that have had no owner for long.
 func (w *watcher) forget(now time.Time) error {
 	var free []*key
 	for _, k := range w.keys {

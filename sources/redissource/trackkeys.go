@@ -10,7 +10,7 @@ import (
 )
 
 // trackKeys has the server push on c the next change of each key that the read connection reads
-// behind CLIENT CACHING YES. reason says why it does not.
+// after CLIENT CACHING YES. reason is why it does not; "": it does.
 func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err error) {
 	if c.id == 0 {
 		return "tracking keys one by one needs the right +client|id", nil
@@ -29,16 +29,16 @@ func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err e
 
 func refusedByKey(err error) string { return "tracking keys one by one is refused: " + err.Error() }
 
-// keyTracking knows what comes of tracking keys one by one.
+// keyTracking counts useless pushes of keys that are tracked one by one.
 type keyTracking struct {
-	began  time.Time      // of the second that futile counts
+	began  time.Time      // start of the second that futile counts
 	futile map[string]int // pushes without a change, by key
-	evicts bool           // some key had too many of them, or too many keys had some
+	evicts bool           // one key had too many of them, or too many keys had some
 }
 
-// mostFutile is how many pushes a second may come without a change to one key, and to how
-// many keys: a server whose table is full forgets one key for each that is read, and says so
-// as if the key had changed. A key that is written often in another database is but one.
+// mostFutile bounds the pushes per second without a change to one key, and the number of such
+// keys: a server whose table is full drops one key for each that is read, and pushes it
+// as if it had changed. A key that is written often in another database is only one.
 const mostFutile = 10
 
 // futilePush notes that a push about k came at this time without a change. It reports
@@ -58,19 +58,16 @@ func (t *keyTracking) futilePush(k *key, at time.Time) bool {
 	return true
 }
 
-// arms reports whether a look at name has to be one that makes the server track it.
+// arms reports whether a look at name has to make the server track it.
 func (w *watcher) arms(name string, pushed bool) bool {
 	if w.link.push == nil || !w.link.push.byKey || w.link.push.covers(name) {
 		return false
 	}
 	k := w.keys[name]
-	if k == nil {
-		return true
-	}
-	return k.byKey && (pushed || !k.armed)
+	return k == nil || k.byKey && (pushed || !k.armed)
 }
 
-// unwatch takes a key out of all lists but the poller's.
+// unwatch removes a key from all lists but the poller's.
 func (w *watcher) unwatch(k *key) {
 	k.byKey, k.pushed = false, false
 	w.ends.set(k, time.Time{})

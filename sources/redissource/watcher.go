@@ -10,21 +10,21 @@ import (
 	"coordtop/sources"
 )
 
-// watcher turns what a link hears into changes. It is one goroutine: what was pushed and
-// leases that end come first, then one step at a time of what can wait. Under a storm of
-// pushes there still is such a step now and then.
+// watcher turns the pushes and reads of a link into changes. It is one goroutine: pushed keys and
+// ended leases come first, then one step at a time of other work. Such a step is made now and then
+// even while pushes never stop.
 type watcher struct {
 	link     *link
 	space    string
 	keys     map[string]*key // outlives the link
 	served   uint64          // refreshes of hints
-	before   *server         // that of the last link; outlives this one
-	unasked  bool            // because no key was found yet that could be tracked
+	before   *server         // of the last link; outlives this one
+	unasked  bool            // no pushes were asked for, because no key was found yet to track
 	tracking keyTracking
 	ends     deadlines
 	listing  listing
 	denials  denials
-	refused  bool // some key may be one that may not be read
+	refused  bool // some key may be refused
 	checks   checks
 	capacity capacity
 	guess    guessing
@@ -35,32 +35,32 @@ type watcher struct {
 	gathering gathering
 	swaps     swaps
 	poll      poller
-	unseen    []sources.Unseen // to be told
+	unseen    []sources.Unseen // to be sent
 	status    status
 }
 
 // listing is the reading of all keys, again and again.
 type listing struct {
 	sweep    *sweep    // running; nil: none
-	again    bool      // a sweep is due when the running one is over
-	complete bool      // the last listing was: an unknown name is a new key
+	again    bool      // a sweep is due at the end of the running one
+	complete bool      // the last listing was complete: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
 	resync   time.Time // when the next sweep is due
-	stepped  time.Time // when there was last a step of what can wait
+	stepped  time.Time // the last step of work that can wait
 }
 
-// status is what is told of the server.
+// status has the facts about the server that go into About.
 type status struct {
 	became    string        // what happened to the server since the last link
 	becameHow sources.Known // of became
-	dataLost  bool          // by a restart, and the first sweep after it is not over
-	about     sources.About // as last told
-	polled    []string      // why something is polled
-	noScan    bool          // the user may not
+	dataLost  bool          // by a restart, up to the end of the first sweep after it
+	about     sources.About // as last sent
+	polled    []string      // reasons why keys are polled
+	noScan    bool          // the user may not scan
 	total     int64         // keys in the database; 0: unknown
 }
 
-// focused are the names on screen.
+// focused returns the names on screen.
 func (w *watcher) focused() []string {
 	visible, selected := w.link.hints.OnScreen().In(w.space)
 	if selected != "" {
@@ -69,12 +69,12 @@ func (w *watcher) focused() []string {
 	return visible
 }
 
-// run watches until the link ends, which is the only way it returns.
+// run watches until the link ends; its error is never nil.
 func (w *watcher) run() error {
 	ctx := w.link.Context()
 	defer w.keepProofs()
 	w.space = strconv.Itoa(w.link.o.Client.DB)
-	w.link.hints.Refreshed(&w.served) // by the first sweep
+	w.link.hints.Refreshed(&w.served) // the first sweep serves it
 	if err := w.link.Send(sources.Change{Relists: true}); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (w *watcher) ref(name string) sources.Ref {
 	return sources.Ref{Source: w.link.o.Name, Space: w.space, Name: name}
 }
 
-// keepProofs notes up to when nothing is missed that was pushed on this link, for those who
-// compare what the next one reads. A lease that is over is pushed by nobody.
+// keepProofs notes for each key up to when this link missed no push, for the comparison with the first
+// read on the next link. The end of a lease is not pushed.
 func (w *watcher) keepProofs() {
 	if w.checks.lossy || w.link.inbox.overflowed() {
 		return
@@ -115,7 +115,7 @@ func (w *watcher) keepProofs() {
 	}
 }
 
-// setUp has the server push and begins the first sweep.
+// setUp asks the server for pushes and starts the first sweep.
 func (w *watcher) setUp(ctx context.Context) error {
 	s := w.newSweep(true)
 	var guessed []string
@@ -144,16 +144,15 @@ func (w *watcher) setUp(ctx context.Context) error {
 	return w.describe()
 }
 
-// markStale has every key told anew when it is next read, and armed again: what was pushed about
-// it may be lost.
+// markStale marks every key to be sent at its next read, and to be armed again: pushes about it may
+// have been lost.
 func (w *watcher) markStale() {
 	for _, k := range w.keys {
 		k.stale, k.armed = true, false
 	}
 }
 
-// askForPushes has the server push what it will, and files the known keys under how they
-// are watched then.
+// askForPushes negotiates pushes with the server, and sorts the known keys into pushed and polled ones.
 func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	a := w.link.selected.pushPlan(guessed)
 	c, reasons, err := w.link.negotiatePush(ctx, a, w.checks.broken)
@@ -163,7 +162,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	if w.link.push = c; c != nil {
 		w.link.adopt(c)
 	}
-	w.swaps.counts = "" // other commands count now
+	w.swaps.counts = "" // now it counts other commands
 	w.status.polled, w.unasked = reasons, w.link.selected.guess && len(guessed) == 0
 	w.poll.names, w.tracking = nil, keyTracking{}
 	for _, k := range w.keys {
@@ -173,7 +172,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	return nil
 }
 
-// admit files a key under how it is watched.
+// admit adds a key to the pushed or the polled ones.
 func (w *watcher) admit(k *key) {
 	w.keys[k.name] = k
 	covered := w.link.push.covers(k.name)
@@ -183,7 +182,7 @@ func (w *watcher) admit(k *key) {
 	}
 }
 
-// turn does the most urgent thing, or waits for the next.
+// turn does the most urgent work, or waits for some.
 func (w *watcher) turn(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -216,8 +215,8 @@ func (w *watcher) turn(ctx context.Context) error {
 	return w.wait(ctx, now)
 }
 
-// fallBehind gives up reading what was pushed longer ago than the server may be silent:
-// no row is believed before it is read again.
+// fallBehind drops pushes that have waited for longer than Options.Silence, and lists everything
+// anew: no row is fresh before it is read again.
 func (w *watcher) fallBehind() error {
 	w.link.inbox.drop()
 	w.status.dataLost = false
@@ -226,7 +225,7 @@ func (w *watcher) fallBehind() error {
 	return w.link.Send(sources.Change{Relists: true})
 }
 
-// urgent reads what was pushed, and leases that are over.
+// urgent reads keys that were pushed, and keys whose lease has ended.
 func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err error) {
 	w.link.inbox.spread(maps.Keys(w.keys))
 	if w.link.inbox.overflowed() {
@@ -246,9 +245,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 		if lock, _ := w.guess.lockOf(name); w.link.selected.guess && lock != "" {
 			names[i] = lock
 		}
-	}
-	for _, name := range names {
-		if k := w.keys[name]; k != nil {
+		if k := w.keys[names[i]]; k != nil {
 			k.pending = true
 		}
 	}
@@ -265,7 +262,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	return true, w.look(ctx, names, notices)
 }
 
-// wait sleeps until something is to be done, a second at most.
+// wait sleeps until there is work, for a second at most.
 func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	changed, next := w.link.hints.Changed(), w.listing.resync
 	switch {
@@ -273,7 +270,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 		next = w.listing.sweep.rest
 	case w.link.hints.Refreshed(&w.served):
 		w.denials.ask = true
-		w.search.anew()
+		w.search.cursor = 0
 		w.resyncSoon()
 		if w.listing.sweep != nil {
 			w.listing.sweep.quit()

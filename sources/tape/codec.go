@@ -10,8 +10,8 @@ import (
 	"coordtop/sources/tape/internal/pack"
 )
 
-// ErrNewerRecording reports that what was to be decoded was written by a newer version, and
-// cannot be read by this one.
+// ErrNewerRecording reports that a recording was written by a newer version, and cannot be read
+// by this one.
 var ErrNewerRecording = errors.New("it was recorded by a newer version of coordtop")
 
 // codecMagic begins each encoded Keyframe. Behind it stand the version that wrote it and the
@@ -22,23 +22,23 @@ const (
 	codecLowest  = 2
 )
 
-// EncoderOptions says what an Encoder leaves out, beside what no Encoder writes: see the
+// EncoderOptions selects data that an Encoder leaves out, beside what no Encoder writes: see the
 // package comment.
 type EncoderOptions struct {
 	// WithoutData reports whether the data of owners, waiters and primitives of a source is left
-	// out; nil: of none.
+	// out; nil: of no source.
 	WithoutData func(source string) bool
-	// Disguised puts a made-up text in the place of every name, label and sentence, the same for the
-	// same text in all that one Encoder writes, and leaves all data out.
+	// Disguised replaces every name, label and sentence by a made-up text, and leaves all data
+	// out. One Encoder replaces equal texts by the same text.
 	Disguised bool
 }
 
 // Encoder writes Inputs in groups. A group begins with a Keyframe; each Input that follows is
-// written as what differs from what the group has of its source and its primitives. One
-// goroutine uses it.
+// written as its difference from the group's last values of its source and its primitives. It is
+// not safe for concurrent use.
 type Encoder struct{ codec }
 
-// NewEncoder returns an Encoder, of which the first thing must be a Keyframe.
+// NewEncoder returns an Encoder. The first call must be Keyframe.
 func NewEncoder(o EncoderOptions) *Encoder {
 	e := new(Encoder)
 	_, _ = rand.Read(e.key[:]) // it never fails
@@ -62,15 +62,15 @@ func (e *Encoder) Keyframe(dst []byte, k *sources.Keyframe) []byte {
 	return e.Rest()
 }
 
-// Input appends to dst the next Input of the group; its State is left out. What is appended by
-// one call or several can be decoded for itself behind all that was encoded in the group before.
+// Input appends to dst the next Input of the group, without its State. The bytes of one or several
+// calls can be decoded after all bytes of the group before them.
 func (e *Encoder) Input(dst []byte, in *sources.Input) []byte {
 	e.Write(dst)
 	e.next(in)
 	return e.Rest()
 }
 
-// Disguised returns what stands for a text: see EncoderOptions.
+// Disguised returns the replacement of a text: see EncoderOptions.
 func (e *Encoder) Disguised(s string) string {
 	if e.disguises == nil {
 		return s
@@ -78,8 +78,8 @@ func (e *Encoder) Disguised(s string) string {
 	return e.disguise(s)
 }
 
-// Event returns what may be recorded of an event: its Detail is left out where that is data of
-// a source whose data is.
+// Event returns an event as it may be recorded: without its Detail where that is data of a
+// source without data.
 func (e *Encoder) Event(v sources.Event) sources.Event {
 	if v.Kind == sources.EventProclaimed && e.withoutData != nil && e.withoutData(v.Ref.Source) {
 		v.Detail = "(not recorded)"
@@ -87,14 +87,15 @@ func (e *Encoder) Event(v sources.Event) sources.Event {
 	return v
 }
 
-// Decoder reads what an Encoder wrote. One goroutine uses it. Its errors wrap ErrRecording or
-// ErrNewerRecording; after one, and where yield ended the reading, only a Keyframe can follow.
+// Decoder reads the bytes of an Encoder. It is not safe for concurrent use. Its errors wrap
+// ErrRecording or ErrNewerRecording; after an error, and after yield returned false, the next call
+// must be Keyframe.
 type Decoder struct {
 	codec
 	began bool
 }
 
-// NewDecoder returns a Decoder, of which the first thing must be a Keyframe.
+// NewDecoder returns a Decoder. The first call must be Keyframe.
 func NewDecoder() *Decoder { return new(Decoder) }
 
 // Keyframe reads the beginning of a group. It keeps nothing of b.
@@ -123,8 +124,8 @@ func (d *Decoder) Keyframe(b []byte) (*sources.Keyframe, error) {
 	return k, nil
 }
 
-// Inputs reads what was appended by one or several calls of Encoder.Input, and calls yield with
-// each Input until that returns false. It keeps nothing of b.
+// Inputs reads the bytes of one or several calls of Encoder.Input, and calls yield with
+// each Input until yield returns false. It keeps nothing of b.
 func (d *Decoder) Inputs(b []byte, yield func(*sources.Input) bool) error {
 	if !d.began {
 		return fmt.Errorf("%w: no keyframe begins it", sources.ErrRecording)

@@ -5,22 +5,22 @@ import (
 	"coordtop/sources/tape/internal/pack"
 )
 
-// TermFact is a term as it is kept beside the Inputs that it was made of.
+// TermFact is a term that is stored beside its Inputs.
 type TermFact struct {
-	Lane uint64 // the number that whoever keeps it gives the primitive
-	Run  uint64 // of the process that said so last
+	Lane uint64 // number of the primitive in the store
+	Run  uint64 // of the process that wrote it last
 	sources.Term
 }
 
-// EventFact is an event as it is kept beside the Inputs that it was made of, without Mono, which tells nothing outside of
+// EventFact is an event that is stored beside its Inputs, without Mono, which is meaningless outside of
 // its run.
 type EventFact struct {
-	Lane uint64 // as in TermFact, and Ref is left out; 0: it is of no primitive
+	Lane uint64 // as in TermFact; Ref is left out; 0: it is of no primitive
 	Run  uint64 // of the process that recorded it
 	sources.Event
 }
 
-// Terms appends a list to dst that can be decoded alone. It is short where the terms of a primitive follow each other.
+// Terms appends a list to dst that can be decoded alone. It takes few bytes where the terms of a primitive are neighbours.
 func (e *Encoder) Terms(dst []byte, list []TermFact) []byte {
 	e.begin()
 	e.Write(dst)
@@ -28,8 +28,8 @@ func (e *Encoder) Terms(dst []byte, list []TermFact) []byte {
 	return e.Rest()
 }
 
-// Events appends a list to dst that can be decoded with the same terms. It is short where the events of a primitive
-// follow each other, and terms has those that they ended, in order.
+// Events appends a list to dst that can be decoded with the same terms. It takes few bytes where the events of a
+// primitive are neighbours, and terms has the terms that they ended, in order.
 func (e *Encoder) Events(dst []byte, list []EventFact, terms []TermFact) []byte {
 	e.begin()
 	e.Write(dst)
@@ -37,26 +37,26 @@ func (e *Encoder) Events(dst []byte, list []EventFact, terms []TermFact) []byte 
 	return e.Rest()
 }
 
-// Terms reads what Encoder.Terms appended. It needs no Keyframe, and ends the group that was being read.
+// Terms reads the bytes of Encoder.Terms. It needs no Keyframe, and ends the group that was being read.
 func (d *Decoder) Terms(b []byte) ([]TermFact, error) {
 	d.alone(b)
 	return d.termFacts(nil), d.end()
 }
 
-// Events reads what Encoder.Events appended: see Terms.
+// Events reads the bytes of Encoder.Events: see Terms.
 func (d *Decoder) Events(b []byte, terms []TermFact) ([]EventFact, error) {
 	d.alone(b)
 	return d.eventFacts(nil, terms), d.end()
 }
 
-// alone begins to read what has nothing before it.
+// alone starts to read a list that can be decoded alone.
 func (d *Decoder) alone(b []byte) {
 	d.began = false
 	d.begin()
 	d.Read(b)
 }
 
-// end is why what was read is not all of it.
+// end returns the error of a list that was read; bytes behind the list are an error, too.
 func (d *Decoder) end() error {
 	if d.Err() == nil && len(d.Rest()) > 0 {
 		d.Fail(pack.ErrDamaged)
@@ -64,7 +64,7 @@ func (d *Decoder) end() error {
 	return d.failure()
 }
 
-// facts is a list, each written as what differs from what was expected behind the one before.
+// facts writes or reads a list; each item is written as its difference from the one expected after the item before.
 func facts[T any](c *codec, list []T, expected func(before *T) T, item func(c *codec, f *pack.Fields, v, was *T)) []T {
 	if n := c.Count(len(list)); c.Reading() {
 		list = make([]T, n)
@@ -98,7 +98,7 @@ func packTermFact(c *codec, f *pack.Fields, v, was *TermFact) {
 	pack.Struct(f, &v.Term, &was.Term, c, packTerm)
 }
 
-// eventFacts expects of each event what the end of a term tells of it.
+// eventFacts expects each event to be the end of the next term.
 func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
 	ended := map[uint64][]TermFact{}
 	for i := range terms {
@@ -119,7 +119,7 @@ func (c *codec) eventFacts(list []EventFact, terms []TermFact) []EventFact {
 	}, packEventFact)
 }
 
-// expect makes of the event before it what the first of terms tells of its end.
+// expect turns a copy of the event before into the end of the first of terms.
 func (e *EventFact) expect(terms []TermFact) {
 	t := &terms[0].Term
 	e.At, e.After, e.Cause, e.Previous, e.Held, e.Loss = t.End.At, t.End.After(), t.Cause, t.Owner, t.Held(), t.Cause.Loss(t.How)

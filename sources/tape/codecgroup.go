@@ -11,10 +11,10 @@ import (
 	"coordtop/sources/tape/internal/pack"
 )
 
-// codec is what an Encoder and a Decoder know of the group that they are in. Each pack function
-// of this package names the fields of one type once, for writing and for reading. The place of a
-// field in its function is its number in the recording: new fields come last. What is written is
-// shared with the Hub: only what is read is assigned to.
+// codec is the state of an Encoder or a Decoder within a group. Each pack function of this package
+// names the fields of one type once, for writing and for reading. The place of a
+// field in its function is its number in the recording: new fields come last. Values that are written
+// are shared with the Hub, so a pack function assigns only while it reads.
 type codec struct {
 	pack.Stream
 	version   uint64 // that wrote the group
@@ -23,14 +23,14 @@ type codec struct {
 	seq   uint64
 	last  []*sources.Input // the last one of each kind and source
 	refs  []sources.Ref
-	order map[sources.Ref]int  // the place of each in refs, from 1
+	order map[sources.Ref]int  // place in refs, counted from 1
 	prims []*sources.Primitive // the last version, by the place of its Ref
 
-	look      time.Duration // by how much the look at the primitive moved from that at its last version
-	doubt     time.Duration // how long the look took
-	source    string        // of that primitive
-	wasSource string        // of the one that it is told apart from
-	nested    int           // how many keyframes are in each other
+	look      time.Duration // from the look of the primitive's last version to that of this one
+	doubt     time.Duration // length of the look
+	source    string        // of the primitive
+	wasSource string        // of the primitive that it is compared with
+	nested    int           // depth of nested keyframes
 
 	withoutData func(source string) bool // nil: of no source
 	disguises   map[string]string
@@ -43,7 +43,7 @@ func (c *codec) begin() {
 	c.look, c.doubt, c.nested = 0, 0, 0
 }
 
-// disguise is a text that stands for s.
+// disguise returns the replacement of s.
 func (c *codec) disguise(s string) string {
 	is, ok := c.disguises[s]
 	if !ok {
@@ -53,14 +53,14 @@ func (c *codec) disguise(s string) string {
 	return is
 }
 
-// digest is a digest of s. It takes the key to make it, and the key is never stored.
+// digest returns a digest of s with the key, which is never stored.
 func (c *codec) digest(s string) []byte {
 	mac := hmac.New(sha256.New, c.key[:])
 	_, _ = mac.Write([]byte(s)) // it never fails
 	return mac.Sum(nil)
 }
 
-// place is the place of ref in refs, where it is put if it is new.
+// place returns the index of ref in refs, and adds a new one.
 func (c *codec) place(ref sources.Ref) int {
 	switch n := c.Uint(uint64(c.order[ref])); {
 	case n > uint64(len(c.refs)):
@@ -79,7 +79,7 @@ func (c *codec) place(ref sources.Ref) int {
 
 func (c *codec) ref(v sources.Ref) sources.Ref { return c.refs[c.place(v)] }
 
-// set is a primitive as what differs from the last version that the group has.
+// set writes or reads a primitive as its difference from the group's last version.
 func (c *codec) set(v *sources.Primitive) *sources.Primitive {
 	if c.Reading() {
 		v = new(sources.Primitive)
@@ -93,7 +93,7 @@ func (c *codec) set(v *sources.Primitive) *sources.Primitive {
 	return v
 }
 
-// whole is the Keyframe that a group begins with: Inputs that follow refer to its primitives.
+// whole writes or reads the Keyframe of a group. Inputs that follow refer to its primitives.
 func (c *codec) whole(k *sources.Keyframe) {
 	pack.Item(&c.Stream, k, nil, c, packKeyframe)
 	for _, row := range k.Rows {
@@ -107,7 +107,7 @@ func (c *codec) whole(k *sources.Keyframe) {
 	c.seq = k.Seq
 }
 
-// next is the next Input of the group.
+// next writes or reads the next Input of the group.
 func (c *codec) next(in *sources.Input) {
 	was := c.before(in)
 	if c.Err() != nil {
@@ -121,7 +121,7 @@ func (c *codec) next(in *sources.Input) {
 	was.Change = sources.Change{Scope: in.Change.Scope, Alive: in.Change.Alive}
 }
 
-// before is the last Input of the kind and source of in, which are written, or read into in.
+// before returns the last Input of the kind and source of in. It writes them, or reads them into in.
 func (c *codec) before(in *sources.Input) *sources.Input {
 	n := slices.IndexFunc(c.last, func(was *sources.Input) bool { return was.Kind == in.Kind && was.Source == in.Source })
 	if n = int(c.Uint(uint64(n + 1))); n > len(c.last) || n < 0 {

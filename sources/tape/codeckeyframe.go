@@ -30,7 +30,7 @@ func packKeyframe(c *codec, f *pack.Fields, v, _ *sources.Keyframe) {
 	c.nested--
 }
 
-// rows are those of a Keyframe, each as what differs from the one before.
+// rows are the rows of a Keyframe, each written as its difference from the one before.
 func (c *codec) rows(f *pack.Fields, v *[]*sources.Row) {
 	if !f.Field(len(*v) > 0) {
 		return
@@ -84,14 +84,14 @@ func packRow(c *codec, f *pack.Fields, v, was *sources.Row) {
 	}
 }
 
-// A Keyframe has about so many terms of its rows, and so many of each at least, as the pane of a row lists: in a recording of
-// many rows the older ones would take far more room than all else, and each jump of a replay reads a Keyframe.
+// A Keyframe keeps about keyframeTerms terms of its rows, and at least leastTerms of each row, as many as its pane lists:
+// in a recording of many rows, older terms would take far more room than all else, and each jump of a replay reads a Keyframe.
 const (
 	keyframeTerms = 1 << 15
 	leastTerms    = 4
 )
 
-// terms are those of a row that a Keyframe has, the last ones, with what tells that there were others.
+// terms returns the last terms of a row, as many as a Keyframe keeps, and the Activity with Cut set if there were others.
 func (c *codec) terms(r *sources.Row) ([]sources.Term, *sources.Activity) {
 	if c.Reading() || c.mostTerms == 0 || len(r.Terms) <= c.mostTerms {
 		return r.Terms, r.Activity
@@ -104,7 +104,7 @@ func (c *codec) terms(r *sources.Row) ([]sources.Term, *sources.Activity) {
 	return r.Terms[len(r.Terms)-c.mostTerms:], &counts
 }
 
-// bySlot is one field: primitives by slot, in the order of the slots.
+// bySlot is a field with primitives by slot, in the order of the slots.
 func (c *codec) bySlot(f *pack.Fields, v *map[int]*sources.Primitive) {
 	if !f.Field(len(*v) > 0) {
 		return
@@ -127,7 +127,7 @@ func (c *codec) bySlot(f *pack.Fields, v *map[int]*sources.Primitive) {
 	}
 }
 
-// packState is the State that was published last, as what differs from what the Hub knows by now.
+// packState is the last published State, written as its difference from the model.
 func packState(c *codec, f *pack.Fields, v *sources.State, k *sources.Keyframe) {
 	now := sources.State{Thresholds: k.Thresholds}
 	for i := range k.Scopes {
@@ -145,7 +145,7 @@ func packState(c *codec, f *pack.Fields, v *sources.State, k *sources.Keyframe) 
 	c.shownRows(f, &v.Rows, k.Rows)
 }
 
-// shownRows are rows that were published: their number, and those that differ from now.
+// shownRows are the published rows: their number, and those that differ from now.
 func (c *codec) shownRows(f *pack.Fields, v *[]*sources.Row, now []*sources.Row) {
 	if !f.Field(len(*v) > 0) {
 		return

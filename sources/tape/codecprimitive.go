@@ -8,7 +8,7 @@ import (
 	"coordtop/sources/tape/internal/pack"
 )
 
-// packPrimitive is all but its Ref, which v has already. What an owner's stamps say moves with the
+// packPrimitive has all fields but Ref, which v has already. An owner's stamps often move with the
 // time of the look.
 func packPrimitive(c *codec, f *pack.Fields, v, was *sources.Primitive) {
 	f.Time(&v.At, was.At)
@@ -39,7 +39,7 @@ func packPrimitive(c *codec, f *pack.Fields, v, was *sources.Primitive) {
 	c.look = 0
 }
 
-// packOwner has no Guard: with it one could act.
+// packOwner leaves out Guard, with which a reader of the recording could act.
 func packOwner(c *codec, f *pack.Fields, v, was *sources.Owner) {
 	pack.Struct(f, &v.Expires, &was.Expires, c, packStamp)
 	pack.Struct(f, &v.Renewed, &was.Renewed, c, packStamp)
@@ -77,7 +77,7 @@ func packQueue(c *codec, f *pack.Fields, v, was *sources.Queue) {
 	pack.Enum(f, &v.CandidatesHow, was.CandidatesHow, sources.Ours)
 }
 
-// packWaiter has no Guard: see owner.
+// packWaiter leaves out Guard: see packOwner.
 func packWaiter(c *codec, f *pack.Fields, v, was *sources.Waiter) {
 	pack.Struct(f, &v.Since, &was.Since, c, packStamp)
 	f.Text(&v.ID, was.ID)
@@ -92,8 +92,8 @@ func packWaiter(c *codec, f *pack.Fields, v, was *sources.Waiter) {
 	pack.List(f, &v.Attrs, was.Attrs, c, packAttr)
 }
 
-// packStamp is a Stamp; one that changes moves about as far as the look does, and is often as
-// doubtful as that.
+// packStamp expects a Stamp that changes to move as far as the look, and to be as doubtful as
+// the look.
 func packStamp(c *codec, f *pack.Fields, v, was *sources.Stamp) {
 	guess := was.At
 	if !guess.IsZero() {
@@ -122,8 +122,8 @@ func packAttr(_ *codec, f *pack.Fields, v, was *sources.Attr) {
 	f.Flag(&v.Odd, was.Odd)
 }
 
-// packBlob is left out but for its length where the source's data is not recorded: of the sum a
-// digest then, because a short value could be found by its sum.
+// packBlob writes only the length, and a digest of the sum, where the source's data is not recorded:
+// a short value could be found by its sum.
 func packBlob(c *codec, f *pack.Fields, v, was *sources.Blob) {
 	is, before := *v, *was
 	if !c.Reading() && (is != before || c.source != c.wasSource) {
@@ -139,7 +139,7 @@ func packBlob(c *codec, f *pack.Fields, v, was *sources.Blob) {
 	}
 }
 
-// recorded is what is written of the data of a source.
+// recorded returns the data of a source as it is written.
 func (c *codec) recorded(b sources.Blob, source string) sources.Blob {
 	if c.withoutData == nil || !c.withoutData(source) {
 		return b
@@ -147,7 +147,7 @@ func (c *codec) recorded(b sources.Blob, source string) sources.Blob {
 	return sources.Blob{Len: b.Len, Sum: c.digestOfSum(b.Sum)}
 }
 
-// hashed is a digest where names are disguised: the number could be made of a name that is guessed.
+// hashed writes a digest of a number where names are disguised: a guessed name could be verified by the number.
 func hashed[T sources.Program | uint64](c *codec, f *pack.Fields, v *T, was T) {
 	is := *v
 	if !c.Reading() && c.disguises != nil {

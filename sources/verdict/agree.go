@@ -6,7 +6,7 @@ import (
 	"coordtop/sources"
 )
 
-// agreement is what says of a scope which rows of others are the same locks as its own.
+// agreement identifies the scopes whose rows are the same locks as those of a scope.
 type agreement struct {
 	group  int  // SourceStatus.Agree
 	spaced bool // a name is another lock in each space; else spaces are servers, or of no account
@@ -39,7 +39,7 @@ func (j *Judge) agreement(row *sources.Row) (a agreement) {
 	return a
 }
 
-// rivalOf is a peer of a row whose owner is another one, where both own it alone; nil: there is none.
+// rivalOf returns a peer of a row with another owner, where both own it alone; nil: there is none.
 func (j *Judge) rivalOf(row *sources.Row) *sources.Row {
 	for _, slot := range j.Peers(row) {
 		if other := j.State.Rows[slot]; other.Ref != row.Ref && row.OwnedAlone() && other.OwnedAlone() && !sameOwner(sole(row), sole(other)) {
@@ -49,10 +49,10 @@ func (j *Judge) rivalOf(row *sources.Row) *sources.Row {
 	return nil
 }
 
-// sole is who owns a row alone.
+// sole returns the only owner of a row.
 func sole(row *sources.Row) *sources.Owner {
 	if len(row.Owners) == 0 {
-		return &sources.Owner{Label: nameless} // its backend tells only that somebody does
+		return &sources.Owner{Label: nameless} // its backend reports only that somebody does
 	}
 	return &row.Owners[0]
 }
@@ -60,8 +60,9 @@ func sole(row *sources.Row) *sources.Owner {
 // nameless is the label of an owner whose value names nobody.
 const nameless = "?"
 
-// sameOwner reports whether two owners on different servers are one as far as their values and labels tell: what
-// an owner writes is its own everywhere. A session is of its server alone, and what names nobody is of anybody.
+// sameOwner reports whether two owners on different servers are one as far as their values and labels show: a
+// value identifies its owner on every server. A session belongs to its server alone, and a value that names
+// nobody may be anybody's.
 func sameOwner(a, b *sources.Owner) bool {
 	return a.Label == b.Label && a.Label != nameless && a.Label != a.Session && (a.Session != "" || b.Session != "" || a.ID == b.ID)
 }

@@ -23,7 +23,7 @@ var conditions = [faults]condition{
 	TwoOwners: {
 		name: "two-owners", chip: "in conflict", grade: "needs a person",
 		when:     "two own what only one may own: in one place, on two servers of a dflockd list, or in sources that `agree` in the config",
-		judge:    twoOwners,
+		judge:    func(j *Judge) Severity { return grade(Bad, j.v.Last == sources.StatusConflict || j.rival != nil) },
 		since:    (*Judge).bothSince,
 		sentence: (*Judge).bothSentence,
 		states:   []sources.Status{sources.StatusConflict},

@@ -20,13 +20,13 @@ const (
 	faults
 )
 
-// FaultCount is how many there are, None included.
+// FaultCount is the number of faults, None included.
 const FaultCount = int(faults)
 
 // String is its name in JSON and for --fail-on, as "no-leader".
 func (f Fault) String() string { return conditions[f].name }
 
-// Chip is what rows with it are called behind their number, as "without a leader".
+// Chip is the text behind the number of rows that have the fault, as "without a leader".
 func (f Fault) Chip() string { return conditions[f].chip }
 
 // Named returns the fault of a name; None: there is none.
@@ -41,10 +41,10 @@ func Names() []string {
 	return names
 }
 
-// Faults is a set of them.
+// Faults is a set of faults.
 type Faults uint16
 
-// Any is all faults.
+// Any is the set of all faults.
 const Any Faults = 1<<faults - 1<<1
 
 // Has reports whether a fault is in the set.

@@ -6,7 +6,7 @@ import (
 	"coordtop/sources"
 )
 
-// grade is the severity of what is so, else Well.
+// grade returns a severity where something is so, else Well.
 func grade(sev Severity, so bool) Severity {
 	if so {
 		return sev
@@ -15,10 +15,6 @@ func grade(sev Severity, so bool) Severity {
 }
 
 func unknown(*Judge) sources.Stamp { return sources.Stamp{} }
-
-func twoOwners(j *Judge) Severity {
-	return grade(Bad, j.v.Last == sources.StatusConflict || j.rival != nil)
-}
 
 // noLeader grades a row that nobody owns. A hand-over takes a moment; but nobody hands over what was
 // lost, nor what nobody owned when we came, for the first time or after so long that it may have lasted longer.
@@ -43,16 +39,16 @@ func noLeader(j *Judge) Severity {
 	return Warn
 }
 
-// mustBeOwned reports whether a row without an owner lacks one: others are just free.
+// mustBeOwned reports whether a row without an owner should have one: others are just free.
 func mustBeOwned(row *sources.Row) bool { return row.Expected || row.Kind == sources.KindElection }
 
-// lost reports whether the last owner of a row that nobody owns is known not to have given it up.
+// lost reports whether the last owner of a row that nobody owns is known to have lost it.
 func lost(row *sources.Row) bool {
 	last := lastTerm(row)
 	return last != nil && last.Cause.Loss(last.How)
 }
 
-// lastTerm is the last term of a row if it is over; nil: it is not, or none is known.
+// lastTerm returns the last term of a row if it is over; nil: it is not, or none is known.
 func lastTerm(row *sources.Row) *sources.Term {
 	if n := len(row.Terms); n > 0 && row.Terms[n-1].End.How != sources.Unknown {
 		return &row.Terms[n-1]
@@ -70,7 +66,7 @@ func noTTL(j *Judge) Severity {
 	return grade(Warn, !j.row.NoTTLByDesign())
 }
 
-// endless is an owner whose ownership nothing ends; nil: there is none.
+// endless returns an owner whose ownership nothing ends; nil: there is none.
 func (j *Judge) endless() *sources.Owner {
 	for i := range j.row.Owners {
 		if o := &j.row.Owners[i]; o.Endless() {
@@ -80,8 +76,8 @@ func (j *Judge) endless() *sources.Owner {
 	return nil
 }
 
-// overdueAt is when the running term has lasted as long as the longest before it. Zero: never,
-// because no earlier one is of known length, so that nothing is usual.
+// overdueAt returns the instant at which the running term will have lasted as long as the longest before it.
+// Zero: never, because no earlier one is of known length, so that nothing is usual.
 func overdueAt(row *sources.Row) time.Time {
 	n := len(row.Terms)
 	if n < 2 || row.Terms[n-1].End.How != sources.Unknown {
@@ -104,7 +100,7 @@ func overdueAt(row *sources.Row) time.Time {
 	return row.Terms[n-1].Start.At.Add(usual)
 }
 
-// longWait is about the first waiter. Candidates of an election wait as long as it takes.
+// longWait grades the wait of the first waiter. Candidates of an election wait as long as it takes.
 func longWait(j *Judge) Severity {
 	first, t := j.row.Queue.WaitingSince().At, &j.State.Thresholds
 	switch {
@@ -121,8 +117,8 @@ func ownerIdle(row *sources.Row) bool {
 	return len(row.Owners) == 1 && row.Owners[0].Idle != sources.NotIdle
 }
 
-// fullAt is when no permit of a semaphore will have been free for long while somebody waits. Zero:
-// never, because one is free, nobody waits, or since when is not known.
+// fullAt returns the instant at which no permit of a semaphore will have been free for long while somebody
+// waits. Zero: never, because one is free, nobody waits, or since when is not known.
 func fullAt(row *sources.Row, t *sources.Thresholds) time.Time {
 	since := row.TakenSince()
 	if since.IsZero() || !row.Limited() || row.Taken < row.Limit || row.Queue.Len == 0 {

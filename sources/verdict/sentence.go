@@ -7,14 +7,14 @@ import (
 	"coordtop/sources"
 )
 
-// maxLabel is how many bytes of what others wrote a sentence repeats at most.
+// maxLabel is the most bytes that a sentence repeats of a text that others wrote.
 const maxLabel = 120
 
 const absent = "it does not exist"
 
 func label(text string) string { return format.Label(text, maxLabel) }
 
-// ownerLabel is who owns the row, if one does.
+// ownerLabel returns the label of the only owner of the row.
 func (j *Judge) ownerLabel() string {
 	if len(j.row.Owners) == 1 {
 		return label(j.row.Owners[0].Label)
@@ -22,7 +22,7 @@ func (j *Judge) ownerLabel() string {
 	return "an owner"
 }
 
-// vacantSentence also names who owned the row last, and how that ended.
+// vacantSentence also names the last owner of the row, and how its ownership ended.
 func (j *Judge) vacantSentence() string {
 	text := "nobody owns it"
 	switch {
@@ -62,7 +62,7 @@ func (j *Judge) bothSentence() string {
 	return "also owned by " + label(sole(j.rival).Label) + " in " + label(where)
 }
 
-// bothSince is when the second of two owners began to own it.
+// bothSince returns the beginning of the second of two ownerships.
 func (j *Judge) bothSince() sources.Stamp {
 	one, other := sole(j.row).Since, sources.Stamp{}
 	if j.rival != nil {

@@ -7,7 +7,7 @@ import (
 	"coordtop/sources"
 )
 
-// Severity is how grave something is.
+// Severity grades a verdict.
 type Severity uint8
 
 // The severities, the gravest first.
@@ -16,10 +16,10 @@ const (
 	Warn                  // worth a look
 	Well                  // normal life
 	Free                  // nobody owns it, which is normal too
-	Blind                 // it cannot be told
+	Blind                 // it is not known
 )
 
-// Problem reports whether something so grave is one.
+// Problem reports whether the severity is that of a problem.
 func (s Severity) Problem() bool { return s <= Warn }
 
 // String returns "needs a person", "worth a look", "well", "free" or "unknown".
@@ -30,7 +30,7 @@ func (s Severity) String() string {
 // ChangesSpan is the stretch of time in which changes and gaps are counted.
 const ChangesSpan = time.Hour
 
-// Verdict is what is thought of a row at an instant.
+// Verdict is the judgement of a row at an instant.
 type Verdict struct {
 	Status   sources.Status
 	Last     sources.Status // as far as is known: Status, but for a row that is stale
@@ -41,7 +41,7 @@ type Verdict struct {
 	Changes  uint16 // of owner within ChangesSpan, to the minute
 }
 
-// Problem reports whether the row is one, or was when it was last known.
+// Problem reports whether the row has a problem, or had one when it was last known.
 func (v *Verdict) Problem() bool { return v.Known.Problem() }
 
 // Problem is one thing that is wrong with a row.
@@ -101,7 +101,7 @@ func (j *Judge) Problems(row *sources.Row, now time.Time) (list []Problem) {
 	return list
 }
 
-// begin takes a row up, with all that conditions ask for.
+// begin sets the row that is judged, with all that conditions ask for.
 func (j *Judge) begin(row *sources.Row, now time.Time) {
 	j.row, j.asked, j.now, j.until = row, now, now, time.Time{}
 	j.v = Verdict{Status: row.StatusAt(j.State, now)}
@@ -116,7 +116,7 @@ func (j *Judge) begin(row *sources.Row, now time.Time) {
 	j.rival = j.rivalOf(row)
 }
 
-// calm is what there is to say of a row without any fault.
+// calm returns the severity of a row without any fault.
 func (j *Judge) calm() Severity {
 	switch j.v.Last {
 	case sources.StatusNotObserved, sources.StatusUnknown:
@@ -133,7 +133,7 @@ func (j *Judge) calm() Severity {
 	return Well
 }
 
-// changesAt notes that the verdict may be another one from an instant on; zero: it says nothing.
+// changesAt notes that the verdict may change at an instant; zero: never.
 func (j *Judge) changesAt(at time.Time) {
 	if !at.IsZero() && (j.until.IsZero() || at.Before(j.until)) {
 		j.until = at
@@ -149,7 +149,7 @@ func (j *Judge) passed(at time.Time) bool {
 	return false
 }
 
-// Silence judges a source that should answer and has not for so long.
+// Silence grades a source that should answer and has not for so long.
 func Silence(silent time.Duration, t *sources.Thresholds) Severity {
 	if silent >= t.Stale {
 		return Bad
@@ -157,7 +157,7 @@ func Silence(silent time.Duration, t *sources.Thresholds) Severity {
 	return Warn
 }
 
-// LeaderMissed reports whether nobody owning a row is trouble: it should always be owned, or is an
+// LeaderMissed reports whether it is trouble that nobody owns a row: it should always be owned, or is an
 // election that had a leader. Whether another election should have one is not known.
 func LeaderMissed(row *sources.Row) bool {
 	return row.Expected || row.Kind == sources.KindElection && len(row.Terms) > 0

@@ -18,7 +18,7 @@ const (
 	modeWalk     = "directories walked"
 )
 
-// about is what a node says of itself.
+// about is the description of a node for the Hub.
 type about struct {
 	mode     string
 	sampling time.Duration
@@ -52,14 +52,15 @@ func (a *about) failed(err error) {
 	a.mode, a.why, a.absent = modeFailed, format.Clean(err.Error(), 400), false
 }
 
-// missing asks rarely, and what is silent for as long as that is not stale.
+// missing describes a node that does not exist: it is asked for rarely, and is not stale while silent for that
+// long.
 func (a *about) missing() {
 	a.mode, a.sampling, a.absent = modeMissing, retries.Max, true
 	a.why = "there is no coordination node at this path: check node=, or create it"
 	a.node, a.unknown = ydbcoord.Node{}, ""
 }
 
-// changed returns what is to be told, if it differs from what was; else nil.
+// changed returns the description if it differs from the last one published; else nil.
 func (a *about) changed(n *node) *sources.About {
 	now := &sources.About{
 		Mode: a.mode, Sampling: a.sampling, Incarnation: n.state.incarnation,

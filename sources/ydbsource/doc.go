@@ -1,6 +1,6 @@
-// Package ydbsource watches the semaphores of YDB coordination nodes: who owns which, who
-// waits in which order, and with what data. Looking acquires, creates and keeps nothing:
-// each node has one session of ours, coordtop-watch, which owns nothing.
+// Package ydbsource watches the semaphores of YDB coordination nodes: who owns which, who waits in which
+// order, and with what data. Watching acquires, creates and keeps nothing: each node has one session of ours,
+// coordtop-watch, which owns nothing.
 //
 // # What is watched
 //
@@ -10,31 +10,30 @@
 // settings. Names without a node hold in every node that is named. In nodes that are found
 // they are shown where they exist.
 //
-// A name may hold ranges of numbers, job-{0..9}, and files of names (NameFile) are read again when
-// they change. Names that were seen to exist are remembered (KnownNames): a node without names
-// says which are known of it.
+// A name may hold ranges of numbers, job-{0..9}, and files of names (NameFile) are read again when they
+// change. Names that were seen to exist are remembered (KnownNames): a node without names lists those that
+// are known of it.
 //
 // A node is a scope, and its path is Ref.Space: it can be silent alone, and restart alone.
 // Where nodes are found, the database is a scope too, without rows.
 //
 // # Pushes and looks
 //
-// A watch a semaphore tells of its owners and its data; it fires once and is armed anew by
-// the describe that reads what has changed. So a change of owner is told at the instant of
-// that answer (Change.After zero), and what comes and goes between two describes is not
-// seen. What was sent before a ping that was answered had arrived by then. So an answer that
-// comes more than sources.Promptness after the sending of the last such ping before the watch
-// fired (bytes were held back on the way, this program was suspended, or much fired at once)
-// is told with the stretch since then. The pings are answered by the YDB node of the stream:
-// what the tablet behind it sends late is told at the instant at which it comes.
+// Each semaphore has one watch of its owners and its data; it fires once and is armed anew by the describe
+// that reads the change. So a change of owner is told at the instant of that answer (Change.After zero), and
+// what comes and goes between two describes is not seen. What was sent before a ping that was answered had
+// arrived by then. So an answer that comes more than sources.Promptness after the sending of the last such
+// ping before the watch fired (bytes were held back on the way, this program was suspended, or much fired at
+// once) is told with the stretch since then. The pings are answered by the YDB node of the stream: what the
+// tablet behind it sends late is told at the instant at which it comes.
 //
-// Of the queue the service tells nothing. It comes with every describe, and is looked at
-// besides: every Options.PollMin where it is selected, every two seconds where it is
-// visible, every Options.PollMax elsewhere, also while nobody owns the semaphore and can wait
-// for it. A waiter came or went between two looks, and is told so, apart from what was pushed.
-// Queue.At is the age of the queue. A look that shows a change of which the watch has not notified us has it armed anew: the notice was
-// lost, and what came and went since the watch was armed is told as a stretch in which it may have.
-// While the service owes the answer that arms a watch, the mode says so.
+// The service does not push changes of the queue. The queue comes with every describe, and is polled besides:
+// every Options.PollMin where it is selected, every two seconds where it is visible, every Options.PollMax
+// elsewhere, also while nobody owns the semaphore and can wait for it. A waiter came or went between two
+// looks, and is told so, apart from what was pushed. Queue.At is the age of the queue. A look that shows a
+// change of which the watch has not notified us has it armed anew: the notice was lost, and what came and
+// went since the watch was armed is told as a stretch in which it may have. While the service owes the answer
+// that arms a watch, the mode says so.
 //
 // A semaphore that does not exist cannot be watched either, and is looked for: soon at first, then
 // every second. A mutex is an ephemeral semaphore that does not exist while it is free, so
@@ -63,12 +62,12 @@
 //
 // # Who
 //
-// An owner is a session, whose number is its own as long as the node exists: its ID is the
-// number with the node's creation. A session that gives it up and takes it again has another
-// order id, so that this is no proclamation. Its guard is the session and the order id. Where the
-// limit is 1 the order id is also the fence. Since when somebody owns is not told, nor
-// until when: a session lives as long as its stream, and its timeout after that. Why
-// somebody does not own any more is not told, unless the semaphore or the node is gone.
+// An owner is a session, whose number is its own as long as the node exists: its ID is the number with the
+// node's creation. A session that gives it up and takes it again has another order id, so that this is no
+// proclamation. Its guard is the session and the order id. Where the limit is 1 the order id is also the
+// fence. The service does not report since when somebody owns, nor until when: a session lives as long as its
+// stream, and its timeout after that. It does not report either why somebody does not own any more, unless
+// the semaphore or the node is gone.
 //
 // An ephemeral semaphore whose owner has all permits is a mutex, and is shown with a limit
 // of 1. Both data are shown: the owner's, which goes with the ownership, and the

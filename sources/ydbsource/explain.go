@@ -13,27 +13,26 @@ import (
 	"coordtop/sources/kit"
 )
 
-// answered reports whether an error is an answer of the service, which proves that it is
-// there.
+// answered reports whether an error is an answer of the service, which proves that it is alive.
 func answered(err error) bool {
 	_, ok := errors.AsType[*ydbcoord.StatusError](err)
 	return ok
 }
 
-// answeredWith reports whether an error is this answer of the service.
+// answeredWith reports whether an error is an answer of the service with this status.
 func answeredWith(err error, status Ydb.StatusIds_StatusCode) bool {
 	answer, ok := errors.AsType[*ydbcoord.StatusError](err)
 	return ok && answer.Status == status
 }
 
-// words are YDB's. Nobody changes them.
+// words are the terms of YDB for sentences about failures (constants).
 var words = kit.Words{
 	Product: "a YDB", NoTLS: "write grpc:// instead of grpcs://", OnlyTLS: "write grpcs:// instead of grpc://",
 	Authority: "ca", Certificate: "tls: {cert: FILE, key: FILE}",
 	Password: "user: and password_env or password_file, or token_env", Full: "its limits",
 }
 
-// contact is what a sentence about the database says of it.
+// contact describes the database for a sentence about it.
 func contact(o *ydbcoord.ClientOptions, opening bool) kit.Contact {
 	return kit.Contact{
 		Words: words, Where: o.Address, User: o.User, Database: o.Database,
@@ -115,7 +114,7 @@ func explainStatus(c *kit.Contact, err error, s *ydbcoord.StatusError, o *ydbcoo
 	return p
 }
 
-// loginFailure is what a refused login means.
+// loginFailure returns the reason of a refused login.
 func loginFailure(o *ydbcoord.ClientOptions) sources.Failure {
 	switch {
 	case o.AccessToken != "":

@@ -1,9 +1,9 @@
 package ydbsource
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha1"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +16,7 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// mostKnown is how many names of one node are remembered.
+// mostKnown is the most names that are remembered of one node.
 const mostKnown = 10_000
 
 // KnownNames remembers the names of semaphores that were seen, a file for each coordination node:
@@ -27,8 +27,8 @@ type KnownNames struct {
 	mu       sync.Mutex
 }
 
-// NewKnownNames remembers names in a folder, which it makes when it first writes. The address and
-// the path of the database tell nodes of the same path apart.
+// NewKnownNames remembers names in a folder, which it makes when it first writes. Nodes of the same path are
+// distinguished by the address and the path of the database.
 func NewKnownNames(folder, address, database string) *KnownNames {
 	return &KnownNames{folder: folder, database: address + database}
 }
@@ -37,7 +37,7 @@ func (k *KnownNames) file(node string) string {
 	return fmt.Sprintf("%x.names", sha1.Sum([]byte(k.database+"\n"+node)))
 }
 
-// Names are those that are remembered of a node, sorted; none where nothing can be read.
+// Names returns the names that are remembered of a node, sorted; none where nothing can be read.
 func (k *KnownNames) Names(ctx context.Context, node string) []string {
 	data, _, err := files.Read(ctx, filepath.Join(k.folder, k.file(node)), longestFile)
 	if err != nil {
@@ -53,8 +53,8 @@ func (k *KnownNames) Names(ctx context.Context, node string) []string {
 	return slices.Compact(list)
 }
 
-// save remembers the names that were seen for the first time, in a goroutine of the link: a disk
-// may take seconds. That it fails costs a convenience.
+// save remembers the names that were seen for the first time, in a goroutine of the link: a disk may take
+// seconds. If it fails only a convenience is lost.
 func (n *node) save() {
 	names, known := n.state.unsaved, n.state.o.Known
 	if len(names) == 0 {
@@ -89,15 +89,12 @@ func (k *KnownNames) Add(ctx context.Context, node string, names []string) error
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(f)
+	var lines []byte
 	for _, name := range names {
-		fmt.Fprintln(w, strconv.Quote(name)) // its error is Flush's
+		lines = append(strconv.AppendQuote(lines, name), '\n')
 	}
-	err = w.Flush()
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	return err
+	_, err = f.Write(lines)
+	return errors.Join(err, f.Close())
 }
 
 // knownShown is the most names that a sentence lists.

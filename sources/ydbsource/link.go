@@ -9,8 +9,7 @@ import (
 	"coordtop/sources/kit"
 )
 
-// link is one life of the connection: the goroutines of all nodes, and what they tell to
-// Next.
+// link is one life of the connection: the goroutines of all nodes, and what they send to Next.
 type link struct {
 	*kit.ScopedLink
 	source *Source
@@ -29,23 +28,8 @@ const (
 	farewell    = time.Second // what a goodbye may take
 )
 
-func newLink(ctx context.Context, s *Source, c *ydbcoord.Client) *link {
-	return &link{
-		ScopedLink: kit.NewScopedLink(ctx), source: s, client: c,
-		down: map[string]error{}, wentUp: make(chan struct{}),
-	}
-}
-
-// begin tells of the nodes that are named and watches them, or looks for nodes where none is.
-func (l *link) begin() error {
-	if l.source.plan.walk {
-		return l.walk()
-	}
-	return l.watch(l.source.plan.nodes)
-}
-
-// watch starts a goroutine for each of the nodes, which Close joins. First it tells that none of
-// them was read yet: else the listings could be complete before all of them are known.
+// watch starts a goroutine for each of the nodes, which Close joins. First it publishes all of them as not read
+// yet: otherwise the listings could be complete before all nodes are known.
 func (l *link) watch(paths []string) error {
 	nodes := make([]*node, 0, len(paths))
 	for _, path := range paths {
@@ -71,7 +55,7 @@ func (l *link) watch(paths []string) error {
 	return nil
 }
 
-// Close says goodbye where somebody listens, and joins the goroutines.
+// Close says goodbye to the server, and joins the goroutines.
 func (l *link) Close() {
 	l.ScopedLink.Close()
 	closeClient(l.client)
@@ -92,8 +76,8 @@ func (l *link) up(path string) {
 	l.wentUp = make(chan struct{})
 }
 
-// lost notes that a node is not watched, and why. Where none is any more, it is found out
-// whether the server is there at all.
+// lost notes that a node is not watched, and why. Where no node is watched any more, it checks whether the
+// server can be reached at all.
 func (l *link) lost(path string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +88,7 @@ func (l *link) lost(path string, err error) {
 	}
 }
 
-// darkLocked is why no node is watched; nil: one is.
+// darkLocked returns the reason why no node is watched; nil: one is.
 func (l *link) darkLocked() error {
 	var first error
 	for _, err := range l.down {
@@ -154,12 +138,10 @@ func (l *link) verify() error {
 		case time.Since(began) > verifyFor:
 			return why
 		}
-		timer := time.NewTimer(verifyEvery)
 		select {
-		case <-timer.C:
+		case <-time.After(verifyEvery):
 		case <-wentUp:
 		case <-l.Context().Done():
 		}
-		timer.Stop()
 	}
 }

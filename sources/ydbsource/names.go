@@ -17,7 +17,7 @@ import (
 	"coordtop/sources"
 )
 
-// mostNames is how many semaphores one source may name.
+// mostNames is the most semaphores that one source may name.
 const mostNames = 100_000
 
 // numbers is a range of numbers in a name, as {0..9}.
@@ -104,7 +104,7 @@ const (
 	readAgain   = time.Second // between two looks whether a file has changed
 )
 
-// nameFile is what was read of a NameFile.
+// nameFile is a NameFile as it was read last.
 type nameFile struct {
 	NameFile
 	size     int64
@@ -134,8 +134,8 @@ func (f *nameFile) read(ctx context.Context) bool {
 	return true
 }
 
-// reload reads the files that have changed, and makes the entries those of the present names. It
-// returns which came and which went.
+// reload reads the files that have changed, and makes the entries those of the present names. It returns the
+// entries that came and those that went.
 func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 	changed := false
 	for _, f := range s.files {
@@ -151,10 +151,7 @@ func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 		}
 		wanted[one.Pattern] = true
 		if s.byName[one.Pattern] == nil {
-			e := &entry{Selection: one}
-			came = append(came, e)
-			s.byName[one.Pattern] = e
-			s.names = append(s.names, e)
+			came = append(came, s.add(one))
 		}
 	}
 	for _, named := range s.fixed {
@@ -165,20 +162,18 @@ func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 			add(Selection{Pattern: name, Node: f.Node, Expected: f.Expected})
 		}
 	}
-	stay := s.names[:0:0]
-	for _, e := range s.names {
+	s.names = slices.DeleteFunc(s.names, func(e *entry) bool {
 		if wanted[e.Pattern] {
-			stay = append(stay, e)
-			continue
+			return false
 		}
 		went = append(went, e)
 		delete(s.byName, e.Pattern)
-	}
-	s.names = stay
+		return true
+	})
 	return came, went
 }
 
-// unreadFiles says which files could not be read, and why.
+// unreadFiles names the files that could not be read, with the reason.
 func (s *nodeState) unreadFiles() []string {
 	var list []string
 	for _, f := range s.files {

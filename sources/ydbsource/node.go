@@ -142,7 +142,7 @@ func (n *node) settings(ctx context.Context) error {
 	return nil
 }
 
-// outage reports that what is shown may be old from now on.
+// outage publishes that the rows may be old from now on.
 func (n *node) outage(info ydbcoord.Status) error {
 	if info.Attached { // again: since when it was not is not known any more
 		return n.gap(time.Time{})
@@ -155,7 +155,7 @@ func (n *node) outage(info ydbcoord.Status) error {
 	return n.gap(info.Heard)
 }
 
-// gap tells, once an outage, that continuity is lost. heard is when the service was last
+// gap publishes, once an outage, that continuity is lost. heard is the time at which the service was last
 // heard.
 func (n *node) gap(heard time.Time) error {
 	if !n.state.loseTrack() {
@@ -164,8 +164,7 @@ func (n *node) gap(heard time.Time) error {
 	return n.send(sources.Change{Relists: true, At: heard})
 }
 
-// explain says what the node wants where it refuses us. Other errors are those of the
-// server.
+// explain names the right that is missing where the node refuses us. Other errors are those of the server.
 func (n *node) explain(err error) error {
 	if answeredWith(err, Ydb.StatusIds_UNAUTHORIZED) {
 		return sources.Final(err, "no right to use the coordination node %s: grant select_row on it, or name another", format.Clean(n.state.path, 200))
@@ -173,10 +172,10 @@ func (n *node) explain(err error) error {
 	return err
 }
 
-// failed records why there is no session.
+// failed publishes why there is no session.
 func (n *node) failed(err error) error {
 	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) {
-		// A session alone may be told so while its tablet moves: only the description proves it.
+		// A session may get this answer while its tablet moves: only the description proves it.
 		if _, bad := n.description(n.link.Context()); noSuchNode(bad) {
 			return n.missing()
 		}
@@ -195,8 +194,7 @@ func (n *node) failed(err error) error {
 	return n.send(c)
 }
 
-// notFound says no more than that a session was answered so: whether the node exists is
-// another question.
+// notFound reports only this answer to a session: whether the node exists is another question.
 func notFound(path string, err error) error {
 	return sources.Final(err, "the service answers NOT_FOUND to a session on the coordination node %s, which is not known to be gone: trying again",
 		format.Clean(path, 200))
@@ -207,7 +205,7 @@ func noSuchNode(err error) bool {
 	return answeredWith(err, Ydb.StatusIds_NOT_FOUND) || answeredWith(err, Ydb.StatusIds_SCHEME_ERROR)
 }
 
-// missing records that the coordination node does not exist, and so nothing in it.
+// missing publishes that the coordination node does not exist, and so nothing in it.
 func (n *node) missing() error {
 	n.link.up(n.state.path)
 	n.about.missing()
@@ -222,7 +220,7 @@ func (n *node) missing() error {
 	return n.send(c)
 }
 
-// sendUnread shows what is to be read, and that nothing was yet.
+// sendUnread publishes the rows that are to be read, and that none of them was yet.
 func (n *node) sendUnread() error {
 	if n.about.watched(); len(n.state.names) == 0 {
 		n.about.described()
@@ -245,7 +243,7 @@ func (n *node) send(c sources.Change) error {
 // describes are the pauses between two looks at a node without names.
 var describes = backoff.Policy{Min: 10 * time.Second, Max: 10 * time.Second}
 
-// describe shows a node of which no semaphore is named: that it is there, and its settings.
+// describe shows a node without named semaphores: that it exists, and its settings.
 func (n *node) describe() error {
 	ctx := n.link.Context()
 	pauses := describes.Start()

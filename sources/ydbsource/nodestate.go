@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// nodeState is what is known of the semaphores of one node. It outlives links, so that waiters
-// keep the time since when they were seen.
+// nodeState holds the semaphores of one node. It outlives links, so that waiters keep the time since when they
+// were seen.
 type nodeState struct {
 	o           *Options
 	path        string
@@ -20,8 +20,8 @@ type nodeState struct {
 	byName      map[string]*entry
 	incarnation string
 
-	synced  bool     // told, since the last gap
-	missing bool     // there is no such node, which was told; no session was attached since
+	synced  bool     // published as complete, since the last gap
+	missing bool     // there is no such node, which was published; no session was attached since
 	begun   bool     // a listing was begun before: what follows is one again
 	refresh uint64   // refreshes that were served
 	unsaved []string // names that Options.Known is to remember
@@ -30,7 +30,7 @@ type nodeState struct {
 // entry is one semaphore.
 type entry struct {
 	Selection
-	shown  *sources.Primitive // as last told; nil: it has no row
+	shown  *sources.Primitive // as last published; nil: it has no row
 	got    bool               // read since the last gap
 	absent bool               // there is none
 	denied bool               // the service will not let us look
@@ -52,14 +52,20 @@ func newNodeState(s *Source, path string) *nodeState {
 		}
 	}
 	for _, sel := range b.fixed {
-		e := &entry{Selection: sel}
-		b.names = append(b.names, e)
-		b.byName[sel.Pattern] = e
+		b.add(sel)
 	}
 	return b
 }
 
-// begin begins a listing of which nothing is told yet.
+// add makes the entry of a name.
+func (s *nodeState) add(sel Selection) *entry {
+	e := &entry{Selection: sel}
+	s.names = append(s.names, e)
+	s.byName[sel.Pattern] = e
+	return e
+}
+
+// begin starts a new listing.
 func (s *nodeState) begin() {
 	s.synced, s.missing = false, false
 	for _, e := range s.names {
@@ -67,7 +73,7 @@ func (s *nodeState) begin() {
 	}
 }
 
-// loseTrack begins a new listing, if anything was told in this one.
+// loseTrack starts a new listing, if anything was published in this one, and reports whether it did.
 func (s *nodeState) loseTrack() bool {
 	if !s.synced && !slices.ContainsFunc(s.names, func(e *entry) bool { return e.got }) {
 		return false
@@ -76,14 +82,14 @@ func (s *nodeState) loseTrack() bool {
 	return true
 }
 
-// complete says, once a listing, that it is complete.
+// complete reports the end of the listing, once.
 func (s *nodeState) complete() bool {
 	done := !s.synced && !slices.ContainsFunc(s.names, func(e *entry) bool { return !e.got })
 	s.synced = s.synced || done
 	return done
 }
 
-// unread are the rows of what is named and not read yet.
+// unread returns the rows that are named and not read yet.
 func (s *nodeState) unread() []*sources.Primitive {
 	if s.found {
 		return nil
@@ -136,7 +142,7 @@ func (s *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	}
 }
 
-// changes compares a read with what is known, and returns what is to be told.
+// changes compares a read with what is known, and returns what is to be published.
 func (s *nodeState) changes(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
 	from := e.unseenSince(read)
 	changes := s.compare(e, read)
@@ -147,9 +153,9 @@ func (s *nodeState) changes(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	return changes
 }
 
-// unseenSince is since when somebody may have come and gone at what was free before the read;
-// zero: nobody can have. A notice that was late may be of that, and what does not exist may not
-// have been looked for when that was due.
+// unseenSince returns the time since which somebody may have come and gone at what was free before the read;
+// zero: nobody can have. A notice that was late may be of that, and what does not exist may not have been
+// looked for when that was due.
 func (e *entry) unseenSince(read ydbcoord.SemaphoreState) time.Time {
 	switch {
 	case !e.got || e.denied || e.shown == nil || len(e.shown.Owners) > 0:
@@ -199,10 +205,9 @@ func (s *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	return s.pushed(e, old, p, read.Since, after)
 }
 
-// pushed tells a change that the service has told of, since `since` where the notice may have
-// been late. Waiters that came or went beside it were not told, but seen: they are told
-// apart, with the stretch in which it happened. Of what is gone they are told first, as they
-// may have left before.
+// pushed publishes a change that the service has pushed, since `since` where the notice may have been late.
+// Waiters that came or went beside it were not pushed, but seen: they are published apart, with the stretch in
+// which it happened. Of what is gone they come first, as they may have left before.
 func (s *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
 	now := sources.Change{After: since, At: p.At}
 	if e.absent && len(old.Queue.Waiters) > 0 {
@@ -238,7 +243,7 @@ const (
 	longestWait = time.Second
 )
 
-// record keeps what the pace needs.
+// record stores the facts of a read that the pace depends on.
 func (e *entry) record(read ydbcoord.SemaphoreState) {
 	e.pause = min(max(2*e.pause, firstPause), longestWait)
 	if !read.Absent {

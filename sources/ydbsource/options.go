@@ -12,10 +12,9 @@ import (
 
 // Options say what to watch. Only Name and Client are needed.
 type Options struct {
-	// Name is the source's name: Ref.Source of everything it tells.
+	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string
-	// Client says where the database is and who we are. A node in it counts as one of
-	// Nodes.
+	// Client is the address of the database and our login. A node in it counts as one of Nodes.
 	Client ydbcoord.ClientOptions
 	// Nodes are the paths of coordination nodes, from the root or, without a slash before
 	// them, from the database. None, neither here nor in Selections: all nodes of the
@@ -61,8 +60,11 @@ type plan struct {
 
 func (o Options) compile() (*plan, error) {
 	p := &plan{named: map[string][]Selection{}}
-	// add makes the path of a node absolute and adds it. addIf does so unless it is "".
-	add := func(node *string) error {
+	// add makes the path of a node absolute and adds it.
+	add := func(node *string, optional bool) error {
+		if optional && *node == "" {
+			return nil
+		}
 		path, err := ydbcoord.NodePath(o.Client.Database, *node)
 		if err == nil && !slices.Contains(p.nodes, path) {
 			p.nodes = append(p.nodes, path)
@@ -70,23 +72,17 @@ func (o Options) compile() (*plan, error) {
 		*node = path
 		return err
 	}
-	addIf := func(node *string) error {
-		if *node == "" {
-			return nil
-		}
-		return add(node)
-	}
-	if err := addIf(&o.Client.Node); err != nil {
+	if err := add(&o.Client.Node, true); err != nil {
 		return nil, err
 	}
 	for _, node := range o.Nodes {
-		if err := add(&node); err != nil {
+		if err := add(&node, false); err != nil {
 			return nil, err
 		}
 	}
 	count := 0
 	for _, s := range o.Selections {
-		if err := addIf(&s.Node); err != nil {
+		if err := add(&s.Node, true); err != nil {
 			return nil, err
 		}
 		list, err := expandAll(s)
@@ -99,7 +95,7 @@ func (o Options) compile() (*plan, error) {
 		p.named[s.Node] = append(p.named[s.Node], list...)
 	}
 	for _, f := range o.Files {
-		if err := addIf(&f.Node); err != nil {
+		if err := add(&f.Node, true); err != nil {
 			return nil, err
 		}
 		p.files = append(p.files, f)

@@ -21,10 +21,9 @@ const (
 	fairShare    = 4   // each so many looks one is the background's, whatever is on screen
 )
 
-// pace decides when to ask for what. The service pushes owners and data, so what is left is
-// queues and what does not exist; together they cost a node at most 20 describes a
-// second. After an attach all watches are armed anew, at another pace. It is a plain state
-// machine without a clock.
+// pace decides when to ask for what. The service pushes owners and data, so only queues and what does not exist
+// must be polled; together they cost a node at most 20 describes a second. After an attach all watches are
+// armed anew, at another pace. It is a plain state machine without a clock.
 type pace struct {
 	pollMin, pollMax time.Duration
 	backlog          []*entry // not asked for since the attach
@@ -35,15 +34,15 @@ type pace struct {
 	cursor           int // in the background
 }
 
-// ask is what is to be asked now, and when to call again.
+// ask is the set of questions that are due now, and the time until the next call.
 type ask struct {
 	add, look []string // to be watched from now on; to be looked at
 	next      time.Duration
 }
 
-// begin puts everything into the backlog, what is on screen, see node.onScreen, before the rest. Where it is
-// not the first time, many programs like this one may have lost the same service, and each
-// waits for a moment of its own.
+// begin puts everything into the backlog, what is on screen (see node.onScreen) before the rest. After the
+// first time, many programs like this one may have lost the same service, and each waits for a moment of its
+// own.
 func (p *pace) begin(b *nodeState, screen []string, now time.Time) {
 	p.pollMin, p.pollMax = b.o.PollMin, b.o.PollMax
 	p.backlog = slices.Clone(b.names)
@@ -61,7 +60,7 @@ func (p *pace) begin(b *nodeState, screen []string, now time.Time) {
 	b.begun = true
 }
 
-// due says what to ask at now.
+// due returns the questions that are due at now.
 func (p *pace) due(b *nodeState, screen []string, refresh bool, now time.Time) ask {
 	a := ask{next: idleTurn}
 	if refresh {
@@ -171,7 +170,7 @@ func (p *pace) background(b *nodeState, now time.Time) *entry {
 	return nil
 }
 
-// wait is how long e need not be looked at, where it is looked at so often.
+// wait returns the time until e is due, where it is looked at so often.
 func (e *entry) wait(every time.Duration, now time.Time) time.Duration {
 	switch {
 	case !e.asking.IsZero() && now.Sub(e.asking) < lostAfter, !e.got:

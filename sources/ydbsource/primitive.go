@@ -15,7 +15,7 @@ import (
 	"coordtop/sources"
 )
 
-// row is what all rows of an entry have in common.
+// row returns a row with the fields that all rows of an entry share.
 func (s *nodeState) row(e *entry, at time.Time) *sources.Primitive {
 	return &sources.Primitive{
 		Ref: s.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: s.o.Labels, At: at, Incarnation: s.incarnation,
@@ -23,8 +23,8 @@ func (s *nodeState) row(e *entry, at time.Time) *sources.Primitive {
 	}
 }
 
-// none is the row of a semaphore that does not exist. A mutex does not while nobody owns
-// it, and neither does what was seen to be ephemeral: that it is gone is no deletion.
+// none is the row of a semaphore that does not exist. A mutex does not exist while nobody owns it, nor does
+// what was seen to be ephemeral: that it is gone is no deletion.
 func (s *nodeState) none(e *entry, at time.Time) *sources.Primitive {
 	p := s.row(e, at)
 	switch {
@@ -39,7 +39,7 @@ func (s *nodeState) none(e *entry, at time.Time) *sources.Primitive {
 	return p
 }
 
-// denied is the row of a semaphore at which we may not look.
+// denied is the row of a semaphore that we may not read.
 func (s *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Primitive {
 	p := s.row(e, read.At)
 	p.OwnersHow, p.Queue = sources.Unknown, sources.Queue{}
@@ -47,8 +47,8 @@ func (s *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Prim
 	return p
 }
 
-// primitive is what the row of a semaphore shows. old is the row before, nil if there is
-// none; since is how long waiters that it does not show have waited.
+// primitive makes the row of a semaphore. old is the row before, nil if there is none; since is the time since
+// which waiters that it does not show have waited.
 func (s *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
 	p := s.row(e, read.At)
 	p.Limit, p.LimitHow, p.Taken = read.Limit, sources.Told, read.Taken
@@ -74,7 +74,7 @@ func (s *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sourc
 	return p
 }
 
-// guess tells a kind by the form of a semaphore: programs make mutexes ephemeral and
+// guess infers a kind from the form of a semaphore: programs make mutexes ephemeral and
 // elections lasting, with a limit of 1.
 func guess(s ydbcoord.Semaphore) sources.Kind {
 	switch {
@@ -91,7 +91,7 @@ func isMutex(s ydbcoord.Semaphore) bool {
 	return s.Ephemeral && !slices.ContainsFunc(s.Owners, func(l ydbcoord.SemaphoreMember) bool { return l.Count != ydbcoord.AllPermits })
 }
 
-// serial is the order id, as far as it has room: two that follow each other differ.
+// serial returns the order id, cut to its room: two that follow each other differ.
 func serial(l ydbcoord.SemaphoreMember) uint16 { return uint16(l.Order%math.MaxUint16) + 1 }
 
 func permits(l ydbcoord.SemaphoreMember, whole bool) uint64 {
@@ -118,8 +118,8 @@ func (s *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Pri
 	return o
 }
 
-// waiter makes a waiter. Since when it waits is not told: it was seen first between two
-// looks, or at the first.
+// waiter makes a waiter. The service does not report since when it waits: it was seen first between two looks,
+// or at the first.
 func (s *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
 		ID: ydbcoord.OwnerID(l.Session, s.incarnation), Session: ydbcoord.OwnerID(l.Session, ""), Label: label(l), Permits: permits(l, whole),
@@ -136,10 +136,10 @@ func (s *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sour
 	return w
 }
 
-// labelLimit is how many bytes of an owner's data may name it.
+// labelLimit is the longest part of an owner's data that may name it, in bytes.
 const labelLimit = 64
 
-// label is what people call an owner: what its data says, else its session.
+// label returns the name of an owner for the screen: the one in its data, else its session.
 func label(l ydbcoord.SemaphoreMember) string {
 	if name := named(l.Data); name != "" {
 		return name
@@ -147,8 +147,8 @@ func label(l ydbcoord.SemaphoreMember) string {
 	return "session " + ydbcoord.OwnerID(l.Session, "")
 }
 
-// named is the name in an owner's data: the label of a JSON object, else the first word, cut to a
-// label's length; "": there is none of which all can be printed.
+// named returns the name in an owner's data: the label of a JSON object, else the first word, cut to a label's
+// length; "": there is none that can be printed.
 func named(data []byte) string {
 	name := strings.TrimSpace(string(data[:min(len(data), sources.BlobHead)]))
 	if strings.HasPrefix(name, "{") {

@@ -46,21 +46,16 @@ func New(o Options) (*Source, error) {
 	}
 	s := &Source{o: o, plan: p, states: map[string]*nodeState{}}
 	s.Connector = kit.Connector{
-		Product: identify.GRPC, Address: address(&o.Client), Dial: s.dial,
+		Product: identify.GRPC, Address: o.Client.Address, Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, opening) },
+	}
+	if o.Client.Conn != nil {
+		s.Address = "" // it may be of another server
 	}
 	return s, nil
 }
 
-// address is where the server is asked of what kind it is: "" where the connection is not ours.
-func address(o *ydbcoord.ClientOptions) string {
-	if o.Conn != nil {
-		return ""
-	}
-	return o.Address
-}
-
-// dial reaches the database, proves that it knows us, and starts the goroutines of the nodes.
+// dial connects to the database, proves that it accepts our login, and starts the goroutines of the nodes.
 func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 	client, err := ydbcoord.NewClient(s.o.Client)
 	if err != nil {
@@ -73,7 +68,14 @@ func (s *Source) dial(ctx context.Context) (kit.Conn, error) {
 		}
 		return nil, err
 	}
-	l := newLink(ctx, s, client)
-	l.Start(l.begin)
+	l := &link{
+		ScopedLink: kit.NewScopedLink(ctx), source: s, client: client,
+		down: map[string]error{}, wentUp: make(chan struct{}),
+	}
+	if s.plan.walk {
+		l.Start(l.walk)
+	} else {
+		l.Start(func() error { return l.watch(s.plan.nodes) })
+	}
 	return l, nil
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	walkLimit = 15 * time.Second // for one walk
-	mostNodes = 1000             // that are found; a database with more wants to be told which
+	mostNodes = 1000             // that are found; in a database with more they must be named
 )
 
 // walks are the pauses between two walks.

@@ -32,7 +32,7 @@ type watching struct {
 	reported time.Time // what the source says of the node
 	reloaded time.Time // the files of names
 
-	tolerance atomic.Int64 // how late a push may be that is told at its instant, in nanoseconds
+	tolerance atomic.Int64 // the latest push that is still published at its instant, in nanoseconds
 }
 
 // attached watches until the stream is lost (errDetached) or the session is over. statusChanged
@@ -51,7 +51,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 		return err
 	}
 	w.pace.begin(n.state, n.onScreen(), time.Now())
-	// Of a node of which all is known, as one without names, nothing more is told.
+	// A node of which all is known, as one without names, publishes nothing more.
 	if err := w.send(sources.Change{Synced: w.state.complete(), About: w.about.changed(w.node)}); err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 	}
 }
 
-// onScreen are the names that are on screen, what is selected first; "": nothing of the node is.
+// onScreen returns the names that are on screen, the selected one first; "": none of the node is selected.
 func (n *node) onScreen() []string {
 	visible, selected := n.link.source.OnScreen().In(n.state.path)
 	return append([]string{selected}, visible...)
 }
 
-// askDue asks what is due, and says when to be called again.
+// askDue asks what is due, and returns the time until the next call.
 func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
 	if heard := w.session.Status().Heard; now.Sub(heard) > silenceLimit {
@@ -134,7 +134,7 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	return ask.next, nil
 }
 
-// pings prove on the stream that carries the pushes that the service is there.
+// pings prove that the service is alive on the stream that carries the pushes.
 func (w *watching) pings(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -157,7 +157,7 @@ func (w *watching) pings(ctx context.Context) {
 	}
 }
 
-// changes are what a read tells.
+// changes returns what a read is to publish.
 func (w *watching) changes(read ydbcoord.SemaphoreState) []sources.Change {
 	w.link.Answered(w.state.path)
 	e := w.state.byName[read.Name]
@@ -165,7 +165,7 @@ func (w *watching) changes(read ydbcoord.SemaphoreState) []sources.Change {
 		return nil
 	}
 	if read.At.Sub(read.Since) <= time.Duration(w.tolerance.Load()) {
-		read.Since = time.Time{} // proved to be told at the instant
+		read.Since = time.Time{} // the push is proved to be in time
 	}
 	if read.Absent {
 		w.follower.Remove(read.Name) // looked for in our own pace

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Login decodes user[:password], which is what stands before the @.
+// Login decodes user[:password], the text before the @.
 func Login(text string) (user, password string, err error) {
 	user, password, _ = strings.Cut(text, ":")
 	if user, err = url.PathUnescape(user); err != nil {
@@ -144,8 +144,8 @@ func Split(raw string) (URL, error) {
 	return u, NoAt(u.Path)
 }
 
-// NoAt refuses an @ in what stands behind the hosts: it is likely that a user or a password with
-// a / or a ? in it was cut there.
+// NoAt rejects an @ behind the hosts: it is likely that a user or a password with a / or a ? in it was cut
+// there.
 func NoAt(rest string) error {
 	if strings.Contains(rest, "@") {
 		return errors.New("an @ behind the host: in a user or a password write / as %2F and ? as %3F, elsewhere @ as %40")

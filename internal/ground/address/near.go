@@ -2,10 +2,9 @@ package address
 
 import "strings"
 
-// Near returns which of known a person probably meant who wrote text: the first of those
-// that take the fewest typing errors (a letter wrong, missing, too many, or two swapped) to
-// come from; "" if that is more than two, or more than one in a word of four letters or
-// fewer. Capitals do not count.
+// Near returns the word of known that a person probably meant who wrote text: the first of those that take the
+// fewest typing errors (a letter wrong, missing, too many, or two swapped) to come from; "" if that is more
+// than two, or more than one in a word of four letters or fewer. Capitals do not count.
 func Near(text string, known ...string) string {
 	text = strings.ToLower(text)
 	best, fewest := "", 3

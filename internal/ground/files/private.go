@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PrivateFolder opens a folder for what is ours alone, which it makes if there is none: made
-// reports that. The folder must be ours and no link, and not everybody may put another in its
-// place; a mode that lets others in is put right. The caller must close it.
+// PrivateFolder opens a folder that only we may use, and makes it if there is none: made reports that. The
+// folder must be ours and no link, and not everybody may be able to replace it; a mode that lets others in is
+// corrected. The caller must close it.
 func PrivateFolder(path string) (folder *os.File, made bool, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		made = true
@@ -37,14 +37,14 @@ func PrivateFolder(path string) (folder *os.File, made bool, err error) {
 	return folder, made, nil
 }
 
-// OpenPrivate opens a file of a PrivateFolder, which it makes if there is none, for reading and
-// writing and with further flags of the system. It follows no link and does not wait for the
-// other end of a pipe; the file must be a plain one and ours. The caller must close it.
+// OpenPrivate opens a file of a PrivateFolder, which it makes if there is none, for reading and writing and
+// with further flags of the system. It follows no link and does not wait for the other end of a pipe; the file
+// must be a regular one and ours. The caller must close it.
 func OpenPrivate(folder *os.File, name string, flags int) (*os.File, error) {
 	return OpenOurs(folder, name, flags, 0o600)
 }
 
-// OpenOurs is OpenPrivate of a file with another mode, which lets others read.
+// OpenOurs is OpenPrivate for a file with another mode, which lets others read.
 func OpenOurs(folder *os.File, name string, flags int, mode os.FileMode) (*os.File, error) {
 	path := filepath.Join(folder.Name(), name)
 	fd, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
@@ -76,7 +76,7 @@ func IsOurs(info os.FileInfo, mode os.FileMode) bool {
 	return ok && int(s.Uid) == os.Geteuid() && info.Mode().IsRegular() && info.Mode().Perm()&0o077 == mode&0o077
 }
 
-// checkParent refuses a folder in which everybody could put another one in the place of ours.
+// checkParent rejects a folder in which everybody could replace ours.
 func checkParent(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func checkParent(path string) error {
 	return nil
 }
 
-// private makes sure that f is ours, and that others may do no more to it, and no less, than mode says.
+// private makes sure that f is ours, and that mode is what others may do to it.
 func private(f *os.File, mode os.FileMode) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// patience is how long a file may take: one on a dead network file system never ends, nor
-// does a pipe that nobody writes to.
+// patience is the time that reading a file may take: one on a dead network file system never ends, nor does a
+// pipe that nobody writes to.
 const patience = 5 * time.Second
 
-// pollStep is how often a wait for the writer of a pipe looks whether it was called off.
+// pollStep is the pause after which a wait for the writer of a pipe checks whether it was cancelled.
 const pollStep = 50 * time.Millisecond
 
 // ErrKind reports that a path is a folder or a device, not a file.
@@ -35,7 +35,7 @@ var (
 // ErrLong reports that a file is longer than it may be.
 var ErrLong = errors.New("too long")
 
-// Error is why a file cannot be read.
+// Error is the reason why a file cannot be read.
 type Error struct {
 	Text  string // a sentence
 	Cause error
@@ -47,7 +47,7 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// content is what a look at a file gave.
+// content is the result of a look at a file.
 type content struct {
 	data []byte
 	mode fs.FileMode
@@ -90,9 +90,8 @@ func IsPipe(ctx context.Context, path string) bool {
 	return err == nil && c.mode&fs.ModeNamedPipe != 0
 }
 
-// within looks at a file for as long as it may take. A look that waits for a pipe comes back
-// by itself a little later, and knows more. One that is given up ends with its file system's
-// answer or the process.
+// within calls look for as long as it may take. A look that waits for a pipe returns by itself a little later,
+// with a better error. One that is given up ends with its file system's answer or the process.
 func within(ctx context.Context, path string, most int64, look func(context.Context) (content, error)) (content, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -103,8 +102,7 @@ func within(ctx context.Context, path string, most int64, look func(context.Cont
 	return c, nil
 }
 
-// read looks what there is before it opens it, since the opening alone does something to
-// some devices, and looks again after it.
+// read checks the path before it opens it, since opening alone has effects on some devices, and again after it.
 func read(ctx context.Context, path string, most int64) (content, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -204,7 +202,7 @@ func explain(path string, err error, most int64) error {
 	return say("a file cannot be read: %v", innermost(err))
 }
 
-// innermost is an error without the path that package os puts before it.
+// innermost returns an error without the path that package os puts before it.
 func innermost(err error) error {
 	if bad, ok := errors.AsType[*fs.PathError](err); ok {
 		return bad.Err
@@ -212,7 +210,7 @@ func innermost(err error) error {
 	return err
 }
 
-// existing is the part of a path that is there.
+// existing returns the part of a path that exists.
 func existing(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package format turns what other people's programs wrote, and our own times and
-// numbers, into text that is safe and short enough for a terminal or a line of JSON.
+// Package format turns the texts of other programs, and our own times and numbers, into text that is safe and
+// short enough for a terminal or a line of JSON.
 //
 // Names, owners and data come from strangers. Nothing reaches a terminal without
 // passing Clean: control characters, escape sequences, characters that reorder or

@@ -103,7 +103,7 @@ func joins(r rune) bool {
 		r == 0x0e33 || r == 0x0eb3 || r == 0xff9e || r == 0xff9f || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// escape is s with each byte that is not part of valid UTF-8 as \xNN, and each other character that keep
+// escape returns s with each byte that is not part of valid UTF-8 as \xNN, and each other character that keep
 // does not report as Go writes it.
 func escape(s string, keep func(rune) bool) string {
 	var b strings.Builder
@@ -166,8 +166,8 @@ func Label(s string, limit int) string {
 	return Clean(s, limit)
 }
 
-// markdown escapes what begins or ends markup. A comment parts @ and # from what follows: forges look
-// for names and numbers of issues in what is rendered, where a backslash is gone, and notify people.
+// markdown escapes markup. A comment parts @ and # from what follows: forges look for names and numbers of
+// issues in what is rendered, where a backslash is gone, and notify people.
 var markdown = func() *strings.Replacer {
 	pairs := []string{"://", `:\//`, "www.", `www\.`, "@", `\@<!-- -->`, "#", `\#<!-- -->`} // the first two would become links
 	for _, c := range "\\`*_[]<>|~&" {
@@ -176,8 +176,8 @@ var markdown = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// Markdown returns s, which must be clean, as it stands in a line or a cell of a table of Markdown:
-// nothing of it means anything there, is a link, or notifies anybody.
+// Markdown returns s, which must be clean, escaped for a line or a table cell of Markdown: nothing of it is
+// markup, a link, or notifies anybody.
 func Markdown(s string) string { return markdown.Replace(s) }
 
 // Series joins words by commas, and the last by another word.
@@ -191,7 +191,7 @@ func Series(words []string, last string) string {
 // Some joins so many words at most by commas, and says how many more there are: "a, b and 3 more".
 func Some(words []string, most int) string { return SomeOf(words, most, len(words)) }
 
-// SomeOf is Some of a list of which only the first words are known: it has all in it.
+// SomeOf is Some for a list of which only the first words are known; all is its length.
 func SomeOf(words []string, most, all int) string {
 	words = words[:min(len(words), most)]
 	if more := all - len(words); more > 0 {
@@ -200,7 +200,7 @@ func SomeOf(words []string, most, all int) string {
 	return strings.Join(words, ", ")
 }
 
-// plainWord is what no shell does anything with, wherever it stands in a word. Left out are, among
+// plainWord are the characters that no shell interprets, wherever they stand in a word. Left out are, among
 // others, ~ and =, which begin a path and a command in zsh, and %, which begins a job in fish.
 const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
 

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -16,19 +17,19 @@ func Age(d time.Duration) string {
 	case s < 60:
 		return strconv.FormatInt(s, 10) + "s"
 	case s < 600:
-		return strconv.FormatInt(s/60, 10) + "m" + two(s%60) + "s"
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
 	case s < 3600:
 		return strconv.FormatInt(s/60, 10) + "m"
 	case s < 86400:
-		return strconv.FormatInt(s/3600, 10) + "h" + two(s/60%60) + "m"
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
 	case s < 10*86400:
-		return strconv.FormatInt(s/86400, 10) + "d" + two(s/3600%24) + "h"
+		return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
 	}
 	return strconv.FormatInt(s/86400, 10) + "d"
 }
 
-// Left writes how long is left of something, in whole seconds rounded up, so that it
-// reads 0s only when nothing is left. At a minute or more it is Age.
+// Left writes the rest of a time, in whole seconds rounded up, so that it reads 0s only when nothing is left.
+// At a minute or more it is Age.
 func Left(d time.Duration) string {
 	if d <= 0 {
 		return "0s"
@@ -70,18 +71,11 @@ func Count(n int) string {
 	return s
 }
 
-func two(n int64) string {
-	if n < 10 {
-		return "0" + strconv.FormatInt(n, 10)
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-// LengthForms says how a length of time is written: with its unit.
+// LengthForms lists the ways to write a length of time: with its unit.
 const LengthForms = "30s, 1h30m or 7d"
 
-// ParseLength reads a length of time as people write it, see LengthForms. ok is false where it is
-// none, or negative.
+// ParseLength reads a length of time as people write it, see LengthForms. ok is false where text is no length,
+// or is negative.
 func ParseLength(text string) (d time.Duration, ok bool) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {
@@ -106,12 +100,12 @@ func ParseLength(text string) (d time.Duration, ok bool) {
 	return d, d >= 0
 }
 
-// InstantForms says how an instant is written.
+// InstantForms lists the ways to write an instant.
 const InstantForms = "12:31, 12:31:05, yesterday 22:00, today, 2026-11-22, 2026-11-22 12:31, an RFC 3339 time, or 2h, 90m or 1d for so long ago"
 
-// ParseInstant reads an instant as people write it, see InstantForms, in the zone of now, while
-// they look at an instant, shown: a length goes back from that, and a time of day without a date is one
-// of its day, or where that is still to come of the day before. ok is false where it is none.
+// ParseInstant reads an instant as people write it, see InstantForms, in the zone of now. shown is the instant
+// that they look at: a length goes back from it, and a time of day without a date is one of its day, or where
+// that is still to come of the day before. ok is false where text is no instant.
 func ParseInstant(text string, now, shown time.Time) (t time.Time, ok bool) {
 	text = strings.TrimSpace(text)
 	if d, ok := ParseLength(strings.TrimSuffix(strings.TrimPrefix(text, "-"), " ago")); ok {
@@ -139,7 +133,7 @@ func ParseInstant(text string, now, shown time.Time) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// onDay is a time of day, or without one the beginning, of the day of t.
+// onDay returns a time of day, or without one the beginning, of the day of t.
 func onDay(t time.Time, clock string) (_ time.Time, ok bool) {
 	y, month, day := t.Date()
 	for _, form := range []string{"15:04:05", "15:04", ""} {

@@ -27,8 +27,8 @@ func (g Pattern) Literal() (prefix string, exact bool) {
 	return b.String(), true
 }
 
-// Check reports what Redis takes otherwise than a person means it: a set without an end ends with
-// the pattern there, and one of nothing fits nothing.
+// Check reports where Redis reads a pattern otherwise than a person means it: a set without an end ends with
+// the pattern there, and an empty one fits nothing.
 func (g Pattern) Check() error {
 	for i := 0; i < len(g); i++ {
 		switch {
@@ -101,7 +101,7 @@ func (g Pattern) one(p int, b byte) (width int, ok bool) {
 	return 1, g[p] == b
 }
 
-// set is what stands between brackets.
+// set is the content of a pair of brackets.
 type set struct {
 	not   bool
 	ended bool      // by a bracket, and not with the pattern

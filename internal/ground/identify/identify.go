@@ -15,7 +15,7 @@ import (
 // Product is a kind of server, as a sentence names it.
 type Product string
 
-// The kinds that are told apart. Unknown: nothing answers as one of them does.
+// The kinds that are distinguished. Unknown: nothing answers as one of them does.
 const (
 	Unknown  Product = ""
 	Redis    Product = "a Redis server"
@@ -25,7 +25,7 @@ const (
 	Web      Product = "a web server"
 )
 
-// Scheme is how a URL of such a server begins; "": no source is of that kind.
+// Scheme returns the beginning of the URL of such a server; "": no source is of that kind.
 func (p Product) Scheme() string {
 	return map[Product]string{Redis: "redis://", Postgres: "postgres://", GRPC: "grpc://", Dflockd: "dflockd://"}[p]
 }
@@ -50,9 +50,9 @@ func Server(ctx context.Context, addr string) Product {
 	return spoken(ask(ctx, addr, []byte("PING\r\n\r\n\r\n")))
 }
 
-// spoken tells kinds by how they begin: Redis answers an inline command, a web server a line
-// that it does not understand, dflockd three lines that are no request of its own or no login,
-// and HTTP/2 begins by itself with its settings.
+// spoken recognizes a kind by the first bytes of its answer: Redis answers an inline command, a web server a
+// line that it does not understand, dflockd three lines that are no request of its own or no login, and HTTP/2
+// begins by itself with its settings.
 func spoken(answer []byte) Product {
 	switch {
 	case bytes.HasPrefix(answer, []byte("+PONG")), bytes.HasPrefix(answer, []byte("-NOAUTH")), bytes.HasPrefix(answer, []byte("-DENIED")):
@@ -104,12 +104,10 @@ func WhileConnecting(ctx context.Context, addr string, want Product, strange fun
 	over, asked := make(chan struct{}), false
 	var beside sync.WaitGroup
 	spawn.Go(ctx, &beside, func() {
-		timer := time.NewTimer(patience)
-		defer timer.Stop()
 		select {
 		case <-over:
 			return
-		case <-timer.C:
+		case <-time.After(patience):
 		}
 		asked = true
 		if other = Server(asking, addr); other != Unknown && other != want {

@@ -12,7 +12,7 @@ import (
 // marks are the kinds of separators; _ counts as -, for base64 has both.
 const marks = "-.:@ /"
 
-// atom is what stands between two separators.
+// atom is the text between two separators.
 type atom struct {
 	text   int     // which of those between separators it is in, or is
 	size   int     // in characters
@@ -152,10 +152,10 @@ const (
 	longestEnd     = 5 // an end without meaning, as Kubernetes gives one
 )
 
-// spoken is how many bits a text must save to count as a word that the list does not have.
+// spoken is the number of bits that a text must save to count as a word that the list does not have.
 const spoken = 2
 
-// unspoken is how many it must save at least if it has fewer than eight letters: it then speaks
+// unspoken is the least number of bits that it must save if it has fewer than eight letters: it then speaks
 // against a name, and the words beside it decide.
 const unspoken = -10
 

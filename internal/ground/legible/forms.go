@@ -58,15 +58,15 @@ func plainWords(texts []string) bool {
 	})
 }
 
-// nodeForms is how many texts at the end of a node of GKE are random, with the pool before.
+// nodeForms is the number of random texts at the end of a node of GKE, with the pool before.
 const nodeForms = 3
 
-// podTail is what tells the pods of a DaemonSet apart.
+// podTail matches the text that distinguishes the pods of a DaemonSet.
 var podTail = lazy.Regexp(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func beyondHex(r rune) bool { return r > 'f' }
 
-// podSigns is how many signs tell the pods of one template apart.
+// podSigns is the number of signs that distinguish the pods of one template.
 const podSigns = 5
 
 // podDigits are the digits 0 to 9 as SafeEncodeString writes them.
@@ -152,8 +152,8 @@ func octet(s string) bool {
 	return err == nil && n <= 255 && strconv.Itoa(n) == s
 }
 
-// longestHost is how many hex digits of an IPv6 address may be shown: the address of a
-// machine that somebody numbered, not one that was drawn by lot.
+// longestHost is the most hex digits of an IPv6 address that may be shown: the address of a machine that
+// somebody numbered, not one that was drawn by lot.
 const longestHost = 16
 
 // isAddress reports whether text is a short address of IPv4, or one of IPv6, with a port or

@@ -77,7 +77,7 @@ const (
 // before and behind it.
 var uuid = lazy.Regexp(`(?:urn:uuid:)?` + UUID)
 
-// UUID is what a UUID looks like, as a regular expression.
+// UUID is a regular expression that matches a UUID.
 const UUID = `[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`
 
 // besideNonces returns the texts between those that are surely nonces.
@@ -328,8 +328,8 @@ func (r *run) vague() bool {
 	return false
 }
 
-// reach is how many characters beside a stretch may be of the same nonce, if a is the atom there:
-// the separator, and a piece of a form of clouds. second is the later one of the two.
+// reach returns the number of characters beside a stretch that may be of the same nonce, if a is the atom
+// there: the separator, and a piece of a form of clouds. second is the later one of the two.
 func (a *atom) reach(second *atom) int {
 	switch {
 	case a.form:

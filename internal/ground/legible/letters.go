@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// letters says how likely a letter follows two others in a word: bits saved against a letter
-// drawn by lot, by the two before it (0: the beginning of the word) and itself.
+// letters holds the likelihood of a letter after two others in a word: bits saved against a letter drawn by
+// lot, by the two before it (0: the beginning of the word) and itself.
 type letters [27][27][26]float32
 
 // The weight of what one letter before says among what two say, and of the letter alone
@@ -57,8 +57,8 @@ var letterModel = sync.OnceValue(func() *letters {
 	return m
 })
 
-// saved is how many bits are saved by taking s, of small letters, for a word: at most one of
-// 2^saved texts of its length saves as much.
+// saved returns the number of bits saved by taking s, of small letters, for a word: at most one of 2^saved
+// texts of its length saves as much.
 func (m *letters) saved(s string) float64 {
 	bits := float32(0)
 	a, b := 0, 0

@@ -84,7 +84,7 @@ func listed(list string) iter.Seq[string] {
 	}
 }
 
-// bits is what it costs to name a word, or a word with an s behind it.
+// bits returns the cost of naming a word, or a word with an s behind it.
 func (d *dictionary) bits(w string) (float64, bool) {
 	often, frequent := d.often[w]
 	switch n := len(w); {
@@ -145,7 +145,7 @@ func (d *dictionary) halves(text string) (split bool, ahead, behind float64) {
 	return true, max(0, ahead), max(0, behind)
 }
 
-// half is what a word saves that is written as one with another.
+// half returns the bits saved by a word that is written as one with another.
 func (d *dictionary) half(w string) float64 {
 	if len(w) > longestPair {
 		return 0

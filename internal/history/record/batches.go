@@ -18,8 +18,8 @@ type group struct {
 	began  time.Time
 }
 
-// over reports whether another keyframe is due: the Inputs behind the last one take some times its room, or it takes long
-// to go through them, as each jump of a replay and each start does.
+// over reports whether another keyframe is due: the Inputs behind the last one take some times its room, or it
+// takes long to go through them, as each jump of a replay and each start does.
 func (g *group) over(now time.Time) bool {
 	return g.count >= leastInputs && g.left <= 0 || g.count >= mostInputs || g.events >= mostEvents || now.Sub(g.began) >= longestGroup
 }
@@ -33,7 +33,7 @@ const (
 	longestGroup = time.Hour
 )
 
-// batcher is what one Hub does in one run into an Output.
+// batcher writes one Hub in one run to an Output.
 type batcher struct {
 	hub     *sources.Hub
 	store   Output
@@ -47,8 +47,8 @@ type batcher struct {
 	follows bool // so was what is before the next group, which follows without a hole
 }
 
-// behind is more than the terms that are written can be behind the inputs: they are those of the last
-// State. A run that was killed left ends unwritten which the next one knows from the inputs.
+// behind is longer than the written terms can be behind the inputs: the terms are those of the last State. A
+// run that was killed left ends unwritten that the next one knows from the inputs.
 const behind = 10 * time.Second
 
 // newBatcher begins at an instant; the run before it wrote up to stored.
@@ -121,7 +121,7 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 	return err
 }
 
-// meanwhile writes the Inputs that came since an instant, and returns up to when there are none left.
+// meanwhile writes the Inputs that came since an instant, and returns the time up to which all are written.
 func (r *batcher) meanwhile(since time.Time, take func() ([]sources.Input, uint64)) (until time.Time, err error) {
 	inputs, lost := take()
 	if len(inputs) == 0 && lost == 0 { // as where a recording is copied, whose Hub has no clock

@@ -11,11 +11,10 @@ import (
 	"coordtop/sources/tape"
 )
 
-// Copy records a stretch of a recording again: what was taken in is taken in by a replay, and what
-// follows from it is derived anew. begin makes the Output for each run. Masked: every name, label and
-// sentence is replaced before anything is made of it, by the same text everywhere, but not what an
-// action was and how it went. An error wraps
-// history.ErrNothing where nothing lies in span.
+// Copy records a stretch of a recording again: a replay applies the inputs, and what follows from them is
+// derived anew. begin makes the Output for each run. Masked: every name, label and sentence is replaced before
+// anything is made of it, by the same text everywhere, but not the verb and the outcome of an action. An error
+// wraps history.ErrNothing where nothing lies in span.
 func Copy(ctx context.Context, from history.Log, span history.Span, masked bool, begin func(history.Run) (Output, error)) error {
 	runs, err := from.Runs(ctx)
 	if err != nil {
@@ -46,7 +45,7 @@ func Copy(ctx context.Context, from history.Log, span history.Span, masked bool,
 	return nil
 }
 
-// disguise replaces texts by writing and reading them.
+// disguise replaces texts by encoding and decoding them.
 type disguise struct {
 	encoder *tape.Encoder // nil: nothing is replaced
 	decoder *tape.Decoder
@@ -91,7 +90,7 @@ func (m *disguise) inputs(list []sources.Input) (out []sources.Input, err error)
 	return out, err
 }
 
-// copying is one run on its way.
+// copying is the copy of one run.
 type copying struct {
 	cursor history.Cursor
 	texts  *disguise

@@ -9,7 +9,7 @@ import (
 	"coordtop/sources/tape"
 )
 
-// derived is what was written of what follows from the Inputs.
+// derived is the state up to which the terms, levels, events and dark stretches are written.
 type derived struct {
 	began  time.Time // of the run
 	stored time.Time // what ended before is in the store already
@@ -60,13 +60,14 @@ func (p *pieces) end() {
 	p.Batch, p.terms = &history.Batch{Span: p.Span}, 0
 }
 
-// lane adds what is new of a row.
+// lane adds the news of a row.
 func (p *pieces) lane(c history.LaneChange) {
 	p.Lanes = append(p.Lanes, c)
 	p.terms += len(c.Terms) + len(c.Levels)
 }
 
-// flush writes b with what is new, and where that is much, more Batches of its span, between which it calls between.
+// flush writes b with the news, and where those are many, more Batches of its span, between which it calls
+// between.
 func (d *derived) flush(b *history.Batch, encoder *tape.Encoder, hub *sources.Hub, state *sources.State, since time.Time, write func(*history.Batch) error, between func() error) error {
 	p := &pieces{Batch: b, write: write, between: between}
 	d.vanished(p, hub, state)
@@ -130,7 +131,7 @@ func (d *derived) vanished(p *pieces, hub *sources.Hub, state *sources.State) {
 	}
 }
 
-// reached adds to the terms of a row what an event says of them.
+// reached adds to the terms of a row those that an event began or ended.
 func reached(terms []sources.Term, e *sources.Event, many bool) []sources.Term {
 	at := sources.StampBetween(e.After, e.At, sources.Seen)
 	running := func(id string) int {
@@ -153,7 +154,7 @@ func scopeOf(s *sources.State, r *sources.Row) string {
 	return ""
 }
 
-// row adds what is new of a row.
+// row adds the news of a row.
 func (d *derived) row(p *pieces, state *sources.State, row, old *sources.Row, since time.Time) {
 	c := history.LaneChange{Ref: row.Ref, Kind: row.Kind, Scope: scopeOf(state, row)}
 	terms, lost := d.newTerms(row, old, state)
@@ -188,7 +189,7 @@ func (d *derived) row(p *pieces, state *sources.State, row, old *sources.Row, si
 	}
 }
 
-// termsOf are the terms that a row keeps: of a semaphore those of each of its owners.
+// termsOf returns the terms that a row keeps: of a semaphore those of each of its owners.
 func termsOf(row *sources.Row) []sources.Term {
 	switch {
 	case row == nil:
@@ -199,8 +200,8 @@ func termsOf(row *sources.Row) []sources.Term {
 	return row.Terms
 }
 
-// newTerms are the terms that began, changed or ended since old was the row; nil: all. lost is up to when
-// others were dropped before they could be written; zero: there were none.
+// newTerms returns the terms that began, changed or ended since old was the row; nil: all. lost is the time up
+// to which others were dropped before they could be written; zero: there were none.
 func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed []sources.Term, lost time.Time) {
 	was, list := termsOf(old), termsOf(row)
 	switch n := len(was); {
@@ -234,7 +235,8 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 	return changed, lost
 }
 
-// dropped are the terms that ran when they were written last, and ended and left the row since: nobody saw their ends.
+// dropped returns the terms that ran when they were written last, and ended and left the row since: nobody saw
+// their ends.
 func dropped(was, list []sources.Term, at time.Time) (ended []sources.Term) {
 	for _, t := range was {
 		if t.End.How == sources.Unknown && !slices.ContainsFunc(list, func(l sources.Term) bool { return l.Start == t.Start && l.Owner == t.Owner }) {

@@ -17,11 +17,11 @@ import (
 	"coordtop/sources/tape"
 )
 
-// Output is where a recording is kept. One goroutine uses it; each call writes all or nothing, and is
-// not interrupted. After ENOSPC the same Output is used again; after any other error it is closed, and another one begun.
+// Output stores a recording. One goroutine uses it; each call writes all or nothing, and is not interrupted.
+// After ENOSPC the same Output is used again; after any other error it is closed, and another one begun.
 type Output interface {
-	// Write stores what happened since the last call. An error that wraps history.ErrMoved tells that it went to a file
-	// that is not where it was any more: another one can be begun at once.
+	// Write stores b. An error that wraps history.ErrMoved means that it was written to a file that is no
+	// longer at its path: another one can be begun at once.
 	Write(b *history.Batch) error
 
 	// Tidy drops what is too old or too much, in one step of some milliseconds; done reports
@@ -33,7 +33,7 @@ type Output interface {
 	Close() error
 }
 
-// Options are what a Recorder records, and where.
+// Options are the input and the output of a Recorder.
 type Options struct {
 	Hub         *sources.Hub
 	Inputs      *sources.InputBuffer // that of Hub
@@ -46,7 +46,7 @@ type Options struct {
 const (
 	every     = 300 * time.Millisecond  // well below the half second that a recorder may lose that is killed
 	soonest   = 150 * time.Millisecond  // after the first Input behind a pause: the State that it led to is there by then
-	idleEvery = 1100 * time.Millisecond // while nothing happens: a source tells each second that it is alive
+	idleEvery = 1100 * time.Millisecond // while nothing happens: a source proves each second that it is alive
 	retry     = 10 * time.Second
 	takeOver  = 2 * time.Second // while another process records
 	patience  = 2 * time.Second // at the end
@@ -80,14 +80,14 @@ func New(o Options) *Recorder {
 	return r
 }
 
-// status is what Recording says.
+// status is the answer of Recording.
 type status struct {
 	text    string
 	stopped bool
 }
 
-// Recording says what keeps this process from recording, or is unusual about it, in a sentence;
-// "": nothing is. stopped: it cannot write, and no other process does it for us. It is safe for
+// Recording returns a sentence about what keeps this process from recording, or is unusual about it; "":
+// nothing is. stopped reports that it cannot write, and no other process does it for us. It is safe for
 // concurrent use.
 func (r *Recorder) Recording() (text string, stopped bool) {
 	s := r.status.Load()
@@ -99,8 +99,8 @@ func (r *Recorder) Active() bool { return r.active.Load() }
 
 func (r *Recorder) say(text string, stopped bool) { r.status.Store(&status{text, stopped}) }
 
-// Run records until ctx ends. What happened last is written within two seconds, or not at all.
-// It returns no error of the store: Recording says it.
+// Run records until ctx ends. The last inputs are written within two seconds, or not at all. It returns no
+// error of the store: Recording reports it.
 func (r *Recorder) Run(ctx context.Context) error {
 	_, err := spawn.Within(ctx, patience, func() (struct{}, error) {
 		r.loop(ctx)
@@ -137,11 +137,9 @@ func (r *Recorder) await(ctx context.Context, began time.Time) {
 	if again := r.next - r.o.Hub.Now().Mono; again > 0 {
 		pause = min(pause, again)
 	}
-	idle := time.NewTimer(pause)
-	defer idle.Stop()
 	select {
 	case <-ctx.Done():
-	case <-idle.C:
+	case <-time.After(pause):
 	case <-r.o.Inputs.Wake():
 		_ = backoff.Sleep(ctx, max(every-time.Since(began), soonest)) // the loop sees the end of ctx
 	}
@@ -153,7 +151,7 @@ func (r *Recorder) log(err error) {
 	}
 }
 
-// step writes what happened since the last one.
+// step writes the inputs since the last step.
 func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	if now.Mono < r.next {
 		r.o.Inputs.Take() // nobody can use them
@@ -191,7 +189,8 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	}
 }
 
-// hold keeps the Hub from dropping events that are not written yet: it keeps what a subscription has not read.
+// hold keeps the Hub from dropping events that are not written yet: the Hub keeps what a subscription has not
+// read.
 func (r *Recorder) hold() {
 	written := r.batcher.derived.seq
 	if r.unread != nil && r.held == written {
@@ -203,7 +202,7 @@ func (r *Recorder) hold() {
 	}
 }
 
-// broken begins anew later, behind a hole.
+// broken closes the Output after an error, so that another one is begun later, behind a hole.
 func (r *Recorder) broken(err error, now sources.Instant) {
 	if r.batcher.group.open = false; !errors.Is(err, syscall.ENOSPC) {
 		r.hold()
@@ -218,7 +217,7 @@ func (r *Recorder) broken(err error, now sources.Instant) {
 	r.fail(err, now)
 }
 
-// note is the sentence about what is unusual that the screen shows while all is recorded; "": nothing is.
+// note returns the sentence that the screen shows while all is recorded; "": nothing is unusual.
 func (r *Recorder) note() string { return cmp.Or(r.batcher.store.Note(), r.moved, r.o.Note) }
 
 // begin opens the store.
@@ -247,7 +246,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 	return true
 }
 
-// fail says why nothing is recorded, and when to try again.
+// fail publishes the reason why nothing is recorded, and sets the time of the next try.
 func (r *Recorder) fail(err error, now sources.Instant) {
 	if errors.Is(err, history.ErrBusy) {
 		r.next = now.Mono + takeOver

@@ -11,16 +11,16 @@ const (
 	evenly      = time.Minute // by how much it may differ from the monotonic clock meanwhile
 )
 
-// steadyClock is the time by which what is too old is dropped: the wall clock, but one that was set
-// ahead by mistake must not drop what was recorded. Until the wall clock has gone on evenly for a
-// while the time goes on from where it was before. The zero steadyClock has no time yet.
+// steadyClock is the clock by which old records are dropped: the wall clock, but one that was set ahead by
+// mistake must not drop what was recorded. Until the wall clock has gone on evenly for a while the time goes on
+// from where it was before. The zero steadyClock has no time yet.
 type steadyClock struct {
 	last  sources.Instant
 	begun time.Duration // on the monotonic clock, when the wall clock began to go evenly
 	from  time.Time     // the time at begun
 }
 
-// start begins with the end of what was recorded before; zero: nothing was.
+// start begins with the end of the recording before; zero: there was none.
 func (c *steadyClock) start(before time.Time, now sources.Instant) {
 	if before.IsZero() {
 		before = now.Wall
@@ -28,7 +28,7 @@ func (c *steadyClock) start(before time.Time, now sources.Instant) {
 	*c = steadyClock{now, now.Mono, sources.Earlier(before, now.Wall)}
 }
 
-// at is the time now. The instants do not go back on the monotonic clock.
+// at returns the time now. The instants do not go back on the monotonic clock.
 func (c *steadyClock) at(now sources.Instant) time.Time {
 	if step := now.Wall.Sub(c.last.Wall) - (now.Mono - c.last.Mono); step.Abs() > evenly {
 		c.from, c.begun = c.time().Add(now.Mono-c.last.Mono), now.Mono
@@ -37,7 +37,7 @@ func (c *steadyClock) at(now sources.Instant) time.Time {
 	return c.time()
 }
 
-// time is the time at the last instant.
+// time returns the time at the last instant.
 func (c *steadyClock) time() time.Time {
 	on := c.last.Mono - c.begun
 	if on >= steadyAfter {

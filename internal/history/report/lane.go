@@ -151,8 +151,8 @@ func (p *picture) gaps(l *history.Lane, top int) {
 	}
 }
 
-// marks draws gaps that lie side by side: hatched where they are too many for the width, so that
-// it does not look as if nobody owned it all the time.
+// marks draws gaps that lie side by side: hatched where they are too many for the width. Otherwise they would
+// look like one long time without an owner.
 func (p *picture) marks(side []mark, top int) {
 	draw := func(style string, from, to float64, text string) {
 		fmt.Fprintf(p, `<rect %s x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect><path class="gap" d="M%.1f %dl-4 5h8z"/>`,

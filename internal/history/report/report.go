@@ -16,7 +16,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Report is what is told of a stretch of a recording.
+// Report describes a stretch of a recording.
 type Report struct {
 	Title   string // of the environment
 	Span    history.Span
@@ -41,14 +41,13 @@ type Report struct {
 	holes []history.Hole // of the Span
 }
 
-// Of how much a report tells: the events that are read, and the rows of a table.
+// The limits of a report: the events that are read, and the rows of a table.
 const (
 	mostEvents = 20_000
 	mostRows   = 1000
 )
 
-// Read reads what is to be told of refs; nil: of all that changed, or that nobody owned for a
-// while.
+// Read reads the record of refs; nil: of all that changed, or that nobody owned for a while.
 func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources.Ref) (err error) {
 	if err = r.readTrouble(ctx, reader, refs); err != nil {
 		return err
@@ -83,7 +82,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	return err
 }
 
-// Have tells of lanes and events that were read elsewhere: enough for SVG.
+// Have sets lanes and events that were read elsewhere: enough for SVG.
 func (r *Report) Have(lanes []history.Lane, events []sources.Event) {
 	r.lanes, r.events, r.names = lanes, events, sources.Names{}
 	for i := range lanes {
@@ -91,19 +90,19 @@ func (r *Report) Have(lanes []history.Lane, events []sources.Event) {
 	}
 }
 
-// audited reports whether e was recorded, and one of the Actions too.
+// audited reports whether e is also one of the Actions.
 func (r *Report) audited(e *sources.Event) bool {
 	return slices.ContainsFunc(r.Actions, func(a sources.Event) bool {
 		return a.Kind == e.Kind && a.At.Equal(e.At) && a.Ref.Name == e.Ref.Name
 	})
 }
 
-// concerns reports whether e is one of refs, of a source of theirs, or of all sources.
+// concerns reports whether e is about one of refs, a source of theirs, or all sources.
 func concerns(e *sources.Event, refs []sources.Ref) bool {
 	return e.Ref.Source == "" || slices.ContainsFunc(refs, func(ref sources.Ref) bool { return ref == e.Ref || e.Ref.Name == "" && ref.Source == e.Ref.Source })
 }
 
-// Markdown writes the piece.
+// Markdown writes the report.
 func (r *Report) Markdown(out io.Writer) error {
 	var b strings.Builder
 	title := "Leadership"
@@ -131,7 +130,7 @@ func (r *Report) Markdown(out io.Writer) error {
 	return err
 }
 
-// listed reports whether e stands among the actions and notes.
+// listed reports whether e is listed among the actions and notes.
 func listed(e *sources.Event) bool {
 	switch e.Kind {
 	case sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted:
@@ -142,7 +141,7 @@ func listed(e *sources.Event) bool {
 
 func kindOf(e *sources.Event) string { return strings.ReplaceAll(e.Kind.String(), "_", " ") }
 
-// numbers is a line for each primitive.
+// numbers writes a line for each primitive.
 func (r *Report) numbers(b *strings.Builder) {
 	b.WriteString("\n## Numbers\n\n")
 	if len(r.lanes) == 0 {
@@ -165,7 +164,7 @@ func (r *Report) numbers(b *strings.Builder) {
 	}
 }
 
-// ownersNamed is how many owners a line of the numbers names.
+// ownersNamed is the most owners that a line of the numbers names.
 const ownersNamed = 4
 
 // ownersOf names the owners of terms in their order, each once; "": there are none.
@@ -179,7 +178,7 @@ func ownersOf(terms []sources.Term) string {
 	return format.Some(names, ownersNamed)
 }
 
-// gapTable is a line for each time without an owner. A mutex may be free.
+// gapTable writes a line for each time without an owner. A mutex may be free.
 func (r *Report) gapTable(b *strings.Builder) {
 	type row struct {
 		lane.Gap
@@ -227,7 +226,7 @@ func (r *Report) gapTable(b *strings.Builder) {
 	}
 }
 
-// turns is a line for each mutex that went from hand to hand without trouble.
+// turns writes a line for each mutex that went from hand to hand without trouble.
 func (r *Report) turns(b *strings.Builder) {
 	var lines []string
 	troubled := map[sources.Ref]bool{}
@@ -300,22 +299,23 @@ func (r *Report) holesList(b *strings.Builder) {
 
 func (r *Report) at(t time.Time) string { return t.In(r.Zone).Format("2006-01-02 15:04:05.000") }
 
-// called is the name of a primitive in a cell, behind its source, and its space where that is needed.
+// called returns the name of a primitive for a cell, behind its source, and with its space where that is
+// needed.
 func (r *Report) called(ref sources.Ref) string {
 	return cell(ref.Source + "/" + r.inSource(ref))
 }
 
-// inSource is what a primitive is called behind its source: its alias, if any, and its name.
+// inSource returns the name of a primitive without its source: its alias, if any, and its name.
 func (r *Report) inSource(ref sources.Ref) string {
 	return strings.TrimSpace(r.aliases[ref].Text + " " + r.names.InSource(ref, r.ref))
 }
 
 func (r *Report) ref(lane int32) sources.Ref { return r.lanes[lane].Ref }
 
-// cell is a text as it stands in a table of Markdown: no sign of it means anything there.
+// cell returns a text for a table of Markdown: nothing in it is markup.
 func cell(s string) string { return brackets.Replace(format.Markdown(format.Label(s, 200))) }
 
-// cells are names as they stand in a table, in place of what they were.
+// cells replaces names by their cells, in place.
 func cells(names []string) []string {
 	for i := range names {
 		names[i] = cell(names[i])

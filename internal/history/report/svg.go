@@ -96,7 +96,7 @@ func (p *picture) name() {
 	p.left = 2*margin + charWide*float64(cells)
 }
 
-// x is where an instant is, not outside of the lanes.
+// x returns the place of an instant, within the lanes.
 func (p *picture) x(t time.Time) float64 {
 	part := float64(t.Sub(p.Span.From)) / float64(p.Span.To.Sub(p.Span.From))
 	return p.left + min(max(part, 0), 1)*(width-p.left-margin)
@@ -134,7 +134,7 @@ func (p *picture) axis() {
 	}
 }
 
-// legend says what the signs mean.
+// legend draws the meaning of the signs.
 func (p *picture) legend() {
 	x, y := float64(margin), p.high-18
 	for _, item := range [][2]string{
@@ -151,8 +151,8 @@ func (p *picture) legend() {
 	}
 }
 
-// cut takes the middle out of a clean text of more than n cells: the ends of a long name tell it
-// from its neighbours.
+// cut takes the middle out of a clean text of more than n cells: a long name differs from its neighbours at its
+// ends.
 func cut(s string, n int) string {
 	w := format.Width(s)
 	if w <= n {
@@ -162,7 +162,7 @@ func cut(s string, n int) string {
 	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, w-(n-1-head), "")
 }
 
-// escaped is a text fit for XML.
+// escaped returns a text for XML.
 func escaped(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(format.Clean(s, 300))) // to memory it cannot fail

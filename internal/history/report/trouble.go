@@ -15,7 +15,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// readTrouble reads the lanes, what went wrong with them, and who waited longest.
+// readTrouble reads the lanes, their trouble, and the longest waits.
 func (r *Report) readTrouble(ctx context.Context, reader history.Reader, refs []sources.Ref) error {
 	in, err := trouble.Read(ctx, reader, refs, r.Span, r.Actions, r.Thresholds)
 	if err != nil {
@@ -34,8 +34,8 @@ func (r *Report) readTrouble(ctx context.Context, reader history.Reader, refs []
 // foremost primitives of each trouble come first in the tables; what more a large one has comes behind those of all.
 const foremost = 3
 
-// chooseLanes leaves out what did not change and was right, where nobody was named, and puts first what was in trouble, then
-// what nobody owned for longest, unless that may be.
+// chooseLanes leaves out the lanes without a change or trouble, where nobody was named, and puts first those in
+// trouble, then those that nobody owned for longest, unless that may be.
 func (r *Report) chooseLanes(all bool) {
 	grave, free := map[sources.Ref]int{}, map[sources.Ref]time.Duration{}
 	for i, n := 0, len(r.trouble); i < n; i++ {
@@ -66,13 +66,13 @@ func (r *Report) chooseLanes(all bool) {
 	})
 }
 
-// words writes names as the cells of a table have them.
+// words writes names as table cells.
 func (r *Report) words() trouble.Words { return trouble.Words{Ref: r.called, Text: cell} }
 
-// summarized is of how much trouble the first paragraph tells.
+// summarized is the most trouble that the first paragraph describes.
 const summarized = 3
 
-// summary says in plain words what was worst.
+// summary writes the worst trouble in plain words.
 func (r *Report) summary(b *strings.Builder) {
 	if len(r.trouble) == 0 {
 		fmt.Fprintf(b, "Nothing is known to have gone wrong in what was recorded: no election was seen without a leader for %s, nobody is known to have lost what they owned against their will, nobody was seen to wait for long, and every source answered.",
@@ -119,7 +119,7 @@ func (r *Report) summary(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// unknownEnds counts the ends that were seen and of which nobody knows why.
+// unknownEnds counts the ends that were seen and whose cause is unknown.
 func (r *Report) unknownEnds() (n int) {
 	for i := range r.lanes {
 		for j := range r.lanes[i].Terms {
@@ -131,7 +131,8 @@ func (r *Report) unknownEnds() (n int) {
 	return n
 }
 
-// clock is a time in a sentence: to the millisecond where what it tells was short, and with the day where that is not the first.
+// clock returns a time for a sentence: to the millisecond where the trouble was short, and with the day where
+// that is not the first.
 func (r *Report) clock(t *trouble.Trouble, at time.Time) string {
 	layout := "15:04:05"
 	if !t.To.IsZero() && t.To.Sub(t.From) < time.Minute {
@@ -143,7 +144,7 @@ func (r *Report) clock(t *trouble.Trouble, at time.Time) string {
 	return at.In(r.Zone).Format(layout)
 }
 
-// troubleTable is a line for each trouble, the worst first.
+// troubleTable writes a line for each trouble, the worst first.
 func (r *Report) troubleTable(b *strings.Builder) {
 	if len(r.trouble) == 0 {
 		return
@@ -163,13 +164,13 @@ func (r *Report) troubleTable(b *strings.Builder) {
 	}
 }
 
-// Of how many waits a report tells, and of which.
+// The waits that a report lists.
 const (
 	mostWaits = 20
 	shortWait = time.Second // a shorter one is none of them
 )
 
-// waitTable is a line for each of the longest waits.
+// waitTable writes a line for each of the longest waits.
 func (r *Report) waitTable(b *strings.Builder) {
 	b.WriteString("\n## Longest waits\n\n")
 	if len(r.waits) == 0 {

@@ -12,51 +12,34 @@ import (
 	"coordtop/internal/history"
 )
 
-// checked is up to how many bytes a file is read whole when somebody begins to write to it, in some tenths of a second.
+// checked is the size up to which a file is read whole when somebody begins to write to it, in some tenths of a
+// second.
 const checked = 64 << 20
 
-// checking reads a file in WAL mode whole beside its Writer, who records meanwhile.
-type checking struct {
-	stop    context.CancelFunc
-	running sync.WaitGroup
-	found   chan error // capacity 1: a page is damaged
-}
-
-// check begins to read the file at path. Its end must be called.
-func check(ctx context.Context, path string) *checking {
+// check begins to read the file in WAL mode at path whole, beside its Writer, who records meanwhile. found receives
+// the error about a damaged page. end, which must be called, waits until nothing is read any more.
+func check(ctx context.Context, path string) (found chan error, end func()) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	c := &checking{stop: stop, found: make(chan error, 1)}
-	spawn.Go(ctx, &c.running, func() {
+	found = make(chan error, 1)
+	var running sync.WaitGroup
+	spawn.Go(ctx, &running, func() {
 		db, err := connect(path, reading, 1)
 		if err != nil {
 			return // the Writer has its own connection
 		}
 		defer db.Close()
 		if err := explained(path, checkPages(ctx, db)); errors.Is(err, history.ErrDamaged) {
-			c.found <- err
+			found <- err
 		}
 	})
-	return c
-}
-
-// damage returns the error about a damaged page, if one was found by now. It does not wait.
-func (c *checking) damage() error {
-	select {
-	case err := <-c.found:
-		return err
-	default:
-		return nil
+	return found, func() {
+		stop()
+		running.Wait()
 	}
 }
 
-// end waits until nothing is read any more.
-func (c *checking) end() {
-	c.stop()
-	c.running.Wait()
-}
-
-// checkPages fails with history.ErrDamaged where a page is not what it should be. Of a large file that is noticed
-// when the page is used.
+// checkPages fails with history.ErrDamaged where a page is damaged. In a large file that is noticed when the
+// page is used.
 func checkPages(ctx context.Context, db interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) error {
@@ -71,7 +54,7 @@ func checkPages(ctx context.Context, db interface {
 	return fmt.Errorf("%w: %s", history.ErrDamaged, said)
 }
 
-// aside is the error about a damaged file, which was renamed: it says so.
+// aside is the error about a damaged file that was renamed.
 type aside string
 
 func (a aside) Error() string { return string(a) }

@@ -11,7 +11,7 @@ import (
 
 var _ history.Log = (*Reader)(nil)
 
-// Which group a Cursor begins with: of a run, or of the one that recorded at an instant.
+// The group with which a Cursor begins: of a run, or of the one that recorded at an instant.
 const (
 	groupBefore     = "select id from gop where start <= ?1 and run = ?2 order by start desc, id desc limit 1"
 	groupAfter      = "select id from gop where start > ?1 and run = ?2 order by start, id limit 1"
@@ -128,7 +128,7 @@ func (c *cursor) unchanged(ctx context.Context, q *query) error {
 	return q.err
 }
 
-// inputs are the next of the group; none: there are none by now.
+// inputs returns the next Inputs of the group; none: there are none by now.
 func (c *cursor) inputs(ctx context.Context, q *query) (inputs []sources.Input, err error) {
 	piece, err := c.piece(ctx, q)
 	if err != nil || len(piece) == 0 {
@@ -144,7 +144,7 @@ func (c *cursor) inputs(ctx context.Context, q *query) (inputs []sources.Input, 
 	return inputs, err
 }
 
-// piece is the next bytes of the group; none: there are none by now.
+// piece returns the next bytes of the group; none: there are none by now.
 func (c *cursor) piece(ctx context.Context, q *query) (piece []byte, err error) {
 	first := int64(-1)
 	var body []byte

@@ -15,10 +15,10 @@ import (
 // period is a stretch of time as it is stored: [from, to).
 type period struct{ from, to int64 }
 
-// silent is how long after its last write a run that goes on is believed to observe.
+// silent is the time after its last write for which a run that goes on is believed to observe.
 const silent = 2 * time.Second
 
-// endless is the end of what lasts.
+// endless is the end of a stretch that lasts.
 const endless = math.MaxInt64
 
 func periodOf(s history.Span) period { return period{s.From.UnixNano(), s.To.UnixNano()} }
@@ -32,7 +32,7 @@ func (p period) dark() sources.Dark {
 
 func (p period) touches(q period) bool { return p.from < q.to && q.from < p.to }
 
-// union orders stretches and makes one of those that overlap or touch.
+// union sorts stretches and joins those that overlap or touch.
 func union(lists ...[]period) []period {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b period) int { return cmp.Compare(a.from, b.from) })
@@ -49,7 +49,7 @@ func union(lists ...[]period) []period {
 	return out
 }
 
-// darkness is what was not observed within a window.
+// darkness are the stretches of a window that were not observed.
 type darkness struct {
 	window period
 	kept   int64           // from when on nothing was dropped
@@ -60,7 +60,8 @@ type darkness struct {
 	own    map[int64][]period // of single lanes
 }
 
-// darkness reads what was not observed within window: holes and scopes. Stretches of single lanes: readOwn.
+// darkness reads the stretches that were not observed within window: holes and scopes. readOwn reads those of
+// single lanes.
 func (q *query) darkness(ctx context.Context, window period) *darkness {
 	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
 	var recorded []period
@@ -96,7 +97,7 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 	return d
 }
 
-// Dark returns what was not observed in span: see history.EventReader.
+// Dark returns the stretches of span that were not observed: see history.EventReader.
 func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.DarkChange, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		d := q.darkness(ctx, periodOf(span))
@@ -110,7 +111,7 @@ func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.Dar
 		var id int64
 		var c history.DarkChange
 		q.each(ctx, "select id, source, name from scope", nil, []any{&id, &c.Source, &c.Scope}, func() { add(c, d.scopes[id]) })
-		q.readOwn(ctx, d, allLanes)
+		q.readOwn(ctx, d, 1, endless)
 		for id, list := range d.own {
 			var c history.DarkChange
 			q.each(ctx, "select source, space, name from lane where id = ?", []any{id}, []any{&c.Ref.Source, &c.Ref.Space, &c.Ref.Name}, func() {
@@ -124,8 +125,8 @@ func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.Dar
 	return all, err
 }
 
-// explain keeps why there is no record: nobody recorded, or it was dropped of one of the runs. live reports whether one records
-// now.
+// explain notes why there is no record: nobody recorded, or the record of one of the runs was dropped. live
+// reports whether a run records now.
 func (d *darkness) explain(unrecorded, runs []period, live bool) {
 	add := func(p period, dropped bool) {
 		if p.from < p.to {
@@ -143,17 +144,17 @@ func (d *darkness) explain(unrecorded, runs []period, live bool) {
 	slices.SortFunc(d.causes, func(a, b history.Hole) int { return a.From.Compare(b.From) })
 }
 
-// readOwn reads the stretches of lanes.
-func (q *query) readOwn(ctx context.Context, d *darkness, of numbers) {
+// readOwn reads the stretches of the lanes from one number to another.
+func (q *query) readOwn(ctx context.Context, d *darkness, first, last int64) {
 	var from, run, id int64
 	var until sql.NullInt64
 	q.each(ctx, "select lane, start, until, run from dark where scope = 0 and lane between ? and ? and start < ? and (until is null or until > ?)",
-		[]any{of.first, of.last, d.window.to, d.window.from}, []any{&id, &from, &until, &run}, func() {
+		[]any{first, last, d.window.to, d.window.from}, []any{&id, &from, &until, &run}, func() {
 			d.own[id] = append(d.own[id], period{from, d.end(until, run)})
 		})
 }
 
-// end returns when a stretch ended. What its run left open counts up to the end of that run.
+// end returns the end of a stretch. One that its run left open ends with the run.
 func (d *darkness) end(until sql.NullInt64, run int64) int64 {
 	if until.Valid {
 		return until.Int64
@@ -164,10 +165,10 @@ func (d *darkness) end(until sql.NullInt64, run int64) int64 {
 	return endless
 }
 
-// placement is from when on a lane was under a scope.
+// placement is the instant from which on a lane was under a scope.
 type placement struct{ since, scope int64 }
 
-// of is what was not observed of a lane within the window, in order and without overlaps.
+// of returns the stretches of a lane within the window that were not observed, in order and without overlaps.
 func (d *darkness) of(l *listed) (dark []sources.Dark) {
 	lists, places := [][]period{d.holes, d.own[l.id]}, l.places
 	if l.gone != 0 {

@@ -9,8 +9,8 @@ import (
 	"coordtop/sources/tape"
 )
 
-// In a file of a version before 6 an event is columns for what is asked for and a body: its first byte is the version
-// of the body, the fields follow in the order of fields.
+// In a file of a version before 6 an event has columns for the fields that are searched for, and a body: its
+// first byte is the version of the body, the fields follow in the order of fields.
 const eventVersion = 1
 
 // fields calls one function for each field of an event that is in its body.
@@ -104,7 +104,7 @@ func decodeEvent(e *sources.Event, b []byte) error {
 	return nil
 }
 
-// eventOf is an event of a lane before it is decoded.
+// eventOf returns an event of a lane before it is decoded.
 func eventOf(lane int64) (e sources.Event) {
 	if lane != 0 {
 		e.Ref.Name = "of the lane"

@@ -4,48 +4,35 @@ import (
 	"context"
 	"slices"
 
-	"coordtop/internal/history"
 	"coordtop/sources/tape"
 )
 
-// Which blocks have events around an instant, the nearest first.
+// The blocks that have events around an instant, the nearest first.
 const (
 	blocksWith   = "select b.id, first_event, last_event, lanes from block b where kinds & ?2 <> 0 and "
 	blocksBefore = blocksWith + "first_event < ?1 and last_event >= ?3 order by last_event desc, id desc limit ?4 offset ?5"
 	blocksAfter  = blocksWith + "last_event >= ?1 and last_event >= ?3 order by first_event, id limit ?4 offset ?5"
 )
 
-// packed are those in blocks, and those that are recent.
-func (a *around) packed(ctx context.Context, most int, before bool) (events []history.Event) {
-	s := &side{around: a, most: most, before: before}
-	s.take(a.recent)
+// packed adds the events in blocks, and the recent ones.
+func (s *side) packed(ctx context.Context) {
+	s.take(s.recent)
 	const some = 32
 	text := blocksAfter
-	if before {
+	if s.before {
 		text = blocksBefore
 	}
-	for from, n := 0, some; n == some && !a.over(ctx) && !s.full; from += some {
+	for from, n := 0, some; n == some && !s.over(ctx) && !s.full; from += some {
 		var blocks []eventBlock
 		var b eventBlock
 		var lanes []byte
-		a.each(ctx, text, []any{a.at, a.kinds, a.kept, some, from}, []any{&b.id, &b.first, &b.last, &lanes}, func() {
-			b.some = a.lanes == nil || someOf(lanes, func(lane uint64) bool { return a.lanes[lane] })
+		s.each(ctx, text, []any{s.at, s.kinds, s.kept, some, from}, []any{&b.id, &b.first, &b.last, &lanes}, func() {
+			b.some = s.lanes == nil || someOf(lanes, func(lane uint64) bool { return s.lanes[lane] })
 			blocks = append(blocks, b)
 		})
 		n = len(blocks)
 		s.blocks(ctx, blocks)
 	}
-	s.cut()
-	for i := range s.found {
-		if a.over(ctx) {
-			break
-		}
-		if lane := s.found[i].Lane; lane != 0 {
-			s.found[i].Ref = a.ref(ctx, int64(lane))
-		}
-		events = append(events, history.Event{Event: s.found[i].Event, Run: int64(s.found[i].Run)})
-	}
-	return events
 }
 
 // eventBlock is a block that has events.
@@ -63,7 +50,7 @@ type side struct {
 	full   bool // no other block has nearer ones
 }
 
-// take takes what is asked for.
+// take adds those events that are asked for.
 func (s *side) take(list []tape.EventFact) {
 	for i := range list {
 		e := &list[i]
@@ -73,7 +60,7 @@ func (s *side) take(list []tape.EventFact) {
 	}
 }
 
-// cut keeps the nearest, in order of distance. Of one instant all are kept.
+// cut keeps the nearest events, in order of distance. Of one instant all are kept.
 func (s *side) cut() {
 	slices.SortStableFunc(s.found, func(a, b *tape.EventFact) int {
 		if s.before {
@@ -88,7 +75,7 @@ func (s *side) cut() {
 	s.found = s.found[:n]
 }
 
-// blocks reads one block after the other, until what is left is farther than what was found.
+// blocks reads one block after the other, until the next is farther away than the events that were found.
 func (s *side) blocks(ctx context.Context, list []eventBlock) {
 	for _, b := range list {
 		if s.over(ctx) {

@@ -12,8 +12,8 @@ import (
 	"coordtop/sources/tape"
 )
 
-// In a file of a version before 6 an event is a row. Which lie around an instant: of all, of a kind, and those of a lane
-// whose kinds are bits of a number.
+// In a file of a version before 6 an event is a row. These statements read the events around an instant: of
+// all, of a kind, and those of a lane whose kinds are bits of a number.
 const (
 	eventColumns = "select run, seq, at, lane, body from event "
 	newestFirst  = "order by at desc, run desc, seq desc limit ?2"
@@ -73,78 +73,80 @@ type around struct {
 	recent []tape.EventFact // those that are in no block
 }
 
-// side is what lies before the instant, or else after it, in order. There may be more than most, which are the nearest.
+// side returns the events before the instant, or else after it, in order. There may be more than most, which are the
+// nearest.
 func (a *around) side(ctx context.Context, most int, before bool) (events []history.Event) {
 	if most <= 0 {
 		return nil
 	}
-	texts := [3]string{eventsAfter, kindAfter, laneAfter}
-	if before {
-		texts = [3]string{eventsBefore, kindBefore, laneBefore}
-	}
+	s := &side{around: a, most: most, before: before}
 	var rows bool
 	if a.each(ctx, "select exists(select 1 from event)", nil, []any{&rows}, func() {}); rows {
-		events = a.events(ctx, most, texts)
+		s.single(ctx)
 	}
 	if a.has >= 6 {
-		events = append(events, a.packed(ctx, most, before)...)
+		s.packed(ctx)
+	}
+	s.cut()
+	for _, e := range s.found {
+		if a.over(ctx) {
+			break
+		}
+		if e.Lane != 0 {
+			e.Ref = a.ref(ctx, int64(e.Lane))
+		}
+		events = append(events, history.Event{Event: e.Event, Run: int64(e.Run)})
 	}
 	slices.SortFunc(events, func(x, y history.Event) int { return x.Compare(&y) })
 	return slices.CompactFunc(events, func(x, y history.Event) bool { return x.Compare(&y) == 0 })
 }
 
-// events are those in rows, the nearest: there may be more than most.
-func (a *around) events(ctx context.Context, most int, texts [3]string) (events []history.Event) {
-	shown := a.kinds
-	if a.has == 1 && a.kinds != -1 {
-		shown, most = -1, math.MaxInt
+// single adds the nearest events that are rows: there may be more than most.
+func (s *side) single(ctx context.Context) {
+	texts := [3]string{eventsAfter, kindAfter, laneAfter}
+	if s.before {
+		texts = [3]string{eventsBefore, kindBefore, laneBefore}
+	}
+	most, shown := s.most, s.kinds
+	if s.has == 1 && s.kinds != -1 {
+		most, shown = math.MaxInt, -1
 	}
 	switch {
-	case a.lanes != nil:
-		for lane := range a.lanes {
-			events = append(events, a.read(ctx, texts[2], most, lane, shown)...)
+	case s.lanes != nil:
+		for lane := range s.lanes {
+			s.read(ctx, texts[2], most, lane, shown)
 		}
-	case a.kinds != -1 && a.has > 1:
+	case s.kinds != -1 && s.has > 1:
 		for kind := range 64 {
-			if a.kinds>>kind&1 != 0 {
-				events = append(events, a.read(ctx, texts[1], most, kind)...)
+			if s.kinds>>kind&1 != 0 {
+				s.read(ctx, texts[1], most, kind)
 			}
 		}
 	default:
-		events = a.read(ctx, texts[0], most)
+		s.read(ctx, texts[0], most)
 	}
-	return events
 }
 
-// read returns the events that a statement finds, at most so many. In a file of the first version
-// their bodies alone tell the kinds: there it reads all.
-func (a *around) read(ctx context.Context, text string, most int, more ...any) (events []history.Event) {
-	if a.has == 1 {
+// read adds the events that a statement finds, at most so many. In a file of the first version their bodies alone have
+// the kinds: there it reads all.
+func (s *side) read(ctx context.Context, text string, most int, more ...any) {
+	if s.has == 1 {
 		text = strings.Replace(text, "from event", "from (select *, 0 as kind from event)", 1)
 	}
-	var e history.Event
-	var at, lane int64
+	var run, seq, lane uint64
+	var at int64
 	var body []byte
-	var lanes []int64
-	a.each(ctx, text, append([]any{a.at, most}, more...), []any{&e.Run, (*unsigned)(&e.Seq), &at, &lane, &body}, func() {
-		one := history.Event{Event: eventOf(lane), Run: e.Run}
-		one.Seq, one.At = e.Seq, time.Unix(0, at)
-		if a.err = decodeEvent(&one.Event, body); a.err == nil && a.kinds>>one.Kind&1 != 0 {
-			events, lanes = append(events, one), append(lanes, lane)
+	into := []any{&run, (*unsigned)(&seq), &at, &lane, &body}
+	s.each(ctx, text, append([]any{s.at, most}, more...), into, func() {
+		f := &tape.EventFact{Lane: lane, Run: run, Event: eventOf(int64(lane))}
+		f.Seq, f.At = seq, time.Unix(0, at)
+		if s.err = decodeEvent(&f.Event, body); s.err == nil && s.kinds>>f.Kind&1 != 0 {
+			s.found = append(s.found, f)
 		}
 	})
-	for i := range events {
-		if a.over(ctx) {
-			break
-		}
-		if lanes[i] != 0 {
-			events[i].Ref = a.ref(ctx, lanes[i])
-		}
-	}
-	return events
 }
 
-// ref is the primitive of a lane.
+// ref returns the primitive of a lane.
 func (a *around) ref(ctx context.Context, lane int64) sources.Ref {
 	ref, ok := a.refs[lane]
 	if !ok {

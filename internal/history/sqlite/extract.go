@@ -15,21 +15,17 @@ import (
 // ErrOtherVersion reports that a recording has the tables of another version.
 var ErrOtherVersion = errors.New("its tables are those of another version")
 
-// Extract copies what is recorded of a span to a new file, table by table, in a second for some hundred MB. Groups are copied
-// whole, so the first Inputs may lie before every run. Its error wraps ErrOtherVersion where the tables differ, and
-// history.ErrNothing where nothing is recorded of the span.
+// Extract copies the record of a span to a new file, table by table, in a second for some hundred MB. Groups
+// are copied whole, so the first Inputs may lie before every run. Its error wraps ErrOtherVersion where the
+// tables differ, and history.ErrNothing where nothing is recorded of the span.
 func (r *Reader) Extract(ctx context.Context, to string, span history.Span) error {
-	_, has, err := r.open(ctx)
-	if err != nil {
-		return err
-	}
-	if has != version {
-		return fmt.Errorf("%s: %w", r.path, ErrOtherVersion)
-	}
 	var before []tape.TermFact
-	err = r.ask(ctx, func(q *query) error {
+	err := r.ask(ctx, func(q *query) error {
+		if q.has != version {
+			return fmt.Errorf("%s: %w", r.path, ErrOtherVersion)
+		}
 		at := period{span.From.UnixNano(), span.From.UnixNano()}
-		all := q.everything(ctx, at, allLanes)
+		all := q.everything(ctx, at, nil)
 		for lane, terms := range q.terms(ctx, all.lanes, at, all.dark) {
 			if len(terms) > 0 && terms[0].End.How != sources.Unknown && terms[0].End.At.Before(span.From) {
 				before = append(before, tape.TermFact{Lane: uint64(lane), Term: terms[0]})
@@ -56,21 +52,14 @@ func (r *Reader) Extract(ctx context.Context, to string, span history.Span) erro
 	return errors.Join(err, w.Close())
 }
 
-// extract fills a file that is new. What is in it is complete when it is closed, or it is no use.
+// extract fills a new file. It is complete when it is closed, or of no use.
 func (w *Writer) extract(ctx context.Context, from string, span history.Span) error {
-	exec := func(text string, args ...any) (err error) {
-		_, err = w.conn.ExecContext(ctx, text, args...)
-		return err
-	}
+	all := w.statements()
 	old := (&url.URL{Scheme: "file", OmitHost: true, Path: from, RawQuery: "mode=ro"}).String()
-	err := exec("pragma synchronous = off; pragma journal_mode = off")
-	if err == nil {
-		err = exec("attach database ? as old", old)
-	}
-	if err != nil {
-		return err
-	}
-	err = exec("begin immediate")
+	all.change(ctx, "pragma synchronous = off")
+	all.change(ctx, "pragma journal_mode = off")
+	all.change(ctx, "attach database ? as old", old)
+	all.change(ctx, "begin immediate")
 	for _, text := range []string{
 		"delete from run",
 		"insert into run select id, host, pid, version, max(began, ?1), min(last, ?2), min(coalesce(ended, last), ?2), title, color from old.run where last >= ?1 and began < ?2",
@@ -92,19 +81,13 @@ func (w *Writer) extract(ctx context.Context, from string, span history.Span) er
 		"insert into chunk select * from old.chunk where gop in (select id from gop)",
 		"insert into tail select * from old.tail where gop in (select id from gop)",
 	} {
-		if err == nil {
-			err = exec(text, span.From.UnixNano(), span.To.UnixNano())
-		}
+		all.change(ctx, text, span.From.UnixNano(), span.To.UnixNano())
 	}
-	if err == nil {
-		err = exec("commit")
-	}
+	all.change(ctx, "commit")
 	var groups int
-	if err == nil {
-		err = w.conn.QueryRowContext(ctx, "select count(*) from gop").Scan(&groups)
+	all.each(ctx, "select count(*) from gop", nil, []any{&groups}, func() {})
+	if all.err == nil && groups == 0 {
+		return history.ErrNothing
 	}
-	if err == nil && groups == 0 {
-		err = history.ErrNothing
-	}
-	return err
+	return all.err
 }

@@ -11,15 +11,16 @@ import (
 	"coordtop/sources/tape"
 )
 
-// Terms and events that came in become blocks as soon as there are mostRecent: each question decodes them all. Else it is looked
-// every minute: at least blockFacts of them become blocks, fewer become one row. Each block but the last of a write has at least blockFacts.
+// New terms and events become blocks as soon as there are mostRecent: each question decodes them all. Otherwise
+// they are counted every minute: at least blockFacts of them become blocks, fewer become one row. Each block
+// but the last of a write has at least blockFacts.
 const (
 	mostRecent = 20_000
 	blockEvery = time.Minute
 	blockFacts = 4000
 )
 
-// runningLanes is how many lanes have their running terms in one row.
+// runningLanes is the number of lanes whose running terms share one row.
 const runningLanes = 512
 
 // recent are the terms and events that are in no block yet, as the file has them.
@@ -31,7 +32,7 @@ type recent struct {
 	opened time.Time // when the first row was written that is not joined to the others; zero: all are
 }
 
-// termKey tells a term from all others.
+// termKey identifies a term.
 type termKey struct {
 	lane  uint64
 	start int64
@@ -42,7 +43,7 @@ func keyOf(f *tape.TermFact) termKey {
 	return termKey{f.Lane, f.Start.At.UnixNano(), f.Owner.ID}
 }
 
-// add replaces what was said of a term before, but keeps its Start and its longest Every.
+// add replaces the term as it was before, but keeps its Start and its longest Every.
 func (r *recent) add(f *tape.TermFact) {
 	i, known := r.place[keyOf(f)]
 	if !known {
@@ -84,17 +85,16 @@ func (r *recent) take(terms []tape.TermFact, events []tape.EventFact) {
 	r.events, r.stored = append(r.events, events...), r.stored+len(terms)+len(events)
 }
 
-// load reads what the file has of terms that go on, of what is recent, and of who owned what last.
+// load reads the terms that go on, the recent ones, and the last owners from the file.
 func (t *tx) load() {
 	t.w.recent, t.w.known = recent{place: map[termKey]int{}}, map[uint64]*knownLane{}
 	var body []byte
-	var owned [][]tape.TermFact // newest first
-	t.each("select terms from body order by id desc limit ?", []any{hueBlocks}, []any{&body}, func() { owned = append(owned, t.decoded(body)) })
-	for _, list := range slices.Backward(owned) {
-		for i := range list {
-			t.w.knownLane(list[i].Lane).owned(&list[i].Term)
+	last := "(select id, terms from body order by id desc limit ?)"
+	t.each("select terms from "+last+" order by id", []any{hueBlocks}, []any{&body}, func() {
+		for _, f := range t.decoded(body) {
+			t.w.knownLane(f.Lane).owned(&f.Term)
 		}
-	}
+	})
 	t.each("select body from running", nil, []any{&body}, func() { t.w.runs(t.decoded(body)) })
 	t.eachRecent(context.Background(), func(terms []tape.TermFact, events []tape.EventFact) {
 		t.w.runs(terms)
@@ -102,7 +102,7 @@ func (t *tx) load() {
 	})
 }
 
-// knownLane is what is known of a lane by its number.
+// knownLane returns the lane of a number, and makes it if it is new.
 func (w *Writer) knownLane(lane uint64) *knownLane {
 	l := w.known[lane]
 	if l == nil {
@@ -112,7 +112,7 @@ func (w *Writer) knownLane(lane uint64) *knownLane {
 	return l
 }
 
-// runs notes what is said of terms: which go on, and in which hues.
+// runs notes the terms that go on, and their hues.
 func (w *Writer) runs(list []tape.TermFact) {
 	for i := range list {
 		f := &list[i]
@@ -124,7 +124,7 @@ func (w *Writer) runs(list []tape.TermFact) {
 	}
 }
 
-// block makes blocks of all that is recent. Terms without an end go to where those are.
+// block makes blocks of all that is recent. Terms without an end go to the running ones.
 func (t *tx) block() {
 	r := &t.w.recent
 	groups := map[uint64]bool{}
@@ -201,7 +201,7 @@ func (t *tx) writeBlock(terms []tape.TermFact, events []tape.EventFact) {
 	t.exec("insert into body values(?,?,?)", id, t.packed(t.w.encoder.Terms(nil, terms)), t.packed(t.w.encoder.Events(nil, events, terms)))
 }
 
-// blockRow is what is known of a block without its bodies.
+// blockRow is a block without its bodies.
 type blockRow struct {
 	span                  period // of all that is in it
 	firstEvent, lastEvent int64
@@ -220,7 +220,7 @@ func (b *blockRow) spans(lane uint64, from, to int64) {
 	}
 }
 
-// encodeLanes is how far each lane is from the one before.
+// encodeLanes encodes the distance of each lane from the one before.
 func encodeLanes(lanes []uint64) (b []byte) {
 	before := uint64(0)
 	for _, lane := range lanes {
@@ -235,7 +235,7 @@ func someOf(b []byte, wanted func(lane uint64) bool) bool {
 	for lane := uint64(0); len(b) > 0; {
 		next, n := binary.Uvarint(b)
 		if n <= 0 {
-			return true // it is damaged, as whoever reads it will be told
+			return true // it is damaged: reading it returns the error
 		}
 		lane, b = lane+next, b[n:]
 		if wanted(lane) {
@@ -245,13 +245,13 @@ func someOf(b []byte, wanted func(lane uint64) bool) bool {
 	return false
 }
 
-// encodeFacts is one row of what is recent.
+// encodeFacts returns one row of recent terms and events.
 func encodeFacts(encoder *tape.Encoder, terms []tape.TermFact, events []tape.EventFact) []byte {
 	first := encoder.Terms(nil, terms)
 	return append(append(binary.AppendUvarint(nil, uint64(len(first))), first...), encoder.Events(nil, events, terms)...)
 }
 
-// eachRecent calls f with what is in each row.
+// eachRecent calls f with the content of each row.
 func (s *statements) eachRecent(ctx context.Context, f func(terms []tape.TermFact, events []tape.EventFact)) {
 	var body []byte
 	s.each(ctx, "select body from recent order by id", nil, []any{&body}, func() {
@@ -266,7 +266,7 @@ func (s *statements) eachRecent(ctx context.Context, f func(terms []tape.TermFac
 	})
 }
 
-// decoded are the terms of a body.
+// decoded returns the terms of a body.
 func (s *statements) decoded(body []byte) (list []tape.TermFact) {
 	if raw := s.unpacked(body); s.err == nil {
 		list, s.err = tape.NewDecoder().Terms(raw)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// remote reports whether a folder is on a file system in which memory that is mapped is not shared
-// with other machines, so that a WAL would be damaged.
+// remote reports whether a folder is on a file system whose mapped memory is not shared with other machines, so
+// that a WAL would be damaged.
 func remote(path string) bool {
 	var s unix.Statfs_t
 	if unix.Statfs(path, &s) != nil {

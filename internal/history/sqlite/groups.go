@@ -59,7 +59,7 @@ func (t *tx) pack(g *openGroup) {
 	g.pieces, g.opened = nil, time.Time{}
 }
 
-// gather makes chunks of the tails that a process left which was killed.
+// gather makes chunks of the tails that a killed process left.
 func (w *Writer) gather() error {
 	return w.tx(func(t *tx) error {
 		left := map[int64][]byte{}
@@ -73,7 +73,7 @@ func (w *Writer) gather() error {
 	})
 }
 
-// newPacker makes what compresses with EncodeAll. It takes 2 MB and starts no goroutine.
+// newPacker makes an encoder for EncodeAll. It takes 2 MB and starts no goroutine.
 func newPacker() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10))
 	if err != nil {
@@ -82,17 +82,17 @@ func newPacker() *zstd.Encoder {
 	return e
 }
 
-// packed is b compressed. A busy Writer goes on with one packer; a calm one loses it to the collector.
+// packed returns b compressed. A busy Writer reuses one packer; a calm one loses it to the collector.
 func (t *tx) packed(b []byte) []byte {
 	e := t.w.packers.Get()
 	defer t.w.packers.Put(e)
 	return e.(*zstd.Encoder).EncodeAll(b, nil)
 }
 
-// largest bounds what a damaged body may become.
+// largest is the most bytes to which a damaged body may decompress.
 const largest = 256 << 20
 
-// unpacked is what was packed, nil after an error. All that it is called for share a decoder.
+// unpacked decompresses b; nil after an error. All its calls share a decoder.
 func (s *statements) unpacked(b []byte) (raw []byte) {
 	if s.err != nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity tells the files of a recording from others that get their names: the file itself, its WAL, and the index of the
-// WAL. nil: there is no such file.
+// identity distinguishes the files of a recording from others that get their names: the file itself, its WAL,
+// and the index of the WAL. nil: there is no such file.
 type identity [3]os.FileInfo
 
 func identityOf(path string) (is identity) {
@@ -24,7 +24,7 @@ func identityOf(path string) (is identity) {
 	return is
 }
 
-// stands reports whether all that was there is there now.
+// stands reports whether all files that were there are there now.
 func (was identity) stands(is identity) bool {
 	for i, info := range was {
 		if info != nil && (is[i] == nil || !os.SameFile(info, is[i])) {
@@ -34,11 +34,8 @@ func (was identity) stands(is identity) bool {
 	return true
 }
 
-// hasLog reports whether something is in the WAL.
-func (is identity) hasLog() bool { return is[1] != nil && is[1].Size() > 0 }
-
-// claim is the text of the lock file: device and inode of the WAL, and of the recording that it belongs to. A WAL does not
-// say so itself, and SQLite joins it to whatever file has its name.
+// claim returns the text of the lock file: device and inode of the WAL, and of the recording that it belongs
+// to. A WAL does not name its recording, and SQLite joins it to whatever file has its name.
 func (is identity) claim() string {
 	if is[0] == nil || is[1] == nil {
 		return ""
@@ -54,17 +51,18 @@ func inode(info os.FileInfo) string {
 	return fmt.Sprintf("%d:%d", s.Dev, s.Ino)
 }
 
-// strays reports whether the WAL belongs to another file, which was at the path before, by the claim of the one who wrote it.
-// Where files were copied with their lock file, the claim is about others.
+// strays reports whether the WAL belongs to another file, which was at the path before, by the claim of the one
+// who wrote it. Where files were copied with their lock file, the claim is about others.
 func (is identity) strays(claim string) bool {
 	var log, of string
-	if n, _ := fmt.Sscanf(claim, "log %s\nof %s", &log, &of); n < 2 || !is.hasLog() || log != inode(is[1]) {
+	n, _ := fmt.Sscanf(claim, "log %s\nof %s", &log, &of)
+	if n < 2 || is[1] == nil || is[1].Size() == 0 || log != inode(is[1]) {
 		return false
 	}
 	return is[0] == nil || of != inode(is[0])
 }
 
-// claimed is the claim in the lock file of a recording; "": there is none.
+// claimed returns the claim in the lock file of a recording; "": there is none.
 func claimed(path string) string {
 	f, err := os.OpenFile(lockName(path), os.O_RDONLY|unix.O_NONBLOCK, 0) // it may be a pipe
 	if err != nil {

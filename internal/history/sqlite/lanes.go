@@ -10,7 +10,7 @@ import (
 	"coordtop/sources/tape"
 )
 
-// knownLane is what the writer knows of a primitive.
+// knownLane is a primitive as the writer needs it.
 type knownLane struct {
 	id      uint64
 	scope   int64
@@ -59,22 +59,19 @@ func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane 
 	return l
 }
 
-// hues reads from the rows of an earlier version who owned a lane last.
+// hues reads the last owners of a lane from the rows of an earlier version.
 func (t *tx) hues(lane uint64) {
 	l := t.w.knownLane(lane)
 	if !t.w.rows || len(l.recent) > 0 {
 		return
 	}
 	var p sources.Term
-	var list []sources.Term
-	t.each("select owner, label, program, hue from term where lane = ? order by start desc limit ?", []any{lane, hues},
-		[]any{&p.Owner.ID, &p.Owner.Label, &p.Program, &p.Hue}, func() { list = append(list, p) })
-	for i := range slices.Backward(list) {
-		l.owned(&list[i])
-	}
+	last := "(select * from term where lane = ? order by start desc limit ?)"
+	t.each("select owner, label, program, hue from "+last+" order by start", []any{lane, hues},
+		[]any{&p.Owner.ID, &p.Owner.Label, &p.Program, &p.Hue}, func() { l.owned(&p) })
 }
 
-// owned notes who owned the lane with which hue.
+// owned notes an owner of the lane, with its hue.
 func (l *knownLane) owned(term *sources.Term) {
 	if l.program(term) == nil {
 		if len(l.recent) == hues {
@@ -84,7 +81,7 @@ func (l *knownLane) owned(term *sources.Term) {
 	}
 }
 
-// program returns the program that term is of; nil: it is not among those that owned the lane last.
+// program returns the program of term; nil: it is not among the last that owned the lane.
 func (l *knownLane) program(term *sources.Term) *hued {
 	if i := slices.IndexFunc(l.recent, func(r hued) bool {
 		of := sources.Term{Owner: r.owner, Program: r.program}
@@ -95,8 +92,7 @@ func (l *knownLane) program(term *sources.Term) *hued {
 	return nil
 }
 
-// hue returns the hue of who owns the lane from now on: the one that it had, else the lowest
-// that nobody has.
+// hue returns the hue of a new owner: the one that its program had, else the lowest that is free.
 func (l *knownLane) hue(term *sources.Term) uint8 {
 	if known := l.program(term); known != nil {
 		return known.hue
@@ -124,7 +120,7 @@ func (t *tx) scope(source, name string) (id int64) {
 	return id
 }
 
-// derived stores what was made from the inputs.
+// derived stores the lanes, dark stretches and events of a Batch.
 func (w *Writer) derived(t *tx, b *history.Batch) {
 	for i := range b.Lanes {
 		t.laneChange(&b.Lanes[i], b.Span)
@@ -141,7 +137,7 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 	t.keep(b.Span.To)
 }
 
-// laneChange stores what is new of a primitive.
+// laneChange stores the news of a primitive.
 func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
 	since := t.since(c, span)
 	l := t.lane(c.Ref, c.Kind, since)
@@ -179,8 +175,8 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
 	}
 }
 
-// since is when the primitive of c was observed first. That is before the Batch where the first try
-// to write failed.
+// since returns the first instant at which the primitive of c was observed. It lies before the Batch where the
+// first try to write failed.
 func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 	since := span.From
 	for i := range c.Terms {
@@ -249,7 +245,7 @@ func (t *tx) leave(r *running, at time.Time) {
 	t.bound(r.TermFact, at)
 }
 
-// again finds a term that was told to have ended, of which more is told now, such as its cause. If this run found it
+// again finds a term whose end is stored, of which more is known now, such as its cause. If this run found it
 // running its start is that of an earlier run, as it was when its end was stored.
 func (t *tx) again(f *tape.TermFact) {
 	if f.Start.How != sources.AtLeast && f.Start.Earliest().UnixNano() > t.w.before {

@@ -13,11 +13,11 @@ import (
 	"coordtop/internal/history"
 )
 
-// lockName is the file beside the recording that its writer has locked.
+// lockName returns the name of the file beside the recording that its writer has locked.
 func lockName(path string) string { return path + ".lock" }
 
-// lock takes the lock of the recording at path in folder, which ends with the file that is returned or with
-// the process. The error wraps history.ErrBusy where another has it.
+// lock locks the recording at path in folder, until the returned file is closed or the process ends. The error
+// wraps history.ErrBusy where another process has the lock.
 func lock(folder *os.File, path string, mode os.FileMode) (*os.File, error) {
 	f, err := files.OpenOurs(folder, filepath.Base(lockName(path)), 0, mode)
 	if errors.Is(err, os.ErrPermission) && recorded(path) { // by somebody who lets us read only
@@ -40,8 +40,8 @@ func lock(folder *os.File, path string, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// unlock gives a lock back, also where a process that was forked just now has the file until it
-// becomes another program.
+// unlock releases a lock, also where a process that was forked just now has the file until it becomes another
+// program.
 func unlock(locked *os.File) error { return errors.Join(flock(locked, unix.LOCK_UN), locked.Close()) }
 
 // recorded reports whether a process writes to the recording at path now.

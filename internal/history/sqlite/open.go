@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -29,7 +30,7 @@ const (
 	writing = "mode=rw&_txlock=immediate&_pragma=busy_timeout(2000)"
 )
 
-// sidecars are the ends of the names of the files that SQLite keeps beside one.
+// sidecars are the suffixes of the files that SQLite keeps beside one.
 func sidecars() []string { return []string{"-wal", "-shm", "-journal"} }
 
 // connect opens no file yet. The journal mode cannot be set by an option: see journal. SQLite would wait for the other end
@@ -49,8 +50,8 @@ func connect(path, how string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// damage names a part of a file that cannot be read. It is history.ErrDamaged, to which explained
-// adds the file.
+// damage names a part of a file that cannot be read. It is history.ErrDamaged, to which explained adds the
+// file.
 type damage string
 
 func (d damage) Error() string { return string(d) + ": " + history.ErrDamaged.Error() }
@@ -80,13 +81,10 @@ func explained(path string, err error) error {
 		lib.SQLITE_CORRUPT: history.ErrDamaged, lib.SQLITE_NOTADB: history.ErrDamaged, lib.SQLITE_FULL: syscall.ENOSPC,
 		lib.SQLITE_READONLY: syscall.EACCES, lib.SQLITE_CANTOPEN: syscall.EACCES, lib.SQLITE_PERM: syscall.EACCES,
 	}[failed.Code()&0xff]
-	if cause == nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return fmt.Errorf("%s: %w", path, cause)
+	return fmt.Errorf("%s: %w", path, cmp.Or(cause, err))
 }
 
-// header is what the first bytes of a file say about the program that wrote it.
+// header describes the program that wrote a file, by its first bytes.
 type header struct {
 	empty  bool // there is no plain file, or nothing is in it: it may become a recording
 	sqlite bool
@@ -110,9 +108,9 @@ func headerOf(path string) (header, error) {
 	return header{empty: n == 0, sqlite: bytes.HasPrefix(head, []byte("SQLite format 3\x00")), ours: binary.BigEndian.Uint32(head[68:]) == applicationID}, nil
 }
 
-// create makes an empty file in folder where there is none, so that SQLite gives what it puts
-// beside the file the same mode. What an earlier run left there gets it too. What is as it shall be is not opened: to close a
-// file takes from it all locks of this process, those of SQLite too, and others would then cut its index of the WAL.
+// create makes an empty file in folder where there is none, so that SQLite gives the files beside it the same
+// mode. Those that an earlier run left there get it too. A file that has it is not opened: closing a file takes
+// from it all locks of this process, those of SQLite too, and others would then cut its index of the WAL.
 func create(folder *os.File, path string, mode os.FileMode) error {
 	for _, end := range append(sidecars(), "") {
 		info, err := os.Lstat(path + end)
@@ -130,8 +128,8 @@ func create(folder *os.File, path string, mode os.FileMode) error {
 	return nil
 }
 
-// keepWAL lets the WAL and its index stay when nobody has the file open: who may not write to the folder
-// could not read a file in WAL mode without them.
+// keepWAL keeps the WAL and its index when nobody has the file open: without them, a file in WAL mode cannot be
+// read by those who may not write to the folder.
 func keepWAL(conn *sql.Conn) error {
 	return conn.Raw(func(c any) error {
 		_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
@@ -188,7 +186,7 @@ func journal(ctx context.Context, db *sql.DB, local, newFile bool) (note string,
 	return "recorded without a WAL, because the file system is not local or cannot have one: set history.file to a local disk", err
 }
 
-// asideTime is how the name of a file that was set aside says when.
+// asideTime is the layout of the time in the name of a file that was set aside.
 const asideTime = "20060102T150405"
 
 // setAside renames a damaged file, and what belongs to it, so that a new one can be begun.

@@ -47,7 +47,7 @@ func (r *Reader) closeLocked() error {
 	return err
 }
 
-// open returns the file that stands at the path now.
+// open returns the file that is at the path now.
 func (r *Reader) open(ctx context.Context) (db *sql.DB, has int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
 	return explained(r.path, err)
 }
 
-// Runs returns who recorded: see history.Reader.
+// Runs returns the processes that recorded: see history.Reader.
 func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		runs = q.runs(ctx)
@@ -130,7 +130,7 @@ func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
 	return runs, err
 }
 
-// runs are in order.
+// runs returns them in order.
 func (q *query) runs(ctx context.Context) (runs []history.Run) {
 	var r history.Run
 	var began, last int64
@@ -147,7 +147,7 @@ func (q *query) runs(ctx context.Context) (runs []history.Run) {
 	return runs
 }
 
-// at is an instant as it was stored; 0 is none.
+// at converts a stored instant; 0 is none.
 func at(nanos int64) time.Time {
 	if nanos == 0 {
 		return time.Time{}
@@ -155,15 +155,12 @@ func at(nanos int64) time.Time {
 	return time.Unix(0, nanos)
 }
 
-// Lanes returns what is recorded of each of refs within span: see history.Reader.
+// Lanes returns the record of each of refs within span: see history.Reader.
 func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		window := periodOf(span)
-		var all *everything
-		if refs != nil {
-			all = q.everythingOf(ctx, window, refs)
-		} else {
-			all = q.everything(ctx, window, allLanes)
+		all := q.everything(ctx, window, refs)
+		if refs == nil {
 			slices.SortFunc(all.lanes, func(a, b listed) int { return a.ref.Compare(b.ref) })
 			for i := range all.lanes {
 				refs = append(refs, all.lanes[i].ref)

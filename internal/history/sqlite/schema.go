@@ -22,8 +22,8 @@ const (
 	readers = 6
 )
 
-// everyBefore is what the terms of a version before 4 tell of the pause between two looks: between two of them lie
-// what was seen (2) of a term.
+// everyBefore computes, from the terms of a version before 4, the pause between two looks: what was seen (2) of
+// a term lies between two of them.
 const everyBefore = "max(start_within * (start_how = 2), until_within * (until_how = 2))"
 
 // schema[n] brings a file from version n to n+1.
@@ -82,7 +82,7 @@ create table running(n integer primary key, body blob not null);
 create table recent(id integer primary key, body blob not null);
 `}
 
-// fillKinds gives each event the kind that was only in its body before.
+// fillKinds sets the kind of each event, which was only in its body before.
 func fillKinds(ctx context.Context, db *sql.DB) error {
 	all := statements{in: db, prepared: map[string]*sql.Stmt{}}
 	for {
@@ -91,7 +91,7 @@ func fillKinds(ctx context.Context, db *sql.DB) error {
 		var body []byte
 		all.each(ctx, "select run, seq, lane, body from event where kind < 0 limit 1000", nil, []any{&run, &seq, &lane, &body}, func() {
 			e := eventOf(lane)
-			_ = decodeEvent(&e, body) // whoever reads it is told that it is damaged
+			_ = decodeEvent(&e, body) // reading it returns the error where it is damaged
 			found = append(found, [3]int64{int64(e.Kind), run, seq})
 		})
 		if len(found) == 0 || all.err != nil {
@@ -103,7 +103,7 @@ func fillKinds(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// moveRunning puts terms without an end where the writer looks for them.
+// moveRunning moves terms without an end to where the writer looks for them.
 func moveRunning(ctx context.Context, db *sql.DB) error {
 	q := query{statements: statements{in: db, prepared: map[string]*sql.Stmt{}}, has: version}
 	running := map[uint64][]tape.TermFact{}
@@ -163,7 +163,7 @@ var shapes = [version]string{
 	"217d910896ab4f4656842298292e70277864b243b0b15ac1602bdf9631769340",
 }
 
-// shapeOf is the SHA-256 of what objects returns.
+// shapeOf returns the SHA-256 of what objects returns.
 func shapeOf(objects []string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(objects, "\n"))))
 }

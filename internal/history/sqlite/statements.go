@@ -154,7 +154,7 @@ func eachRow(rows *sql.Rows, into []any, f func()) error {
 	return rows.Err()
 }
 
-// unsigned is a number as SQLite, which has no unsigned ones, stores it: its bits.
+// unsigned is a number as SQLite, which has no unsigned ones, stores it: by its bits.
 type unsigned uint64
 
 // Value returns the bits.

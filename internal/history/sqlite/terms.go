@@ -22,13 +22,13 @@ type search struct {
 	last   uint64
 }
 
-// foundLane is a lane that is searched for, with what was found of it in the order of the starts.
+// foundLane is a lane of a search, with the terms that were found, in the order of their starts.
 type foundLane struct {
 	*listed
 	terms []sources.Term
 }
 
-// find returns where a term stands, or would stand. It is nearly always the last.
+// find returns the place of a term, or the place to insert it. It is nearly always the last.
 func (l *foundLane) find(t *sources.Term) (place int, found bool) {
 	order := func(a sources.Term, b *sources.Term) int {
 		return cmp.Or(a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
@@ -45,15 +45,20 @@ func (l *foundLane) remove(t *sources.Term) {
 	}
 }
 
-// terms are those of each lane that touch a window, by the numbers of the lanes and in the order of their starts. Where one
-// alone can own it, the first is the one that began last before the window, also if it was over by then.
+// terms returns the terms of each lane that touch a window, by the numbers of the lanes and in the order of
+// their starts. Where one alone can own the lane, the first is the one that began last before the window, even
+// if it was over by then.
 func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *darkness) map[int64][]sources.Term {
 	s := &search{query: q, window: window, dark: dark, lanes: make(map[uint64]*foundLane, len(lanes)), first: endless}
 	for i := range lanes {
 		id := uint64(lanes[i].id)
 		s.lanes[id], s.first, s.last = &foundLane{listed: &lanes[i]}, min(s.first, id), max(s.last, id)
 	}
-	if q.has < 6 || q.anyRows(ctx) {
+	rows := q.has < 6
+	if !rows {
+		q.each(ctx, "select exists(select 1 from term)", nil, []any{&rows}, func() {})
+	}
+	if rows {
 		for i := range lanes {
 			if q.over(ctx) {
 				break
@@ -72,7 +77,7 @@ func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *
 	return s.sorted(ctx)
 }
 
-// take takes a term where it touches the window, or one that began before where one alone can own its lane.
+// take adds a term that touches the window, or one that began before where one alone can own its lane.
 func (s *search) take(f *tape.TermFact) {
 	l := s.lanes[f.Lane]
 	if l == nil || f.Start.Earliest().UnixNano() >= s.window.to {
@@ -126,7 +131,7 @@ func (s *search) block(ctx context.Context, id int64, f func(*tape.TermFact)) {
 	})
 }
 
-// going takes the terms that had no end when blocks were made last, and what is known since.
+// going adds the terms that had no end when blocks were made last, and the news since.
 func (s *search) going(ctx context.Context) {
 	var body []byte
 	all := func(list []tape.TermFact) {
@@ -142,7 +147,7 @@ func (s *search) going(ctx context.Context) {
 	s.eachRecent(ctx, func(terms []tape.TermFact, _ []tape.EventFact) { all(terms) })
 }
 
-// sorted completes what was found with what began before.
+// sorted completes the terms that were found with those that began before.
 func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
 	terms := make(map[int64][]sources.Term, len(s.lanes))
 	missing := map[uint64]bool{}
@@ -207,13 +212,9 @@ const (
 	runningRows = rowColumns + "where until is null"
 )
 
-// late is how long behind a window a term may be seen first that began in it, where it was observed.
+// late is the longest time behind a window after which a term that began in it may be seen first, where it was
+// observed.
 const late = int64(time.Minute)
-
-func (q *query) anyRows(ctx context.Context) (some bool) {
-	q.each(ctx, "select exists(select 1 from term)", nil, []any{&some}, func() {})
-	return some
-}
 
 // rows calls f with each of the rows of a statement.
 func (q *query) rows(ctx context.Context, text string, args []any, f func(*tape.TermFact)) {

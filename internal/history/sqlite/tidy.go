@@ -9,7 +9,7 @@ import (
 	"coordtop/internal/history"
 )
 
-// Limits bound what is kept. Zero fields take the defaults.
+// Limits bound the size and the age of a recording. Zero fields take the defaults.
 type Limits struct {
 	Keep time.Duration // everything but who recorded when; 0: 30 days
 	Size int64         // bytes of the file; 0: 1 GiB. The oldest inputs go first, then the oldest terms and events
@@ -20,29 +20,23 @@ func (l Limits) withDefaults() Limits {
 	return Limits{Keep: cmp.Or(max(l.Keep, 0), 30*24*time.Hour), Size: cmp.Or(max(l.Size, 0), 1<<30)}
 }
 
-// batch is how many rows of a table are dropped in one step.
+// batch is the most rows of a table that are dropped in one step.
 const batch = 1000
 
-// Tidy sums up what is over, and drops what is too old or too much, in one step of some
-// milliseconds: see record.Output.
+// Tidy drops what is too old or too much, in one step of some milliseconds: see record.Output.
 func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	if w.db == nil {
 		return true, nil
 	}
-	limits := w.o.Limits
-	did := false
-	for _, step := range []func() (bool, error){
-		func() (bool, error) { return w.dropInputs(w.kept(now)) },
-		func() (bool, error) {
-			most, err := w.drop(w.kept(now))
-			return most >= batch, err // else shrink would never have its turn while something grows too old
-		},
-		func() (bool, error) { return w.shrink(limits, now) },
-	} {
-		if did || err != nil {
-			break
-		}
-		did, err = step()
+	before := now.Add(-w.o.Limits.Keep).UnixNano()
+	did, err := w.dropInputs(before)
+	if !did && err == nil {
+		var most int64
+		most, err = w.drop(before)
+		did = most >= batch // else shrink would never have its turn while something grows too old
+	}
+	if !did && err == nil {
+		did, err = w.shrink(now)
 	}
 	if errors.Is(err, history.ErrDamaged) {
 		err = w.putAside(err)
@@ -50,13 +44,8 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	return !did, err
 }
 
-// kept returns the instant before which everything is dropped.
-func (w *Writer) kept(now time.Time) int64 {
-	return now.Add(-w.o.Limits.Keep).UnixNano()
-}
-
-// drop drops what is over since before, a batch of each table, and returns of how many rows the
-// largest one was.
+// drop drops what was over before an instant, a batch of each table, and returns the number of rows of the
+// largest batch.
 func (w *Writer) drop(before int64) (most int64, err error) {
 	err = w.tx(func(t *tx) error {
 		for _, text := range []string{
@@ -112,9 +101,10 @@ func (t *tx) dropLanes(before int64) (dropped int64) {
 	return dropped
 }
 
-// shrink gives pages back to the disk, and where the file is still too large drops the oldest
-// part of what it holds: of the inputs first, then of everything.
-func (w *Writer) shrink(l Limits, now time.Time) (did bool, err error) {
+// shrink returns pages to the disk, and where the file is still too large drops the oldest part of its content:
+// of the inputs first, then of everything.
+func (w *Writer) shrink(now time.Time) (did bool, err error) {
+	most := w.o.Limits.Size
 	var pages, free, size, oldest, inputs, first int64
 	err = w.ask(func(ctx context.Context, q *query) error {
 		for text, into := range map[string]*int64{
@@ -129,14 +119,14 @@ func (w *Writer) shrink(l Limits, now time.Time) (did bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if (pages-free)*size > l.Size {
-		if oldest > 0 && (oldest < now.Add(-time.Hour).UnixNano() || inputs > l.Size/2) {
+	if (pages-free)*size > most {
+		if oldest > 0 && (oldest < now.Add(-time.Hour).UnixNano() || inputs > most/2) {
 			did, err = w.dropInputs(now.UnixNano())
 		}
 		if !did && err == nil && first > 0 {
-			var most int64
-			most, err = w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
-			did = most > 0
+			var dropped int64
+			dropped, err = w.drop(first + max((now.UnixNano()-first)/50, int64(time.Minute)))
+			did = dropped > 0
 		}
 	}
 	if !did && err == nil && free > 1000 {
@@ -151,15 +141,11 @@ func (w *Writer) dropInputs(before int64) (did bool, err error) {
 	err = w.tx(func(t *tx) error {
 		var id int64
 		if did = t.query("select id from gop where until < ? and id <> ? order by id limit 1", []any{before, w.group.id}, &id); did {
-			t.dropGroup(id)
+			t.exec("delete from chunk where gop = ?", id)
+			t.exec("delete from tail where gop = ?", id)
+			t.exec("delete from gop where id = ?", id)
 		}
 		return t.err
 	})
 	return did, err
-}
-
-func (t *tx) dropGroup(id int64) {
-	t.exec("delete from chunk where gop = ?", id)
-	t.exec("delete from tail where gop = ?", id)
-	t.exec("delete from gop where id = ?", id)
 }

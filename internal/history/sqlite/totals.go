@@ -16,7 +16,7 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 	err = r.ask(ctx, func(q *query) error {
 		window := periodOf(span)
 		window.to = min(window.to, time.Now().UnixNano())
-		all := q.everything(ctx, window, allLanes)
+		all := q.everything(ctx, window, nil)
 		sums := q.sum(ctx, window, all)
 		for i := range all.lanes {
 			l := &all.lanes[i]
@@ -38,14 +38,14 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 	return totals, nil
 }
 
-// everything is what is known of lanes, but for their terms.
+// everything holds lanes without their terms.
 type everything struct {
 	lanes []listed
 	dark  *darkness
 	same  map[alike][]sources.Dark // of lanes that have nothing of their own
 }
 
-// alike says what several lanes have in common.
+// alike is the key of lanes that share their dark stretches.
 type alike struct{ scope, gone int64 }
 
 type listed struct {
@@ -56,37 +56,27 @@ type listed struct {
 	places      []placement
 }
 
-// Which lanes there are, and where they were placed.
+// The lanes and their placements.
 const (
 	lanesPlaced = "select id, source, space, name, kind, lane.since, coalesce(gone, 0), placed.since, scope from lane left join placed on lane = id "
-	somePlaced  = lanesPlaced + "where id between ? and ? order by id, placed.since"
+	allPlaced   = lanesPlaced + "order by id, placed.since"
 	onePlaced   = lanesPlaced + "where source = ? and space = ? and name = ? order by placed.since"
 )
 
-// numbers are the lanes from one to another.
-type numbers struct{ first, last int64 }
-
-// allLanes are those of every primitive.
-var allLanes = numbers{1, endless}
-
-// everything reads what is known of lanes, in the order of their numbers.
-func (q *query) everything(ctx context.Context, window period, of numbers) *everything {
+// everything reads the lanes of refs that are recorded, in their order; nil: all, in the order of their numbers.
+func (q *query) everything(ctx context.Context, window period, refs []sources.Ref) *everything {
 	a := &everything{dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
-	q.listed(ctx, a, somePlaced, of.first, of.last)
-	q.readOwn(ctx, a.dark, of)
-	return a
-}
-
-// everythingOf reads what is known of those of refs that are recorded, in their order.
-func (q *query) everythingOf(ctx context.Context, window period, refs []sources.Ref) *everything {
-	a := &everything{dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
+	if refs == nil {
+		q.listed(ctx, a, allPlaced)
+		q.readOwn(ctx, a.dark, 1, endless)
+	}
 	for _, ref := range refs {
 		n := len(a.lanes)
 		if q.over(ctx) {
 			break
 		}
 		if q.listed(ctx, a, onePlaced, ref.Source, ref.Space, ref.Name); n < len(a.lanes) && a.dark.own[a.lanes[n].id] == nil {
-			q.readOwn(ctx, a.dark, numbers{a.lanes[n].id, a.lanes[n].id})
+			q.readOwn(ctx, a.dark, a.lanes[n].id, a.lanes[n].id)
 		}
 	}
 	return a
@@ -111,7 +101,7 @@ func (q *query) listed(ctx context.Context, a *everything, text string, args ...
 	})
 }
 
-// unobserved is what was not observed of a lane. Many lanes share the list.
+// unobserved returns the stretches of a lane that were not observed. Many lanes share the list.
 func (a *everything) unobserved(l *listed) []sources.Dark {
 	if len(l.places) > 1 {
 		return a.dark.of(l)
@@ -128,7 +118,7 @@ func (a *everything) unobserved(l *listed) []sources.Dark {
 	return shared
 }
 
-// unseen is how much of window was not observed of a lane.
+// unseen returns the part of window in which a lane was not observed.
 func (a *everything) unseen(l *listed, window period) time.Duration {
 	sum := time.Duration(window.to - window.from)
 	for from, to := range lane.Observed(time.Unix(0, max(l.since, window.from)), time.Unix(0, window.to), a.unobserved(l)) {
@@ -137,7 +127,7 @@ func (a *everything) unseen(l *listed, window period) time.Duration {
 	return sum
 }
 
-// summedTerms is about how many terms are held at once.
+// summedTerms is about the number of terms held at once.
 const summedTerms = 500_000
 
 // sum sums up the terms of a window for each of the lanes, which are in the order of their numbers: as many at a time as have

@@ -13,13 +13,15 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"coordtop/internal/ground/files"
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/tape"
 )
 
-// Options say where a recording is, and what is kept of it.
+// Options are the place of a recording, and its limits.
 type Options struct {
 	Path   string
 	Ours   bool // the path is our own choice: its folder is made private, and what is no recording there is a damaged one
@@ -37,8 +39,9 @@ type Writer struct {
 	db       *sql.DB   // nil: it must be opened again
 	conn     *sql.Conn // its only connection
 	note     string
-	files    identity  // when it was opened
-	check    *checking // nil: nothing is looked for
+	files    identity   // when it was opened
+	damaged  chan error // receives the error about a damaged page, if one is found
+	endCheck func()     // nil: no page is looked at
 	run      history.Run
 	prepared map[string]*sql.Stmt
 
@@ -54,10 +57,10 @@ type Writer struct {
 	before  int64 // when the run before ended, but not after this one began
 }
 
-// Begin opens the recording for writing, makes it where there is none, and begins a run. The
-// error wraps history.ErrBusy where another process records into it, history.ErrNewer
-// or history.ErrForeign where it must not be written to, and what the file system said. A file that
-// is somebody else's, also a damaged one, is left as it is.
+// Begin opens the recording for writing, makes it where there is none, and begins a run. The error wraps
+// history.ErrBusy where another process records into it, history.ErrNewer or history.ErrForeign where it must
+// not be written to, or the error of the file system. A file that belongs to somebody else, even a damaged one,
+// is left as it is.
 func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	head, err := headerOf(o.Path)
 	if err != nil {
@@ -100,13 +103,13 @@ func (o Options) mode() os.FileMode {
 	return 0o600
 }
 
-// Note says what is unusual about the file, in a sentence; "": nothing is.
+// Note returns a sentence about what is unusual about the file; "": nothing is.
 func (w *Writer) Note() string { return w.note }
 
-// Before is when the last run before this one wrote for the last time; zero: there was none.
+// Before returns the time of the last write of the run before this one; zero: there was none.
 func (w *Writer) Before() time.Time { return at(w.before) }
 
-// open opens the file and begins the run. A file that is damaged it puts aside.
+// open opens the file and begins the run. It sets a damaged file aside.
 func (w *Writer) open(ctx context.Context, folder *os.File, head header) error {
 	stray, err := setStrayAside(w.o.Path, time.Now())
 	if err == nil {
@@ -179,12 +182,12 @@ func (w *Writer) begin(ctx context.Context) error {
 		}
 		return nil
 	}
-	w.check = check(ctx, w.o.Path)
+	w.damaged, w.endCheck = check(ctx, w.o.Path)
 	return nil
 }
 
-// leave ends the use of a file that does not stand at its path any more. What is in its WAL is put into it, as far as
-// readers let it, and nothing at the path is touched that is not ours.
+// leave ends the use of a file that is no longer at its path. Its WAL is written into it, as far as readers
+// allow, and files at the path that are not ours are not touched.
 func (w *Writer) leave() error {
 	err := keepWAL(w.conn)
 	if err == nil {
@@ -212,10 +215,10 @@ func (w *Writer) Write(b *history.Batch) error {
 	if !w.files.stands(identityOf(w.o.Path)) {
 		return errors.Join(fmt.Errorf("%s: %w", w.o.Path, history.ErrMoved), w.leave())
 	}
-	if w.check != nil {
-		if err := w.check.damage(); err != nil {
-			return w.putAside(err)
-		}
+	select {
+	case err := <-w.damaged:
+		return w.putAside(err)
+	default:
 	}
 	if err := w.enough(); err != nil {
 		return err
@@ -244,7 +247,7 @@ const (
 	enoughRoom   = 1 << 30
 )
 
-// leastFree is what is left to others of a disk of so many bytes.
+// leastFree returns the bytes that are left to others on a disk of so many bytes.
 func leastFree(all int64) int64 { return min(max(leastRoom, all/100*leastPercent), enoughRoom) }
 
 // enough fails where the disk is nearly full: a full one stops others, and nothing can be
@@ -283,9 +286,9 @@ func (w *Writer) shut() error {
 	if w.db == nil {
 		return nil
 	}
-	if w.check != nil {
-		w.check.end()
-		w.check = nil
+	if w.endCheck != nil {
+		w.endCheck()
+		w.damaged, w.endCheck = nil, nil
 	}
 	all := w.statements()
 	err := all.close()
@@ -295,4 +298,13 @@ func (w *Writer) shut() error {
 	err = errors.Join(err, w.db.Close())
 	w.db, w.conn = nil, nil
 	return err
+}
+
+// room returns the number of bytes on the disk of path that are free for us, and of all.
+func room(path string) (free, all int64, err error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(path, &s); err != nil {
+		return 0, 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources"
 )
 
-// liveLag is how far the recording of now is behind at most.
+// liveLag is the longest time by which a live recording lags behind.
 const liveLag = time.Second
 
 // How many events are read: from before the span, where an outage or a wait may have begun, and of it.
@@ -20,8 +20,8 @@ const (
 	mostEvents   = 20_000
 )
 
-// Read reads what Find looks through: of refs, nil: of all. acts are actions that the recording does not have. Zero limits: the
-// default ones.
+// Read reads the Input of Find: of refs, nil: of all. acts are actions that the recording does not have. Zero
+// limits: the default ones.
 func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span history.Span, acts []sources.Event, limits sources.Thresholds) (in Input, err error) {
 	in = Input{Span: span, Thresholds: cmp.Or(limits, sources.DefaultThresholds())}
 	if in.Runs, err = reader.Runs(ctx); err != nil {
@@ -60,8 +60,8 @@ func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span h
 	return in, err
 }
 
-// begins tells by their terms, as events, who owned a primitive with a queue, and no longer waited for it: of all owners there
-// are too many events.
+// begins returns the beginnings of terms of primitives with a queue, as events: an owner no longer waits. The
+// events of all owners would be too many.
 func (in *Input) begins() (all []history.Event) {
 	queued := map[sources.Ref]bool{}
 	for i := range in.Events {
@@ -78,8 +78,8 @@ func (in *Input) begins() (all []history.Event) {
 	return all
 }
 
-// Holes returns the parts of the span of which there is no record of any primitive, each with its reason. What a run did not
-// observe is in the Dark of the lanes.
+// Holes returns the parts of the span without a record of any primitive, each with its reason. What a run did
+// not observe is in the Dark of the lanes.
 func (in *Input) Holes() (holes []history.Hole) {
 	if len(in.Lanes) == 0 { // nothing was ever recorded
 		return nil

@@ -9,16 +9,16 @@ import (
 	"coordtop/sources"
 )
 
-// Words say how names are written where a sentence stands.
+// Words write names for the place where a sentence stands.
 type Words struct {
 	Ref  func(sources.Ref) string // a primitive, with its source and alias
 	Text func(string) string      // any other text that others wrote
 }
 
-// namedRefs is how many of several primitives are named.
+// namedRefs is the most primitives that a sentence names.
 const namedRefs = 3
 
-// What says what went wrong, and of what.
+// What returns a sentence about the trouble, with its primitives.
 func (t *Trouble) What(w Words) string {
 	where := t.Where(w, namedRefs)
 	owner := w.Text(t.Who.Name())
@@ -55,7 +55,7 @@ func (t *Trouble) What(w Words) string {
 	return fmt.Sprintf("%s lost %s", owner, where)
 }
 
-// Where names so many of the primitives at most, and says how many more there are.
+// Where names so many of the primitives at most, and counts the others.
 func (t *Trouble) Where(w Words, most int) string {
 	var names []string
 	for _, ref := range t.Refs[:min(len(t.Refs), most)] {
@@ -64,7 +64,7 @@ func (t *Trouble) Where(w Words, most int) string {
 	return format.SomeOf(names, most, len(t.Refs))
 }
 
-// Lasted says for a table how long it lasted, up to now where it still does; "": it has no length.
+// Lasted returns the length of the trouble for a table, up to now where it still lasts; "": it has no length.
 func (t *Trouble) Lasted(now time.Time) string {
 	switch {
 	case t.Length.Max > 0 && len(t.Refs) > 1: // the longest of them
@@ -87,7 +87,7 @@ func (t *Trouble) place(w Words) string {
 	return w.Text(t.Source)
 }
 
-// Why says why, as far as that is known.
+// Why returns the cause, as far as that is known.
 func (t *Trouble) Why(w Words) string {
 	if t.Ended == nil {
 		if t.Kind == Waited {
@@ -122,7 +122,7 @@ func (t *Trouble) Why(w Words) string {
 	return text
 }
 
-// held says who owned it while somebody waited.
+// held names the owners while somebody waited.
 func (t *Trouble) held(w Words) string {
 	var names []string
 	for _, o := range t.Under {
@@ -134,7 +134,7 @@ func (t *Trouble) held(w Words) string {
 	return format.Some(names, namedRefs) + " owned it meanwhile"
 }
 
-// Then says what followed.
+// Then returns what followed.
 func (t *Trouble) Then(w Words) string {
 	next := w.Text(t.Next.Name())
 	if len(t.Refs) > 1 {

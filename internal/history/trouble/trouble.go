@@ -11,7 +11,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Kind is what went wrong.
+// Kind is a kind of trouble.
 type Kind uint8
 
 // The kinds, the gravest first.
@@ -46,11 +46,11 @@ type Trouble struct {
 	Open   bool               // nobody saw whether it lasts
 }
 
-// Input is what is looked through: see Read.
+// Input is the part of a recording that Find searches: see Read.
 type Input struct {
 	Span       history.Span
 	Lanes      []history.Lane
-	Events     []history.Event // in order; those before Span tell who waits already, and what is down
+	Events     []history.Event // in order; those before Span show who waits already, and what is down
 	UpTo       time.Time       // what happened behind it in queues was too much to be read; zero: all was read
 	Runs       []history.Run
 	Acts       []sources.Event // what people did: see history.Acts
@@ -70,7 +70,7 @@ func Find(in *Input) []Trouble {
 	return all
 }
 
-// Lasts reports whether it was so still at the end of the span.
+// Lasts reports whether it still lasted at the end of the span.
 func (t *Trouble) Lasts() bool { return t.To.IsZero() && t.Kind <= Endless && !t.Open }
 
 // Worst orders what Find returned: what lasts first, then the gravest kind, then the longest and the most.
@@ -89,7 +89,7 @@ func Worst(all []Trouble) []Trouble {
 	return all
 }
 
-// lost are the times at which a primitive was lost.
+// lost returns the losses of a primitive.
 func (in *Input) lost(l *history.Lane) (all []Trouble) {
 	gaps := map[int64]lane.Gap{} // by the end of the term before
 	if !l.Leveled() {
@@ -131,14 +131,14 @@ func (in *Input) lost(l *history.Lane) (all []Trouble) {
 	return all
 }
 
-// inDark reports whether something happened in a stretch in which nothing was observed, also in part.
+// inDark reports whether an instant may lie in a stretch without observation.
 func inDark(dark []sources.Dark, at sources.Stamp) bool {
 	return slices.ContainsFunc(dark, func(d sources.Dark) bool {
 		return d.From.Before(at.At) && (d.To.IsZero() || d.To.After(at.Earliest()))
 	})
 }
 
-// flapped makes one of the losses of a primitive that come one after the other.
+// flapped joins the losses of a primitive that follow each other closely.
 func (in *Input) flapped(all []Trouble) []Trouble {
 	most := in.Thresholds.FlapLosses
 	for first := 0; first+most < len(all); first++ {
@@ -163,10 +163,10 @@ func (in *Input) flapped(all []Trouble) []Trouble {
 	return all
 }
 
-// meanwhile is how close to each other ends are that are one trouble.
+// meanwhile is the longest time between two ends that are one trouble.
 const meanwhile = time.Second
 
-// alike is what those have in common that are one trouble.
+// alike is the key of losses that are one trouble.
 type alike struct {
 	kind   Kind
 	source string
@@ -174,7 +174,8 @@ type alike struct {
 	cause  sources.Cause
 }
 
-// together makes one of what one host lost of one source at the same time, or all hosts by a restart of the server.
+// together joins the losses of one host at one source at the same time, or of all hosts by a restart of the
+// server.
 func (in *Input) together(all []Trouble) (joined []Trouble) {
 	slices.SortStableFunc(all, func(a, b Trouble) int { return a.From.Compare(b.From) })
 	last := map[alike]int{} // the place in joined, from 1
@@ -210,13 +211,13 @@ func (in *Input) together(all []Trouble) (joined []Trouble) {
 	return joined
 }
 
-// HostOf is what owners of one host have in common: their name, up to what tells processes apart.
+// HostOf returns the part of a name that all owners of one host have: up to what distinguishes their processes.
 func HostOf(o sources.OwnerRef) string {
 	name, _, _ := strings.Cut(o.Name(), ":")
 	return name
 }
 
-// ofSources are the outages and the restarts.
+// ofSources returns the outages and the restarts.
 func (in *Input) ofSources() (all []Trouble) {
 	type outage struct {
 		Trouble
@@ -266,7 +267,7 @@ func (in *Input) ofSources() (all []Trouble) {
 	})
 }
 
-// runEnd returns when a run ended within the span; where it did not, the end of the span.
+// runEnd returns the end of a run within the span, or the end of the span.
 func (in *Input) runEnd(id int64) time.Time {
 	for _, run := range in.Runs {
 		if run.ID == id && !run.Live {
@@ -276,7 +277,7 @@ func (in *Input) runEnd(id int64) time.Time {
 	return in.Span.To
 }
 
-// seenUntil returns up to when the queues that a run recorded are known.
+// seenUntil returns the time up to which the queues that a run recorded are known.
 func (in *Input) seenUntil(run int64) time.Time {
 	if in.UpTo.IsZero() {
 		return in.runEnd(run)
@@ -284,7 +285,7 @@ func (in *Input) seenUntil(run int64) time.Time {
 	return sources.Earlier(in.runEnd(run), in.UpTo)
 }
 
-// earliest is when an event happened at the earliest, while its run recorded.
+// earliest returns the earliest time at which an event can have happened, while its run recorded.
 func (in *Input) earliest(e *history.Event) time.Time {
 	if e.After.IsZero() {
 		return e.At
@@ -297,7 +298,7 @@ func (in *Input) earliest(e *history.Event) time.Time {
 	return e.After
 }
 
-// endless are the leases that lost their end.
+// endless returns the leases that lost their end.
 func (in *Input) endless() (all []Trouble) {
 	for i := range in.Events {
 		e := &in.Events[i]

@@ -8,18 +8,18 @@ import (
 	"coordtop/sources"
 )
 
-// Turns says of a lock that it went from hand to hand as it should.
+// Turns describes a lock that went from hand to hand as it should.
 type Turns struct {
 	Owners []string // by name, the last one first
 	Times  int      // how often it was taken
 	Every  time.Duration
 }
 
-// fewTurns is from how many on a lock is said to take turns.
+// fewTurns is the least number of terms of a lock that is said to take turns.
 const fewTurns = 3
 
-// TurnsOf returns how a mutex was taken again and again. ok is false where that says too little: it was taken a few times, its
-// owners are many, or it is an election or a semaphore.
+// TurnsOf returns the turns of a mutex. ok is false where there is too little to say: it was taken a few times,
+// its owners are many, or it is an election or a semaphore.
 func TurnsOf(l *history.Lane, span history.Span) (t Turns, ok bool) {
 	if l.Kind != sources.KindMutex || l.Leveled() {
 		return t, false

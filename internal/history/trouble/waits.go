@@ -10,8 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// Waits are the stays in queues that touch the span, the longest first. Next is the waiter itself where it was served in
-// the end; Detail says how it ended.
+// Waits returns the stays in queues that touch the span, the longest first. Next is the waiter itself where it
+// was served in the end; Detail is how it ended.
 func Waits(in *Input) (all []Trouble) {
 	type key struct {
 		ref sources.Ref
@@ -75,8 +75,9 @@ func Waits(in *Input) (all []Trouble) {
 	return all
 }
 
-// longWaits are the waits that are trouble: candidates of an election wait as long as it takes. Of those that waited for one
-// primitive at the same time the longest stands for all. Times counts those, too, that gave up soon.
+// longWaits returns the waits that are trouble: candidates of an election wait as long as it takes. Of those
+// that waited for one primitive at the same time the longest stands for all. Times also counts those that gave
+// up soon.
 func (in *Input) longWaits() (all []Trouble) {
 	lanes, last := map[sources.Ref]*history.Lane{}, map[sources.Ref]int{} // the place of the last one in all, from 1
 	for i := range in.Lanes {
@@ -104,7 +105,7 @@ func (in *Input) longWaits() (all []Trouble) {
 	return all
 }
 
-// mostAtOnce is how many waited for the primitive at the same time, at most, while w did.
+// mostAtOnce returns the most that waited for the primitive at the same time while w did.
 func mostAtOnce(waits []Trouble, w *Trouble) (most int) {
 	type step struct {
 		at time.Time
@@ -126,7 +127,7 @@ func mostAtOnce(waits []Trouble, w *Trouble) (most int) {
 	return most
 }
 
-// Under are the terms of a lane that touch a stretch: who owned it while somebody waited.
+// Under returns the terms of a lane that touch a stretch: the owners while somebody waited.
 func Under(l *history.Lane, of *Trouble) []sources.Term {
 	return slices.DeleteFunc(slices.Clone(l.Terms), func(t sources.Term) bool {
 		return !t.Start.At.Before(of.To) || t.End.How != sources.Unknown && !t.End.At.After(of.From)

@@ -2,7 +2,7 @@ package lockformat
 
 import "strings"
 
-// Ask is how a companion is read.
+// Ask is the way to read a companion.
 type Ask uint8
 
 // The ways to read.
@@ -10,11 +10,11 @@ const (
 	AskString      Ask = iota // GETRANGE
 	AskList                   // LLEN, LRANGE
 	AskSortedSet              // ZCARD, ZRANGE WITHSCORES
-	AskField                  // HGET; the field stands behind the key in Companion
+	AskField                  // HGET of Companion.Field
 	AskSubscribers            // PUBSUB NUMSUB
 )
 
-// Companion is a key, or a channel, that tells more of a lock.
+// Companion is a key, or a channel, with more facts about a lock.
 type Companion struct {
 	Ask        Ask
 	Key, Field string
@@ -35,7 +35,7 @@ const (
 	atQueued, atPrimed = 0, 1
 )
 
-// Companions are what is to be read with the key: the contents go to Read in the same order.
+// Companions lists what to read with the key: Read takes the contents in the same order.
 func (f *Format) Companions(key string) []Companion {
 	list := make([]Companion, len(f.beside))
 	for i, c := range f.beside {
@@ -47,7 +47,7 @@ func (f *Format) Companions(key string) []Companion {
 	return list
 }
 
-// channelOf is how Redisson names a channel or a key of its own for a lock: prefixName.
+// channelOf returns the function that names a lock's channel or companion as Redisson's prefixName does.
 func channelOf(prefix string) func(string) string {
 	return func(lock string) string { return prefix + ":" + tagged(lock) }
 }

@@ -18,12 +18,12 @@ const (
 	List      Type = "list"
 )
 
-// Content is what stands in one key. The zero value is a key that does not exist.
+// Content is the content of one key. The zero value is a key that does not exist.
 type Content struct {
 	Type    Type
 	Text    []byte // of a string: its first bytes
-	Size    int    // of the whole string, or how many fields or members there are; -1: too many, none was read
-	Leased  bool   // the key ends by itself
+	Size    int    // of the whole string, or the number of fields or members; -1: too many, none was read
+	Leased  bool   // the key has a TTL
 	Fields  map[string]string
 	Members []Member // of a sorted set by score, of a list from its head
 }
@@ -40,29 +40,29 @@ type Format struct {
 	Kind    sources.Kind // KindUnknown: the word in the name decides, and without one it is a mutex
 	Certain bool         // name or value prove that it is this library's
 	NoTTL   bool         // its locks have no TTL by design
-	Weak    bool         // without a word in its name not even a lock is proved
-	Nonce   bool         // each take surely draws a value of its own; not that of a client, a process, a lock object or another program
+	Weak    bool         // without a word for a lock in its name, the key may be no lock at all
+	Nonce   bool         // each take draws a new value; not one per client, process or lock object
 	Release Release
 
-	// What a key must be, all of it.
+	// The conditions on a key; all of them must hold.
 
 	typ            Type
 	name           name
-	fixed          bool   // the name alone proves it, whatever the value is
-	needsWord      bool   // the name has a word for a lock, or a person named the kind
+	fixed          bool   // the name alone proves the format, whatever the value is
+	needsWord      bool   // the name has a word for a lock, or the kind is configured
 	needsSemaphore bool   // that word, or that kind, is a semaphore's
 	values         form   // of a string; 0: any
 	members        form   // of each field of a hash, or member of a sorted set; 0: any
-	mark           string // a field or member that is there; "": none is needed
+	mark           string // a required field or member; "": none
 
-	beside []companion // what is read with the key
+	beside []companion
 	// read reads key and companions into a Lock; nil: the value is the one owner.
 	read func(l *Lock, c *Content, beside []Content, o Options)
 }
 
-// name is what a key's name must have. The zero value is any name.
+// name is a condition on a key's name. The zero value matches any name.
 type name struct {
-	begins string // at the very start
+	begins string // at the start
 	part   string // at the start, or behind a separator
 	ends   string
 
@@ -73,7 +73,7 @@ func (n name) match(s string) bool {
 	return (n.pattern == nil || n.pattern().MatchString(s)) && strings.HasPrefix(s, n.begins) && strings.HasSuffix(s, n.ends) && partAt(s, n.part) >= 0
 }
 
-// partAt is where part begins in s: at the start or behind a separator; -1: nowhere.
+// partAt returns the index of part in s, at the start or behind a separator; -1: it is not there.
 func partAt(s, part string) int {
 	for from := 0; ; {
 		at := strings.Index(s[from:], part)

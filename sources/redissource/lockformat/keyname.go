@@ -11,26 +11,24 @@ import (
 )
 
 // Word finds the last part of a key's name that has a word for a lock: locks, myLock, lease.
-// end is where that part ends, its separator included; 0: there is none.
+// end is the end of that part, its separator included; 0: there is none.
 func Word(key string) (end int, kind sources.Kind) {
-	start := 0
-	for i := 0; i <= len(key); i++ {
-		if i < len(key) && strings.IndexByte(Separators, key[i]) < 0 {
-			continue
+	for start := 0; start <= len(key); {
+		stop := len(key)
+		if i := strings.IndexAny(key[start:], Separators); i >= 0 {
+			stop = start + i
 		}
-		if k := wordIn(key[start:i]); k == sources.KindElection && continues(key[i:]) {
-			start = i + 1
-			continue
-		} else if k != sources.KindUnknown {
-			end, kind = min(i+1, len(key)), k
+		k := wordIn(key[start:stop])
+		if k != sources.KindUnknown && !(k == sources.KindElection && continues(key[stop:])) {
+			end, kind = min(stop+1, len(key)), k
 		}
-		start = i + 1
+		start = stop + 1
 	}
 	return end, kind
 }
 
-// continues reports whether a name goes on within the phrase of its last word, as leader-board does:
-// then that is of something else.
+// continues reports whether the name's last word is only the beginning of a phrase, as in leader-board,
+// which is no lock.
 func continues(rest string) bool {
 	if rest == "" || rest[0] != '-' && rest[0] != '_' {
 		return false
@@ -42,7 +40,7 @@ func continues(rest string) bool {
 	return words[next] == sources.KindUnknown && !slices.Contains([]string{"key", "id", "name", "node", "host"}, next)
 }
 
-// wordIn is what the last word for a lock in a part says. A part is one word, or several that
+// wordIn returns the kind of the last word for a lock in a part. A part is one word, or several that
 // begin with capitals.
 func wordIn(part string) (kind sources.Kind) {
 	if part == "" || len(part) > longestPart {
@@ -75,8 +73,8 @@ var words = map[string]sources.Kind{
 	"semaphore": sources.KindSemaphore, "semaphores": sources.KindSemaphore,
 }
 
-// NamesSecret reports whether a part of a key's name is a word for what has a random value and is no
-// lock: session, csrf.
+// NamesSecret reports whether a part of a key's name is a word for something that has a random value and
+// is no lock, such as session or csrf.
 func NamesSecret(key string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return strings.ContainsRune(Separators, r) }), func(part string) bool {
 		return secrets[strings.TrimSuffix(part, "s")] || strings.Contains(part, "sess")
@@ -88,9 +86,9 @@ var secrets = map[string]bool{
 	"auth": true, "oauth": true, "refresh": true, "captcha": true, "cookie": true, "login": true, "password": true, "reset": true, "idempotency": true, "secret": true, "apikey": true,
 }
 
-// ByName says which lock a key belongs to, as far as its name alone proves it. lock is the key
-// that stands for the lock, key itself or another; "": the key belongs to a library, but to no
-// lock. ok is false where the name proves nothing.
+// ByName finds the lock that a key belongs to, by its name alone. lock is the main key of the
+// lock, key itself or another; "": the key belongs to a library, but to no lock. ok is false
+// where the name proves nothing.
 func ByName(key string) (lock string, ok bool) {
 	if lock, ok := redissonLock(key); ok {
 		return lock, true
@@ -114,7 +112,7 @@ func ByName(key string) (lock string, ok bool) {
 	return "", false
 }
 
-// fixed is the format that a name alone proves; nil: none.
+// fixed returns the format that a name alone proves; nil: none.
 func fixed(key string) *Format {
 	for i := range table {
 		if f := &table[i]; f.fixed && f.name.match(key) {
@@ -124,7 +122,7 @@ func fixed(key string) *Format {
 	return nil
 }
 
-// redissonLock is the lock that a key of Redisson stands beside; "": none.
+// redissonLock returns the lock that a companion key of Redisson belongs to; "": none.
 func redissonLock(key string) (lock string, ok bool) {
 	for _, prefix := range []string{redissonQueue, redissonDeadlines, redissonFence} {
 		if rest, ok := strings.CutPrefix(key, prefix+":"); ok {
@@ -143,13 +141,13 @@ func redissonLock(key string) (lock string, ok bool) {
 	return "", false
 }
 
-// IsPermits reports whether a key is named as the sorted set in which Redisson keeps the taken
+// IsPermits reports whether a key has the name of the sorted set in which Redisson keeps the taken
 // permits of a semaphore. The key of the semaphore itself holds only a number.
 func IsPermits(key string) bool {
 	return strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}"+redissonPermits)
 }
 
-// Prefix is what the names of a key and of others like it have in common; "": nothing.
+// Prefix returns the prefix that a key shares with other locks of its program; "": none.
 func Prefix(key string) string {
 	if end, _ := Word(key); end > 0 {
 		return key[:end]
@@ -160,8 +158,8 @@ func Prefix(key string) string {
 	return ""
 }
 
-// NamesOwner reports whether a key's name contains a field of another key's hash, as those beside
-// Redisson's read-write lock do. The field is enough to release the lock, so the name must not
+// NamesOwner reports whether a key's name contains a field of another key's hash, as the keys beside
+// Redisson's read-write lock do. Whoever knows the field can release the lock, so the name must not
 // be shown.
 func NamesOwner(key string) bool {
 	at := strings.LastIndex(key, redissonReader)
@@ -188,7 +186,7 @@ var (
 	uniqueJob = lazy.Regexp(`^(uniquejobs:[0-9a-f]{16,64}(?::RUN)?)(?::LOCKED|:QUEUED|:PRIMED|:INFO)?$`)
 )
 
-// tagged is how Redisson writes a lock's name into that of a companion.
+// tagged returns a lock's name as Redisson writes it into the name of a companion.
 func tagged(key string) string {
 	if strings.Contains(key, "{") {
 		return key

@@ -6,8 +6,8 @@ import (
 	"coordtop/sources"
 )
 
-// table is every format that is known. The first one that agrees counts, so what proves more
-// stands before what proves less. Where a source could be read it is named: repository, file.
+// table has every known format. The first match counts, so formats that prove more
+// stand first. A comment names the source that was read: repository, file.
 var table = []Format{
 	// Redisson (redisson/redisson, RedissonLock, RedissonReadLock, RedissonFairLock, RedissonFencedLock).
 	{
@@ -107,7 +107,7 @@ var table = []Format{
 	{Program: "redsync", typ: String, values: isBase64, Release: Release{Removes: rediscoord.WholeKey}},
 	// symfony/symfony, src/Symfony/Component/Lock/Store/RedisStore.php, before 5.2.
 	{Program: "Symfony", typ: String, values: isBase64Long, Release: Release{Removes: rediscoord.WholeKey}},
-	// bsm/redislock, redislock.go: 16 bytes, and what the program says of itself.
+	// bsm/redislock, redislock.go: 16 bytes, and a text that the program chose.
 	{Program: "redislock", typ: String, Weak: true, values: isBase64URL, read: (*Lock).readMetadata, Release: Release{Removes: rediscoord.WholeKey}},
 	{Program: "Laravel", typ: String, Weak: true, name: name{pattern: cached}, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
 	{Program: "Laravel", typ: String, Weak: true, needsWord: true, values: isRandom16 | isSerialized16, Release: Release{Removes: rediscoord.WholeKey}},
@@ -120,10 +120,10 @@ var table = []Format{
 }
 
 var (
-	// versioned is how Django's cache names a key: a prefix that is mostly empty, a version, the key.
+	// versioned matches a key of Django's cache: a prefix that is mostly empty, a version, the key.
 	versioned = lazy.Regexp(`^[^:]*:\d{1,4}:.`)
-	// cached is how Laravel's cache names a key: the slug of the application, _cache_ or -cache-, the key.
+	// cached matches a key of Laravel's cache: the slug of the application, _cache_ or -cache-, the key.
 	cached = lazy.Regexp(`[0-9a-z][_-]cache[_-]:?.`)
-	// registered is how Spring names a key: its registry, the key.
+	// registered matches a key of Spring: its registry, the key.
 	registered = lazy.Regexp(`:.`)
 )

@@ -13,69 +13,60 @@ import (
 	"coordtop/sources"
 )
 
-// Options are what a person said of a key.
+// Options has the configuration of a key.
 type Options struct {
-	Kind    sources.Kind // KindUnknown: nothing
+	Kind    sources.Kind // KindUnknown: not configured
 	Legible []*regexp.Regexp
 
-	// Counted reports whether each permit of the semaphore was seen once: where none is, all are free.
+	// Counted reports whether the taken permits of the semaphore were read before: then an empty set
+	// means that all are free.
 	Counted bool
 }
 
-// Lock is what a key and its companions tell.
+// Lock is a lock as its key and companions show it.
 type Lock struct {
 	Format  *Format // nil: of no known format
 	Program string  // "": none is known
 	Kind    sources.Kind
 	Mode    sources.Mode
 	Owners  []sources.Owner
-	Limit   uint64 // 0: not known, or what the kind and the mode say
+	Limit   uint64 // 0: unknown, or given by the kind and the mode
 	Queue   sources.Queue
-	Note    string // why the owners cannot be told; "" where they are
+	Note    string // the reason why the owners are unknown; "": they are known
 	OwnEnds bool   // the key does not end when its owners do
-	Likely  bool   // the program may be another that writes the same
+	Likely  bool   // Program is likely: others write the same
 	Guess   bool   // only the name, or the value alone, suggests that it is a lock
 
 	key string // its name
 }
 
-// Read reads a key that exists. beside has the contents of the format's Companions in their
-// order; nil: they were not read.
+// Read interprets a key that exists. beside has the contents of the format's Companions in their
+// order; nil: they were not read. The owners are sorted by their IDs.
 func Read(key string, c *Content, beside []Content, o Options) Lock {
 	_, word := Word(key)
 	f := Find(key, c, o.Kind)
-	l := Lock{Format: f, Kind: o.Kind, key: key}
-	if o.Kind == sources.KindUnknown {
-		l.Kind = word
+	l := Lock{Format: f, Kind: cmp.Or(o.Kind, word), Guess: true, key: key}
+	read := (*Lock).readUnknown
+	if f != nil {
+		l.Kind = cmp.Or(o.Kind, f.Kind, word, sources.KindMutex)
+		l.Program, l.Likely, l.Guess = f.Program, !f.Certain, f.Weak && word == sources.KindUnknown
+		if read = f.read; read == nil {
+			read = (*Lock).readText
+		}
 	}
-	if f == nil {
-		l.Guess = true
-		l.readUnknown(c, o)
-		return l
-	}
-	l.Program, l.Likely, l.Guess = f.Program, !f.Certain, f.Weak && word == sources.KindUnknown
-	if o.Kind == sources.KindUnknown && f.Kind != sources.KindUnknown {
-		l.Kind = f.Kind
-	}
-	if l.Kind == sources.KindUnknown {
-		l.Kind = sources.KindMutex
-	}
-	if f.read == nil {
-		l.readText(c, o)
-	} else {
-		f.read(&l, c, beside, o)
-	}
-	if f.Nonce && len(l.Owners) == 1 {
+	read(&l, c, beside, o)
+	slices.SortFunc(l.Owners, func(a, b sources.Owner) int { return strings.Compare(a.ID, b.ID) })
+	if f != nil && f.Nonce && len(l.Owners) == 1 {
 		l.Owners[0].Proof = sources.ProofOf(c.Text)
 	}
 	return l
 }
 
-// readUnknown reads what no library that is known has written.
-func (l *Lock) readUnknown(c *Content, o Options) {
+// readUnknown reads a key of no known format.
+func (l *Lock) readUnknown(c *Content, _ []Content, o Options) {
 	switch {
 	case c.Type == String:
-		l.readText(c, o)
+		l.readText(c, nil, o)
 	case c.Type == Hash && c.Size >= 0:
 		l.Note = "a hash, not a string: its owner is unknown"
 	case c.Type == SortedSet && l.Kind == sources.KindSemaphore && c.Size == len(c.Members):
@@ -85,9 +76,8 @@ func (l *Lock) readUnknown(c *Content, o Options) {
 	}
 }
 
-// readText reads a value that names its owner, proves who it is, or only shows that somebody is
-// the owner.
-func (l *Lock) readText(c *Content, o Options) {
+// readText reads a value that stands for the one owner: its name, its nonce, or a text without either.
+func (l *Lock) readText(c *Content, _ []Content, o Options) {
 	if l.Kind == sources.KindSemaphore && isCount(string(c.Text)) {
 		l.Note = "a count of free permits: it does not tell who owns the others"
 		return
@@ -95,10 +85,10 @@ func (l *Lock) readText(c *Content, o Options) {
 	l.Owners = []sources.Owner{textOwner(l.key, c, o.Legible)}
 }
 
-// Nobody is the label of an owner whose value names nobody.
+// Nobody is the label of an owner whose value has no name.
 const Nobody = "?"
 
-// textOwner hands on only what in a value is positively a name, or is legible by a pattern.
+// textOwner makes the owner of a value. It shows only what is positively a name, or is legible by a pattern.
 func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner {
 	v := rediscoord.OwnerOf(c.Text, patterns...)
 	o := sources.Owner{ID: v.ID, Label: v.Label, Permits: 1}
@@ -113,16 +103,16 @@ func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner 
 		}
 	case len(v.Data) > 0:
 		o.Data = sources.NewBlob(v.Data, c.Size-(len(c.Text)-len(v.Data)))
-	case v.Opaque: // it may prove ownership: only its length is told
+	case v.Opaque: // it may prove ownership: only its length is shown
 		o.Data = sources.Blob{Len: c.Size}
 	}
 	return o
 }
 
-// readMetadata reads a value of redislock: what a program says of itself stands behind the nonce
-// without a separator. Of it only what would be shown beside a nonce is.
+// readMetadata reads a value of redislock: a nonce, and without a separator a text that the program
+// chose. Of the text only a name is shown.
 func (l *Lock) readMetadata(c *Content, _ []Content, o Options) {
-	l.readText(c, o)
+	l.readText(c, nil, o)
 	if len(c.Text) <= nonceLen || len(l.Owners) == 0 || !strings.HasPrefix(l.Owners[0].Label, "#") {
 		return
 	}
@@ -131,9 +121,9 @@ func (l *Lock) readMetadata(c *Content, _ []Content, o Options) {
 	}
 }
 
-// readJob adds the name of the worker that works on a job of BullMQ.
+// readJob adds the name of the worker of a job of BullMQ.
 func (l *Lock) readJob(c *Content, beside []Content, o Options) {
-	l.readText(c, o)
+	l.readText(c, nil, o)
 	if len(beside) == 0 || len(l.Owners) == 0 {
 		return
 	}
@@ -142,17 +132,17 @@ func (l *Lock) readJob(c *Content, beside []Content, o Options) {
 	}
 }
 
-// redissonField is how Redisson names an owner in a lock's hash: its client's UUID, the
-// thread, and :write in a read-write lock for the writer. Whoever sends it counts as the
+// redissonField matches an owner in a lock's hash of Redisson: its client's UUID, the
+// thread, and in a read-write lock :write for the writer. Whoever sends it counts as the
 // owner, so the UUID is treated as a nonce.
 var redissonField = lazy.Regexp(`^(` + legible.UUID + `):(\d+)(:write)?$`)
 
-// longestThread is how many digits of a thread's number are shown; a longer one could be drawn
-// by lot.
+// longestThread bounds the digits of a thread's number that is shown: a longer one could be
+// random.
 const longestThread = 7
 
-// redissonOwner names the owner of a field; id is "" for what is none. Its client is no session:
-// where that ends, its locks stay.
+// redissonOwner returns the owner of a field; id is "" for other fields. The client is no session:
+// its locks stay when it ends.
 func redissonOwner(field string, patterns []*regexp.Regexp) (id, label string) {
 	match := redissonField().FindStringSubmatch(field)
 	if match == nil {
@@ -165,8 +155,8 @@ func redissonOwner(field string, patterns []*regexp.Regexp) (id, label string) {
 	return thread + match[3], cmp.Or(rediscoord.Matched(field, patterns), thread)
 }
 
-// readRedisson reads a hash of owners with how often each took it, the field mode in a
-// read-write lock, and what a fair or a fenced lock has beside it.
+// readRedisson reads a hash that has for each owner the number of its takes, and in a read-write lock the
+// field mode; and the companions of a fair or a fenced lock.
 func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 	if c.Fields["mode"] == "read" {
 		l.Mode = sources.Shared
@@ -178,7 +168,7 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 		id, label := redissonOwner(field, o.Legible)
 		if id == "" || !isCount(count) {
 			l.Owners, l.Mode, l.Format, l.Program, l.Guess = nil, sources.Exclusive, nil, "", true
-			l.readUnknown(c, o)
+			l.readUnknown(c, nil, o)
 			return
 		}
 		l.Owners = append(l.Owners, sources.Owner{
@@ -186,7 +176,6 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 			Attrs: []sources.Attr{{Key: "taken", Value: count}},
 		})
 	}
-	sortOwners(l.Owners)
 	if len(beside) == 0 {
 		return
 	}
@@ -204,7 +193,7 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 	}
 }
 
-// fairQueue is who waits for a fair lock, and until when the queue keeps its place, by the
+// fairQueue returns the queue of a fair lock. Each waiter loses its place at its deadline, by the
 // waiter's clock.
 func fairQueue(queue, deadlines *Content, patterns []*regexp.Regexp) sources.Queue {
 	q := sources.Queue{How: sources.Told, Len: queue.Size}
@@ -227,12 +216,12 @@ func fairQueue(queue, deadlines *Content, patterns []*regexp.Regexp) sources.Que
 	return q
 }
 
-// readPermits reads a count of free permits and, where each permit ends by itself, who has the
-// others.
+// readPermits reads a count of free permits and, where each permit has an end of its own, the owners of
+// the others.
 func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
 	l.Program = "Redisson semaphore"
 	if len(beside) == 0 {
-		l.readText(c, o)
+		l.readText(c, nil, o)
 		return
 	}
 	if waiting := beside[atPermitSubscribers]; waiting.Type != "" {
@@ -240,7 +229,7 @@ func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
 	}
 	taken := &beside[atPermits]
 	if taken.Size == 0 && !(o.Counted && taken.Type != "") || taken.Size > len(taken.Members) {
-		l.readText(c, o)
+		l.readText(c, nil, o)
 		return
 	}
 	l.OwnEnds = true
@@ -252,23 +241,21 @@ func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
 		}
 		l.Owners = append(l.Owners, owner)
 	}
-	sortOwners(l.Owners)
 	if free, err := strconv.Atoi(string(c.Text)); err == nil && free >= 0 {
 		l.Limit = uint64(free + len(l.Owners))
 	}
 }
 
-// endless is the end of a permit that has none (redisson/redisson,
+// endless is the score of a permit without an end (redisson/redisson,
 // RedissonPermitExpirableSemaphore: nonExpirableTimeout).
 const endless = 922337203685477
 
-// readUniqueJobs reads the jobs that have the lock, and those that wait for it.
+// readUniqueJobs reads the jobs that own the lock, and those that wait for it.
 func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
 	for job, taken := range c.Fields {
 		id := rediscoord.ShortID([]byte(job))
 		l.Owners = append(l.Owners, sources.Owner{ID: id, Label: "job " + id, Permits: 1, Guard: rediscoord.FieldGuard(l.key, job, taken)})
 	}
-	sortOwners(l.Owners)
 	l.Limit = 1
 	if len(l.Owners) > 1 {
 		l.Kind, l.Limit = sources.KindSemaphore, 0
@@ -277,7 +264,7 @@ func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
 		return
 	}
 	l.Queue = sources.Queue{How: sources.Told}
-	for _, list := range []Content{beside[atPrimed], beside[atQueued]} { // what is primed is served first
+	for _, list := range []Content{beside[atPrimed], beside[atQueued]} { // primed ones are served first
 		l.Queue.Len += list.Size
 		for _, m := range list.Members {
 			id := rediscoord.ShortID([]byte(m.Text))
@@ -286,7 +273,7 @@ func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
 	}
 }
 
-// readRuby reads the permits that are taken, which are numbers from 0 on, and those that are free.
+// readRuby reads the taken permits, which are numbered from 0 on, and counts the free ones.
 func (l *Lock) readRuby(c *Content, beside []Content, _ Options) {
 	for permit, since := range c.Fields {
 		id := rediscoord.ShortID([]byte(permit))
@@ -299,7 +286,6 @@ func (l *Lock) readRuby(c *Content, beside []Content, _ Options) {
 		}
 		l.Owners = append(l.Owners, owner)
 	}
-	sortOwners(l.Owners)
 	if len(beside) > 0 {
 		l.Limit = uint64(len(l.Owners) + beside[0].Size)
 	}
@@ -325,11 +311,6 @@ func (l *Lock) readMembers(c *Content, _ []Content, _ Options) {
 		v := rediscoord.OwnerOf([]byte(nonce))
 		l.Owners = append(l.Owners, sources.Owner{ID: v.ID, Label: v.Label, Permits: n, Mode: l.Mode, Guard: rediscoord.MemberGuard(l.key, nonce)})
 	}
-	sortOwners(l.Owners)
-}
-
-func sortOwners(list []sources.Owner) {
-	slices.SortFunc(list, func(a, b sources.Owner) int { return strings.Compare(a.ID, b.ID) })
 }
 
 func isCount(s string) bool {
@@ -337,5 +318,5 @@ func isCount(s string) bool {
 	return err == nil
 }
 
-// types are what people call the types of Redis. Nobody changes them.
+// types has the names of Redis types for people. It is constant.
 var types = map[Type]string{Hash: "a hash", List: "a list", SortedSet: "a sorted set", "set": "a set", "stream": "a stream"}

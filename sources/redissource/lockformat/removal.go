@@ -6,22 +6,22 @@ import (
 	"coordtop/coord/rediscoord"
 )
 
-// Release is what a forced release of one owner consists of.
+// Release describes the forced release of one owner.
 type Release struct {
-	Removes rediscoord.Part // "": nobody knows how to release it
+	Removes rediscoord.Part // "": it is not known how to release it
 
-	// Unchecked says when the release that the old owner itself still sends may free the next
+	// Unchecked is the condition under which a late release by the old owner also frees the next
 	// owner, because it does not compare and delete in one step: "always", "in two steps". "":
 	// never.
 	Unchecked string
 
-	// beside is the key that a rediscoord.Permit is removed from, that what is Returned goes back
-	// to, or the list of those who wait for a Field on a channel each; nil: none.
+	// beside returns the key from which a rediscoord.Permit is removed, to which a Returned permit
+	// goes back, or the list of the waiters for a Field, each of which has a channel; nil: none.
 	beside func(key string) string
-	// channel is where the number of free permits is published, or, with : and one who waits in
-	// beside, where that one is woken; nil: none.
+	// channel returns the channel on which the number of free permits is published; with a colon and
+	// a waiter of beside appended, the channel that wakes this waiter; nil: none.
 	channel func(key string) string
-	// wake returns the commands that wake those who wait when no owner is left; nil: none.
+	// wake returns the commands that wake the waiters when no owner is left; nil: none.
 	wake func(key string, c *Content) [][]string
 }
 
@@ -41,7 +41,7 @@ func Unchecked(program string) string {
 	return ""
 }
 
-// Removal is what releases one owner of a key, in which c stands.
+// Removal returns the steps that release one owner of a key with content c.
 func (r *Release) Removal(key string, c *Content) rediscoord.Removal {
 	m := rediscoord.Removal{Part: r.Removes}
 	if r.beside != nil {
@@ -60,13 +60,13 @@ const (
 	redissonChannel    = "redisson_lock__channel"
 	redissonSemaphores = "redisson_sc"
 
-	// redisson/redisson, LockPubSub: the first wakes one of those who wait, the other all.
+	// redisson/redisson, LockPubSub: unlockMessage wakes one waiter, readUnlockMessage all.
 	unlockMessage     = "0"
 	readUnlockMessage = "1"
 )
 
-// wakeRedisson wakes those who wait for a lock. Who waits for a fair one listens on a channel of
-// its own (RedissonFairLock: unlockInnerAsync).
+// wakeRedisson wakes the waiters for a lock. A waiter for a fair lock listens on a channel of its
+// own (RedissonFairLock: unlockInnerAsync).
 func wakeRedisson(key string, _ *Content) [][]string {
 	return [][]string{{"PUBLISH", channelOf(redissonChannel)(key), unlockMessage}}
 }
@@ -79,8 +79,8 @@ func wakeReaders(key string, c *Content) [][]string {
 	return [][]string{{"PUBLISH", "redisson_rwlock:" + tagged(key), message}}
 }
 
-// wakeUniqueJobs takes the digest off the list of all, and wakes who waits with BLMOVE. What is
-// pushed is not read in version 9, and ends by itself.
+// wakeUniqueJobs removes the digest from the list of all digests, and wakes waiters with BLMOVE.
+// Version 9 does not read the pushed item, which expires.
 func wakeUniqueJobs(key string, _ *Content) [][]string {
 	digest := strings.TrimSuffix(key, uniqueLocked)
 	return [][]string{
@@ -90,10 +90,10 @@ func wakeUniqueJobs(key string, _ *Content) [][]string {
 	}
 }
 
-// wakeSpring publishes what a registry that listens expects of REGISTRY:KEY: the key, on a
-// channel of the registry, or of that key of the registry (RedisLockRegistry: RedisPubSubLock, of
-// several versions). Where the key has more colons, each may be the one behind the registry.
-// Nobody else has such channels.
+// wakeSpring publishes the key as a listening registry expects it for REGISTRY:KEY: on the channel of the
+// registry, or of that key of the registry (RedisLockRegistry: RedisPubSubLock, of
+// several versions). Where the key has several colons, each may be the one after the registry.
+// No other program has such channels.
 func wakeSpring(key string, _ *Content) (list [][]string) {
 	for i := range key {
 		if key[i] == ':' && len(list) < mostRegistries {
@@ -104,5 +104,5 @@ func wakeSpring(key string, _ *Content) (list [][]string) {
 	return list
 }
 
-// mostRegistries is how many channels are published on, twice.
+// mostRegistries bounds the possible registries of a key that are published to.
 const mostRegistries = 8

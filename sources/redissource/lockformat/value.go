@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/ground/legible"
 )
 
-// form is what a value looks like, a bit each.
+// form classifies a value by its text. Each form is one bit.
 type form uint
 
 const (
@@ -26,7 +26,7 @@ const (
 	isHexTime                       // a UUID of version 1 without dashes
 	isBase64                        // 16 bytes, padded
 	isBase64Long                    // 32 bytes, padded
-	isBase64URL                     // 16 bytes, not padded, and what is behind them
+	isBase64URL                     // 16 bytes, not padded, with any text behind them
 	isRandom16                      // letters and digits
 	isRandom22                      // letters and digits, capitals and small ones
 	isSerialized16                  // the same as PHP writes it
@@ -55,7 +55,7 @@ var (
 	}
 )
 
-// formOf is the form of a string's value; 0 for any other type.
+// formOf returns the form of a string's value; 0 for any other type.
 func formOf(c *Content) form {
 	if c.Type != String {
 		return 0
@@ -98,8 +98,8 @@ func formOfText(text []byte) form {
 	return isOther
 }
 
-// isTimeUUID reports whether 32 digits of hex are a UUID of version 1 from a time since
-// computers write them: of random digits one in 2,000 is.
+// isTimeUUID reports whether 32 hex digits are a UUID of version 1 from this century. Of random digits,
+// one in 2,000 is.
 func isTimeUUID(text []byte) bool {
 	id, err := uuid.ParseBytes(text)
 	if err != nil || id.Version() != 1 || id.Variant() != uuid.RFC4122 {
@@ -120,12 +120,11 @@ const (
 	nonceLen = 22 // 16 bytes in base64, not padded
 )
 
-// longestNumber is the length in bytes of the longest value that is tried as a number or a time:
-// each failed try copies the value.
+// longestNumber is the length in bytes of the longest value that is parsed as a number or a time:
+// each failed parse copies the value.
 const longestNumber = 64
 
-// IsNumberOrTime reports whether a value names nobody: a number, which counts something or
-// says when, or a time.
+// IsNumberOrTime reports whether a value is a number or a time, which names no owner.
 func IsNumberOrTime(value []byte) bool {
 	if len(value) > longestNumber {
 		return false
@@ -145,8 +144,8 @@ func IsNumberOrTime(value []byte) bool {
 	return false
 }
 
-// NamesNobody reports whether a value only shows that somebody is the owner: a number or a time,
-// a truth value, also as PHP writes it, or nothing.
+// NamesNobody reports whether a value names no owner, and only marks the lock as owned: a number or a
+// time, a truth value, also as PHP writes it, or nothing.
 func NamesNobody(value []byte) bool {
 	value = bytes.Trim(value, `"`)
 	return IsNumberOrTime(value) || len(value) <= longestNumber && truths().Match(value)
@@ -154,7 +153,7 @@ func NamesNobody(value []byte) bool {
 
 var truths = lazy.Regexp(`(?i)^(|true|false|yes|no|on|ok|y|t|locked|lock|taken|held|null|nil|none|undefined|[ibd]:[0-9.]{1,20};)$`)
 
-// clock is a time in milliseconds since 1970 as it is shown. It is of another machine's clock.
+// clock formats a time in milliseconds since 1970, by another machine's clock.
 func clock(millis float64) string {
 	return time.UnixMilli(int64(millis)).UTC().Format(time.RFC3339)
 }

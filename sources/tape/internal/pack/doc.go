@@ -1,12 +1,12 @@
-// Package pack writes values as what differs from earlier ones, and reads them back by the
-// very same calls, so that a field is named once.
+// Package pack writes values as their differences from earlier ones, and reads them back with the
+// same calls, so that each field is named once.
 //
-// A struct is the bits of its fields that differ from those of an earlier struct, and these
-// fields. A field has the bit of its position: new ones come last, and a reader that knows fewer
-// fails with [ErrNewer] instead of misreading. A text of 256 bytes at most is written once in a
-// Stream; from then on its number is. A time is written as its distance, to the nanosecond, from
-// the last one or from where it is expected.
+// A struct is written as one bit for each field, set if it differs from that of an earlier struct,
+// followed by the fields that differ. The bit of a field is given by its position: new fields come
+// last, and a reader that knows fewer fields fails with [ErrNewer] instead of misreading. A text of at
+// most 256 bytes is written once in a Stream, and then replaced by its number. A time is written as its
+// distance, to the nanosecond, from the last one or from an expected one.
 //
-// Reading takes any bytes: it never panics, and each byte of them makes it allocate as much as
-// one element of a list at most.
+// Reading accepts any bytes: it never panics, and each byte makes it allocate no more than one element
+// of a list.
 package pack

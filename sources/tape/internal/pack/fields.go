@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Fields is a struct of a Stream: each call that names a field, of the value and of the earlier
-// one, writes it if it differs, or reads it. The calls come in one order.
+// Fields is a struct in a Stream. Each call takes a field of the value and of the earlier value; it
+// writes the field if they differ, or reads it. The order of the calls is fixed.
 type Fields struct {
 	s    *Stream
-	bits uint64 // of the fields that differ
+	bits uint64 // one for each field that differs
 	next uint64 // the bit of the next field
-	at   int    // writing: where the bits stand
+	at   int    // writing: the index of the bits
 }
 
-// Item is a struct of 63 fields at most, which item names. It is there even if nothing differs.
+// Item is a struct of at most 63 fields, which item names. It is written even if nothing differs.
 func Item[C, T any](s *Stream, v, was *T, c C, item func(c C, f *Fields, v, was *T)) {
 	f := s.begin()
 	item(c, f, v, was)
@@ -56,7 +56,7 @@ func (f *Fields) end() {
 	}
 }
 
-// Field reports whether the next field is to be written, which is so if it differs, or read.
+// Field reports whether to write the next field, because it differs, or to read it.
 func (f *Fields) Field(differs bool) bool {
 	bit := f.next
 	f.next <<= 1
@@ -69,7 +69,7 @@ func (f *Fields) Field(differs bool) bool {
 	return differs
 }
 
-// Value is a field that item writes or reads. What is written is not touched: others may read it.
+// Value is a field that item writes or reads. A value that is written is not assigned to: others may read it.
 func Value[C any, T comparable](f *Fields, v *T, was T, c C, item func(c C, v T) T) {
 	there, now := f.Field(*v != was), was
 	if there {
@@ -100,7 +100,7 @@ func number[T ~uint8 | ~uint16 | ~uint32 | ~uint64](s *Stream, v T) T {
 	return T(n)
 }
 
-// Enum is one of the numbers up to most; a larger one is news of a newer version.
+// Enum is a number up to most; a larger one was written by a newer version.
 func Enum[T ~uint8](f *Fields, v *T, was, most T) {
 	Number(f, v, was)
 	if f.s.reading && *v > most {
@@ -154,54 +154,46 @@ func (f *Fields) TimeNear(v *time.Time, was, guess time.Time) {
 	Value(f, v, was, near, f.s.time)
 }
 
-// Plain is a list of what is compared and written as a whole, by item.
+// Plain is a list that is compared and written as a whole, each element by item.
 func Plain[C any, T comparable](f *Fields, v *[]T, was []T, c C, item func(c C, v T) T) {
 	there := f.Field(!slices.Equal(*v, was) || (*v == nil) != (was == nil))
-	switch {
-	case f.s.reading && there:
-		*v = made[T](f.s)
-		for i := range *v {
-			(*v)[i] = item(c, (*v)[i])
-		}
-	case f.s.reading:
+	if f.s.reading {
 		*v = was
-	case there:
-		length(f.s, *v)
-		for _, one := range *v {
-			item(c, one)
+	}
+	if !there {
+		return
+	}
+	list := sized(f.s, *v)
+	for i := range list {
+		if one := item(c, list[i]); f.s.reading {
+			list[i] = one
 		}
+	}
+	if f.s.reading {
+		*v = list
 	}
 }
 
-// made is a list of the length that is read.
-func made[T any](s *Stream) []T {
-	n, some := length[T](s, nil)
-	if !some {
+// sized writes the length of a list and returns the list, or reads a length and returns a new list of it.
+func sized[T any](s *Stream, list []T) []T {
+	code := uint64(0) // nil; else the length and one
+	if list != nil {
+		code = uint64(len(list)) + 1
+	}
+	switch code = s.Uint(code); {
+	case !s.reading:
+		return list
+	case code > uint64(len(s.data))+1:
+		s.Fail(ErrDamaged)
+		return nil
+	case code == 0:
 		return nil
 	}
-	return make([]T, n)
+	return make([]T, code-1)
 }
 
-// length is how many elements a list has, and whether it is not nil.
-func length[T any](s *Stream, list []T) (n int, some bool) {
-	code := 0
-	if list != nil {
-		code = len(list) + 1
-	}
-	if !s.reading {
-		s.Uint(uint64(code))
-		return len(list), list != nil
-	}
-	c := s.Uint(0)
-	if c > uint64(len(s.data))+1 {
-		s.Fail(ErrDamaged)
-		return 0, false
-	}
-	return max(int(c)-1, 0), c > 0
-}
-
-// List is a list of structs, each of which is written as what differs from that at the same
-// place of the earlier list.
+// List is a list of structs, each written as its difference from the one at the same place of
+// the earlier list.
 func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v, was *T)) {
 	s := f.s
 	if s.reading {
@@ -209,7 +201,7 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v
 			*v = was
 			return
 		}
-		*v = made[T](s)
+		*v = sized[T](s, nil)
 		zero := zeroFor(*v, was)
 		for i := range *v {
 			Item(s, &(*v)[i], earlier(was, i, zero), c, item)
@@ -222,7 +214,7 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v
 		return
 	}
 	start, zero := len(s.data), zeroFor(*v, was)
-	length(s, *v)
+	sized(s, *v)
 	for i := range *v {
 		at := len(s.data)
 		Item(s, &(*v)[i], earlier(was, i, zero), c, item)
@@ -233,7 +225,7 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v
 	}
 }
 
-// earlier is what stood at the same place; nothing did: the zero value.
+// earlier returns the struct at the same place of the earlier list, else zero.
 func earlier[T any](was []T, i int, zero *T) *T {
 	if i < len(was) {
 		return &was[i]
@@ -241,7 +233,7 @@ func earlier[T any](was []T, i int, zero *T) *T {
 	return zero
 }
 
-// zeroFor is a zero value for what is new in a list; nil: nothing is.
+// zeroFor returns a zero value for the new structs of a list; nil: there are none.
 func zeroFor[T any](list, was []T) *T {
 	if len(list) > len(was) {
 		return new(T)
@@ -249,7 +241,7 @@ func zeroFor[T any](list, was []T) *T {
 	return nil
 }
 
-// unchanged reports whether the struct that was written from at on is like the earlier one.
+// unchanged reports whether the struct written from at on equals the earlier one.
 func (s *Stream) unchanged(at int) bool { return len(s.data) == at+1 && s.data[at] == 0 }
 
 // Struct is a struct within one.

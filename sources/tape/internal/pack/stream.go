@@ -7,43 +7,43 @@ import (
 	"time"
 )
 
-// ErrNewer reports that what was read was written by a newer version.
+// ErrNewer reports that a stream was written by a newer version.
 var ErrNewer = errors.New("written by a newer version")
 
-// ErrDamaged reports that what was read is cut, or was not written by this package.
+// ErrDamaged reports that a stream is cut, or was not written by this package.
 var ErrDamaged = errors.New("damaged")
 
-// Stream is a sequence of values that is being written, or read back. It belongs to one
-// goroutine.
+// Stream is a sequence of values that is being written, or read back. It is not safe for
+// concurrent use.
 type Stream struct {
-	// Disguise replaces texts while they are written, except for words; nil: they stay.
+	// Disguise replaces each Text while it is written; nil: texts stay.
 	Disguise func(string) string
 
 	data    []byte // written; or not read yet
 	reading bool
 	err     error
 
-	structs []*Fields // that were begun, one in the other; kept to spare allocations
-	depth   int       // how many are not ended
+	structs []*Fields // nested ones; kept to spare allocations
+	depth   int       // number of structs that have not ended
 
 	clock   int64 // the last Time, in Unix nanoseconds
 	texts   []string
 	numbers map[string]uint64 // of texts, while writing
 }
 
-// Write begins to append to dst what the following calls are given.
+// Write starts writing: the following calls append to dst.
 func (s *Stream) Write(dst []byte) { s.data, s.reading = dst, false }
 
-// Read begins to read b by the following calls.
+// Read starts reading: the following calls read b.
 func (s *Stream) Read(b []byte) { s.data, s.reading, s.err = b, true, nil }
 
-// Reading reports whether values are read.
+// Reading reports whether the stream is read.
 func (s *Stream) Reading() bool { return s.reading }
 
-// Rest is what was written, with what was before it, or what was not read.
+// Rest returns dst with everything that was written, or the bytes that were not read yet.
 func (s *Stream) Rest() []byte { return s.data }
 
-// Err is why the last Read failed.
+// Err returns the error that ended the reading.
 func (s *Stream) Err() error { return s.err }
 
 // Fail ends the reading.
@@ -53,10 +53,10 @@ func (s *Stream) Fail(err error) {
 	}
 }
 
-// Forget begins anew: nothing that follows refers to a value before.
+// Forget starts a new group: later values do not refer to earlier ones.
 func (s *Stream) Forget() { s.clock, s.texts, s.numbers = 0, nil, map[string]uint64{} }
 
-// Uint returns v, or what is read.
+// Uint writes v and returns it, or returns the number that it read.
 func (s *Stream) Uint(v uint64) uint64 {
 	if !s.reading {
 		s.data = binary.AppendUvarint(s.data, v)
@@ -71,13 +71,13 @@ func (s *Stream) Uint(v uint64) uint64 {
 	return v
 }
 
-// Int is Uint of a number that is near to zero.
+// Int is Uint for a signed number. Numbers near zero are short.
 func (s *Stream) Int(v int64) int64 {
 	u := s.Uint(uint64(v)<<1 ^ uint64(v>>63))
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// Count is Uint of the length of what follows, each part of which takes a byte at least.
+// Count is Uint for the number of parts that follow, of at least one byte each.
 func (s *Stream) Count(n int) int {
 	c := s.Uint(uint64(n))
 	if s.reading && c > uint64(len(s.data)) {
@@ -87,7 +87,7 @@ func (s *Stream) Count(n int) int {
 	return int(c)
 }
 
-// longestKept is how long a text may be that is not written twice.
+// longestKept is the length of the longest text that is written only once.
 const longestKept = 256
 
 // Word is a text that is never disguised.
@@ -126,7 +126,7 @@ func (s *Stream) readWord() string {
 	return v
 }
 
-// Text is a text of which the Disguise is written.
+// Text is a text that Disguise replaces.
 func (s *Stream) Text(v string) string {
 	if !s.reading && s.Disguise != nil {
 		v = s.Disguise(v)
@@ -134,15 +134,15 @@ func (s *Stream) Text(v string) string {
 	return s.Word(v)
 }
 
-// How a time is written: that it is zero, or far from all others; else its distance.
+// The first number of a time: it is zero, or far from the guess; else its distance from the guess.
 const (
 	zeroTime = iota
 	farTime
 	nearTime
 )
 
-// time is a time as its distance from guess, in Unix nanoseconds. What is read is local, and has
-// no monotonic reading.
+// time writes or reads a time as its distance from guess, in Unix nanoseconds. A time that is read is
+// local, and has no monotonic reading.
 func (s *Stream) time(guess int64, t time.Time) time.Time {
 	if s.reading {
 		return s.readTime(guess)
