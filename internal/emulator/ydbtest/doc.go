@@ -10,16 +10,16 @@
 // come out, in the service's order. It follows the service's own layers, from
 // github.com/ydb-platform/ydb:
 //
-//	stream.go               ydb/services/kesus/grpc_service.cpp: first message, pings, failures
+//	sessionstream.go        ydb/services/kesus/grpc_service.cpp: first message, pings, failures
 //	proxy.go                ydb/core/kesus/proxy/proxy_actor.cpp: which stream has which session
-//	tablet.go session.go    ydb/core/kesus/tablet/tx_session_*.cpp: attach, detach, expiry
-//	semaphore.go acquire.go watch.go    tx_semaphore_*.cpp and tablet_db.cpp there
-//	tree.go                 the paths: directories and coordination nodes
+//	tablet.go sessionmodel.go    ydb/core/kesus/tablet/tx_session_*.cpp: attach, detach, expiry
+//	semaphoremodel.go semaphoreacquire.go semaphorewatch.go    tx_semaphore_*.cpp and tablet_db.cpp there
+//	nodetree.go             the paths: directories and coordination nodes
 //	refusal.go              what all of them say no with
 //
 // Server drives the model: server.go the clock and the front ends, coordination.go,
 // scheme.go, discovery.go and auth.go the services; package network has the connections.
-// Tests use faults.go and backdoor.go.
+// Tests use faults.go and nodebackdoor.go.
 //
 // # Front ends
 //
