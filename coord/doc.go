@@ -1,6 +1,8 @@
 // Package coord owns things together with others: mutexes, semaphores and elections
 // on a coordination service, behind a small Driver.
 //
+// It may import internal/ground/*.
+//
 //	for s, err := range coord.Sessions(ctx, driver, coord.SessionOptions{TTL: 10 * time.Second}) {
 //		if err != nil {
 //			return err // refused for good

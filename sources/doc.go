@@ -1,7 +1,8 @@
 // Package sources turns the reports of backends into one live picture: the owners and waiters of
-// each primitive, since when, and how certain each of these facts is. It imports no backend, no
-// screen and no file. Package kit has the parts that most sources need, and package tape writes
-// the history of a Hub and reads it back.
+// each primitive, since when, and how certain each of these facts is. Package kit has the parts
+// that most sources need, and package tape writes the history of a Hub and reads it back.
+//
+// It may import coord, sources/lane, internal/ground/*.
 //
 // # From a backend to the screen
 //

@@ -1,5 +1,8 @@
 // Package ui is the board: one Bubble Tea model that shows what a Feed knows.
 //
+// It may import internal/action, internal/history, internal/history/trouble, sources, sources/lane,
+// sources/verdict, ui/*, internal/ground/address, internal/ground/format, internal/ground/spawn.
+//
 // Update turns messages into intents, an intent is carried out by its handler (handlers.go),
 // which changes the model, and View returns the frame that the last Update drew. Nothing here
 // reads a clock, opens a connection or blocks: a Feed gives state, events and time, so a

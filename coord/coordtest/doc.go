@@ -1,6 +1,8 @@
 // Package coordtest tests a coord.Driver with a suite of promises that every driver
 // keeps, a coordination service in memory, and faults.
 //
+// It may import coord, internal/ground/backoff, internal/ground/failure.
+//
 // # The suite
 //
 // A driver's own test starts a service and calls Run with a function that makes a

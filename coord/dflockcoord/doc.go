@@ -1,6 +1,8 @@
 // Package dflockcoord is the coord driver for dflockd: locks, semaphores and elections on a
 // server, or on several with keys spread over them.
 //
+// It may import coord, coord/internal/lifetime, internal/ground/*.
+//
 // # Keys
 //
 // A claim's name is the key. A mutex is a lock (limit 1), an election a lock by convention,

@@ -1,6 +1,8 @@
 // Package pgcoord is the coord driver for the advisory locks of a Postgres database:
 // mutexes, exclusive or shared, and elections, on the keys that other programs use too.
 //
+// It may import coord, coord/internal/lifetime, internal/ground/*.
+//
 // # Keys
 //
 // A name made of numbers is the key itself: "4242" is pg_advisory_lock(4242), "17:-4" is

@@ -1,6 +1,8 @@
 // Package rediscoord is the coord driver for Redis leader keys and mutexes: a string key
 // with an expiry, whose value proves who owns it.
 //
+// It may import coord, coord/internal/lifetime, internal/ground/*.
+//
 // # Key and value
 //
 // The form is that of LeaderService of dk-server-foundation (src/services/leader.ts and

@@ -2,6 +2,8 @@
 // semaphores and elections on the service's semaphores, with a session of our own over its
 // Session stream.
 //
+// It may import coord, coord/internal/lifetime, internal/ground/*.
+//
 // # Primitives
 //
 // All kinds share the names of a coordination node, and one name can be claimed once in a

@@ -2,6 +2,8 @@
 // command line use them; internal/operate carries the actions out. The package knows no backend. One table, Verbs,
 // has the demands of each verb, and one method, Target.Changed, compares a row with what the person decided about.
 //
+// It may import sources, internal/ground/format.
+//
 // Every action goes through these steps of an operate.Operator:
 //
 //   - Choices tells what can be done to a row and, for the other verbs, why not.

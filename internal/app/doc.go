@@ -2,6 +2,9 @@
 // and shows the Hub on the board, prints it once, or prints its changes. It also owns and leads in the foreground
 // (package foreground), and runs the demo (package demo).
 //
+// It may import coord, internal/*, internal/app/backends, internal/history/*, sources, sources/kit,
+// sources/verdict, ui, ui/keys, internal/ground/*.
+//
 // Main takes everything that belongs to the process (arguments, streams, variables, signals) as an Environment, so that
 // tests run the whole program in their own process.
 //

@@ -1,5 +1,7 @@
 // Package config turns a YAML file, or URLs on the command line, into a checked list of sources.
 //
+// It may import sources, internal/ground/*.
+//
 // # Strictness
 //
 // People read a config at night and edit it in a hurry, so nothing is guessed: an unknown key, a key given

@@ -1,6 +1,9 @@
 // Package demo starts private real servers, emulators of YDB and dflockd in this process, and candidates that really
 // contend, each a process of its own. One lock is never released: only that needs a person.
 //
+// It may import coord, coord/*coord, internal/emulator/*, internal/localserver, internal/ground/backoff,
+// internal/ground/spawn.
+//
 // The parent (Start) owns everything: it starts the servers side by side, starts each candidate as the hidden command
 // CandidateCommand of the same binary, restarts those that end, and stops owners politely now and then, as a deployment
 // does, so that their elections change hands without a loss. Only Crash kills a process: a demo that is left alone

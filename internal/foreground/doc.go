@@ -2,6 +2,8 @@
 // primitive for as long as a person or a script wants, obeys the lines that it reads, and writes a line of JSON
 // for each change. It acts through an Operator, which guards and records each action.
 //
+// It may import internal/action, internal/headless, sources, internal/ground/*.
+//
 // # Lines in
 //
 //	proclaim TEXT   replaces the data that others see, once it is ours

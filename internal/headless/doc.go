@@ -2,6 +2,9 @@
 // change. Both read the same published states and events as the board, and print text for people or JSON for
 // programs.
 //
+// It may import internal/history, sources, sources/lane, sources/verdict, internal/ground/address,
+// internal/ground/format.
+//
 // # Text
 //
 // Text is for people: it may gain columns. format.Clean has cleaned everything in it that came from other programs.

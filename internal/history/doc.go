@@ -1,6 +1,8 @@
 // Package history defines the questions that can be asked of a recording, and the types of their answers. It
 // opens no file: a store is a package below this one.
 //
+// It may import internal/action, sources, sources/lane, internal/ground/format, internal/ground/spawn.
+//
 // # What is recorded
 //
 // A recording holds the Inputs of a Hub (sources.Input), in groups: each begins with a whole model, a

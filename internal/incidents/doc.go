@@ -1,6 +1,8 @@
 // Package incidents has no code but tests: five incidents on real servers, recorded by the program, and eight questions
 // about each that an engineer on call asks afterwards. "make incidents" makes them; other runs leave them out.
 //
+// It may import nothing of this module.
+//
 // # How
 //
 // The driver of an incident is a few programs that own and await locks, and what goes wrong with them. A witness asks the

@@ -6,4 +6,6 @@
 // to readers: whether one needs it cannot be told from its text. The race detector has nothing
 // to see here, where no code of ours runs, and would read the source for half a minute: the
 // tests are not built for it.
+//
+// It may import nothing of this module.
 package lint

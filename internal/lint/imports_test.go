@@ -14,17 +14,12 @@ func importRules() []rule {
 		{
 			name: "imports point downwards", check: pointDownwards,
 			breaks: []map[string]string{
-				{"coord/a.go": "package coord\nimport _ \"coordtop/ui\"\n"},
-				{"sources/ydbsource/a.go": "package ydbsource\nimport _ \"coordtop/sources/pgsource\"\n"},
-				{"news/a.go": "package news\n"},
-				{"ui/dialog/a.go": "package dialog\nimport _ \"coordtop/ui\"\n"},
-				{"ui/screen/a.go": "package screen\nimport _ \"coordtop/ui/dialog\"\n"},
-				{"ui/keys/a.go": "package keys\nimport _ \"coordtop/ui/rows\"\n"},
-				{"ui/rows/a.go": "package rows\nimport _ \"coordtop/ui/screen\"\n"},
-				{"ui/paint/a.go": "package paint\nimport _ \"coordtop/ui/cursor\"\n"},
-				{"ui/terminal/a.go": "package terminal\nimport _ \"coordtop/ui/cursor\"\n"},
+				{"coord/doc.go": "// Package coord is.\n//\n// It may import internal/ground/spawn.\npackage coord\nimport _ \"coordtop/ui\"\n"},
+				{"ui/dialog/doc.go": "// Package dialog is.\n//\n// It may import nothing of this module.\npackage dialog\nimport _ \"coordtop/ui\"\n"},
+				{"sources/ydbsource/doc.go": "// Package ydbsource is.\n//\n// It may import sources, coord/*coord.\npackage ydbsource\nimport _ \"coordtop/sources/pgsource\"\n"},
+				{"news/doc.go": "// Package news is.\npackage news\n"},
 			},
-			keeps: map[string]string{"sources/ydbsource/a.go": "package ydbsource\nimport _ \"coordtop/coord/ydbcoord\"\n"},
+			keeps: map[string]string{"sources/ydbsource/doc.go": "// Package ydbsource is.\n//\n// It may import sources, coord/*coord.\npackage ydbsource\nimport _ \"coordtop/coord/ydbcoord\"\n"},
 		},
 		{
 			name: "nothing imports the program", check: nothingImportsTheProgram,
@@ -52,107 +47,41 @@ func onlyTheConnectionOfPgx(files []file) []string {
 	return wrong
 }
 
-// directions says what the packages of a folder may import of this module, beside internal/ground/lazy:
-// path.Match patterns. The first rule that matches a folder counts. Tests may import more; the
-// rules hold for what is shipped.
-func directions() []direction {
-	return []direction{
-		{".", []string{"internal/app"}},
-		{"coord", []string{"internal/ground/backoff", "internal/ground/failure", "internal/ground/spawn", "internal/ground/suspend"}},
-		{"coord/coordtest", []string{"coord", "internal/ground/backoff", "internal/ground/failure"}},
-		{"coord/internal/lifetime", []string{"coord", "internal/ground/spawn"}},
-		{"coord/*coord", []string{"coord", "coord/internal/lifetime", "internal/ground/address", "internal/ground/backoff", "internal/ground/certs", "internal/ground/dflockwire", "internal/ground/failure", "internal/ground/legible", "internal/ground/mask", "internal/ground/pgwire", "internal/ground/respwire", "internal/ground/spawn"}},
-		{"sources", []string{"coord", "internal/ground/backoff", "internal/ground/format", "sources/lane", "internal/ground/mask", "internal/ground/spawn"}},
-		{"sources/kit", []string{"sources", "internal/ground/failure", "internal/ground/format", "internal/ground/identify", "internal/ground/mask", "internal/ground/spawn"}},
-		{"sources/tape", []string{"sources", "sources/tape/internal/pack"}},
-		{"sources/tape/internal/pack", nil},
-		{"sources/sourcetest/filled", []string{"sources"}},
-		{"sources/sourcetest", []string{"sources", "sources/tape", "internal/ground/backoff", "internal/ground/raced"}},
-		{"sources/redissource/lockformat", []string{"sources", "coord/rediscoord", "internal/ground/legible"}},
-		{"sources/*source", []string{"sources", "sources/kit", "sources/redissource/lockformat", "coord/*coord", "internal/ground/backoff", "internal/ground/dflockwire", "internal/ground/files", "internal/ground/format", "internal/ground/glob", "internal/ground/identify", "internal/ground/mask", "internal/ground/pgwire", "internal/ground/respwire", "internal/ground/spawn"}},
-		{"ui", []string{"ui/*", "sources", "sources/verdict", "internal/action", "internal/ground/address", "internal/ground/format", "internal/history", "internal/history/trouble", "sources/lane", "internal/ground/spawn"}},
-		{"ui/terminal", []string{"internal/ground/spawn"}},
-		{"ui/dialog", []string{"ui/screen", "ui/rows", "ui/keys", "ui/paint", "sources", "sources/verdict", "internal/action", "internal/ground/address", "internal/ground/format", "internal/ground/spawn"}},
-		{"ui/screen", []string{"ui/rows", "ui/keys", "ui/paint", "ui/filter", "ui/cursor", "ui/timeline", "sources", "internal/action", "internal/ground/format", "internal/help", "internal/history", "internal/history/trouble", "sources/lane", "sources/verdict"}},
-		{"ui/keys", []string{"internal/ground/address"}},
-		{"ui/rows", []string{"ui/paint", "ui/filter", "sources", "internal/action", "sources/verdict"}},
-		{"ui/paint", []string{"ui/timeline", "sources", "internal/ground/format", "sources/verdict"}},
-		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
-		{"ui/filter", []string{"internal/ground/address", "internal/ground/format"}},
-		{"ui/cursor", nil},
-		{"ui/timeline", []string{"sources", "sources/lane"}},
-		{"internal/action", []string{"sources", "internal/ground/format"}},
-		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/ground/backoff", "internal/ground/failure", "internal/ground/files", "internal/ground/format", "internal/ground/spawn", "internal/ground/suspend"}},
-		{"internal/foreground", []string{"sources", "internal/action", "internal/ground/failure", "internal/ground/format", "internal/headless", "internal/ground/spawn"}},
-		{"internal/history", []string{"sources", "sources/tape", "internal/action", "internal/ground/format", "sources/lane", "internal/ground/spawn"}},
-		{"internal/history/historytest", []string{"sources", "sources/sourcetest", "internal/history"}},
-		{"internal/history/recordtest", []string{"sources", "sources/tape", "internal/history", "internal/history/record", "internal/history/sqlite"}},
-		{"internal/history/report", []string{"sources", "internal/history", "internal/history/trouble", "internal/ground/format", "sources/lane"}},
-		{"internal/history/record", []string{"sources", "sources/tape", "internal/history", "internal/action", "internal/ground/backoff", "internal/ground/spawn"}},
-		{"internal/history/*", []string{"sources", "sources/tape", "internal/history", "internal/ground/files", "internal/ground/format", "sources/lane", "internal/ground/spawn"}},
-		{"internal/ground/address", nil},
-		{"internal/ground/backoff", nil},
-		{"internal/ground/certs", []string{"internal/ground/files", "internal/ground/format"}},
-		{"internal/ground/dflockwire", []string{"internal/ground/failure", "internal/ground/spawn"}},
-		{"internal/doctor", []string{"sources/kit", "sources", "internal/ground/address", "internal/ground/format"}},
-		{"internal/ground/failure", nil},
-		{"internal/ground/files", []string{"internal/ground/format", "internal/ground/spawn"}},
-		{"internal/ground/format", nil},
-		{"internal/ground/glob", nil},
-		{"internal/help", []string{"internal/ground/format"}},
-		{"internal/ground/identify", []string{"internal/ground/address", "internal/ground/spawn"}},
-		{"sources/lane", []string{"internal/ground/format"}},
-		{"internal/ground/legible", nil},
-		{"internal/lint", nil},
-		{"internal/ground/mask", nil},
-		{"internal/ground/raced", nil},
-		{"internal/ground/respwire", []string{"internal/ground/format"}},
-		{"internal/ground/spawn", nil},
-		{"internal/ground/pgwire", []string{"internal/ground/failure", "internal/ground/format", "internal/ground/spawn"}},
-		{"internal/ground/schematest", nil},
-		{"internal/shots", nil},
-		{"internal/truth", nil},
-		{"internal/incidents", nil},
-		{"sources/verdict", []string{"sources", "internal/ground/format"}},
-		{"internal/ground/suspend", nil},
-		{"internal/ground/lazy", nil},
-		{"internal/localserver", []string{"internal/ground/spawn"}},
-		{"internal/emulator/*test", []string{"internal/emulator/network"}},
-		{"internal/emulator/network", nil},
-		{"internal/config", []string{"internal/ground/address", "internal/ground/certs", "internal/ground/files", "internal/ground/format", "internal/ground/legible", "internal/ground/spawn", "sources"}},
-		{"internal/headless", []string{"sources", "internal/ground/address", "internal/ground/format", "internal/history", "sources/lane", "sources/verdict"}},
-		{"internal/demo", []string{"coord", "coord/*coord", "internal/ground/backoff", "internal/localserver", "internal/ground/spawn", "internal/emulator/*"}},
-		{"internal/app", []string{"coord", "sources", "sources/kit", "ui", "ui/keys", "internal/*", "internal/ground/*", "internal/history/*", "internal/app/backends", "sources/lane", "sources/verdict"}},
-		{"internal/app/backends", []string{
-			"coord", "coord/*coord", "sources", "sources/*source", "internal/action", "internal/ground/address", "internal/ground/certs", "internal/config", "internal/ground/files", "internal/ground/format", "internal/ground/glob", "internal/operate",
-		}},
-	}
-}
-
-type direction struct {
-	dir   string
-	allow []string
-}
-
+// pointDownwards finds imports of this module that the doc.go of a package does not name in its sentence "It may import
+// a, b/*." The elements are patterns of path.Match. Tests may import more, and anybody internal/ground/lazy.
 func pointDownwards(files []file) []string {
 	var wrong []string
-	rules := directions()
+	allowed := map[string][]string{}
 	for _, f := range files {
-		if f.test {
+		if path.Base(f.path) == "doc.go" {
+			allowed[f.dir] = mayImport(f.ast.Doc.Text())
+		}
+	}
+	for _, f := range files {
+		if f.test || f.path == "main.go" {
 			continue
 		}
-		i := slices.IndexFunc(rules, func(d direction) bool { ok, _ := path.Match(d.dir, f.dir); return ok })
-		if i < 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: no rule says what packages in %q may import: add one to directions", f.path, f.dir))
+		if allowed[f.dir] == nil {
+			wrong = append(wrong, fmt.Sprintf("%s: the doc.go in %q has no sentence that begins with: It may import", f.path, f.dir))
 			continue
 		}
 		for _, p := range f.own() {
-			if p != "internal/ground/lazy" && !matchesAny(rules[i].allow, p) {
-				wrong = append(wrong, fmt.Sprintf("%s imports %s; %q may import only %q", f.path, p, f.dir, rules[i].allow))
+			if p != "internal/ground/lazy" && !matchesAny(allowed[f.dir], p) {
+				wrong = append(wrong, fmt.Sprintf("%s imports %s; its doc.go says that %q may import only %q", f.path, p, f.dir, allowed[f.dir]))
 			}
 		}
 	}
 	return wrong
+}
+
+// mayImport are the patterns of the sentence in a doc; nil: it has none.
+func mayImport(doc string) []string {
+	_, list, ok := strings.Cut(strings.Join(strings.Fields(doc), " "), "It may import ")
+	if !ok {
+		return nil
+	}
+	list, _, _ = strings.Cut(list+" ", ". ")
+	return strings.Split(list, ", ")
 }
 
 func nothingImportsTheProgram(files []file) []string {

@@ -1,6 +1,8 @@
 // Package localserver starts real servers as private processes for the tests and for
 // the demo: one file a server, on parts that they share.
 //
+// It may import internal/ground/spawn.
+//
 // A server started here listens on 127.0.0.1 only and never on its standard port, keeps
 // nothing on disk unless asked to, and is the leader of a session of its own, so that
 // ctrl-c on the terminal reaches its parent alone.

@@ -2,6 +2,8 @@
 // leases, guards and records each action, and reports what was observed of it. The screen and the command
 // line use the same Operator; it knows of a backend only what its Backend tells.
 //
+// It may import coord, internal/action, sources, internal/ground/*.
+//
 // # One path
 //
 // Start checks the guards in this order, and sends nothing unless all of them let the request pass: the

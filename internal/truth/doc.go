@@ -1,6 +1,8 @@
 // Package truth has no code but tests: they compare what "coordtop watch -o json" prints
 // with what really happened on real servers.
 //
+// It may import nothing of this module.
+//
 // # How
 //
 // An actor, which uses the client library of the backend and nothing of ours, changes rows

@@ -1,6 +1,8 @@
 // Package dflocksource watches the locks and semaphores of dflockd servers, by asking each for
 // its stats again and again: the protocol of its releases pushes nothing.
 //
+// It may import coord/*coord, sources, sources/kit, internal/ground/*.
+//
 // # Servers
 //
 // Each server of Options.Client is a scope, and the space of its rows, named host:port. It

@@ -1,5 +1,7 @@
 // Package kit has the parts that most sources need: connections with their goroutines, the pace of reads, and sentences
-// about failures. It imports package sources and no backend.
+// about failures.
+//
+// It may import sources, internal/ground/*.
 //
 // A source of one server keeps its goroutines, and the Changes that they send to Next, in a [Link], which ends as a whole.
 // A [Connector] is the part of a source that connects, finds out what else listens where the server answers strangely, and

@@ -2,6 +2,8 @@
 // stretches in which it was not observed, it computes what every surface shows: pieces, gaps, lengths
 // and sums. It is pure: it reads no clock and does no IO, and one lane has one answer everywhere.
 //
+// It may import internal/ground/format.
+//
 // # What is known
 //
 // Each stretch of a lane is one of three kinds. Pushed: any write would have been told. Sampled: looks at a

@@ -1,6 +1,8 @@
 // Package pgsource watches the advisory locks of one Postgres server: who owns which, who waits in which
 // order, and what their sessions do. Watching is read-only: it takes no lock, and its sessions cannot write.
 //
+// It may import coord/*coord, sources, sources/kit, internal/ground/*.
+//
 // # A look
 //
 // The server announces nothing when a lock changes hands, so it is asked again and again. A

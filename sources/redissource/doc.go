@@ -1,6 +1,8 @@
 // Package redissource watches the leader keys and locks of one Redis server. Watching is
 // read-only: it sends no command that writes, configures or blocks.
 //
+// It may import coord/*coord, sources, sources/kit, sources/redissource/lockformat, internal/ground/*.
+//
 // # Two connections
 //
 // One connection receives pushes and the other sends reads; CLIENT LIST shows both as

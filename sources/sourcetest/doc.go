@@ -1,5 +1,7 @@
 // Package sourcetest tests sources and what reads them.
 //
+// It may import sources, sources/tape, internal/ground/backoff.
+//
 // [Script] is a source that a test writes by hand: it tells what was pushed, fails, hangs,
 // panics or falls silent when it is told to. It needs no clock but the real one, so it
 // runs inside and outside of synctest bubbles.

@@ -1,5 +1,7 @@
 // Package tape writes the history of a Hub, and reads it back: Keyframes, the Inputs between them, and the terms and
-// events that came of these. It imports package sources only.
+// events that came of these.
+//
+// It may import sources, sources/tape/internal/pack.
 //
 // An [Encoder] and a [Decoder] work in groups: a Keyframe, and after it each Input as its difference from the values that
 // the group has already. The State of an Input is left out; a [sources.Replayer] makes it. Lists of terms and of events can

@@ -1,6 +1,8 @@
 // Package verdict decides what is a problem, how grave it is, and the sentence about it. The board, get and
 // its --fail-on, JSON, notifications, metrics and diagnoses ask it and decide nothing of this themselves.
 //
+// It may import sources, internal/ground/format.
+//
 // A [Judge] weighs a row of a [coordtop/sources.State] at an instant. Nothing else goes into a [Verdict]: the
 // row, the state that it is from, its thresholds, the time, and the rows that are the same lock elsewhere. So
 // everybody who asks about the same instant gets the same verdict. It reads no clock and does no input or

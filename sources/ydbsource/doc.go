@@ -2,6 +2,8 @@
 // order, and with what data. Watching acquires, creates and keeps nothing: each node has one session of ours,
 // coordtop-watch, which owns nothing.
 //
+// It may import coord/*coord, sources, sources/kit, internal/ground/*.
+//
 // # What is watched
 //
 // No public API of YDB lists semaphores, so they are named, each with a kind. Coordination

@@ -1,5 +1,7 @@
 // Package filter is the language in which a person selects rows.
 //
+// It may import internal/ground/address, internal/ground/format.
+//
 //	orders !reconcile            words that must occur, or must not
 //	kind=mutex wait>30s          fields of a Fields
 //	source=leases and chg>2      a blank means "and" too

@@ -1,5 +1,7 @@
 // Package rows decides which rows and events are shown, and in which order. It draws nothing.
 //
+// It may import internal/action, sources, sources/verdict, ui/filter, ui/paint.
+//
 //   - An Index judges each row with sources/verdict, and judges it again when time alone may
 //     change its verdict, or when the same lock in another source changed.
 //   - An Index keeps filter, order and severity up to date from the rows that differ, so that

@@ -2,9 +2,13 @@
 // order, the layout, and the typed texts. Draw only reads the Scene. The model updates it before:
 // Arrange computes the layout, Past.Add and JoinPast add the parts of a recording that were read.
 //
-//   - A screen is one entry of a table (screens.go) and its file; a column of the list is one
+// It may import internal/action, internal/help, internal/history, internal/history/trouble, sources,
+// sources/lane, sources/verdict, ui/cursor, ui/keys, ui/paint, ui/rows, ui/timeline,
+// internal/ground/format.
+//
+//   - A screen is one entry of a table (draw.go) and its file; a column of the list is one
 //     entry of another (columns.go). Panes are functions or small types.
-//   - The boxes are computed for each size (layout.go). Every part gets the size of its box and
+//   - The boxes are computed for each size (scene.go). Every part gets the size of its box and
 //     returns exactly that many lines of exactly that many cells.
 //   - Draw returns a Frame, Overlay draws a dialog over one.
 //

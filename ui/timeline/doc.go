@@ -1,6 +1,8 @@
 // Package timeline turns terms and stretches without observation into the cells of a
 // strip. It draws nothing: a cell has a meaning, and package paint has the glyphs.
 //
+// It may import sources, sources/lane.
+//
 // Columns are anchored to the clock: their edges are multiples of a step from a fixed
 // list, so that a strip does not shimmer and costs few bytes as time goes on.
 //

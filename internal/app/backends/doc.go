@@ -3,6 +3,9 @@
 // entry), its source and its driver, and its texts for people. Differences between backends stand nowhere else
 // above their own packages, but for their roles in package demo.
 //
+// It may import coord, coord/*coord, internal/action, internal/config, internal/operate, sources,
+// sources/*source, internal/ground/*.
+//
 // A new backend needs its own packages, a file with its entry here, and its name in All.
 //
 // # URLs beside what package config says of all

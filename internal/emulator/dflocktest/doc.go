@@ -2,6 +2,8 @@
 // version 1.10 on a real listener or in memory, with a pure model of the server behind it.
 // Start it, and give Server.Addr to the client.
 //
+// It may import internal/emulator/network.
+//
 // It imports nothing of ours, so that it cannot agree with mistakes of our client.
 //
 // The model is a state machine: requests and the time go in, replies come out. Server drives it, with

@@ -2,6 +2,8 @@
 // protocol on real listeners or in memory, with a pure model of the service behind it.
 // Any driver can use it: Start it, and give Server.URL to the driver.
 //
+// It may import internal/emulator/network.
+//
 // It imports nothing of ours, so that it cannot agree with mistakes of our client.
 //
 // # Layers

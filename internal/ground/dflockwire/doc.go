@@ -3,6 +3,8 @@
 // speaks the wire of version 1.10 and accepts what later releases add: more fields in a
 // reply, other words of refusal, unknown members and null lists in stats.
 //
+// It may import internal/ground/failure, internal/ground/spawn.
+//
 // # A connection
 //
 // The server answers in order, and answers nothing else while a claim waits. So a Conn has one

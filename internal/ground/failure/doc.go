@@ -2,5 +2,7 @@
 // one sentence; a program needs to find every reason in it with errors.Is and errors.As, such
 // as the end of the context under which a request failed.
 //
+// It may import nothing of this module.
+//
 // The functions are pure and safe for concurrent use.
 package failure

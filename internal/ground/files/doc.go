@@ -3,6 +3,8 @@
 // no device. It also opens the files that the program writes for itself, the log and the audit: see
 // [OpenPrivate].
 //
+// It may import internal/ground/format, internal/ground/spawn.
+//
 // # Errors
 //
 // A path may hold a secret that was written in the wrong place. An error repeats a path only where something

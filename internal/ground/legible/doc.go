@@ -2,6 +2,8 @@
 // is positively a name. A value that nobody can recognise as a name is a secret, whatever it
 // looks like.
 //
+// It may import nothing of this module.
+//
 // # What a name is
 //
 // A name is words, short numbers and abbreviations, joined by - . _ and, between its parts,

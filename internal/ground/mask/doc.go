@@ -1,6 +1,8 @@
 // Package mask takes secrets out of texts that other people's programs wrote: the data of
 // an owner, the name of an application, the text of a query.
 //
+// It may import nothing of this module.
+//
 // Text is for data. It replaces by Sign the password in a connection string, the value of a key such as password,
 // secret or token, and any secret with a known form (a JWT, a PEM key, a vendor's access key).
 //

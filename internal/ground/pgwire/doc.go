@@ -2,6 +2,8 @@
 // source sources/pgsource. It makes sure that a client that shares a server
 // session with us is not harmed, that a server that lies costs little, and that errors are sentences.
 //
+// It may import internal/ground/*.
+//
 // # Poolers
 //
 // A pooler in transaction or statement mode lends a server session for each statement, and

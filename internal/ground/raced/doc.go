@@ -2,6 +2,8 @@
 // and takes memory of its own. All run with it but those that call [Alone]: tests of volume that run in one
 // goroutine, as the detector compares what several goroutines do, and tests that measure memory or time.
 // A test whose subject is concurrency does not ask.
+//
+// It may import nothing of this module.
 package raced
 
 import "testing"

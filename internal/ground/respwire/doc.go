@@ -3,6 +3,8 @@
 // reply announces, before any of it has arrived, and descends into replies as deep as they
 // are nested. A [Conn] stands between the library and the network and checks the replies.
 //
+// It may import internal/ground/format.
+//
 // # What is bounded
 //
 // A Conn passes replies on unchanged, byte by byte as they come, as long as they keep to

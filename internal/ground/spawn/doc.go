@@ -2,6 +2,8 @@
 // one of them does not end the process on the spot, with a terminal that is still raw and
 // locks that stay at their services until they run out.
 //
+// It may import nothing of this module.
+//
 // Who runs a program says what a panic means there, with With, in the context that
 // everything else is started under. The goroutine that panics ends: its deferred calls
 // run, the handler is told the value and the stack, once, and then whoever waits for the

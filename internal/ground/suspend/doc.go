@@ -1,5 +1,7 @@
 // Package suspend tells for how long the machine was suspended. The monotonic clock stands
 // still meanwhile on most systems, so that whatever must end in time has to add it.
+//
+// It may import nothing of this module.
 package suspend
 
 import "time"

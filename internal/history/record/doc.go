@@ -1,5 +1,8 @@
 // Package record writes the Inputs of a Hub, and what follows from them, to a recording: see package history.
 //
+// It may import internal/action, internal/history, sources, sources/tape, internal/ground/backoff,
+// internal/ground/spawn.
+//
 // # One goroutine
 //
 // [Recorder.Run] is the only user of the store. Each 300 ms it takes the Inputs, reads the events, compares

@@ -1,5 +1,8 @@
 // Package sqlite keeps a recording in one SQLite file: see package history for what it is.
 //
+// It may import internal/history, sources, sources/lane, sources/tape, internal/ground/files,
+// internal/ground/spawn.
+//
 // # The file
 //
 // The file has the mode 0600, and so has what SQLite puts beside it; with [Options].Group 0640, and

@@ -1,5 +1,7 @@
 // Package trouble finds in a recording what went wrong in a span. `report` begins with it, and a replay opens on it.
 //
+// It may import internal/history, sources, sources/lane, internal/ground/format.
+//
 // # What is trouble
 //
 // Package verdict decides from a State which rows the board shows as problems. A recording has no States, but

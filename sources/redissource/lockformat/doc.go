@@ -1,6 +1,8 @@
 // Package lockformat knows the formats in which programs keep locks, semaphores and elections in
 // Redis: one table with the name, value and type of each, the way to read it, and its release.
 //
+// It may import coord/rediscoord, sources, internal/ground/legible.
+//
 // # How a key is recognised
 //
 // A format with a fixed name is found by the name alone (ByName), whatever the value is.

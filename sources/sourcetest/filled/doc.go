@@ -1,5 +1,7 @@
 // Package filled makes values of which every field is other than zero, so that a test fails when a type grows by a field
 // that its code does not know.
+//
+// It may import sources.
 package filled
 
 import (

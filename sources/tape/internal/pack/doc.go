@@ -1,6 +1,8 @@
 // Package pack writes values as their differences from earlier ones, and reads them back with the
 // same calls, so that each field is named once.
 //
+// It may import nothing of this module.
+//
 // A struct is written as one bit for each field, set if it differs from that of an earlier struct,
 // followed by the fields that differ. The bit of a field is given by its position: new fields come
 // last, and a reader that knows fewer fields fails with [ErrNewer] instead of misreading. A text of at
