@@ -82,7 +82,7 @@ func TestAPanicAnywhereEndsTheRestFirst(t *testing.T) {
 				t.Errorf("exit code %d", exitCode(err))
 			}
 			text, err := os.ReadFile(filepath.Join(home, ".local/state/coordtop/coordtop.log"))
-			if err != nil || strings.Count(string(text), "stack=") != 1 || !strings.Contains(string(text), "observe_test.go") {
+			if err != nil || strings.Count(string(text), "stack=") != 1 || !strings.Contains(string(text), "observing_test.go") {
 				t.Errorf("the log has %q, %v", text, err)
 			}
 		})
