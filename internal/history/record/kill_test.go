@@ -82,6 +82,9 @@ func recordUntilKilled(path string) {
 func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 	t.Parallel()
 	raced.Alone(t, "each start of the recorder takes half a second then")
+	if testing.Short() {
+		t.Skip("it starts a recorder a hundred times")
+	}
 	path := filepath.Join(t.TempDir(), "state", "history.db")
 	s := sqlite.NewReader(path)
 	defer closed(t, s)
