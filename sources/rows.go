@@ -131,7 +131,8 @@ func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 		}
 		from = Earlier(r.Nobody.Earliest(), r.Terms[n-1].End.Earliest()) // it may have been made anew since
 	}
-	if !l.darkened() && !wentDark(from, e.At, dark) && l.every(from, e.At) == 0 {
+	prompt := e.After.IsZero() || e.At.Sub(e.After) <= Promptness // else somebody may have come and gone before e
+	if prompt && !l.darkened() && !wentDark(from, e.At, dark) && l.every(from, e.At) == 0 {
 		e.Last = e.LastSeen
 	}
 }

@@ -112,3 +112,21 @@ func TestTheDarknessBeforeANewRowIsNotItsPace(t *testing.T) {
 		}
 	})
 }
+
+// TestAnotherMayHaveOwnedBeforeATakeOverThatWasReadLate has a push read late, with the source never silent for its limit.
+func TestAnotherMayHaveOwnedBeforeATakeOverThatWasReadLate(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]string{sources.Promptness: "a", sources.Promptness + time.Millisecond: ""} {
+		inWorld(t, func(w *world) {
+			w.start()
+			w.list(election("app", bound("a")))
+			time.Sleep(time.Second)
+			w.set(election("app"))
+			time.Sleep(time.Second)
+			w.tell(sources.Change{Set: []*sources.Primitive{election("app", bound("b"))}, After: time.Now().Add(-late), Alive: []string{"main"}})
+			if e := w.last(sources.EventAcquired); e.LastSeen.ID != "a" || e.Last.ID != want {
+				t.Errorf("%v late: last %q, last seen %q, want %q and a", late, e.Last.ID, e.LastSeen.ID, want)
+			}
+		})
+	}
+}
