@@ -23,8 +23,8 @@ func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 }
 
 // cleanupContext returns a context for a request that must be sent although ctx may have ended.
-// The deadline of ctx bounds it. If there is none, or ctx has ended, cleanupTime bounds it; if ctx is cancelled
-// meanwhile, it ends cleanupTime later.
+// It ends at the deadline of ctx. It ends cleanupTime from now if ctx has no deadline or has ended already, and
+// cleanupTime after the cancellation if ctx is cancelled meanwhile.
 func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	free := context.WithoutCancel(ctx)
 	deadline, ok := ctx.Deadline()

@@ -26,7 +26,7 @@ var kindWords = [...]string{"unknown", "election", "mutex", "semaphore"}
 // String returns the word that people read: "election", "mutex", "semaphore", or "unknown" for KindNone.
 func (k Kind) String() string { return kindWords[k] }
 
-// KindNamed returns the kind with that String; KindNone: there is none.
+// KindNamed returns the kind whose String is name, or KindNone.
 func KindNamed(name string) Kind { return Kind(max(slices.Index(kindWords[:], name), 0)) }
 
 // Mode decides whether a claim shares its primitive with others.

@@ -73,11 +73,11 @@ func (t *Term) Context() context.Context { return t.l.Context() }
 // Proclaim replaces the leader's data, which Leader and Observe show. It is bound to
 // the term: when the leadership is over nothing is written, and the error wraps the
 // cause (ErrLost, ErrExpired, ErrReleased or ErrClosed); if the service reports
-// that, the term ends with ErrLost. Proclamations are sent one after the other. After an
-// error that is none of these the data may have been written or not, and also if the
-// error also wraps ErrUncertain: then the leadership ended while it was on its way.
-// ErrUnsupported where a leader carries no data, ErrDataTooLong, and ErrInvalid for bytes that
-// the service cannot show, before anything is sent.
+// that, the term ends with ErrLost. ErrUnsupported (a leader carries no data here),
+// ErrDataTooLong and ErrInvalid (bytes that the service cannot show) are returned before
+// anything is sent. After any other error it is unknown whether the data was written; if the
+// leadership ended meanwhile, the error wraps its cause and ErrUncertain. Proclamations are
+// sent one after the other.
 func (t *Term) Proclaim(ctx context.Context, data []byte) error {
 	return t.l.wrap("proclaim", t.proclaim(ctx, data))
 }

@@ -40,7 +40,7 @@ const (
 	Shared        = coord.Shared
 )
 
-// KindNamed returns the kind with that String; KindUnknown: there is none.
+// KindNamed returns the kind whose String is name, or KindUnknown.
 func KindNamed(name string) Kind { return coord.KindNamed(name) }
 
 // NoLimit as a Limit means that any number may own it.

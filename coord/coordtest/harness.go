@@ -107,7 +107,7 @@ func allCases() []testCase {
 	return all
 }
 
-// tries bounds the runs of a case if the machine stands still during it.
+// tries is the most runs of one case: it runs again if the machine stood still meanwhile.
 const tries = 5
 
 func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {

@@ -35,8 +35,8 @@ type Removal struct {
 	// Beside is a second key: the one that a Permit is removed from, the list to which a Returned field
 	// goes back, or the list of waiters for a Field. "": none.
 	Beside string
-	// Channel is where the number of free permits is published. For a Field it is followed by : and a
-	// waiter from Beside: that channel wakes this waiter. "": none.
+	// Channel is the Pub/Sub channel that gets the number of free permits. For a Field, ":" and a waiter of
+	// Beside are appended: that channel wakes this waiter. "": nothing is published.
 	Channel string
 	// After are commands that wake waiters, sent when no owner is left.
 	After [][]string

@@ -93,7 +93,7 @@ func (c *Client) Close(ctx context.Context) error {
 	return doing("closing the connection", sdkError(db.Close(ctx)))
 }
 
-// conn returns the connection, and makes it if there is none.
+// conn returns the connection, which the first call opens.
 func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 	if c.options.Conn != nil {
 		return c.options.Conn, nil

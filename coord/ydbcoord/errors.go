@@ -41,7 +41,7 @@ func newStatusError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMess
 	return e
 }
 
-// statusOf returns the service's status in err; unspecified if there is none.
+// statusOf returns the status that the service gave in err, or STATUS_CODE_UNSPECIFIED.
 func statusOf(err error) Ydb.StatusIds_StatusCode {
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return e.Status

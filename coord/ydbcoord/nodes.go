@@ -44,7 +44,7 @@ func (n *Nodes) Create(ctx context.Context, path string, c *pb.Config) error {
 	})
 }
 
-// Alter changes the configuration of a coordination node; coord.ErrRefused if there is none. A
+// Alter changes the configuration of a coordination node. A missing node is coord.ErrRefused. A
 // zero field of c stays as it was, so nothing can be set back to zero.
 func (n *Nodes) Alter(ctx context.Context, path string, c *pb.Config) error {
 	return n.call(ctx, "altering", path, nil, func(s services, path string) (reply, error) {

@@ -168,7 +168,7 @@ type Status struct {
 	Always   bool      // writing is possible without an end
 	Holdings []Holding // in the order of their requests
 	Runs     []Run     // newest last; ended ones stay for some minutes
-	Audit    string    // the path of the audit, for people; "": there is none
+	Audit    string    // the path of the audit, for people; "": no audit is kept
 }
 
 // CanWrite reports whether writing is possible at now.

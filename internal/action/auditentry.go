@@ -25,7 +25,7 @@ type AuditEntry struct {
 	After   sources.OwnerRef // the owner that was seen after it
 	Reason  string
 	Call    string        // what was sent
-	Result  string        // a phase, as "done"; "": no second line is written, or there is none
+	Result  string        // the phase in the second line of the audit, as "done"; "": that line is missing
 	Detail  string        // what was seen
 	Ours    bool          // by this run of the program
 	Process int           // of another run on this host; 0: not known
