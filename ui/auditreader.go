@@ -18,6 +18,7 @@ const auditEvery = 2 * time.Second
 type auditReader struct {
 	part
 	options *Options
+	rows    *rowList
 	at      time.Time // when it was read last; zero: it is to be read
 	running bool
 	list    []action.AuditEntry // the newest first
@@ -88,4 +89,15 @@ func (r *auditReader) table() [][]string {
 		}
 	}
 	return table
+}
+
+// pick moves the cursor of the list to the row of the action under the cursor, and says why where that cannot be.
+func (r *auditReader) pick() bool {
+	id, _ := r.scene.AuditList.Selected()
+	p := r.scene.FindAuditEntry(id)
+	if p == nil || p.Ref.Name == "" {
+		return false
+	}
+	r.scene.AuditList.Move(0)
+	return r.rows.pickRow(p.Ref)
 }

@@ -8,9 +8,9 @@
 // reads a clock, opens a connection or blocks: a Feed gives state, events and time, so a
 // replay only needs another Feed.
 //
-// The model routes messages and draws. What changes by itself has its own state in a part: rowList, timelinePart,
-// pastReader, replay, troubleReader, auditReader, exporter. A part reads and changes the Scene, and asks nothing of the
-// model but what host has.
+// The model routes messages and draws. The rest of the state is in parts: rowList, timelinePart, pastReader,
+// replay, troubleReader, auditReader, exporter, focusTeller. A part reads and changes the Scene; of the
+// model it calls only the methods of host.
 //
 // Below the model stand layers, each a package that imports only what stands below it:
 //

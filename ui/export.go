@@ -216,11 +216,3 @@ func (m *model) quitKeeping() tea.Cmd {
 	m.acting.Kept = lines[:max(len(lines)-1, 0)] // the hints would be about keys of another program
 	return m.acting.Quit()
 }
-
-// aborting is the command that does what ctrl-\ does to a program whose terminal is not raw.
-func (m *model) aborting() tea.Msg {
-	if m.options.Abort != nil {
-		m.options.Abort()
-	}
-	return nil
-}

@@ -78,7 +78,7 @@ func (m *model) openRow() {
 		m.trouble.goTo()
 		return
 	}
-	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.pickAuditEntry() {
+	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.audit.pick() {
 		return
 	}
 	if row, _ := m.Selected(); row != nil {

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,6 +35,7 @@ type model struct {
 	trouble  *troubleReader
 	audit    *auditReader
 	exporter *exporter
+	focus    *focusTeller
 
 	w, h   int
 	scheme paint.Scheme
@@ -45,10 +45,6 @@ type model struct {
 	line  typedLine
 	until time.Time // when the message goes
 	heard time.Time // when the last message of the program came; zero: none has
-	focus struct {  // what the feed was told of last
-		visible  []rows.Handle
-		selected sources.Ref
-	}
 
 	drawn struct { // by Update
 		frame    tea.View  // what View returns
@@ -81,9 +77,10 @@ func (m *model) addParts() {
 	m.replay = &replay{part: shared, sums: &m.timeline.sums, timeline: m.timeline, list: m.rowList}
 	m.timeline.past, m.timeline.replay = m.past, m.replay
 	m.trouble = &troubleReader{part: shared, past: m.past, replay: m.replay}
-	m.audit = &auditReader{part: shared, options: o}
+	m.audit = &auditReader{part: shared, options: o, rows: m.rowList}
 	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""
 	m.exporter = &exporter{part: shared, options: o, tmux: tmux, audit: m.audit, list: m.rowList}
+	m.focus = &focusTeller{part: shared, acting: &m.acting, list: m.rowList}
 }
 
 // boardKeys are the keys of this board: the person's own, and in the demo a hint for the one
@@ -128,7 +125,7 @@ func newModel(o Options) *model {
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())
 	m.Title = cmp.Or(m.Title, screen.NoTitle)
 	m.Rows.Filter.Find = m.rowOf
-	m.Clock, m.Now = m.time()
+	m.Clock, m.Now = m.feeds.times(m.utc)
 	m.Started = m.Clock
 	if o.Trouble {
 		m.open(screen.Trouble)
@@ -198,44 +195,6 @@ func (m *model) Say(text string) { m.SayFor(messageTime, text) }
 
 // SayFor shows a message in the footer for so long.
 func (m *model) SayFor(d time.Duration, text string) { m.Message, m.until = text, m.Clock.Add(d) }
-
-// watch tells the feed which rows are on screen, if that changed.
-func (m *model) watch() {
-	focuser, ok := m.feeds.shown().(sources.Focuser)
-	if !ok {
-		return
-	}
-	selected, _ := m.Locks.Selected()
-	visible := append(slices.Clone(m.inSight()), selected)
-	subject := m.subject()
-	if slices.Equal(visible, m.focus.visible) && subject == m.focus.selected {
-		return
-	}
-	m.focus.visible, m.focus.selected = visible, subject
-	refs := make([]sources.Ref, 0, len(visible))
-	for _, h := range visible[:len(visible)-1] {
-		if row, _ := m.Rows.At(h); row != nil {
-			refs = append(refs, row.Ref)
-		}
-	}
-	focuser.Focus(refs, subject)
-}
-
-// inSight are the rows that are drawn.
-func (m *model) inSight() []rows.Handle {
-	if m.Shown == screen.Timeline {
-		return slices.DeleteFunc(slices.Clone(m.Time.Lanes.Visible()), rows.Handle.Recorded)
-	}
-	return m.Locks.Visible()
-}
-
-// subject is the row that the person looks at: that of the box, else the one under the cursor.
-func (m *model) subject() sources.Ref {
-	if ref, ok := m.acting.Target(); ok {
-		return ref
-	}
-	return m.rowList.cursorRow
-}
 
 // welcomeTime bounds the time of the welcome of the demo: any message replaces it.
 const welcomeTime = 45 * time.Second

@@ -69,17 +69,6 @@ func (m *model) pickEvent() bool {
 	return m.rowList.pickRow(e.Ref)
 }
 
-// pickAuditEntry does the same for the row of the action under the cursor.
-func (m *model) pickAuditEntry() bool {
-	id, _ := m.AuditList.Selected()
-	p := m.FindAuditEntry(id)
-	if p == nil || p.Ref.Name == "" {
-		return false
-	}
-	m.AuditList.Move(0)
-	return m.rowList.pickRow(p.Ref)
-}
-
 // moveStrips lets the strips reach the time, and reports whether that moves them.
 func (m *model) moveStrips() bool {
 	window := screen.StripWindow

@@ -113,7 +113,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 
 // catchUp lets the time pass that no message has told of: in a calm not every second has one.
 func (m *model) catchUp() {
-	if clock, _ := m.time(); clock.Sub(m.Clock) >= time.Second {
+	if clock, _ := m.feeds.times(m.utc); clock.Sub(m.Clock) >= time.Second {
 		m.second()
 	}
 }
@@ -129,7 +129,7 @@ func (m *model) resumed() {
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
 	var now time.Time
-	m.Clock, now = m.time()
+	m.Clock, now = m.feeds.times(m.utc)
 	m.acting.Receive()
 	if m.Message != "" && !m.Clock.Before(m.until) {
 		m.Message = ""
@@ -147,17 +147,17 @@ func (m *model) second() {
 	}
 	m.receive()
 	m.Events.Second()
-	if m.Rows.Sweep(m.Now, m.inSight()) {
+	if m.Rows.Sweep(m.Now, m.focus.inSight()) {
 		m.Locks.SetKeys(m.Rows.Handles)
 	}
 	m.feeds.soon.Store(!m.Rows.StaysFor(2*terminal.CalmStep + time.Second))
 }
 
-// time is the clock, and the time that ages are counted to: of a recording another one.
-func (m *model) time() (clock, now time.Time) {
-	clock = zoned(m.utc, m.feeds.clock())
-	if now = clock; m.feeds.replaying() && m.feeds.player.Position().Run != 0 {
-		now = zoned(m.utc, m.feeds.shown().Now())
+// times returns the clock, and the time that ages are counted to: in a recording it is another one.
+func (f *feeds) times(utc bool) (clock, now time.Time) {
+	clock = zoned(utc, f.clock())
+	if now = clock; f.replaying() && f.player.Position().Run != 0 {
+		now = zoned(utc, f.shown().Now())
 	}
 	return clock, now
 }

@@ -19,7 +19,7 @@ func (t tree) figures() []figure {
 		{"lines of test support", strconv.Itoa(t.code(support))},
 		{"lines of tests", strconv.Itoa(t.code(test))},
 		{"folders with more than 30 Go files, without tests", over(30, t.flat())},
-		{"types with more than 60 methods, with those of types that embed them", over(60, t.methods())},
+		{"types with more than 60 methods, with those of types that embed them, or that they embed", over(60, t.methods())},
 		{"types with more than 24 fields", over(24, t.fields())},
 		{"product files under 40 lines, without doc.go (at most 15)", strconv.Itoa(short)},
 		{"base names that stand twice or more, without tests (at most 55)", strconv.Itoa(names)},
@@ -52,19 +52,27 @@ type named struct{ folder, name string }
 
 func (n named) String() string { return path.Base(n.folder) + "." + n.name }
 
-// methods counts for each type those of its own, and those of types of its package that embed it.
+// methods counts for each type its own, those of types of its package that embed it, and those that it has from a type of
+// another package that it embeds.
 func (t tree) methods() map[string]int {
-	own, embeds := map[named]int{}, map[named][]named{}
+	own, embedding, embedded := map[named]int{}, map[named][]named{}, map[named][]named{}
+	folders := map[string]string{} // by the name of the package
 	t.declarations(func(f *file, d ast.Decl) {
+		folders[f.ast.Name.Name] = f.folder()
 		if m, ok := d.(*ast.FuncDecl); ok && m.Recv != nil {
 			own[named{f.folder(), receiver(m.Recv.List[0].Type)}]++
 		}
 	})
 	t.structs(func(n named, s *ast.StructType) {
 		for _, field := range s.Fields.List {
-			if len(field.Names) == 0 {
+			if len(field.Names) > 0 {
+				continue
+			}
+			if other, ok := unpointed(field.Type).(*ast.SelectorExpr); ok {
+				embedded[n] = append(embedded[n], named{folders[receiver(other.X)], other.Sel.Name})
+			} else {
 				inner := named{n.folder, receiver(field.Type)}
-				embeds[inner] = append(embeds[inner], n)
+				embedding[inner] = append(embedding[inner], n)
 			}
 		}
 	})
@@ -75,7 +83,10 @@ func (t tree) methods() map[string]int {
 		}
 		seen[n] = true
 		sum := own[n]
-		for _, outer := range embeds[n] {
+		for _, inner := range embedded[n] {
+			sum += own[inner]
+		}
+		for _, outer := range embedding[n] {
 			sum += all(outer, seen)
 		}
 		return sum
@@ -161,11 +172,17 @@ func (t tree) structs(visit func(n named, s *ast.StructType)) {
 	})
 }
 
-// receiver is the name of a type, or of what it points to; "" if it is of another package.
+// unpointed is a type, or the one that it points to.
+func unpointed(e ast.Expr) ast.Expr {
+	if p, ok := e.(*ast.StarExpr); ok {
+		return p.X
+	}
+	return e
+}
+
+// receiver is the name of a type, or of the one that it points to; "" if it is of another package.
 func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
+	switch e := unpointed(e).(type) {
 	case *ast.IndexExpr:
 		return receiver(e.X)
 	case *ast.IndexListExpr:

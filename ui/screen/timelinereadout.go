@@ -96,9 +96,9 @@ func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	}
 	switch p := pieces[0]; {
 	case p.Kind == lane.Unread:
-		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Unknown + " "), sc.unreadText("before " + clockAt(sc, l.Unread[0].To, 0))}
+		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Unknown + " "), unreadText(sc, "before "+clockAt(sc, l.Unread[0].To, 0))}
 	case p.Kind == lane.Unobserved, p.Kind == lane.Unrecorded:
-		return sc.unseenAt(row, &l, at)
+		return unseenAt(sc, row, &l, at)
 	case p.Kind == lane.Absent:
 		return []paint.Part{sc.Theme.Dim.Text("it did not exist")}
 	case row.Leveled():
@@ -112,7 +112,7 @@ func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 }
 
 // unreadText reports that a part of the recording is being read, or why it could not be read.
-func (sc *Scene) unreadText(what string) paint.Part {
+func unreadText(sc *Scene, what string) paint.Part {
 	if sc.Time.ReadError != "" {
 		return sc.Theme.Warn.Text(what + " could not be read: " + sc.Time.ReadError)
 	}
@@ -129,7 +129,7 @@ func recordedHoles(sc *Scene, row *sources.Row) (recorded history.Lane) {
 }
 
 // unseenAt explains why nothing is known of an instant.
-func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
+func unseenAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
 	recorded := recordedHoles(sc, row)
 	for _, d := range recorded.WhyUnknown(lane.Dark) {
 		if at.Before(d.From) || !d.To.IsZero() && !at.Before(d.To) {
