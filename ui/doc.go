@@ -9,7 +9,7 @@
 // replay only needs another Feed.
 //
 // The model routes messages and draws. The rest of the state is in parts: rowList, timelinePart, pastReader,
-// replay, troubleReader, auditReader, exporter, focusTeller. A part reads and changes the Scene; of the
+// replay, troubleReader, auditReader, exporter, focusNotifier. A part reads and changes the Scene; of the
 // model it calls only the methods of host.
 //
 // Below the model stand layers, each a package that imports only what stands below it:

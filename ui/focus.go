@@ -9,8 +9,8 @@ import (
 	"coordtop/ui/screen"
 )
 
-// focusTeller tells the feed which rows are on screen, so that its sources read those more often.
-type focusTeller struct {
+// focusNotifier tells the feed which rows are on screen, so that its sources read those more often.
+type focusNotifier struct {
 	part
 	acting *dialog.Acting
 	list   *rowList
@@ -19,8 +19,8 @@ type focusTeller struct {
 	selected sources.Ref   // told last
 }
 
-// tell tells the feed which rows are on screen, if that changed.
-func (f *focusTeller) tell() {
+// notify tells the feed which rows are on screen, if that changed.
+func (f *focusNotifier) notify() {
 	focuser, ok := f.feeds.shown().(sources.Focuser)
 	if !ok {
 		return
@@ -42,7 +42,7 @@ func (f *focusTeller) tell() {
 }
 
 // inSight are the rows that are drawn.
-func (f *focusTeller) inSight() []rows.Handle {
+func (f *focusNotifier) inSight() []rows.Handle {
 	if f.scene.Shown == screen.Timeline {
 		return slices.DeleteFunc(slices.Clone(f.scene.Time.Lanes.Visible()), rows.Handle.Recorded)
 	}
@@ -50,7 +50,7 @@ func (f *focusTeller) inSight() []rows.Handle {
 }
 
 // subject is the row that the person looks at: that of the box, else the one under the cursor.
-func (f *focusTeller) subject() sources.Ref {
+func (f *focusNotifier) subject() sources.Ref {
 	if ref, ok := f.acting.Target(); ok {
 		return ref
 	}

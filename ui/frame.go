@@ -32,7 +32,7 @@ func (m *model) draw() {
 	if m.acting.Open() {
 		m.drawn.frame.Cursor = m.acting.Cursor
 	}
-	m.focus.tell()
+	m.focus.notify()
 }
 
 // stage puts into the scene what follows from the rest of the model.

@@ -35,7 +35,7 @@ type model struct {
 	trouble  *troubleReader
 	audit    *auditReader
 	exporter *exporter
-	focus    *focusTeller
+	focus    *focusNotifier
 
 	w, h   int
 	scheme paint.Scheme
@@ -80,7 +80,7 @@ func (m *model) addParts() {
 	m.audit = &auditReader{part: shared, options: o, rows: m.rowList}
 	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""
 	m.exporter = &exporter{part: shared, options: o, tmux: tmux, audit: m.audit, list: m.rowList}
-	m.focus = &focusTeller{part: shared, acting: &m.acting, list: m.rowList}
+	m.focus = &focusNotifier{part: shared, acting: &m.acting, list: m.rowList}
 }
 
 // boardKeys are the keys of this board: the person's own, and in the demo a hint for the one
