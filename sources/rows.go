@@ -90,7 +90,7 @@ func (r *Row) completeEvents(l *look, events []Event, dark []Dark, t Thresholds)
 		case e.Kind == EventOwnerChanged && !e.After.IsZero():
 			e.Gap = Interval{Max: e.At.Sub(e.After), Every: l.every(e.After, e.At)}
 		case e.Kind == EventOwnerUnknown:
-			if e.LastSeen = e.Last; l.every(e.At.Add(-1), e.At) > 0 {
+			if e.LastSeen = e.Last; !l.watched(e.At.Add(-1), e, dark) {
 				e.Last = OwnerRef{}
 			}
 		}
@@ -131,10 +131,15 @@ func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 		}
 		from = Earlier(r.Nobody.Earliest(), r.Terms[n-1].End.Earliest()) // it may have been made anew since
 	}
-	prompt := e.After.IsZero() || e.At.Sub(e.After) <= Promptness // else somebody may have come and gone before e
-	if prompt && !l.darkened() && !wentDark(from, e.At, dark) && l.every(from, e.At) == 0 {
+	if l.watched(from, e, dark) {
 		e.Last = e.LastSeen
 	}
+}
+
+// watched reports whether nobody can have come and gone unseen from an instant up to e.
+func (l *look) watched(from time.Time, e *Event, dark []Dark) bool {
+	prompt := e.After.IsZero() || e.At.Sub(e.After) <= Promptness
+	return prompt && !l.darkened() && !wentDark(from, e.At, dark) && l.every(from, e.At) == 0
 }
 
 // lostUntold reports whether the length of the gap suggests that the ownership before e was lost: its

@@ -113,8 +113,8 @@ func TestTheDarknessBeforeANewRowIsNotItsPace(t *testing.T) {
 	})
 }
 
-// TestAnotherMayHaveOwnedBeforeATakeOverThatWasReadLate has a push read late, with the source never silent for its limit.
-func TestAnotherMayHaveOwnedBeforeATakeOverThatWasReadLate(t *testing.T) {
+// TestAnotherMayHaveOwnedBeforeWhatWasReadLate has pushes read late, with the source never silent for its limit.
+func TestAnotherMayHaveOwnedBeforeWhatWasReadLate(t *testing.T) {
 	t.Parallel()
 	for late, want := range map[time.Duration]string{sources.Promptness: "a", sources.Promptness + time.Millisecond: ""} {
 		inWorld(t, func(w *world) {
@@ -126,6 +126,13 @@ func TestAnotherMayHaveOwnedBeforeATakeOverThatWasReadLate(t *testing.T) {
 			w.tell(sources.Change{Set: []*sources.Primitive{election("app", bound("b"))}, After: time.Now().Add(-late), Alive: []string{"main"}})
 			if e := w.last(sources.EventAcquired); e.LastSeen.ID != "a" || e.Last.ID != want {
 				t.Errorf("%v late: last %q, last seen %q, want %q and a", late, e.Last.ID, e.LastSeen.ID, want)
+			}
+			time.Sleep(time.Second)
+			hidden := election("app")
+			hidden.OwnersHow = sources.Unknown
+			w.tell(sources.Change{Set: []*sources.Primitive{hidden}, After: time.Now().Add(-late), Alive: []string{"main"}})
+			if e := w.last(sources.EventOwnerUnknown); e.LastSeen.ID != "b" || (e.Last.ID != "") != (want != "") {
+				t.Errorf("%v late: unknown after %q, last seen %q", late, e.Last.ID, e.LastSeen.ID)
 			}
 		})
 	}
