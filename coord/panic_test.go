@@ -130,6 +130,7 @@ func TestACallbackThatPanicsKeepsNobodyWaiting(t *testing.T) {
 		if err := s.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
+		synctest.Wait() // the panic may be told after Close has returned
 		p.once(t)
 	})
 }

@@ -198,6 +198,7 @@ func boardAgrees(t *testing.T, recorder *world, key string, at time.Time, unbrok
 	board.Await(t, key)
 	board.types(t, 0, "3")
 	board.Await(t, "1 gap")
+	board.Settle()
 	text := board.Text()
 	rounded(t, "the legend's sum", lengthIn(t, text, "sum"), sum)
 	rounded(t, "the legend's longest", lengthIn(t, text, ", longest"), unbroken)
