@@ -229,7 +229,8 @@ func (f *hubSource) admitPrimitive(p *Primitive) *Primitive {
 	n.Owners = slices.Clone(p.Owners)
 	n.Queue.Waiters, n.Candidates = f.admitWaiters(p.Queue.Waiters), f.admitWaiters(p.Candidates)
 	for i := range n.Owners {
-		n.Owners[i].Label = f.owners.Label(n.Owners[i].Label)
+		o := &n.Owners[i]
+		o.Label, o.Attrs = f.owners.apply(o.Label, o.Attrs)
 	}
 	n.OnWallClock()
 	return &n
@@ -249,7 +250,7 @@ func (p *Primitive) OnWallClock() {
 func (f *hubSource) admitWaiters(list []Waiter) []Waiter {
 	list = slices.Clone(list)
 	for i := range list {
-		list[i].Label = f.owners.Label(list[i].Label)
+		list[i].Label, list[i].Attrs = f.owners.apply(list[i].Label, list[i].Attrs)
 	}
 	return list
 }

@@ -227,6 +227,22 @@ type Attr struct {
 	Odd        bool // it is unusual: a person should look at it
 }
 
+// The keys of the attributes that an OwnerRule gives an owner, waiter or candidate.
+const (
+	HostAttr    = "host"
+	ProgramAttr = "program"
+)
+
+// AttrOf returns the value of the first attribute with a key; "": there is none.
+func AttrOf(list []Attr, key string) string {
+	for i := range list {
+		if list[i].Key == key {
+			return list[i].Value
+		}
+	}
+	return ""
+}
+
 // Idle reports whether, and how, an owner is idle: its session does no work.
 type Idle uint8
 

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/internal/diagnose"
 	"coordtop/internal/ground/spawn"
 	"coordtop/internal/history"
 	"coordtop/sources"
@@ -72,6 +73,9 @@ type Options struct {
 	// Demo is set for the demo's servers: the board then begins on a leader, with a text about what
 	// there is to try, and names the key that crashes an owner's process.
 	Demo bool
+
+	// Runbooks are the URLs of the config, by the pattern of a finding.
+	Runbooks map[diagnose.Pattern]string
 
 	// Operator carries out what the person decides. nil: the board is read-only.
 	Operator Operator

@@ -1,6 +1,6 @@
 // Package ui is the board: one Bubble Tea model that shows what a Feed knows.
 //
-// It may import internal/action, internal/history, internal/history/trouble, sources, sources/lane,
+// It may import internal/action, internal/diagnose, internal/history, internal/history/trouble, sources, sources/lane,
 // sources/verdict, ui/*, internal/ground/address, internal/ground/format, internal/ground/spawn.
 //
 // Update turns messages into intents, an intent is carried out by its handler (handlers.go),

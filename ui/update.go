@@ -150,6 +150,7 @@ func (m *model) second() {
 	if m.Rows.Sweep(m.Now, m.focus.inSight()) {
 		m.Locks.SetKeys(m.Rows.Handles)
 	}
+	m.diagnose()
 	m.feeds.soon.Store(!m.Rows.StaysFor(2*terminal.CalmStep + time.Second))
 }
 

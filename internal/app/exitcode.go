@@ -42,7 +42,7 @@ func exitMeanings() []string {
 		exitCannot:   "not possible, the message says why",
 		exitReadOnly: "the source is read_only",
 		exitLost:     "the lease was lost",
-		exitFailed:   "get found what --fail-on names, or doctor a server that cannot be used",
+		exitFailed:   "get found what --fail-on names, why something wrong, or doctor a server that cannot be used",
 	}
 }
 
@@ -71,7 +71,7 @@ func exitCode(err error) int {
 		return exitOK // the reader of our output needs no more of it
 	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
 		return exitUsage
-	case errors.Is(err, headless.ErrFailed), errors.Is(err, errUnusable):
+	case errors.Is(err, headless.ErrFailed), errors.Is(err, headless.ErrFound), errors.Is(err, errUnusable):
 		return exitFailed
 	case errors.Is(err, headless.ErrNotInTime):
 		return exitTimeout

@@ -156,7 +156,7 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
 	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
 	reading := []*cobra.Command{ // they take URLs and names of sources, as root does
-		p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(),
+		p.getCommand(), p.whyCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(),
 		p.recordCommand(), p.doctorCommand(),
 	}
 	root.AddCommand(reading...)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"time"
 
+	"coordtop/internal/diagnose"
 	"coordtop/internal/ground/certs"
 	"coordtop/sources"
 )
@@ -19,7 +20,8 @@ type Config struct {
 	Owners   sources.OwnerRules
 	Keys     map[string][]string // of the board, by action; the board checks whether the actions exist
 
-	Thresholds sources.Thresholds // from which something counts as late, lost or a problem
+	Runbooks   map[diagnose.Pattern]string // URLs, http or https
+	Thresholds sources.Thresholds          // from which something counts as late, lost or a problem
 	History    History
 
 	places *places // in Path

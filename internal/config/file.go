@@ -17,6 +17,7 @@ type file struct {
 	Owners   []fileOwner                  `yaml:"owners"`
 	Agree    [][]string                   `yaml:"agree"`
 	Keys     map[string][]string          `yaml:"keys"`
+	Runbooks map[string]string            `yaml:"runbooks"`
 
 	Thresholds sources.Thresholds `yaml:"thresholds"`
 	History    History            `yaml:"history"`
@@ -63,8 +64,10 @@ type filePoll struct {
 }
 
 type fileOwner struct {
-	Match string `yaml:"match"`
-	Label string `yaml:"label"`
+	Match   string `yaml:"match"`
+	Label   string `yaml:"label"`
+	Host    string `yaml:"host"`
+	Program string `yaml:"program"`
 }
 
 //go:embed schema.json

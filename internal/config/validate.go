@@ -52,6 +52,7 @@ func (v *validator) config(f *file) Config {
 	for i, o := range f.Owners {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
+	c.Runbooks = v.runbooks(f.Runbooks)
 	v.thresholds(&f.Thresholds)
 	c.History.File = v.file(f.History.File)
 	if f.History.GroupReads && f.History.File == "" {
@@ -124,18 +125,6 @@ func (v *validator) unique(sources []Source) {
 			v.wrong(fmt.Sprintf("sources[%d].name", i), "sources[%d] has this name too: give each its own", first)
 		}
 	}
-}
-
-func (v *validator) owner(o fileOwner, path string) sources.OwnerRules {
-	if o.Label == "" {
-		v.wrong(path+".label", "missing: what to show, with $1 for the first group")
-	}
-	if o.Match == "" {
-		v.wrong(path+".match", "missing: a regular expression for the owner's text")
-	} else if re := v.expression(path+".match", o.Match); re != nil {
-		return sources.OwnerRules{{Match: re, Label: o.Label}}
-	}
-	return nil
 }
 
 // legible reads the patterns for parts that may be shown of a value that may prove ownership.

@@ -2,7 +2,7 @@
 // change. Both read the same published states and events as the board, and print text for people or JSON for
 // programs.
 //
-// It may import internal/history, sources, sources/lane, sources/verdict, internal/ground/address,
+// It may import internal/diagnose, internal/history, sources, sources/lane, sources/verdict, internal/ground/address,
 // internal/ground/format.
 //
 // # Text
@@ -264,4 +264,30 @@
 //	               why a term ended, as of an event; null: it did not
 //	gap_before_ms  {"min","max"}: length_ms of the gap before a term; null:
 //	               no gap, or none known
+//
+// Why prints one object: what is wrong, the gravest first.
+//
+//	v
+//	at             when it was so: now, or the instant of --at
+//	recorded       whether there is a recording: without one former owners
+//	               are known only as far as the servers tell
+//	findings[]     each with one cause, or the causes that fit equally well
+//	  pattern      its kind, as help why lists them; the config names
+//	               runbooks by it
+//	  severity     needs a person, or worth a look
+//	  title        a sentence
+//	  source       null: of several
+//	  since, since_known, since_after
+//	               when the first of its problems began, as of an owner in get
+//	  reasons[]    text, and sure: told (by a server, or seen), inferred, or
+//	               possible: one of several that fit, and none is preferred
+//	  effect       what it means for others; null: nothing is known
+//	  steps[]      what to do next, the first one first: text; key, which
+//	               leads there on the board, and command, or null
+//	  runbook      URL from the config; null: it has none for the pattern
+//	  who[]        the hosts, programs or owners that it is about
+//	  rows[]       whose problems it explains: source, namespace, name,
+//	               short, and a problem as in get
+//	  hidden       rows of a source that does not answer which had a problem
+//	               when they were last known: they are not in rows
 package headless

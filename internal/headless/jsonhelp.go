@@ -20,6 +20,7 @@ const (
 
 	OfRelease Part = "Release prints "
 	OfHistory Part = "History prints "
+	OfWhy     Part = "Why prints "
 )
 
 // JSONHelp returns the documentation of the JSON for people, from the package's own doc.go: two copies
@@ -31,7 +32,7 @@ func JSONHelp(part Part) string {
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory, OfWhy} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}

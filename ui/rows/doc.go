@@ -1,6 +1,6 @@
 // Package rows decides which rows and events are shown, and in which order. It draws nothing.
 //
-// It may import internal/action, sources, sources/verdict, ui/filter, ui/paint.
+// It may import internal/action, sources, sources/origin, sources/verdict, ui/filter, ui/paint.
 //
 //   - An Index judges each row with sources/verdict, and judges it again when time alone may
 //     change its verdict, or when the same lock in another source changed.

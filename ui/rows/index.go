@@ -39,6 +39,8 @@ type Index struct {
 	swept   time.Duration
 	soonest time.Duration // when the next verdict changes by itself, according to the last sweep
 
+	problems   map[int32]bool // the slots of the rows with a problem
+	owned      map[place]int  // rows with one owner, by where it runs
 	recorded   []*sources.Row // by handle, see AddRecorded
 	recordedAt map[sources.Ref]*sources.Row
 
@@ -66,6 +68,7 @@ type Counts struct {
 
 type entry struct {
 	row    *sources.Row
+	host   string        // of its only owner; "": not known
 	key    int64         // see Index.key
 	until  time.Duration // v holds until then, unless the row changes
 	gen    uint32        // of the row: copied because the rows themselves are far apart in memory
@@ -191,6 +194,7 @@ func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 		x.count(old.v, -1)
 	}
 	*e = entry{row: row, placed: old.placed}
+	x.settle(slot, e, &old)
 	if row != nil {
 		e.gen = row.Gen
 		e.until = forever
@@ -201,6 +205,9 @@ func (x *Index) weigh(slot int32, row *sources.Row, now time.Time) {
 		e.key = x.key(row, &e.v)
 		e.listed = x.lists(row, e.v)
 		x.count(e.v, +1)
+		if e.v.Problem() {
+			x.problems[slot] = true
+		}
 	}
 	if e.listed != old.listed || e.listed && (old.row == nil || old.gen != e.gen || e.key != old.key || x.renamed(old.row, row)) {
 		x.moved = append(x.moved, slot)

@@ -2,7 +2,7 @@
 // order, the layout, and the typed texts. Draw only reads the Scene. The model updates it before:
 // Arrange computes the layout, Past.Add and JoinPast add the parts of a recording that were read.
 //
-// It may import internal/action, internal/help, internal/history, internal/history/trouble, sources,
+// It may import internal/action, internal/diagnose, internal/help, internal/history, internal/history/trouble, sources,
 // sources/lane, sources/verdict, ui/cursor, ui/keys, ui/paint, ui/rows, ui/timeline,
 // internal/ground/format.
 //

@@ -79,8 +79,19 @@ func locksScreen(sc *Scene) Frame {
 	return fixed(sc, append(lines, drawLower(sc, l)...))
 }
 
-// drawLower draws the pane or the two panes below the list.
+// drawLower draws the pane or the two panes below the list, and above them why the row under the cursor has a
+// problem.
 func drawLower(sc *Scene, l Layout) []string {
+	why := whyLines(sc, l.Width, min(whyMost, l.lower-2))
+	l.lower -= len(why)
+	if l.Stacked > 0 {
+		l.Stacked -= len(why)
+	}
+	return append(why, drawPanes(sc, l)...)
+}
+
+// drawPanes draws the panes below the list.
+func drawPanes(sc *Scene, l Layout) []string {
 	switch {
 	case l.lower == 0:
 		return nil

@@ -132,6 +132,9 @@ func (p *locksPane) owner(l *paint.Line, r *locksRow, w int) {
 		word(r.plain, "taken by ?")
 	case r.acting:
 		word(p.Theme.Accent, "pending")
+	case vacantParts(p.Scene, row, r.v, w-2) != nil:
+		end := l.X + w
+		l.Skip(2).Parts(vacantParts(p.Scene, row, r.v, w-2)...).To(end)
 	case r.v.Severity == verdict.Bad:
 		word(p.Theme.Bad, r.v.Status.String())
 	default:

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/diagnose"
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
@@ -46,6 +47,7 @@ type Scene struct {
 	EventList cursor.List[uint64] // the events that the Events screen lists, by number
 
 	AuditState
+	Attention
 
 	Trouble TroubleState
 	Time    TimelineState
@@ -79,6 +81,25 @@ type AuditState struct {
 	AuditRead    bool                // the audit was read
 	AuditError   string              // why it cannot be read; "": it can
 	AuditList    cursor.List[string] // the actions that the Audit screen lists, by ID
+}
+
+// Attention is what is wrong, and why.
+type Attention struct {
+	Findings []diagnose.Finding
+	Causes   map[sources.Ref]Cause // by the row that is explained
+}
+
+// Cause is the place of the explanation of a row.
+type Cause struct{ Finding, Row int }
+
+// Because returns the Finding that explains a row's problem; nil: it has none, or it is not explained yet.
+func (a *Attention) Because(ref sources.Ref) (*diagnose.Finding, *diagnose.Row) {
+	at, ok := a.Causes[ref]
+	if !ok {
+		return nil, nil
+	}
+	f := &a.Findings[at.Finding]
+	return f, &f.Rows[at.Row]
 }
 
 // Navigation is the view on screen, and the place in it.

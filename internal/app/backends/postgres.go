@@ -156,8 +156,8 @@ func postgresFiles(env config.Lookup, address string) error {
 
 // postgresForce ends the whole session of an owner: a lock belongs to its session, and nobody else can release it.
 var postgresForce = operate.Force{
-	Refuses:       func(_ *sources.Row, w *sources.Owner) string { return attr(w.Attrs, pgsource.NotEnded) },
-	RefusesWaiter: func(w *sources.Waiter) string { return attr(w.Attrs, pgsource.NotEnded) },
+	Refuses:       func(_ *sources.Row, w *sources.Owner) string { return sources.AttrOf(w.Attrs, pgsource.NotEnded) },
+	RefusesWaiter: func(w *sources.Waiter) string { return sources.AttrOf(w.Attrs, pgsource.NotEnded) },
 	Effect:        postgresEffect, WholeSession: true,
 	Cancel: "Its statement fails (57014) and it leaves the queue; it keeps its session and what that owns, and a transaction that is open in it fails.",
 }
@@ -167,14 +167,14 @@ func postgresEffect(_ *sources.Row, w *sources.Owner) []string {
 		"It may connect again and take the lock again.",
 		"The check and the signal are not one step: if it gives the lock up in that instant, its session ends all the same."}
 	for _, who := range []string{pgsource.OwnerEvicted, pgsource.WaitEvicted} {
-		if how := attr(w.Attrs, who); how != "" {
+		if how := sources.AttrOf(w.Attrs, who); how != "" {
 			lines = append(lines, "Just now "+who+" was "+how+".")
 		}
 	}
-	if began, err := time.Parse(time.RFC3339, attr(w.Attrs, "transaction start")); err == nil {
-		lines = append(lines, fmt.Sprintf("Its transaction, open for %v (%s), is rolled back.", time.Since(began).Round(time.Second), attr(w.Attrs, "state")))
+	if began, err := time.Parse(time.RFC3339, sources.AttrOf(w.Attrs, "transaction start")); err == nil {
+		lines = append(lines, fmt.Sprintf("Its transaction, open for %v (%s), is rolled back.", time.Since(began).Round(time.Second), sources.AttrOf(w.Attrs, "state")))
 	}
-	if also := attr(w.Attrs, pgsource.AlsoOwns); also != "" {
+	if also := sources.AttrOf(w.Attrs, pgsource.AlsoOwns); also != "" {
 		lines = append(lines, "Its session owns locks that are not watched, which fall too: "+also+".")
 	}
 	return lines
@@ -192,16 +192,6 @@ func postgresCall(r action.Request) string {
 		return fmt.Sprintf("select pg_terminate_backend(%d), if that process began at %s and still owns %v", g.PID, at, g.Key)
 	case action.CancelWait:
 		return fmt.Sprintf("select pg_cancel_backend(%d), if that process began at %s and still waits for %v", g.PID, at, g.Key)
-	}
-	return ""
-}
-
-// attr returns an attribute of an owner or waiter; "": it has none of that name.
-func attr(attrs []sources.Attr, key string) string {
-	for _, a := range attrs {
-		if a.Key == key {
-			return a.Value
-		}
 	}
 	return ""
 }

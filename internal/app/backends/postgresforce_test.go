@@ -127,7 +127,7 @@ func TestABoxOfPostgresNamesAllThatFallsAndThatFalls(t *testing.T) {
 	r.row("one waits", func(row *sources.Row) bool { return row.Queue.Len == 1 })
 	r.wait(second)
 	row := r.row("two wait", func(row *sources.Row) bool {
-		return row.Queue.Len == 2 && attr(row.Owners[0].Attrs, "transaction start") != ""
+		return row.Queue.Len == 2 && sources.AttrOf(row.Owners[0].Attrs, "transaction start") != ""
 	})
 	r.Row("postgres", "17:-4", "owned", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 })
 	q := request(action.Release, action.TargetOf(row, &row.Owners[0]))
@@ -138,7 +138,7 @@ func TestABoxOfPostgresNamesAllThatFallsAndThatFalls(t *testing.T) {
 	box := strings.Join(append(effect.Lines, effect.Next, effect.Call), "\n")
 	for _, want := range []string{
 		"Its whole session ends", "Its transaction, open for ", " (idle in transaction), is rolled back.", "not watched, which fall too: 99.", "so these fall too: 17:-4.",
-		row.Queue.Waiters[0].Label, "select pg_terminate_backend(" + attr(row.Owners[0].Attrs, "pid") + "), if that process began at ", " and still owns 4242",
+		row.Queue.Waiters[0].Label, "select pg_terminate_backend(" + sources.AttrOf(row.Owners[0].Attrs, "pid") + "), if that process began at ", " and still owns 4242",
 	} {
 		if !strings.Contains(box, want) {
 			t.Errorf("the box does not say %q:\n%s", want, box)
@@ -151,7 +151,7 @@ func TestABoxOfPostgresNamesAllThatFallsAndThatFalls(t *testing.T) {
 		t.Error(err)
 	}
 	row = r.row("who ended it is announced", func(row *sources.Row) bool {
-		return len(row.Owners) == 1 && strings.HasPrefix(attr(row.Owners[0].Attrs, pgsource.OwnerEvicted), "ended by force by ana@desk:1 at ")
+		return len(row.Owners) == 1 && strings.HasPrefix(sources.AttrOf(row.Owners[0].Attrs, pgsource.OwnerEvicted), "ended by force by ana@desk:1 at ")
 	})
 	if effect, err = r.Describe(t.Context(), request(action.Release, action.TargetOf(row, &row.Owners[0]))); err != nil || !strings.Contains(strings.Join(effect.Lines, "\n"), "Just now another owner was ended by force by ana@desk:1 at ") {
 		t.Errorf("the next box says %q, %v", effect.Lines, err)

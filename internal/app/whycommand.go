@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/headless"
+	"coordtop/internal/history"
+	"coordtop/internal/history/sqlite"
+	"coordtop/sources"
+)
+
+func (p *program) whyCommand() *cobra.Command {
+	var o headless.WhyOptions
+	var format output
+	var at, file string
+	cmd := &cobra.Command{
+		Use:   "why [URL | SOURCE[/NAME] ...]",
+		Short: "Explain what is wrong, and what to do next",
+		Long: selecting() + "Prints each problem with its likely cause, what it means for others, and what to do next. One cause\n" +
+			"of many problems is printed once. It reads the servers, and what was recorded here; with --at only the\n" +
+			"recording. The words are those of `coordtop help why`.\n\n" +
+			"Exit code 0: nothing is wrong; 10: something is; else as of get.\n\n" +
+			headless.JSONHelp(headless.OfWhy),
+		Example: "coordtop why\n" +
+			"coordtop why leases/app:leader:billing -o json\n" +
+			"coordtop why --at 03:12",
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			if o.Timeout == 0 {
+				return usagef("--timeout must be longer than nothing, as 5s")
+			}
+			o.Format = format.format()
+			explain := func() error { return p.whyNow(cmd.Context(), args, o) }
+			if at != "" || file != "" {
+				explain = func() error { return p.whyThen(cmd.Context(), args, at, file, o) }
+			}
+			err := explain()
+			p.said = errors.Is(err, headless.ErrFound) && err.Error() == headless.ErrFound.Error() // it was printed
+			return err
+		}),
+	}
+	format.flag(cmd)
+	lengthVar(cmd, &o.Timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	cmd.Flags().StringVar(&at, "at", "", "explain this `TIME` of the recording instead of the present: 03:12, 2026-03-01 03:12, -1h")
+	cmd.Flags().StringVar(&file, "file", "", "with --at, read `FILE`, as coordtop record --export wrote it; without --at, its end")
+	return cmd
+}
+
+// whyNow explains what is wrong now.
+func (p *program) whyNow(ctx context.Context, args []string, o headless.WhyOptions) error {
+	c, names, err := p.settings.pickReadable(ctx, args, true)
+	if err != nil {
+		return err
+	}
+	recording := p.recordingOf(c)
+	defer recording.close()
+	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+		o.Names, o.Runbooks = names, c.Runbooks
+		if o.Recall = recording.recall(ctx, beside, o.Timeout, p.env.Stderr); o.Recall != nil {
+			o.Past, o.Acts = recordedPast(ctx, recording.reader, time.Now())
+		}
+		return headless.Why(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, o)
+	})
+}
+
+// recordedPast returns what was recorded of former owners before now, see diagnose.Input. Where it cannot be read, less
+// is known: recording.recall reports that.
+func recordedPast(ctx context.Context, r *sqlite.Reader, now time.Time) (func(sources.Ref) []sources.Term, []sources.Event) {
+	span := history.Span{From: now.Add(-time.Hour), To: now}
+	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
+	defer cancel()
+	lanes, _ := r.Lanes(ctx, nil, span)
+	acts, _ := history.Acts(ctx, r, span)
+	past := map[sources.Ref][]sources.Term{}
+	for i := range lanes {
+		past[lanes[i].Ref] = lanes[i].Terms
+		if len(lanes[i].Terms) == 0 && lanes[i].Before != nil {
+			past[lanes[i].Ref] = []sources.Term{*lanes[i].Before}
+		}
+	}
+	return func(ref sources.Ref) []sources.Term { return past[ref] }, acts
+}
+
+// whyThen explains what was wrong at an instant of a recording.
+func (p *program) whyThen(ctx context.Context, names []string, at, file string, o headless.WhyOptions) (err error) {
+	var args []string
+	if file != "" {
+		args = []string{file}
+	}
+	store, c, err := p.recorded(ctx, args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	runs, err := recordedRuns(ctx, store)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if bounds := history.Bounds(runs, now); file != "" {
+		now = bounds.To.Local()
+	}
+	then := now
+	if at != "" {
+		if then, err = instantOf("--at", at, now); err != nil {
+			return err
+		}
+	}
+	s, then, err := stateAt(ctx, store, then)
+	if err != nil {
+		return err
+	}
+	o.Names, o.Runbooks = names, c.Runbooks
+	o.Recall = func() *sources.Keyframe { return nil } // there is a recording
+	o.Past, o.Acts = recordedPast(ctx, store, then)
+	return headless.WhyAt(p.env.Stdout, s, then, o)
+}
+
+// stateAt returns the State that a recording has for an instant, and the instant that it is of.
+func stateAt(ctx context.Context, store *sqlite.Reader, at time.Time) (*sources.State, time.Time, error) {
+	player := history.NewPlayer(ctx, store, store)
+	defer player.Close()
+	player.Seek(at)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, at, context.Cause(ctx)
+		case <-player.Wake():
+		}
+		if pos := player.Position(); !pos.Moving {
+			if pos.Err != nil {
+				return nil, at, unread(pos.Err)
+			}
+			if pos.InHole() {
+				return nil, at, fmt.Errorf("%w: %s", history.ErrNothing, pos.Hole.Why())
+			}
+			return player.State(), player.Now(), nil
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package diagnose
+
+import (
+	"strings"
+
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+)
+
+// Finding is one cause of problems.
+type Finding struct {
+	Pattern  Pattern
+	Severity verdict.Severity // the gravest of its rows and of its source
+	Title    string           // "10 elections have no leader"
+	Since    sources.Stamp    // of the first problem; How Unknown: not known
+	Source   string           // "": rows of several sources
+	Reasons  []Reason         // at least one
+	Effect   string           // what it means for others; "": nothing is known
+	Steps    []Step           // what to do next, the first one first
+	Runbook  string           // http or https URL from the config; "": it has none for the pattern
+	Rows     []Row            // whose problems it explains, the gravest first; none: it is about a source
+	Hidden   int              // stale rows of an outage that had a problem when they were last known
+	Who      []string         // hosts, programs or labels that the finding is about, for the Owners screen
+}
+
+// Row is a row of a Finding.
+type Row struct {
+	*sources.Row
+	verdict.Problem        // the gravest
+	Short           string // of the problem and its cause: "no leader, was A host-22"
+}
+
+// Sure says how a Reason is known.
+type Sure uint8
+
+// The ways to know a reason.
+const (
+	Told     Sure = iota // by the server, or seen
+	Inferred             // it follows from what was told or seen
+	Possible             // it is one of several that fit; none is preferred
+)
+
+// String returns "told", "inferred" or "possible".
+func (s Sure) String() string { return [...]string{"told", "inferred", "possible"}[s] }
+
+// Reason is a sentence about the cause, without a full stop.
+type Reason struct {
+	Text string
+	Sure Sure
+}
+
+// Place is where on the board a Step leads.
+type Place uint8
+
+// The places. AtRow is the row itself with its detail.
+const (
+	NoPlace Place = iota
+	AtRow
+	AtActions
+	AtOwner
+	AtTimeline
+	AtEvents
+	AtSources
+)
+
+// placeKeys are the keys of the board unless they are configured otherwise. A test of ui compares them.
+var placeKeys = [...]string{AtRow: "enter", AtActions: "a", AtOwner: "4", AtTimeline: "3", AtEvents: "5", AtSources: "o"}
+
+// Key returns the key that leads there, as it is unless the config changes it; "": none does.
+func (p Place) Key() string { return placeKeys[p] }
+
+// Step is something to look at or do next.
+type Step struct {
+	Text    string // an order, without a full stop: "look at host-22 and its network"
+	Place   Place  // on the board
+	Command string // a command line; "": there is none
+}
+
+// Cause returns the reasons in one line: those that are told or inferred, then all that are possible.
+func (f *Finding) Cause() string {
+	var known, possible []string
+	for _, r := range f.Reasons {
+		switch r.Sure {
+		case Told:
+			known = append(known, r.Text)
+		case Inferred:
+			known = append(known, r.Text+" (inferred)")
+		case Possible:
+			possible = append(possible, r.Text)
+		}
+	}
+	if len(possible) > 0 {
+		known = append(known, "possible: "+format.Series(possible, ", or "))
+	}
+	return strings.Join(known, "; ")
+}
+
+// Next returns the first step in one line, and its command; "": there is none.
+func (f *Finding) Next() string {
+	if len(f.Steps) == 0 {
+		return ""
+	}
+	text := f.Steps[0].Text
+	if c := f.Steps[0].Command; c != "" {
+		text += ": " + c
+	}
+	return text
+}
+
+// Explains returns the Finding that explains the problem of a row; nil: none does.
+func Explains(list []Finding, ref sources.Ref) (*Finding, *Row) {
+	for i := range list {
+		for j := range list[i].Rows {
+			if list[i].Rows[j].Ref == ref {
+				return &list[i], &list[i].Rows[j]
+			}
+		}
+	}
+	return nil, nil
+}

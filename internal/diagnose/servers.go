@@ -1,0 +1,209 @@
+package diagnose
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+)
+
+// silentServers finds the sources that do not answer. The problems that their rows had are counted, because
+// nobody knows whether they last.
+func (f *finder) silentServers() {
+	st := f.in.Judge.State
+	for i := range st.Sources {
+		s := &st.Sources[i]
+		if s.Health == sources.HealthLive || s.Health == sources.HealthConnecting && s.Err == nil {
+			continue
+		}
+		one := Finding{Pattern: ServerSilent, Source: s.Name, Title: f.source(s.Name) + " does not answer"}
+		alive := f.lastAnswer(s)
+		if one.Severity = verdict.Bad; !alive.IsZero() {
+			one.Severity = verdict.Silence(f.in.Now.Sub(alive), &st.Thresholds)
+			one.Since = sources.Stamp{At: alive, How: sources.Seen}
+		}
+		one.Reasons = []Reason{{outageText(s), Told}}
+		stale := 0
+		for _, c := range f.open() {
+			if c.row.Source == s.Name && c.verdict.Status == sources.StatusStale {
+				c.taken = true
+				one.Hidden++
+			}
+		}
+		for _, row := range st.Rows {
+			if row != nil && row.Source == s.Name {
+				stale++
+			}
+		}
+		if stale > 0 {
+			one.Effect = format.Count(stale) + have(stale, " row is", " rows are") + " as of the last answer; nobody knows who owns " + have(stale, "it", "them") + " now"
+			one.Effect = joined("; ", one.Effect, counted(one.Hidden, "of them had a problem then", "of them had a problem then"))
+		}
+		one.Steps = []Step{
+			{"check the server and the network to it", AtSources, "coordtop doctor " + format.ShellWord(s.Name)},
+		}
+		f.found = append(f.found, one)
+	}
+}
+
+// lastAnswer returns the last answer of a source; zero: it never answered.
+func (f *finder) lastAnswer(s *sources.SourceStatus) (at time.Time) {
+	for i := range f.in.Judge.State.Scopes {
+		if c := &f.in.Judge.State.Scopes[i]; c.Source == s.Name && c.Health != sources.HealthLive {
+			at = sources.Later(at, c.Alive)
+		}
+	}
+	return at
+}
+
+func outageText(s *sources.SourceStatus) string {
+	if s.Err == nil || errors.Is(s.Err, sources.ErrSilent) {
+		return "its server has stopped answering"
+	}
+	return format.Clean(s.Err.Error(), maxError)
+}
+
+// twoOwners joins the rows of one name that are owned twice.
+func (f *finder) twoOwners() {
+	byName := map[string][]*problemRow{}
+	var order []string
+	for _, c := range f.open(verdict.TwoOwners) {
+		if byName[c.row.Name] == nil {
+			order = append(order, c.row.Name)
+		}
+		byName[c.row.Name] = append(byName[c.row.Name], c)
+	}
+	for _, name := range order {
+		rows := byName[name]
+		one := Finding{Pattern: TwoOwners, Title: f.name(rows[0].row.Ref) + " has two owners"}
+		for _, c := range rows {
+			var owners []string
+			for i := range c.row.Owners[:min(len(c.row.Owners), 3)] {
+				owners = append(owners, where(&c.row.Owners[i]))
+			}
+			if len(owners) > 0 {
+				one.Reasons = append(one.Reasons, Reason{format.Series(owners, " and ") + have(len(owners), " owns it in ", " own it in ") + label(c.row.FullName()), Told})
+			}
+		}
+		if len(rows) > 1 {
+			one.Reasons = append(one.Reasons,
+				Reason{"two servers that do not know of each other have the same lock", Possible},
+				Reason{"programs are configured with different servers", Possible})
+		} else {
+			one.Reasons = append(one.Reasons, Reason{"its server let a second one in", Told})
+		}
+		one.Effect = "both may do the work that only one should do"
+		one.Steps = []Step{{"stop one of the owners, the one that should not own it", AtOwner, ""},
+			{"release one by force if it cannot be stopped", AtActions, command("release", rows[0].row.Ref)}}
+		f.explain(one, rows...)
+	}
+}
+
+// restartWithin is the most time between the first and the last end that one restart causes.
+const restartWithin = 10 * time.Second
+
+// restarts joins the rows that a restart of their server freed.
+func (f *finder) restarts() {
+	bySource := map[string][]*problemRow{}
+	for _, c := range f.open(verdict.NoLeader) {
+		if c.last != nil && c.last.Cause == sources.CauseRestart {
+			bySource[c.row.Source] = append(bySource[c.row.Source], c)
+		}
+	}
+	for _, source := range sortedKeys(bySource) {
+		for _, rows := range chained(bySource[source], restartWithin) {
+			at := rows[0].last.End.At
+			one := Finding{Pattern: ServerRestarted, Title: things(rows) + have(len(rows), " has", " have") + " had no owner since a restart of " + f.source(source)}
+			sure, became := f.became(rows[0].row)
+			one.Reasons = []Reason{{became + " at " + f.clock(at) + ", and what was owned there was lost", sure}}
+			if len(rows) > 1 {
+				one.Reasons[0].Text += ": " + f.names(rows, 3)
+			}
+			one.Effect = "the former owners may still work, in the belief that they own " + have(len(rows), "it", "them")
+			one.Steps = []Step{{"look why their programs do not take " + have(len(rows), "it", "them") + " again", AtRow, command("history", rows[0].row.Ref)},
+				{"find out why the server restarted, and whether its data is on disk", AtSources, ""}}
+			f.explain(one, rows...)
+		}
+	}
+}
+
+// became describes what happened to the server of a row: "restarted without its data".
+func (f *finder) became(row *sources.Row) (Sure, string) {
+	var about sources.About
+	if st := f.in.Judge.State; row.Scope < len(st.Scopes) {
+		about = st.Scopes[row.Scope].About
+	}
+	sure := Told
+	if about.BecameHow == sources.Inferred {
+		sure = Inferred
+	}
+	if about.Became == "" {
+		return sure, "the server was restarted"
+	}
+	return sure, format.Clean(about.Became, maxError)
+}
+
+// slowLeast is the number of hosts that must be late at once before their server is suspected.
+const slowLeast = 3
+
+// slowServers joins the late renewals of many hosts on one source.
+func (f *finder) slowServers() {
+	bySource := map[string][]*problemRow{}
+	for _, c := range f.open(verdict.Late) {
+		bySource[c.row.Source] = append(bySource[c.row.Source], c)
+	}
+	for _, source := range sortedKeys(bySource) {
+		rows := bySource[source]
+		hosts := map[string]bool{}
+		for _, c := range rows {
+			hosts[ownerHost(c.row)] = true
+		}
+		if delete(hosts, ""); len(hosts) < slowLeast {
+			continue
+		}
+		one := Finding{Pattern: ServerSlow, Title: counted(len(rows), "renewal", "renewals") + " late on " + f.source(source)}
+		one.Reasons = []Reason{{format.Count(len(hosts)) + " hosts renew late at the same time", Told},
+			{"the server or the network to it is slow", Possible}, {"the hosts are overloaded", Possible}}
+		one.Effect = "leases run out if it goes on, the first in " + format.Left(f.firstEnd(rows))
+		one.Steps = []Step{{"look at the answer times of the server, and its load", AtSources, "coordtop doctor " + format.ShellWord(source)}}
+		f.explain(one, rows...)
+	}
+}
+
+// firstEnd returns the time until the first lease of the rows ends.
+func (f *finder) firstEnd(rows []*problemRow) time.Duration {
+	var first time.Time
+	for _, c := range rows {
+		for i := range c.row.Owners {
+			if at := c.row.Owners[i].Expires.At; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+				first = at
+			}
+		}
+	}
+	return max(first.Sub(f.in.Now), 0)
+}
+
+// chained splits rows into groups of which each ended at most within after the one before.
+func chained(rows []*problemRow, within time.Duration) (groups [][]*problemRow) {
+	slices.SortStableFunc(rows, func(a, b *problemRow) int { return a.last.End.At.Compare(b.last.End.At) })
+	for i, c := range rows {
+		if i == 0 || c.last.End.At.Sub(rows[i-1].last.End.At) > within {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], c)
+	}
+	return groups
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, cmp.Compare[string])
+	return keys
+}

@@ -1,0 +1,172 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/sources/origin"
+	"coordtop/sources/verdict"
+)
+
+// maxText is the most bytes that a sentence repeats of a text that others wrote, and maxError of an error.
+const (
+	maxText  = 60
+	maxError = 200
+)
+
+func label(text string) string { return format.Label(text, maxText) }
+
+// name returns the name of a primitive for people.
+func (f *finder) name(ref sources.Ref) string {
+	if f.in.Name != nil {
+		return label(f.in.Name(ref))
+	}
+	return label(ref.FullName())
+}
+
+// names joins the names of rows.
+func (f *finder) names(rows []*problemRow, most int) string {
+	var list []string
+	for _, c := range rows[:min(len(rows), most)] {
+		list = append(list, f.name(c.row.Ref))
+	}
+	return format.SomeOf(list, most, len(rows))
+}
+
+// clock writes an instant: the time of day, with the date where it is another day.
+func (f *finder) clock(t time.Time) string {
+	t = t.In(f.in.Now.Location())
+	if y, m, d := t.Date(); fmt.Sprint(y, m, d) != fmt.Sprint(f.in.Now.Date()) {
+		return t.Format("2006-01-02 15:04:05")
+	}
+	return t.Format(time.TimeOnly)
+}
+
+// command returns a command line of this program about a primitive.
+func command(verb string, ref sources.Ref, flags ...string) string {
+	return strings.Join(append([]string{"coordtop", verb, format.ShellWord(ref.FullName())}, flags...), " ")
+}
+
+// source returns the name of a source with its type: "redis leases".
+func (f *finder) source(name string) string {
+	for i := range f.in.Judge.State.Sources {
+		if s := &f.in.Judge.State.Sources[i]; s.Name == name && s.Type != name {
+			return s.Type + " " + label(name)
+		}
+	}
+	return label(name)
+}
+
+// thing is what people call a primitive of that kind.
+func thing(row *sources.Row, n int) string {
+	word := row.Kind.String()
+	if row.Kind == sources.KindUnknown {
+		word = "lock"
+	}
+	switch {
+	case n == 1:
+		return word
+	case row.Kind == sources.KindMutex:
+		return word + "es"
+	}
+	return word + "s"
+}
+
+// things counts rows in words: "10 elections", or "3 locks" of several kinds.
+func things(rows []*problemRow) string {
+	word := thing(rows[0].row, len(rows))
+	for _, c := range rows {
+		if c.row.Kind != rows[0].row.Kind {
+			word = "locks"
+		}
+	}
+	return format.Count(len(rows)) + " " + word
+}
+
+// have is the verb for so many.
+func have(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// short is the problem of a row in the few cells of the list.
+func (f *finder) short(c *problemRow) string {
+	switch {
+	case c.vacant() && c.last != nil:
+		return c.verdict.Last.String() + ", was " + label(c.last.Owner.Name())
+	case c.problem.Told:
+		return c.verdict.Last.String()
+	}
+	return c.problem.Sentence
+}
+
+// waiting returns what a row without a free permit means for those who wait: "2 wait, the longest for 5m";
+// "": nobody is known to wait.
+func (f *finder) waiting(row *sources.Row) string {
+	if row.Queue.How == sources.Unknown || row.Queue.Len == 0 {
+		return ""
+	}
+	text := format.Count(row.Queue.Len) + have(row.Queue.Len, " waits", " wait")
+	if first := row.Queue.WaitingSince(); first.How != sources.Unknown {
+		text += have(row.Queue.Len, " for ", ", the longest for ") + format.Age(f.in.Now.Sub(first.At))
+	}
+	return text
+}
+
+// idle describes the owner of a row that does nothing: "is idle in a transaction"; "": it is not idle.
+func idle(o *sources.Owner) string {
+	switch o.Idle {
+	case sources.IdleSession:
+		return "is idle: its session does nothing"
+	case sources.IdleInTransaction:
+		return "is idle in a transaction"
+	}
+	return ""
+}
+
+// where adds the host to the label of an owner where the label does not name it.
+func where(o *sources.Owner) string {
+	text := label(o.Label)
+	if host := origin.OfOwner(o).Host; host != "" && !strings.Contains(o.Label, host) {
+		text += " on " + label(host)
+	}
+	return text
+}
+
+// since writes since when a problem lasts.
+func (f *finder) since(s sources.Stamp) string {
+	switch s.How {
+	case sources.Unknown:
+		return ""
+	case sources.AtLeast:
+		return "since before " + f.clock(s.At)
+	}
+	return "since " + f.clock(s.At)
+}
+
+// counted returns "" for none, else a count with a word.
+func counted(n int, one, many string) string {
+	if n == 0 {
+		return ""
+	}
+	return format.Count(n) + " " + have(n, one, many)
+}
+
+// joined joins the parts that are not empty.
+func joined(sep string, parts ...string) string {
+	var list []string
+	for _, p := range parts {
+		if p != "" {
+			list = append(list, p)
+		}
+	}
+	return strings.Join(list, sep)
+}
+
+// gravest is the graver of two severities.
+func gravest(a, b verdict.Severity) verdict.Severity { return min(a, b) }

@@ -1,0 +1,236 @@
+package headless
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+)
+
+// ErrFound reports that Why found something wrong.
+var ErrFound = errors.New("found something wrong")
+
+// WhyOptions are the options of Why.
+type WhyOptions struct {
+	Format  Format
+	Names   []string      // only what concerns these, as SOURCE, SOURCE/NAME or SOURCE/SPACE/NAME; none: all
+	Timeout time.Duration // how long to wait for slow sources; 0: 5 s
+
+	// Recall and Past are as in GetOptions and diagnose.Input. A nil Recall means that nothing is recorded, and
+	// the answer says so.
+	Recall   func() *sources.Keyframe
+	Past     func(sources.Ref) []sources.Term
+	Acts     []sources.Event // what people did: see diagnose.Input
+	Runbooks map[diagnose.Pattern]string
+}
+
+// Why waits as Get does and prints to out what is wrong and why. Text prints what is wrong with the listing of
+// the sources to diag. The errors are those of Get, and ErrFound where something is wrong; out has been written
+// by then.
+func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) error {
+	if o.Timeout <= 0 {
+		o.Timeout = 5 * time.Second
+	}
+	var last *sources.Keyframe
+	var notBefore time.Time
+	deadline := time.Now().Add(o.Timeout)
+	if o.Recall != nil {
+		if last = o.Recall(); last != nil {
+			notBefore = last.At.Wall
+		}
+	}
+	s, err := settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
+	if err != nil {
+		return fmt.Errorf("looking: %w", err)
+	}
+	if last != nil {
+		s = last.Recall(s)
+	}
+	var b strings.Builder
+	for _, src := range s.Sources {
+		textSource(&b, s, src, time.Now())
+	}
+	if o.Recall == nil {
+		b.WriteString("nothing is recorded here: former leaders are known only as far as the servers tell\n")
+	}
+	if o.Format == Text {
+		if _, err := io.WriteString(diag, b.String()); err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+	}
+	list := rows(s, o.Names)
+	found := explain(out, s, list, time.Now(), o)
+	if found != nil && !errors.Is(found, ErrFound) {
+		return found
+	}
+	return errors.Join(found, missing(s, o.Names...), checkNames(s, list, o.Names))
+}
+
+// WhyAt prints to out what was wrong at an instant, from the State that a recording has for it. The errors are as of
+// Why.
+func WhyAt(out io.Writer, s *sources.State, at time.Time, o WhyOptions) error {
+	list := rows(s, o.Names)
+	found := explain(out, s, list, at, o)
+	if found != nil && !errors.Is(found, ErrFound) {
+		return found
+	}
+	return errors.Join(found, checkNames(s, list, o.Names))
+}
+
+// explain prints to out what is wrong with rows of a State at now, and with its sources. It returns ErrFound where
+// something is, or the error of out.
+func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time, o WhyOptions) error {
+	j := judge(s)
+	findings := diagnose.Find(&diagnose.Input{
+		Judge: j, Rows: diagnose.ProblemRows(j, now), Now: now, Past: o.Past, Acts: o.Acts, Runbooks: o.Runbooks,
+	})
+	if len(o.Names) > 0 {
+		findings = concerning(findings, list, o.Names)
+	}
+	if o.Format == JSON {
+		var buf bytes.Buffer
+		err := encode(&buf, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: each(findings, findingOf)})
+		if err == nil {
+			_, err = out.Write(buf.Bytes())
+		}
+		if err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+	} else if _, err := io.WriteString(out, whyText(findings, now)); err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	if len(findings) > 0 {
+		return ErrFound
+	}
+	return nil
+}
+
+// concerning returns the findings about any of the rows, or about a source that names name.
+func concerning(findings []diagnose.Finding, list []*sources.Row, names []string) []diagnose.Finding {
+	return slices.DeleteFunc(findings, func(f diagnose.Finding) bool {
+		ofSource := f.Pattern == diagnose.ServerSilent && slices.ContainsFunc(names, func(name string) bool {
+			return name == f.Source || strings.HasPrefix(name, f.Source+"/")
+		})
+		return !ofSource && !slices.ContainsFunc(f.Rows, func(r diagnose.Row) bool {
+			return slices.ContainsFunc(list, func(row *sources.Row) bool { return row.Ref == r.Ref })
+		})
+	})
+}
+
+// whyRows is the most rows of a finding that the text names.
+const whyRows = 10
+
+// whyText writes findings for people: a paragraph for each.
+func whyText(findings []diagnose.Finding, now time.Time) string {
+	if len(findings) == 0 {
+		return "nothing is wrong, as far as coordtop can see\n"
+	}
+	var b strings.Builder
+	for i := range findings {
+		f := &findings[i]
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s %s%s\n", map[bool]string{true: "!", false: "-"}[f.Severity == verdict.Bad], f.Title, sinceText(f.Since, now))
+		say := func(what, text string) {
+			if text != "" {
+				fmt.Fprintf(&b, "    %-8s %s\n", what, text)
+			}
+		}
+		say("why", f.Cause())
+		say("meaning", f.Effect)
+		for i, step := range f.Steps {
+			text := step.Text
+			if step.Command != "" {
+				text += ": " + step.Command
+			}
+			say(map[bool]string{true: "next", false: ""}[i == 0], text)
+		}
+		say("runbook", f.Runbook)
+		if len(f.Rows) > 1 {
+			var names []string
+			for _, r := range f.Rows[:min(len(f.Rows), whyRows)] {
+				names = append(names, path(r.Row))
+			}
+			say("rows", format.SomeOf(names, whyRows, len(f.Rows)))
+		}
+	}
+	return b.String()
+}
+
+func sinceText(s sources.Stamp, now time.Time) string {
+	if s.How == sources.Unknown {
+		return ""
+	}
+	at := s.At.In(now.Location()).Format(time.DateTime)
+	if s.How == sources.AtLeast {
+		return ", since before " + at
+	}
+	return ", since " + at + " (" + format.Age(now.Sub(s.At)) + ")"
+}
+
+type whyJSON struct {
+	V        int           `json:"v" is:"version"`
+	At       *string       `json:"at" is:"time"`
+	Recorded bool          `json:"recorded"`
+	Findings []findingJSON `json:"findings"`
+}
+
+type findingJSON struct {
+	Pattern  string  `json:"pattern" is:"pattern"`
+	Severity string  `json:"severity" is:"severity"`
+	Title    string  `json:"title"`
+	Source   *string `json:"source"`
+	sinceJSON
+	Reasons []reasonJSON     `json:"reasons"`
+	Effect  *string          `json:"effect"`
+	Steps   []stepJSON       `json:"steps"`
+	Runbook *string          `json:"runbook"`
+	Who     []string         `json:"who"`
+	Rows    []findingRowJSON `json:"rows"`
+	Hidden  int              `json:"hidden"`
+}
+
+type reasonJSON struct {
+	Text string `json:"text"`
+	Sure string `json:"sure" is:"sure"`
+}
+
+type stepJSON struct {
+	Text    string  `json:"text"`
+	Key     *string `json:"key"`
+	Command *string `json:"command"`
+}
+
+type findingRowJSON struct {
+	Source    string  `json:"source"`
+	Namespace *string `json:"namespace"`
+	Name      string  `json:"name"`
+	NameB64   string  `json:"name_b64,omitempty"`
+	problemJSON
+	Short string `json:"short"`
+}
+
+func findingOf(f *diagnose.Finding) findingJSON {
+	return findingJSON{
+		Pattern: f.Pattern.String(), Severity: f.Severity.String(), Title: text(f.Title), Source: orNull(f.Source),
+		sinceJSON: sinceOf(f.Since), Effect: orNull(f.Effect), Runbook: orNull(f.Runbook), Hidden: f.Hidden,
+		Who:     each(f.Who, func(s *string) string { return text(*s) }),
+		Reasons: each(f.Reasons, func(r *diagnose.Reason) reasonJSON { return reasonJSON{text(r.Text), r.Sure.String()} }),
+		Steps: each(f.Steps, func(s *diagnose.Step) stepJSON {
+			return stepJSON{text(s.Text), orNull(s.Place.Key()), orNull(s.Command)}
+		}),
+		Rows: each(f.Rows, func(r *diagnose.Row) findingRowJSON {
+			return findingRowJSON{text(r.Source), orNull(r.Space), text(r.Name), exact(r.Name), problemOf(&r.Problem), text(r.Short)}
+		}),
+	}
+}

@@ -1,0 +1,97 @@
+package origin
+
+import (
+	"cmp"
+	"net"
+	"strings"
+
+	"coordtop/internal/ground/lazy"
+	"coordtop/sources"
+)
+
+// Origin is where an owner or a waiter runs. An empty field is unknown.
+type Origin struct {
+	Host    string
+	Program string
+	Session string // of its backend, as sources.Owner.Session
+	Label   string
+}
+
+// Name returns the name under which everything of one origin is listed: the host, else the program, else
+// the label.
+func (o Origin) Name() string { return cmp.Or(o.Host, o.Program, o.Label) }
+
+// OfOwner returns the origin of an owner.
+func OfOwner(o *sources.Owner) Origin { return of(o.Label, o.Session, o.Attrs) }
+
+// OfWaiter returns the origin of a waiter or candidate.
+func OfWaiter(w *sources.Waiter) Origin { return of(w.Label, w.Session, w.Attrs) }
+
+// OfRef returns the origin of an owner of which only the name is known.
+func OfRef(r sources.OwnerRef) Origin { return of(r.Name(), "", nil) }
+
+func of(label, session string, attrs []sources.Attr) Origin {
+	o := fromLabel(label)
+	o.Session, o.Label = session, label
+	if application := sources.AttrOf(attrs, "application"); application != "" {
+		named := fromLabel(application)
+		o.Host, o.Program = named.Host, cmp.Or(named.Program, application)
+	}
+	if client := sources.AttrOf(attrs, "client"); o.Host == "" && client != "" {
+		o.Host = withoutPort(client)
+	}
+	o.Host = cmp.Or(sources.AttrOf(attrs, sources.HostAttr), o.Host)
+	o.Program = cmp.Or(sources.AttrOf(attrs, sources.ProgramAttr), o.Program)
+	return o
+}
+
+var (
+	// pod matches the name of a pod of a Deployment, which ends in the hash of its ReplicaSet and five
+	// characters of its own (SafeEncodeString of Kubernetes, apimachinery/pkg/util/rand: without vowels,
+	// 0, 1 and 3).
+	pod = lazy.Regexp(`^([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)-([bcdfghjklmnpqrstvwxz2456789]{8,10})-([bcdfghjklmnpqrstvwxz2456789]{5})$`)
+	// hostPID matches host:pid, with what Go programs and ShedLock put before an @.
+	hostPID = lazy.Regexp(`^(?:[^@\s]*@)?([A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?):(\d{1,10})$`)
+	// atHost matches user@host or uuid@host.
+	atHost = lazy.Regexp(`^[^@\s]+@([A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9])?)$`)
+)
+
+// fromLabel reads the forms in which programs write their names.
+func fromLabel(label string) (o Origin) {
+	label = strings.TrimSuffix(label, " (us)")
+	host := label
+	switch {
+	case strings.IndexByte(label, ':') > 0: // an expression costs more than this, and there may be many labels
+		host = first(hostPID().FindStringSubmatch(label))
+		o.Host = host
+	case strings.IndexByte(label, '@') > 0:
+		host = first(atHost().FindStringSubmatch(label))
+		o.Host = host
+	}
+	if strings.Count(host, "-") > 1 {
+		if o.Program = first(pod().FindStringSubmatch(host)); o.Program != "" {
+			o.Host = host
+		}
+	}
+	return o
+}
+
+// first returns the first group of a match; "": nothing matched.
+func first(match []string) string {
+	if match == nil {
+		return ""
+	}
+	return match[1]
+}
+
+// withoutPort returns the host of a client's address; a local socket has none.
+func withoutPort(client string) string {
+	host, _, err := net.SplitHostPort(client)
+	switch {
+	case err == nil:
+		return host
+	case strings.HasPrefix(client, "local"):
+		return ""
+	}
+	return client
+}

@@ -1,0 +1,116 @@
+package screen
+
+import (
+	"coordtop/internal/diagnose"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+)
+
+// whyMost is the most lines that the cause of a row's problem takes above its detail.
+const whyMost = 3
+
+// whyLines draws why the row under the cursor has a problem, in at most n lines of full width: the cause and what
+// it means for others, and last what to do next. Empty: it has none, or it is not explained yet.
+func whyLines(sc *Scene, w, n int) []string {
+	row, _ := sc.Selected()
+	if row == nil || n < 1 {
+		return nil
+	}
+	f, _ := sc.Because(row.Ref)
+	if f == nil {
+		return nil
+	}
+	return findingLines(sc, f, row.Ref, w, n)
+}
+
+// findingLines draws a Finding about a row in at most n lines.
+func findingLines(sc *Scene, f *diagnose.Finding, ref sources.Ref, w, n int) []string {
+	th := &sc.Theme
+	const indent = 6 // behind "WHY"
+	text := f.Cause()
+	if others := len(f.Rows) - 1; others > 0 {
+		text = paint.Count(len(f.Rows), "row") + " at once: " + text
+	}
+	text += paint.When(f.Effect != "", "; "+f.Effect)
+	next := stepText(sc, f)
+	room := n
+	if next != "" && n > 1 {
+		room--
+	}
+	pieces := paint.Wrap(text, w-indent)
+	if len(pieces) > room {
+		pieces = append(pieces[:room-1:room-1], th.Cut(text[min(wrapped(pieces[:room-1]), len(text)):], w-indent))
+	}
+	var lines []string
+	for i, piece := range pieces {
+		l := th.Line(w).Skip(1)
+		l.Put(th.Severity(f.Severity), paint.When(i == 0, "WHY")).To(indent)
+		lines = append(lines, l.Put("", piece).Done())
+	}
+	if next != "" && len(lines) < n {
+		lines = append(lines, th.Line(w).Skip(1).Put(th.Dim, "NEXT").To(indent).Put("", th.Cut(next, w-indent)).Done())
+	}
+	return lines
+}
+
+// wrapped is the number of bytes of a text that its first pieces and the blanks behind them take.
+func wrapped(pieces []string) (n int) {
+	for _, p := range pieces {
+		n += len(p) + 1
+	}
+	return n
+}
+
+// stepText returns the first step of a Finding, with the key that leads there.
+func stepText(sc *Scene, f *diagnose.Finding) string {
+	if len(f.Steps) == 0 {
+		return ""
+	}
+	text := f.Steps[0].Text
+	if key := placeKey(sc, f.Steps[0].Place); key != "" {
+		text += " (" + key + ")"
+	}
+	if len(f.Steps) > 1 {
+		text += "; " + f.Steps[1].Text
+		if key := placeKey(sc, f.Steps[1].Place); key != "" {
+			text += " (" + key + ")"
+		}
+	}
+	return text + paint.When(f.Runbook != "", "; runbook: "+paint.Clean(f.Runbook))
+}
+
+// placeIntents are the intents that lead to the places of a Step.
+var placeIntents = map[diagnose.Place]keys.Intent{
+	diagnose.AtRow: keys.Open, diagnose.AtActions: keys.Actions, diagnose.AtTimeline: keys.Timeline,
+	diagnose.AtEvents: keys.Events, diagnose.AtSources: keys.Sources,
+}
+
+// placeKey returns the key that leads to a place; "": none does.
+func placeKey(sc *Scene, p diagnose.Place) string {
+	if i, ok := placeIntents[p]; ok {
+		return sc.Keys.KeyOf(i)
+	}
+	return ""
+}
+
+// vacantParts returns the state of a row without an owner and who owned it last, in at most w cells; nil: its
+// state alone fits.
+func vacantParts(sc *Scene, row *sources.Row, v verdict.Verdict, w int) []paint.Part {
+	last := lastEnded(row)
+	if last == nil || len(row.Owners) > 0 || v.Severity > verdict.Warn {
+		return nil
+	}
+	st := sc.Theme.Severity(v.Severity)
+	parts := []paint.Part{st.Text(v.Status.String()), sc.Theme.Dim.Text(", was "),
+		sc.Theme.OwnerLetter(last.Hue).Text(paint.Letter(last.Hue)), paint.Plain(" ")}
+	room := w - paint.PartsWidth(parts)
+	if room < leastFormer {
+		return nil
+	}
+	return append(parts, paint.Plain(sc.Theme.FitWords(paint.CleanLabel(last.Owner.Name()), room)))
+}
+
+// leastFormer is the least number of cells for the name of a former owner.
+const leastFormer = 6
