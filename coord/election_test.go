@@ -13,35 +13,6 @@ import (
 	"coordtop/coord/coordtest"
 )
 
-func TestProclaimIsFencedToTheTerm(t *testing.T) {
-	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		term := w.campaign(w.s, "one")
-		sent := w.link.Calls(coordtest.VerbPublish)
-		w.want("too long", term.Proclaim(w.Context(), make([]byte, 5000)), coord.ErrDataTooLong)
-		w.want("Resign", term.Resign(w.Context()), nil)
-		w.campaign(w.rival(), "other")
-		w.want("after the term", term.Proclaim(w.Context(), []byte("late")), coord.ErrReleased)
-		if w.link.Calls(coordtest.VerbPublish) != sent {
-			w.Error("sent what could not succeed")
-		}
-		w.want("second Resign", term.Resign(w.Context()), nil)
-		if o := w.mem.Owners(coord.KindElection, "boss"); len(o) != 1 || string(o[0].Data) != "other" {
-			w.Errorf("the next leader was hurt: %+v", o)
-		}
-	})
-}
-
-func TestVerdictOnAProclamationEndsTheTerm(t *testing.T) {
-	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		term := w.campaign(w.s, "one")
-		w.link.Set(coordtest.VerbPublish, coordtest.Fail(coord.ErrLost), 1)
-		w.want("Proclaim", term.Proclaim(w.Context(), []byte("two")), coord.ErrLost)
-		w.want("Check", term.Lease().Check(), coord.ErrLost)
-	})
-}
-
 func TestProclamationThatHangsEndsWithTheTerm(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(w *world) {
@@ -96,8 +67,8 @@ func TestProclaimSendsNothingThatCannotSucceed(t *testing.T) {
 			if err := term.Proclaim(t.Context(), make([]byte, 11)); !errors.Is(err, coord.ErrDataTooLong) {
 				t.Errorf("too long: %v", err)
 			}
-			term.Lease().Abandon()
-			if err := term.Proclaim(t.Context(), nil); !errors.Is(err, coord.ErrReleased) {
+			d.grant(0).end(coord.ErrExpired)
+			if err := term.Proclaim(t.Context(), nil); !errors.Is(err, coord.ErrExpired) {
 				t.Errorf("after the term: %v", err)
 			}
 			if n := d.publications.Load(); n != 0 {

@@ -3,50 +3,13 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"coordtop/coord"
-	"coordtop/coord/coordtest"
 )
-
-func TestLeaseIsKeptWhileTheServiceAnswers(t *testing.T) {
-	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		l := w.lock(w.s, "job")
-		time.Sleep(time.Hour)
-		w.want("Check after an hour", l.Check(), nil)
-		if n := len(w.mem.Intervals(coord.KindMutex, "job")); n != 1 {
-			w.Errorf("owned %d times, want once without a break", n)
-		}
-		w.want("Release", l.Release(w.Context()), nil)
-		if w.owned("job") {
-			w.Error("still owned after its release")
-		}
-	})
-}
-
-func TestLeaseEndsExactlyAMarginBeforeTheWindowOfAServiceThatHangs(t *testing.T) {
-	t.Parallel()
-	for _, fault := range []coordtest.Fault{coordtest.Drop(), coordtest.Hang(), coordtest.HangReply(), coordtest.Fail(nil)} {
-		t.Run(fault.String(), func(t *testing.T) {
-			t.Parallel()
-			inBothShapes(t, func(w *world) {
-				l := w.lock(w.s, "job")
-				time.Sleep(3 * ttl)
-				confirmed := l.TrustedUntil()
-				w.link.Set(coordtest.VerbRenew, fault, 0)
-				at, cause := w.ended(l)
-				w.want("cause", cause, coord.ErrExpired)
-				w.want("Check", l.Check(), coord.ErrExpired)
-				if !at.Equal(confirmed) {
-					w.Errorf("ended %v after what was confirmed, want exactly then", at.Sub(confirmed))
-				}
-			})
-		})
-	}
-}
 
 func TestRenewalsHaveNoSayInTheEndOfTheLease(t *testing.T) {
 	t.Parallel()
@@ -69,30 +32,11 @@ func TestRenewalsHaveNoSayInTheEndOfTheLease(t *testing.T) {
 				if err := l.Check(); !errors.Is(err, coord.ErrExpired) {
 					t.Errorf("after the late answer: %v, want ErrExpired still", err)
 				}
+				if left := time.Until(l.TrustedUntil()); left > 0 {
+					t.Errorf("trusted for %v after the end", left)
+				}
 				if err := context.Cause(l.Context()); err != l.Check() {
 					t.Errorf("Check %v and cause %v differ", l.Check(), err)
-				}
-			})
-		})
-	}
-}
-
-func TestAnswerAtTheVeryEndOfTrustIsTooLate(t *testing.T) {
-	t.Parallel()
-	for name, d := range stubs() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				l := lockStub(t, openStub(t, d, options()), "job")
-				end := l.TrustedUntil()
-				d.onRenew(func(context.Context) (coord.Window, error) {
-					time.Sleep(time.Until(end))
-					return d.valid(time.Now()), nil
-				})
-				time.Sleep(time.Until(end))
-				synctest.Wait()
-				if err := l.Check(); !errors.Is(err, coord.ErrExpired) {
-					t.Errorf("Check %v, want ErrExpired", err)
 				}
 			})
 		})
@@ -222,26 +166,6 @@ func TestWindowThatShrinksIsFollowed(t *testing.T) {
 	}
 }
 
-func TestDriversWordIsKnownToCheckAtOnce(t *testing.T) {
-	t.Parallel()
-	for name, d := range stubs() {
-		for _, c := range []struct{ said, want error }{
-			{coord.ErrExpired, coord.ErrExpired},
-			{coord.ErrLost, coord.ErrLost},
-			{errors.New("gone"), coord.ErrLost},
-			{nil, coord.ErrLost},
-		} {
-			s := openStub(t, d, options())
-			l := lockStub(t, s, "job")
-			d.grant(len(d.grants) - 1).end(c.said)
-			if err := l.Check(); !errors.Is(err, c.want) {
-				t.Errorf("%s: driver said %v, Check %v, want %v", name, c.said, err, c.want)
-			}
-			s.Abandon()
-		}
-	}
-}
-
 func TestLeaseSaysWhatItIsOf(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(w *world) {
@@ -251,4 +175,59 @@ func TestLeaseSaysWhatItIsOf(t *testing.T) {
 			w.Errorf("owner %q, fence %d; the service has %+v", l.Owner(), l.Fence(), owners[0])
 		}
 	})
+}
+
+func TestDriversWordIsKnownAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		for _, c := range []struct{ said, want error }{
+			{coord.ErrExpired, coord.ErrExpired},
+			{coord.ErrLost, coord.ErrLost},
+			{errors.New("gone"), coord.ErrLost},
+			{nil, coord.ErrLost},
+		} {
+			t.Run(fmt.Sprintf("%s, %v", name, c.said), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l := lockStub(t, openStub(t, d, options()), "job")
+					d.grant(len(d.grants) - 1).end(c.said)
+					if err := l.Check(); !errors.Is(err, c.want) {
+						t.Errorf("Check %v, want %v", err, c.want)
+					}
+					synctest.Wait()
+					if err := context.Cause(l.Context()); !errors.Is(err, c.want) {
+						t.Errorf("cause %v, want %v", err, c.want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// The stub's sessions and grants say nothing by Done.
+func TestVerdictOfARenewalEndsTheLeaseAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := lockStub(t, openStub(t, d, options()), "job")
+				var asked time.Time
+				d.onRenew(func(context.Context) (coord.Window, error) {
+					if !asked.IsZero() {
+						t.Error("asked again after the verdict")
+					}
+					asked = time.Now()
+					return coord.Window{}, coord.ErrLost
+				})
+				<-l.Context().Done()
+				if err := context.Cause(l.Context()); !errors.Is(err, coord.ErrLost) || !errors.Is(l.Check(), coord.ErrLost) {
+					t.Errorf("cause %v, Check %v, want ErrLost", err, l.Check())
+				}
+				if !time.Now().Equal(asked) {
+					t.Errorf("the lease ended %v after the verdict", time.Since(asked))
+				}
+				time.Sleep(5 * ttl)
+			})
+		})
+	}
 }

@@ -283,6 +283,9 @@ func TestLeaderTellsWhoLeadsNow(t *testing.T) {
 			return l
 		}
 		w.is("nobody", look(w.s), "led false, known true, me false, ")
+		w.link.Set(coordtest.VerbDescribe, coordtest.LoseReply(), 1)
+		_, err := election(w.s).Leader(w.Context())
+		w.want("without an answer", err, coordtest.ErrCut)
 		rival := w.rival()
 		term := w.campaign(rival, "one")
 		other, me := look(w.s), look(rival)

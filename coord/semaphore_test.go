@@ -219,6 +219,26 @@ func TestPlaceThatIsLeftIsGone(t *testing.T) {
 	})
 }
 
+func TestPlaceOfWhichAnAnswerIsLostLeavesTheNameFree(t *testing.T) {
+	t.Parallel()
+	inShape(t, coordtest.SessionRenews, func(w *world) {
+		m := w.quota(w.s)
+		w.link.Set(coordtest.VerbEnqueue, coordtest.LoseReply(), 1)
+		_, err := m.Enqueue(w.Context(), 1)
+		w.want("Enqueue", err, coordtest.ErrCut)
+		p, err := m.Enqueue(w.Context(), 1)
+		w.want("Enqueue again", err, nil)
+		w.link.Set(coordtest.VerbWait, coordtest.LoseReply(), 1)
+		_, _, err = p.Wait(w.Context())
+		w.want("Wait", err, coordtest.ErrCut)
+		w.link.Set(coordtest.VerbLeave, coordtest.LoseReply(), 1)
+		w.want("Leave", p.Leave(w.Context()), coordtest.ErrCut)
+		l, err := m.Acquire(w.Context(), 3)
+		w.want("Acquire", err, nil)
+		w.want("Check", l.Check(), nil)
+	})
+}
+
 func TestPlaceIsGoneWhenItsWaitRunsOut(t *testing.T) {
 	t.Parallel()
 	queued(t, coord.SemaphoreOptions{Wait: 3 * time.Second}, func(w *world, _ *coord.Lease, p *coord.QueuePlace) {
