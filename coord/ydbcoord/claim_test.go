@@ -49,26 +49,6 @@ func owned(t *testing.T, test func(t *testing.T, b *bench, owner coord.Grant)) {
 func isAcquire(m *pb.SessionRequest) bool { return m.GetAcquireSemaphore() != nil }
 func isRelease(m *pb.SessionRequest) bool { return m.GetReleaseSemaphore() != nil }
 
-func TestCancelledClaimIsReleased(t *testing.T) {
-	t.Parallel()
-	owned(t, func(t *testing.T, b *bench, owner coord.Grant) {
-		s := b.session(t, ydbcoord.Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		got := acquiring(ctx, s, forever(mutex("m")))
-		synctest.Wait()
-		if len(b.Waiters(node, "m")) != 1 {
-			t.Fatal("it does not wait")
-		}
-		cancel()
-		if a := <-got; !errors.Is(a.err, context.Canceled) {
-			t.Errorf("got %+v, want context.Canceled", a)
-		}
-		if n := len(b.Waiters(node, "m")); n != 0 {
-			t.Errorf("%d waiters are left", n)
-		}
-	})
-}
-
 func TestClaimCancelledWhileThereIsNoStreamIsReleasedOnTheNext(t *testing.T) {
 	t.Parallel()
 	owned(t, func(t *testing.T, b *bench, owner coord.Grant) {
@@ -214,27 +194,6 @@ func TestClaimGrantedWhileDetachedIsFoundOut(t *testing.T) {
 	})
 }
 
-func TestWaitThatRunsOutWithoutAStreamEndsAllTheSame(t *testing.T) {
-	t.Parallel()
-	owned(t, func(t *testing.T, b *bench, owner coord.Grant) {
-		s := b.session(t, ydbcoord.Options{})
-		c := mutex("m")
-		c.Wait = time.Second
-		began := time.Now()
-		got := acquiring(t.Context(), s, c)
-		synctest.Wait()
-		b.BlackHole(0, true)
-		a := <-got
-		if late := time.Since(began) - c.Wait; a.ok || !errors.Is(a.err, coord.ErrUncertain) || late < 0 || late > time.Second {
-			t.Errorf("got %+v, %v late", a, late)
-		}
-		b.BlackHole(0, false)
-		if err := s.Close(t.Context()); err != nil {
-			t.Errorf("the service was told, and the session ended with %v", err)
-		}
-	})
-}
-
 // TestAClaimThatMayStillWinIsNotMissed has the owner leave after the link to the service has
 // fallen silent, so that the service gives the lock to a claim which has stopped waiting.
 func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
@@ -262,7 +221,11 @@ func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
 				if how == "its context ends" {
 					cancel()
 				}
+				began := time.Now()
 				a := <-got
+				if took := time.Since(began); took > 2*time.Second {
+					t.Errorf("it ended after %v", took)
+				}
 				if a.ok || !errors.Is(a.err, coord.ErrUncertain) || !strings.Contains(a.err.Error(), "whether it was taken is not known") {
 					t.Errorf("the claim ended with %+v", a)
 				}
@@ -278,23 +241,6 @@ func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestLostReplyToAReleaseIsRepeated(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		r := &record{}
-		s := b.session(t, ydbcoord.Options{}, r.option())
-		g := must(t, s, mutex("m"))
-		b.DropReplies("release_semaphore_result", 1)
-		go func() { time.Sleep(100 * time.Millisecond); b.CutStreams() }()
-		if err := g.Release(t.Context()); err != nil {
-			t.Errorf("releasing: %v", err)
-		}
-		if n := r.count(isRelease); n != 2 {
-			t.Errorf("%d releases were sent, want 2", n)
-		}
-	})
 }
 
 func TestReleaseThatCouldNotBeToldIsToldLater(t *testing.T) {

@@ -232,16 +232,6 @@ func TestThiefWithoutTheKeyHasOurStreamForAMomentAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestSessionWithoutAKeyIsNotOurs(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		b.session(t, ydbcoord.Options{})
-		if !b.Sessions(node)[0].Protected {
-			t.Error("anybody can take it over")
-		}
-	})
-}
-
 func TestForeignWordsOfErrorsAreShortAndKnownByTheirStatus(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {

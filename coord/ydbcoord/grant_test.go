@@ -60,28 +60,6 @@ func TestGrantOfADeletedSemaphoreIsLostAlone(t *testing.T) {
 	}
 }
 
-func TestFenceIsTheOrderIDOfTheService(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		s := b.session(t, ydbcoord.Options{})
-		var last uint64
-		for _, name := range []string{"a", "b", "a", "c"} {
-			g := must(t, s, mutex(name))
-			fence := g.Info().Fence
-			if want := b.Owners(node, name)[0].OrderID; fence != want || fence <= last {
-				t.Errorf("fence %d after %d, the service says %d", fence, last, want)
-			}
-			if err := g.(coord.Publisher).Publish(t.Context(), []byte("x")); err != nil || g.Info().Fence != fence {
-				t.Errorf("publishing: %v, fence %d, was %d", err, g.Info().Fence, fence)
-			}
-			if err := g.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			last = fence
-		}
-	})
-}
-
 func TestAbandonedNameIsGivenBackBeforeItIsClaimedAgain(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
@@ -147,42 +125,6 @@ func TestNamesThatGRPCCannotCarryBreakNothing(t *testing.T) {
 			t.Errorf("the link is %+v", s.Status())
 		}
 	})
-}
-
-func TestLockOfACutSessionIsHeldForItsTimeoutAndOfAClosedOneNotAMoment(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name string
-		end  func(*testing.T, *ydbcoord.Session)
-		held time.Duration
-	}{
-		{"abandoned", func(_ *testing.T, s *ydbcoord.Session) { s.Abandon() }, ttl},
-		{"closed", func(t *testing.T, s *ydbcoord.Session) {
-			if err := s.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			bubble(t, func(t *testing.T, b *bench) {
-				s, next := b.session(t, ydbcoord.Options{}), b.session(t, ydbcoord.Options{})
-				keep(t, next)
-				must(t, s, mutex("m"))
-				got := acquiring(t.Context(), next, forever(mutex("m")))
-				synctest.Wait()
-				began := time.Now()
-				c.end(t, s)
-				<-got
-				if held := time.Since(began); held != c.held {
-					t.Errorf("held for %v, want %v", held, c.held)
-				}
-				if !errors.Is(s.Err(), coord.ErrClosed) {
-					t.Errorf("ended with %v", s.Err())
-				}
-			})
-		})
-	}
 }
 
 func TestSessionClosedWithoutAStreamAttachesToSayFarewell(t *testing.T) {

@@ -60,6 +60,13 @@ func TestLostAnswersAreMadeUpForInTheWayOfEachRequest(t *testing.T) {
 				}
 				return err
 			}, nil},
+		{"release", "release_semaphore_result", nil, func(s *ydbcoord.Session) error {
+			g, _, err := s.Acquire(context.Background(), mutex("m"))
+			if err != nil {
+				return err
+			}
+			return g.Release(context.Background())
+		}, nil},
 		{"ping", "pong", nil, func(s *ydbcoord.Session) error { _, err := s.Renew(context.Background()); return err }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

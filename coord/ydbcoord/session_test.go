@@ -110,30 +110,6 @@ func TestWindowCountsFromTheSendingAndIsMovedByEveryAnswer(t *testing.T) {
 	}
 }
 
-func TestLeaseEndsBeforeTheServiceGivesItAway(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		s := b.kept(t, ydbcoord.Options{})
-		l, err := s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * ttl)
-		if l.Check() != nil {
-			t.Fatalf("not kept: %v", l.Check())
-		}
-		b.BlackHole(0, true)
-		<-l.Context().Done()
-		if len(b.Owners(node, "m")) != 1 {
-			t.Error("the service gave it away first")
-		}
-		if !errors.Is(l.Check(), coord.ErrExpired) {
-			t.Errorf("ended with %v, want ErrExpired", l.Check())
-		}
-		b.BlackHole(0, false)
-	})
-}
-
 func TestSessionPingsThreeTimesATimeout(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
@@ -150,17 +126,6 @@ func TestSessionPingsThreeTimesATimeout(t *testing.T) {
 		}
 		if pings < 29 || pings > 32 {
 			t.Errorf("%d pings in 10 timeouts, want 30", pings)
-		}
-	})
-}
-
-func TestUnrenewedSessionEndsAlthoughItsStreamIsAlive(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		s := b.session(t, ydbcoord.Options{})
-		<-s.Done()
-		if !errors.Is(s.Err(), coord.ErrExpired) {
-			t.Errorf("ended with %v, want ErrExpired", s.Err())
 		}
 	})
 }

@@ -93,22 +93,6 @@ func TestFollowerIsToldEachChangeOfOwnersAndData(t *testing.T) {
 	})
 }
 
-func TestSlowFollowerIsToldTheNewestStateOnly(t *testing.T) {
-	t.Parallel()
-	followed(t, func(t *testing.T, b *bench, _ *record, _ *ydbcoord.Session, f *ydbcoord.Follower) {
-		for i := range 100 {
-			if err := b.UpdateSemaphore(node, "s", []byte{byte(i)}); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-		}
-		if state := next(t, f); state.Data[0] != 99 {
-			t.Errorf("told %v", state.Data)
-		}
-		nothing(t, f)
-	})
-}
-
 func TestThereIsNoDescribeStorm(t *testing.T) {
 	t.Parallel()
 	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
