@@ -117,33 +117,6 @@ func (b bench) insist(s *coord.Session) time.Time {
 	return time.Now()
 }
 
-func TestTrustNeverOutlastsTheServersExpiry(t *testing.T) {
-	t.Parallel()
-	b := setup(t, localserver.RedisOptions{})
-	mutex := b.session(options(t, b.server.URL())).Mutex("k", coord.MutexOptions{})
-	lease, err := mutex.Lock(b.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for renewals, last := 0, lease.TrustedUntil(); renewals < 3; {
-		until := lease.TrustedUntil()
-		if until.Sub(last) > leaseTTL/10 {
-			renewals, last = renewals+1, until
-		}
-		left := b.raw.PTTL(b.ctx, "k").Val()
-		// It was counted before now, and the server frees the key one millisecond later.
-		if expires := time.Now().Add(left + time.Millisecond); until.After(expires) {
-			t.Fatalf("trusted %v longer than the server counts", until.Sub(expires))
-		}
-		if lease.Check() != nil { // the machine stood still for too long
-			if lease, err = mutex.Lock(b.ctx); err != nil {
-				t.Fatalf("the lease is not renewed: %v", err)
-			}
-			last = lease.TrustedUntil()
-		}
-	}
-}
-
 func TestLeaseSurvivesARestartThatKeepsTheData(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{Keep: true})
@@ -165,74 +138,5 @@ func TestLeaseSurvivesARestartThatKeepsTheData(t *testing.T) {
 	}
 	if err := lease.Check(); err != nil {
 		t.Errorf("the lease ended: %v", err)
-	}
-}
-
-func TestLeaseIsLostWhenAPersonDeletesTheKey(t *testing.T) {
-	t.Parallel()
-	b := setup(t, localserver.RedisOptions{})
-	lease, err := b.session(options(t, b.server.URL())).Mutex("k", coord.MutexOptions{}).Lock(b.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.raw.Del(b.ctx, "k")
-	b.ended(lease)
-	if cause := context.Cause(lease.Context()); !errors.Is(cause, coord.ErrLost) {
-		t.Errorf("the lease ended because of %v, want ErrLost", cause)
-	}
-}
-
-func TestElectionOverRedisIsObservedWithItsData(t *testing.T) {
-	t.Parallel()
-	b := setup(t, localserver.RedisOptions{})
-	leader := b.session(options(t, b.server.URL())).Election("k", coord.ElectionOptions{})
-	other := b.session(options(t, b.server.URL())).Election("k", coord.ElectionOptions{})
-	term, err := leader.Campaign(b.ctx, []byte("one"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	step := 0
-	for l, err := range other.Observe(b.ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case step == 0 && l.Led && string(l.Data) == "one":
-			if l.IsMe || l.Owner != term.Lease().Owner() {
-				t.Errorf("observed %q, me %v, want %q and not me", l.Owner, l.IsMe, term.Lease().Owner())
-			}
-			step = 1
-			if err := term.Proclaim(b.ctx, []byte("two")); err != nil {
-				t.Fatal(err)
-			}
-		case step == 1 && string(l.Data) == "two":
-			step = 2
-			if err := term.Resign(b.ctx); err != nil {
-				t.Fatal(err)
-			}
-		case step == 2 && !l.Led:
-			return
-		}
-	}
-	t.Errorf("the observation ended at step %d", step)
-}
-
-func TestClosingASessionOverADeadLinkIsBounded(t *testing.T) {
-	t.Parallel()
-	b := setup(t, localserver.RedisOptions{})
-	p := localserver.ProxyForTest(t, b.server.Addr())
-	o := options(t, "redis://"+p.Addr())
-	o.ReadTimeout = time.Hour // what returns did not wait for the network
-	s := b.session(o)
-	if _, err := s.Mutex("k", coord.MutexOptions{}).Lock(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	p.BlackHole()
-	ctx, cancel := context.WithTimeout(b.ctx, 200*time.Millisecond)
-	defer cancel()
-	closed := make(chan error, 1)
-	go func() { closed <- s.Close(ctx) }() // received below
-	if b.answered(closed) == nil {
-		t.Error("closing without an answer says nothing")
 	}
 }

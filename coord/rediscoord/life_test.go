@@ -3,7 +3,6 @@ package rediscoord_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -192,46 +191,6 @@ func TestCloseEndsWaitingClaims(t *testing.T) {
 	}
 	if _, err := s.(coord.Describer).Describe(b.ctx, coord.KindElection, "k"); !errors.Is(err, coord.ErrClosed) {
 		t.Errorf("describing after Close: %v, want ErrClosed", err)
-	}
-}
-
-func TestObservationOutlastsAnOutageAndSaysThatItKnowsNothingMeanwhile(t *testing.T) {
-	t.Parallel()
-	b := setup(t, localserver.RedisOptions{})
-	p := localserver.ProxyForTest(t, b.server.Addr())
-	d, err := rediscoord.New(options(t, "redis://"+p.Addr()), brisk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := coord.Open(b.ctx, d, coord.SessionOptions{TTL: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		b.clean(s.Close(b.ctx))
-		b.clean(d.Close(b.ctx))
-	}()
-	ctx, cancel := context.WithCancel(b.ctx)
-	defer cancel()
-	var seen []string
-	for l, err := range s.Election("k", coord.ElectionOptions{Poll: 20 * time.Millisecond}).Observe(ctx) {
-		switch {
-		case err != nil:
-			t.Fatalf("observing: %v", err)
-		case !l.Known:
-			seen = append(seen, "?")
-			b.raw.Set(b.ctx, "k", "host-1:7", 0)
-			p.Resume()
-		case !l.Led:
-			seen = append(seen, "nobody")
-			p.Cut()
-		default:
-			seen = append(seen, l.Owner)
-			cancel()
-		}
-	}
-	if !slices.Equal(seen, []string{"nobody", "?", "host-1:7"}) {
-		t.Errorf("the observation showed %q", seen)
 	}
 }
 
