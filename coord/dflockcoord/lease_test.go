@@ -115,28 +115,6 @@ func TestLeaseOfACutConnectionIsGivenBack(t *testing.T) {
 	})
 }
 
-func TestLeaseTakenAwayIsLostAtTheNextRenewal(t *testing.T) {
-	t.Parallel()
-	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
-		var lost atomic.Int32
-		d := driver(t, client(s), dflockcoord.Options{OnLost: func(string, string, error) { lost.Add(1) }})
-		l := lock(t, session(t, d, coord.SessionOptions{TTL: 10 * time.Second}), "k")
-		if err := s.Take("k"); err != nil {
-			t.Fatal(err)
-		}
-		begin := time.Now()
-		<-l.Context().Done()
-		is(t, "cause", context.Cause(l.Context()), coord.ErrLost)
-		if took := time.Since(begin); took > 5*time.Second {
-			t.Errorf("noticed after %v", took)
-		}
-		synctest.Wait()
-		if lost.Load() != 1 {
-			t.Errorf("OnLost was called %d times", lost.Load())
-		}
-	})
-}
-
 // TestRenewalsThatAreAnsweredLateCount: to cut the connection of a slow answer would lose what
 // the answer confirms.
 func TestRenewalsThatAreAnsweredLateCount(t *testing.T) {
@@ -217,7 +195,7 @@ func TestReleaseEndsTheConnection(t *testing.T) {
 	})
 }
 
-// TestReleaseOnAHungConnectionIsTriedOnAnother is of a connection that the way swallowed.
+// TestReleaseWhoseReplyIsLostIsMadeAgain is of a connection that the way swallowed.
 func TestReleaseWhoseReplyIsLostIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	bubble(t, dflocktest.Options{KeepOnDisconnect: true}, func(t *testing.T, s *dflocktest.Server) {
@@ -248,22 +226,6 @@ func TestDriverCloseEndsWhatWasAbandoned(t *testing.T) {
 		synctest.Wait()
 		if len(ended()) != 1 {
 			t.Error("the server did not notice that the driver was closed")
-		}
-	})
-}
-
-func TestFencesOfANewerServer(t *testing.T) {
-	t.Parallel()
-	bubble(t, dflocktest.Options{Newer: dflocktest.Since2_1()}, func(t *testing.T, s *dflocktest.Server) {
-		l := lock(t, session(t, driver(t, client(s), dflockcoord.Options{}), coord.SessionOptions{}), "k")
-		if now := uint64(time.Now().UnixNano()); l.Fence() == 0 || l.Fence() > now+1000 {
-			t.Errorf("fence %d", l.Fence())
-		}
-	})
-	bubble(t, dflocktest.Options{Newer: dflocktest.Since1_16()}, func(t *testing.T, s *dflocktest.Server) {
-		sess := session(t, driver(t, client(s), dflockcoord.Options{}), coord.SessionOptions{})
-		if l := lock(t, sess, "k"); l.Fence() != 0 || sess.Caps().Fence {
-			t.Errorf("an older server has the fence %d", l.Fence())
 		}
 	})
 }

@@ -127,29 +127,6 @@ func TestRestartedServerEndsTheLeaseAndServesAgain(t *testing.T) {
 	}
 }
 
-func TestFrozenServerOutlivesTheLease(t *testing.T) {
-	t.Parallel()
-	p := server(t, localserver.PostgresOptions{})
-	s, key := kept(t, closing(t, p.URL(), pgcoord.Options{}), 3*time.Second), freshKey()
-	look := sql(t, p.URL())
-	l := lock(t, s, key)
-	renewedOnce(t, l)
-	if err := p.Freeze(); err != nil {
-		t.Fatal(err)
-	}
-	if cause := over(t, l); !errors.Is(cause, coord.ErrExpired) {
-		t.Errorf("the lease ended with %v, want ErrExpired", cause)
-	}
-	// All that the server does from here on it does after the lease has ended.
-	if err := p.Thaw(); err != nil {
-		t.Fatal(err)
-	}
-	freed(t, look, key)
-	if again := lock(t, s, key); again.Check() != nil {
-		t.Errorf("after the thaw: %v", again.Check())
-	}
-}
-
 func TestKilledOwnerIsFollowedByTheNext(t *testing.T) {
 	t.Parallel()
 	dsn, key := shared(t), freshKey()
@@ -275,29 +252,6 @@ func cutWhileOwning(t *testing.T, p *localserver.Postgres, n *localserver.Namesp
 	if again := lock(t, s, key); again.Check() != nil {
 		t.Errorf("after the link was mended: %v", again.Check())
 	}
-}
-
-func TestBlackHoleEndsTheLeaseAlthoughTheServerSuspectsNothing(t *testing.T) {
-	t.Parallel()
-	url, proxy := proxied(t)
-	s, key := kept(t, closing(t, url, pgcoord.Options{}), 3*time.Second), freshKey()
-	look := sql(t, shared(t))
-	l := lock(t, s, key)
-	proxy.BlackHole()
-	if cause := over(t, l); !errors.Is(cause, coord.ErrExpired) {
-		t.Errorf("the lease ended with %v, want ErrExpired", cause)
-	}
-	if one[int](t, look, heldQuery, key) != 1 {
-		t.Error("the server gave the lock away although nobody told it anything")
-	}
-	proxy.Resume()
-	freed(t, look, key) // the driver closed the connection when the window ended
-	proxy.Cut()
-	if _, ok, err := s.Mutex(key, coord.MutexOptions{}).TryLock(t.Context()); ok || err == nil {
-		t.Errorf("while nobody can be reached: ok %v, %v", ok, err)
-	}
-	proxy.Resume()
-	lock(t, s, key)
 }
 
 func TestLinkThatIsResetEndsTheLeaseAtOnce(t *testing.T) {

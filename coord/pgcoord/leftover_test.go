@@ -32,8 +32,10 @@ func TestALockThatALostLinkLeftBehindIsFreedOnceTheLeaseHasEnded(t *testing.T) {
 			look := sql(t, shared(t))
 			l := lock(t, s, key)
 			lose(proxy)
-			over(t, l)
-			ended := time.Now()
+			cause, ended := over(t, l), time.Now()
+			if how == "silent" && !errors.Is(cause, coord.ErrExpired) {
+				t.Errorf("the lease ended with %v, want ErrExpired", cause)
+			}
 			if gone := freed(t, look, key); gone.Before(l.TrustedUntil()) && how == "silent" {
 				t.Errorf("the lock was free at %v, while we trusted it until %v", gone, l.TrustedUntil())
 			}
