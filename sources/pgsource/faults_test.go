@@ -118,32 +118,13 @@ func TestTerminatedBackendIsAnEndedSession(t *testing.T) {
 	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
 }
 
-func TestOwnerThatIsKilledIsAnEndedSession(t *testing.T) {
-	t.Parallel()
-	r := borrow(t)
-	pid, kill := r.ownerProcess()
-	r.watch(Options{Selections: election()}).synced()
-	row := r.row("", "4242", "led", is(sources.StatusLed))
-	if owners(row.Primitive) != pids(pid) {
-		t.Fatalf("%+v", row.Owners)
-	}
-	before := time.Now()
-	kill()
-	r.until("its session has ended", func() bool {
-		return one[bool](r.root, "select not exists (select from pg_stat_activity where pid = $1)", pid)
-	})
-	check := happened(t, before)
-	e := r.Event(sources.EventReleased, "4242")
-	check(e)
-	if e.Cause != sources.CauseSession || e.Previous.ID != row.Owners[0].ID {
-		t.Errorf("%+v", e)
-	}
-}
-
 func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)
 	r.session("a").do("select pg_advisory_lock(4242), pg_advisory_lock(17, -4)")
+	for range 2 {
+		r.wait(r.session("w"), "select pg_advisory_lock(4242)")
+	}
 	r.watch(Options{}).synced()
 	was := r.About("", "an incarnation", func(a sources.About) bool { return a.Incarnation != "" })
 	down := time.Now()
@@ -151,7 +132,9 @@ func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Event(sources.EventSourceDown, "")
-	r.Event(sources.EventRestarted, "")
+	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "the server was restarted: ") {
+		t.Errorf("%+v", e)
+	}
 	ended := map[string]bool{}
 	for len(ended) < 2 {
 		e := r.Event(sources.EventReleased, "")

@@ -1,7 +1,6 @@
 package pgsource
 
 import (
-	"context"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,21 +21,6 @@ func (r *rig) endedWithServer() sources.Event {
 
 func TestWhatBecameOfTheServerIsSaid(t *testing.T) {
 	t.Parallel()
-	t.Run("restarted", func(t *testing.T) {
-		t.Parallel()
-		r := serve(t, localserver.PostgresOptions{})
-		r.session("a").do("select pg_advisory_lock(4242)")
-		for range 2 {
-			r.wait(r.session("w"), "select pg_advisory_lock(4242)")
-		}
-		r.watch(Options{}).synced()
-		if err := r.server.Restart(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		if e := r.endedWithServer(); !strings.HasPrefix(e.Detail, "the server was restarted: ") {
-			t.Errorf("%+v", e)
-		}
-	})
 	t.Run("a session crashed", func(t *testing.T) {
 		t.Parallel()
 		r := serve(t, localserver.PostgresOptions{})

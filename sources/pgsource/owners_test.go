@@ -149,15 +149,6 @@ func TestSelectedLocksAreThereFromTheStart(t *testing.T) {
 	}
 }
 
-func TestStarSelectsTheOthersToo(t *testing.T) {
-	t.Parallel()
-	r := borrow(t)
-	r.session("other").do("select pg_advisory_lock(5151)")
-	r.watch(Options{Selections: []Selection{{Pattern: "4242", Kind: sources.KindElection}, {Pattern: "*"}}}).synced()
-	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
-	r.row("", "5151", "held", is(sources.StatusHeld))
-}
-
 func TestLockThatNobodyOwnsIsForgotten(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)

@@ -83,11 +83,3 @@ func TestAnOwnerThatGaveUpWhatWasToBeEndedIsNotEndedByForce(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 }
-
-func TestAPreparedTransactionThatIsGoneHasReleasedWhatItOwned(t *testing.T) {
-	t.Parallel()
-	d := &lookDiff{after: &lockTable{}}
-	if got := d.cause(&sources.Owner{ID: "prepared x"}); got != sources.CauseReleased {
-		t.Errorf("%v", got)
-	}
-}

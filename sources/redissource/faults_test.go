@@ -356,14 +356,6 @@ func TestResyncFindsWhateverWasNotPushed(t *testing.T) {
 	}
 }
 
-func TestRefreshLooksAgainNow(t *testing.T) {
-	t.Parallel()
-	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: time.Hour}, held).synced()
-	r.do("SWAPDB", "0", "1")
-	r.Hub.Refresh("src")
-	r.Expect(sources.EventReleased, "app:leader:x")
-}
-
 func TestWriteInAnotherDatabaseIsNoChange(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()

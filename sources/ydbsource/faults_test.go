@@ -149,25 +149,6 @@ func TestBlackHoleIsStaleWithinTheLimitAndBackAfterIt(t *testing.T) {
 	c.back(back, "b")
 }
 
-func TestRestartOfTheTabletCostsNobodyAnything(t *testing.T) {
-	t.Parallel()
-	c := contend(t)
-	c.guarded()
-	restart := time.Now()
-	if err := c.RestartTablet(app); err != nil {
-		t.Fatal(err)
-	}
-	c.Event(sources.EventSynced, "")
-	c.back(restart, "a")
-	c.NoOwnerEvents()
-	if err := c.a.Lease().Check(); err != nil {
-		t.Errorf("the lease: %v", err)
-	}
-	if n := len(c.Sessions(app)); n != 3 {
-		t.Errorf("%d sessions", n)
-	}
-}
-
 func TestExpiredSessionOfOursIsAnotherSession(t *testing.T) {
 	t.Parallel()
 	c := contend(t)
@@ -200,37 +181,6 @@ func TestExpiredSessionOfTheLeaderIsAChangeOfOwner(t *testing.T) {
 	c.back(expired, "b")
 	<-c.a.Context().Done()
 	t.Logf("the leader knew it after %v", time.Since(expired).Round(time.Millisecond))
-}
-
-func TestStolenSessionOfOursIsWatchedAgain(t *testing.T) {
-	t.Parallel()
-	c := contend(t)
-	c.guarded()
-	stolen := time.Now()
-	if err := c.Steal(1, app, c.ours().ID, 1<<40); err != nil {
-		t.Fatal(err)
-	}
-	c.Event(sources.EventSynced, "")
-	c.back(stolen, "a")
-	c.NoOwnerEvents()
-}
-
-func TestStolenSessionOfTheLeaderEndsItsLeaseBeforeTheServiceDoes(t *testing.T) {
-	t.Parallel()
-	c := contend(t)
-	released := c.guarded()
-	stolen := time.Now()
-	if err := c.Steal(1, app, c.Owners(app, "leader")[0].SessionID, 1<<40); err != nil {
-		t.Fatal(err)
-	}
-	<-c.a.Context().Done()
-	t.Logf("the leader knew it after %v", time.Since(stolen).Round(time.Millisecond))
-	released()
-	t.Logf("the service let go of it after %v", time.Since(stolen).Round(time.Millisecond))
-	if e := c.Event(sources.EventOwnerChanged, "leader"); e.Owner.Label != "b" || !pushed(e) {
-		t.Errorf("%+v", e)
-	}
-	c.back(stolen, "b")
 }
 
 func TestDroppedSemaphoreIsDeletedAndCreatedAgain(t *testing.T) {

@@ -83,23 +83,6 @@ func TestALateNoticeIsToldWithWhatItLeavesOpen(t *testing.T) {
 	}
 }
 
-func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
-	t.Parallel()
-	r := serve(t, ydbtest.Options{}, "leader")
-	first := r.lead(r.person(), "leader", "a")
-	r.watch(Options{Selections: elections("leader"), PollMax: time.Hour}).synced()
-	r.Row("", "leader", "led", is(sources.StatusLed))
-	r.DropReplies("describe_semaphore_result", 1)
-	r.resign(first) // the watch fires, and the answer of what it asks then is lost
-	if e := r.Event(sources.EventReleased, "leader"); e.Previous.Label != "a" {
-		t.Errorf("%+v", e)
-	}
-	r.lead(r.person(), "leader", "b")
-	if e := r.Event(sources.EventAcquired, "leader"); e.Owner.Label != "b" {
-		t.Errorf("%+v", e)
-	}
-}
-
 // TestALostNoticeIsFoundByALookAlsoAtWhatNobodyOwned is of one that is not on screen.
 func TestALostNoticeIsFoundByALookAlsoAtWhatNobodyOwned(t *testing.T) {
 	t.Parallel()
