@@ -130,20 +130,6 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 	d.shows(t, " READ-ONLY ")
 }
 
-func TestWritingThatWasArmedEndsByTheClockOnScreen(t *testing.T) {
-	t.Parallel()
-	d, op, _ := armedOne()
-	op.Change(func(s *action.Status) { s.Always, s.Armed = false, noon().Add(2*time.Second) })
-	d.pass(1)
-	d.shows(t, " WRITE 1s ")
-	d.pass(1)
-	d.shows(t, " READ-ONLY ")
-	d.act("a", "a")
-	if _, ok := d.acting.Target(); ok {
-		t.Error("a box was opened though writing is off")
-	}
-}
-
 func TestAProtectedSourceIsArmedByItsName(t *testing.T) {
 	t.Parallel()
 	d, op, _ := armedOne()

@@ -18,17 +18,6 @@ func three() (a, b, c *sources.Primitive) { return uitest.Three() }
 // lost is a primitive whose leader went away a minute ago.
 func lost(name string) *sources.Primitive { return uitest.Lost(name) }
 
-func TestProblemsStandFirst(t *testing.T) {
-	t.Parallel()
-	a, b, _ := three()
-	d := hand(a, b, lost("z"))
-	if got := d.names(); !slices.Equal(got, []string{"z", "a", "b"}) {
-		t.Errorf("the order is %v", got)
-	}
-	d.shows(t, "1 problem")
-	d.shows(t, "no leader")
-}
-
 func TestTroubleOfAMomentDoesNotMoveRows(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
@@ -43,28 +32,6 @@ func TestTroubleOfAMomentDoesNotMoveRows(t *testing.T) {
 		t.Errorf("after 6 s the order is %v", got)
 	}
 	d.shows(t, "1 problem")
-}
-
-func TestSelectionFollowsItsRowWhenTheOrderChanges(t *testing.T) {
-	t.Parallel()
-	a, b, c := three()
-	d := hand(a, b, c)
-	d.press("j")
-	if d.cursor() != "b" {
-		t.Fatalf("the cursor is on %q", d.cursor())
-	}
-	d.show(uitest.State(noon(), a, b, lost("c")))
-	if got := d.names(); !slices.Equal(got, []string{"a", "b", "c"}) {
-		t.Errorf("the order is %v while the cursor is in use", got)
-	}
-	d.pass(6)
-	if got := d.names(); !slices.Equal(got, []string{"c", "a", "b"}) {
-		t.Fatalf("the order is %v", got)
-	}
-	if d.cursor() != "b" {
-		t.Errorf("the cursor went to %q", d.cursor())
-	}
-	d.shows(t, " b  led")
 }
 
 func TestSelectionFollowsARowThatComesBackUnderAnotherHandle(t *testing.T) {
@@ -178,41 +145,6 @@ func TestPasteOutsideOfTheFilterDoesNothing(t *testing.T) {
 	before := d.View().Content
 	if cmd := d.send(tea.PasteMsg{Content: "q!jjp"}); cmd != nil || d.View().Content != before {
 		t.Error("a paste acted")
-	}
-}
-
-func TestOnlyProblemsShowsOnlyThem(t *testing.T) {
-	t.Parallel()
-	a, b, _ := three()
-	d := hand(a, b, lost("c"))
-	d.press("!")
-	if got := d.names(); !slices.Equal(got, []string{"c"}) {
-		t.Errorf("shown: %v", got)
-	}
-	d.shows(t, "1 of 3")
-	d.press("!")
-	if len(d.names()) != 3 {
-		t.Errorf("shown: %v", d.names())
-	}
-}
-
-func TestSortKeyChangesTheOrder(t *testing.T) {
-	t.Parallel()
-	a, b, _ := three()
-	d := hand(a, b, lost("c"))
-	d.press("s", "n")
-	if got := d.names(); !slices.Equal(got, []string{"a", "b", "c"}) {
-		t.Errorf("by name: %v", got)
-	}
-	d.shows(t, "by name")
-	d.press("s", "n")
-	if got := d.names(); !slices.Equal(got, []string{"c", "b", "a"}) {
-		t.Errorf("by name, reversed: %v", got)
-	}
-	d.shows(t, "by name, reversed")
-	d.press("s", "p")
-	if got := d.names(); got[0] != "c" {
-		t.Errorf("problems first again: %v", got)
 	}
 }
 

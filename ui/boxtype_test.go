@@ -129,16 +129,6 @@ func TestTextTypedOnAButtonGoesToTheOnlyField(t *testing.T) {
 	}
 }
 
-func TestABoxThatIsLeftSaysThatNothingWasSent(t *testing.T) {
-	t.Parallel()
-	d, op, _ := stuck("host-1")
-	d.act("a", "x", "esc")
-	d.shows(t, "nothing was sent")
-	if len(op.Begun()) > 0 || d.acting.Open() {
-		t.Errorf("begun %+v", op.Begun())
-	}
-}
-
 func TestTextTypedWhileTheAuditIsWrittenChangesNothing(t *testing.T) {
 	t.Parallel()
 	d, op, _ := stuck("host-1")

@@ -14,18 +14,6 @@ import (
 	"coordtop/ui/uitest"
 )
 
-func TestTabShowsTheEventsOnASmallScreen(t *testing.T) {
-	t.Parallel()
-	a, b, _ := three()
-	d := drive(newTestFeed(uitest.State(noon(), a, b)), Options{Width: 80, Height: 24})
-	d.feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventExpired, Ref: a.Ref, Cause: sources.CauseExpired, How: sources.Inferred,
-		Previous: sources.OwnerRef{ID: "host-1", Label: "host-1"}})
-	d.send(terminal.WakeMsg{})
-	d.showsNot(t, "EVENTS")
-	d.press("tab")
-	d.shows(t, "12:00:00.0 a          A host-1 lost it: ~lease ran out")
-}
-
 func TestWhatLiesBetweenTwoLooksIsPrintedAsAnInterval(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -69,19 +68,5 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 			}
 			golden(t, c.file, got)
 		})
-	}
-}
-
-func TestFramesAreTheSameOnLightAndDark(t *testing.T) {
-	t.Parallel()
-	// The theme knows the terminal's 16 colours and default background alone, so there is
-	// nothing to switch: neither 256 or true colours, nor a background but under what is
-	// filled on purpose.
-	d := drive(scene(t), Options{})
-	for _, sgr := range strings.Split(d.View().Content, "\x1b[")[1:] {
-		codes, _, _ := strings.Cut(sgr, "m")
-		if strings.Contains(codes, "38;") || strings.Contains(codes, "48;") {
-			t.Fatalf("the frame uses a colour beyond the 16: %q", codes)
-		}
 	}
 }

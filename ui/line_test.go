@@ -245,8 +245,8 @@ func TestRowsKeepTheirPlacesWhileTheCursorIsInUse(t *testing.T) {
 	d.shows(t, "held")
 	d.pass(2)
 	d.showsNot(t, "held")
-	if got := strings.Join(d.names(), ""); got != "cdb" {
-		t.Errorf("afterwards the order is %s", got)
+	if got := strings.Join(d.names(), ""); got != "cdb" || d.cursor() != "b" {
+		t.Errorf("afterwards the order is %s, and the cursor is on %s", got, d.cursor())
 	}
 }
 
