@@ -71,27 +71,6 @@ func TestABoxIsDecidedAnewAfterTheProgramStoodStill(t *testing.T) {
 	}
 }
 
-func TestABoxOlderThanAMinuteIsDecidedAnew(t *testing.T) {
-	t.Parallel()
-	d, op, _ := filledRelease(t)
-	for range 59 {
-		d.pass(1)
-	}
-	d.showsNot(t, offVerb)
-	d.feed.Pass(time.Second) // before the second is shown
-	d.act("enter", "enter")
-	if got := op.Begun(); len(got) > 0 || !d.acting.Open() {
-		t.Fatalf("begun %+v:\n%s", got, d.text())
-	}
-	d.shows(t, offVerb)
-	d.shows(t, "a minute old")
-	d.pass(1)
-	d.act("tab", "enter")
-	if got := op.Begun(); len(got) != 1 {
-		t.Errorf("begun %+v", got)
-	}
-}
-
 func TestABoxThatGrowsOldShowsItsFocusOnCancelAndKeepsWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	d, _, _ := filledRelease(t)
@@ -210,24 +189,6 @@ func TestTheTargetAndItsOwnerAreNeverOutOfSight(t *testing.T) {
 	}
 	if with < 50 {
 		t.Errorf("only %d sizes have a button:\n%s", with, d.text())
-	}
-}
-
-func TestSmallScreensArmAndResignNothing(t *testing.T) {
-	t.Parallel()
-	d, op, a := armedOne()
-	d.disarm(op)
-	d.press("W")
-	d.send(tea.WindowSizeMsg{Width: 20, Height: 5})
-	d.press("y", "enter")
-	if len(op.Called()) > 0 || !d.acting.Open() {
-		t.Errorf("called %v", op.Called())
-	}
-	d.press("esc")
-	holding(op, d, a, true)
-	d.press("ctrl+c")
-	if d.quits("r") {
-		t.Error("resigned by a question that is not on the screen")
 	}
 }
 

@@ -142,13 +142,21 @@ func hour(t *testing.T) *historytest.Log {
 	return hourInRAM
 }
 
-// pastBoard is a live board with a recording of the hour behind it.
-func pastBoard(t *testing.T, op Operator, test func(t *testing.T, d *driver, p *history.Player)) {
+// played runs a test in a bubble with a player of the hour.
+func played(t *testing.T, test func(t *testing.T, p *history.Player)) {
 	t.Helper()
 	log := hour(t)
 	synctest.Test(t, func(t *testing.T) {
 		p := history.NewPlayer(t.Context(), log, log)
 		defer p.Close()
+		test(t, p)
+	})
+}
+
+// pastBoard is a live board with a recording of the hour behind it.
+func pastBoard(t *testing.T, op Operator, test func(t *testing.T, d *driver, p *history.Player)) {
+	t.Helper()
+	played(t, func(t *testing.T, p *history.Player) {
 		feed := newTestFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
 		d := drive(feed, Options{Player: p, Width: 120, Height: 30, Operator: op})
 		test(t, d, p)
@@ -250,11 +258,8 @@ func TestNothingIsDoneInThePast(t *testing.T) {
 
 func TestTheBannerIsSeenOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	log := hour(t)
 	for _, o := range []Options{{Width: 60, Height: 15}, {Width: 80, Height: 24}, {Width: 160, Height: 48}, {Width: 80, Height: 24, NoColor: true}, {Width: 60, Height: 15, ASCII: true, NoColor: true}} {
-		synctest.Test(t, func(t *testing.T) {
-			p := history.NewPlayer(t.Context(), log, log)
-			defer p.Close()
+		played(t, func(t *testing.T, p *history.Player) {
 			p.Seek(at(5 * time.Minute))
 			synctest.Wait()
 			o.Player = p
@@ -291,10 +296,7 @@ func TestABoardWithoutARecordingHasNoPast(t *testing.T) {
 
 func TestThePastHintsNoKeyThatIsOffThere(t *testing.T) {
 	t.Parallel()
-	log := hour(t)
-	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), log, log)
-		defer p.Close()
+	played(t, func(t *testing.T, p *history.Player) {
 		feed := newTestFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
 		d := drive(feed, Options{Player: p, Width: 160, Height: 40, Demo: true, Operator: newTestOperator()})
 		d.shows(t, "Try X")
@@ -322,10 +324,7 @@ func TestThePastHintsNoKeyThatIsOffThere(t *testing.T) {
 
 func TestTheBannerOfARecordingOffersTheKeyThatQuits(t *testing.T) {
 	t.Parallel()
-	log := hour(t)
-	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), log, log)
-		defer p.Close()
+	played(t, func(t *testing.T, p *history.Player) {
 		p.Seek(at(5 * time.Minute))
 		synctest.Wait()
 		m := board(Options{Player: p, Width: 160, Height: 40, Demo: true})

@@ -10,10 +10,7 @@ import (
 
 func TestAReplayOfAFileSaysWhereItBeginsAndGoesToItsEnd(t *testing.T) {
 	t.Parallel()
-	log := hour(t)
-	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), log, log)
-		defer p.Close()
+	played(t, func(t *testing.T, p *history.Player) {
 		p.Seek(at(5 * time.Minute))
 		synctest.Wait()
 		d := &driver{model: board(Options{Player: p, Greeting: "The recording is from here to there.", Width: 120, Height: 30})}

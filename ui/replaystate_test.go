@@ -12,10 +12,7 @@ import (
 
 func TestTheCursorComesBackToItsRowFromATimeWithoutIt(t *testing.T) {
 	t.Parallel()
-	log := hour(t)
-	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), log, log)
-		defer p.Close()
+	played(t, func(t *testing.T, p *history.Player) {
 		a, b, c := three()
 		d := drive(newTestFeed(uitest.State(at(2*time.Hour), a, b, c)), Options{Player: p, Width: 120, Height: 30})
 		d.press("j")
@@ -41,10 +38,7 @@ func TestTheCursorComesBackToItsRowFromATimeWithoutIt(t *testing.T) {
 
 func TestATimeBeforeTheFirstAnswerIsSaidToHoldNothingYet(t *testing.T) {
 	t.Parallel()
-	log := hour(t)
-	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), log, log)
-		defer p.Close()
+	played(t, func(t *testing.T, p *history.Player) {
 		p.Seek(at(0))
 		synctest.Wait()
 		d := &driver{model: board(Options{Player: p, Width: 120, Height: 30})}
@@ -59,10 +53,7 @@ func TestATimeBeforeTheFirstAnswerIsSaidToHoldNothingYet(t *testing.T) {
 
 func TestTheAuditInThePastHasOnlyWhatWasKnownThen(t *testing.T) {
 	t.Parallel()
-	log := hour(t)
-	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), log, log)
-		defer p.Close()
+	played(t, func(t *testing.T, p *history.Player) {
 		list := []action.AuditEntry{
 			{ID: "1", At: at(4 * time.Minute), Who: "ana@laptop", Action: "arm"},
 			{ID: "2", At: at(5 * time.Minute), Ended: at(6 * time.Minute), Who: "ana@laptop", Action: "release", Call: "x", Result: "done", Detail: "host-1 leads now"},

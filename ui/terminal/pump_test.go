@@ -42,6 +42,19 @@ func pumpOf(f *feed, acts <-chan struct{}, slow func() bool, send func(tea.Msg))
 	return &Pump{Wake: func() <-chan struct{} { return f.wake }, Acts: acts, Now: f.now, Revision: f.rev.Load, Send: send, Slow: slow}
 }
 
+// during runs a pump while a test goes on.
+func during(t *testing.T, p *Pump, test func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }() // received below
+	test()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // pumped runs a pump in a bubble; sent receives the time of each message.
 func pumped(t *testing.T, send func(), test func(feed *feed, sent *[]time.Duration)) {
 	t.Helper()
@@ -49,23 +62,17 @@ func pumped(t *testing.T, send func(), test func(feed *feed, sent *[]time.Durati
 		feed := fixedFeed()
 		start := time.Now()
 		var sent []time.Duration
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { // received below
-			done <- pumpOf(feed, nil, nil, func(msg tea.Msg) {
-				if _, ok := msg.(WakeMsg); !ok {
-					return
-				}
-				sent = append(sent, time.Since(start))
-				send()
-			}).Run(ctx)
-		}()
-		synctest.Wait()
-		test(feed, &sent)
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		p := pumpOf(feed, nil, nil, func(msg tea.Msg) {
+			if _, ok := msg.(WakeMsg); !ok {
+				return
+			}
+			sent = append(sent, time.Since(start))
+			send()
+		})
+		during(t, p, func() {
+			synctest.Wait()
+			test(feed, &sent)
+		})
 	})
 }
 
@@ -141,23 +148,15 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed, start := ticking(), time.Now()
 		var ticks, moves []time.Duration
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { // received below
-			done <- pumpOf(feed, nil, nil, func(msg tea.Msg) {
-				switch msg.(type) {
-				case SecondMsg:
-					ticks = append(ticks, time.Since(start))
-				case ColumnMsg:
-					moves = append(moves, time.Since(start)-columnPause)
-				}
-			}).Run(ctx)
-		}()
-		time.Sleep(3 * time.Second)
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		p := pumpOf(feed, nil, nil, func(msg tea.Msg) {
+			switch msg.(type) {
+			case SecondMsg:
+				ticks = append(ticks, time.Since(start))
+			case ColumnMsg:
+				moves = append(moves, time.Since(start)-columnPause)
+			}
+		})
+		during(t, p, func() { time.Sleep(3 * time.Second) })
 		want := []time.Duration{300 * time.Millisecond, 1300 * time.Millisecond, 2300 * time.Millisecond}
 		if !slices.Equal(ticks, want) {
 			t.Errorf("ticks at %v, not %v", ticks, want)
@@ -175,35 +174,29 @@ func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
 		var slow atomic.Bool
 		slow.Store(true)
 		wakes, seconds := 0, 0
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { // received below
-			done <- pumpOf(feed, nil, slow.Load, func(msg tea.Msg) {
-				switch msg.(type) {
-				case WakeMsg, ColumnMsg:
-					wakes++
-				case SecondMsg:
-					seconds++
-				}
-			}).Run(ctx)
-		}()
-		for range 100 {
+		p := pumpOf(feed, nil, slow.Load, func(msg tea.Msg) {
+			switch msg.(type) {
+			case WakeMsg, ColumnMsg:
+				wakes++
+			case SecondMsg:
+				seconds++
+			}
+		})
+		during(t, p, func() {
+			for range 100 {
+				feed.next()
+				time.Sleep(100 * time.Millisecond)
+			}
+			if wakes != 0 || seconds != 10 {
+				t.Errorf("%d wake-ups and %d seconds in ten of them", wakes, seconds)
+			}
+			slow.Store(false)
 			feed.next()
-			time.Sleep(100 * time.Millisecond)
-		}
-		if wakes != 0 || seconds != 10 {
-			t.Errorf("%d wake-ups and %d seconds in ten of them", wakes, seconds)
-		}
-		slow.Store(false)
-		feed.next()
-		synctest.Wait()
-		if wakes != 1 {
-			t.Errorf("it is not slow any more: %d wake-ups", wakes)
-		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+			synctest.Wait()
+			if wakes != 1 {
+				t.Errorf("it is not slow any more: %d wake-ups", wakes)
+			}
+		})
 	})
 }
 
@@ -212,22 +205,16 @@ func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acts, start := make(chan struct{}, 1), time.Now()
 		var sent []time.Duration
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { // received below
-			done <- pumpOf(fixedFeed(), acts, nil, func(msg tea.Msg) {
-				if _, ok := msg.(WakeMsg); ok {
-					sent = append(sent, time.Since(start))
-				}
-			}).Run(ctx)
-		}()
-		time.Sleep(70 * time.Millisecond)
-		acts <- struct{}{}
-		synctest.Wait()
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		p := pumpOf(fixedFeed(), acts, nil, func(msg tea.Msg) {
+			if _, ok := msg.(WakeMsg); ok {
+				sent = append(sent, time.Since(start))
+			}
+		})
+		during(t, p, func() {
+			time.Sleep(70 * time.Millisecond)
+			acts <- struct{}{}
+			synctest.Wait()
+		})
 		if !slices.Equal(sent, []time.Duration{70 * time.Millisecond}) {
 			t.Errorf("sent at %v", sent)
 		}

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"coordtop/sources"
 	"coordtop/sources/lane"
 	"coordtop/ui/timeline"
@@ -169,30 +167,6 @@ func TestTicksStandAtRoundTimesApart(t *testing.T) {
 	if len(ticks) < 3 {
 		t.Errorf("%d ticks", len(ticks))
 	}
-}
-
-func TestTroubleAndDarknessNeverVanish(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := timeline.Fit(now, 15*time.Minute, rapid.IntRange(20, 200).Draw(t, "columns"))
-		from := rapid.IntRange(1, 800).Draw(t, "from")
-		length := rapid.IntRange(1, from).Draw(t, "length")
-		dark := timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{{Start: sources.Stamp{At: ago(5000), How: sources.AtLeast}}}, Dark: []sources.Dark{{From: ago(from), To: ago(from - length)}}}}
-		if got := draw(w.Strip(nil, dark, now)); !strings.Contains(got, ".") {
-			t.Fatalf("%d s of darkness are not in %q", length, got)
-		}
-		gap := timeline.Lane{Lane: lane.Lane{Terms: []sources.Term{term(0, 5000, from)}}, Trouble: true, Gap: time.Second, GapPart: 1.0 / 4}
-		if to := from - length; to > 0 {
-			gap.Terms = append(gap.Terms, term(1, to, 0))
-		}
-		signs := "-*"
-		if d := time.Duration(length) * time.Second; d > time.Second && d > w.Step/4 {
-			signs = "!*"
-		}
-		if got := draw(w.Strip(nil, gap, now)); !strings.ContainsAny(got, signs) {
-			t.Fatalf("a gap of %d s is not in %q", length, got)
-		}
-	})
 }
 
 func TestNothingIsDrawnAfterNow(t *testing.T) {
