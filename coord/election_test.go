@@ -61,9 +61,7 @@ func TestProclaimSendsNothingThatCannotSucceed(t *testing.T) {
 		t.Run(shape, func(t *testing.T) {
 			t.Parallel()
 			term, err := election(openStub(t, d, options())).Campaign(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if err := term.Proclaim(t.Context(), make([]byte, 11)); !errors.Is(err, coord.ErrDataTooLong) {
 				t.Errorf("too long: %v", err)
 			}
@@ -86,9 +84,7 @@ func TestProclamationThatFailsDoesNotEndTheTermUnlessItIsLost(t *testing.T) {
 			d.publish = func(context.Context, []byte) error { return c.said }
 			s := openStub(t, d, options())
 			term, err := election(s).Campaign(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if err := term.Proclaim(t.Context(), nil); !errors.Is(err, c.said) {
 				t.Errorf("%s: Proclaim: %v, want %v", shape, err, c.said)
 			}
@@ -114,9 +110,7 @@ func TestProclamationsGoOutOneAfterTheOther(t *testing.T) {
 			return nil
 		}
 		term, err := election(openStub(t, d, options())).Campaign(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var all sync.WaitGroup
 		for range 5 {
 			all.Go(func() {

@@ -14,12 +14,8 @@ import (
 func TestErrorNamesItsDriverOnce(t *testing.T) {
 	t.Parallel()
 	s, err := coord.Open(t.Context(), coordtest.NewMem(coordtest.GrantRenews, coordtest.MemOptions{}).NewDriver(nil), coord.SessionOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, s.Close(t.Context()))
 	ended := &coord.Error{Op: "renew", Driver: "mem", Err: coord.ErrExpired}
 	_, err = s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
 	for _, err := range []error{err, &coord.Error{Op: "acquire", Driver: "mem", Kind: coord.KindMutex, Name: "m", Err: ended}} {

@@ -39,9 +39,7 @@ func openUnder(t *testing.T, p *panics, d coord.Driver, o coord.SessionOptions) 
 	ctx, cancel := context.WithCancel(spawn.With(t.Context(), p.take))
 	defer cancel() // the session outlives it
 	s, err := coord.Open(ctx, d, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = s.Close(t.Context()) })
 	return s
 }

@@ -323,14 +323,10 @@ func TestLeaseThatCameAsTheContextOfWaitEndedIsNotLost(t *testing.T) {
 		d := &queueing{stub: grantStub()}
 		d.caps.Semaphore = true
 		s, err := coord.Open(t.Context(), d, options())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer s.Abandon()
 		p, err := s.Semaphore("quota", coord.SemaphoreOptions{}).Enqueue(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		time.Sleep(time.Hour) // in the queue
 		ctx, cancel := context.WithCancel(t.Context())
 		d.served = cancel

@@ -23,9 +23,7 @@ func TestSessionsClosesEachSessionAndPausesLongerAndLonger(t *testing.T) {
 		steps := []time.Duration{1, 2, 4, 4}
 		turns := 0
 		for s, err := range coord.Sessions(t.Context(), d, o) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if last != nil {
 				if !errors.Is(context.Cause(last.Context()), coord.ErrClosed) || d.sessionsClosed.Load() != int64(turns) {
 					t.Error("the session of the turn before was not closed")
@@ -278,9 +276,7 @@ func TestPausesOfSessionsStartAnewAfterALongLife(t *testing.T) {
 		turn := 0
 		var returned time.Time
 		for _, err := range coord.Sessions(t.Context(), grantStub(), o) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if turn == len(lives) {
 				if pause := time.Since(returned); pause > time.Second {
 					t.Errorf("the first pause after a long life was %v", pause)

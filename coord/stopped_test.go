@@ -33,12 +33,8 @@ func TestFirstCheckAfterBeingStoppedSaysExpired(t *testing.T) {
 	cmd.Env = append(os.Environ(), stoppedChild+"=1", "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // also when it is stopped; it may be over
 		_ = cmd.Wait()
@@ -49,9 +45,7 @@ func TestFirstCheckAfterBeingStoppedSaysExpired(t *testing.T) {
 	}
 	stop(t, cmd.Process)
 	<-time.After(2 * stoppedTTL) // the only way for a window to pass in a stopped process
-	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Process.Signal(syscall.SIGCONT))
 	if got := line(lines, "check"); got != "check after a gap: expired" {
 		t.Errorf("the first Check after the stop: %q, want that the lease is expired", got)
 	}
@@ -60,9 +54,7 @@ func TestFirstCheckAfterBeingStoppedSaysExpired(t *testing.T) {
 // stop returns when the process stands still.
 func stop(t *testing.T, p *os.Process) {
 	t.Helper()
-	if err := p.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Signal(syscall.SIGSTOP))
 	var status syscall.WaitStatus
 	for {
 		_, err := syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil)
@@ -98,14 +90,10 @@ func TestChildThatIsStopped(t *testing.T) {
 	defer cancel()
 	m := coordtest.NewMem(coordtest.GrantRenews, coordtest.MemOptions{})
 	s, err := coord.Open(ctx, m.NewDriver(nil), coord.SessionOptions{TTL: stoppedTTL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer s.Abandon()
 	l, err := s.Mutex("job", coord.MutexOptions{}).Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	fmt.Println("owned")
 	for last := time.Now(); ctx.Err() == nil; {
 		now := time.Now()

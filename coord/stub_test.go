@@ -215,3 +215,11 @@ func lockStub(t *testing.T, s *coord.Session, name string) *coord.Lease {
 	}
 	return l
 }
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -30,9 +30,7 @@ func owned(t *testing.T, s *dflocktest.Server, key string) {
 func waiters(t *testing.T, s *dflocktest.Server, key string) int {
 	t.Helper()
 	e, err := s.Entry(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return len(e.Waiters)
 }
 
@@ -87,9 +85,7 @@ func TestClaimKeepsItsPlaceInTheQueue(t *testing.T) {
 			if s.Received("e") != 1 || s.Received("w") != 1 {
 				t.Errorf("%d e and %d w: it lost its place", s.Received("e"), s.Received("w"))
 			}
-			if err := s.Take("k"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Take("k"))
 			is(t, "claiming", <-got, nil)
 		})
 	}
@@ -184,16 +180,12 @@ func TestPlaceOutlivesTheIdleCut(t *testing.T) {
 		owned(t, s, "k")
 		q := raw(t, driver(t, client(s), dflockcoord.Options{}), coord.SessionOptions{TTL: time.Minute}).(coord.Queuer)
 		p, err := q.Enqueue(t.Context(), waiting(mutex("k")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		time.Sleep(10 * time.Minute)
 		if s.Received("w") != 0 || s.Received("e") != 1 || waiters(t, s, "k") != 1 {
 			t.Errorf("%d e, %d w, %d waiters: it lost its place", s.Received("e"), s.Received("w"), waiters(t, s, "k"))
 		}
-		if err := s.Take("k"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Take("k"))
 		time.Sleep(10 * time.Second) // granted, and nobody asked
 		g, ok, err := p.Wait(t.Context())
 		if !ok || err != nil {
@@ -256,9 +248,7 @@ func TestSessionThatClosesLeavesItsPlaces(t *testing.T) {
 	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
 		owned(t, s, "k")
 		sess, err := driver(t, client(s), brisk).Open(t.Context(), coord.SessionOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if _, err := sess.(coord.Queuer).Enqueue(t.Context(), waiting(mutex("k"))); err != nil {
 			t.Fatal(err)
 		}

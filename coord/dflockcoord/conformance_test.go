@@ -50,9 +50,7 @@ func TestConformanceOverTCP(t *testing.T) {
 		addr = "dflockd://" + addr
 	}
 	o, err := dflockcoord.ParseURL(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	coordtest.Run(t, func(t testing.TB) coordtest.Harness { return realHarness(o) })
 }
 
@@ -91,9 +89,7 @@ func harness(s *dflocktest.Server, o dflocktest.Options) coordtest.Harness {
 		NewDriver: newDriver(s),
 		TTL:       2 * time.Second,
 		Expire: func(t testing.TB, _ coord.Kind, name string) {
-			if err := s.Take(name); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Take(name))
 		},
 		Endings:       func(testing.TB) func() []string { return s.Endings() },
 		FreezesQueues: true,

@@ -135,14 +135,10 @@ func TestEncryptedServer(t *testing.T) {
 	authority := httptest.NewTLSServer(nil) // its certificate is for 127.0.0.1
 	t.Cleanup(authority.Close)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600))
 	s := start(t, dflocktest.Options{TLS: &tls.Config{Certificates: authority.TLS.Certificates}})
 	o, err := dflockcoord.ParseURL("dflockds://" + s.Addr() + "?ca=" + ca)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	lock(t, session(t, driver(t, o, dflockcoord.Options{}), coord.SessionOptions{}), "k")
 	o.TLS = &certs.Files{}
 	_, err = driver(t, o, dflockcoord.Options{}).Open(t.Context(), coord.SessionOptions{})

@@ -84,9 +84,7 @@ func TestLeaseEndsAtOnceWithItsConnection(t *testing.T) {
 		}})
 		l := lock(t, session(t, d, coord.SessionOptions{TTL: time.Minute}), "k")
 		e, err := s.Entry("k")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		begin := time.Now()
 		s.Cut()
 		<-l.Context().Done()

@@ -22,9 +22,7 @@ var brisk = dflockcoord.Options{LongestWait: time.Second}
 func start(t testing.TB, o dflocktest.Options) *dflocktest.Server {
 	t.Helper()
 	s, err := dflocktest.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -49,9 +47,7 @@ func client(servers ...*dflocktest.Server) dflockcoord.ClientOptions {
 func driver(t testing.TB, c dflockcoord.ClientOptions, o dflockcoord.Options) *dflockcoord.Driver {
 	t.Helper()
 	d, err := dflockcoord.New(c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
@@ -59,9 +55,7 @@ func driver(t testing.TB, c dflockcoord.ClientOptions, o dflockcoord.Options) *d
 func session(t testing.TB, d coord.Driver, o coord.SessionOptions) *coord.Session {
 	t.Helper()
 	s, err := coord.Open(t.Context(), d, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
@@ -75,9 +69,7 @@ func session(t testing.TB, d coord.Driver, o coord.SessionOptions) *coord.Sessio
 func raw(t testing.TB, d coord.Driver, o coord.SessionOptions) coord.DriverSession {
 	t.Helper()
 	s, err := d.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		s.Abandon()
 		_ = d.Close(context.WithoutCancel(t.Context())) // it always works
@@ -88,9 +80,7 @@ func raw(t testing.TB, d coord.Driver, o coord.SessionOptions) coord.DriverSessi
 func lock(t testing.TB, s *coord.Session, name string) *coord.Lease {
 	t.Helper()
 	l, err := s.Mutex(name, coord.MutexOptions{}).Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return l
 }
 
@@ -102,3 +92,11 @@ func is(t testing.TB, what string, err, want error) {
 }
 
 func mutex(name string) coord.Claim { return coord.Claim{Kind: coord.KindMutex, Name: name} }
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

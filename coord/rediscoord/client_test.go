@@ -20,9 +20,7 @@ func TestConnectionsCarryTheNameWhereTheUserMayGiveIt(t *testing.T) {
 		o := options(t, b.server.URL())
 		o.Name = name
 		c, err := rediscoord.NewClient(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := c.ClientGetName(b.ctx).Val(); got != want {
 			t.Errorf("with Name %q the connection is called %q, want %q", name, got, want)
 		}
@@ -46,9 +44,7 @@ func TestOnConnectRunsOnEachConnectionAndMayRefuseIt(t *testing.T) {
 		return nil
 	}
 	c, err := rediscoord.NewClient(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer c.Close()
 	if err := c.Ping(b.ctx).Err(); err == nil {
 		t.Error("a refused connection was used")

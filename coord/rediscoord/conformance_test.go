@@ -49,9 +49,7 @@ func harness(url string, o rediscoord.Options) coordtest.Harness {
 		Freezer: func(t testing.TB) (coord.Driver, func()) {
 			server := localserver.RedisForTest(t, localserver.RedisOptions{})
 			return driver(t, server.URL(), o), func() {
-				if err := server.Freeze(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, server.Freeze())
 			}
 		},
 	}
@@ -67,9 +65,7 @@ func endings(t testing.TB, url string) func() []string {
 	t.Helper()
 	ctx := context.Background()
 	c := client(t, url)
-	if err := c.ConfigSet(ctx, "notify-keyspace-events", "Eg").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.ConfigSet(ctx, "notify-keyspace-events", "Eg").Err())
 	sub := c.Subscribe(ctx, "__keyevent@0__:del")
 	if _, err := sub.Receive(ctx); err != nil {
 		t.Fatal(err)
@@ -100,9 +96,7 @@ func endings(t testing.TB, url string) func() []string {
 func options(t testing.TB, url string) rediscoord.ClientOptions {
 	t.Helper()
 	o, err := rediscoord.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	o.DialTimeout, o.ReadTimeout = cmp.Or(o.DialTimeout, patience), cmp.Or(o.ReadTimeout, patience)
 	return o
 }
@@ -111,9 +105,7 @@ func options(t testing.TB, url string) rediscoord.ClientOptions {
 func client(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
 	c, err := rediscoord.NewClient(t.Context(), options(t, url))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -121,8 +113,6 @@ func client(t testing.TB, url string) redis.UniversalClient {
 func driver(t testing.TB, url string, o rediscoord.Options) *rediscoord.Driver {
 	t.Helper()
 	d, err := rediscoord.New(options(t, url), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }

@@ -36,9 +36,7 @@ redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) return 1`
 func newContender(t *testing.T, addr string) *contender {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return &contender{conn, bufio.NewReader(conn), uuid.NewString()}
 }

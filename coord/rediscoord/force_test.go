@@ -15,18 +15,14 @@ import (
 func (b bench) force(c rediscoord.ClientOptions, value string) error {
 	b.Helper()
 	d, err := rediscoord.New(c, rediscoord.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	return d.ForceRelease(b.ctx, coord.Foreign{Kind: coord.KindMutex, Name: "app:k", Guard: rediscoord.Guard("app:k", []byte(value))})
 }
 
 // take writes a lock of somebody else.
 func (b bench) take(value string) {
 	b.Helper()
-	if err := b.raw.Set(b.ctx, "app:k", value, 0).Err(); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, b.raw.Set(b.ctx, "app:k", value, 0).Err())
 }
 
 func TestAForcedReleaseWithoutTheRightsDoesNothing(t *testing.T) {
@@ -60,9 +56,7 @@ func TestAForcedReleaseAtAReplicaIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})
 	b.take("host-1:4711")
-	if err := b.raw.Do(b.ctx, "REPLICAOF", "127.0.0.1", "1").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.raw.Do(b.ctx, "REPLICAOF", "127.0.0.1", "1").Err())
 	err := b.force(options(t, b.server.URL()), "host-1:4711")
 	if err == nil || errors.Is(err, coord.ErrUncertain) || !strings.Contains(err.Error(), "READONLY") || b.value("app:k") == "" {
 		t.Errorf("%v, want to be told that it is a replica, and the key to be there", err)
@@ -134,9 +128,7 @@ func TestAForcedReleaseNeedsAGuardAndAnOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})
 	d, err := rediscoord.New(options(t, b.server.URL()), rediscoord.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if err := d.ForceRelease(b.ctx, coord.Foreign{Name: "app:k"}); !errors.Is(err, coord.ErrInvalid) {
 		t.Errorf("without a guard: %v", err)
 	}

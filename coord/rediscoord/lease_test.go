@@ -19,13 +19,9 @@ const leaseTTL = 2 * time.Second
 func (b bench) session(address rediscoord.ClientOptions) *coord.Session {
 	b.Helper()
 	d, err := rediscoord.New(address, brisk)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	s, err := coord.Open(b.ctx, d, coord.SessionOptions{TTL: leaseTTL})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	b.Cleanup(s.Abandon)
 	return s
 }
@@ -45,9 +41,7 @@ func (b bench) ended(l *coord.Lease) time.Time {
 // outages are interruptions between an owner and its server, with the function that ends each.
 var outages = map[string]func(t *testing.T, server *localserver.Redis, p *localserver.Proxy) (end func()){
 	"server frozen": func(t *testing.T, server *localserver.Redis, _ *localserver.Proxy) func() {
-		if err := server.Freeze(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, server.Freeze())
 		return func() {
 			if err := server.Thaw(); err != nil {
 				t.Error(err)
@@ -80,9 +74,7 @@ func TestLeaseEndsBeforeTheServerCanGiveItAway(t *testing.T) {
 			b := setup(t, localserver.RedisOptions{Keep: true})
 			p := localserver.ProxyForTest(t, b.server.Addr())
 			lease, err := b.session(options(t, "redis://"+p.Addr())).Mutex("k", coord.MutexOptions{}).Lock(b.ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			rivals := make(chan time.Time, 1)
 			rival := b.session(options(t, b.server.URL()))
 			go func() { rivals <- b.insist(rival) }()
@@ -121,13 +113,9 @@ func TestLeaseSurvivesARestartThatKeepsTheData(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{Keep: true})
 	lease, err := b.session(options(t, b.server.URL())).Mutex("k", coord.MutexOptions{}).Lock(b.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	b.server.Kill()
-	if err := b.server.Restart(b.ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.server.Restart(b.ctx))
 	before := lease.TrustedUntil()
 	for lease.Check() == nil && lease.TrustedUntil().Sub(before) < leaseTTL/10 {
 		select {

@@ -66,9 +66,7 @@ func openAndClaim(t *testing.T, o rediscoord.ClientOptions) error {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, err := rediscoord.New(o, brisk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s, err := d.Open(ctx, coord.SessionOptions{TTL: time.Minute})
 	if err != nil {
 		return err

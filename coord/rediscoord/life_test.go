@@ -59,9 +59,7 @@ func TestWaitingClaimTriesAgainBeforeTheKeyIsDue(t *testing.T) {
 		}
 		granted <- err
 	}()
-	if err := g.Release(b.ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, g.Release(b.ctx))
 	if err := <-granted; err != nil {
 		t.Error(err)
 	}

@@ -101,9 +101,7 @@ func TestPublishWithoutTheRightLeavesTheGrant(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{Users: []string{"alice on >hunter2 ~* " + rights}})
 	g := b.must(b.open(options(t, "redis://alice:hunter2@"+b.server.Addr()), brisk, time.Minute), election("k", []byte("old")))
-	if err := b.raw.Do(b.ctx, "acl", "setuser", "alice", "-set").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.raw.Do(b.ctx, "acl", "setuser", "alice", "-set").Err())
 	if err := g.(coord.Publisher).Publish(b.ctx, []byte("new")); !errors.Is(err, coord.ErrRefused) {
 		t.Errorf("publishing: %v, want ErrRefused", err)
 	}
@@ -205,9 +203,7 @@ func TestKeyOfAnotherTypeIsRefusedAndKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})
 	s := b.direct(time.Minute)
-	if err := b.raw.HSet(b.ctx, "k", "a", "b").Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.raw.HSet(b.ctx, "k", "a", "b").Err())
 	for _, c := range []coord.Claim{election("k", nil), forever(election("k", nil))} {
 		_, ok, err := s.Acquire(b.ctx, c)
 		if ok || !errors.Is(err, coord.ErrRefused) || !strings.Contains(err.Error(), "hash") {
@@ -303,14 +299,10 @@ func TestWaitingClaimAsksOnceForWhatItMayNotKnow(t *testing.T) {
 	o.User, o.Password = "alice", "pw"
 	b.raw.Set(b.ctx, "k", "somebody", 0)
 	d, err := rediscoord.New(o, brisk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for range 2 {
 		s, err := d.Open(b.ctx, coord.SessionOptions{TTL: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		ctx, stop := context.WithCancel(b.ctx)
 		waiting := make(chan error, 1)
 		go func() { // joined below

@@ -35,9 +35,7 @@ func setup(t *testing.T, o localserver.RedisOptions) bench {
 		address.TLS = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	}
 	raw, err := rediscoord.NewClient(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { raw.Close() })
 	return bench{t, server, raw, ctx}
 }
@@ -46,13 +44,9 @@ func setup(t *testing.T, o localserver.RedisOptions) bench {
 func (b bench) open(c rediscoord.ClientOptions, o rediscoord.Options, ttl time.Duration) coord.DriverSession {
 	b.Helper()
 	d, err := rediscoord.New(c, o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	s, err := d.Open(b.ctx, coord.SessionOptions{TTL: ttl})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	b.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -100,12 +94,8 @@ func (b bench) prime(o rediscoord.Options) {
 	s := b.open(options(b, b.server.URL()), o, time.Minute)
 	g := b.must(s, election("primer", nil))
 	b.renew(g)
-	if err := g.(coord.Publisher).Publish(b.ctx, []byte("x")); err != nil {
-		b.Fatal(err)
-	}
-	if err := g.Release(b.ctx); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, g.(coord.Publisher).Publish(b.ctx, []byte("x")))
+	noError(b, g.Release(b.ctx))
 }
 
 func election(name string, data []byte) coord.Claim {
@@ -172,5 +162,13 @@ func (b bench) clean(err error) {
 	b.Helper()
 	if err != nil && (uuidPattern.MatchString(err.Error()) || regexp.MustCompile("hunter2").MatchString(err.Error())) {
 		b.Errorf("an error tells a secret: %v", err)
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -271,15 +271,11 @@ func TestProclamationThatArrivesLateCostsNoLease(t *testing.T) {
 		t.Fatal("a proclamation that nobody received succeeded")
 	}
 	p.Forget()
-	if err := g.(coord.Publisher).Publish(b.ctx, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, g.(coord.Publisher).Publish(b.ctx, []byte("old")))
 	// Now the late one arrives: it finds the value that it was to replace.
 	nonce, _, _ := strings.Cut(old, " ")
 	late := nonce + " late"
-	if err := b.raw.SetArgs(b.ctx, "k", late, redis.SetArgs{KeepTTL: true}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.raw.SetArgs(b.ctx, "k", late, redis.SetArgs{KeepTTL: true}).Err())
 	b.renew(g)
 	b.wantOwner("k", g, "late")
 	if err := g.Release(b.ctx); err != nil || b.value("k") != "" {

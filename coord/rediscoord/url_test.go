@@ -77,9 +77,7 @@ func TestClientOptionsAreFormattedWithoutSecrets(t *testing.T) {
 		"redis+cluster://user:hunter2@a":                                   "redis+cluster://a:6379/0",
 	} {
 		o, err := rediscoord.ParseURL(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 			if got := fmt.Sprintf(verb, o); got != want {
 				t.Errorf("%s of %s is %q, want %q", verb, raw, got, want)

@@ -15,9 +15,7 @@ func TestAbsentSemaphoreIsToldOnceAndFoundWhenItIsThere(t *testing.T) {
 	t.Parallel()
 	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
 		for range 2 {
-			if err := b.DeleteSemaphore(node, "s"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.DeleteSemaphore(node, "s"))
 			if state := next(t, f); !state.Absent {
 				t.Fatalf("deleted: %+v", state)
 			}
@@ -26,9 +24,7 @@ func TestAbsentSemaphoreIsToldOnceAndFoundWhenItIsThere(t *testing.T) {
 			if n := r.count(isDescribe) - before; n < 15 || n > 30 {
 				t.Errorf("%d looks in 20 s", n)
 			}
-			if err := b.CreateSemaphore(node, "s", 5, nil); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.CreateSemaphore(node, "s", 5, nil))
 			time.Sleep(time.Second)
 			for state := next(t, f); state.Absent || state.Limit != 5; state = next(t, f) {
 				if !state.Absent {
@@ -48,9 +44,7 @@ func TestManyAbsentSemaphoresShareTwentyLooksASecond(t *testing.T) {
 	t.Parallel()
 	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
 		for i := range 500 {
-			if err := f.Add(fmt.Sprintf("absent-%d", i)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, f.Add(fmt.Sprintf("absent-%d", i)))
 		}
 		synctest.Wait()
 		before := r.count(isDescribe)

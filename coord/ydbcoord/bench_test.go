@@ -20,24 +20,16 @@ func following(b *testing.B, n int) (*bench, *ydbcoord.Follower, []string, float
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprintf("semaphore-%05d", i)
-		if err := server.CreateSemaphore(node, names[i], 1, []byte("some data")); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, server.CreateSemaphore(node, names[i], 1, []byte("some data")))
 	}
 	d, err := client(b, server.URL(0)).Driver(node, ydbcoord.Options{TTL: 10 * time.Minute})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	before := liveHeap()
 	s, err := d.OpenSession(b.Context(), sessionOptions)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	b.Cleanup(s.Abandon)
 	f := s.Follow()
-	if err := f.Add(names...); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, f.Add(names...))
 	for range names {
 		if _, err := f.Next(b.Context()); err != nil {
 			b.Fatal(err)
@@ -61,9 +53,7 @@ func BenchmarkFollow(b *testing.B) {
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
-		if err := server.UpdateSemaphore(node, names[i%len(names)], []byte(fmt.Sprint(i))); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, server.UpdateSemaphore(node, names[i%len(names)], []byte(fmt.Sprint(i))))
 		if _, err := f.Next(b.Context()); err != nil {
 			b.Fatal(err)
 		}

@@ -172,18 +172,14 @@ func TestClaimGrantedWhileDetachedIsFoundOut(t *testing.T) {
 	t.Parallel()
 	owned(t, func(t *testing.T, b *bench, owner coord.Grant) {
 		s, err := b.on(t, b.dial(t, 1), ydbcoord.Options{}).OpenSession(t.Context(), coord.SessionOptions{TTL: ttl})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(s.Abandon)
 		got := acquiring(t.Context(), s, forever(mutex("m")))
 		synctest.Wait()
 		b.BlackHole(1, true)
 		b.CutConnections(1)
 		synctest.Wait()
-		if err := owner.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, owner.Release(t.Context()))
 		if owners := b.Owners(node, "m"); len(owners) != 1 || b.Sessions(node)[1].Attached {
 			t.Errorf("owners %+v, sessions %+v", owners, b.Sessions(node))
 		}
@@ -203,9 +199,7 @@ func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
 			t.Parallel()
 			owned(t, func(t *testing.T, b *bench, owner coord.Grant) {
 				s, err := b.on(t, b.dial(t, 1), ydbcoord.Options{}).OpenSession(t.Context(), coord.SessionOptions{TTL: ttl})
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				c := forever(mutex("m"))
@@ -215,9 +209,7 @@ func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
 				got := acquiring(ctx, s, c)
 				synctest.Wait()
 				b.BlackHole(1, true)
-				if err := owner.Release(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, owner.Release(t.Context()))
 				if how == "its context ends" {
 					cancel()
 				}
@@ -269,9 +261,7 @@ func TestDeletedQueueEndsItsWaitsWithTheServicesWord(t *testing.T) {
 		must(t, one, election("e"))
 		got := acquiring(t.Context(), two, forever(election("e")))
 		synctest.Wait()
-		if err := b.DeleteSemaphore(node, "e"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.DeleteSemaphore(node, "e"))
 		a := <-got
 		status, ok := errors.AsType[*ydbcoord.StatusError](a.err)
 		if a.ok || !ok || status.Status != Ydb.StatusIds_ABORTED {

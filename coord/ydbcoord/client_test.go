@@ -31,13 +31,9 @@ import (
 func client(t testing.TB, url string) *ydbcoord.Client {
 	t.Helper()
 	o, err := ydbcoord.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c, err := ydbcoord.NewClient(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -52,21 +48,15 @@ func client(t testing.TB, url string) *ydbcoord.Client {
 func certificate(t *testing.T) (*tls.Config, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, NextProtos: []string{"h2"}}, file
 }
 
@@ -74,9 +64,7 @@ func certificate(t *testing.T) (*tls.Config, string) {
 func sayer(t *testing.T, text string) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -101,9 +89,7 @@ func sayer(t *testing.T, text string) (address string) {
 func TestWhatIsWrongWithAnAddressIsToldApart(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	silent := listener.Addr().String() // connections are taken by the system, and nobody answers
 	t.Cleanup(func() { listener.Close() })
 	config, _ := certificate(t)
@@ -182,20 +168,14 @@ func TestUsersAreLetInByPasswordAndRefusedForGood(t *testing.T) {
 	open := func(who string) *ydbcoord.Session {
 		t.Helper()
 		d, err := client(t, login(who)).Driver(node, ydbcoord.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		s, err := d.OpenSession(t.Context(), coord.SessionOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(s.Abandon)
 		return s
 	}
 	f := open("blind:pw").Follow()
-	if err := f.Add("s"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.Add("s"))
 	if state, err := f.Next(t.Context()); err != nil || !errors.Is(state.Err, coord.ErrRefused) {
 		t.Errorf("without the right to read: %+v, %v", state, err)
 	}
@@ -208,19 +188,13 @@ func TestSessionMovesToAnotherFrontEndWhenItsOwnIsGone(t *testing.T) {
 	t.Parallel()
 	b := start(t, ydbtest.Options{AdvertiseAll: true})
 	d, err := client(t, b.URL(0)).Driver(node, ydbcoord.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := coord.Open(ctx, d, coord.SessionOptions{TTL: patience})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	l, err := s.Mutex("m", coord.MutexOptions{}).Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range 2 { // wherever the stream is
 		b.Refuse(i, true)
 		if err := b.Await(ctx, func() bool { return b.Sessions(node)[0].Attached && b.Streams() == 1 }); err != nil {
@@ -270,18 +244,12 @@ func TestSessionsLeaveAFrontEndThatSaysNothing(t *testing.T) {
 	var leases []*coord.Lease
 	for i := range 24 {
 		d, err := c.Driver(node, ydbcoord.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		s, err := coord.Open(ctx, d, coord.SessionOptions{TTL: ttl})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(s.Abandon)
 		l, err := s.Mutex(fmt.Sprint("m", i), coord.MutexOptions{}).Lock(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		leases = append(leases, l)
 	}
 	b.BlackHole(0, true)

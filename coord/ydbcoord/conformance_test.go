@@ -87,24 +87,16 @@ func TestConformanceOnARealServer(t *testing.T) {
 		t.Skip(serverEnv + " names no server; the emulator stands for one in the other tests")
 	}
 	o, err := ydbcoord.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c, err := ydbcoord.NewClient(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = c.Close(t.Context()) })
-	if err := c.Nodes().Create(t.Context(), o.Node, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Nodes().Create(t.Context(), o.Node, nil))
 	coordtest.Run(t, func(t testing.TB) coordtest.Harness {
 		return coordtest.Harness{
 			NewDriver: func(t testing.TB) coord.Driver {
 				d, err := ydbcoord.New(url, ydbcoord.Options{CreateElections: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				return d
 			},
 			TTL: time.Second,
@@ -116,9 +108,7 @@ func TestConformanceOnARealServer(t *testing.T) {
 func overSDK(t testing.TB, url string) *ydbcoord.Driver {
 	t.Helper()
 	d, err := ydbcoord.New(url, ydbcoord.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
@@ -130,17 +120,13 @@ func (b *bench) harness(newDriver func(testing.TB) coord.Driver) coordtest.Harne
 		Name: func(t testing.TB, kind coord.Kind) string {
 			name := "coordtest-" + strings.ToLower(rand.Text()[:12])
 			if kind == coord.KindElection {
-				if err := b.CreateSemaphore(node, name, 1, nil); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.CreateSemaphore(node, name, 1, nil))
 			}
 			return name
 		},
 		Expire: func(t testing.TB, _ coord.Kind, name string) {
 			for _, l := range b.Owners(node, name) {
-				if err := b.ExpireSession(node, l.SessionID); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.ExpireSession(node, l.SessionID))
 			}
 		},
 		Owners: func(_ testing.TB, _ coord.Kind, name string) []string {

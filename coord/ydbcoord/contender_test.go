@@ -28,9 +28,7 @@ func (b *bench) contender(t *testing.T) *contender {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	call, err := Ydb_Coordination_V1.NewCoordinationServiceClient(b.dial(t, 1)).Session(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := &contender{t: t, call: call, got: make(chan *pb.SessionResponse, 100)}
 	done := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-done })
@@ -58,9 +56,7 @@ func (b *bench) contender(t *testing.T) *contender {
 
 func (c *contender) send(m *pb.SessionRequest) {
 	c.t.Helper()
-	if err := c.call.Send(m); err != nil {
-		c.t.Fatal(err)
-	}
+	noError(c.t, c.call.Send(m))
 }
 
 // acquire is Semaphore.acquire; the last message about it tells whether it is ours.
@@ -147,9 +143,7 @@ func TestMutexIsTheOneOfTheOtherClients(t *testing.T) {
 		if pending := theirs.lock("m", math.MaxUint64); pending.GetAcquireSemaphorePending() == nil {
 			t.Errorf("theirs waits with %v", pending)
 		}
-		if err := l.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, l.Release(t.Context()))
 		if !acquired(<-theirs.got) {
 			t.Error("theirs did not get what we released")
 		}
@@ -189,18 +183,14 @@ func TestElectionIsTheOneOfTheOtherClients(t *testing.T) {
 		if data := theirs.leader("e"); data != "ours" {
 			t.Errorf("theirs sees %q", data)
 		}
-		if err := term.Proclaim(t.Context(), []byte("our word")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, term.Proclaim(t.Context(), []byte("our word")))
 		if data := theirs.leader("e"); data != "our word" {
 			t.Errorf("theirs sees %q as the leader's", data)
 		}
 		if sem, err := b.Semaphore(node, "e"); err != nil || string(sem.Data) != "our word" {
 			t.Errorf("in the semaphore's own data theirs sees %q, %v", sem.Data, err)
 		}
-		if err := term.Resign(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, term.Resign(t.Context()))
 		if data := theirs.leader("e"); data != "" {
 			t.Errorf("theirs sees %q after the resignation", data)
 		}
@@ -213,9 +203,7 @@ func TestThiefWithoutTheKeyHasOurStreamForAMomentAndNothingElse(t *testing.T) {
 		s := b.session(t, ydbcoord.Options{})
 		g := must(t, s, mutex("m"))
 		call, err := Ydb_Coordination_V1.NewCoordinationServiceClient(b.dial(t, 0)).Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		err = call.Send(&pb.SessionRequest{Request: &pb.SessionRequest_SessionStart_{SessionStart: &pb.SessionRequest_SessionStart{
 			Path: node, SessionId: b.Sessions(node)[0].ID, SeqNo: 1, TimeoutMillis: 1000,
 		}}})

@@ -30,26 +30,20 @@ func (b *bench) foreign(t *testing.T, name string) coord.Foreign {
 	}
 	m := ydbcoord.SemaphoreMember{Session: owners[0].SessionID, Order: owners[0].OrderID}
 	n, err := b.nodes(t).Describe(t.Context(), node)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return coord.Foreign{Name: name, Owner: ydbcoord.OwnerID(m.Session, n.Incarnation), Guard: m.Guard(), Fence: m.Order}
 }
 
 func (b *bench) nodes(t *testing.T) *ydbcoord.Nodes {
 	t.Helper()
 	c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: b.Database()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return c.Nodes()
 }
 
 func (b *bench) make(t *testing.T, name string, limit uint64, data string) {
 	t.Helper()
-	if err := b.CreateSemaphore(node, name, limit, []byte(data)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.CreateSemaphore(node, name, limit, []byte(data)))
 }
 
 func TestForceReleaseEndsTheSessionOfAnUnprotectedOwner(t *testing.T) {
@@ -63,9 +57,7 @@ func TestForceReleaseEndsTheSessionOfAnUnprotectedOwner(t *testing.T) {
 		}
 		next.campaign("leader", "b") // is pending
 		d := b.on(t, b.dial(t, frontEnd), unprotected)
-		if err := d.ForceRelease(t.Context(), b.foreign(t, "m")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.ForceRelease(t.Context(), b.foreign(t, "m")))
 		if m := <-next.got; !acquired(m) {
 			t.Errorf("the next is told %v", m)
 		}
@@ -83,9 +75,7 @@ func TestForceReleaseReleasesNothingOfAProtectedOwner(t *testing.T) {
 	b := start(t, ydbtest.Options{})
 	s := b.kept(t, ydbcoord.Options{})
 	l, err := s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	err = b.driver(t, unprotected).ForceRelease(t.Context(), b.foreign(t, "m"))
 	if !errors.Is(err, coord.ErrRefused) || !strings.Contains(err.Error(), "protected") {
 		t.Errorf("got %v", err)
@@ -143,12 +133,8 @@ func TestForceReleaseComparesSessionOrderAndNode(t *testing.T) {
 // anew drops the node and makes it again, with numbers that begin anew.
 func (b *bench) anew(t *testing.T) {
 	t.Helper()
-	if err := b.nodes(t).Drop(t.Context(), node); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.CreateNode(node); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.nodes(t).Drop(t.Context(), node))
+	noError(t, b.CreateNode(node))
 }
 
 func TestForceReleaseRecreatesWithLimitAndData(t *testing.T) {
@@ -159,9 +145,7 @@ func TestForceReleaseRecreatesWithLimitAndData(t *testing.T) {
 	one.campaign("pool", "a")
 	two.campaign("pool", "b")
 	waiting.campaign("pool", "c")
-	if err := b.driver(t, recreates).ForceRelease(t.Context(), b.foreign(t, "pool")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.driver(t, recreates).ForceRelease(t.Context(), b.foreign(t, "pool")))
 	sem, err := b.Semaphore(node, "pool")
 	if err != nil || sem.Limit != 2 || string(sem.Data) != "own data" || len(sem.Owners)+len(sem.Waiters) > 0 {
 		t.Errorf("there is %+v, %v", sem, err)
@@ -289,25 +273,17 @@ func TestNothingIsDeletedByThoseWhoMayNotCreateItAgain(t *testing.T) {
 	b.make(t, "leader", 1, "")
 	as := func(user string, o ydbcoord.Options) *ydbcoord.Driver {
 		co, err := ydbcoord.ParseURL(b.URL(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		co.User, co.Password = user, "x"
 		c, err := ydbcoord.NewClient(co)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { _ = c.Close(context.Background()) }) // its sessions are closed before
 		d, err := c.Driver(node, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return d
 	}
 	s, err := as("root", ydbcoord.Options{}).OpenSession(t.Context(), coord.SessionOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer s.Abandon()
 	must(t, s, coord.Claim{Kind: coord.KindElection, Name: "leader"})
 	owner := b.Owners(node, "leader")[0]

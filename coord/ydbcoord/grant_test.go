@@ -15,9 +15,7 @@ func TestGrantIsVerifiedAfterEachAttach(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.session(t, ydbcoord.Options{})
-		if err := s.Create(t.Context(), "e", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Create(t.Context(), "e", 1, nil))
 		g, kept := must(t, s, election("e")), must(t, s, mutex("kept"))
 		b.hangAttaches(1)
 		b.CutStreams()
@@ -37,17 +35,11 @@ func TestGrantOfADeletedSemaphoreIsLostAlone(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		bubble(t, func(t *testing.T, b *bench) {
 			s := b.session(t, ydbcoord.Options{})
-			if err := s.Create(t.Context(), "e", 1, nil); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Create(t.Context(), "e", 1, nil))
 			g, kept := must(t, s, election("e")), must(t, s, mutex("kept"))
-			if err := b.DeleteSemaphore(node, "e"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.DeleteSemaphore(node, "e"))
 			if again {
-				if err := b.CreateSemaphore(node, "e", 1, nil); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.CreateSemaphore(node, "e", 1, nil))
 			}
 			synctest.Wait()
 			if !errors.Is(g.Err(), coord.ErrLost) || kept.Err() != nil || s.Err() != nil {
@@ -96,9 +88,7 @@ func TestElectionOnASemaphoreOfSeveralPermitsIsRefused(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.session(t, ydbcoord.Options{})
-		if err := s.Create(t.Context(), "two", 2, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Create(t.Context(), "two", 2, nil))
 		if _, _, err := s.Acquire(t.Context(), election("two")); !errors.Is(err, coord.ErrRefused) {
 			t.Errorf("got %v, want ErrRefused", err)
 		}

@@ -25,9 +25,7 @@ func TestFloodOfFramesIsNamed(t *testing.T) {
 			t.Parallel()
 			liar := liartest.FramesForTest(t, frames)
 			c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Address: liar.Addr(), Database: "/local"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer c.Close(context.Background())
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute) // a loaded machine reads slowly
 			defer cancel()

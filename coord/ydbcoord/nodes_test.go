@@ -22,9 +22,7 @@ func TestNodesAreCreatedDescribedAlteredAndDropped(t *testing.T) {
 		SelfCheckPeriodMillis: 2000, SessionGracePeriodMillis: 5000, ReadConsistencyMode: pb.ConsistencyMode_CONSISTENCY_MODE_STRICT,
 		AttachConsistencyMode: pb.ConsistencyMode_CONSISTENCY_MODE_RELAXED, RateLimiterCountersMode: pb.RateLimiterCountersMode_RATE_LIMITER_COUNTERS_MODE_DETAILED,
 	}
-	if err := n.Create(t.Context(), "dir/one", config); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Create(t.Context(), "dir/one", config))
 	if err := n.Create(t.Context(), "dir/one", nil); err != nil {
 		t.Errorf("creating what exists: %v", err)
 	}
@@ -32,17 +30,13 @@ func TestNodesAreCreatedDescribedAlteredAndDropped(t *testing.T) {
 	if err != nil || !proto.Equal(got.Config, config) || got.Path != "/local/dir/one" || got.Owner == "" || got.Incarnation == "" {
 		t.Errorf("described as %+v, %v", got, err)
 	}
-	if err := n.Alter(t.Context(), "dir/one", &pb.Config{SelfCheckPeriodMillis: 3000}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Alter(t.Context(), "dir/one", &pb.Config{SelfCheckPeriodMillis: 3000}))
 	config.SelfCheckPeriodMillis = 3000
 	altered, err := n.Describe(t.Context(), "dir/one")
 	if err != nil || !proto.Equal(altered.Config, config) || altered.Incarnation != got.Incarnation {
 		t.Errorf("altered to %+v, %v", altered, err)
 	}
-	if err := n.Drop(t.Context(), "dir/one"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Drop(t.Context(), "dir/one"))
 	for what, err := range map[string]error{
 		"dropping":  n.Drop(t.Context(), "dir/one"),
 		"altering":  n.Alter(t.Context(), "dir/one", config),
@@ -53,9 +47,7 @@ func TestNodesAreCreatedDescribedAlteredAndDropped(t *testing.T) {
 			t.Errorf("%s what is not there: %v, want ErrRefused", what, err)
 		}
 	}
-	if err := n.Create(t.Context(), "dir/one", config); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Create(t.Context(), "dir/one", config))
 	if again, err := n.Describe(t.Context(), "dir/one"); err != nil || again.Incarnation == got.Incarnation {
 		t.Errorf("created again as %+v, %v", again, err)
 	}
@@ -69,9 +61,7 @@ func TestNodesAreFoundInAllDirectoriesButThoseOfTheSystem(t *testing.T) {
 	b := start(t, ydbtest.Options{})
 	n := client(t, b.URL(0)+"?discovery=off").Nodes()
 	for _, path := range []string{"a", "d/b", "d/e/c", ".sys/hidden"} {
-		if err := n.Create(t.Context(), path, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, n.Create(t.Context(), path, nil))
 	}
 	list := func(root string) (found []string, errs []error) {
 		for path, err := range n.List(t.Context(), root) {

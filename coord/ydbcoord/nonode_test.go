@@ -16,13 +16,9 @@ func TestMissingNodeIsRefusedAtOnceWithItsCause(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
 		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		d, err := c.Driver("missing", ydbcoord.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		began := time.Now()
 		_, err = d.Open(t.Context(), coord.SessionOptions{})
 		if !errors.Is(err, coord.ErrRefused) || !errors.Is(err, coord.ErrNotFound) || time.Since(began) != 0 || !strings.Contains(err.Error(), " /local/missing:") {
@@ -36,12 +32,8 @@ func TestDroppedNodeEndsItsSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.session(t, ydbcoord.Options{})
 		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Nodes().Drop(t.Context(), node); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, c.Nodes().Drop(t.Context(), node))
 		<-s.Done()
 		if !errors.Is(s.Err(), coord.ErrNotFound) {
 			t.Errorf("ended with %v, want ErrNotFound", s.Err())
@@ -54,9 +46,7 @@ func TestSessionsAndCandidatesOutliveANodeThatIsDroppedAndCreatedAgain(t *testin
 	bubble(t, func(t *testing.T, b *bench) {
 		d := b.driver(t, ydbcoord.Options{CreateElections: true})
 		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		elected := make(chan struct{}, 1)
 		candidate := coord.NewCandidate(d, coord.SessionOptions{TTL: ttl}, "e", coord.LeadOptions{
@@ -65,13 +55,9 @@ func TestSessionsAndCandidatesOutliveANodeThatIsDroppedAndCreatedAgain(t *testin
 		ended := make(chan error, 1)
 		go func() { ended <- candidate.Run(ctx) }()
 		<-elected
-		if err := c.Nodes().Drop(t.Context(), node); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Nodes().Drop(t.Context(), node))
 		time.Sleep(time.Minute)
-		if err := b.CreateNode(node); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.CreateNode(node))
 		created := time.Now()
 		select {
 		case <-elected:
@@ -91,15 +77,11 @@ func TestClaimsOfADroppedNodeSaySoOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		d := b.driver(t, ydbcoord.Options{})
 		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		claim := make(chan error, 2)
 		for range 2 { // one owns, one waits
 			s, err := coord.Open(t.Context(), d, coord.SessionOptions{TTL: ttl})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer s.Abandon()
 			go func() { // ends with the node
 				l, err := s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
@@ -111,9 +93,7 @@ func TestClaimsOfADroppedNodeSaySoOnce(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if err := c.Nodes().Drop(t.Context(), node); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Nodes().Drop(t.Context(), node))
 		for range 2 {
 			err := <-claim
 			if n := strings.Count(err.Error(), "does not find the coordination node"); n != 1 || !errors.Is(err, coord.ErrLost) || !errors.Is(err, coord.ErrNotFound) {

@@ -26,9 +26,7 @@ func TestOptionsOfASessionReachTheService(t *testing.T) {
 			{ydbcoord.Options{}, coord.SessionOptions{Description: "a\xff"}, 10 * time.Second, "a?"},
 		} {
 			s, err := b.driver(t, c.options).OpenSession(t.Context(), c.session)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			seen := b.Sessions(node)[0]
 			if seen.Timeout != c.ttl || seen.Description != c.description {
 				t.Errorf("%+v %+v: the service has %v and %q", c.options, c.session, seen.Timeout, seen.Description)
@@ -46,9 +44,7 @@ func TestOptionsOfASessionReachTheService(t *testing.T) {
 func TestOptionsThatCannotBeAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
 	c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Address: "127.0.0.1:1", Database: "/local"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, o := range []ydbcoord.Options{{TTL: -1}, {TTL: time.Millisecond}, {TTL: time.Hour}} {
 		if _, err := c.Driver("n", o); !errors.Is(err, coord.ErrInvalid) {
 			t.Errorf("%+v: %v, want ErrInvalid", o, err)
@@ -60,9 +56,7 @@ func TestOptionsThatCannotBeAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		}
 	}
 	d, err := c.Driver("n", ydbcoord.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := d.Open(t.Context(), coord.SessionOptions{TTL: time.Hour}); !errors.Is(err, coord.ErrInvalid) {
 		t.Errorf("a session of an hour: %v, want ErrInvalid", err)
 	}
@@ -83,9 +77,7 @@ func TestWaitLongerThanTheServiceCountsIsForEver(t *testing.T) {
 		} {
 			c.Wait = wait
 			p, err := s.Enqueue(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if got := b.Waiters(node, "m")[0].Wait; got != want {
 				t.Errorf("a wait of %v was sent as %v, want %v", wait, got, want)
 			}
@@ -100,9 +92,7 @@ func TestSemaphoresOfSeveralPermitsCarryWhatWasClaimed(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.session(t, ydbcoord.Options{})
-		if err := s.Create(t.Context(), "s", 5, []byte("about")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Create(t.Context(), "s", 5, []byte("about")))
 		must(t, s, coord.Claim{Kind: coord.KindSemaphore, Name: "s", Permits: 3, Data: []byte("me")})
 		must(t, s, coord.Claim{Kind: coord.KindSemaphore, Name: "eph", Permits: 2, Ephemeral: true})
 		if sem, err := b.Semaphore(node, "s"); err != nil || sem.Taken != 3 || string(sem.Owners[0].Data) != "me" || string(sem.Data) != "about" {

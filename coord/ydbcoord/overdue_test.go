@@ -49,18 +49,14 @@ func TestATurnWhoseAnswerIsLostIsTakenAtOnce(t *testing.T) {
 				}
 				one, two := b.session(t, ydbcoord.Options{}), b.session(t, ydbcoord.Options{})
 				if name == "mutex" {
-					if err := one.Delete(t.Context(), "s", true); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, one.Delete(t.Context(), "s", true))
 				}
 				first := must(t, one, c)
 				got := acquiring(t.Context(), two, forever(c))
 				time.Sleep(ttl/2 + ttl/40) // the next look for late answers is not near
 				b.DropReplies("acquire_semaphore_result", 1)
 				began := time.Now()
-				if err := first.Release(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, first.Release(t.Context()))
 				a := <-got
 				if took := time.Since(began); !a.ok || a.err != nil || took > ttl/8 {
 					t.Errorf("got %+v after %v", a, took)
@@ -84,9 +80,7 @@ func TestAPlaceInTheQueueOutlivesLostAnswers(t *testing.T) {
 			t.Errorf("the place was %+v and is %+v", place, now)
 		}
 		b.DropReplies("acquire_semaphore_result", 1)
-		if err := first.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, first.Release(t.Context()))
 		began := time.Now()
 		if a := <-got; !a.ok || a.err != nil {
 			t.Errorf("got %+v", a)
@@ -126,9 +120,7 @@ func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
 	t.Parallel()
 	followed(t, func(t *testing.T, b *bench, _ *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
 		b.DropReplies("describe_semaphore_result", 1)
-		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.UpdateSemaphore(node, "s", []byte("x")))
 		for range 3 { // one to look, one to ask again
 			time.Sleep(ttl / 4)
 			if _, err := s.Renew(t.Context()); err != nil {
@@ -145,9 +137,7 @@ func TestALookThatShowsWhatTheWatchDidNotTellArmsItAgain(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, b *bench){
 		"data": func(t *testing.T, b *bench) {
-			if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.UpdateSemaphore(node, "s", []byte("x")))
 		},
 		"an owner": func(t *testing.T, b *bench) {
 			other := b.session(t, ydbcoord.Options{})
@@ -155,9 +145,7 @@ func TestALookThatShowsWhatTheWatchDidNotTellArmsItAgain(t *testing.T) {
 			must(t, other, election("s"))
 		},
 		"gone": func(t *testing.T, b *bench) {
-			if err := b.session(t, ydbcoord.Options{}).Delete(t.Context(), "s", true); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.session(t, ydbcoord.Options{}).Delete(t.Context(), "s", true))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,18 +171,14 @@ func TestALookThatShowsWhatTheWatchDidNotTellArmsItAgain(t *testing.T) {
 					}
 				}
 				if name == "gone" {
-					if err := b.CreateSemaphore(node, "s", 1, []byte("y")); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, b.CreateSemaphore(node, "s", 1, []byte("y")))
 					time.Sleep(2 * time.Second) // it is looked for each second
 					if state := next(t, f); state.Absent {
 						t.Errorf("told %+v", state)
 					}
 					return
 				}
-				if err := b.UpdateSemaphore(node, "s", []byte("y")); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.UpdateSemaphore(node, "s", []byte("y")))
 				if state := next(t, f); !state.Fired || string(state.Data) != "y" {
 					t.Errorf("told %+v, want what the watch has told", state)
 				}

@@ -13,14 +13,10 @@ import (
 func TestAFiredWatchSaysWhichAnswerCameBeforeIt(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
-		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.CreateSemaphore(node, "s", 1, nil))
 		s := b.session(t, ydbcoord.Options{})
 		f := s.Follow()
-		if err := f.Add("s"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Add("s"))
 		if state := next(t, f); state.Fired || !state.Since.IsZero() {
 			t.Errorf("no watch has fired: %+v", state)
 		}
@@ -32,9 +28,7 @@ func TestAFiredWatchSaysWhichAnswerCameBeforeIt(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 			b.BlackHole(0, true)
-			if err := b.UpdateSemaphore(node, "s", fmt.Append(nil, held)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.UpdateSemaphore(node, "s", fmt.Append(nil, held)))
 			time.Sleep(time.Duration(held) * ttl / 10)
 			b.BlackHole(0, false)
 			if state := next(t, f); !state.Fired || !state.Since.Equal(pinged) {
@@ -47,9 +41,7 @@ func TestAFiredWatchSaysWhichAnswerCameBeforeIt(t *testing.T) {
 func TestALookThatIsSentOnceMoreIsDatedByItsFirstSending(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
-		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.CreateSemaphore(node, "s", 1, nil))
 		s := b.session(t, ydbcoord.Options{})
 		keep(t, s)
 		began := time.Now()
@@ -66,9 +58,7 @@ func TestALookThatIsSentOnceMoreIsDatedByItsFirstSending(t *testing.T) {
 func TestASessionIsTrustedFromTheFirstSendingOfWhatIsSentOnceMore(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
-		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.CreateSemaphore(node, "s", 1, nil))
 		r := &record{}
 		s := b.session(t, ydbcoord.Options{}, r.option())
 		time.Sleep(ttl / 5)

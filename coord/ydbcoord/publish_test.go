@@ -17,9 +17,7 @@ import (
 func led(t *testing.T, o ydbcoord.Options, test func(t *testing.T, b *bench, r *record, g coord.Grant)) {
 	t.Helper()
 	bubble(t, func(t *testing.T, b *bench) {
-		if err := b.CreateSemaphore(node, "e", 1, []byte("about")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.CreateSemaphore(node, "e", 1, []byte("about")))
 		r := &record{}
 		s := b.session(t, o, r.option())
 		keep(t, s)
@@ -36,13 +34,9 @@ func TestProclamationIsAClaimWithoutAWaitAndSeenByThoseWhoFollow(t *testing.T) {
 	t.Parallel()
 	led(t, ydbcoord.Options{}, func(t *testing.T, b *bench, r *record, g coord.Grant) {
 		f := b.session(t, ydbcoord.Options{}).Follow()
-		if err := f.Add("e"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Add("e"))
 		next(t, f)
-		if err := publish(t, g, "news"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, publish(t, g, "news"))
 		state := next(t, f)
 		if len(state.Owners) != 1 || string(state.Owners[0].Data) != "news" || string(state.Data) != "about" {
 			t.Errorf("seen as %+v", state)
@@ -65,9 +59,7 @@ func TestProclamationIsAClaimWithoutAWaitAndSeenByThoseWhoFollow(t *testing.T) {
 func TestMirroredProclamationIsAlsoInTheSemaphoresData(t *testing.T) {
 	t.Parallel()
 	led(t, ydbcoord.Options{MirrorProclamations: true}, func(t *testing.T, b *bench, _ *record, g coord.Grant) {
-		if err := publish(t, g, "news"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, publish(t, g, "news"))
 		d, err := b.session(t, ydbcoord.Options{}).Describe(t.Context(), coord.KindElection, "e")
 		if err != nil || string(d.Data) != "news" || string(d.Owners[0].Data) != "news" {
 			t.Errorf("described as %+v, %v", d, err)
@@ -79,9 +71,7 @@ func TestMutexIsPublishedWithoutItsSemaphoresData(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
 		g := must(t, b.session(t, ydbcoord.Options{MirrorProclamations: true}), mutex("m"))
-		if err := publish(t, g, "news"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, publish(t, g, "news"))
 		if sem, err := b.Semaphore(node, "m"); err != nil || len(sem.Data) != 0 || string(sem.Owners[0].Data) != "news" {
 			t.Errorf("it is %+v, %v", sem, err)
 		}
@@ -92,12 +82,8 @@ func TestProclamationOfADeposedLeaderIsGivenBack(t *testing.T) {
 	t.Parallel()
 	led(t, ydbcoord.Options{}, func(t *testing.T, b *bench, r *record, g coord.Grant) {
 		b.Delay(0, 300*time.Millisecond) // the guard does not hear of it before the proclamation is sent
-		if err := b.DeleteSemaphore(node, "e"); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.CreateSemaphore(node, "e", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.DeleteSemaphore(node, "e"))
+		noError(t, b.CreateSemaphore(node, "e", 1, nil))
 		if err := publish(t, g, "late"); !errors.Is(err, coord.ErrLost) {
 			t.Errorf("published: %v, want ErrLost", err)
 		}
@@ -118,12 +104,8 @@ func TestProclamationThatNobodyWaitsForLeavesNoOwnerUnawares(t *testing.T) {
 	t.Parallel()
 	led(t, ydbcoord.Options{}, func(t *testing.T, b *bench, r *record, g coord.Grant) {
 		b.Delay(0, 300*time.Millisecond)
-		if err := b.DeleteSemaphore(node, "e"); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.CreateSemaphore(node, "e", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.DeleteSemaphore(node, "e"))
+		noError(t, b.CreateSemaphore(node, "e", 1, nil))
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if err := g.(coord.Publisher).Publish(ctx, []byte("late")); !errors.Is(err, context.DeadlineExceeded) {
@@ -142,12 +124,8 @@ func TestProclamationAfterAnotherWasElectedChangesNothing(t *testing.T) {
 		other := b.session(t, ydbcoord.Options{})
 		keep(t, other)
 		b.Delay(0, 300*time.Millisecond)
-		if err := b.DeleteSemaphore(node, "e"); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.CreateSemaphore(node, "e", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.DeleteSemaphore(node, "e"))
+		noError(t, b.CreateSemaphore(node, "e", 1, nil))
 		claim := election("e")
 		claim.Data = []byte("next")
 		got := acquiring(t.Context(), other, claim)
@@ -169,9 +147,7 @@ func TestProclamationsOfTheCoreAreTellingOfOneTerm(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.kept(t, ydbcoord.Options{CreateElections: true})
 		term, err := s.Election("e", coord.ElectionOptions{}).Campaign(t.Context(), []byte("one"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		b.CutStreams()
 		if err := term.Proclaim(t.Context(), []byte("two")); err != nil { // on the next stream
 			t.Fatal(err)

@@ -73,9 +73,7 @@ func TestLostAnswersAreMadeUpForInTheWayOfEachRequest(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T, b *bench) {
 				if c.before != nil {
-					if err := c.before(b)(); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, c.before(b)())
 				}
 				s := b.session(t, ydbcoord.Options{})
 				do := func() error { return c.do(s) }
@@ -96,9 +94,7 @@ func TestLostAnswersAreMadeUpForInTheWayOfEachRequest(t *testing.T) {
 func TestOnlyTheNewestUpdateIsRepeated(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
-		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.CreateSemaphore(node, "s", 1, nil))
 		r := &record{}
 		s := b.session(t, ydbcoord.Options{}, r.option())
 		b.DropReplies("update_semaphore_result", 2)

@@ -93,9 +93,7 @@ func TestWindowCountsFromTheSendingAndIsMovedByEveryAnswer(t *testing.T) {
 				time.Sleep(time.Second)
 				b.Delay(0, 200*time.Millisecond)
 				asked := time.Now()
-				if err := ask(t.Context(), b, s); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, ask(t.Context(), b, s))
 				b.BlackHole(0, true)
 				<-s.Done()
 				if lived := time.Since(asked); lived != ttl {
@@ -235,14 +233,10 @@ func TestSilentStreamIsLeftForAnotherWhileThereIsTime(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		f := &fork{ways: []grpc.ClientConnInterface{b.dial(t, 0), b.dial(t, 1)}}
 		s, err := coord.Open(t.Context(), b.on(t, f, ydbcoord.Options{}), coord.SessionOptions{TTL: ttl})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(s.Abandon)
 		l, err := s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		time.Sleep(10 * ttl)
 		b.BlackHole(0, true)
 		f.way.Store(1)
@@ -330,9 +324,7 @@ func TestStolenSessionIsTakenBackIfThatIsPossibleAndElseLost(t *testing.T) {
 				r := &record{}
 				s := b.session(t, ydbcoord.Options{}, r.option())
 				g := must(t, s, mutex("m"))
-				if err := b.Steal(c.frontEnd, node, b.Sessions(node)[0].ID, c.seqNo); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.Steal(c.frontEnd, node, b.Sessions(node)[0].ID, c.seqNo))
 				synctest.Wait()
 				if errors.Is(s.Err(), coord.ErrLost) != c.lost || (g.Err() != nil) != c.lost {
 					t.Errorf("the session: %v, its grant: %v", s.Err(), g.Err())
@@ -350,9 +342,7 @@ func TestLostRegistrationIsNoLoss(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.session(t, ydbcoord.Options{})
 		g := must(t, s, mutex("m"))
-		if err := b.LoseRegistration(0, node); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.LoseRegistration(0, node))
 		synctest.Wait()
 		if s.Err() != nil || g.Err() != nil || !s.Status().Attached {
 			t.Errorf("the session: %v, its grant: %v", s.Err(), g.Err())

@@ -31,17 +31,13 @@ type bench struct {
 func start(t testing.TB, o ydbtest.Options) *bench {
 	t.Helper()
 	server, err := ydbtest.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := server.CreateNode(node); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, server.CreateNode(node))
 	return &bench{server, t}
 }
 
@@ -64,9 +60,7 @@ func (b *bench) dial(t testing.TB, frontEnd int, options ...grpc.DialOption) *gr
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(b.Dial),
 	}, options...)
 	conn, err := grpc.NewClient("passthrough:///"+b.Endpoint(frontEnd), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = conn.Close() }) // whoever used it has ended
 	return conn
 }
@@ -81,13 +75,9 @@ func (b *bench) driver(t testing.TB, o ydbcoord.Options, options ...grpc.DialOpt
 func (b *bench) on(t testing.TB, conn grpc.ClientConnInterface, o ydbcoord.Options) *ydbcoord.Driver {
 	t.Helper()
 	c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: conn, Database: b.Database()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	d, err := c.Driver(node, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
@@ -95,9 +85,7 @@ func (b *bench) on(t testing.TB, conn grpc.ClientConnInterface, o ydbcoord.Optio
 func (b *bench) session(t testing.TB, o ydbcoord.Options, options ...grpc.DialOption) *ydbcoord.Session {
 	t.Helper()
 	s, err := b.driver(t, o, options...).OpenSession(t.Context(), coord.SessionOptions{TTL: ttl})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.Abandon)
 	return s
 }
@@ -106,9 +94,7 @@ func (b *bench) session(t testing.TB, o ydbcoord.Options, options ...grpc.DialOp
 func (b *bench) kept(t testing.TB, o ydbcoord.Options, options ...grpc.DialOption) *coord.Session {
 	t.Helper()
 	s, err := coord.Open(t.Context(), b.driver(t, o, options...), coord.SessionOptions{TTL: ttl})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.Abandon)
 	return s
 }
@@ -217,4 +203,12 @@ func (s *recordedStream) RecvMsg(m any) error {
 		s.r.mu.Unlock()
 	}
 	return err
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

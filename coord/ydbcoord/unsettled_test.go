@@ -34,9 +34,7 @@ func TestAClaimThatOutlivesItsSessionMayStillWin(t *testing.T) {
 		},
 		"it has a place in the queue": func(t *testing.T, s *ydbcoord.Session) <-chan answer {
 			p, err := s.Enqueue(t.Context(), mutex("m"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			got := make(chan answer, 1)
 			go func() { // ends with the place
 				g, ok, err := p.Wait(t.Context())
@@ -57,9 +55,7 @@ func TestAClaimThatOutlivesItsSessionMayStillWin(t *testing.T) {
 					t.Errorf("the claim ended with %+v", a)
 				}
 				<-s.Done()
-				if err := owner.Release(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, owner.Release(t.Context()))
 				if n := len(b.Owners(node, "m")); n != 1 {
 					t.Errorf("the service has %d owners, and the claim was to win", n)
 				}
@@ -83,9 +79,7 @@ func TestAClaimThatOutlivesItsSessionMayStillWin(t *testing.T) {
 func (b *bench) apart(t *testing.T) *ydbcoord.Session {
 	t.Helper()
 	s, err := b.on(t, b.dial(t, 1), ydbcoord.Options{}).OpenSession(t.Context(), coord.SessionOptions{TTL: ttl})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.Abandon)
 	return s
 }
@@ -105,9 +99,7 @@ func TestAClaimWhoseSessionTheServiceEndedIsNotUncertain(t *testing.T) {
 				s := b.apart(t)
 				got := acquiring(t.Context(), s, forever(mutex("m")))
 				synctest.Wait()
-				if err := b.FailStreams(node, status); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.FailStreams(node, status))
 				a := <-got
 				if a.ok || !errors.Is(a.err, coord.ErrLost) || errors.Is(a.err, coord.ErrUncertain) != uncertain {
 					t.Errorf("the claim ended with %+v, uncertain is to be %v", a, uncertain)

@@ -48,16 +48,12 @@ func nothing(t *testing.T, f *ydbcoord.Follower) {
 func followed(t *testing.T, test func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower)) {
 	t.Helper()
 	bubble(t, func(t *testing.T, b *bench) {
-		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.CreateSemaphore(node, "s", 1, nil))
 		r := &record{}
 		s := b.session(t, ydbcoord.Options{}, r.option())
 		keep(t, s)
 		f := s.Follow()
-		if err := f.Add("s"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Add("s"))
 		if state := next(t, f); state.Absent || state.Limit != 1 || state.Name != "s" {
 			t.Fatalf("first seen as %+v", state)
 		}
@@ -75,15 +71,11 @@ func TestFollowerIsToldEachChangeOfOwnersAndData(t *testing.T) {
 			if state := next(t, f); len(state.Owners) != 1 || state.Owners[0].Order != g.Info().Fence {
 				t.Errorf("acquired: %+v", state)
 			}
-			if err := other.Update(t.Context(), "s", []byte(fmt.Sprint(g.Info().Fence))); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, other.Update(t.Context(), "s", []byte(fmt.Sprint(g.Info().Fence))))
 			if state := next(t, f); string(state.Data) != fmt.Sprint(g.Info().Fence) {
 				t.Errorf("updated: %+v", state)
 			}
-			if err := g.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, g.Release(t.Context()))
 			if state := next(t, f); len(state.Owners) != 0 || !state.At.Equal(time.Now()) {
 				t.Errorf("released: %+v", state)
 			}
@@ -97,9 +89,7 @@ func TestThereIsNoDescribeStorm(t *testing.T) {
 	t.Parallel()
 	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
 		second := s.Follow()
-		if err := second.Add("s"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, second.Add("s"))
 		synctest.Wait()
 		b.Delay(0, 200*time.Millisecond) // the attaches meet describes under way
 		for range 3 {
@@ -123,18 +113,14 @@ func TestAllWhoFollowShareOneWatch(t *testing.T) {
 		var all []*ydbcoord.Follower
 		for range 10 {
 			more := s.Follow()
-			if err := more.Add("s"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, more.Add("s"))
 			all = append(all, more)
 		}
 		for _, more := range all {
 			next(t, more)
 		}
 		before := r.count(isArming)
-		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.UpdateSemaphore(node, "s", []byte("x")))
 		for _, more := range append(all, f) {
 			if state := next(t, more); string(state.Data) != "x" {
 				t.Errorf("told %+v", state)
@@ -161,9 +147,7 @@ func TestChangesOfWatchesThatAreNotOursAnyMoreAreIgnored(t *testing.T) {
 		if n := r.count(isDescribe) - before; n != 0 {
 			t.Errorf("%d describes of what nobody follows", n)
 		}
-		if err := f.Add("s", "s"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Add("s", "s"))
 		next(t, f)
 		f.Remove("s")
 		if err := f.Add("s"); err != nil { // replaces the watch, which the service tells
@@ -185,16 +169,12 @@ func TestWatchesAreArmedAnewAfterEachAttachAndToldAgain(t *testing.T) {
 		b.hangAttaches(1)
 		b.CutStreams()
 		synctest.Wait()
-		if err := b.UpdateSemaphore(node, "s", []byte("unseen")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.UpdateSemaphore(node, "s", []byte("unseen")))
 		time.Sleep(ttl * 3 / 4)
 		if state := next(t, f); string(state.Data) != "unseen" || s.Status().Number != 2 {
 			t.Errorf("told %+v", state)
 		}
-		if err := b.UpdateSemaphore(node, "s", []byte("seen")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.UpdateSemaphore(node, "s", []byte("seen")))
 		if state := next(t, f); string(state.Data) != "seen" {
 			t.Errorf("told %+v", state)
 		}
@@ -211,14 +191,10 @@ func TestAtMostSixtyFourSemaphoresAreAskedForAtOnce(t *testing.T) {
 		var names []string
 		for i := range 1000 {
 			names = append(names, fmt.Sprint("s", i))
-			if err := b.CreateSemaphore(node, names[i], 1, nil); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.CreateSemaphore(node, names[i], 1, nil))
 		}
 		b.Delay(0, time.Second)
-		if err := f.Add(names...); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Add(names...))
 		synctest.Wait()
 		if n := r.count(isArming); n != 64 {
 			t.Errorf("%d describes under way, want 64", n)
@@ -227,9 +203,7 @@ func TestAtMostSixtyFourSemaphoresAreAskedForAtOnce(t *testing.T) {
 		seen := map[string]bool{}
 		for len(seen) < len(names) {
 			state, err := f.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			seen[state.Name] = true
 		}
 		if n := r.count(isArming); n != 1000 {
@@ -267,9 +241,7 @@ func TestLookShowsTheQueueAndLeavesTheWatchAlone(t *testing.T) {
 		if r.count(isArming) != armed {
 			t.Error("looking armed a watch")
 		}
-		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.UpdateSemaphore(node, "s", []byte("x")))
 		next(t, f)
 	})
 }
@@ -290,9 +262,7 @@ func TestFollowingEndsWithTheSessionAndWithClose(t *testing.T) {
 		if err := closed.Add("s"); !errors.Is(err, coord.ErrClosed) {
 			t.Errorf("adding to what is closed: %v", err)
 		}
-		if err := b.ExpireSession(node, b.Sessions(node)[0].ID); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.ExpireSession(node, b.Sessions(node)[0].ID))
 		for range 3 {
 			if err := <-ends; !errors.Is(err, coord.ErrLost) {
 				t.Errorf("after the session: %v", err)
@@ -305,13 +275,9 @@ func TestLostAnswerToADescribeIsMadeUpForOnTheNextStream(t *testing.T) {
 	t.Parallel()
 	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
 		b.DropReplies("describe_semaphore_result", 1)
-		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.UpdateSemaphore(node, "s", []byte("x")))
 		nothing(t, f) // its answer is lost, which only a new stream mends
-		if err := b.FailStreams(node, Ydb.StatusIds_OVERLOADED); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.FailStreams(node, Ydb.StatusIds_OVERLOADED))
 		if state := next(t, f); string(state.Data) != "x" {
 			t.Errorf("told %+v", state)
 		}

@@ -67,21 +67,15 @@ func (r *rig) comparePolls(b *testing.B) {
 func (r *rig) benchOurs(b *testing.B) {
 	wire := &counter{}
 	s, err := New(Options{Name: "src", URL: r.server.URL(), Dial: wire.dial})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	l, err := dial(b.Context(), &s.o, s.config, s.selected)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	defer l.Close()
 	table := s.last.table.connected(&l.server, l.keys)
 	var last, spare *snapshot
 	look := func() {
 		n, err := l.look(b.Context(), table.pids, spare)
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		table, _ = table.compare(n, kit.OnScreen{})
 		spare, last = last, n
 	}
@@ -95,18 +89,12 @@ const wideJoin = `select l.database, l.classid, l.objid, l.objsubid, l.mode, l.g
 func (r *rig) benchJoin(b *testing.B) {
 	wire := &counter{}
 	c, err := pgconn.ParseConfig(r.server.URL())
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	conn, err := pgwire.Open(b.Context(), pgwire.Options{Config: c, Dial: wire.dial})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	defer conn.Close()
 	s := pgwire.Statement{Name: "join", SQL: wideJoin, Columns: -1}
-	if err := conn.Prepare(b.Context(), &s); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, conn.Prepare(b.Context(), &s))
 	measure(b, conn.PID(), wire, func() {
 		rows := 0
 		err := conn.Each(b.Context(), &s, nil, func(r pgwire.Row) error {
@@ -158,22 +146,16 @@ func measure(b *testing.B, server uint32, wire *counter, f func()) {
 func processTime(b *testing.B, pid uint32) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	return time.Duration(ns)
 }
 
 func ownTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 

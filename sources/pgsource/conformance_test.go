@@ -27,9 +27,7 @@ func TestSourceKeepsEveryPromise(t *testing.T) {
 			Source: source,
 			Change: func() { next.do("select pg_advisory_lock(17, -4)") },
 			Freeze: func() func() {
-				if err := r.server.Freeze(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, r.server.Freeze())
 				return func() {
 					if err := r.server.Thaw(); err != nil {
 						t.Error(err)

@@ -44,9 +44,7 @@ func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
 	r.row("", "4242", "led", is(sources.StatusLed))
 	before := time.Now()
 	a.do("select pg_advisory_unlock(4242)")
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-done)
 	check := happened(t, before)
 	e := r.Expect(sources.EventOwnerChanged, "4242")
 	check(e)
@@ -69,9 +67,7 @@ func TestHandOverToOneThatSharesIsOneChangeOfOwnerToo(t *testing.T) {
 	r.row("", "4242", "led", is(sources.StatusLed))
 	before := time.Now()
 	a.leave()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-done)
 	check := happened(t, before)
 	e := r.Expect(sources.EventOwnerChanged, "4242")
 	check(e)
@@ -128,9 +124,7 @@ func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
 	r.watch(Options{}).synced()
 	was := r.About("", "an incarnation", func(a sources.About) bool { return a.Incarnation != "" })
 	down := time.Now()
-	if err := r.server.Restart(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.server.Restart(context.Background()))
 	r.Event(sources.EventSourceDown, "")
 	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "the server was restarted: ") {
 		t.Errorf("%+v", e)
@@ -170,13 +164,9 @@ func TestFrozenServerComesBackWithItsState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _ := led(t)
-			if err := r.server.Freeze(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.server.Freeze())
 			notice(t, r)
-			if err := r.server.Thaw(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.server.Thaw())
 			r.row("", "4242", "led again", is(sources.StatusLed))
 			r.NoOwnerEvents()
 		})
@@ -224,13 +214,9 @@ func TestLinkCutInANetworkNamespaceGoesStaleAndComesBack(t *testing.T) {
 	r.session("a").do("select pg_advisory_lock(4242)")
 	r.watch(Options{Selections: election(), Dial: n.Dial, URL: strings.Replace(r.server.URL(), "127.0.0.1", n.Host(), 1)}).synced()
 	r.row("", "4242", "led", is(sources.StatusLed))
-	if err := n.Cut(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Cut(t.Context()))
 	r.row("", "4242", "stale", is(sources.StatusStale))
-	if err := n.Mend(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Mend(t.Context()))
 	r.row("", "4242", "led again", is(sources.StatusLed))
 	r.NoOwnerEvents()
 }

@@ -26,9 +26,7 @@ func TestWhatBecameOfTheServerIsSaid(t *testing.T) {
 		r := serve(t, localserver.PostgresOptions{})
 		victim := r.session("a").do("select pg_advisory_lock(4242)")
 		r.watch(Options{}).synced()
-		if err := syscall.Kill(int(victim.pid), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Kill(int(victim.pid), syscall.SIGKILL))
 		if e := r.endedWithServer(); !strings.HasPrefix(e.Detail, "crash recovery: ") || e.How != sources.Inferred {
 			t.Errorf("%+v", e)
 		}
@@ -39,9 +37,7 @@ func TestWhatBecameOfTheServerIsSaid(t *testing.T) {
 		r.root.do("checkpoint") // the role outlives the crash
 		victim := r.session("a").do("select pg_advisory_lock(4242)")
 		r.watch(Options{URL: r.server.URLFor("alice", "", "postgres")}).synced()
-		if err := syscall.Kill(int(victim.pid), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Kill(int(victim.pid), syscall.SIGKILL))
 		if e := r.endedWithServer(); !strings.HasPrefix(e.Detail, "crash recovery: ") || e.How != sources.Inferred {
 			t.Errorf("%+v", e)
 		}

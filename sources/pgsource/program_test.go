@@ -49,9 +49,7 @@ func TestSessionsOfOneProgramThatFollowEachOtherAreTermsAndCounts(t *testing.T) 
 	got := second.begin("select pg_advisory_lock(77)")
 	r.row("", "77", "it waits", func(row *sources.Row, _ *sources.State) bool { return row.Queue.Len == 1 })
 	first.do("select pg_advisory_unlock(77)")
-	if err := <-got; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-got)
 	row := r.row("", "77", "the second owns it", func(row *sources.Row, _ *sources.State) bool { return len(row.Terms) == 2 })
 	if row.Terms[0].Hue != row.Terms[1].Hue || row.Terms[0].Owner.ID == row.Terms[1].Owner.ID {
 		t.Errorf("terms %+v, want two of one letter", row.Terms)

@@ -55,9 +55,7 @@ func connect(t *testing.T, o Options) error {
 	t.Helper()
 	o.Name = "src"
 	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
 	err = s.Connect(ctx)
@@ -144,9 +142,7 @@ func TestUnreachableServersAreSentences(t *testing.T) {
 	refuses(t, connect(t, at("nowhere.invalid:5433")), false, "no host", "nowhere.invalid")
 	refuses(t, connect(t, Options{URL: "host=/nowhere/at/all user=me password=s3cret dbname=app"}), false, "there is no socket at /nowhere/at/all")
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { silent.Close() })
 	o := at(silent.Addr().String())
 	o.URL += "&connect_timeout=1"
@@ -164,9 +160,7 @@ func TestUnreachableServersAreSentences(t *testing.T) {
 func answer(t *testing.T, f func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -96,9 +96,7 @@ func (r *rig) source(o Options) *Source {
 	}
 	o.Name = "src"
 	source, err := New(o)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return source
 }
 
@@ -130,16 +128,12 @@ func (r *rig) session(name string) *person {
 func (r *rig) sessionAt(url, name string) *person {
 	r.t.Helper()
 	c, err := pgx.ParseConfig(url)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	c.RuntimeParams["application_name"] = name
 	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, c)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	p := &person{t: r.t, conn: conn, pid: conn.PgConn().PID(), name: name}
 	p.life, p.end = context.WithCancel(context.Background())
 	r.t.Cleanup(p.leave)
@@ -270,3 +264,11 @@ func attr(list []sources.Attr, key string) string {
 }
 
 func pids(list ...any) string { return strings.TrimSuffix(fmt.Sprintln(list...), "\n") }
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

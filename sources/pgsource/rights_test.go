@@ -23,9 +23,7 @@ func TestWhatARightRefusesIsNeverAskedFor(t *testing.T) {
 		r.row("", "4242", "free", is(sources.StatusFree))
 	}
 	log, err := r.server.Logged()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for line := range strings.Lines(log) {
 		if strings.Contains(line, "ERROR") || strings.Contains(line, "denied") {
 			t.Errorf("the server logs: %s", line)

@@ -99,13 +99,9 @@ func TestWatcherIsKnownByNameCannotWriteAndCountsForNothing(t *testing.T) {
 		t.Errorf("%d rows of nobody: %s", n, r.Witness)
 	}
 	s, err := New(Options{Name: "src", URL: r.server.URL()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	link, err := dial(t.Context(), &s.o, s.config, s.selected)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer link.Close()
 	if _, err := link.Rows(t.Context(), "create table x ()"); err == nil {
 		t.Error("it can write")

@@ -56,9 +56,7 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 	t.Parallel()
 	r := borrow(t)
 	d, err := pgcoord.New(r.server.URL(), pgcoord.Options{TTL: time.Hour}) // nobody renews here
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
 	defer cancel()
 	t.Cleanup(func() {
@@ -69,9 +67,7 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 		}
 	})
 	s, err := d.Open(ctx, coord.SessionOptions{Description: "host-07:4411"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testLimit)
 		defer cancel()
@@ -93,9 +89,7 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 		t.Fatal("the driver cannot proclaim")
 	}
 	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
-	if err := p.Publish(ctx, []byte("v=2")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Publish(ctx, []byte("v=2")))
 	r.row("", "4242", "proclaimed", func(row *sources.Row, _ *sources.State) bool { return string(row.Owners[0].Data.Head) == "v=2" })
 	if e := r.Event(sources.EventProclaimed, "4242"); e.Owner.ID != g.Info().Owner {
 		t.Errorf("%+v", e)

@@ -50,9 +50,7 @@ func TestWellKnownKeysAreShownAsText(t *testing.T) {
 		{"4242", "app", "", ""},
 	} {
 		key, _, err := pgcoord.ParseKey(c.key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		got := ""
 		if known := wellKnown(c.database, key); len(known) > 0 {
 			got = aliasText(known, func(hint string) bool { return c.hint != "" && hint == c.hint })

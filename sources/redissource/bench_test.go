@@ -125,9 +125,7 @@ func (r *rig) commands() int {
 	for line := range strings.Lines(r.do("INFO", "stats").(string)) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "total_commands_processed:"); ok {
 			n, err := strconv.Atoi(text)
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			noError(r.t, err)
 			return n
 		}
 	}

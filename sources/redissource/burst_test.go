@@ -95,9 +95,7 @@ func TestABacklogIsReadWithoutARest(t *testing.T) {
 		defer w.link.Link.Close()
 		start := time.Now()
 		for !w.link.inbox.oldest().IsZero() {
-			if err := w.turn(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.turn(t.Context()))
 		}
 		if took := time.Since(start); took > 0 {
 			t.Errorf("it rested for %v", took)

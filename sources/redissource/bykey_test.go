@@ -185,9 +185,7 @@ func TestKeyWrittenInAnotherDatabaseIsPolledAlone(t *testing.T) {
 		return strings.Contains(strings.Join(a.Warnings, ";"), "in another database")
 	})
 	close(stop)
-	if err := <-stopped; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-stopped)
 	for i := range 19 {
 		key := fmt.Sprintf("svc%d:leader:x", 1+i)
 		r.do("SET", key, uuidB, "PX", "600000")

@@ -26,13 +26,9 @@ func TestFrozenServerGoesStaleWithinTheLimitAndComesBack(t *testing.T) {
 	// The source alone would believe in its connection for an hour.
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Silence: time.Hour}, held).synced()
 	r.Row("", "app:leader:x", "led", led)
-	if err := r.server.Freeze(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.server.Freeze())
 	r.Row("", "app:leader:x", "stale", stale)
-	if err := r.server.Thaw(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.server.Thaw())
 	r.Row("", "app:leader:x", "led again", led)
 	r.NoOwnerEvents()
 }
@@ -40,18 +36,12 @@ func TestFrozenServerGoesStaleWithinTheLimitAndComesBack(t *testing.T) {
 func TestShortFreezeLosesNothing(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Silence: 20 * time.Second}, held).synced()
-	if err := r.server.Freeze(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.server.Freeze())
 	r.Row("", "app:leader:x", "stale", stale) // the Hub's own limit
 	asked := make(chan error, 1)
 	go func() { asked <- r.writer.Do(r.ctx, "SET", "app:leader:x", uuidB, "PX", "600000").Err() }() // joined below
-	if err := r.server.Thaw(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-asked; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.server.Thaw())
+	noError(t, <-asked)
 	if e := r.Event(sources.EventOwnerChanged, ""); e.Ref.Name != "app:leader:x" || e.At.Before(e.After) {
 		t.Errorf("%+v", e)
 	}
@@ -85,9 +75,7 @@ func TestRestartedServerWithItsDataInventsNothing(t *testing.T) {
 	r := setup(t, localserver.RedisOptions{Keep: true}, Options{Selections: leaders()}, held).synced()
 	r.server.Kill()
 	r.Event(sources.EventSourceDown, "")
-	if err := r.server.Restart(r.ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.server.Restart(r.ctx))
 	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "the server was restarted: run ") || e.How != sources.Told {
 		t.Errorf("%+v", e)
 	}
@@ -100,9 +88,7 @@ func TestRestartedServerWithoutItsDataShowsTheTruth(t *testing.T) {
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
 	r.server.Kill()
 	down := r.Event(sources.EventSourceDown, "")
-	if err := r.server.Restart(r.ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.server.Restart(r.ctx))
 	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "restarted without its data: run ") || e.How != sources.Told {
 		t.Errorf("%+v", e)
 	}
@@ -189,9 +175,7 @@ func connectAndList(t *testing.T, s *Source) {
 	t.Helper()
 	for connected := false; ; {
 		if !connected {
-			if err := s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Connect(t.Context()))
 			connected = true
 		}
 		c, err := s.Next(t.Context())
@@ -202,9 +186,7 @@ func connectAndList(t *testing.T, s *Source) {
 			t.Fatal(err)
 		case err != nil:
 			connected = false
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Close())
 		}
 	}
 }
@@ -361,12 +343,8 @@ func TestWriteInAnotherDatabaseIsNoChange(t *testing.T) {
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
 	other := r.writer.Conn()
 	defer other.Close()
-	if err := other.Select(r.ctx, 1).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Set(r.ctx, "app:leader:x", uuidB, 0).Err(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, other.Select(r.ctx, 1).Err())
+	noError(t, other.Set(r.ctx, "app:leader:x", uuidB, 0).Err())
 	r.do("SET", "app:leader:end", uuidA)
 	r.Expect(sources.EventAcquired, "app:leader:end")
 }

@@ -117,9 +117,7 @@ func TestAChangeAmongUnreadMessagesIsToldInItsTime(t *testing.T) {
 	for round := range 3 {
 		began := time.Now()
 		for n := 0; time.Since(began) < 2500*time.Millisecond; n++ {
-			if err := r.writer.PExpire(r.ctx, key(n), time.Minute+time.Duration(n)*time.Second).Err(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.writer.PExpire(r.ctx, key(n), time.Minute+time.Duration(n)*time.Second).Err())
 		}
 		r.Drain()
 		owner := fmt.Sprint("host-", round, ":1")

@@ -48,9 +48,7 @@ func (r *rig) output() int {
 	for line := range strings.Lines(r.do("INFO", "stats").(string)) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "total_net_output_bytes:"); ok {
 			n, err := strconv.Atoi(text)
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			noError(r.t, err)
 			return n
 		}
 	}
@@ -119,9 +117,7 @@ func TestSourceKeepsItsContract(t *testing.T) {
 					Source: New(o),
 					Change: func() { r.do("SET", "app:leader:x", uuidB, "PX", "600000") },
 					Freeze: func() func() {
-						if err := r.server.Freeze(); err != nil {
-							t.Fatal(err)
-						}
+						noError(t, r.server.Freeze())
 						return func() {
 							if err := r.server.Thaw(); err != nil {
 								t.Error(err)

@@ -99,9 +99,7 @@ func TestAForcedReleaseRemovesOneOwnerAndWakesThoseWhoWait(t *testing.T) {
 			if err := r.force(c, kind, tt.lock, other); !errors.Is(err, coord.ErrChanged) {
 				t.Errorf("with another guard: %v, want ErrChanged", err)
 			}
-			if err := r.force(c, kind, tt.lock, o); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.force(c, kind, tt.lock, o))
 			if err := r.force(c, kind, tt.lock, o); !errors.Is(err, coord.ErrChanged) {
 				t.Errorf("twice: %v, want ErrChanged", err)
 			}
@@ -146,9 +144,7 @@ func (r *rig) wantStored(name string, want map[string]any) {
 func (r *rig) content(name string) *lockformat.Content {
 	r.t.Helper()
 	c, _, err := contentOf(r.ctx, r.writer, name, lockformat.Type(r.do("TYPE", name).(string)))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return c
 }
 

@@ -126,9 +126,7 @@ func TestPushesBetweenTwoPingsMayBeMany(t *testing.T) {
 	}))
 	s := New(Options{Name: "src", Client: client(server.Addr(), "", ""), Selections: leaders(), Silence: time.Hour})
 	defer s.Close()
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Connect(t.Context()))
 	for pings.Load() < 3 {
 		if _, err := s.Next(t.Context()); err != nil {
 			t.Fatal(err)
@@ -154,15 +152,11 @@ func TestEndlessListingIsCut(t *testing.T) {
 	}).But("pttl", liartest.Always(":-1\r\n")).But("getrange", liartest.Always(liartest.Text("host:1"))))
 	s := New(Options{Name: "src", Client: client(liar.Addr(), "", ""), Silence: time.Hour})
 	defer s.Close()
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Connect(t.Context()))
 	rows, kept := map[string]bool{}, 0
 	for synced, warned := false, false; !synced; {
 		c, err := s.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if c.About != nil {
 			text := strings.Join(c.About.Warnings, "; ") // where the machine is busy, time is up first
 			warned = strings.Contains(text, "more keys than one source may keep") || strings.Contains(text, "looked at so far")

@@ -146,9 +146,7 @@ func speak(t *testing.T, text string) string {
 func listener(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }

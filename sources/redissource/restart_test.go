@@ -23,9 +23,7 @@ func TestTheSameOwnerBehindALostRestartIsAnotherTerm(t *testing.T) {
 			before := r.Row("", "app:leader:x", "led", led)
 			proxy.BlackHole()
 			r.server.Kill()
-			if err := r.server.Restart(r.ctx); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.server.Restart(r.ctx))
 			r.do(set...)
 			proxy.Resume()
 			if e := r.Event(sources.EventRestarted, ""); strings.HasPrefix(e.Detail, "restarted without its data") == keep || e.How != sources.Told {

@@ -113,3 +113,11 @@ func unproved(e sources.Event) bool {
 func leaders() []Selection {
 	return []Selection{{Pattern: "app:leader:*", Kind: sources.KindElection}}
 }
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -81,9 +81,7 @@ func TestRefusedRightIsAskedForOnce(t *testing.T) {
 func TestTheRightsOfTheTopicAreAllThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../internal/help/rights.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	line := regexp.MustCompile(`ACL SETUSER watcher on >PASSWORD ~app:\* (.*)`).FindSubmatch(text)
 	if line == nil {
 		t.Fatal("the topic makes no user")

@@ -96,9 +96,7 @@ func (r *rig) cpu() (seconds float64) {
 	for line := range strings.Lines(r.do("INFO", "cpu").(string)) {
 		if key, value, _ := strings.Cut(strings.TrimSpace(line), ":"); key == "used_cpu_user" || key == "used_cpu_sys" {
 			n, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			noError(r.t, err)
 			seconds += n
 		}
 	}

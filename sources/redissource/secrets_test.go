@@ -13,9 +13,7 @@ import (
 func TestNamesAreShown(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../internal/ground/legible/testdata/names.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	list := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(list) < 1000 {
 		t.Fatalf("%d names", len(list))

@@ -57,9 +57,7 @@ func TestADeadMasterIsNamedAndNotTheSentinels(t *testing.T) {
 				s := sentinel(t, net.JoinHostPort(host, port))
 				c := rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{s.Addr()}}
 				watch(t, r, Options{Client: c, Selections: leaders(), Silence: time.Second}).synced()
-				if err := end(r); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, end(r))
 				e := r.Event(sources.EventSourceDown, "")
 				c.DialTimeout = time.Second // of a frozen one no answer comes
 				err := connect(t, c, leaders()...)
@@ -91,8 +89,6 @@ func knowsReplica(t *testing.T, addr string) bool {
 	c := redis.NewSentinelClient(&redis.Options{Addr: addr, DisableIdentity: true})
 	defer c.Close()
 	list, err := c.Replicas(t.Context(), "main").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return len(list) > 0
 }

@@ -237,9 +237,7 @@ func TestForgottenKeysTakeNoMemory(t *testing.T) {
 	w.examine("app:new", missingReading(50_000), notice{})
 	w.link.Start(func() error { return w.forget(ms(1000).Add(w.link.o.Forget + time.Second)) })
 	c, err := w.link.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(c.Gone) != 1 || c.Gone[0].Name != "app:old" || len(w.keys) != 2 || len(w.poll.names) != 2 {
 		t.Errorf("gone %v, kept %v, polled %q", c.Gone, w.keys, w.poll.names)
 	}
@@ -253,9 +251,7 @@ func TestPanicOfTheWatcherEndsTheLinkOnly(t *testing.T) {
 	l.Start(func() error { panic("boom") })
 	<-l.Context().Done()
 	s.Dial = func(context.Context) (kit.Conn, error) { return l, nil }
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Connect(t.Context()))
 	if _, err := s.Next(t.Context()); err == nil {
 		t.Error("no error")
 	} else if !errors.Is(err, spawn.ErrPanic) {

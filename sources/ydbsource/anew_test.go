@@ -24,9 +24,7 @@ func TestSinceStartsAnewWhereASemaphoreOrItsNodeIsMadeAnew(t *testing.T) {
 			"the node":      func() error { return r.nodes().Drop(t.Context(), app) },
 		} {
 			time.Sleep(time.Minute)
-			if err := again(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, again())
 			if row := r.Row("", "leader", "absent", is(sources.StatusAbsent)); row.Nobody != (sources.Stamp{}) {
 				t.Errorf("%s is gone: nobody since %+v", what, row.Nobody)
 			}
@@ -35,9 +33,7 @@ func TestSinceStartsAnewWhereASemaphoreOrItsNodeIsMadeAnew(t *testing.T) {
 			if what == "the node" {
 				r.node(app)
 			}
-			if err := r.CreateSemaphore(app, "leader", 1, nil); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.CreateSemaphore(app, "leader", 1, nil))
 			row := r.Row("", "leader", "there again", is(sources.StatusNoLeader))
 			if row.Nobody.How == sources.AtLeast || row.Nobody.At.Before(made) {
 				t.Errorf("%s was made anew at %v, nobody since %+v", what, made, row.Nobody)

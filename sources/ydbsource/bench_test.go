@@ -54,12 +54,8 @@ func BenchmarkManySemaphores(b *testing.B) {
 		}
 		idle := r.client()
 		c, err := ydbcoord.NewClient(idle)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := c.Ping(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
+		noError(b, c.Ping(b.Context()))
 		before := heap()
 		b.StartTimer()
 		began := time.Now()
@@ -67,9 +63,7 @@ func BenchmarkManySemaphores(b *testing.B) {
 		listed := time.Since(began)
 		after := heap()
 		began = time.Now()
-		if err := r.RestartTablet(app); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, r.RestartTablet(app))
 		r.synced()
 		b.ReportMetric(time.Since(began).Seconds(), "resync-s")
 		b.ReportMetric(listed.Seconds(), "listing-s")

@@ -155,9 +155,7 @@ func TestExpiredSessionOfOursIsAnotherSession(t *testing.T) {
 	c.guarded()
 	before := c.ours()
 	expired := time.Now()
-	if err := c.ExpireSession(app, before.ID); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.ExpireSession(app, before.ID))
 	c.Event(sources.EventSynced, "")
 	c.back(expired, "a")
 	if now := c.ours(); now.ID == before.ID {
@@ -171,9 +169,7 @@ func TestExpiredSessionOfTheLeaderIsAChangeOfOwner(t *testing.T) {
 	c := contend(t)
 	id := c.Owners(app, "leader")[0].SessionID
 	expired := time.Now()
-	if err := c.ExpireSession(app, id); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.ExpireSession(app, id))
 	e := c.Event(sources.EventOwnerChanged, "leader")
 	if e.Previous.Label != "a" || e.Owner.Label != "b" || !pushed(e) || e.Cause != sources.CauseUnknown {
 		t.Errorf("%+v", e)
@@ -187,9 +183,7 @@ func TestDroppedSemaphoreIsDeletedAndCreatedAgain(t *testing.T) {
 	t.Parallel()
 	c := contend(t)
 	dropped := time.Now()
-	if err := c.DeleteSemaphore(app, "leader"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.DeleteSemaphore(app, "leader"))
 	e := c.Event(sources.EventReleased, "leader")
 	// In a stretch that is no instant the owner may have given it up before.
 	unproved := e.Cause == sources.CauseUnknown && !e.After.IsZero() && pushed(e)
@@ -219,9 +213,7 @@ func TestDroppedNodeHasNothingInItUntilItIsBack(t *testing.T) {
 	c := contend(t)
 	nodes := c.nodes()
 	dropped := time.Now()
-	if err := nodes.Drop(t.Context(), app); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, nodes.Drop(t.Context(), app))
 	if e := c.Event(sources.EventReleased, "leader"); e.Cause != sources.CauseDeleted || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
 	}

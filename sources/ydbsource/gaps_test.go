@@ -77,25 +77,19 @@ func TestNoGapIsCountedOverWhoMayHaveComeAndGone(t *testing.T) {
 		b, c := r.session(1, testLimit), r.session(1, testLimit)
 		lock := func(s *coord.Session) *coord.Lease {
 			l, err := s.Mutex(mutex, coord.MutexOptions{}).Lock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return l
 		}
 		r.resign(r.lead(b, "leader", "a"))
 		first := lock(b)
 		r.Event(sources.EventAcquired, mutex)
 		time.Sleep(time.Second)
-		if err := first.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, first.Release(t.Context()))
 		r.Event(sources.EventReleased, mutex)
 		time.Sleep(time.Minute)
 		r.BlackHole(0, true)
 		r.resign(r.lead(b, "leader", "b"))
-		if err := lock(b).Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, lock(b).Release(t.Context()))
 		gone := time.Now()
 		time.Sleep(80 * time.Millisecond)
 		r.BlackHole(0, false)

@@ -140,14 +140,10 @@ func TestAnEphemeralSemaphoreThatIsReleasedIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{})
 	lease, err := r.person().Semaphore("pool", coord.SemaphoreOptions{Ephemeral: true}).Acquire(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.watch(Options{Selections: []Selection{{Pattern: "pool", Kind: sources.KindSemaphore}}}).synced()
 	r.Row("", "pool", "held", is(sources.StatusHeld))
-	if err := lease.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, lease.Release(t.Context()))
 	if e := r.Event(sources.EventReleased, "pool"); e.Cause != sources.CauseUnknown {
 		t.Errorf("%+v: why is not told", e)
 	}
@@ -163,9 +159,7 @@ func TestAStreamThatSaysNotFoundDoesNotDeleteTheNode(t *testing.T) {
 	r.lead(r.person(), "leader", "a")
 	r.watch(Options{Selections: elections("leader")}).synced()
 	r.Row("", "leader", "led", is(sources.StatusLed))
-	if err := r.FailStreams(app, Ydb.StatusIds_NOT_FOUND); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.FailStreams(app, Ydb.StatusIds_NOT_FOUND))
 	r.Event(sources.EventSourceDown, "")
 	r.Event(sources.EventSourceUp, "")
 	r.Row("", "leader", "led again", is(sources.StatusLed))
@@ -184,9 +178,7 @@ func TestANodeThatIsMadeAnewIsNotCalledARestart(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{}, "leader")
 	r.watch(Options{Selections: elections("leader")}).synced()
-	if err := r.nodes().Drop(t.Context(), app); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.nodes().Drop(t.Context(), app))
 	r.Row("", "leader", "absent", is(sources.StatusAbsent))
 	r.node(app)
 	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "the node was made anew") {

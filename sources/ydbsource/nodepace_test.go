@@ -161,9 +161,7 @@ func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 		r.synced()
 		time.Sleep(5 * time.Second)
 		lost := time.Now()
-		if err := r.RestartTablet(app); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.RestartTablet(app))
 		r.synced()
 		took := time.Since(lost)
 		all, _, most := c.since(lost)
@@ -196,9 +194,7 @@ func TestWhatIsOnScreenIsReadFirstAfterAnOutage(t *testing.T) {
 		r.Hub.Focus(visible, visible[20])
 		time.Sleep(5 * time.Second)
 		lost := time.Now()
-		if err := r.RestartTablet(app); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.RestartTablet(app))
 		r.synced()
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -273,9 +269,7 @@ func TestMissingNodeIsToldOnceAndLookedForAgain(t *testing.T) {
 		r.node("/local/later")
 		r.Row("", "job", "free in a node", is(sources.StatusFree))
 		r.Row("", "leader", "missing", func(row *sources.Row, _ *sources.State) bool { return row.Absent && row.Note != "" })
-		if err := r.CreateSemaphore("/local/later", "leader", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.CreateSemaphore("/local/later", "leader", 1, nil))
 		if e := r.Event(sources.EventCreated, "leader"); e.At.Sub(e.After) > 6*time.Second {
 			t.Errorf("%+v", e)
 		}

@@ -20,9 +20,7 @@ func TestAPushThatIsHeldBackIsToldWithItsStretch(t *testing.T) {
 		round := 0
 		write := func() time.Time {
 			round++
-			if err := r.UpdateSemaphore(app, "leader", fmt.Append(nil, round)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.UpdateSemaphore(app, "leader", fmt.Append(nil, round)))
 			return time.Now()
 		}
 		for held := time.Duration(0); held <= 130*time.Millisecond; held += 3 * time.Millisecond { // at any phase of the pings

@@ -139,9 +139,7 @@ func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	apply := func(in sources.Input) {
 		inputs++
 		in.Seq = inputs
-		if err := r.Apply(in); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Apply(in))
 	}
 	limit := sources.DefaultThresholds()
 	apply(sources.Input{Kind: sources.InputStarted, Thresholds: &limit})

@@ -32,9 +32,7 @@ type rig struct {
 func serve(t testing.TB, o ydbtest.Options, names ...string) *rig {
 	t.Helper()
 	server, err := ydbtest.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r := &rig{Server: server, t: t}
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
@@ -50,16 +48,12 @@ func serve(t testing.TB, o ydbtest.Options, names ...string) *rig {
 
 func (r *rig) node(path string) {
 	r.t.Helper()
-	if err := r.CreateNode(path); err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, r.CreateNode(path))
 }
 
 func (r *rig) semaphore(name string, limit uint64) {
 	r.t.Helper()
-	if err := r.CreateSemaphore(app, name, limit, nil); err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, r.CreateSemaphore(app, name, limit, nil))
 }
 
 // client says where the emulator is: over sockets through its first front end, and over
@@ -68,9 +62,7 @@ func (r *rig) client() ydbcoord.ClientOptions {
 	r.t.Helper()
 	if strings.HasPrefix(r.Endpoint(0), "127.") {
 		o, err := ydbcoord.ParseURL(r.URL(0))
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		noError(r.t, err)
 		return o
 	}
 	return ydbcoord.ClientOptions{Conn: r.dial(0), Address: r.Endpoint(0), Database: r.Database()}
@@ -103,9 +95,7 @@ func (r *rig) source(o Options) *Source {
 		o.Client = r.client()
 	}
 	s, err := New(o)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return s
 }
 
@@ -129,17 +119,11 @@ func (r *rig) run(source sources.Source) *rig {
 func (r *rig) session(frontEnd int, ttl time.Duration) *coord.Session {
 	r.t.Helper()
 	c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: r.dial(frontEnd), Database: r.Database()})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	d, err := c.Driver(app, ydbcoord.Options{TTL: ttl})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	s, err := coord.Open(r.t.Context(), d, coord.SessionOptions{TTL: ttl, Description: "a program"})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	r.t.Cleanup(s.Abandon)
 	return s
 }
@@ -219,8 +203,14 @@ func attr(list []sources.Attr, key string) string {
 func (r *rig) nodes() *ydbcoord.Nodes {
 	r.t.Helper()
 	c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: r.dial(1), Database: r.Database()})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return c.Nodes()
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -18,9 +18,7 @@ func TestElectionShowsLeaderFenceAndData(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{}, "leader")
 	r.lead(r.person(), "leader", "host-1:42 since today")
-	if err := r.UpdateSemaphore(app, "leader", []byte("proclaimed")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.UpdateSemaphore(app, "leader", []byte("proclaimed")))
 	r.watch(Options{Selections: elections("leader"), Labels: []sources.Attr{{Key: "env", Value: "test"}}}).synced()
 	row := r.Row("", "leader", "led", is(sources.StatusLed))
 	told := r.Owners(app, "leader")[0]
@@ -61,15 +59,11 @@ func TestProclamationOfOwnerAndOfSemaphoreAreTold(t *testing.T) {
 		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
 		term := r.lead(r.person(), "leader", "a")
 		r.watch(Options{Selections: elections("leader")}).synced()
-		if err := term.Proclaim(t.Context(), []byte("a ready")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, term.Proclaim(t.Context(), []byte("a ready")))
 		if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"a ready"` || e.How != sources.Told {
 			t.Errorf("%+v", e)
 		}
-		if err := r.UpdateSemaphore(app, "leader", []byte("of the semaphore")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.UpdateSemaphore(app, "leader", []byte("of the semaphore")))
 		if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"of the semaphore"` {
 			t.Errorf("%+v", e)
 		}
@@ -82,13 +76,9 @@ func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
 	r := serve(t, ydbtest.Options{})
 	r.semaphore("quota", 5)
 	first, err := r.person().Semaphore("quota", coord.SemaphoreOptions{Data: []byte(`{"label":"worker-1"}`)}).Acquire(t.Context(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	big, err := r.person().Semaphore("quota", coord.SemaphoreOptions{Data: []byte("worker-2"), Wait: time.Hour}).Enqueue(t.Context(), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer big.Leave(t.Context())
 	r.watch(Options{Selections: []Selection{{Pattern: "quota", Kind: sources.KindSemaphore}}, PollMax: 100 * time.Millisecond, PollMin: 50 * time.Millisecond}).synced()
 	row := r.Row("", "quota", "held", is(sources.StatusHeld))
@@ -100,9 +90,7 @@ func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
 		t.Errorf("%+v", row.Queue)
 	}
 	small, err := r.person().Semaphore("quota", coord.SemaphoreOptions{Data: []byte("\x1b[31mred")}).Enqueue(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer small.Leave(t.Context())
 	e := r.Event(sources.EventWaiterJoined, "quota")
 	if e.How != sources.Seen || e.After.IsZero() || !strings.HasPrefix(e.Owner.Label, "session ") {
@@ -120,9 +108,7 @@ func TestMutexIsAnEphemeralSemaphoreWithAllPermits(t *testing.T) {
 	r.watch(Options{Selections: []Selection{{Pattern: "job", Kind: sources.KindMutex}}}).synced()
 	r.Row("", "job", "free", is(sources.StatusFree))
 	l, err := r.person().Mutex("job", coord.MutexOptions{Data: []byte("owner")}).Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if e := r.Expect(sources.EventAcquired, "job"); e.How != sources.Seen || e.Owner.Label != "owner" {
 		t.Errorf("%+v", e)
 	}
@@ -130,9 +116,7 @@ func TestMutexIsAnEphemeralSemaphoreWithAllPermits(t *testing.T) {
 	if row.Limit != 1 || row.Taken != 1 || row.Kind != sources.KindMutex || !row.Ephemeral || row.Owners[0].Permits != 1 || row.Owners[0].Fence != l.Fence() {
 		t.Errorf("%+v", row.Primitive)
 	}
-	if err := l.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Release(t.Context()))
 	r.Expect(sources.EventReleased, "job")
 	r.Row("", "job", "free again", is(sources.StatusFree))
 }
@@ -200,9 +184,7 @@ func TestNameWithoutNodeIsShownWhereItExists(t *testing.T) {
 	if n := len(rowsOf(r.Hub.State())); n != 1 {
 		t.Errorf("%d rows", n)
 	}
-	if err := r.CreateSemaphore("/local/other", "leader", 1, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.CreateSemaphore("/local/other", "leader", 1, nil))
 	if e := r.Event(sources.EventCreated, "leader"); e.Ref.Space != "/local/other" {
 		t.Errorf("%+v", e)
 	}
@@ -223,15 +205,11 @@ func TestNoListingIsCompleteBeforeEveryNodeIsInIt(t *testing.T) {
 		"found": {Selections: elections("leader")}, "found, no names": {}, "named": {Nodes: paths, Selections: elections("leader")},
 	} {
 		s := r.source(o)
-		if err := s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Connect(t.Context()))
 		open, complete := map[string]bool{}, 0
 		for complete == 0 || len(open) > 0 {
 			c, err := s.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if c.Relists {
 				open[c.Scope] = true
 			}
@@ -254,9 +232,7 @@ func TestAWalkThatFailedIsNoCompleteListing(t *testing.T) {
 	r := serve(t, ydbtest.Options{}, "leader")
 	r.FailCalls("ListDirectory", codes.Internal, 1)
 	s := r.source(Options{})
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Connect(t.Context()))
 	defer s.Close()
 	for {
 		c, err := s.Next(t.Context())

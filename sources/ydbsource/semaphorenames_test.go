@@ -50,9 +50,7 @@ func TestNamesInAFileAreWatchedAsTheFileChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "names.txt")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("# leaders\njob-{0..1}\n\nother\n")
 	r := serve(t, ydbtest.Options{}, "job-0", "job-1", "job-2", "other", "fixed")
@@ -78,9 +76,7 @@ func TestNamesInAFileAreWatchedAsTheFileChanges(t *testing.T) {
 		return len(a.Warnings) == 1 && strings.Contains(a.Warnings[0], "names.txt") && strings.Contains(a.Warnings[0], "line 1: YDB lists no semaphores")
 	})
 	r.Row("", "job-2", "still led by a", ledBy("a"))
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(path))
 	write("job-{0..2}\nfixed\n")
 	r.Row("", "job-0", "back", is(sources.StatusNoLeader))
 }
@@ -91,9 +87,7 @@ func TestANodeWithoutNamesIsWatchedOnceTheFileHasSome(t *testing.T) {
 	r := serve(t, ydbtest.Options{}, "leader")
 	s := r.source(Options{Nodes: []string{app}, Files: []NameFile{{Path: path}}})
 	r.run(s).synced()
-	if err := os.WriteFile(path, []byte("leader\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte("leader\n"), 0o600))
 	s.Refresh()
 	r.Row("", "leader", "there", is(sources.StatusNoLeader))
 }
@@ -125,9 +119,7 @@ func TestKnownNamesAreBoundedAndEachIsWrittenOnce(t *testing.T) {
 		names = append(names, fmt.Sprint("job-", i))
 	}
 	for range 2 {
-		if err := known.Add(t.Context(), app, names); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, known.Add(t.Context(), app, names))
 	}
 	data, err := os.ReadFile(filepath.Join(known.folder, known.file(app)))
 	if err != nil || strings.Count(string(data), "\n") != mostKnown {
