@@ -62,9 +62,7 @@ func BenchmarkHandOver(b *testing.B) {
 				if w.err != nil {
 					b.Fatal(w.err)
 				}
-				if err := w.grant.Release(context.Background()); err != nil {
-					b.Fatal(err)
-				}
+				noError(b, w.grant.Release(context.Background()))
 				after()
 				b.StartTimer()
 			}
@@ -97,9 +95,7 @@ func BenchmarkAcquireAndRelease(b *testing.B) {
 	p := localserver.PostgresForTest(b, localserver.PostgresOptions{})
 	s := open(b, closing(b, p.URL(), pgcoord.Options{}), coord.SessionOptions{})
 	for b.Loop() {
-		if err := must(b, s, coord.Claim{Kind: coord.KindMutex, Name: "1"}).Release(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, must(b, s, coord.Claim{Kind: coord.KindMutex, Name: "1"}).Release(context.Background()))
 	}
 }
 

@@ -16,9 +16,7 @@ func leader(t *testing.T, url, channel string, queue int, handle func(context.Co
 	t.Helper()
 	d := closing(t, url, pgcoord.Options{Queue: queue, Channels: []pgcoord.Listener{{Channel: channel, Handle: handle}}})
 	term, err := kept(t, d, 0).Election(freshKey(), coord.ElectionOptions{}).Campaign(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d, term
 }
 
@@ -29,9 +27,7 @@ func TestChannelsAndPayloadsAreQuoted(t *testing.T) {
 	got := make(chan pgcoord.Notification, 10)
 	d, _ := leader(t, url, channel, 0, func(_ context.Context, n pgcoord.Notification) { got <- n })
 	for _, payload := range []string{"", "it's", `"'; drop table x; --`, "grüße\n\t\x01", strings.Repeat("x", 7999)} {
-		if err := d.Notify(t.Context(), channel, payload); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Notify(t.Context(), channel, payload))
 		if n := receive(t, "the notification", got); n.Payload != payload || n.Channel != channel || n.PID == 0 || n.Missed != 0 {
 			t.Errorf("sent %.20q, got %.20q on %q from %d (missed %d)", payload, n.Payload, n.Channel, n.PID, n.Missed)
 		}
@@ -82,9 +78,7 @@ func TestSlowHandlerDelaysNoRenewalAndIsToldWhatItMissed(t *testing.T) {
 	g := must(t, open(t, d, coord.SessionOptions{}), coord.Claim{Kind: coord.KindElection, Name: freshKey()})
 	send := func(payload string) {
 		t.Helper()
-		if err := d.Notify(t.Context(), channel, payload); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Notify(t.Context(), channel, payload))
 	}
 	send("first")
 	receive(t, "the handler to begin", entered)
@@ -123,17 +117,11 @@ func TestHandlersEndWithTheLeadership(t *testing.T) {
 		<-ctx.Done()
 		ended <- ctx.Err()
 	})
-	if err := d.Notify(t.Context(), channel, "x"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Notify(t.Context(), channel, "x"))
 	receive(t, "the handler to begin", entered)
-	if err := term.Resign(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, term.Resign(t.Context()))
 	receive(t, "the end of the handler", ended)
-	if err := d.Notify(t.Context(), channel, "nobody listens"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Notify(t.Context(), channel, "nobody listens"))
 	select {
 	case <-entered:
 		t.Error("a handler was called after the end of the leadership")

@@ -55,9 +55,7 @@ func TestWaitersAreServedInTheOrderOfTheQueue(t *testing.T) {
 		outcomes = append(outcomes, wait(t, open(t, d, coord.SessionOptions{}), look, claim))
 	}
 	for i, outcome := range outcomes {
-		if err := g.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, g.Release(t.Context()))
 		w := receive(t, "the next in the queue", outcome)
 		if !w.ok || w.err != nil {
 			t.Fatalf("waiter %d: ok %v, %v", i, w.ok, w.err)
@@ -189,9 +187,7 @@ func TestSharedAndExclusiveClaimsQueueTogether(t *testing.T) {
 		t.Errorf("a shared try behind an exclusive waiter: ok %v, %v", ok, err)
 	}
 	for _, g := range []coord.Grant{first, second} {
-		if err := g.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, g.Release(t.Context()))
 	}
 	if w := receive(t, "the exclusive waiter", outcome); !w.ok || w.err != nil {
 		t.Errorf("the exclusive waiter: ok %v, %v", w.ok, w.err)
@@ -209,19 +205,13 @@ func TestWorksOverTLSAsARoleThatMayOnlyRead(t *testing.T) {
 	}})
 	s := kept(t, d, 2*time.Second)
 	term, err := s.Election("7", coord.ElectionOptions{}).Campaign(t.Context(), []byte("first"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for range 10 { // the connection is read from and interrupted all the time
 		renewedOnce(t, term.Lease())
-		if err := d.Notify(t.Context(), "c", "x"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Notify(t.Context(), "c", "x"))
 		receive(t, "the notification", got)
 	}
-	if err := term.Proclaim(t.Context(), []byte("second")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, term.Proclaim(t.Context(), []byte("second")))
 	leader, err := s.Election("7", coord.ElectionOptions{}).Leader(t.Context())
 	if err != nil || !leader.IsMe || string(leader.Data) != "second" {
 		t.Errorf("the leader is %+v, %v", leader, err)
@@ -231,7 +221,5 @@ func TestWorksOverTLSAsARoleThatMayOnlyRead(t *testing.T) {
 	if _, err := kept(t, d, 0).Election("7", coord.ElectionOptions{}).Campaign(waiting, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a second candidate: %v", err)
 	}
-	if err := term.Resign(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, term.Resign(t.Context()))
 }

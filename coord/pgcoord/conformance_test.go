@@ -74,9 +74,7 @@ func harness(url string, o pgcoord.Options, key func(coord.Kind, int64) string) 
 		Freezer: func(t testing.TB) (coord.Driver, func()) {
 			p := server(t, localserver.PostgresOptions{})
 			return driver(t, p.URL(), o), func() {
-				if err := p.Freeze(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, p.Freeze())
 			}
 		},
 	}
@@ -86,9 +84,7 @@ func harness(url string, o pgcoord.Options, key func(coord.Kind, int64) string) 
 func keyOf(t testing.TB, o pgcoord.Options, name string) pgcoord.Key {
 	t.Helper()
 	k, named, err := pgcoord.ParseKey(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if named {
 		k, _ = o.Scheme.Key(name)
 	}

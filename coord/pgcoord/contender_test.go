@@ -32,9 +32,7 @@ type contender struct {
 func contend(t *testing.T, url string, key int64, channel string, leading *atomic.Int32) *contender {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := &contender{conn: conn, key: key, poll: 20 * time.Millisecond,
 		led: make(chan struct{}), said: make(chan string, 100), done: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
@@ -92,9 +90,7 @@ func (c *contender) run(ctx context.Context, channel string, leading *atomic.Int
 func theirNotify(t *testing.T, c *pgx.Conn, channel string, payload any) {
 	t.Helper()
 	text, err := json.Marshal(payload)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := c.Exec(context.Background(), `NOTIFY "`+channel+`", '`+string(text)+`'`); err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +134,7 @@ func TestContendsWithPlatformaticLeaderOnOneNumber(t *testing.T) {
 			if _, ok, err := election.TryCampaign(t.Context(), nil); ok || err != nil {
 				t.Fatalf("a try while the other program leads: ok %v, %v", ok, err)
 			}
-			if err := d.Notify(t.Context(), channel, `{"hello":"it's us"}`); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, d.Notify(t.Context(), channel, `{"hello":"it's us"}`))
 			if got := receive(t, "our notification at the other program", theirs.said); got != `{"hello":"it's us"}` {
 				t.Errorf("the other program got %q", got)
 			}
@@ -167,9 +161,7 @@ func TestContendsWithPlatformaticLeaderOnOneNumber(t *testing.T) {
 			renewedOnce(t, term.Lease())
 			alone("we")
 			leading.Add(-1)
-			if err := term.Resign(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, term.Resign(t.Context()))
 			receive(t, "the other program to lead after us", next.led)
 			alone("the other program")
 			next.stop()

@@ -18,9 +18,7 @@ import (
 func describe(t *testing.T, s coord.DriverSession, name string) coord.Description {
 	t.Helper()
 	d, err := s.(coord.Describer).Describe(t.Context(), coord.KindMutex, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
@@ -123,9 +121,7 @@ func TestDescribeGoesOnAfterARestart(t *testing.T) {
 		if d := describe(t, s, "7"); len(d.Owners) != 0 {
 			t.Errorf("owners: %+v", d.Owners)
 		}
-		if err := p.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Restart(t.Context()))
 	}
 	must(t, s, coord.Claim{Kind: coord.KindMutex, Name: "7"})
 	if d := describe(t, s, "7"); len(d.Owners) != 1 {

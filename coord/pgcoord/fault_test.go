@@ -25,9 +25,7 @@ func kept(t *testing.T, d coord.Driver, ttl time.Duration) *coord.Session {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := coord.Open(ctx, d, coord.SessionOptions{TTL: ttl})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -41,9 +39,7 @@ func lock(t *testing.T, s *coord.Session, key string) *coord.Lease {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	l, err := s.Mutex(key, coord.MutexOptions{}).Lock(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return l
 }
 
@@ -113,9 +109,7 @@ func TestRestartedServerEndsTheLeaseAndServesAgain(t *testing.T) {
 		if how == "killed" {
 			p.Kill()
 		}
-		if err := p.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.Restart(t.Context()))
 		// The new server has forgotten the lock and could give it to anybody from here on.
 		if err := l.Check(); !errors.Is(err, coord.ErrLost) {
 			t.Errorf("%s: the lease is %v when the new server serves, want ErrLost", how, err)
@@ -178,16 +172,10 @@ func startChild(t testing.TB, dsn, key string) child {
 	c.cmd.Env = append(os.Environ(), childEnv+"="+dsn, childKey+"="+key)
 	c.cmd.Stderr = os.Stderr
 	in, err := c.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, c.cmd.Start())
 	c.in, c.out = in, bufio.NewReader(out)
 	t.Cleanup(func() { c.in.Close() })
 	return c
@@ -202,9 +190,7 @@ func (c child) awaitOwner(t testing.TB) {
 
 func (c child) kill(t testing.TB) {
 	t.Helper()
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.cmd.Process.Kill())
 	_ = c.cmd.Wait() // it was killed, so this is an error by design
 }
 
@@ -232,9 +218,7 @@ func cutWhileOwning(t *testing.T, p *localserver.Postgres, n *localserver.Namesp
 	look := sql(t, p.URL())
 	l := lock(t, s, key)
 	renewedOnce(t, l)
-	if err := n.Cut(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Cut(t.Context()))
 	cut := time.Now()
 	cause := over(t, l)
 	ended := time.Now()
@@ -246,9 +230,7 @@ func cutWhileOwning(t *testing.T, p *localserver.Postgres, n *localserver.Namesp
 	if gone.Before(ended) || gone.Before(l.TrustedUntil()) {
 		t.Errorf("the server gave the lock away at %v, our lease ended at %v, its trust at %v", gone, ended, l.TrustedUntil())
 	}
-	if err := n.Mend(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Mend(t.Context()))
 	if again := lock(t, s, key); again.Check() != nil {
 		t.Errorf("after the link was mended: %v", again.Check())
 	}

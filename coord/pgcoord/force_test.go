@@ -19,9 +19,7 @@ import (
 func guardOf(t testing.TB, root *pgx.Conn, pid uint32, key string) pgcoord.Guard {
 	t.Helper()
 	k, _, err := pgcoord.ParseKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	g := pgcoord.Guard{PID: pid, Key: k}
 	var since *int64
 	err = root.QueryRow(context.Background(), `select (extract(epoch from a.backend_start) * 1000000)::bigint, l.database, l.mode,
@@ -109,9 +107,7 @@ func TestForceReleaseEndsOnlyTheVerySessionThatOwnsTheVeryLock(t *testing.T) {
 	if !alive(t, root, pid) {
 		t.Fatal("a session was ended that was not the one of the guard")
 	}
-	if err := force(t, d, guardOf(t, root, pid, other), false); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, force(t, d, guardOf(t, root, pid, other), false))
 	eventually(t, "the session has ended", func() bool { return !alive(t, root, pid) })
 	if err := force(t, d, g, false); !errors.Is(err, coord.ErrChanged) {
 		t.Errorf("once more: %v, want ErrChanged", err)
@@ -137,9 +133,7 @@ func TestAWaitIsCancelledAndTheSessionLivesOn(t *testing.T) {
 			t.Errorf("%s: %v, want ErrChanged", name, err)
 		}
 	}
-	if err := force(t, d, g, true); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, force(t, d, g, true))
 	if reply, ok := errors.AsType[*pgconn.PgError](<-ended); !ok || reply.Code != "57014" {
 		t.Errorf("its statement ended with %v", reply)
 	}

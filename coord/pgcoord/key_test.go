@@ -27,9 +27,7 @@ func TestKeysAreWhatTheServerShows(t *testing.T) {
 		var k pgcoord.Key
 		var sub int16
 		row := c.QueryRow(context.Background(), "select classid, objid, objsubid from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()")
-		if err := row.Scan(&k.Class, &k.Object, &sub); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, row.Scan(&k.Class, &k.Object, &sub))
 		k.Sub = uint16(sub)
 		if got := k.String(); got != text {
 			t.Errorf("%s is shown as %q, want %q", lock, got, text)
@@ -84,9 +82,7 @@ func TestSchemesMakeTheKeysThatOthersMake(t *testing.T) {
 		{"sha256le", "", "1449310910991872227"}, // of the empty text: e3b0c44298fc1c14...
 	} {
 		s, err := pgcoord.ParseScheme(want.scheme)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		k, query := s.Key(want.name)
 		if query != "" {
 			k = pgcoord.BigintKey(one[int64](t, c, query, want.name))

@@ -113,9 +113,7 @@ func TestAClaimWhoseLinkIsLostLeavesTheQueue(t *testing.T) {
 	if n := rowsOf(t, look, key); n != 1 {
 		t.Errorf("%d rows when it returned, want the owner's alone", n)
 	}
-	if err := owner.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, owner.Release(t.Context()))
 	freed(t, look, key)
 }
 
@@ -156,9 +154,7 @@ func TestWhatCannotBeEndedIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u, err := url.Parse(c.target)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			proxy := localserver.ProxyForTest(t, u.Host)
 			u.Host = proxy.Addr()
 			if c.user != "" {

@@ -45,9 +45,7 @@ func beOwner() int {
 func driver(t testing.TB, dsn string, o pgcoord.Options) *pgcoord.Driver {
 	t.Helper()
 	d, err := pgcoord.New(dsn, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
@@ -70,9 +68,7 @@ func open(t testing.TB, d coord.Driver, o coord.SessionOptions) coord.DriverSess
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := d.Open(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -118,9 +114,7 @@ func wait(t testing.TB, s coord.DriverSession, look *pgx.Conn, c coord.Claim) <-
 func sql(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
 	c, err := pgx.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -190,9 +184,7 @@ func shared(t testing.TB) string {
 		return dsn
 	}
 	p, err := common()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return p.URL()
 }
 
@@ -200,9 +192,7 @@ func shared(t testing.TB) string {
 func proxied(t testing.TB) (string, *localserver.Proxy) {
 	t.Helper()
 	u, err := url.Parse(shared(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	proxy := localserver.ProxyForTest(t, u.Host)
 	u.Host = proxy.Addr()
 	return u.String(), proxy
@@ -218,4 +208,12 @@ func rowsOf(t testing.TB, c *pgx.Conn, key string) int {
 func server(t testing.TB, o localserver.PostgresOptions) *localserver.Postgres {
 	t.Helper()
 	return localserver.PostgresForTest(t, o)
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -39,9 +39,7 @@ func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
 			}()
 			eventually(t, "the claim waits", func() bool { return rowsOf(t, look, key) == 2 })
 			proxy.BlackHole()
-			if err := owner.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, owner.Release(t.Context()))
 			if how == "its context ends" {
 				cancel()
 			}
