@@ -37,6 +37,13 @@ func (r *Row) Fresh(s *State) bool {
 	return scope.Health == HealthLive && scope.Listing == r.Listing
 }
 
+// Watched reports whether the scope of the row is being read. Then a row that its source would list, and does not,
+// is owned by nobody. s is the State that the row is from, or would be in.
+func (r *Row) Watched(s *State) bool {
+	scope := s.scopeOf(r)
+	return scope.Health == HealthLive && scope.Synced
+}
+
 // KnownAt returns the latest instant up to now at which the row is known to be true: now while its
 // server answers, else the last answer. The time since then is unknown, so ages end there.
 func (r *Row) KnownAt(s *State, now time.Time) time.Time {

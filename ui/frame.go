@@ -52,7 +52,6 @@ func (m *model) stage() {
 		m.listEvents()
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
-	m.past.joinLanes()
 	if m.Shown == screen.Timeline {
 		m.timeline.listLanes()
 	}

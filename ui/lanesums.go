@@ -10,7 +10,6 @@ import (
 	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/lane"
-	"coordtop/sources/verdict"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"
 	"coordtop/ui/timeline"
@@ -35,22 +34,13 @@ type laneTotals struct {
 // freshTotals is the age up to which the sums of the recording are used.
 const freshTotals = 10 * time.Second
 
-// total is the sum of a lane that was not read, from those of the recording. Until others are read
-// it is that of a window that has moved on since.
-func (s *laneTotals) total(row *sources.Row, win timeline.Window, sum lane.Sum) lane.Sum {
-	of := s.totalsOf
-	if s.totals == nil || of.Step != win.Step || of.Columns != win.Columns || win.Start.Sub(of.Start).Abs() > 4*win.Step {
-		return sum
+// totalsIn returns the sums of the recording for a window; nil: they are of another one. Until others are read they
+// are those of a window that has moved on since.
+func (s *laneTotals) totalsIn(win timeline.Window) map[sources.Ref]history.Total {
+	if of := s.totalsOf; of.Step != win.Step || of.Columns != win.Columns || win.Start.Sub(of.Start).Abs() > 4*win.Step {
+		return nil
 	}
-	t, recorded := s.totals[row.Ref]
-	switch {
-	case !recorded:
-		sum.Unseen, sum.Unread = sum.Unseen+sum.Unread, 0
-		return sum
-	case verdict.LeaderMissed(row):
-		return t.Sum
-	}
-	return lane.Sum{Changes: t.Changes, Unseen: t.Unseen}
+	return s.totals
 }
 
 type summedLane struct {
@@ -110,7 +100,7 @@ func (t *timelinePart) sumMore() tea.Cmd {
 // goes on.
 func (t *timelinePart) sumLanes() {
 	win, s := screen.TimeWindow(t.scene), &t.sums
-	listed := slices.Concat(t.scene.Rows.Handles[:min(len(t.scene.Rows.Handles), summedLanes)], t.recordedLanes())
+	listed := t.lanes(summedLanes)
 	pace := time.Duration(len(listed)/sumPace) * time.Second
 	if t.scene.Time.Summing = win != s.window; t.scene.Time.Summing {
 		t.scene.Time.Counted = nil
@@ -134,17 +124,16 @@ func (t *timelinePart) sumLanes() {
 
 // sumLane adds a lane to the sums.
 func (t *timelinePart) sumLane(w *summing, h rows.Handle, row *sources.Row) {
-	l := summedLane{h, screen.SumLane(t.scene, row, w.window)}
-	if s := &t.sums; l.Unread > 0 {
-		w.wanted = w.wanted || s.totalsOf != w.window || t.scene.Clock.Sub(s.totalsAt) >= freshTotals
-		l.Sum = s.total(row, w.window, l.Sum)
-	}
+	s := &t.sums
+	sum, unread := screen.SumLane(t.scene, row, w.window, s.totalsIn(w.window))
+	l := summedLane{h, sum}
+	w.wanted = w.wanted || unread && (s.totalsOf != w.window || t.scene.Clock.Sub(s.totalsAt) >= freshTotals)
 	w.lanes, w.counted[row] = append(w.lanes, l), l.Changes
 	if l.Longest.Min > w.all.Longest.Min || w.all.LongestOf == "" && l.Gaps > 0 {
 		w.all.LongestOf = screen.NameOf(t.scene, row.Ref)
 	}
-	unseen, unread := max(w.all.Unseen, l.Unseen), max(w.all.Unread, l.Unread)
+	mostUnseen, mostUnread := max(w.all.Unseen, l.Unseen), max(w.all.Unread, l.Unread)
 	w.all.Sum = w.all.Plus(l.Sum)
-	w.all.Unseen, w.all.Unread = unseen, unread // of the window, not of lanes added up
+	w.all.Unseen, w.all.Unread = mostUnseen, mostUnread // of the window, not of lanes added up
 	w.all.Vacant += screen.BoolInt(screen.Vacant(row))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"slices"
 	"time"
 
@@ -194,49 +193,42 @@ func (r *pastReader) unreadLanes() (refs []sources.Ref, span history.Span) {
 }
 
 // unread returns the span of a row that must be read for the window: only the part that enters, and half a window more.
-func (r *pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
-	known := row.RecordedSince(r.scene.State)
-	if rows.HandleOf(row).Recorded() {
-		known = time.Time{}
+func (r *pastReader) unread(row *sources.Row) (history.Span, bool) {
+	q := screen.QueryOf(r.scene, row)
+	if r.scene.Shown == screen.Locks && tooFine(q.Past, screen.StripWindow(r.scene).Step) {
+		q.Past = nil
 	}
-	from, to, wanted := r.wanted()
-	p := r.scene.Time.Past[row.Ref]
-	switch {
-	case !known.IsZero() && !from.Before(known):
-		return wanted, false
-	case p == nil || to.Before(p.Span.From) || from.After(p.Span.To), r.scene.Shown == screen.Locks && p.Step < screen.StripWindow(r.scene).Step && len(p.Terms) > fewTerms:
-		return wanted, true
-	case from.Before(p.Span.From) && !p.Whole():
-		return history.Span{From: wanted.From, To: p.Span.From}, true
-	case p.Span.To.Before(to) && p.Span.To.Before(known):
-		return history.Span{From: p.Span.To, To: wanted.To}, true
-	}
-	return wanted, false
+	return q.Missing(r.wanted())
+}
+
+// tooFine reports whether so many terms were read that they are read anew for columns of a step.
+func tooFine(p *history.Past, step time.Duration) bool {
+	return p != nil && p.Step < step && len(p.Terms) > fewTerms
 }
 
 // wanted returns the span that must be known for the window, and the longer one that is read where it is not.
-func (r *pastReader) wanted() (from, to time.Time, span history.Span) {
+func (r *pastReader) wanted() (window, longer history.Span) {
 	win := screen.TimeWindow(r.scene)
 	if r.scene.Shown == screen.Locks {
 		win = screen.StripWindow(r.scene)
 	}
-	from, to = win.Start, win.End()
+	window = win.Stretch()
 	more := win.Span() / 2
 	if r.scene.Shown == screen.Detail {
-		from, to, more = r.scene.Now.Add(-2*screen.UsualSpan), r.scene.Now, screen.UsualSpan // its columns are rounded up
+		window, more = history.Span{From: r.scene.Now.Add(-2 * screen.UsualSpan), To: r.scene.Now}, screen.UsualSpan // its columns are rounded up
 	} else if r.scene.Time.Step == 0 || r.scene.Shown == screen.Locks { // how much is shown depends on how much is known
-		from = sources.Earlier(from, r.scene.Now.Add(-screen.UsualSpan))
+		window.From = sources.Earlier(window.From, r.scene.Now.Add(-screen.UsualSpan))
 	}
-	return from, to, history.Span{From: from.Add(-more), To: sources.Earlier(to.Add(more), r.scene.State.At)}
+	return window, history.Span{From: window.From.Add(-more), To: sources.Earlier(window.To.Add(more), r.scene.State.At)}
 }
 
 // unreadMarks is the span whose marks must be read; zero: they are known.
 func (r *pastReader) unreadMarks() history.Span {
-	from, to, span := r.wanted()
+	window, span := r.wanted()
 	kept := r.scene.Events.Kept(r.scene.Started, r.scene.Now)
 	span.To = sources.Earlier(span.To, kept)
-	to = sources.Earlier(to, span.To)
-	if of := r.scene.Time.MarksOf; !from.Before(kept) || !of.From.After(from) && !of.To.Before(to) {
+	to := sources.Earlier(window.To, span.To)
+	if of := r.scene.Time.MarksOf; !window.From.Before(kept) || !of.From.After(window.From) && !of.To.Before(to) {
 		return history.Span{}
 	}
 	return span
@@ -272,10 +264,10 @@ func (r *pastReader) havePast(msg pastMsg) {
 // haveLanes takes the lanes that were read, and the sums of the others.
 func (r *pastReader) haveLanes(msg pastMsg) {
 	if r.scene.Time.Past == nil || len(r.scene.Time.Past) > keptPasts {
-		r.scene.Time.Past = map[sources.Ref]*screen.Past{}
+		r.scene.Time.Past = map[sources.Ref]*history.Past{}
 	}
-	from, to, _ := r.wanted()
-	kept := from.Add(-2 * to.Sub(from))
+	window, _ := r.wanted()
+	kept := window.From.Add(-2 * window.To.Sub(window.From))
 	r.sums.at, r.sums.work = time.Time{}, nil
 	if msg.totalsOf.Columns > 0 {
 		s := r.sums
@@ -287,8 +279,8 @@ func (r *pastReader) haveLanes(msg pastMsg) {
 	}
 	for _, l := range msg.lanes {
 		p := r.scene.Time.Past[l.Ref]
-		if p == nil || p.Step < msg.step && len(p.Terms) > fewTerms {
-			p = &screen.Past{}
+		if p == nil || tooFine(p, msg.step) {
+			p = &history.Past{}
 			r.scene.Time.Past[l.Ref] = p
 		}
 		p.Step = max(p.Step, msg.step)
@@ -296,28 +288,6 @@ func (r *pastReader) haveLanes(msg pastMsg) {
 		p.Forget(kept)
 		if since := p.ObservedFrom(r.scene.Now.Add(-screen.UsualSpan)); !since.IsZero() && (r.scene.Time.Since.IsZero() || since.Before(r.scene.Time.Since)) {
 			r.scene.Time.Since = since
-		}
-	}
-}
-
-// joinLanes joins what was read to the rows as they are now: to those whose lanes are shown, or summed up.
-func (r *pastReader) joinLanes() {
-	if r.scene.Shown != screen.Timeline {
-		for _, h := range r.shownLanes() {
-			if row, _ := r.scene.Rows.At(h); row != nil {
-				screen.JoinPast(r.scene, row)
-			}
-		}
-		return
-	}
-	maps.DeleteFunc(r.scene.Time.Past, func(_ sources.Ref, p *screen.Past) bool { return p.Step > 0 })
-	for ref := range r.scene.Time.Past {
-		row := r.feeds.shown().Row(r.scene.State, ref)
-		if row == nil {
-			row = r.scene.Rows.RecordedRow(ref)
-		}
-		if row != nil {
-			screen.JoinPast(r.scene, row)
 		}
 	}
 }

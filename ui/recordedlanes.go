@@ -28,39 +28,35 @@ func (r *pastReader) recordedDue() bool {
 // listRecorded makes lanes of the primitives that somebody owned in a span, and that have no row. Of
 // semaphores only a row knows the count.
 func (r *pastReader) listRecorded(totals []history.Total, span time.Duration) {
-	var found []history.Total
-	for _, t := range totals {
+	totals = slices.DeleteFunc(slices.Clone(totals), func(t history.Total) bool {
 		watched := slices.ContainsFunc(r.scene.State.Sources, func(s sources.SourceStatus) bool { return s.Name == t.Ref.Source })
-		if watched && t.Kind != sources.KindSemaphore && (t.Changes > 0 || t.Nobody.Min+t.Before+t.Unseen < span) && r.feeds.shown().Row(r.scene.State, t.Ref) == nil {
-			found = append(found, t)
-		}
+		owned := t.Changes > 0 || t.Nobody.Min+t.Before+t.Unseen < span
+		return !watched || !owned || t.Kind == sources.KindSemaphore || r.feeds.shown().Row(r.scene.State, t.Ref) != nil
+	})
+	if len(totals) > mostRecordedLanes {
+		slices.SortStableFunc(totals, func(a, b history.Total) int { return cmp.Compare(b.Changes, a.Changes) })
+		totals = totals[:mostRecordedLanes]
 	}
-	if len(found) > mostRecordedLanes {
-		slices.SortStableFunc(found, func(a, b history.Total) int { return cmp.Compare(b.Changes, a.Changes) })
-		found = found[:mostRecordedLanes]
-	}
-	slices.SortFunc(found, func(a, b history.Total) int {
+	slices.SortFunc(totals, func(a, b history.Total) int {
 		return cmp.Or(strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Source, b.Ref.Source), strings.Compare(a.Ref.Space, b.Ref.Space))
 	})
-	r.sums.recorded = nil
-	r.scene.Rows.BeginRecorded()
-	for _, t := range found {
-		r.sums.recorded = append(r.sums.recorded, r.scene.Rows.AddRecorded(t.Ref, t.Kind))
+	found := make([]*sources.Primitive, len(totals))
+	for i := range totals {
+		found[i] = &sources.Primitive{Ref: totals[i].Ref, Kind: totals[i].Kind}
 	}
+	r.sums.recorded = r.scene.Rows.ListRecorded(found)
 }
 
 // recordedLanes are the lanes of what the recording alone knows that pass the filter.
 func (t *timelinePart) recordedLanes() []rows.Handle {
-	if len(t.sums.recorded) == 0 {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(t.sums.recorded), func(h rows.Handle) bool {
 		row, _ := t.scene.Rows.At(h)
-		return row == nil || t.feeds.shown().Row(t.scene.State, row.Ref) != nil || !t.scene.Rows.ListsRecorded(h)
+		return row == nil || t.feeds.shown().Row(t.scene.State, row.Ref) != nil || !t.scene.Rows.InList(h)
 	})
 }
 
-// lanes are the rows of the list, and behind them what the recording alone knows.
-func (t *timelinePart) lanes() []rows.Handle {
-	return slices.Concat(t.scene.Rows.Handles, t.recordedLanes())
+// lanes are the rows of the list, most at most, and behind them what the recording alone knows.
+func (t *timelinePart) lanes(most int) []rows.Handle {
+	listed := t.scene.Rows.Handles
+	return slices.Concat(listed[:min(len(listed), most)], t.recordedLanes())
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -72,8 +73,9 @@ func timelineHandlers() map[keys.Intent]handler {
 // listLanes brings the lanes up to date: the rows of the list, in the order that was asked for. The
 // cursor of the list and that of the lanes are one.
 func (t *timelinePart) listLanes() {
+	maps.DeleteFunc(t.scene.Time.Past, func(_ sources.Ref, p *history.Past) bool { return p.Step > 0 })
 	t.sumLanes()
-	handles := t.lanes()
+	handles := t.lanes(len(t.scene.Rows.Handles))
 	if t.scene.Time.Changed || t.scene.Time.Order != screen.LanesAsList {
 		handles = t.sums.order(t.scene.Time.Changed, t.scene.Time.Order)
 	}
@@ -155,7 +157,7 @@ func (t *timelinePart) turnPage(n int) {
 // jump goes to the change before the cursor, or with +1 to the next one, of the selected lane or of
 // any. What may lie nearer in the recording is looked for there.
 func (t *timelinePart) jump(step int, any bool) {
-	handles := slices.Concat(t.scene.Rows.Handles[:min(len(t.scene.Rows.Handles), summedLanes)], t.recordedLanes())
+	handles := t.lanes(summedLanes)
 	if !any {
 		h, ok := t.scene.Time.Lanes.Selected()
 		if t.scene.Shown != screen.Timeline {
@@ -184,8 +186,9 @@ func (t *timelinePart) nearest(from time.Time, step int, handles []rows.Handle) 
 		if row == nil {
 			continue
 		}
-		since = sources.Later(since, screen.KnownFrom(t.scene, row))
-		if at := screen.LaneChange(t.scene, row, from, step); nearer(at, found, step) {
+		q := screen.QueryOf(t.scene, row)
+		since = sources.Later(since, q.KnownFrom())
+		if at := q.Change(from, step); nearer(at, found, step) {
 			found, name = at, screen.NameOf(t.scene, row.Ref)
 		}
 	}

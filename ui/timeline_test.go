@@ -319,7 +319,8 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 	changes := 0
 	for _, h := range d.Rows.Handles {
 		if row, _ := d.Rows.At(h); row.Kind == sources.KindElection {
-			changes += screen.SumLane(&d.Scene, row, screen.TimeWindow(&d.Scene)).Changes
+			sum, _ := screen.SumLane(&d.Scene, row, screen.TimeWindow(&d.Scene), nil)
+			changes += sum.Changes
 		}
 	}
 	if changes != hourChanges {

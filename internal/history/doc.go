@@ -19,6 +19,12 @@
 // package tape, which never writes a nonce, a Guard or, with unrecorded_data, any data: see
 // [coordtop/sources/tape.Encoder.Event] for the events.
 //
+// # Memory and a recording
+//
+// Memory keeps the last terms of a row, a recording all of them. A [Query] asks both of a row, whether memory has it
+// or only the recording: it says which part of the recording is still to be read, and merges that part, a [Past],
+// with memory. Strips, readouts, sums, jumps and exports of the board get the same lane from it.
+//
 // # Who uses it
 //
 // A recorder writes a [Batch] at a time, one process for each recording. The Timeline

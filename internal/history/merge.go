@@ -10,16 +10,19 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Past is the part of a primitive's recording that was read. The Merge methods join it with memory.
-// Memory is complete from one instant on, so only the recording from before that instant is used.
-// After a clock was set back a recording may also have later times.
+// Past is the part of a primitive's recording that was read: see Query.
 type Past struct {
-	Span Span // that was read
-	Lane      // with its Before among the Terms
+	Span Span          // that was read
+	Step time.Duration // of the columns for which terms were left out; 0: none were
+	Lane               // with its Before among the Terms
+
+	joined   []sources.Term // Terms with those of joinedTo
+	joinedTo *sources.Row   // nil: they were joined with none yet
 }
 
 // Add joins another part that was read, or replaces what is there where the two parts do not meet.
 func (p *Past) Add(span Span, l Lane) {
+	p.joinedTo = nil
 	if l.Before != nil {
 		l.Terms = append([]sources.Term{*l.Before}, l.Terms...)
 	}
@@ -84,10 +87,10 @@ func (p *Past) ObservedFrom(at time.Time) time.Time {
 	return time.Time{}
 }
 
-// MergeDark returns the stretches that were not observed, and the instant from which they are known.
+// mergeDark returns the stretches that were not observed, and the instant from which they are known.
 // dark are those of memory, which is complete from begins on. Time between the recording that was
 // read and begins counts as not observed.
-func (p *Past) MergeDark(dark []sources.Dark, begins time.Time) (merged []sources.Dark, since time.Time) {
+func (p *Past) mergeDark(dark []sources.Dark, begins time.Time) (merged []sources.Dark, since time.Time) {
 	if p.Since.IsZero() || !p.begins().Before(begins) {
 		return dark, begins
 	}
@@ -106,9 +109,17 @@ func (p *Past) MergeDark(dark []sources.Dark, begins time.Time) (merged []source
 	return append(merged, dark...), p.begins()
 }
 
-// MergeTerms returns the recorded terms from before begins, then live, those of memory. A term that
+// joinTerms returns mergeTerms for a row with one owner at a time. It computes them once for each version of it.
+func (p *Past) joinTerms(row *sources.Row, begins time.Time) []sources.Term {
+	if p.joinedTo != row {
+		p.joinedTo, p.joined = row, p.mergeTerms(row.Terms, begins)
+	}
+	return p.joined
+}
+
+// mergeTerms returns the recorded terms from before begins, then live, those of memory. A term that
 // goes on from one to the other is returned once.
-func (p *Past) MergeTerms(live []sources.Term, begins time.Time) []sources.Term {
+func (p *Past) mergeTerms(live []sources.Term, begins time.Time) []sources.Term {
 	many := p.Leveled()
 	over := begins // when the recorded ones are
 	if len(live) > 0 && !many {
@@ -180,8 +191,8 @@ func sameHues(past, live []sources.Term) map[uint8]uint8 {
 	return hues
 }
 
-// MergeLevels yields the counts before those of memory, and then those of memory.
-func (p *Past) MergeLevels(live iter.Seq[sources.Level]) iter.Seq[sources.Level] {
+// mergeLevels yields the counts before those of memory, and then those of memory.
+func (p *Past) mergeLevels(live iter.Seq[sources.Level]) iter.Seq[sources.Level] {
 	return func(yield func(sources.Level) bool) {
 		past := p.Levels
 		for l := range live {

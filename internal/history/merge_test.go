@@ -99,21 +99,40 @@ func TestARecordingIsMergedWithMemory(t *testing.T) {
 			p.Kind = sources.KindSemaphore
 		}
 		live := slices.Clone(c.live)
-		if got := drawn(p.MergeTerms(live, minute(60))); got != c.want {
+		q := asked(&p, &sources.Row{Terms: live}, dark(70, 71))
+		if c.many {
+			q.Row.Terms, q.Row.Counted = nil, &sources.Counted{Owners: &sources.OwnerTerms{Running: live}}
+		}
+		l := q.Lane()
+		terms := l.Terms
+		if c.many {
+			var since time.Time
+			if terms, since = q.Owners(); !since.Equal(minute(0)) || len(l.Terms) > 0 {
+				t.Errorf("%s: the owners are known since %v, and the lane has the terms %s", c.name, since, drawn(l.Terms))
+			}
+		}
+		if got := drawn(terms); got != c.want {
 			t.Errorf("%s: terms %s, want %s", c.name, got, c.want)
 		}
 		if !slices.Equal(live, c.live) {
 			t.Errorf("%s: the terms of memory were changed", c.name)
 		}
-		got, since := p.MergeDark([]sources.Dark{dark(70, 71)}, minute(60))
-		if want := strings.TrimPrefix(c.wantDark+", 70..71", ", "); darkness(got) != want || !since.Equal(minute(0)) {
-			t.Errorf("%s: dark %s since %v, want %s", c.name, darkness(got), since, want)
+		if want := strings.TrimPrefix(c.wantDark+", 70..71", ", "); darkness(l.Dark) != want || !l.Since.Equal(minute(0)) {
+			t.Errorf("%s: dark %s since %v, want %s", c.name, darkness(l.Dark), l.Since, want)
 		}
 	}
 	none := history.Past{Span: history.Span{To: minute(60)}}
-	if got, since := none.MergeDark(nil, minute(60)); len(got) > 0 || !since.Equal(minute(60)) {
-		t.Errorf("of what was never recorded it is dark %s since %v", darkness(got), since)
+	if l := asked(&none, &sources.Row{}).Lane(); len(l.Dark) > 0 || !l.Since.Equal(minute(60)) {
+		t.Errorf("of what was never recorded it is dark %s since %v", darkness(l.Dark), l.Since)
 	}
+}
+
+// asked is the query for a row that memory knows since minute 60.
+func asked(p *history.Past, row *sources.Row, dark ...sources.Dark) history.Query {
+	if row.Primitive == nil {
+		row.Primitive = &sources.Primitive{Ref: sources.Ref{Name: "a"}}
+	}
+	return history.Query{State: &sources.State{At: minute(90), Scopes: []sources.Scope{{Since: minute(60), Dark: dark}}}, Row: row, Past: p, Reads: true}
 }
 
 func TestLevelsOfARecordingEndWhereThoseOfMemoryBegin(t *testing.T) {
@@ -122,15 +141,15 @@ func TestLevelsOfARecordingEndWhereThoseOfMemoryBegin(t *testing.T) {
 		return sources.Level{At: minute(n), Taken: taken}
 	}
 	p := history.Past{Lane: history.Lane{Levels: []sources.Level{level(10, 1), level(20, 2), level(70, 9)}}}
-	live := slices.Values([]sources.Level{level(60, 3), level(80, 4)})
+	q := asked(&p, &sources.Row{Counted: &sources.Counted{Past: []sources.Level{level(60, 3)}, Last: level(80, 4)}})
 	var taken []uint64
-	for l := range p.MergeLevels(live) {
+	for l := range q.Levels() {
 		taken = append(taken, l.Taken)
 	}
 	if !slices.Equal(taken, []uint64{1, 2, 3, 4}) {
 		t.Errorf("taken %v", taken)
 	}
-	for range p.MergeLevels(live) {
+	for range q.Levels() {
 		break // no more is yielded
 	}
 }

@@ -41,7 +41,7 @@ type Index struct {
 
 	problems   map[int32]bool // the slots of the rows with a problem
 	owned      map[place]int  // rows with one owner, by where it runs
-	recorded   []*sources.Row // by handle, see AddRecorded
+	recorded   []*sources.Row // by handle, see ListRecorded
 	recordedAt map[sources.Ref]*sources.Row
 
 	Filter   Selection
@@ -363,8 +363,14 @@ func (x *Index) Rows(yield func(*sources.Row) bool) {
 	}
 }
 
-// InList reports whether a row is in the list.
-func (x *Index) InList(h Handle) bool { return x.entries[h.Slot].listed }
+// InList reports whether a row is in the list. One that exists in a recording only is if it passes the filter.
+func (x *Index) InList(h Handle) bool {
+	if h.Recorded() {
+		row, v := x.recordedRow(h)
+		return row != nil && x.lists(row, v)
+	}
+	return x.entries[h.Slot].listed
+}
 
 // placeHeld removes rows that are gone and appends new ones; all others keep their places while the
 // order is held. It reports whether the list changed.

@@ -13,31 +13,27 @@ const mostRecorded = 2000
 // Recorded reports whether a handle is of a row that exists in a recording only: no State has it.
 func (h Handle) Recorded() bool { return h.Slot < 0 }
 
-// BeginRecorded must be called before each new list of rows that only the recording knows. Once more
-// than mostRecorded rows were listed, it makes all earlier handles invalid.
-func (x *Index) BeginRecorded() {
+// ListRecorded returns the handles of rows that only the recording knows: the same ones as before of those that
+// are known. Once more than mostRecorded rows were listed, it makes all earlier handles invalid.
+func (x *Index) ListRecorded(prims []*sources.Primitive) (handles []Handle) {
 	if x.recordedAt == nil || len(x.recorded) >= mostRecorded {
 		for _, row := range x.recorded {
 			x.judge.Names.Remove(row.Name, row.Slot)
 		}
 		x.recorded, x.recordedAt = nil, map[sources.Ref]*sources.Row{}
 	}
-}
-
-// AddRecorded adds a row to the list and returns its handle; the same one as before if it is known.
-func (x *Index) AddRecorded(ref sources.Ref, kind sources.Kind) Handle {
-	row := x.recordedAt[ref]
-	if row == nil {
-		row = &sources.Row{Primitive: &sources.Primitive{Ref: ref, Kind: kind}, Slot: -1 - len(x.recorded)}
-		x.recorded, x.recordedAt[ref] = append(x.recorded, row), row
-		x.judge.Names.Add(ref.Name, row.Slot)
+	for _, p := range prims {
+		row := x.recordedAt[p.Ref]
+		if row == nil {
+			row = &sources.Row{Primitive: p, Slot: -1 - len(x.recorded)}
+			x.recorded, x.recordedAt[p.Ref] = append(x.recorded, row), row
+			x.judge.Names.Add(p.Name, row.Slot)
+		}
+		row.Scope = scopeOf(x.st, p.Ref)
+		handles = append(handles, HandleOf(row))
 	}
-	row.Scope = scopeOf(x.st, ref)
-	return HandleOf(row)
+	return handles
 }
-
-// RecordedRow returns a row that exists in a recording only; nil: there is none.
-func (x *Index) RecordedRow(ref sources.Ref) *sources.Row { return x.recordedAt[ref] }
 
 // scopeOf returns the scope that a row would be in; math.MaxInt if there is none, or more than one
 // candidate.
@@ -58,12 +54,6 @@ func scopeOf(st *sources.State, ref sources.Ref) int {
 	return found
 }
 
-// Watched reports whether the source of a row that exists in a recording only is being read. Then
-// nobody owns the row, because its source would show it.
-func Watched(st *sources.State, row *sources.Row) bool {
-	return row.Scope < len(st.Scopes) && st.Scopes[row.Scope].Health == sources.HealthLive && st.Scopes[row.Scope].Synced
-}
-
 // recordedRow is At for a row that exists in a recording only.
 func (x *Index) recordedRow(h Handle) (*sources.Row, verdict.Verdict) {
 	at := int(-1 - h.Slot)
@@ -71,15 +61,9 @@ func (x *Index) recordedRow(h Handle) (*sources.Row, verdict.Verdict) {
 		return nil, verdict.Verdict{}
 	}
 	v := verdict.Verdict{Status: sources.StatusUnknown, Severity: verdict.Blind, Known: verdict.Blind}
-	if Watched(x.st, x.recorded[at]) {
+	if x.recorded[at].Watched(x.st) {
 		v.Status = sources.StatusFree
 	}
 	v.Last = v.Status
 	return x.recorded[at], v
-}
-
-// ListsRecorded reports whether a row that exists in a recording only passes the filter.
-func (x *Index) ListsRecorded(h Handle) bool {
-	row, v := x.recordedRow(h)
-	return row != nil && x.lists(row, v)
 }

@@ -44,7 +44,7 @@ func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	}
 	axis, strip := sc.Theme.Line(w).Skip(2), sc.Theme.Line(w).Skip(2)
 	axis.Axis(win, sc.Now.Location())
-	strip.Strip(cellsOf(sc, row, withPast(sc, row, laneOf(sc, row)), win, nil))
+	strip.Strip(cellsOf(sc, row, laneOf(sc, row), win, nil))
 	title := what + " in the last " + format.Age(win.Span()) + ", 1 column = " + format.Age(win.Step)
 	return titled(sc, title, []string{axis.Done(), strip.Done()}, w)
 }

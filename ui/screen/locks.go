@@ -111,7 +111,7 @@ func (p *locksPane) changes(l *paint.Line, r *locksRow, w int) {
 
 // strip draws the strip of the owners of a row.
 func (p *locksPane) strip(l *paint.Line, r *locksRow, _ int) {
-	p.cells = cellsOf(p.Scene, r.Row, withPast(p.Scene, r.Row, laneOf(p.Scene, r.Row)), p.win, p.cells)
+	p.cells = cellsOf(p.Scene, r.Row, laneOf(p.Scene, r.Row), p.win, p.cells)
 	l.Strip(p.cells)
 }
 

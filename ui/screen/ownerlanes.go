@@ -32,7 +32,7 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 		return nil
 	}
 	var lines []string
-	_, since := ownerTermsOf(sc, row)
+	_, since := QueryOf(sc, row).Owners()
 	whole := LaneOf(sc, row)
 	lane := timeline.Lane{Halves: true}
 	lane.Since, lane.Dark, lane.Unread = since, whole.Dark, whole.Unread
@@ -70,7 +70,7 @@ func ownersOverTime(sc *Scene, row *sources.Row, w int) []string {
 // lanesOfOwners returns the lanes of a semaphore's owners in the window, the one that owned permits
 // longest first. Terms of one owner that overlap are joined.
 func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane {
-	terms, _ := ownerTermsOf(sc, row)
+	terms, _ := QueryOf(sc, row).Owners()
 	slices.SortStableFunc(terms, func(a, b sources.Term) int { return a.Start.At.Compare(b.Start.At) })
 	var lanes []ownerLane
 	at := map[uint8]int{}

@@ -41,7 +41,7 @@ func cellsOf(sc *Scene, row *sources.Row, lane timeline.Lane, win timeline.Windo
 	if !row.Limited() {
 		limit = 0
 	}
-	return win.Profile(cells, levelsOf(sc, row), limit, lane, DrawnTo(sc))
+	return win.Profile(cells, QueryOf(sc, row).Levels(), limit, lane, DrawnTo(sc))
 }
 
 // leastStep is the least length of a column. Columns of a second would move together with the
@@ -56,7 +56,7 @@ func spanOf(sc *Scene, columns int) time.Duration {
 
 // laneOf returns the lane of a row for its strip.
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
-	return timeline.Lane{Lane: row.Lane(sc.State), Trouble: verdict.LeaderMissed(row), Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart,
+	return timeline.Lane{Lane: QueryOf(sc, row).Lane(), Trouble: verdict.LeaderMissed(row), Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart,
 		Several: severalSince(sc, row), Acts: sc.Events.Acts(row.Ref)}
 }
 

@@ -60,7 +60,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 		}
 		rest = append(rest, line(sign, word, share(sum.Nobody.Min, whole), paint.Count(sum.Gaps, "gap"), longest))
 	}
-	recorded := recordedHoles(sc, row)
+	recorded := QueryOf(sc, row).Holes(now)
 	for why, d := range recorded.Unknowns(lane.Pieces(win.Stretch(), now)) {
 		if d > 0 {
 			rest = append(rest, line(th.Dim.Text(th.Dark), history.Why(why).String(), share(d, whole), "", format.Precise(d)))
@@ -153,7 +153,7 @@ func takenOf(sc *Scene, row *sources.Row, lane *timeline.Lane, win timeline.Wind
 			t.full += d
 		}
 	}
-	for l := range levelsOf(sc, row) {
+	for l := range QueryOf(sc, row).Levels() {
 		count(last, l.At)
 		last = l
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"coordtop/internal/ground/format"
-	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/sources/lane"
 	"coordtop/ui/paint"
@@ -34,7 +33,7 @@ func timeReadout(sc *Scene, win timeline.Window, w int) []string {
 	}
 	first, second := sc.Theme.Line(w).Fit(append(head, marksAt(sc, win)...), w), sc.Theme.Line(w)
 	if row != nil {
-		only := "recorded only" + paint.When(!rows.Watched(sc.State, row), ", unknown now") + "   "
+		only := "recorded only" + paint.When(!row.Watched(sc.State), ", unknown now") + "   "
 		parts := []paint.Part{paint.Plain(" "), sc.Theme.Dim.Text(paint.When(rows.HandleOf(row).Recorded(), only))}
 		second.Fit(append(parts, laneAt(sc, row, CursorAt(sc))...), w)
 	}
@@ -52,34 +51,6 @@ func clockAt(sc *Scene, t time.Time, step time.Duration) string {
 // exactTime writes an instant to a tenth of a second, with a sign if it is not exact.
 func exactTime(sc *Scene, s sources.Stamp) string {
 	return sc.Theme.Roughly(s) + clockAt(sc, s.At, 0)
-}
-
-// LaneChange returns the last change of a lane before an instant, or with step 1 the first one after it;
-// zero: none is known.
-func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
-	var found time.Time
-	look := func(t time.Time) {
-		if step < 0 && t.Before(at) && t.After(found) || step > 0 && t.After(at) && (found.IsZero() || t.Before(found)) {
-			found = t
-		}
-	}
-	first := true
-	for l := range levelsOf(sc, row) {
-		if !first {
-			look(l.At)
-		}
-		first = false
-	}
-	terms := LaneOf(sc, row).Terms
-	for i := range terms {
-		if s := terms[i].Start; s.Happened() {
-			look(s.At)
-		}
-		if e := terms[i].End; !e.At.IsZero() && e.How != sources.Bound { // else nobody saw it end
-			look(e.At)
-		}
-	}
-	return found
 }
 
 // laneAt describes the state of a lane at an instant: who owned it, from when to when, and who did before
@@ -119,18 +90,9 @@ func unreadText(sc *Scene, what string) paint.Part {
 	return sc.Theme.Dim.Text("reading what is recorded " + what)
 }
 
-// recordedHoles returns a lane with the holes in the record of a row that have ended: an open one may
-// have been read a while ago.
-func recordedHoles(sc *Scene, row *sources.Row) (recorded history.Lane) {
-	if p := sc.Time.Past[row.Ref]; p != nil {
-		recorded.Holes = slices.DeleteFunc(slices.Clone(p.Holes), func(h history.Hole) bool { return h.To.IsZero() || !h.From.Before(DrawnTo(sc)) })
-	}
-	return recorded
-}
-
 // unseenAt explains why nothing is known of an instant.
 func unseenAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
-	recorded := recordedHoles(sc, row)
+	recorded := QueryOf(sc, row).Holes(DrawnTo(sc))
 	for _, d := range recorded.WhyUnknown(lane.Dark) {
 		if at.Before(d.From) || !d.To.IsZero() && !at.Before(d.To) {
 			continue
@@ -150,7 +112,7 @@ func unseenAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 // levelAt tells how many permits were taken at an instant.
 func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	var held, next sources.Level
-	for l := range levelsOf(sc, row) {
+	for l := range QueryOf(sc, row).Levels() {
 		if l.At.After(at) {
 			next = l
 			break

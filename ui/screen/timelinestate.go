@@ -30,13 +30,13 @@ type TimelineState struct {
 	Summing bool                 // All is of another window: the sums of this one are not ready
 	Counted map[*sources.Row]int // changes in the window, of the versions of rows that were summed up
 
-	Reads     bool                  // there is a recording, whose visible part is read
-	ReadError string                // why it cannot be read; "": it can
-	Past      map[sources.Ref]*Past // the parts that were read
-	Marks     []sources.Event       // recorded events with marks, from before those in memory
-	MarksOf   history.Span          // of Marks
-	Runs      []history.Run         // of the recorder
-	Since     time.Time             // the first known time within the last UsualSpan; zero: nothing was read
+	Reads     bool                          // there is a recording, whose visible part is read
+	ReadError string                        // why it cannot be read; "": it can
+	Past      map[sources.Ref]*history.Past // the parts that were read
+	Marks     []sources.Event               // recorded events with marks, from before those in memory
+	MarksOf   history.Span                  // of Marks
+	Runs      []history.Run                 // of the recorder
+	Since     time.Time                     // the first known time within the last UsualSpan; zero: nothing was read
 }
 
 // LaneOrder is the order of the lanes.
@@ -111,29 +111,19 @@ func DrawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
 // LaneOf returns the lane of a row on the Timeline.
 func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	lane := laneOf(sc, row)
-	if lane.Halves = true; rows.HandleOf(row).Recorded() {
-		lane = behindPast(sc, row, lane)
-	}
-	return withPast(sc, row, lane)
+	lane.Halves = true
+	return lane
 }
 
-// SumLane sums up a lane in a window. The changes of a semaphore are those of its count.
-func SumLane(sc *Scene, row *sources.Row, win timeline.Window) lane.Sum {
-	l := LaneOf(sc, row)
-	s := l.Sum(win.Stretch(), DrawnTo(sc))
-	if row.Leveled() {
-		first := true
-		for l := range levelsOf(sc, row) {
-			if !first && !l.At.Before(win.Start) && l.At.Before(win.End()) {
-				s.Changes++
-			}
-			first = false
-		}
-	}
+// SumLane sums up a lane in a window: see history.Query.Sum for totals, which may be nil, and unread.
+func SumLane(sc *Scene, row *sources.Row, win timeline.Window, totals map[sources.Ref]history.Total) (sum lane.Sum, unread bool) {
+	q := QueryOf(sc, row)
+	q.Totals = totals
+	sum, unread = q.Sum(win.Stretch(), DrawnTo(sc))
 	if row.Leveled() || !verdict.LeaderMissed(row) {
-		s.Gaps, s.Nobody, s.Longest = 0, lane.Interval{}, lane.Interval{}
+		sum.Gaps, sum.Nobody, sum.Longest = 0, lane.Interval{}, lane.Interval{}
 	}
-	return s
+	return sum, unread
 }
 
 // timeLayout holds the numbers of lines of the Timeline. The lower part has two lines of readout, and
@@ -237,7 +227,8 @@ func laneHead(sc *Scene, row *sources.Row, v verdict.Verdict, win timeline.Windo
 	l.Over = ""
 	n, ok := sc.Time.Counted[row]
 	if !ok {
-		n = SumLane(sc, row, win).Changes
+		sum, _ := SumLane(sc, row, win, nil)
+		n = sum.Changes
 	}
 	return l.Right(sc.Theme.Dim, format.Count(n), laneChanges-2).Skip(2)
 }

@@ -1,0 +1,200 @@
+package history
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/sources/lane"
+)
+
+// Query asks who owned a row. Its methods answer from memory and from the recording together. Memory is
+// complete from one instant on, so only the recording from before that instant is used; after a clock was set
+// back a recording may also have later times. A Query is not safe for concurrent use with others of its Past.
+type Query struct {
+	State        *sources.State
+	Row          *sources.Row
+	RecordedOnly bool                  // no State has the row
+	Reads        bool                  // there is a recording: what memory lacks may be read
+	Past         *Past                 // what was read of it; nil: nothing
+	Totals       map[sources.Ref]Total // the sums of the recording for the span that Sum is asked for; nil: they were not read
+}
+
+// memorySince returns the time from which on memory is complete; zero: it has nothing.
+func (q Query) memorySince() time.Time {
+	if q.RecordedOnly {
+		return time.Time{}
+	}
+	return q.Row.RecordedSince(q.State)
+}
+
+// begins returns the time at which the part that is taken from memory begins.
+func (q Query) begins() time.Time {
+	switch since := q.memorySince(); {
+	case !since.IsZero():
+		return since
+	case q.RecordedOnly && q.Past != nil:
+		return q.Past.Span.To
+	}
+	return q.State.At // it was not listed yet
+}
+
+// unread returns the spans that may be recorded, and were not read.
+func (q Query) unread() (spans []Span) {
+	if !q.Reads {
+		return nil
+	}
+	begins, p := q.begins(), q.Past
+	if p == nil {
+		return []Span{{To: begins}}
+	}
+	if !p.Whole() {
+		spans = append(spans, Span{To: sources.Earlier(p.Span.From, begins)})
+	}
+	if p.Span.To.Before(begins) {
+		spans = append(spans, Span{From: p.Span.To, To: begins})
+	}
+	return spans
+}
+
+// KnownFrom returns the time from which on everything recorded of the row was read; zero: all of it was.
+func (q Query) KnownFrom() time.Time {
+	if spans := q.unread(); len(spans) > 0 {
+		return spans[len(spans)-1].To
+	}
+	return time.Time{}
+}
+
+// Missing returns the part of a longer span that must be read so that all of a window is known; false: all is.
+func (q Query) Missing(window, longer Span) (Span, bool) {
+	p, known := q.Past, q.memorySince()
+	switch {
+	case !known.IsZero() && !window.From.Before(known):
+		return Span{}, false
+	case p == nil || window.To.Before(p.Span.From) || window.From.After(p.Span.To):
+		return longer, true
+	case window.From.Before(p.Span.From) && !p.Whole():
+		return Span{From: longer.From, To: p.Span.From}, true
+	case p.Span.To.Before(window.To) && p.Span.To.Before(known):
+		return Span{From: p.Span.To, To: longer.To}, true
+	}
+	return Span{}, false
+}
+
+// Lane returns the lane of the row. It has no terms where several can own the row at once: see Owners.
+func (q Query) Lane() lane.Lane {
+	l, begins, p := q.Row.Lane(q.State), q.begins(), q.Past
+	if l.Unread = q.unread(); q.RecordedOnly {
+		l.Dark = q.darkBehind(l.Dark, begins)
+	}
+	if p == nil || p.Since.IsZero() {
+		return l
+	}
+	if dark, since := p.mergeDark(l.Dark, begins); since.Before(begins) {
+		l.Dark, l.Since = dark, since
+	}
+	if !q.Row.Leveled() {
+		l.Terms = p.joinTerms(q.Row, begins)
+	}
+	return l
+}
+
+// darkBehind returns the darkness of a row that exists in a recording only, behind the end of that recording:
+// while its source is read nobody owns it, because there would be a row.
+func (q Query) darkBehind(list []sources.Dark, from time.Time) (dark []sources.Dark) {
+	for _, d := range list {
+		if d.To.IsZero() || d.To.After(from) {
+			d.From = sources.Later(d.From, from)
+			dark = append(dark, d)
+			from = d.To
+		}
+	}
+	if !from.IsZero() && !q.Row.Watched(q.State) {
+		dark = append(dark, sources.Dark{From: from})
+	}
+	return dark
+}
+
+// Levels yields the levels of a semaphore.
+func (q Query) Levels() iter.Seq[sources.Level] {
+	if q.Past != nil {
+		return q.Past.mergeLevels(q.Row.Levels())
+	}
+	return q.Row.Levels()
+}
+
+// Owners returns the terms of a semaphore's owners, and the time from which on they are complete.
+func (q Query) Owners() (terms []sources.Term, since time.Time) {
+	terms, since = q.Row.OwnerTerms(), q.Row.OwnerTermsSince(q.State)
+	if p := q.Past; p != nil && !p.Since.IsZero() {
+		terms = p.mergeTerms(terms, since)
+		_, since = p.mergeDark(nil, since)
+	}
+	return terms, since
+}
+
+// Holes returns a lane with the holes in the record that ended before now: an open one may have been read a
+// while ago.
+func (q Query) Holes(now time.Time) (recorded Lane) {
+	if q.Past != nil {
+		recorded.Holes = slices.DeleteFunc(slices.Clone(q.Past.Holes), func(h Hole) bool { return h.To.IsZero() || !h.From.Before(now) })
+	}
+	return recorded
+}
+
+// Sum sums up a span, in which nothing lies behind now. The changes of a semaphore are those of its count. unread
+// reports that a part of the span was not read: then the sum is that of Totals if there are any.
+func (q Query) Sum(span Span, now time.Time) (sum lane.Sum, unread bool) {
+	l := q.Lane()
+	sum = l.Sum(span, now)
+	if q.Row.Leveled() {
+		sum.Changes += q.recounted(span)
+	}
+	if sum.Unread == 0 || q.Totals == nil {
+		return sum, sum.Unread > 0
+	}
+	if t, recorded := q.Totals[q.Row.Ref]; recorded {
+		return t.Sum, true
+	}
+	sum.Unseen, sum.Unread = sum.Unseen+sum.Unread, 0
+	return sum, true
+}
+
+// recounted counts the changes of a semaphore's count in a span.
+func (q Query) recounted(span Span) (n int) {
+	first := true
+	for l := range q.Levels() {
+		if !first && !l.At.Before(span.From) && l.At.Before(span.To) {
+			n++
+		}
+		first = false
+	}
+	return n
+}
+
+// Change returns the last change before an instant, or with step 1 the first one after it; zero: none is known.
+func (q Query) Change(at time.Time, step int) (found time.Time) {
+	look := func(t time.Time) {
+		if step < 0 && t.Before(at) && t.After(found) || step > 0 && t.After(at) && (found.IsZero() || t.Before(found)) {
+			found = t
+		}
+	}
+	first := true
+	for l := range q.Levels() {
+		if !first {
+			look(l.At)
+		}
+		first = false
+	}
+	terms := q.Lane().Terms
+	for i := range terms {
+		if s := terms[i].Start; s.Happened() {
+			look(s.At)
+		}
+		if e := terms[i].End; !e.At.IsZero() && e.How != sources.Bound { // else nobody saw it end
+			look(e.At)
+		}
+	}
+	return found
+}
