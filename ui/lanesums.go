@@ -15,17 +15,14 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// laneTotals are the sums of each lane in a window, with the time at which they were made.
+// laneTotals are the sums of each lane in the last window that was summed up, and those of the recording.
 type laneTotals struct {
-	window timeline.Window
-	at     time.Time
-	lanes  []summedLane
+	summed
 
 	totals   map[sources.Ref]history.Total // of the recording, for lanes that were not read
 	totalsOf timeline.Window
 	totalsAt time.Time
 	recorded []rows.Handle // of what they have and the list has not
-	wanted   bool          // they are not known for the window, or old
 
 	work  *summing // nil: none is under way
 	asked bool     // to go on with it
@@ -74,14 +71,19 @@ const (
 
 // summing is under way: it goes on with the next frames.
 type summing struct {
+	summed
+	listed []rows.Handle
+	next   int
+}
+
+// summed are the sums of each lane in a window, with the time at which they were made.
+type summed struct {
 	window  timeline.Window
 	at      time.Time
-	listed  []rows.Handle
-	next    int
-	wanted  bool
 	lanes   []summedLane
 	all     screen.Sums
 	counted map[*sources.Row]int
+	wanted  bool // those of the recording are not known for the window, or old
 }
 
 // sumMsg has the summing up go on.
@@ -108,7 +110,7 @@ func (t *timelinePart) sumLanes() {
 		return
 	}
 	if s.work == nil || s.work.window != win || !slices.Equal(s.work.listed, listed) {
-		s.work = &summing{window: win, at: t.scene.Now, listed: slices.Clone(listed), counted: make(map[*sources.Row]int, len(listed))}
+		s.work = &summing{summed: summed{window: win, at: t.scene.Now, counted: make(map[*sources.Row]int, len(listed))}, listed: slices.Clone(listed)}
 	}
 	w := s.work
 	for _, h := range w.listed[w.next:min(w.next+sumChunk, len(w.listed))] {
@@ -117,7 +119,7 @@ func (t *timelinePart) sumLanes() {
 		}
 	}
 	if w.next += sumChunk; w.next >= len(w.listed) {
-		s.window, s.at, s.lanes, s.wanted, s.work = w.window, w.at, w.lanes, w.wanted, nil
+		s.summed, s.work = w.summed, nil
 		t.scene.Time.All, t.scene.Time.Counted, t.scene.Time.Summing = w.all, w.counted, false
 	}
 }

@@ -38,7 +38,7 @@ func (r *pastReader) listRecorded(totals []history.Total, span time.Duration) {
 		totals = totals[:mostRecordedLanes]
 	}
 	slices.SortFunc(totals, func(a, b history.Total) int {
-		return cmp.Or(strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Source, b.Ref.Source), strings.Compare(a.Ref.Space, b.Ref.Space))
+		return cmp.Or(strings.Compare(a.Ref.Name, b.Ref.Name), a.Ref.Compare(b.Ref))
 	})
 	found := make([]*sources.Primitive, len(totals))
 	for i := range totals {

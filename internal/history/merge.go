@@ -16,8 +16,8 @@ type Past struct {
 	Step time.Duration // of the columns for which terms were left out; 0: none were
 	Lane               // with its Before among the Terms
 
-	joined   []sources.Term // Terms with those of joinedTo
-	joinedTo *sources.Row   // nil: they were joined with none yet
+	joined   []sources.Term // Terms with those of joinedTo: computed once for each version of a row
+	joinedTo *sources.Row   // nil: with none yet
 }
 
 // Add joins another part that was read, or replaces what is there where the two parts do not meet.
@@ -68,8 +68,8 @@ func mergeLists[T any](fresh, old []T, compare func(a, b T) int) []T {
 	return slices.CompactFunc(all, func(a, b T) bool { return compare(a, b) == 0 })
 }
 
-// Whole reports whether the recording has nothing older than what was read.
-func (p *Past) Whole() bool { return p.Since.IsZero() || !p.Since.Before(p.Span.From) }
+// whole reports whether the recording has nothing older than what was read.
+func (p *Past) whole() bool { return p.Since.IsZero() || !p.Since.Before(p.Span.From) }
 
 // begins returns the first instant that is known from what was read.
 func (p *Past) begins() time.Time { return sources.Later(p.Since, p.Span.From) }
@@ -107,14 +107,6 @@ func (p *Past) mergeDark(dark []sources.Dark, begins time.Time) (merged []source
 		merged = append(merged, sources.Dark{From: p.Span.To, To: begins})
 	}
 	return append(merged, dark...), p.begins()
-}
-
-// joinTerms returns mergeTerms for a row with one owner at a time. It computes them once for each version of it.
-func (p *Past) joinTerms(row *sources.Row, begins time.Time) []sources.Term {
-	if p.joinedTo != row {
-		p.joinedTo, p.joined = row, p.mergeTerms(row.Terms, begins)
-	}
-	return p.joined
 }
 
 // mergeTerms returns the recorded terms from before begins, then live, those of memory. A term that

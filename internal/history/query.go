@@ -49,7 +49,7 @@ func (q Query) unread() (spans []Span) {
 	if p == nil {
 		return []Span{{To: begins}}
 	}
-	if !p.Whole() {
+	if !p.whole() {
 		spans = append(spans, Span{To: sources.Earlier(p.Span.From, begins)})
 	}
 	if p.Span.To.Before(begins) {
@@ -74,7 +74,7 @@ func (q Query) Missing(window, longer Span) (Span, bool) {
 		return Span{}, false
 	case p == nil || window.To.Before(p.Span.From) || window.From.After(p.Span.To):
 		return longer, true
-	case window.From.Before(p.Span.From) && !p.Whole():
+	case window.From.Before(p.Span.From) && !p.whole():
 		return Span{From: longer.From, To: p.Span.From}, true
 	case p.Span.To.Before(window.To) && p.Span.To.Before(known):
 		return Span{From: p.Span.To, To: longer.To}, true
@@ -95,7 +95,10 @@ func (q Query) Lane() lane.Lane {
 		l.Dark, l.Since = dark, since
 	}
 	if !q.Row.Leveled() {
-		l.Terms = p.joinTerms(q.Row, begins)
+		if p.joinedTo != q.Row {
+			p.joinedTo, p.joined = q.Row, p.mergeTerms(q.Row.Terms, begins)
+		}
+		l.Terms = p.joined
 	}
 	return l
 }
@@ -197,4 +200,22 @@ func (q Query) Change(at time.Time, step int) (found time.Time) {
 		}
 	}
 	return found
+}
+
+// Record returns all that is known of the row in a span as a recording would have it: what is not known is dark.
+func (q Query) Record(span Span) Lane {
+	l := q.Lane()
+	dark := slices.Clone(l.Dark)
+	for _, u := range l.Unread {
+		dark = append(dark, sources.Dark(u))
+	}
+	if l.Since.After(span.From) {
+		dark = append(dark, sources.Dark{From: span.From, To: l.Since})
+	}
+	slices.SortFunc(dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
+	record := Lane{Ref: q.Row.Ref, Kind: q.Row.Kind, Terms: l.Terms, Dark: dark, Since: l.Since}
+	if q.Row.Leveled() {
+		record.Levels, record.Terms = slices.Collect(q.Levels()), nil
+	}
+	return record
 }

@@ -33,7 +33,7 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	}
 	var lines []string
 	_, since := QueryOf(sc, row).Owners()
-	whole := LaneOf(sc, row)
+	whole := laneOf(sc, row)
 	lane := timeline.Lane{Halves: true}
 	lane.Since, lane.Dark, lane.Unread = since, whole.Dark, whole.Unread
 	for i := range lanes {
@@ -122,7 +122,7 @@ func termTable(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []str
 	if h < 4 || row.Leveled() {
 		return nil
 	}
-	th, l, now, at := &sc.Theme, LaneOf(sc, row), DrawnTo(sc), CursorAt(sc)
+	th, l, now, at := &sc.Theme, laneOf(sc, row), DrawnTo(sc), CursorAt(sc)
 	if !at.Before(now) {
 		at = now.Add(-1)
 	}

@@ -54,7 +54,7 @@ func spanOf(sc *Scene, columns int) time.Duration {
 	return min(max(usualSpan(sc), leastStep*time.Duration(columns)), UsualSpan)
 }
 
-// laneOf returns the lane of a row for its strip.
+// laneOf returns the lane of a row: what memory has and what was recorded.
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	return timeline.Lane{Lane: QueryOf(sc, row).Lane(), Trouble: verdict.LeaderMissed(row), Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart,
 		Several: severalSince(sc, row), Acts: sc.Events.Acts(row.Ref)}
@@ -116,7 +116,8 @@ func leaseFills(sc *Scene, row *sources.Row, win timeline.Window, to time.Time) 
 // teeth draws the lowest time left of a row's lease in each column, and dots where that is unknown and
 // somebody may have owned the row.
 func teeth(sc *Scene, l *paint.Line, row *sources.Row, fills []rows.Fill, win timeline.Window) {
-	lease, lane := row.Owners[0].Lease, LaneOf(sc, row)
+	lease, lane := row.Owners[0].Lease, laneOf(sc, row)
+	lane.Halves = true
 	cells := win.Strip(nil, lane, DrawnTo(sc))
 	fills = seenFills(fills, lane.Dark, lease)
 	for i := range win.Columns {

@@ -39,7 +39,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	if h < 2 {
 		return nil
 	}
-	th, lane, now := &sc.Theme, LaneOf(sc, row), DrawnTo(sc)
+	th, lane, now := &sc.Theme, laneOf(sc, row), DrawnTo(sc)
 	sum, whole := lane.Sum(win.Stretch(), now), sources.Earlier(win.End(), now).Sub(win.Start)
 	line := func(sign paint.Part, texts ...string) []paint.Part {
 		parts := []paint.Part{sign, {}, {}, {}, {}}

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -24,16 +25,27 @@ func MarkKinds() []sources.EventKind {
 	return []sources.EventKind{sources.EventAction, sources.EventNote, sources.EventSourceDown, sources.EventSourceUp, sources.EventRestarted, sources.EventClockStep}
 }
 
+// marked yields the events with marks: the recorded ones from before those in memory, and then these.
+func marked(sc *Scene) iter.Seq[*sources.Event] {
+	return func(yield func(*sources.Event) bool) {
+		kinds, kept := MarkKinds(), sc.Events.Kept(sc.Started, sc.Now)
+		for n, list := range [][]sources.Event{sc.Time.Marks, sc.Events.List} {
+			for i := range list {
+				if e := &list[i]; (n > 0 || e.At.Before(kept)) && slices.Contains(kinds, e.Kind) && !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // timeMarks returns the marks in the window, oldest first: actions and notes, outages, restarts and clock
 // steps, and the starts of coordtop.
 func timeMarks(sc *Scene, win timeline.Window) []timeMark {
 	var marks []timeMark
 	inside := func(at time.Time) bool { return !at.Before(win.Start) && at.Before(win.End()) }
-	down, kinds, kept := map[string]bool{}, MarkKinds(), sc.Events.Kept(sc.Started, sc.Now)
-	add := func(e *sources.Event) {
-		if !slices.Contains(kinds, e.Kind) {
-			return
-		}
+	down := map[string]bool{}
+	for e := range marked(sc) {
 		again := e.Kind == sources.EventSourceDown && down[e.Ref.Source] // the same outage, for another reason
 		if e.Kind == sources.EventSourceDown || e.Kind == sources.EventSourceUp {
 			down[e.Ref.Source] = e.Kind == sources.EventSourceDown
@@ -41,14 +53,6 @@ func timeMarks(sc *Scene, win timeline.Window) []timeMark {
 		if !again && e.Kind != sources.EventSourceUp && inside(e.At) {
 			marks = append(marks, markOf(sc, e))
 		}
-	}
-	for i := range sc.Time.Marks {
-		if e := &sc.Time.Marks[i]; e.At.Before(kept) {
-			add(e)
-		}
-	}
-	for i := range sc.Events.List {
-		add(&sc.Events.List[i])
 	}
 	for _, r := range sc.Time.Runs {
 		column := win.Column(r.From)

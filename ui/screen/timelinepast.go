@@ -19,29 +19,13 @@ func Exported(sc *Scene) (lanes []history.Lane, events []sources.Event, span his
 	win, now := TimeWindow(sc), DrawnTo(sc)
 	span = history.Span{From: win.Start, To: sources.Earlier(win.End(), now)}
 	for _, h := range sc.Time.Lanes.Visible() {
-		row, _ := sc.Rows.At(h)
-		if row == nil {
-			continue
+		if row, _ := sc.Rows.At(h); row != nil {
+			lanes = append(lanes, QueryOf(sc, row).Record(span))
 		}
-		l := LaneOf(sc, row)
-		dark := slices.Clone(l.Dark)
-		for _, u := range l.Unread {
-			dark = append(dark, sources.Dark(u))
-		}
-		if l.Since.After(span.From) {
-			dark = append(dark, sources.Dark{From: span.From, To: l.Since})
-		}
-		slices.SortFunc(dark, func(a, b sources.Dark) int { return a.From.Compare(b.From) })
-		out := history.Lane{Ref: row.Ref, Kind: row.Kind, Terms: l.Terms, Dark: dark, Since: l.Since}
-		if row.Leveled() {
-			out.Levels, out.Terms = slices.Collect(QueryOf(sc, row).Levels()), nil
-		}
-		lanes = append(lanes, out)
 	}
-	kinds := MarkKinds()
-	for _, e := range slices.Concat(sc.Time.Marks, sc.Events.List) {
-		if slices.Contains(kinds, e.Kind) && !e.At.Before(span.From) && e.At.Before(span.To) {
-			events = append(events, e)
+	for e := range marked(sc) {
+		if !e.At.Before(span.From) && e.At.Before(span.To) {
+			events = append(events, *e)
 		}
 	}
 	return lanes, slices.CompactFunc(events, func(a, b sources.Event) bool { return a.At.Equal(b.At) && a.Detail == b.Detail }), span

@@ -56,7 +56,7 @@ func exactTime(sc *Scene, s sources.Stamp) string {
 // laneAt describes the state of a lane at an instant: who owned it, from when to when, and who did before
 // and after.
 func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
-	l := LaneOf(sc, row)
+	l := laneOf(sc, row)
 	now := DrawnTo(sc)
 	if !at.Before(now) {
 		at = now.Add(-1)

@@ -108,13 +108,6 @@ func CursorAt(sc *Scene) time.Time {
 // DrawnTo returns the end of the lanes.
 func DrawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
 
-// LaneOf returns the lane of a row on the Timeline.
-func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
-	lane := laneOf(sc, row)
-	lane.Halves = true
-	return lane
-}
-
 // SumLane sums up a lane in a window: see history.Query.Sum for totals, which may be nil, and unread.
 func SumLane(sc *Scene, row *sources.Row, win timeline.Window, totals map[sources.Ref]history.Total) (sum lane.Sum, unread bool) {
 	q := QueryOf(sc, row)
@@ -207,8 +200,9 @@ func drawLanes(sc *Scene, win timeline.Window, w int) []string {
 		if row == nil {
 			continue
 		}
-		l := laneHead(sc, row, v, win, w, h == selected)
-		cells = cellsOf(sc, row, LaneOf(sc, row), win, cells)
+		l, lane := laneHead(sc, row, v, win, w, h == selected), laneOf(sc, row)
+		lane.Halves = true
+		cells = cellsOf(sc, row, lane, win, cells)
 		l.StripAt(cells, cursor)
 		lines = append(lines, l.Done())
 	}
