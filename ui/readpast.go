@@ -20,10 +20,10 @@ import (
 
 // pastMsg is one query of the recording, and then its answer.
 type pastMsg struct {
-	refs  []sources.Ref // whose lanes
-	span  history.Span  // and what of them
-	step  time.Duration // of the columns of strips, whose cells are all that is wanted of them; 0: more is
-	lanes []history.Lane
+	refs  []sources.Ref  // whose lanes
+	span  history.Span   // and what of them
+	step  time.Duration  // of the columns of strips, whose cells are all that is wanted of them; 0: more is
+	lanes []history.Lane // in the order of refs; none: nothing is recorded yet
 
 	marksOf history.Span // zero: no marks
 	marks   []history.Event
@@ -62,51 +62,36 @@ func ownerChanges() []sources.EventKind {
 
 // read asks a recording. It may wait for a disk. A recording that was not begun holds nothing.
 func (msg pastMsg) read(ctx context.Context, h history.Reader) pastMsg {
-	var err error
-	got := func(e error) {
-		if !errors.Is(e, fs.ErrNotExist) && !errors.Is(e, history.ErrNothing) {
-			err = errors.Join(err, e)
-		}
-	}
+	var errs [5]error
 	if j := msg.jump; j != nil {
 		before, after, from := 1, 0, j.from
 		if j.step > 0 {
 			before, after, from = 0, 1, j.from.Add(1)
 		}
-		var e error
-		msg.change, e = h.Events(ctx, from, before, after, history.EventFilter{Refs: j.refs, Kinds: ownerChanges()})
-		got(e)
+		msg.change, errs[0] = h.Events(ctx, from, before, after, history.EventFilter{Refs: j.refs, Kinds: ownerChanges()})
 	}
 	if len(msg.refs) > 0 {
-		var e error
-		msg.lanes, e = h.Lanes(ctx, msg.refs, msg.span)
-		got(e)
+		msg.lanes, errs[1] = h.Lanes(ctx, msg.refs, msg.span)
 		for i := range msg.lanes {
 			if l := &msg.lanes[i]; msg.step > 0 && !l.Leveled() {
 				win := timeline.Ending(msg.span.To, msg.step, int(msg.span.To.Sub(msg.span.From)/msg.step)+2)
 				l.Terms = win.Sparse(timeline.Lane{Lane: lane.Lane{Terms: l.Terms, Dark: l.Dark}}, msg.now)
 			}
 		}
-		if e != nil {
-			msg.lanes = make([]history.Lane, len(msg.refs))
-			for i, ref := range msg.refs {
-				msg.lanes[i].Ref = ref
-			}
-		}
 	}
 	if msg.marksOf != (history.Span{}) {
-		marks, e := h.Events(ctx, msg.marksOf.To, mostMarks, 0, history.EventFilter{Kinds: screen.MarkKinds()})
-		got(e)
-		msg.marks = slices.DeleteFunc(marks, func(m history.Event) bool { return m.At.Before(msg.marksOf.From) })
-		msg.runs, e = h.Runs(ctx)
-		got(e)
+		msg.marks, errs[2] = h.Events(ctx, msg.marksOf.To, mostMarks, 0, history.EventFilter{Kinds: screen.MarkKinds()})
+		msg.marks = slices.DeleteFunc(msg.marks, func(m history.Event) bool { return m.At.Before(msg.marksOf.From) })
+		msg.runs, errs[3] = h.Runs(ctx)
 	}
 	if win := msg.totalsOf; win.Columns > 0 {
-		var e error
-		msg.totals, e = h.Totals(ctx, history.Span{From: win.Start, To: sources.Earlier(win.End(), msg.now)})
-		got(e)
+		msg.totals, errs[4] = h.Totals(ctx, history.Span{From: win.Start, To: sources.Earlier(win.End(), msg.now)})
 	}
-	msg.err = err
+	for _, err := range errs {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
+			msg.err = errors.Join(msg.err, err)
+		}
+	}
 	return msg
 }
 
@@ -116,7 +101,6 @@ type pastReader struct {
 	history history.Reader              // nil: there is no recording
 	sums    *laneTotals                 // of the Timeline
 	arrived func(jump, []history.Event) // takes the change that was looked for
-	read    func(pastMsg) pastMsg       // nil: there is no recording
 	context context.Context             // of what is read; nil: there is no recording
 	running bool
 	rest    time.Time // after a failure nothing is asked until then
@@ -125,15 +109,14 @@ type pastReader struct {
 
 // askIn has the recording asked in a context.
 func (r *pastReader) askIn(ctx context.Context) {
-	if h := r.history; h != nil {
+	if r.history != nil {
 		r.scene.Time.Reads, r.context = true, ctx
-		r.read = func(msg pastMsg) pastMsg { return msg.read(ctx, h) }
 	}
 }
 
 // readPast is the command that reads what the screen shows and nobody has read yet; nil: that is nothing.
 func (r *pastReader) readPast() tea.Cmd {
-	if r.read == nil || r.running || r.scene.State == nil || r.scene.Clock.Before(r.rest) {
+	if r.context == nil || r.running || r.scene.State == nil || r.scene.Clock.Before(r.rest) {
 		return nil
 	}
 	msg := pastMsg{now: r.scene.State.At, jump: r.jump}
@@ -150,8 +133,8 @@ func (r *pastReader) readPast() tea.Cmd {
 		return nil
 	}
 	r.running = true
-	read := r.read
-	return func() tea.Msg { return read(msg) }
+	ctx, h := r.context, r.history
+	return func() tea.Msg { return msg.read(ctx, h) }
 }
 
 // shownLanes are the rows of which the screen shows lanes.
@@ -277,11 +260,14 @@ func (r *pastReader) haveLanes(msg pastMsg) {
 		}
 		r.listRecorded(msg.totals, sources.Earlier(msg.totalsOf.End(), msg.now).Sub(msg.totalsOf.Start))
 	}
-	for _, l := range msg.lanes {
-		p := r.scene.Time.Past[l.Ref]
+	for i, ref := range msg.refs {
+		p, l := r.scene.Time.Past[ref], history.Lane{}
+		if len(msg.lanes) > 0 {
+			l = msg.lanes[i]
+		}
 		if p == nil || tooFine(p, msg.step) {
 			p = &history.Past{}
-			r.scene.Time.Past[l.Ref] = p
+			r.scene.Time.Past[ref] = p
 		}
 		p.Step = max(p.Step, msg.step)
 		p.Add(msg.span, l)
@@ -294,7 +280,7 @@ func (r *pastReader) haveLanes(msg pastMsg) {
 
 // lookFor has a change looked for in the recording, and reports whether there is one to look in.
 func (r *pastReader) lookFor(from time.Time, step int, any bool, handles []rows.Handle) bool {
-	if r.read == nil {
+	if r.context == nil {
 		return false
 	}
 	j := &jump{at: r.scene.Time.At, from: from, step: step, any: any}

@@ -31,10 +31,10 @@ func (q Query) memorySince() time.Time {
 
 // begins returns the time at which the part that is taken from memory begins.
 func (q Query) begins() time.Time {
-	switch since := q.memorySince(); {
-	case !since.IsZero():
+	if since := q.memorySince(); !since.IsZero() {
 		return since
-	case q.RecordedOnly && q.Past != nil:
+	}
+	if q.RecordedOnly && q.Past != nil {
 		return q.Past.Span.To
 	}
 	return q.State.At // it was not listed yet

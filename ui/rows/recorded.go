@@ -2,6 +2,7 @@ package rows
 
 import (
 	"math"
+	"slices"
 
 	"coordtop/sources"
 	"coordtop/sources/verdict"
@@ -38,20 +39,14 @@ func (x *Index) ListRecorded(prims []*sources.Primitive) (handles []Handle) {
 // scopeOf returns the scope that a row would be in; math.MaxInt if there is none, or more than one
 // candidate.
 func scopeOf(st *sources.State, ref sources.Ref) int {
-	found, several := math.MaxInt, false
-	for i := range st.Scopes {
-		switch {
-		case st.Scopes[i].Source != ref.Source:
-		case st.Scopes[i].Name == ref.Space:
-			return i
-		default:
-			found, several = i, found != math.MaxInt
-		}
+	ofSource := func(s sources.Scope) bool { return s.Source == ref.Source }
+	if named := slices.IndexFunc(st.Scopes, func(s sources.Scope) bool { return ofSource(s) && s.Name == ref.Space }); named >= 0 {
+		return named
 	}
-	if several {
-		return math.MaxInt
+	if i := slices.IndexFunc(st.Scopes, ofSource); i >= 0 && !slices.ContainsFunc(st.Scopes[i+1:], ofSource) {
+		return i
 	}
-	return found
+	return math.MaxInt
 }
 
 // recordedRow is At for a row that exists in a recording only.

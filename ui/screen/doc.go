@@ -1,6 +1,7 @@
 // Package screen draws all screens from a Scene: the theme, the time, the state, the rows in their
-// order, the layout, and the typed texts. Draw only reads the Scene. The model updates it before:
-// Arrange computes the layout. What is known of a row is asked with QueryOf.
+// order, the layout, and the typed texts. Draw only reads the Scene, but for the terms that a history.Past
+// keeps once they are joined. The model updates it before: Arrange computes the layout. QueryOf asks what memory
+// and the recording know of a row.
 //
 // It may import internal/action, internal/diagnose, internal/help, internal/history, internal/history/trouble, sources,
 // sources/lane, sources/verdict, ui/cursor, ui/keys, ui/paint, ui/rows, ui/timeline,

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"slices"
 	"time"
 
 	"coordtop/internal/ground/format"
@@ -52,28 +51,6 @@ const leastStep = 2 * time.Second
 // as possible, so that the first minutes fill the strip and not only a corner of it.
 func spanOf(sc *Scene, columns int) time.Duration {
 	return min(max(usualSpan(sc), leastStep*time.Duration(columns)), UsualSpan)
-}
-
-// laneOf returns the lane of a row: what memory has and what was recorded.
-func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
-	return timeline.Lane{Lane: QueryOf(sc, row).Lane(), Trouble: verdict.LeaderMissed(row), Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart,
-		Several: severalSince(sc, row), Acts: sc.Events.Acts(row.Ref)}
-}
-
-// severalSince returns the time since which two own a row that only one may own; zero: no two do.
-func severalSince(sc *Scene, row *sources.Row) time.Time {
-	if len(row.Owners) < 2 || row.LastStatus(sc.State, sc.Now) != sources.StatusConflict {
-		return time.Time{}
-	}
-	starts := make([]time.Time, len(row.Owners))
-	for i := range row.Owners {
-		starts[i] = row.Owners[i].Since.At
-	}
-	slices.SortFunc(starts, time.Time.Compare)
-	if starts[1].IsZero() {
-		return sc.Now // only the present conflict is known
-	}
-	return starts[1]
 }
 
 // sawtoothLines draws the lowest time left of a single owner's lease in each column: every renewal

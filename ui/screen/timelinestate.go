@@ -108,17 +108,6 @@ func CursorAt(sc *Scene) time.Time {
 // DrawnTo returns the end of the lanes.
 func DrawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
 
-// SumLane sums up a lane in a window: see history.Query.Sum for totals, which may be nil, and unread.
-func SumLane(sc *Scene, row *sources.Row, win timeline.Window, totals map[sources.Ref]history.Total) (sum lane.Sum, unread bool) {
-	q := QueryOf(sc, row)
-	q.Totals = totals
-	sum, unread = q.Sum(win.Stretch(), DrawnTo(sc))
-	if row.Leveled() || !verdict.LeaderMissed(row) {
-		sum.Gaps, sum.Nobody, sum.Longest = 0, lane.Interval{}, lane.Interval{}
-	}
-	return sum, unread
-}
-
 // timeLayout holds the numbers of lines of the Timeline. The lower part has two lines of readout, and
 // more if there is room.
 type timeLayout struct {
