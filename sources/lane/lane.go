@@ -59,69 +59,6 @@ func (l *Lane) unobserved() []Dark {
 // Observed returns the part of a span that was observed.
 func (l *Lane) Observed(s Span) time.Duration { return observed(s.From, s.To, l.unobserved()) }
 
-// Length returns the time for which the owner of a term has owned it up to now, or did.
-func (l *Lane) Length(i int, now time.Time) Interval {
-	t := l.Terms[i]
-	if t.End.How == Unknown {
-		t = t.within(Span{To: now}, l.Dark)
-	}
-	return t.Held()
-}
-
-// within returns the part of a term in a span; a term without an end ends with the span, as far as it is known.
-func (t Term) within(s Span, dark []Dark) Term {
-	if t.Start.At.Before(s.From) {
-		if t.Start.At = s.From; t.Start.Happened() || t.Start.How == AtLeast {
-			t.Start = Stamp{At: s.From, How: Seen}
-		}
-	} else if t.Start.Earliest().Before(s.From) {
-		t.Start = StampBetween(s.From, t.Start.At, t.Start.How)
-	}
-	switch {
-	case t.End.How == Unknown:
-		t.End = Stamp{At: t.Start.At, How: Bound}
-		for _, to := range Observed(t.Start.At, s.To, dark) {
-			t.End.At = to
-		}
-	case t.End.At.After(s.To):
-		t.End = StampBetween(t.End.Earliest(), s.To, t.End.How)
-	}
-	return t
-}
-
-// Held returns the time for which the owner of an ended term owned it: see Event.Held.
-func (t *Term) Held() Interval { return Length(t.Start, t.Sure, t.End, t.Every) }
-
-// Length returns the time from start to end: see Term for sure and every. A start before the first look gives
-// no upper bound, nor does an end that is only a bound; a start that is only a bound gives no lower bound, but
-// that it was seen then; the clock of another gives neither.
-func Length(start Stamp, sure time.Time, end Stamp, every time.Duration) Interval {
-	if end.How == Unknown || start.At.IsZero() {
-		return Interval{}
-	}
-	held := Interval{Max: max(0, end.At.Sub(start.Earliest())), Every: every}
-	switch start.How {
-	case Unknown, Claimed:
-		if sure.IsZero() {
-			return Interval{}
-		}
-		held.Max = Endless
-	case Bound:
-	case AtLeast:
-		held.Max = Endless
-		fallthrough
-	default:
-		sure = Later(sure, start.At)
-	}
-	if !sure.IsZero() {
-		held.Min = max(0, end.Earliest().Sub(sure))
-	}
-	if end.How == Bound {
-		held.Max = Endless
-	}
-	return held
-}
-
 // Dark is a stretch in which a scope, or one row of it, was not observed. To zero: it lasts.
 type Dark struct{ From, To time.Time }
 
@@ -151,4 +88,294 @@ func observed(from, to time.Time, dark []Dark) (sum time.Duration) {
 		sum += to.Sub(from)
 	}
 	return sum
+}
+
+// Earlier returns the earlier of two instants.
+func Earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// Later returns the later of two instants.
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Gap is the time without an owner between two consecutive terms, or behind the last one. The lengths are
+// of its part in the span that was asked for.
+type Gap struct {
+	Before, After *Term // After nil: there is none yet
+	Start, End    Stamp // of all of it; End zero: it lasts
+	Unbroken      Interval
+	Sum           Interval      // of its pieces
+	Last          time.Duration // of the piece that was seen up to its end: nobody took it unseen since
+	Seen          bool          // a look showed that nobody owned it; else there may have been no gap
+	Lasts         bool          // it was seen up to the end of the span
+}
+
+// Short writes for a table the longest stretch, and the sum of all pieces where they are several.
+func (g *Gap) Short() string {
+	if g.Sum.Min > g.Unbroken.Min {
+		return g.Unbroken.written("≥ ", "≤ ", " - ") + " (" + g.Sum.written("≥ ", "≤ ", " - ") + " in all)" + g.Sum.Looks()
+	}
+	return g.Unbroken.Short()
+}
+
+// Gaps yields the gaps between terms, and behind the last one, that have a part in span, the oldest first. What
+// lies ahead is no gap: span must end at the present.
+func (l *Lane) Gaps(s Span) iter.Seq[Gap] {
+	return func(yield func(Gap) bool) {
+		first, last := l.within(s)
+		dark := l.unobserved()
+		for i := max(first-1, 0); i < last; i++ {
+			end := &l.Terms[i]
+			if end.End.How == Unknown {
+				return
+			}
+			dark = dropOver(dark, end.End.Earliest())
+			if g := l.gapAfter(i, s, dark); g.Sum.Max > 0 && !yield(g) {
+				return
+			}
+		}
+	}
+}
+
+// GapAfter returns the gap behind a term, up to now where it lasts; the zero Gap where the term has no end.
+func (l *Lane) GapAfter(i int, now time.Time) (g Gap) {
+	if t := &l.Terms[i]; t.End.How != Unknown {
+		g = l.gapAfter(i, Span{From: t.End.Earliest(), To: now}, l.unobserved())
+	}
+	return g
+}
+
+// gapAfter returns the gap behind a term that has an end.
+func (l *Lane) gapAfter(i int, s Span, dark []Dark) Gap {
+	g := gapBetween(&l.Terms[i], l.next(i), s, dark)
+	if g.Before = &l.Terms[i]; i+1 < len(l.Terms) {
+		g.After = &l.Terms[i+1]
+	}
+	return g
+}
+
+// next returns the term that follows one: behind the last one a term that begins when the primitive vanished,
+// or did not begin yet.
+func (l *Lane) next(i int) *Term {
+	if i+1 < len(l.Terms) {
+		return &l.Terms[i+1]
+	}
+	next := &Term{Every: l.Every}
+	if !l.Absent.IsZero() {
+		next.Start = Stamp{At: Later(l.Absent, l.Terms[i].End.At), How: Seen}
+	}
+	return next
+}
+
+// dropOver returns dark without the stretches at its beginning that are over at an instant.
+func dropOver(dark []Dark, at time.Time) []Dark {
+	for len(dark) > 0 && !dark[0].To.IsZero() && !dark[0].To.After(at) {
+		dark = dark[1:]
+	}
+	return dark
+}
+
+// gapBetween measures the gap between two terms, as far as it lies in a span; a next one without a
+// start did not begin yet.
+func gapBetween(before, next *Term, s Span, dark []Dark) Gap {
+	g := Gap{Start: before.End, End: next.Start}
+	from, until, latest, vague := g.Start.At, g.End.Earliest(), g.End.At, false
+	switch g.End.How {
+	case Bound, Claimed:
+		return g
+	case AtLeast: // it was so when first seen, behind a darkness
+		vague = true
+	case Unknown:
+		until, latest = s.To, s.To
+	}
+	seen := !g.Start.At.Before(s.From)
+	if g.Start.How == Bound { // nobody saw it end: it was free as soon as a look shows no owner again
+		from, seen = endOfDark(dark, from, latest), false
+	}
+	longest := Interval{Max: max(0, Earlier(latest, s.To).Sub(Later(g.Start.Earliest(), s.From))), Every: next.Every}
+	g.Unbroken, g.Sum = longest, longest
+	to := Earlier(until, s.To)
+	for begin, end := range Observed(Later(from, s.From), to, dark) {
+		if vague && end.Equal(latest) {
+			break
+		}
+		length := end.Sub(begin)
+		g.Sum.Min += length
+		g.Unbroken.Min = max(g.Unbroken.Min, length)
+		if g.Seen = true; end.Equal(until) {
+			g.Last = length
+		}
+		if end.Equal(s.To) {
+			g.Lasts = g.End.How == Unknown
+		}
+	}
+	if g.Last > 0 && observed(until, latest, dark) < latest.Sub(until) { // somebody else may have owned it before
+		g.Last = 0
+	}
+	if !g.Seen && seen && g.Start.At.Before(Earlier(latest, s.To)) {
+		for range Observed(g.Start.At, g.Start.At.Add(1), dark) {
+			g.Seen = true
+		}
+	}
+	return g
+}
+
+// endOfDark returns the end of the darkness in which an instant lies, at most latest; where the instant lies in
+// none it returns latest.
+func endOfDark(dark []Dark, at, latest time.Time) time.Time {
+	for _, d := range dark {
+		if !d.From.After(at) && d.To.After(at) {
+			return Earlier(d.To, latest)
+		}
+	}
+	return latest
+}
+
+// Sum sums up a span of one lane or of several.
+type Sum struct {
+	Changes int           // terms whose beginning was seen
+	Gaps    int           // that a look showed
+	Nobody  Interval      // how long nobody owned it behind the first term
+	Longest Interval      // of the gaps that are counted, unbroken
+	Before  time.Duration // observed, and nobody owned it, before the first term
+	Owned   time.Duration // as far as it was observed
+	Unseen  time.Duration // not observed, or not recorded
+	Unread  time.Duration // not read of a recording
+}
+
+// Plus adds the Sum of another lane.
+func (s Sum) Plus(t Sum) Sum {
+	return Sum{Changes: s.Changes + t.Changes, Gaps: s.Gaps + t.Gaps, Nobody: s.Nobody.Plus(t.Nobody), Longest: s.Longest.or(t.Longest),
+		Before: s.Before + t.Before, Owned: s.Owned + t.Owned, Unseen: s.Unseen + t.Unseen, Unread: s.Unread + t.Unread}
+}
+
+// Sum sums up a span, in which nothing lies behind now.
+func (l *Lane) Sum(s Span, now time.Time) Sum {
+	pieces := l.Pieces(s, now)
+	s.To = Earlier(s.To, now)
+	first, last := l.within(s)
+	t := NewTally(Span{From: Later(s.From, l.Since), To: s.To}, l.unobserved())
+	for i := max(first-1, 0); i < min(last+1, len(l.Terms)); i++ {
+		t.Add(&l.Terms[i])
+	}
+	if n := len(l.Terms); last == n && n > 0 {
+		t.gap(l.next(n - 1))
+	}
+	sum := t.sum
+	for _, p := range pieces {
+		switch p.Kind {
+		case Unobserved, Unrecorded:
+			sum.Unseen += p.length()
+		case Unread:
+			sum.Unread += p.length()
+		}
+	}
+	return sum
+}
+
+// Tally sums up the terms of a lane in a span, the last one of before it first. A term that begins shortly
+// behind it may have begun in it.
+type Tally struct {
+	span   Span
+	dark   []Dark
+	before Term // the last one; zero: none, or the gap behind it is summed up
+	some   bool // a term was added
+	sum    Sum
+}
+
+// NewTally returns an empty Tally; dark are the stretches that were not observed, oldest first.
+func NewTally(s Span, dark []Dark) Tally { return Tally{span: s, dark: dark} }
+
+// Add adds the next term.
+func (t *Tally) Add(x *Term) {
+	if !t.some {
+		t.sum.Before, t.some = observed(t.span.From, Earlier(x.Start.Earliest(), t.span.To), t.dark), true
+	}
+	t.gap(x)
+	t.dark, t.before = dropOver(t.dark, x.Start.At), *x
+	from, to, sum := Later(x.Start.At, t.span.From), t.span.To, &t.sum
+	if x.Start.Happened() && !x.Start.At.Before(t.span.From) && x.Start.At.Before(to) {
+		sum.Changes++
+	}
+	if x.End.How != Unknown {
+		to = Earlier(to, x.End.Earliest())
+	}
+	if to.After(from) {
+		sum.Nobody.Every = max(sum.Nobody.Every, x.Every)
+	}
+	sum.Owned += observed(from, to, t.dark)
+	if sure := Earlier(x.Sure, to); sure.After(from) { // somebody else, or nobody, may have owned it in the dark
+		sum.Nobody.Max += sure.Sub(from) - observed(from, sure, t.dark)
+	}
+	if n := len(t.dark); x.End.How == Unknown && n > 0 && t.dark[n-1].To.IsZero() {
+		sum.Nobody.Max += max(to.Sub(Later(t.dark[n-1].From, from)), 0)
+	}
+}
+
+// Sum returns the sum, with the gap that lasts behind the last term, looked at as that was. Unseen and Unread
+// are not in it.
+func (t *Tally) Sum() Sum {
+	if t.gap(&Term{Every: t.before.Every}); !t.some {
+		t.sum.Before = observed(t.span.From, t.span.To, t.dark)
+	}
+	return t.sum
+}
+
+// gap adds the gap before a term: see Lane.next.
+func (t *Tally) gap(next *Term) {
+	if t.before.End.How == Unknown {
+		return
+	}
+	g := gapBetween(&t.before, next, t.span, t.dark)
+	t.before = Term{}
+	if g.Sum.Max == 0 {
+		return
+	}
+	sum := &t.sum
+	sum.Nobody = sum.Nobody.Plus(g.Sum)
+	if g.Seen {
+		sum.Gaps++
+		sum.Longest = sum.Longest.or(g.Unbroken)
+	}
+}
+
+// GapStats sums up the times in which nobody owned a row. The lengths are intervals,
+// because what lies between two looks is one.
+type GapStats struct {
+	Count    int      // gaps in which we saw that nobody owned it, the running one included
+	Sum      Interval // Max also counts what may have passed unseen
+	P50, P95 Interval // of the counted gaps, each unbroken
+	Longest  Interval
+}
+
+// Stats sums up the gaps of a span. The true percentile lies between that of the lower and that of the
+// upper bounds, because each true length lies between its own.
+func (l *Lane) Stats(s Span) GapStats {
+	sum := l.Sum(s, s.To)
+	stats := GapStats{Count: sum.Gaps, Sum: sum.Nobody, Longest: sum.Longest}
+	if stats.Count == 0 {
+		return stats
+	}
+	var low, high []time.Duration
+	for g := range l.Gaps(s) {
+		if g.Seen {
+			low, high = append(low, g.Unbroken.Min), append(high, g.Unbroken.Max)
+		}
+	}
+	slices.Sort(low)
+	slices.Sort(high)
+	at := func(percent int) Interval {
+		i := (len(low)*percent+99)/100 - 1 // nearest rank
+		return Interval{Min: low[i], Max: high[i], Every: stats.Longest.Every}
+	}
+	stats.P50, stats.P95 = at(50), at(95)
+	return stats
 }

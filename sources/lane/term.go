@@ -78,6 +78,14 @@ func (t *Term) SameProgram(owner OwnerRef, program Program) bool {
 	return t.Owner.ID == owner.ID
 }
 
+// Why returns the cause of its end, with ", inferred" where it is.
+func (t *Term) Why() string {
+	if t.Cause != CauseUnknown && t.How == Inferred {
+		return t.Cause.String() + ", inferred"
+	}
+	return t.Cause.String()
+}
+
 // Changes counts the changes of owner since from: the terms whose beginning was seen, or told.
 func Changes(list []Term, from time.Time) (n int) {
 	for i := range list {
@@ -88,10 +96,65 @@ func Changes(list []Term, from time.Time) (n int) {
 	return n
 }
 
-// Why returns the cause of its end, with ", inferred" where it is.
-func (t *Term) Why() string {
-	if t.Cause != CauseUnknown && t.How == Inferred {
-		return t.Cause.String() + ", inferred"
+// Length returns the time for which the owner of a term has owned it up to now, or did.
+func (l *Lane) Length(i int, now time.Time) Interval {
+	t := l.Terms[i]
+	if t.End.How == Unknown {
+		t = t.within(Span{To: now}, l.Dark)
 	}
-	return t.Cause.String()
+	return t.Held()
+}
+
+// within returns the part of a term in a span; a term without an end ends with the span, as far as it is known.
+func (t Term) within(s Span, dark []Dark) Term {
+	if t.Start.At.Before(s.From) {
+		if t.Start.At = s.From; t.Start.Happened() || t.Start.How == AtLeast {
+			t.Start = Stamp{At: s.From, How: Seen}
+		}
+	} else if t.Start.Earliest().Before(s.From) {
+		t.Start = StampBetween(s.From, t.Start.At, t.Start.How)
+	}
+	switch {
+	case t.End.How == Unknown:
+		t.End = Stamp{At: t.Start.At, How: Bound}
+		for _, to := range Observed(t.Start.At, s.To, dark) {
+			t.End.At = to
+		}
+	case t.End.At.After(s.To):
+		t.End = StampBetween(t.End.Earliest(), s.To, t.End.How)
+	}
+	return t
+}
+
+// Held returns the time for which the owner of an ended term owned it: see Event.Held.
+func (t *Term) Held() Interval { return Length(t.Start, t.Sure, t.End, t.Every) }
+
+// Length returns the time from start to end: see Term for sure and every. A start before the first look gives
+// no upper bound, nor does an end that is only a bound; a start that is only a bound gives no lower bound, but
+// that it was seen then; the clock of another gives neither.
+func Length(start Stamp, sure time.Time, end Stamp, every time.Duration) Interval {
+	if end.How == Unknown || start.At.IsZero() {
+		return Interval{}
+	}
+	held := Interval{Max: max(0, end.At.Sub(start.Earliest())), Every: every}
+	switch start.How {
+	case Unknown, Claimed:
+		if sure.IsZero() {
+			return Interval{}
+		}
+		held.Max = Endless
+	case Bound:
+	case AtLeast:
+		held.Max = Endless
+		fallthrough
+	default:
+		sure = Later(sure, start.At)
+	}
+	if !sure.IsZero() {
+		held.Min = max(0, end.Earliest().Sub(sure))
+	}
+	if end.How == Bound {
+		held.Max = Endless
+	}
+	return held
 }
