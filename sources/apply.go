@@ -2,6 +2,8 @@ package sources
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -57,6 +59,22 @@ func (c *Change) besideRows() bool {
 	return len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Relists || c.Synced || c.About != nil || c.Down != nil
 }
 
+// scope returns the scope of this name, which it adds at the first call.
+func (m *model) scope(f *hubSource, name string) *scope {
+	if f.scopes[name] == nil {
+		m.addScope(f, ScopeFacts{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.SilenceLimit, 0)}})
+	}
+	return f.scopes[name]
+}
+
+func (m *model) addScope(f *hubSource, facts ScopeFacts) {
+	sc := &scope{ScopeFacts: facts, source: f}
+	sc.Index = len(m.scopes)
+	f.scopes[sc.Name] = sc
+	f.inOrder = append(f.inOrder, sc)
+	m.scopes = append(m.scopes, sc)
+}
+
 // about applies the About and Relists of a Change.
 func (m *model) about(sc *scope, c *Change) {
 	if c.About != nil {
@@ -73,6 +91,30 @@ func (m *model) about(sc *scope, c *Change) {
 	}
 }
 
+// LookPace is the pause between two looks at a scope, Every, from an instant on; 0: writes are pushed.
+type LookPace struct {
+	From  time.Time
+	Every time.Duration
+}
+
+// maxPaces bounds the paces that are kept of a scope.
+const maxPaces = 32
+
+// setPace records the pause between looks from at on. Beyond maxPaces, the two oldest paces become
+// one with the longer pause.
+func (sc *scope) setPace(at time.Time, every time.Duration) {
+	n := len(sc.Paces)
+	if n > 0 && sc.Paces[n-1].Every == every || n == 0 && every == 0 {
+		return
+	}
+	list := slices.Clone(sc.Paces)
+	if n == maxPaces {
+		list[1] = LookPace{list[0].From, max(list[0].Every, list[1].Every)}
+		list = list[1:]
+	}
+	sc.Paces = append(list, LookPace{at.Round(0), every})
+}
+
 // restarted returns the event that another incarnation of the server answers than before.
 func (sc *scope) restarted(c *Change) Event {
 	what := cmp.Or(sc.About.Became, "the server was restarted")
@@ -82,6 +124,33 @@ func (sc *scope) restarted(c *Change) Event {
 		e.How = sc.About.BecameHow
 	}
 	return e
+}
+
+// beginListing starts a new listing. Rows that are not in it yet are believed up to the last answer
+// of the scope; where it is polled, up to the look before that.
+func (sc *ScopeFacts) beginListing() {
+	sc.Listing++
+	sc.Synced = false
+	sc.beginDark(sc.CompleteUntil)
+	if sc.InDark {
+		sc.Lost = sc.Dark[len(sc.Dark)-1].From.Add(-sc.About.Sampling)
+	}
+}
+
+// alive records that the scope's server answered.
+func (m *model) alive(sc *scope) {
+	was, now := sc.Health, m.at
+	sc.Health, sc.Alive, sc.Answered, sc.Err, sc.Outage = HealthLive, now.Wall, now.Mono, nil, Outage{}
+	sc.CompleteUntil = Later(sc.CompleteUntil, now.Wall)
+	sc.source.Err, sc.source.Retry, sc.source.Outage = nil, time.Time{}, Outage{}
+	if sc.Synced && sc.InDark { // its rows are not listed anew
+		from := sc.Dark[len(sc.Dark)-1].From
+		sc.endDark(now.Wall)
+		m.doubtAll(sc, from)
+	}
+	if was != HealthLive {
+		m.commit(sc.event(EventSourceUp, now.Wall, sc.About.Mode))
+	}
 }
 
 // changeRows brings the rows of a scope up to date.
@@ -115,17 +184,6 @@ func (m *model) changeRows(b *batch) {
 	b.scope.CompleteUntil = Later(b.scope.CompleteUntil, c.At)
 }
 
-// beginListing starts a new listing. Rows that are not in it yet are believed up to the last answer
-// of the scope; where it is polled, up to the look before that.
-func (sc *ScopeFacts) beginListing() {
-	sc.Listing++
-	sc.Synced = false
-	sc.beginDark(sc.CompleteUntil)
-	if sc.InDark {
-		sc.Lost = sc.Dark[len(sc.Dark)-1].From.Add(-sc.About.Sampling)
-	}
-}
-
 // batch is one Change while it is applied.
 type batch struct {
 	scope   *scope // nil: the Change is only proof of life
@@ -146,154 +204,100 @@ func byRef[T any](list []T, ref func(T) Ref) map[Ref][]T {
 	return m
 }
 
-// lookAt makes the look of the Change at one row; nil is a new row. It adds the doubt of lost
-// continuity: a row that was not read since may have changed at any time after the loss.
-func (b *batch) lookAt(row *Row, ref Ref) look {
-	c, sc := b.change, b.scope
-	l := look{scope: sc.Name, of: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
+// refused records why a scope cannot be read, although its source is connected.
+func (m *model) refused(sc *scope, err error) {
+	told := m.down(sc, err)
+	if sc.Outage.isNews(err) && !told {
+		m.commit(sc.event(EventSourceDown, m.at.Wall, err.Error()))
+	}
+	sc.source.Outage.isNews(err) // the event is out
+}
+
+func (m *model) silent(sc *scope) {
+	err := Recordable(fmt.Errorf("%w for %v", ErrSilent, sc.Silence))
+	m.down(sc, err)
+	sc.source.Outage.isNews(err) // the event is out
+}
+
+// down marks a scope stale, and dark from its last answer on. It reports whether that was new,
+// which is an event.
+func (m *model) down(sc *scope, err error) bool {
+	sc.Err = err
+	if sc.Health == HealthStale {
+		return false
+	}
+	sc.Health = HealthStale
+	sc.beginDark(sc.CompleteUntil)
+	e := sc.event(EventSourceDown, m.at.Wall, err.Error())
+	e.After = sc.CompleteUntil
+	m.commit(e)
+	return true
+}
+
+const (
+	// mostReasons bounds the reasons of one outage that become events: a server may send
+	// another text with each refusal.
+	mostReasons = 20
+	// lastingAfter is the number of failures in a row after which an earlier reason becomes an event
+	// again.
+	lastingAfter = 3
+)
+
+// Outage has the reasons why a source is down that became events. The zero value is the start of an outage.
+type Outage struct {
+	Reasons   []string // different reasons, in the order of their first events
+	Latest    string   // of the last event
+	Returning string   // an earlier reason that the latest failures had again
+	Failures  int      // the number of these
+}
+
+// isNews records the reason of a failure, and reports whether it is to become an event: a new
+// reason of this outage does, and an earlier one that lasts again.
+// Silence is one reason, whether the source or the Hub detected it.
+func (o *Outage) isNews(err error) bool {
+	reason := err.Error()
+	if errors.Is(err, ErrSilent) {
+		reason = ErrSilent.Error()
+	}
 	switch {
-	case row == nil && !sc.Listed:
-		l.relisted = true
-	case row == nil && !sc.Synced:
-		l.after = lostBefore(c.After, sc.Lost)
-	case row != nil && row.Scope != sc.Index: // the row moved, and neither server saw all of its changes
-		l.relisted = true
-		l.after = lostBefore(c.After, row.At)
-	case row != nil && row.Listing != sc.Listing:
-		l.relisted = true
-		last := row.At
-		if !c.After.IsZero() && c.After.Before(last) { // the source knows the sending of the last read, which was earlier
-			last = c.After
-		}
-		l.after = Later(lostBefore(c.After, sc.Lost), last)
-	}
-	if l.after.After(l.at) {
-		l.after = l.at
-	}
-	if l.started = sc.About.Started; row == nil {
-		return l
-	}
-	if l.darkFrom = sc.darkSince(row, l.at); l.relisted && (l.darkFrom.IsZero() || l.after.Before(l.darkFrom)) {
-		l.darkFrom = l.after
-	}
-	return l
-}
-
-// lostBefore returns the earlier of the source's and the Hub's time.
-func lostBefore(after, lost time.Time) time.Time {
-	if after.IsZero() || lost.Before(after) {
-		return lost
-	}
-	return after
-}
-
-// set updates one row, or makes it.
-func (m *model) set(b *batch, p *Primitive) {
-	slot, exists := m.index.find(p.Ref)
-	var before *Primitive
-	var l look
-	if exists {
-		row := m.rows[slot]
-		if read(row.Primitive) && !read(p) {
-			return // an old snapshot is better than none
-		}
-		l, before = m.lookAgain(b, slot)
-	} else {
-		l = b.lookAt(nil, p.Ref)
-		slot = m.occupy(b.scope, p.Ref)
-	}
-	after := l.complete(before, p)
-	m.tell(b, &l, slot, before, after)
-	if !exists || !m.onlyRenewed(b.scope, m.rows[slot], after) {
-		b.urgency = max(b.urgency, normal)
-	}
-	row := m.draft(slot)
-	row.update(&l, m.events, before, after)
-	for _, who := range l.proved {
-		m.proved = append(m.proved, Event{Kind: EventRenewed, Ref: p.Ref, Owner: who})
-	}
-	row.Counted = row.Counted.with(after).withOwners(&l, m.events, before, after)
-	row.Primitive = after
-	row.Scope, row.Listing = b.scope.Index, b.scope.Listing
-	m.remember(slot, &l, before, after)
-}
-
-// onlyRenewed reports whether a look shows nothing but renewals, by m.events too, long before they
-// would have been late: a State without them differs only in the lease.
-func (m *model) onlyRenewed(sc *scope, row *Row, after *Primitive) bool {
-	if len(m.events) == 0 || slices.ContainsFunc(m.events, func(e Event) bool { return e.Kind != EventRenewed }) {
+	case reason == o.Latest:
+		o.Returning, o.Failures = "", 0
 		return false
-	}
-	if row.Scope != sc.Index || row.Listing != sc.Listing { // it was stale
+	case !slices.Contains(o.Reasons, reason):
+		if len(o.Reasons) == mostReasons {
+			return false
+		}
+		o.Reasons = append(o.Reasons, reason)
+	case reason != o.Returning:
+		o.Returning, o.Failures = reason, 1
 		return false
-	}
-	late := row.LateAt(m.limit)
-	return (late.IsZero() || late.Sub(m.at.Wall) > 2*calmEvery) && sameLook(row.Primitive, after)
-}
-
-// remember keeps the primitive with which the next look at a row must be compared, where this look
-// has unknown owners or an incomplete queue. A semaphore without owners is not kept where its permits
-// are counted.
-func (m *model) remember(slot int, l *look, before, after *Primitive) {
-	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) && (len(before.Owners) > 0 || !counted(after)) {
-		m.known[slot] = before
-	} else {
-		delete(m.known, slot)
-	}
-	if before != nil && !after.Absent && !after.Queue.whole() && l.withQueue(before).Queue.whole() {
-		m.queued[slot] = l.withQueue(before)
-	} else {
-		delete(m.queued, slot)
-	}
-}
-
-// base returns the primitive with which a look at a row is compared: that of the last look with known
-// owners. If that was not the last look, changes in between were missed.
-func (m *model) base(slot int, l *look) *Primitive {
-	base := m.known[slot]
-	if base == nil {
-		return m.rows[slot].Primitive
-	}
-	l.relisted, l.revealed = true, true
-	l.after = lostBefore(l.after, base.At)
-	l.darkFrom = l.after
-	return base
-}
-
-// lookAgain prepares a look at a known row, and returns what the row was before.
-func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
-	row := m.rows[slot]
-	l = b.lookAt(row, row.Ref)
-	l.ours, l.queued = m.expectedEnds(row.Ref), m.queued[slot]
-	before = m.base(slot, &l)
-	return l, before
-}
-
-// tell computes the events of a look at a row, m.events, and hands them to the subscribers.
-func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
-	m.events = l.diff(m.events[:0], before, after)
-	if len(m.events) == 0 {
-		return
-	}
-	row := m.rows[slot]
-	row.completeEvents(l, m.events, mergeDark(b.scope.Dark, row.OwnersUnknown.stretches()), m.limit)
-	m.useExpectations(m.events)
-	m.commit(m.events...)
-	if b.urgency != urgent && m.changesWatched(m.events) {
-		b.urgency = urgent
-	}
-}
-
-// changesWatched reports whether events, all of one row, change its owner while the row is on
-// screen. Most events are renewals, so the row is searched for last.
-func (m *model) changesWatched(events []Event) bool {
-	for i := range events {
-		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() || k == EventCountChanged {
-			_, ok := m.watched[events[i].Ref]
-			return ok
+	default:
+		if o.Failures++; o.Failures < lastingAfter {
+			return false
 		}
 	}
-	return false
+	o.Latest, o.Returning, o.Failures = reason, "", 0
+	return true
+}
+
+// silenceLimit is the least silence limit of a scope.
+const silenceLimit = 3 * time.Second
+
+// silenceAfter returns the silence limit of a scope that is read every sampling (0: pushed).
+func silenceAfter(lowest, sampling time.Duration) time.Duration {
+	return max(cmp.Or(max(lowest, 0), silenceLimit), sampling*5/2)
+}
+
+// sourceEvent makes an event of a source as a whole.
+func sourceEvent(kind EventKind, f *hubSource, at time.Time, detail string) Event {
+	return Event{At: at, Kind: kind, How: Seen, Ref: Ref{Source: f.Name}, Detail: detail}
+}
+
+// event makes an event of the scope.
+func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
+	e := sourceEvent(kind, sc.source, at, detail)
+	e.Scope = sc.Name
+	return e
 }
 
 // commit numbers events and wakes the subscribers.
@@ -303,33 +307,4 @@ func (m *model) commit(events ...Event) {
 		events[i].Mono = mono
 	}
 	m.ring.append(events)
-}
-
-// gone removes a row, with the events of its owners' ends.
-func (m *model) gone(b *batch, slot int) {
-	l, before := m.lookAgain(b, slot)
-	m.tell(b, &l, slot, before, nil)
-	m.vacate(slot)
-}
-
-// synced ends a listing: rows that were not in it are gone, or free.
-func (m *model) synced(b *batch) {
-	sc := b.scope
-	for slot, row := range m.rows {
-		switch {
-		case row == nil || row.Scope != sc.Index || row.Listing == sc.Listing:
-		case sc.About.Partial == Whole && row.freeAt(b.change.At, sc.Lost):
-			m.set(b, row.vacated(b.change.At))
-		default:
-			m.gone(b, slot)
-		}
-	}
-	sc.Synced, sc.Listed = true, true
-	if sc.Since.IsZero() {
-		sc.Since = b.change.At
-	}
-	sc.endDark(b.change.At)
-	e := sc.event(EventSynced, b.change.At, "")
-	e.How = Told
-	m.commit(e)
 }

@@ -2,57 +2,8 @@ package sources
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
-
-// look is the part of a Change about one primitive, with the doubts that the Hub adds.
-type look struct {
-	scope     string
-	of        *scope // nil: no pace is known of it
-	after, at time.Time
-	relisted  bool
-	ended     []Ending      // of this primitive only
-	decided   []Event       // alike: see Change
-	ours      []Expectation // the ends that we bring about
-
-	darkFrom time.Time  // since then the row was not observed, up to this look; zero: it was observed since its last read
-	started  time.Time  // About.Started
-	restarts bool       // another incarnation told it: the ownerships before are lost
-	unread   bool       // the row was not read; its next look can prove an owner the same
-	inDoubt  []string   // IDs of owners that go on, and may have lost the primitive in the dark
-	proved   []OwnerRef // owners that go on, proved to have the same grant
-	unproved bool       // an owner that goes on was written to, and may have lost it and taken it again
-	revealed bool       // the owners were unknown for a while before this look
-	queued   *Primitive // the last with a whole queue, where that of before is not whole
-}
-
-// read reports whether p was ever read.
-func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
-
-// ownersKnown reports whether the list of owners is known, which may be empty.
-func ownersKnown(p *Primitive) bool { return p.OwnersHow != Unknown || len(p.Owners) > 0 }
-
-// counted reports whether the number of taken permits is told. Then unknown owners hide no change.
-func counted(p *Primitive) bool { return p.Kind == KindSemaphore && p.LimitHow != Unknown }
-
-// fact returns how a difference between two looks is known.
-func (l *look) fact() Known {
-	if l.after.IsZero() {
-		return Told
-	}
-	return Seen
-}
-
-// stamp returns the instant of a change that this look shows, as we saw it.
-func (l *look) stamp() Stamp { return StampBetween(l.after, l.at, Seen) }
-
-func (l *look) event(kind EventKind, p *Primitive) Event {
-	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope}
-}
 
 // diff appends the events of one primitive between two looks, in the order in which they must
 // be applied: ends before beginnings, one event for each. The events have no numbers and no Gap
@@ -124,49 +75,6 @@ func (l *look) ownerUnknown(events []Event, before, after *Primitive) []Event {
 	return append(events, e)
 }
 
-// madeUp reports whether, after darkness, an owner or waiter of before may be one of after under another
-// ID. A source whose server hides the part that distinguishes two sessions makes that part up, and
-// writes it behind a ~; a part that the server reports stands behind an @.
-func (l *look) madeUp(before, after *Primitive) bool {
-	if !l.darkened() || !read(before) || !slices.ContainsFunc(append(sessions(before), sessions(after)...), isMadeUp) {
-		return false
-	}
-	number := func(session string) string {
-		if i := strings.IndexAny(session, "@~"); i > 0 {
-			return session[:i]
-		}
-		return session
-	}
-	was := map[string]string{}
-	for _, session := range sessions(before) {
-		was[number(session)] = session
-	}
-	return slices.ContainsFunc(sessions(after), func(is string) bool {
-		session, known := was[number(is)]
-		return known && session != is && (isMadeUp(session) || isMadeUp(is))
-	})
-}
-
-// isMadeUp reports whether a part of the ID of a session is made up.
-func isMadeUp(session string) bool { return strings.Contains(session, "~") }
-
-// sessions lists the known sessions of all owners and listed waiters.
-func sessions(p *Primitive) (list []string) {
-	for i := range p.Owners {
-		list = append(list, p.Owners[i].Session)
-	}
-	for i := range p.Queue.Waiters {
-		list = append(list, p.Queue.Waiters[i].Session)
-	}
-	return slices.DeleteFunc(list, func(session string) bool { return session == "" })
-}
-
-// restarted reports whether before and after are of two incarnations, so that all ownerships in between
-// were lost: then no owner is the same, whatever its ID, unless its Proof is.
-func restarted(before, after *Primitive) bool {
-	return before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
-}
-
 // appeared appends the events of a first look. A primitive that was configured and is now read for
 // the first time existed before, as far as is known; one that was read as absent did not.
 func (l *look) appeared(events []Event, before, after *Primitive) []Event {
@@ -182,15 +90,6 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 		events = append(events, e)
 	}
 	return l.joined(l.counts(events, Counts{}, after), nil, after)
-}
-
-// found reports whether an owner that this look shows first may have owned the primitive before: its
-// take-over was not seen.
-func (l *look) found(before *Primitive) bool {
-	if before == nil {
-		return l.relisted
-	}
-	return !read(before) || !before.Absent && !ownersKnown(before)
 }
 
 // first makes an event about the state at the first look.
@@ -337,38 +236,165 @@ func (l *look) proclaimed(p *Primitive, who OwnerRef, data Blob) Event {
 
 func (o *Owner) ref() OwnerRef { return OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence} }
 
-// quotedBytes bounds the part of a value that an event's Detail quotes.
-const quotedBytes = 120
+func (l *look) ending(owner string) *Ending {
+	return find(l.ended, func(e *Ending) bool { return e.Owner == owner })
+}
 
-// quoted returns the beginning of b as a Go string literal, without control characters.
-func (b Blob) quoted() string {
-	head := b.Head[:min(len(b.Head), quotedBytes)]
-	if len(head) < b.Len {
-		return fmt.Sprintf("%q... (%d bytes)", head, b.Len)
+// end makes the event that o lost p. The cause told by the service comes first, then one that follows from
+// the look as a whole (a restart, a deletion), then one by the lease: after its end it
+// expired; before its end, with no look missed in between, it was released.
+func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
+	e := l.event(EventReleased, p)
+	e.Previous = o.ref()
+	if !l.darkened() { // else it may have renewed unseen
+		e.LeaseLeft = leaseLeft(o, l.at)
 	}
-	return strconv.Quote(head)
+	told := l.ending(o.ID)
+	ours := find(l.ours, func(x *Expectation) bool { return x.Owner == o.ID })
+	decided := l.decision(o.ref(), decidedEnd)
+	switch {
+	case decided != nil:
+		e.Cause, e.How, e.LeaseLeft = decided.Cause, decided.How, decided.LeaseLeft
+	case ours != nil && !leaseOver(o, l.at) && !(told != nil && told.How == Told):
+		e.Cause, e.How = ours.Cause, ours.How
+	case told != nil:
+		e.Cause = told.Cause
+		if told.How != Told {
+			e.How = Inferred
+		}
+	case follows != CauseUnknown:
+		e.Cause, e.How = follows, Inferred
+	case leaseOver(o, l.at) && l.darkened() && !leasePast(o, l.darkFrom): // it may have been released before, or renewed and released unseen
+	case leaseOver(o, l.at):
+		e.Cause, e.How = CauseExpired, Inferred
+	case leaseKnown(o) && !l.darkened():
+		e.Cause, e.How = CauseReleased, Inferred
+	}
+	if e.Cause == CauseExpired {
+		e.Kind, e.LeaseLeft = EventExpired, 0
+	}
+	return e
 }
 
-// sameLook reports whether two looks differ only in their times and in fields that each renewal changes. It
-// allocates nothing.
-func sameLook(p, q *Primitive) bool {
-	return p.Ref == q.Ref && p.Kind == q.Kind && p.LimitHow == q.LimitHow && p.OwnersHow == q.OwnersHow && p.AliasHow == q.AliasHow &&
-		p.Ephemeral == q.Ephemeral && p.Expected == q.Expected && p.Absent == q.Absent && p.NoSpace == q.NoSpace &&
-		p.Limit == q.Limit && p.Taken == q.Taken && p.Data == q.Data && p.Incarnation == q.Incarnation && p.Note == q.Note &&
-		p.Alias == q.Alias && p.ForgetAfter == q.ForgetAfter &&
-		p.Queue.How == q.Queue.How && p.Queue.CandidatesHow == q.Queue.CandidatesHow && p.Queue.Len == q.Queue.Len &&
-		slices.Equal(p.Labels, q.Labels) && slices.EqualFunc(p.Owners, q.Owners, sameOwner) &&
-		slices.EqualFunc(p.Queue.Waiters, q.Queue.Waiters, sameWaiter) && slices.EqualFunc(p.Candidates, q.Candidates, sameWaiter)
+// replaces reports whether one end and one beginning in the same look are a replacement: where
+// two owners exclude each other, the second followed the first. An owner that comes back after a
+// restart, or in another mode, is two events, because no other owner took it.
+func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
+	if !single(after) || len(before.Owners) != 1 || len(after.Owners) != 1 || end.Previous.ID == begin.Owner.ID {
+		return false
+	}
+	was, is := &before.Owners[0], &after.Owners[0]
+	return (was.Mode == Exclusive || is.Mode == Exclusive) && (was.Session == "" || was.Session != is.Session)
 }
 
-// sameOwner reports whether two looks at an owner differ only in its lease.
-func sameOwner(a, b Owner) bool {
-	return a.ID == b.ID && a.Session == b.Session && a.Label == b.Label && a.Permits == b.Permits && a.Fence == b.Fence &&
-		a.Mode == b.Mode && a.Idle == b.Idle && a.NoExpiry == b.NoExpiry && a.Serial == b.Serial && a.Program == b.Program &&
-		a.Lease == b.Lease && a.Proof == b.Proof && a.Since == b.Since && a.Data == b.Data && a.Guard == b.Guard && slices.Equal(a.Attrs, b.Attrs)
+// single reports whether p has at most one owner at a time.
+func single(p *Primitive) bool {
+	return p.Kind == KindElection || p.Kind == KindMutex || p.Limit == 1
 }
 
-func sameWaiter(a, b Waiter) bool {
-	return a.ID == b.ID && a.Session == b.Session && a.Label == b.Label && a.Mode == b.Mode && a.Permits == b.Permits && a.Order == b.Order &&
-		a.Turn == b.Turn && a.Since == b.Since && a.Timeout == b.Timeout && a.Data == b.Data && a.Guard == b.Guard && slices.Equal(a.Attrs, b.Attrs)
+// replacement merges an end and a beginning. A release by the old owner is only a guess here: its key
+// may have been overwritten.
+func (l *look) replacement(end, begin *Event) Event {
+	e := *begin
+	e.Kind = EventOwnerChanged
+	e.Previous, e.LeaseLeft, e.Cause, e.How = end.Previous, end.LeaseLeft, end.Cause, end.How
+	if e.Cause == CauseReleased && e.How != Ours && l.ending(end.Previous.ID) == nil {
+		e.Cause, e.How = CauseUnknown, l.fact()
+	}
+	return e
 }
+
+// waiters compares two whole queues; a queue that is cut, or only a number, has no events.
+// A waiter that became an owner did not leave: the owner's event reports it. After a restart
+// all waiters are new.
+func (l *look) waiters(events []Event, before, after *Primitive) []Event {
+	switch {
+	case !after.Queue.whole():
+		return events
+	case !before.Queue.whole():
+		return l.waitersPresent(events, after)
+	case l.restarts:
+		return l.joined(l.left(events, before, nil), nil, after)
+	}
+	return l.joined(l.left(events, before, after), before, after)
+}
+
+// withQueue returns p, or an older look at it where only that had a whole queue. Waiters may have
+// come or gone at any time since that look.
+func (l *look) withQueue(p *Primitive) *Primitive {
+	if l.queued == nil || p.Queue.whole() {
+		return p
+	}
+	return l.queued
+}
+
+// waitersPresent appends the waiters of a queue that is seen for the first time: they joined it at
+// this look or before.
+func (l *look) waitersPresent(events []Event, p *Primitive) []Event {
+	first := len(events)
+	events = l.joined(events, nil, p)
+	for i := range events[first:] {
+		e := &events[first+i]
+		e.After, e.How = time.Time{}, AtLeast
+	}
+	return events
+}
+
+// left appends the waiters of before that do not wait any more; after nil: none do.
+func (l *look) left(events []Event, before, after *Primitive) []Event {
+	return l.moved(events, EventWaiterLeft, before, after, before)
+}
+
+// joined appends the waiters of after that did not wait before; before nil: none did.
+func (l *look) joined(events []Event, before, after *Primitive) []Event {
+	return l.moved(events, EventWaiterJoined, after, before, before)
+}
+
+// moved appends an event for each waiter of p that is not in the queue of other, which may be nil, nor,
+// where it left, among its owners. before is the primitive that the look is compared with.
+func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive) []Event {
+	if !p.Queue.whole() {
+		return events
+	}
+	e := l.event(kind, p)
+	if before != nil && before == l.queued {
+		e.After, e.How = lostBefore(l.after, before.At), Seen
+	}
+	waits := map[waiterKey]bool{}
+	if other != nil {
+		for i := range other.Queue.Waiters {
+			waits[other.Queue.Waiters[i].key()] = true
+		}
+	}
+	for i := range p.Queue.Waiters {
+		w := &p.Queue.Waiters[i]
+		if waits[w.key()] || kind == EventWaiterLeft && other != nil && l.served(p, other, w) {
+			continue
+		}
+		e.Owner = w.ref()
+		events = append(events, e)
+	}
+	return events
+}
+
+// served reports whether a waiter owns it now. Where its session owned it already, in another
+// mode, only a new ownership counts.
+func (l *look) served(before, after *Primitive, w *Waiter) bool {
+	was := finder{look: l, owners: before.Owners}
+	for i := range after.Owners {
+		o := &after.Owners[i]
+		if (o.ID == w.ID && w.ID != "" || w.Session != "" && o.Session == w.Session) && was.find(o) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+type waiterKey struct {
+	id, session string
+	order       uint64
+}
+
+func (w *Waiter) key() waiterKey { return waiterKey{w.ID, w.Session, w.Order} }
+
+func (w *Waiter) ref() OwnerRef { return OwnerRef{ID: w.ID, Label: w.Label} }

@@ -191,6 +191,39 @@ func (h *Hub) Refresh(source string) {
 	}
 }
 
+// Expect announces that we are about to end an ownership ourselves. If that owner is gone within that
+// time and no cause is told, its cause is e.Cause; a lease that ran out still counts as expired.
+// e.How is one of:
+//
+//   - Unknown: we do it ourselves; the end is [Ours].
+//   - Inferred: a service was asked to do it and has not answered. An end that is seen before the
+//     answer may still be the owner's own.
+//   - Told: the service answered that it has done it; an expected end that was not seen yet is
+//     [Ours].
+//
+// The first end of that owner uses up the expectation, whatever its cause. within 0 withdraws the
+// expectation.
+func (h *Hub) Expect(e Ending, within time.Duration) {
+	h.enter(nil, &Input{Kind: InputExpected, Expected: &Expected{Ending: e, Within: within}})
+}
+
+func (m *model) expect(e *Expected) {
+	stands := find(m.expectedEnds(e.Ref), func(x *Expectation) bool { return x.Owner == e.Owner }) != nil
+	m.expected = slices.DeleteFunc(m.expected, func(x Expectation) bool { return m.at.Mono > x.Until })
+	if e.Within > 0 && e.How == Told && !stands { // its end was seen already
+		return
+	}
+	m.dropExpected(e.Ref, e.Owner)
+	if e.Within <= 0 {
+		return
+	}
+	x := Expectation{Ending: e.Ending, Until: m.at.Mono + e.Within}
+	if x.How != Inferred {
+		x.How = Ours
+	}
+	m.expected = append(m.expected, x)
+}
+
 // AddEvent adds an event that no source sends: an action of a person through this program
 // (EventAction), or a note. At zero becomes now. Rows and terms do not change, except for a term
 // that the action ended by force: the sources will see the result of an action.
@@ -207,6 +240,15 @@ func (m *model) note(e Event) {
 	if slot, ok := m.index.find(e.Ref); ok && e.Kind == EventAction {
 		m.forced(slot, &e)
 	}
+}
+
+// ForcedWithin bounds the time from the sending of a forced release until its end is seen.
+const ForcedWithin = 15 * time.Second
+
+// Forced reports whether an action may have ended the ended term t by force: the owner and the time agree.
+func Forced(t *Term, action *Event) bool {
+	return action.Kind == EventAction && action.Cause == CauseEvicted && action.Previous.ID == t.Owner.ID && t.End.How != Unknown &&
+		!action.At.Before(t.Start.At) && (!action.At.After(t.End.At) || t.End.How == Bound) && !t.End.Earliest().After(action.At.Add(ForcedWithin))
 }
 
 // forced sets the cause, and where no look was near the end too, of a term that an action ended by force: another

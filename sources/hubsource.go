@@ -100,22 +100,6 @@ func (m *model) source(name string) *hubSource {
 	return m.sources[i]
 }
 
-// scope returns the scope of this name, which it adds at the first call.
-func (m *model) scope(f *hubSource, name string) *scope {
-	if f.scopes[name] == nil {
-		m.addScope(f, ScopeFacts{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.SilenceLimit, 0)}})
-	}
-	return f.scopes[name]
-}
-
-func (m *model) addScope(f *hubSource, facts ScopeFacts) {
-	sc := &scope{ScopeFacts: facts, source: f}
-	sc.Index = len(m.scopes)
-	f.scopes[sc.Name] = sc
-	f.inOrder = append(f.inOrder, sc)
-	m.scopes = append(m.scopes, sc)
-}
-
 // status returns the source's part of a state, with the worst health of its scopes.
 func (f *hubSource) status() SourceStatus {
 	s := f.SourceStatus
@@ -163,33 +147,15 @@ func (h *Hub) listed(f *hubSource) bool {
 	return slices.ContainsFunc(f.inOrder, func(sc *scope) bool { return sc.Synced && sc.Health == HealthLive })
 }
 
-// sourceEvent makes an event of a source as a whole.
-func sourceEvent(kind EventKind, f *hubSource, at time.Time, detail string) Event {
-	return Event{At: at, Kind: kind, How: Seen, Ref: Ref{Source: f.Name}, Detail: detail}
-}
-
-// event makes an event of the scope.
-func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
-	e := sourceEvent(kind, sc.source, at, detail)
-	e.Scope = sc.Name
-	return e
-}
-
-// beginDark begins a dark stretch, unless one lasts. A zero from, before the first answer, begins
-// none: nothing can be missed.
-func (sc *ScopeFacts) beginDark(from time.Time) {
-	if !sc.InDark && !from.IsZero() {
-		sc.InDark = true
-		sc.Dark = withDark(sc.Dark, from)
+// longestSilence returns the longest silence limit of the source's scopes.
+func (h *Hub) longestSilence(f *hubSource) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	limit := silenceAfter(f.SilenceLimit, 0)
+	for _, sc := range f.inOrder {
+		limit = max(limit, sc.Silence)
 	}
-}
-
-// endDark ends the stretch that lasts.
-func (sc *ScopeFacts) endDark(to time.Time) {
-	if sc.InDark {
-		sc.InDark = false
-		sc.Dark = withDarkEnd(sc.Dark, to)
-	}
+	return limit
 }
 
 // admit returns a Change as the Hub applies and records it: with times on the wall clock, owners

@@ -1,59 +1,14 @@
 package sources
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/internal/ground/format"
 )
-
-// finder finds owners in a list that mostly keeps its order: it tries first the one after the
-// last one found, and builds an index where two lists differ.
-type finder struct {
-	look   *look
-	owners []Owner
-	next   int
-	byID   map[string]int // the first with this ID; nil until two lists differ
-}
-
-func (f *finder) find(o *Owner) *Owner {
-	if f.next < len(f.owners) && f.look.goesOn(&f.owners[f.next], o) {
-		f.next++
-		return &f.owners[f.next-1]
-	}
-	if f.byID == nil {
-		f.byID = make(map[string]int, len(f.owners))
-		for i := range slices.Backward(f.owners) {
-			f.byID[f.owners[i].ID] = i
-		}
-	}
-	first, ok := f.byID[o.ID]
-	if !ok {
-		return nil
-	}
-	for i := first; i < len(f.owners); i++ {
-		if f.look.goesOn(&f.owners[i], o) {
-			f.next = i + 1
-			return &f.owners[i]
-		}
-	}
-	return nil
-}
-
-// find returns the first wanted item of a list; nil: there is none.
-func find[T any](list []T, wanted func(*T) bool) *T {
-	for i := range list {
-		if wanted(&list[i]) {
-			return &list[i]
-		}
-	}
-	return nil
-}
 
 // leaseKnown reports whether the end of the lease is known.
 func leaseKnown(o *Owner) bool { return !o.NoExpiry && o.Expires.How != Unknown }
@@ -81,184 +36,6 @@ func leaseLeft(o *Owner, t time.Time) time.Duration {
 		return 0
 	}
 	return max(o.Expires.At.Sub(t), 0)
-}
-
-// Two readings of one lease's end differ by the time that the reading takes, at most expiryNoise. Ends
-// that carry their doubt differ only by the rounding of the remaining time.
-const (
-	expiryRounding = 2 * time.Millisecond
-	expiryNoise    = 25 * time.Millisecond
-)
-
-// renewed reports whether the lease was renewed between two looks at the same owner.
-func renewed(before, after *Owner) bool {
-	if before.Renewed.How == Told && after.Renewed.How == Told {
-		return after.Renewed.At.After(before.Renewed.At)
-	}
-	if !leaseKnown(before) || !leaseKnown(after) {
-		return false
-	}
-	if after.Expires.After().IsZero() {
-		return after.Expires.At.Sub(before.Expires.At) > expiryNoise
-	}
-	return after.Expires.After().Sub(before.Expires.At) > expiryRounding
-}
-
-// certainty orders the ways of knowing an owner's Since.
-var certainty = [...]uint8{Unknown: 0, AtLeast: 1, Bound: 2, Claimed: 3, Inferred: 3, Seen: 4, Told: 5, Ours: 5}
-
-// complete returns after with the owners' Since, Renewed, Rhythm and taker filled in from this look and
-// those before. It copies a primitive that it completes: after does not change.
-func (l *look) complete(before, after *Primitive) *Primitive {
-	if !read(after) || len(after.Owners) == 0 {
-		return after
-	}
-	was := finder{look: l}
-	found := l.found(before) || l.madeUp(before, after)
-	if read(before) {
-		l.restarts, was.owners = restarted(before, after), before.Owners
-	}
-	full := after
-	for i := range after.Owners {
-		o := &after.Owners[i]
-		old := was.find(o)
-		since, renewal, rhythm := l.completed(old, o, found)
-		label, attrs := l.taker(old, o)
-		if since == o.Since && renewal == o.Renewed && rhythm == o.Rhythm && len(attrs) == len(o.Attrs) {
-			continue
-		}
-		if full == after {
-			full = new(Primitive)
-			*full = *after
-			full.Owners = append([]Owner(nil), after.Owners...)
-		}
-		full.Owners[i].Since, full.Owners[i].Renewed, full.Owners[i].Rhythm = since, renewal, rhythm
-		full.Owners[i].Label, full.Owners[i].Attrs = label, attrs
-	}
-	return full
-}
-
-func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhythm) {
-	since, renewal = o.Since, o.Renewed
-	if old != nil && l.doubts(old, o) {
-		l.inDoubt = append(l.inDoubt, o.ID)
-		since = l.doubted(cmp.Or(since, old.Since), old.Since)
-		return since, renewal, old.Rhythm // renewals in the dark are unknown
-	}
-	if old != nil && l.darkened() {
-		l.proved = append(l.proved, o.ref())
-	}
-	var ours Stamp
-	switch {
-	case old != nil:
-		ours = old.Since
-	case found:
-		ours = Stamp{At: l.at, How: AtLeast}
-	default:
-		ours = l.stamp()
-	}
-	switch {
-	case certainty[ours.How] > certainty[since.How]:
-		since = ours
-	case ours.How == AtLeast && since.How == AtLeast && ours.At.Before(since.At): // from before the source connected anew
-		since = StampBetween(Later(ours.After(), since.After()), ours.At, AtLeast)
-	case old != nil && ours.How == AtLeast && looked(since.How) && since.At.Before(ours.At): // the source knows of no doubt
-		since = ours
-	}
-	if old == nil {
-		return since, renewal, Rhythm{}
-	}
-	anew := renewed(old, o)
-	if renewal.How == Unknown {
-		renewal = old.Renewed
-		if anew {
-			renewal = l.stamp()
-		}
-	}
-	return since, renewal, l.rhythm(old, anew)
-}
-
-// rhythm returns the rhythm of an owner that owned it at the last look, too. A pause with
-// darkness in it is not counted: renewals may have been missed.
-func (l *look) rhythm(old *Owner, anew bool) Rhythm {
-	if !anew || l.darkened() {
-		return old.Rhythm
-	}
-	last, ok := lastRenewed(old)
-	if !ok {
-		return old.Rhythm.renewed(0)
-	}
-	return old.Rhythm.renewed(l.at.Sub(last))
-}
-
-// OwnerRule gives owners a readable label, and says where they run. Its texts may use $1 and ${name}.
-type OwnerRule struct {
-	Match   *regexp.Regexp
-	Label   string // "": the label stays
-	Host    string // becomes HostAttr; "": it is not known from the label
-	Program string // becomes ProgramAttr; likewise
-}
-
-// OwnerRules are applied to the labels of owners, waiters and candidates: the first rule that matches counts.
-type OwnerRules []OwnerRule
-
-// Label returns the label that the first matching rule gives to text, or text itself.
-func (rules OwnerRules) Label(text string) string {
-	label, _ := rules.apply(text, nil)
-	return label
-}
-
-// apply returns the label of text, and attrs with where it runs. It never changes attrs.
-func (rules OwnerRules) apply(text string, attrs []Attr) (string, []Attr) {
-	for _, r := range rules {
-		m := r.Match.FindStringSubmatchIndex(text)
-		if m == nil {
-			continue
-		}
-		expand := func(template string) string { return string(r.Match.ExpandString(nil, template, text, m)) }
-		attrs = slices.Clip(attrs)
-		if host := expand(r.Host); host != "" {
-			attrs = append(attrs, Attr{Key: HostAttr, Value: host})
-		}
-		if program := expand(r.Program); program != "" {
-			attrs = append(attrs, Attr{Key: ProgramAttr, Value: program})
-		}
-		if r.Label != "" {
-			text = expand(r.Label)
-		}
-		break
-	}
-	return text, attrs
-}
-
-// The attributes of an owner whose session has another name than when it took the lock: TakenBy is its
-// name at the take, FirstSeenAs its name at the first look after the take, and Leaked warns that a
-// pooler lends the session to others, or may do so.
-const (
-	TakenBy     = "taken by"
-	FirstSeenAs = "first seen as"
-	Leaked      = "leaked"
-)
-
-// taker returns the label and the attributes of o, with the name of the taker from old, the same owner at
-// the look before, or nil: a source that connected after the take knows only the session's present name.
-// Leaked is kept as long as nothing was done in the session.
-func (l *look) taker(old, o *Owner) (label string, attrs []Attr) {
-	label, attrs = o.Label, o.Attrs
-	if old == nil || l.doubts(old, o) {
-		return label, attrs
-	}
-	for _, a := range old.Attrs {
-		took := a.Key == TakenBy || a.Key == FirstSeenAs
-		switch {
-		case slices.ContainsFunc(o.Attrs, func(b Attr) bool { return a.Key == b.Key }):
-		case took && !strings.HasPrefix(label, a.Value): // else it has that name again
-			label, attrs = a.Value+", now "+label, append(slices.Clip(attrs), a)
-		case a.Key == Leaked && o.Proof != 0 && o.Proof == old.Proof:
-			attrs = append(slices.Clip(attrs), a)
-		}
-	}
-	return label, attrs
 }
 
 // Rhythm is the usual pause between two renewals of one owner, as far as we saw them. The zero Rhythm is
@@ -321,6 +98,97 @@ func (r *Row) RenewEvery() time.Duration {
 	return shortest
 }
 
+// lastRenewed returns the last proof of the owner's life: its last renewal, else its take if we saw
+// that.
+func lastRenewed(o *Owner) (time.Time, bool) {
+	if o.NoExpiry {
+		return time.Time{}, false
+	}
+	if o.Renewed.How != Unknown {
+		return o.Renewed.At, true
+	}
+	return o.Since.At, o.Since.How == Told || o.Since.How == Seen || o.Since.How == Ours
+}
+
+// Missed returns the number of this owner's renewals that are overdue at now, by its own rhythm. A
+// renewal counts half a pause after it was due. 0 also where too few were seen to know a rhythm.
+func (o *Owner) Missed(now time.Time, t Thresholds) int {
+	last, ok := lastRenewed(o)
+	every := o.RenewEvery()
+	if !ok || every <= 0 || int(o.Rhythm.seen) < t.LateSeen {
+		return 0
+	}
+	return max(0, int((now.Sub(last)+every/2)/every)-1)
+}
+
+// lateAt returns the time at which the owner's renewal is late, if no renewal comes before: the lease may
+// be over, or little of it is left, or renewals were missed and much of the lease is gone. Among owners
+// that were never seen to renew, only a leader is expected to. Zero: never.
+func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
+	if !leaseKnown(o) {
+		return time.Time{}
+	}
+	at := o.Expires.Earliest()
+	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
+		return at
+	}
+	at = Earlier(at, o.Expires.At.Add(1-share(o.Lease, t.LateLeft))) // less is left then
+	if last, ok := lastRenewed(o); ok && o.RenewEvery() > 0 && int(o.Rhythm.seen) >= t.LateSeen {
+		missed := last.Add(o.RenewEvery()*time.Duration(t.LateMissed) + o.RenewEvery()/2)
+		at = Earlier(at, Later(missed, o.Expires.At.Add(1-share(o.Lease, t.LateWorn))))
+	}
+	return at
+}
+
+// share returns a part of a lease.
+func share(lease time.Duration, part float64) time.Duration {
+	return time.Duration(float64(lease) * part)
+}
+
+// late reports whether the renewal of one of the owners is late.
+func (r *Row) late(now time.Time, t Thresholds) bool {
+	at := r.LateAt(t)
+	return !at.IsZero() && !now.Before(at)
+}
+
+// LateAt returns the instant from which on the renewal of an owner is late or its lease may be over;
+// zero: never, as long as the row does not change. Until then StatusAt calls no owner late or
+// silent. From then on it does, unless the server is silent.
+func (r *Row) LateAt(t Thresholds) time.Time {
+	var first time.Time
+	for i := range r.Owners {
+		at := r.Owners[i].lateAt(r.Kind == KindElection, t)
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// sameLook reports whether two looks differ only in their times and in fields that each renewal changes. It
+// allocates nothing.
+func sameLook(p, q *Primitive) bool {
+	return p.Ref == q.Ref && p.Kind == q.Kind && p.LimitHow == q.LimitHow && p.OwnersHow == q.OwnersHow && p.AliasHow == q.AliasHow &&
+		p.Ephemeral == q.Ephemeral && p.Expected == q.Expected && p.Absent == q.Absent && p.NoSpace == q.NoSpace &&
+		p.Limit == q.Limit && p.Taken == q.Taken && p.Data == q.Data && p.Incarnation == q.Incarnation && p.Note == q.Note &&
+		p.Alias == q.Alias && p.ForgetAfter == q.ForgetAfter &&
+		p.Queue.How == q.Queue.How && p.Queue.CandidatesHow == q.Queue.CandidatesHow && p.Queue.Len == q.Queue.Len &&
+		slices.Equal(p.Labels, q.Labels) && slices.EqualFunc(p.Owners, q.Owners, sameOwner) &&
+		slices.EqualFunc(p.Queue.Waiters, q.Queue.Waiters, sameWaiter) && slices.EqualFunc(p.Candidates, q.Candidates, sameWaiter)
+}
+
+// sameOwner reports whether two looks at an owner differ only in its lease.
+func sameOwner(a, b Owner) bool {
+	return a.ID == b.ID && a.Session == b.Session && a.Label == b.Label && a.Permits == b.Permits && a.Fence == b.Fence &&
+		a.Mode == b.Mode && a.Idle == b.Idle && a.NoExpiry == b.NoExpiry && a.Serial == b.Serial && a.Program == b.Program &&
+		a.Lease == b.Lease && a.Proof == b.Proof && a.Since == b.Since && a.Data == b.Data && a.Guard == b.Guard && slices.Equal(a.Attrs, b.Attrs)
+}
+
+func sameWaiter(a, b Waiter) bool {
+	return a.ID == b.ID && a.Session == b.Session && a.Label == b.Label && a.Mode == b.Mode && a.Permits == b.Permits && a.Order == b.Order &&
+		a.Turn == b.Turn && a.Since == b.Since && a.Timeout == b.Timeout && a.Data == b.Data && a.Guard == b.Guard && slices.Equal(a.Attrs, b.Attrs)
+}
+
 // justTaken is the time after a take within which setting the end of the lease, in a second command,
 // still belongs to the take.
 const justTaken = time.Second
@@ -369,4 +237,23 @@ func cutDoubt(o *Owner, since time.Duration) time.Duration {
 		doubt += o.Expires.At.Sub(after)
 	}
 	return doubt
+}
+
+// OwnerRule gives owners a readable label.
+type OwnerRule struct {
+	Match *regexp.Regexp
+	Label string // may use $1, ${name}
+}
+
+// OwnerRules are applied to the labels of owners, waiters and candidates.
+type OwnerRules []OwnerRule
+
+// Label returns the label that the first matching rule gives to text, or text itself.
+func (rules OwnerRules) Label(text string) string {
+	for _, r := range rules {
+		if m := r.Match.FindStringSubmatchIndex(text); m != nil {
+			return string(r.Match.ExpandString(nil, r.Label, text, m))
+		}
+	}
+	return text
 }

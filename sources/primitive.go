@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash"
 	"hash/fnv"
 	"hash/maphash"
 	"math"
+	"strconv"
 	"time"
 
 	"coordtop/coord"
@@ -329,4 +331,16 @@ func (b Blob) Masked() bool { return mask.Masked(b.Head) }
 // Shows reports whether NewBlob makes b of data.
 func (b Blob) Shows(data []byte) bool {
 	return b == NewBlob(data, len(data))
+}
+
+// quotedBytes bounds the part of a value that an event's Detail quotes.
+const quotedBytes = 120
+
+// quoted returns the beginning of b as a Go string literal, without control characters.
+func (b Blob) quoted() string {
+	head := b.Head[:min(len(b.Head), quotedBytes)]
+	if len(head) < b.Len {
+		return fmt.Sprintf("%q... (%d bytes)", head, b.Len)
+	}
+	return strconv.Quote(head)
 }

@@ -164,3 +164,38 @@ func (h *Hub) runDue() time.Duration {
 	}
 	return next
 }
+
+// checkSilenceLocked marks scopes stale whose server did not answer for their limit. It
+// returns the time until the next one can be, two ticks at most.
+func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
+	next := 2 * tick
+	for _, sc := range h.model.scopes {
+		switch left := sc.Silence - (now.Mono - sc.Answered); {
+		case sc.Health != HealthLive:
+		case left > 0:
+			next = min(next, left)
+		default:
+			h.changedLocked(now, h.enterLocked(sc.source, &Input{Kind: InputSilent, At: now, Scope: sc.Name}))
+		}
+	}
+	return next
+}
+
+// forgetBatch bounds the rows that one call of forgetLocked checks.
+const forgetBatch = 4096
+
+// forgetLocked drops rows without an owner for their ForgetAfter, a batch at a time,
+// so that no tick takes long. Rows of a stale scope stay.
+func (h *Hub) forgetLocked(now Instant) {
+	for range min(forgetBatch, len(h.model.rows)) {
+		if h.forget++; h.forget >= len(h.model.rows) {
+			h.forget = 0
+		}
+		row := h.model.rows[h.forget]
+		if row == nil || row.ForgetAfter <= 0 || row.Nobody.How == Unknown ||
+			now.Wall.Sub(row.Nobody.At) < row.ForgetAfter || h.model.scopes[row.Scope].Health != HealthLive {
+			continue
+		}
+		h.changedLocked(now, h.enterLocked(nil, &Input{Kind: InputForgotten, At: now, Ref: row.Ref}))
+	}
+}

@@ -91,36 +91,6 @@ func (k *Keyframe) With(of *SourceStatus, from *Keyframe, selected func(*Primiti
 	return &both
 }
 
-// mayBeFree reports whether a row exists only while it is owned, and its owners were known: if it is not in a
-// whole listing, it is free.
-func (r *Row) mayBeFree() bool {
-	return r.ForgetAfter > 0 && read(r.Primitive) && (ownersKnown(r.Primitive) || counted(r.Primitive))
-}
-
-// freeAt reports whether a row that is not in a whole listing stays, as free: it may be free, and was
-// known to be owned or free up to lost, less than its ForgetAfter ago. Without the row nothing would
-// show that it has no owner.
-func (r *Row) freeAt(now, lost time.Time) bool {
-	if !r.mayBeFree() {
-		return false
-	}
-	if r.Nobody.How != Unknown {
-		lost = r.Nobody.At
-	}
-	return now.Sub(lost) < r.ForgetAfter
-}
-
-// vacated returns the primitive of the row without owners and waiters, as read now.
-func (r *Row) vacated(now time.Time) *Primitive {
-	is := *r.Primitive
-	is.Owners, is.Taken, is.Queue.Waiters, is.Queue.Len, is.Candidates = nil, 0, nil, 0, nil
-	is.Data, is.At = Blob{}, now
-	if ownersKnown(r.Primitive) {
-		is.OwnersHow = Told
-	}
-	return &is
-}
-
 // recalling returns a copy of r with the history of was, the same row at the end of an earlier run. l is
 // the first look after that run.
 func (r *Row) recalling(was *Row, l look) *Row {

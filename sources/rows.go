@@ -1,11 +1,9 @@
 package sources
 
 import (
-	"cmp"
+	"slices"
 	"sync"
 	"time"
-
-	"coordtop/sources/lane"
 )
 
 // Vacancy is a slot without a row, with the generation of its last row.
@@ -57,217 +55,6 @@ func (m *model) draft(slot int) *Row {
 	return &draft
 }
 
-// forgetBatch bounds the rows that one call of forgetLocked checks.
-const forgetBatch = 4096
-
-// forgetLocked drops rows without an owner for their ForgetAfter, a batch at a time,
-// so that no tick takes long. Rows of a stale scope stay.
-func (h *Hub) forgetLocked(now Instant) {
-	for range min(forgetBatch, len(h.model.rows)) {
-		if h.forget++; h.forget >= len(h.model.rows) {
-			h.forget = 0
-		}
-		row := h.model.rows[h.forget]
-		if row == nil || row.ForgetAfter <= 0 || row.Nobody.How == Unknown ||
-			now.Wall.Sub(row.Nobody.At) < row.ForgetAfter || h.model.scopes[row.Scope].Health != HealthLive {
-			continue
-		}
-		h.changedLocked(now, h.enterLocked(nil, &Input{Kind: InputForgotten, At: now, Ref: row.Ref}))
-	}
-}
-
-// completeEvents completes events with facts from the row's history: the gap, of which time in dark
-// counts as unobserved; the owner before; how long the owner had it; and whether it was lost.
-func (r *Row) completeEvents(l *look, events []Event, dark []Dark, t Thresholds) {
-	var ended *Event // the last end among these events
-	for i := range events {
-		e := &events[i]
-		switch {
-		case e.Kind == EventAcquired:
-			e.Gap = r.gapBefore(l, e.At, e.After, dark)
-			r.lastBefore(l, e, ended, dark)
-			e.Loss = ended == nil && r.lostUntold(e, dark, t)
-		case e.Kind == EventOwnerChanged && !e.After.IsZero():
-			e.Gap = Interval{Max: e.At.Sub(e.After), Every: l.every(e.After, e.At)}
-		case e.Kind == EventOwnerUnknown:
-			if e.LastSeen = e.Last; !l.watched(e.At.Add(-1), e, dark) {
-				e.Last = OwnerRef{}
-			}
-		}
-		if e.Kind.EndsOwner() {
-			ended = e
-			e.Loss = e.Cause.Loss(e.How)
-			e.Held = r.heldBy(l, e.Previous, StampBetween(e.After, e.At, Seen))
-		}
-	}
-}
-
-// heldBy returns the length of an ownership that lasted at the last look. Its term is more exact than
-// the look about its start.
-func (r *Row) heldBy(l *look, who OwnerRef, end Stamp) Interval {
-	t := Term{Start: ownerOf(r.Primitive, who).Since}
-	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
-		t = r.Terms[n-1]
-	}
-	t.End, t.Every = end, max(t.Every, l.every(t.Start.Earliest(), end.At))
-	return t.Held()
-}
-
-// lastBefore sets the owner before a take-over e: that of an end in the same look, else of the last
-// term. It sets Last too if no other owner can have come and gone unseen since.
-func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
-	n := len(r.Terms)
-	var from time.Time // since then others may have owned it
-	switch {
-	case !single(r.Primitive):
-		return
-	case ended != nil:
-		e.LastSeen, from = ended.Previous, StampBetween(ended.After, ended.At, Unknown).Earliest()
-	case n == 0:
-		return
-	default:
-		if e.LastSeen = r.Terms[n-1].Owner; r.Nobody.How == Unknown || r.Nobody.How == AtLeast {
-			return
-		}
-		from = Earlier(r.Nobody.Earliest(), r.Terms[n-1].End.Earliest()) // it may have been made anew since
-	}
-	if l.watched(from, e, dark) {
-		e.Last = e.LastSeen
-	}
-}
-
-// watched reports whether nobody can have come and gone unseen from an instant up to e.
-func (l *look) watched(from time.Time, e *Event, dark []Dark) bool {
-	prompt := e.After.IsZero() || e.At.Sub(e.After) <= Promptness
-	return prompt && !l.darkened() && !wentDark(from, e.At, dark) && l.every(from, e.At) == 0
-}
-
-// lostUntold reports whether the length of the gap suggests that the ownership before e was lost: its
-// cause was not told, and the gap is longer than is usual for the row. The gap of a lock suggests
-// nothing: it is free whenever there is no work for it.
-func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
-	n := len(r.Terms)
-	if n == 0 || e.Gap.Min <= t.LossGap || r.Kind != KindElection && !r.Expected {
-		return false
-	}
-	last := &r.Terms[n-1]
-	if last.Cause != CauseUnknown && (last.Cause != CauseSession || last.How == Told) {
-		return false
-	}
-	others := lane.Lane{Terms: r.Terms, Dark: dark}
-	return e.Gap.Min > others.Stats(lane.Span{From: e.At.Add(-changesKept), To: last.End.Earliest()}).P95.Max
-}
-
-// update updates the derived part of the row from the events of a look.
-func (r *Row) update(l *look, events []Event, before, after *Primitive) {
-	one := single(after)
-	var t terms
-	if one {
-		t.list = r.Terms
-	}
-	for i := range events {
-		e := &events[i]
-		r.count(e)
-		if one && e.Kind.EndsOwner() {
-			t.end(e.Previous, l.stamp(), e.Cause, e.How)
-		}
-		if one && e.Kind.BeginsOwner() && e.Owner != (OwnerRef{}) {
-			if t.running() == nil {
-				r.LowestLease = 0
-			}
-			o := ownerOf(after, e.Owner)
-			t.begin(e.Owner, o.Program, o.Since)
-		}
-		if e.Kind == EventRenewed && one {
-			r.lowest(e.LeaseLeft)
-		}
-	}
-	if one && ownersKnown(after) && len(after.Owners) > 0 {
-		if t.running() == nil { // in a conflict, the one that was first is gone
-			t.begin(after.Owners[0].ref(), after.Owners[0].Program, after.Owners[0].Since)
-		}
-		t.rename(after.Owners)
-		t.list = l.doubtTerms(t.list)
-		r.lowest(leaseLeft(&after.Owners[0], after.At))
-	}
-	r.Terms = l.pacedTerms(t.list)
-	r.nobody(l, before, after)
-	r.trackUnknown(l, before, after)
-}
-
-// trackUnknown records the stretches in which the owners of the row were unknown.
-func (r *Row) trackUnknown(l *look, before, after *Primitive) {
-	switch {
-	case !read(after) || !read(before):
-	case ownersKnown(after) && r.OwnersUnknown != nil:
-		r.OwnersUnknown = &DarkList{withDarkEnd(r.OwnersUnknown.List, l.at)}
-	case ownersKnown(before) && !ownersKnown(after) && !counted(after):
-		r.OwnersUnknown = &DarkList{withDark(r.OwnersUnknown.stretches(), l.stamp().Earliest())}
-	}
-}
-
-// ownerOf finds the owner that an event names; the zero Owner if p has no such owner.
-func ownerOf(p *Primitive, who OwnerRef) *Owner {
-	return cmp.Or(find(p.Owners, func(o *Owner) bool { return o.ref() == who }), &Owner{})
-}
-
-// nobody updates r.Nobody, the time since which the row has no owner.
-func (r *Row) nobody(l *look, before, after *Primitive) {
-	switch {
-	case !read(after):
-	case len(after.Owners) > 0 || !ownersKnown(after) || after.Absent:
-		r.Nobody = Stamp{}
-	case read(before) && (before.Absent || len(before.Owners) > 0), // it was created anew, or released
-		r.Nobody.How == Unknown && before == nil && !l.relisted: // it was made just now
-		r.Nobody = l.stamp()
-	case r.Nobody.How == Unknown:
-		r.Nobody = Stamp{At: l.at, How: AtLeast}
-	}
-}
-
-// count counts a change of owner, and a loss, in a copy: published counts are never changed.
-func (r *Row) count(e *Event) {
-	change := e.Kind == EventAcquired || e.Kind == EventOwnerChanged || e.Was.Taken != e.Now.Taken && e.Kind == EventCountChanged
-	if !change && !e.Loss {
-		return
-	}
-	next := *cmp.Or(r.Activity, &noActivity)
-	next.add(e.At, change, e.Loss)
-	r.Activity = &next
-}
-
-// changesKept is the time for which changes and losses are counted.
-const changesKept = time.Hour
-
-// Changes returns the number of owner changes in the last `within`, rounded to minutes, an hour at most.
-func (r *Row) Changes(now time.Time, within time.Duration) int {
-	a := cmp.Or(r.Activity, &noActivity)
-	return a.Changes.since(a.Minute, now, within)
-}
-
-// Losses returns the number of lost owners in the last `within`, rounded to minutes, an hour at
-// most: see Thresholds.
-func (r *Row) Losses(now time.Time, within time.Duration) int {
-	a := cmp.Or(r.Activity, &noActivity)
-	return a.Losses.since(a.Minute, now, within)
-}
-
-// LowestLeaseAt returns the lowest remaining time of the running term's lease up to now, also
-// between two renewals; 0: unknown, or the lease may be over.
-func (r *Row) LowestLeaseAt(now time.Time) time.Duration {
-	if len(r.Owners) == 0 || r.LowestLease == 0 || !leaseKnown(&r.Owners[0]) {
-		return r.LowestLease
-	}
-	return min(r.LowestLease, leaseLeft(&r.Owners[0], now))
-}
-
-// lowest lowers LowestLease to left; 0 is unknown.
-func (r *Row) lowest(left time.Duration) {
-	if left > 0 && (r.LowestLease == 0 || left < r.LowestLease) {
-		r.LowestLease = left
-	}
-}
-
 // index finds the slot of a primitive. It has a lock of its own, so that a look-up
 // never waits for a Change that is being applied. It has a map for each space: many names
 // share one, and keys with names alone take a third of the memory.
@@ -312,41 +99,290 @@ func (x *index) remove(ref Ref) {
 	}
 }
 
-// Lane returns the history of the row in the form of package lane. s is the State that the row is
-// from; the result must not be changed.
-func (r *Row) Lane(s *State) lane.Lane {
-	l := lane.Lane{Terms: r.Terms, Nobody: r.Nobody, Since: r.RecordedSince(s), Dark: r.Unobserved(s)}
-	if r.Absent {
-		l.Absent = r.At
+// doubtAll puts the owners in a scope in doubt whose silence has ended without a new listing, except those
+// whose next look can prove them the same.
+func (m *model) doubtAll(sc *scope, from time.Time) {
+	for slot, row := range m.rows {
+		if row != nil && row.Scope == sc.Index && row.Listing == sc.Listing && len(row.Owners) > 0 {
+			m.doubt(slot, from, m.at.Wall)
+		}
 	}
-	if n := len(r.Terms); n > 0 {
-		l.Every = s.scopeOf(r).Every(r.Terms[n-1].End.At, s.At)
+}
+
+// doubt puts the owners of a row in doubt that was not observed between two instants and looks the same
+// at both.
+func (m *model) doubt(slot int, from, to time.Time) {
+	row := m.rows[slot]
+	l := look{at: to, darkFrom: from, unread: true}
+	p := l.complete(row.Primitive, row.Primitive)
+	if p == row.Primitive {
+		return
+	}
+	if len(l.inDoubt) == len(p.Owners) { // the next look can prove nothing about that stretch
+		p.At = to
+	}
+	row = m.draft(slot)
+	row.Primitive = p
+	row.Terms = l.doubtTerms(row.Terms)
+	row.Counted = row.Counted.doubted(&l)
+}
+
+// set updates one row, or makes it.
+func (m *model) set(b *batch, p *Primitive) {
+	slot, exists := m.index.find(p.Ref)
+	var before *Primitive
+	var l look
+	if exists {
+		row := m.rows[slot]
+		if read(row.Primitive) && !read(p) {
+			return // an old snapshot is better than none
+		}
+		l, before = m.lookAgain(b, slot)
+	} else {
+		l = b.lookAt(nil, p.Ref)
+		slot = m.occupy(b.scope, p.Ref)
+	}
+	after := l.complete(before, p)
+	m.tell(b, &l, slot, before, after)
+	if !exists || !m.onlyRenewed(b.scope, m.rows[slot], after) {
+		b.urgency = max(b.urgency, normal)
+	}
+	row := m.draft(slot)
+	row.update(&l, m.events, before, after)
+	for _, who := range l.proved {
+		m.proved = append(m.proved, Event{Kind: EventRenewed, Ref: p.Ref, Owner: who})
+	}
+	row.Counted = row.Counted.with(after).withOwners(&l, m.events, before, after)
+	row.Primitive = after
+	row.Scope, row.Listing = b.scope.Index, b.scope.Listing
+	m.remember(slot, &l, before, after)
+}
+
+// lookAgain prepares a look at a known row, and returns what the row was before.
+func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
+	row := m.rows[slot]
+	l = b.lookAt(row, row.Ref)
+	l.ours, l.queued = m.expectedEnds(row.Ref), m.queued[slot]
+	before = m.base(slot, &l)
+	return l, before
+}
+
+// lookAt makes the look of the Change at one row; nil is a new row. It adds the doubt of lost
+// continuity: a row that was not read since may have changed at any time after the loss.
+func (b *batch) lookAt(row *Row, ref Ref) look {
+	c, sc := b.change, b.scope
+	l := look{scope: sc.Name, of: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
+	switch {
+	case row == nil && !sc.Listed:
+		l.relisted = true
+	case row == nil && !sc.Synced:
+		l.after = lostBefore(c.After, sc.Lost)
+	case row != nil && row.Scope != sc.Index: // the row moved, and neither server saw all of its changes
+		l.relisted = true
+		l.after = lostBefore(c.After, row.At)
+	case row != nil && row.Listing != sc.Listing:
+		l.relisted = true
+		last := row.At
+		if !c.After.IsZero() && c.After.Before(last) { // the source knows the sending of the last read, which was earlier
+			last = c.After
+		}
+		l.after = Later(lostBefore(c.After, sc.Lost), last)
+	}
+	if l.after.After(l.at) {
+		l.after = l.at
+	}
+	if l.started = sc.About.Started; row == nil {
+		return l
+	}
+	if l.darkFrom = sc.darkSince(row, l.at); l.relisted && (l.darkFrom.IsZero() || l.after.Before(l.darkFrom)) {
+		l.darkFrom = l.after
 	}
 	return l
 }
 
-// Gaps sums up the times of the last `within` in which nobody owned the row, including one that
-// still lasts. It covers at most MaxTerms terms, and no semaphores. s is the State that the
-// row is from.
-func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
-	l := r.Lane(s)
-	return l.Stats(lane.Span{From: now.Add(-within), To: now})
+// lostBefore returns the earlier of the source's and the Hub's time.
+func lostBefore(after, lost time.Time) time.Time {
+	if after.IsZero() || lost.Before(after) {
+		return lost
+	}
+	return after
 }
 
-// gapBefore returns the length of the time without an owner before a take in (after, at]; zero if its
-// start is unknown.
-func (r *Row) gapBefore(l *look, at, after time.Time, dark []Dark) Interval {
-	before := Term{End: r.Nobody}
-	if single(r.Primitive) {
-		if len(r.Terms) == 0 {
-			return Interval{}
+// darkSince returns from when on a row, read now at a time, was not observed since its last read;
+// zero: it was. A silence of the scope ends for each row with the next read of that row; a
+// stretch of the row alone ends with the look that ended it.
+func (sc *scope) darkSince(row *Row, at time.Time) (from time.Time) {
+	earlier := func(d time.Time) {
+		if from.IsZero() || d.Before(from) {
+			from = d
 		}
-		before = r.Terms[len(r.Terms)-1]
 	}
-	if before.End.How == Unknown || before.End.How == AtLeast {
-		return Interval{}
+	for i := len(sc.Dark) - 1; i >= 0 && !sc.Dark[i].From.Before(row.At); i-- {
+		earlier(sc.Dark[i].From)
 	}
-	both := lane.Lane{Terms: []Term{before, {Start: StampBetween(after, at, Seen)}}, Dark: dark}
-	g := both.GapAfter(0, at)
-	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: l.every(before.End.Earliest(), at)}
+	own := row.OwnersUnknown.stretches()
+	for i := len(own) - 1; i >= 0 && own[i].To.After(row.At); i-- {
+		if !own[i].To.Before(at) {
+			earlier(own[i].From)
+		}
+	}
+	return from
+}
+
+// base returns the primitive with which a look at a row is compared: that of the last look with known
+// owners. If that was not the last look, changes in between were missed.
+func (m *model) base(slot int, l *look) *Primitive {
+	base := m.known[slot]
+	if base == nil {
+		return m.rows[slot].Primitive
+	}
+	l.relisted, l.revealed = true, true
+	l.after = lostBefore(l.after, base.At)
+	l.darkFrom = l.after
+	return base
+}
+
+// tell computes the events of a look at a row, m.events, and hands them to the subscribers.
+func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
+	m.events = l.diff(m.events[:0], before, after)
+	if len(m.events) == 0 {
+		return
+	}
+	row := m.rows[slot]
+	row.completeEvents(l, m.events, mergeDark(b.scope.Dark, row.OwnersUnknown.stretches()), m.limit)
+	m.useExpectations(m.events)
+	m.commit(m.events...)
+	if b.urgency != urgent && m.changesWatched(m.events) {
+		b.urgency = urgent
+	}
+}
+
+// Expectation is an end that we bring about, with its deadline.
+type Expectation struct {
+	Ending
+	Until time.Duration // on the monotonic clock
+}
+
+// expectedEnds returns the expected ends of owners of ref.
+func (m *model) expectedEnds(ref Ref) (ours []Expectation) {
+	for _, x := range m.expected {
+		if x.Ref == ref && m.at.Mono <= x.Until {
+			ours = append(ours, x)
+		}
+	}
+	return ours
+}
+
+// useExpectations drops the expectations of owners that are gone: they do not apply to the
+// next term of the same owner.
+func (m *model) useExpectations(events []Event) {
+	for i := range events {
+		if e := &events[i]; e.Kind.EndsOwner() {
+			m.dropExpected(e.Ref, e.Previous.ID)
+		}
+	}
+}
+
+func (m *model) dropExpected(ref Ref, owner string) {
+	m.expected = slices.DeleteFunc(m.expected, func(x Expectation) bool { return x.Ref == ref && x.Owner == owner })
+}
+
+// changesWatched reports whether events, all of one row, change its owner while the row is on
+// screen. Most events are renewals, so the row is searched for last.
+func (m *model) changesWatched(events []Event) bool {
+	for i := range events {
+		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() || k == EventCountChanged {
+			_, ok := m.watched[events[i].Ref]
+			return ok
+		}
+	}
+	return false
+}
+
+// onlyRenewed reports whether a look shows nothing but renewals, by m.events too, long before they
+// would have been late: a State without them differs only in the lease.
+func (m *model) onlyRenewed(sc *scope, row *Row, after *Primitive) bool {
+	if len(m.events) == 0 || slices.ContainsFunc(m.events, func(e Event) bool { return e.Kind != EventRenewed }) {
+		return false
+	}
+	if row.Scope != sc.Index || row.Listing != sc.Listing { // it was stale
+		return false
+	}
+	late := row.LateAt(m.limit)
+	return (late.IsZero() || late.Sub(m.at.Wall) > 2*calmEvery) && sameLook(row.Primitive, after)
+}
+
+// remember keeps the primitive with which the next look at a row must be compared, where this look
+// has unknown owners or an incomplete queue. A semaphore without owners is not kept where its permits
+// are counted.
+func (m *model) remember(slot int, l *look, before, after *Primitive) {
+	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) && (len(before.Owners) > 0 || !counted(after)) {
+		m.known[slot] = before
+	} else {
+		delete(m.known, slot)
+	}
+	if before != nil && !after.Absent && !after.Queue.whole() && l.withQueue(before).Queue.whole() {
+		m.queued[slot] = l.withQueue(before)
+	} else {
+		delete(m.queued, slot)
+	}
+}
+
+// gone removes a row, with the events of its owners' ends.
+func (m *model) gone(b *batch, slot int) {
+	l, before := m.lookAgain(b, slot)
+	m.tell(b, &l, slot, before, nil)
+	m.vacate(slot)
+}
+
+// synced ends a listing: rows that were not in it are gone, or free.
+func (m *model) synced(b *batch) {
+	sc := b.scope
+	for slot, row := range m.rows {
+		switch {
+		case row == nil || row.Scope != sc.Index || row.Listing == sc.Listing:
+		case sc.About.Partial == Whole && row.freeAt(b.change.At, sc.Lost):
+			m.set(b, row.vacated(b.change.At))
+		default:
+			m.gone(b, slot)
+		}
+	}
+	sc.Synced, sc.Listed = true, true
+	if sc.Since.IsZero() {
+		sc.Since = b.change.At
+	}
+	sc.endDark(b.change.At)
+	e := sc.event(EventSynced, b.change.At, "")
+	e.How = Told
+	m.commit(e)
+}
+
+// mayBeFree reports whether a row exists only while it is owned, and its owners were known: if it is not in a
+// whole listing, it is free.
+func (r *Row) mayBeFree() bool {
+	return r.ForgetAfter > 0 && read(r.Primitive) && (ownersKnown(r.Primitive) || counted(r.Primitive))
+}
+
+// freeAt reports whether a row that is not in a whole listing stays, as free: it may be free, and was
+// known to be owned or free up to lost, less than its ForgetAfter ago. Without the row nothing would
+// show that it has no owner.
+func (r *Row) freeAt(now, lost time.Time) bool {
+	if !r.mayBeFree() {
+		return false
+	}
+	if r.Nobody.How != Unknown {
+		lost = r.Nobody.At
+	}
+	return now.Sub(lost) < r.ForgetAfter
+}
+
+// vacated returns the primitive of the row without owners and waiters, as read now.
+func (r *Row) vacated(now time.Time) *Primitive {
+	is := *r.Primitive
+	is.Owners, is.Taken, is.Queue.Waiters, is.Queue.Len, is.Candidates = nil, 0, nil, 0, nil
+	is.Data, is.At = Blob{}, now
+	if ownersKnown(r.Primitive) {
+		is.OwnersHow = Told
+	}
+	return &is
 }

@@ -1,9 +1,12 @@
 package sources
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
+
+	"coordtop/sources/lane"
 )
 
 // termAge is the age at which an ended term may be dropped, when a newer one begins.
@@ -139,82 +142,6 @@ type OwnerTerms struct {
 	Since   time.Time // terms that ended before it are not kept
 }
 
-// OwnerTerms returns the terms of each owner of a row that several can own at once: the ended ones
-// in the order of their ends, then the running ones. They overlap. nil for a single owner, or
-// unknown owners. [MaxTerms] bounds them, so some owners may have none.
-func (r *Row) OwnerTerms() []Term {
-	if r.Counted == nil || r.Counted.Owners == nil {
-		return nil
-	}
-	return slices.Concat(r.Counted.Owners.Past, r.Counted.Owners.Running)
-}
-
-// OwnerTermsSince returns the start of the complete record of OwnerTerms, except for owners that had
-// no room in it; zero: nothing was observed yet. s is the State that the row is from.
-func (r *Row) OwnerTermsSince(s *State) time.Time {
-	since := s.scopeOf(r).Since
-	if r.Counted == nil || r.Counted.Owners == nil {
-		return since
-	}
-	return Later(since, r.Counted.Owners.Since)
-}
-
-// withOwners returns the levels, which may be nil, with the terms that events began and ended.
-func (l *Counted) withOwners(k *look, events []Event, before, after *Primitive) *Counted {
-	if l == nil || !read(after) {
-		return l
-	}
-	if single(after) {
-		return l.owning(nil)
-	}
-	if !slices.ContainsFunc(events, ofOwner) && (before == nil || sameRefs(before.Owners, after.Owners)) {
-		return l.doubted(k)
-	}
-	var t OwnerTerms
-	if l.Owners != nil {
-		t = *l.Owners
-	}
-	t.Running = slices.Clone(t.Running)
-	for i := range events {
-		e := &events[i]
-		if e.Kind.EndsOwner() {
-			t.end(e.Previous, k.stamp(), e.Cause, e.How)
-		}
-		if e.Kind.BeginsOwner() && e.Owner != (OwnerRef{}) {
-			o := ownerOf(after, e.Owner)
-			t.begin(e.Owner, o.Program, o.Since, k.at)
-		}
-	}
-	t.rename(after.Owners)
-	t.Running = k.doubtTerms(t.Running)
-	return l.owning(&t)
-}
-
-// doubted returns the levels, which may be nil, with the terms of the owners in doubt.
-func (l *Counted) doubted(k *look) *Counted {
-	if l == nil || l.Owners == nil || len(k.inDoubt) == 0 {
-		return l
-	}
-	t := *l.Owners
-	t.Running = k.doubtTerms(t.Running)
-	return l.owning(&t)
-}
-
-// owning returns the levels with other terms of owners.
-func (l *Counted) owning(t *OwnerTerms) *Counted {
-	if l.Owners == t {
-		return l
-	}
-	return &Counted{Past: l.Past, Last: l.Last, Owners: t}
-}
-
-func ofOwner(e Event) bool { return e.Kind.EndsOwner() || e.Kind.BeginsOwner() }
-
-// sameRefs reports whether two lists name the same owners in the same order.
-func sameRefs(a, b []Owner) bool {
-	return slices.EqualFunc(a, b, func(x, y Owner) bool { return x.ref() == y.ref() })
-}
-
 // find returns the index of the running term of an owner; -1: it has none. A fence may have
 // become known since its start.
 func (t *OwnerTerms) find(who OwnerRef) int {
@@ -261,6 +188,26 @@ func (t *OwnerTerms) rename(owners []Owner) {
 	}
 }
 
+// OwnerTerms returns the terms of each owner of a row that several can own at once: the ended ones
+// in the order of their ends, then the running ones. They overlap. nil for a single owner, or
+// unknown owners. [MaxTerms] bounds them, so some owners may have none.
+func (r *Row) OwnerTerms() []Term {
+	if r.Counted == nil || r.Counted.Owners == nil {
+		return nil
+	}
+	return slices.Concat(r.Counted.Owners.Past, r.Counted.Owners.Running)
+}
+
+// OwnerTermsSince returns the start of the complete record of OwnerTerms, except for owners that had
+// no room in it; zero: nothing was observed yet. s is the State that the row is from.
+func (r *Row) OwnerTermsSince(s *State) time.Time {
+	since := s.scopeOf(r).Since
+	if r.Counted == nil || r.Counted.Owners == nil {
+		return since
+	}
+	return Later(since, r.Counted.Owners.Since)
+}
+
 // Level is the number of taken permits of a semaphore, from an instant up to the next
 // Level.
 type Level struct {
@@ -285,27 +232,6 @@ type Counted struct {
 	Past   []Level
 	Last   Level
 	Owners *OwnerTerms // nil: none were told; never changed once published
-}
-
-// with returns the levels after a look at p; l may be nil.
-func (l *Counted) with(p *Primitive) *Counted {
-	if single(p) || !read(p) || !ownersKnown(p) && p.LimitHow == Unknown && !p.Absent {
-		return l
-	}
-	now := Level{At: p.At, Taken: p.Taken, High: p.Taken, Gone: p.Absent}
-	switch {
-	case l == nil:
-		return &Counted{Last: now}
-	case l.Last.Taken == p.Taken && l.Last.Gone == p.Absent:
-		return l
-	case p.At.Sub(l.Last.At) < levelEvery && l.Last.Gone == p.Absent:
-		return &Counted{Past: l.Past, Last: Level{At: l.Last.At, Taken: p.Taken, High: max(l.Last.High, p.Taken)}, Owners: l.Owners}
-	}
-	past := l.Past
-	if len(past) == maxLevels {
-		past = append(make([]Level, 0, maxLevels), past[maxLevels/2:]...)
-	}
-	return &Counted{Past: append(past, l.Last), Last: now, Owners: l.Owners}
 }
 
 func (l *Counted) first() time.Time {
@@ -342,4 +268,64 @@ func (r *Row) Levels() iter.Seq[Level] {
 		}
 		yield(r.Counted.Last)
 	}
+}
+
+// RecordedSince returns the start of the complete record of the row's terms, or levels; zero:
+// nothing was observed yet. The time before was not observed, or its record is not kept any
+// more. s is the State that the row is from.
+func (r *Row) RecordedSince(s *State) time.Time {
+	since := s.scopeOf(r).Since
+	switch {
+	case len(r.Terms) == MaxTerms || len(r.Terms) > 0 && r.Activity != nil && r.Activity.Cut:
+		return Later(since, r.Terms[0].Start.Earliest())
+	case r.Leveled() && r.Counted.first().After(since):
+		return r.Counted.first()
+	}
+	return since
+}
+
+// Lane returns the history of the row in the form of package lane. s is the State that the row is
+// from; the result must not be changed.
+func (r *Row) Lane(s *State) lane.Lane {
+	l := lane.Lane{Terms: r.Terms, Nobody: r.Nobody, Since: r.RecordedSince(s), Dark: r.Unobserved(s)}
+	if r.Absent {
+		l.Absent = r.At
+	}
+	if n := len(r.Terms); n > 0 {
+		l.Every = s.scopeOf(r).Every(r.Terms[n-1].End.At, s.At)
+	}
+	return l
+}
+
+// Gaps sums up the times of the last `within` in which nobody owned the row, including one that
+// still lasts. It covers at most MaxTerms terms, and no semaphores. s is the State that the
+// row is from.
+func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
+	l := r.Lane(s)
+	return l.Stats(lane.Span{From: now.Add(-within), To: now})
+}
+
+// changesKept is the time for which changes and losses are counted.
+const changesKept = time.Hour
+
+// Changes returns the number of owner changes in the last `within`, rounded to minutes, an hour at most.
+func (r *Row) Changes(now time.Time, within time.Duration) int {
+	a := cmp.Or(r.Activity, &noActivity)
+	return a.Changes.since(a.Minute, now, within)
+}
+
+// Losses returns the number of lost owners in the last `within`, rounded to minutes, an hour at
+// most: see Thresholds.
+func (r *Row) Losses(now time.Time, within time.Duration) int {
+	a := cmp.Or(r.Activity, &noActivity)
+	return a.Losses.since(a.Minute, now, within)
+}
+
+// LowestLeaseAt returns the lowest remaining time of the running term's lease up to now, also
+// between two renewals; 0: unknown, or the lease may be over.
+func (r *Row) LowestLeaseAt(now time.Time) time.Duration {
+	if len(r.Owners) == 0 || r.LowestLease == 0 || !leaseKnown(&r.Owners[0]) {
+		return r.LowestLease
+	}
+	return min(r.LowestLease, leaseLeft(&r.Owners[0], now))
 }
