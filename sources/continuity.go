@@ -25,6 +25,7 @@ type look struct {
 	proved   []OwnerRef // owners that go on, proved to have the same grant
 	unproved bool       // an owner that goes on was written to, and may have lost it and taken it again
 	revealed bool       // the owners were unknown for a while before this look
+	olds     []int      // for each owner, the index of the one in the look before that goes on as it; -1: it is new
 	queued   *Primitive // the last with a whole queue, where that of before is not whole
 }
 
@@ -55,18 +56,17 @@ func (l *look) event(kind EventKind, p *Primitive) Event {
 // complete returns after with the owners' Since, Renewed, Rhythm and taker filled in from this look and
 // those before. It copies a primitive that it completes: after does not change.
 func (l *look) complete(before, after *Primitive) *Primitive {
-	if !read(after) || len(after.Owners) == 0 {
+	if !read(after) {
 		return after
 	}
-	was := finder{look: l}
+	l.match(before, after)
 	found := l.found(before) || l.madeUp(before, after)
-	if read(before) {
-		l.restarts, was.owners = restarted(before, after), before.Owners
-	}
 	full := after
-	for i := range after.Owners {
-		o := &after.Owners[i]
-		old := was.find(o)
+	for i, at := range l.olds {
+		o, old := &after.Owners[i], (*Owner)(nil)
+		if at >= 0 {
+			old = &before.Owners[at]
+		}
 		since, renewal, rhythm := l.completed(old, o, found)
 		label, attrs := l.taker(old, o)
 		if since == o.Since && renewal == o.Renewed && rhythm == o.Rhythm && len(attrs) == len(o.Attrs) {
@@ -81,6 +81,17 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 		full.Owners[i].Label, full.Owners[i].Attrs = label, attrs
 	}
 	return full
+}
+
+// match finds out which owners of after go on from before.
+func (l *look) match(before, after *Primitive) {
+	was := finder{look: l}
+	if read(before) {
+		l.restarts, was.owners = restarted(before, after), before.Owners
+	}
+	for i := range after.Owners {
+		l.olds = append(l.olds, was.find(&after.Owners[i]))
+	}
 }
 
 func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhythm) {
@@ -248,10 +259,11 @@ type finder struct {
 	byID   map[string]int // the first with this ID; nil until two lists differ
 }
 
-func (f *finder) find(o *Owner) *Owner {
+// find returns the index of the owner that goes on as o, or that o goes on from; -1: there is none.
+func (f *finder) find(o *Owner) int {
 	if f.next < len(f.owners) && f.look.goesOn(&f.owners[f.next], o) {
 		f.next++
-		return &f.owners[f.next-1]
+		return f.next - 1
 	}
 	if f.byID == nil {
 		f.byID = make(map[string]int, len(f.owners))
@@ -261,15 +273,15 @@ func (f *finder) find(o *Owner) *Owner {
 	}
 	first, ok := f.byID[o.ID]
 	if !ok {
-		return nil
+		return -1
 	}
 	for i := first; i < len(f.owners); i++ {
 		if f.look.goesOn(&f.owners[i], o) {
 			f.next = i + 1
-			return &f.owners[i]
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // find returns the first wanted item of a list; nil: there is none.

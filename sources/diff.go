@@ -24,7 +24,6 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	case !read(before), before.Absent:
 		return l.appeared(events, before, after)
 	}
-	l.restarts = restarted(before, after)
 	switch {
 	case l.madeUp(before, after):
 		events = l.ownerUnknown(events, before, after)
@@ -146,7 +145,7 @@ func (l *look) owners(events []Event, before, after *Primitive) []Event {
 	start := len(events)
 	events = l.ends(events, before, after, follows)
 	ended := len(events) - start
-	events = l.begins(events, before, after)
+	events = l.begins(events, after)
 	if l.revealed && len(events) == start { // no owner came or went meanwhile
 		events = l.present(events, after)
 	}
@@ -163,19 +162,18 @@ func (l *look) owners(events []Event, before, after *Primitive) []Event {
 func (l *look) ends(events []Event, before, after *Primitive, follows Cause) []Event {
 	now := finder{look: l, owners: after.Owners}
 	for i := range before.Owners {
-		if o := &before.Owners[i]; now.find(o) == nil {
+		if o := &before.Owners[i]; now.find(o) < 0 {
 			events = append(events, l.end(before, o, follows))
 		}
 	}
 	return events
 }
 
-func (l *look) begins(events []Event, before, after *Primitive) []Event {
-	was := finder{look: l, owners: before.Owners}
-	for i := range after.Owners {
-		if o := &after.Owners[i]; was.find(o) == nil {
+func (l *look) begins(events []Event, after *Primitive) []Event {
+	for i, old := range l.olds {
+		if old < 0 {
 			e := l.event(EventAcquired, after)
-			e.Owner = o.ref()
+			e.Owner = after.Owners[i].ref()
 			if after.conflict() {
 				other := &after.Owners[0]
 				if i == 0 {
@@ -191,15 +189,13 @@ func (l *look) begins(events []Event, before, after *Primitive) []Event {
 
 // continued appends the changes of owners that stay, and of the primitive's data.
 func (l *look) continued(events []Event, before, after *Primitive) []Event {
-	was := finder{look: l, owners: before.Owners}
 	data := after.Data.changed(before.Data)
 	stays := !after.Ephemeral
-	for i := range after.Owners {
-		o := &after.Owners[i]
-		old := was.find(o)
-		if old == nil {
+	for i, at := range l.olds {
+		if at < 0 {
 			continue
 		}
+		old, o := &before.Owners[at], &after.Owners[i]
 		stays = true
 		l.unproved = l.unproved || !sameGrant(old, o)
 		if l.doubts(old, o) { // its renewals in the dark are unknown
@@ -383,7 +379,7 @@ func (l *look) served(before, after *Primitive, w *Waiter) bool {
 	was := finder{look: l, owners: before.Owners}
 	for i := range after.Owners {
 		o := &after.Owners[i]
-		if (o.ID == w.ID && w.ID != "" || w.Session != "" && o.Session == w.Session) && was.find(o) == nil {
+		if (o.ID == w.ID && w.ID != "" || w.Session != "" && o.Session == w.Session) && was.find(o) < 0 {
 			return true
 		}
 	}

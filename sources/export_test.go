@@ -42,6 +42,9 @@ func Diff(before, after *Primitive, c Change) []Event {
 			l.ended = append(l.ended, e)
 		}
 	}
+	if after != nil {
+		l.match(before, after)
+	}
 	return l.diff(nil, before, after)
 }
 

@@ -288,6 +288,7 @@ type model struct {
 	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
 	expected  []Expectation
 	events    []Event   // of the primitive being applied; kept to spare allocations
+	olds      []int     // look.olds, kept alike
 	proved    []Event   // Change.Decided for the owners that the last Change proved the same
 	inputs    uint64    // number of applied Inputs
 	at        Instant   // of the Input that is applied now

@@ -142,7 +142,9 @@ func (m *model) set(b *batch, p *Primitive) {
 		l = b.lookAt(nil, p.Ref)
 		slot = m.occupy(b.scope, p.Ref)
 	}
+	l.olds = m.olds[:0]
 	after := l.complete(before, p)
+	m.olds = l.olds
 	m.tell(b, &l, slot, before, after)
 	if !exists || !m.onlyRenewed(b.scope, m.rows[slot], after) {
 		b.urgency = max(b.urgency, normal)
