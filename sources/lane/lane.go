@@ -259,18 +259,8 @@ func (s Sum) Plus(t Sum) Sum {
 
 // Sum sums up a span, in which nothing lies behind now.
 func (l *Lane) Sum(s Span, now time.Time) Sum {
-	pieces := l.Pieces(s, now)
-	s.To = Earlier(s.To, now)
-	first, last := l.within(s)
-	t := NewTally(Span{From: Later(s.From, l.Since), To: s.To}, l.unobserved())
-	for i := max(first-1, 0); i < min(last+1, len(l.Terms)); i++ {
-		t.Add(&l.Terms[i])
-	}
-	if n := len(l.Terms); last == n && n > 0 {
-		t.gap(l.next(n - 1))
-	}
-	sum := t.sum
-	for _, p := range pieces {
+	sum := l.tally(Span{From: s.From, To: Earlier(s.To, now)})
+	for _, p := range l.Pieces(s, now) {
 		switch p.Kind {
 		case Unobserved, Unrecorded:
 			sum.Unseen += p.length()
@@ -279,6 +269,19 @@ func (l *Lane) Sum(s Span, now time.Time) Sum {
 		}
 	}
 	return sum
+}
+
+// tally sums up a span that does not end behind the present. Unseen and Unread are not in it.
+func (l *Lane) tally(s Span) Sum {
+	first, last := l.within(s)
+	t := NewTally(Span{From: Later(s.From, l.Since), To: s.To}, l.unobserved())
+	for i := max(first-1, 0); i < min(last+1, len(l.Terms)); i++ {
+		t.Add(&l.Terms[i])
+	}
+	if n := len(l.Terms); last == n && n > 0 {
+		t.gap(l.next(n - 1))
+	}
+	return t.sum
 }
 
 // Tally sums up the terms of a lane in a span, the last one of before it first. A term that begins shortly
@@ -359,7 +362,7 @@ type GapStats struct {
 // Stats sums up the gaps of a span. The true percentile lies between that of the lower and that of the
 // upper bounds, because each true length lies between its own.
 func (l *Lane) Stats(s Span) GapStats {
-	sum := l.Sum(s, s.To)
+	sum := l.tally(s)
 	stats := GapStats{Count: sum.Gaps, Sum: sum.Nobody, Longest: sum.Longest}
 	if stats.Count == 0 {
 		return stats
