@@ -19,7 +19,6 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 	if c.At.IsZero() {
 		c.At = m.at.Wall
 	}
-	m.proved = m.proved[:0]
 	b := batch{change: c, urgency: idle}
 	if len(c.Alive) > 0 {
 		b.urgency = calm

@@ -22,7 +22,6 @@ type look struct {
 	restarts bool       // another incarnation told it: the ownerships before are lost
 	unread   bool       // the row was not read; its next look can prove an owner the same
 	inDoubt  []string   // IDs of owners that go on, and may have lost the primitive in the dark
-	proved   []OwnerRef // owners that go on, proved to have the same grant
 	unproved bool       // an owner that goes on was written to, and may have lost it and taken it again
 	revealed bool       // the owners were unknown for a while before this look
 	olds     []int      // for each owner, the index of the one in the look before that goes on as it; -1: it is new
@@ -100,9 +99,6 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 		l.inDoubt = append(l.inDoubt, o.ID)
 		since = l.doubted(cmp.Or(since, old.Since), old.Since)
 		return since, renewal, old.Rhythm // renewals in the dark are unknown
-	}
-	if old != nil && l.darkened() {
-		l.proved = append(l.proved, o.ref())
 	}
 	var ours Stamp
 	switch {

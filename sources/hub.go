@@ -289,7 +289,6 @@ type model struct {
 	expected  []Expectation
 	events    []Event   // of the primitive being applied; kept to spare allocations
 	olds      []int     // look.olds, kept alike
-	proved    []Event   // Change.Decided for the owners that the last Change proved the same
 	inputs    uint64    // number of applied Inputs
 	at        Instant   // of the Input that is applied now
 	published *State    // the latest

@@ -151,9 +151,6 @@ func (m *model) set(b *batch, p *Primitive) {
 	}
 	row := m.draft(slot)
 	row.update(&l, m.events, before, after)
-	for _, who := range l.proved {
-		m.proved = append(m.proved, Event{Kind: EventRenewed, Ref: p.Ref, Owner: who})
-	}
 	row.Counted = row.Counted.with(after).withOwners(&l, m.events, before, after)
 	row.Primitive = after
 	row.Scope, row.Listing = b.scope.Index, b.scope.Listing
