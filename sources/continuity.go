@@ -9,8 +9,7 @@ import (
 
 // look is the part of a Change about one primitive, with the doubts that the Hub adds.
 type look struct {
-	scope     string
-	of        *scope // nil: no pace is known of it
+	scope     *scope // nil: there is nothing to tell of it
 	after, at time.Time
 	relisted  bool
 	ended     []Ending      // of this primitive only
@@ -49,7 +48,7 @@ func (l *look) fact() Known {
 func (l *look) stamp() Stamp { return StampBetween(l.after, l.at, Seen) }
 
 func (l *look) event(kind EventKind, p *Primitive) Event {
-	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope}
+	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope.Name}
 }
 
 // complete returns after with the owners' Since, Renewed, Rhythm and taker filled in from this look and

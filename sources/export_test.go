@@ -32,7 +32,7 @@ func (d drifting) Now() Instant {
 // continuity was lost since before was read, or, without a before, the listing that found it
 // is the first.
 func Diff(before, after *Primitive, c Change) []Event {
-	l := look{scope: c.Scope, after: c.After, at: c.At, relisted: c.Relists}
+	l := look{scope: &scope{ScopeFacts: ScopeFacts{Scope: Scope{Name: c.Scope}}}, after: c.After, at: c.At, relisted: c.Relists}
 	if c.Relists {
 		l.darkFrom = c.After
 	}

@@ -8,15 +8,16 @@ import (
 	"coordtop/sources/lane"
 )
 
-// completeEvents completes events with facts from the row's history: the gap, of which time in dark
-// counts as unobserved; the owner before; how long the owner had it; and whether it was lost.
-func (r *Row) completeEvents(l *look, events []Event, dark []Dark, t Thresholds) {
+// completeEvents completes events with facts from the row's history: the gap, the owner before, for how long
+// that owned it, and whether it was lost.
+func (r *Row) completeEvents(l *look, events []Event, t Thresholds) {
+	dark := mergeDark(l.scope.Dark, r.OwnersUnknown.stretches())
 	var ended *Event // the last end among these events
 	for i := range events {
 		e := &events[i]
 		switch {
 		case e.Kind == EventAcquired:
-			e.Gap = r.gapBefore(l, e.At, e.After, dark)
+			e.Gap = r.gapBefore(l, e, dark)
 			r.lastBefore(l, e, ended, dark)
 			e.Loss = ended == nil && r.lostUntold(e, dark, t)
 		case e.Kind == EventOwnerChanged && !e.After.IsZero():
@@ -34,9 +35,9 @@ func (r *Row) completeEvents(l *look, events []Event, dark []Dark, t Thresholds)
 	}
 }
 
-// gapBefore returns the length of the time without an owner before a take in (after, at]; zero if its
-// start is unknown.
-func (r *Row) gapBefore(l *look, at, after time.Time, dark []Dark) Interval {
+// gapBefore returns the length of the time without an owner before a take, of which dark was not observed;
+// zero if its start is unknown.
+func (r *Row) gapBefore(l *look, take *Event, dark []Dark) Interval {
 	before := Term{End: r.Nobody}
 	if single(r.Primitive) {
 		if len(r.Terms) == 0 {
@@ -47,9 +48,9 @@ func (r *Row) gapBefore(l *look, at, after time.Time, dark []Dark) Interval {
 	if before.End.How == Unknown || before.End.How == AtLeast {
 		return Interval{}
 	}
-	both := lane.Lane{Terms: []Term{before, {Start: StampBetween(after, at, Seen)}}, Dark: dark}
-	g := both.GapAfter(0, at)
-	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: l.every(before.End.Earliest(), at)}
+	both := lane.Lane{Terms: []Term{before, {Start: StampBetween(take.After, take.At, Seen)}}, Dark: dark}
+	g := both.GapAfter(0, take.At)
+	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: l.every(before.End.Earliest(), take.At)}
 }
 
 // heldBy returns the length of an ownership that lasted at the last look. Its term is more exact than
@@ -96,12 +97,9 @@ func (l *look) watched(from time.Time, e *Event, dark []Dark) bool {
 // write would have been pushed. The look itself may be longer than the scope's pause. A late push counts
 // as a look, unless a proof shows that the grant is the same.
 func (l *look) every(from, to time.Time) time.Duration {
-	if l.of == nil {
-		return 0
-	}
-	every := l.of.Every(from, to)
+	every := l.scope.Every(from, to)
 	pause := l.at.Sub(l.after)
-	if (every > 0 || l.unproved && pause > Promptness) && !l.after.IsZero() && !l.darkened() && !wentDark(l.after, l.at, l.of.Dark) {
+	if (every > 0 || l.unproved && pause > Promptness) && !l.after.IsZero() && !l.darkened() && !wentDark(l.after, l.at, l.scope.Dark) {
 		every = max(every, pause)
 	}
 	return every

@@ -170,7 +170,7 @@ func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
 // continuity: a row that was not read since may have changed at any time after the loss.
 func (b *batch) lookAt(row *Row, ref Ref) look {
 	c, sc := b.change, b.scope
-	l := look{scope: sc.Name, of: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
+	l := look{scope: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
 	switch {
 	case row == nil && !sc.Listed:
 		l.relisted = true
@@ -247,8 +247,7 @@ func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
 	if len(m.events) == 0 {
 		return
 	}
-	row := m.rows[slot]
-	row.completeEvents(l, m.events, mergeDark(b.scope.Dark, row.OwnersUnknown.stretches()), m.limit)
+	m.rows[slot].completeEvents(l, m.events, m.limit)
 	m.useExpectations(m.events)
 	m.commit(m.events...)
 	if b.urgency != urgent && m.changesWatched(m.events) {
