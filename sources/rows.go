@@ -247,7 +247,8 @@ func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
 	if len(m.events) == 0 {
 		return
 	}
-	m.rows[slot].completeEvents(l, m.events, m.limit)
+	row := m.rows[slot]
+	row.completeEvents(l, m.events, m.limit)
 	m.useExpectations(m.events)
 	m.commit(m.events...)
 	if b.urgency != urgent && m.changesWatched(m.events) {
