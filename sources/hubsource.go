@@ -139,23 +139,17 @@ func (m *model) disconnected(f *hubSource, err *Problem, retry time.Time) {
 	}
 }
 
-// listed reports whether a live scope of the source has a complete listing on the present
-// connection.
-func (h *Hub) listed(f *hubSource) bool {
+// progress reports whether a live scope of the source has a complete listing on the present connection, and
+// returns the longest silence limit of its scopes.
+func (h *Hub) progress(f *hubSource) (listed bool, silence time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(f.inOrder, func(sc *scope) bool { return sc.Synced && sc.Health == HealthLive })
-}
-
-// longestSilence returns the longest silence limit of the source's scopes.
-func (h *Hub) longestSilence(f *hubSource) time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	limit := silenceAfter(f.SilenceLimit, 0)
+	silence = silenceAfter(f.SilenceLimit, 0)
 	for _, sc := range f.inOrder {
-		limit = max(limit, sc.Silence)
+		listed = listed || sc.Synced && sc.Health == HealthLive
+		silence = max(silence, sc.Silence)
 	}
-	return limit
+	return listed, silence
 }
 
 // admit returns a Change as the Hub applies and records it: with times on the wall clock, owners

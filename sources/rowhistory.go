@@ -186,7 +186,9 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 		t.list = l.doubtTerms(t.list)
 		r.lowest(leaseLeft(&after.Owners[0], after.At))
 	}
-	r.Terms = l.pacedTerms(t.list)
+	t.pace(l)
+	r.Terms = t.list
+	r.Counted = r.Counted.with(after).withOwners(l, events, before, after)
 	r.nobody(l, before, after)
 	r.trackUnknown(l, before, after)
 }
@@ -200,29 +202,6 @@ func (l *look) doubtTerms(list []Term) []Term {
 	for i := range list {
 		if list[i].End.How == Unknown && slices.Contains(l.inDoubt, list[i].Owner.ID) {
 			list[i].Sure = l.at
-		}
-	}
-	return list
-}
-
-// pacedTerms returns a list of terms with Every set for those that ran at this look, or ended by it.
-// It copies a list that it changes.
-func (l *look) pacedTerms(list []Term) []Term {
-	own := false
-	for i := max(0, len(list)-2); i < len(list); i++ {
-		t := &list[i]
-		from, to := t.Start.Earliest(), t.End.At
-		if i > 0 {
-			from = list[i-1].End.Earliest()
-		}
-		if to.IsZero() {
-			to = l.at
-		}
-		if every := l.every(from, to); every > t.Every && !to.Before(l.at) {
-			if !own {
-				list, own = slices.Clone(list), true
-			}
-			list[i].Every = every
 		}
 	}
 	return list

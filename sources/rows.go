@@ -151,7 +151,6 @@ func (m *model) set(b *batch, p *Primitive) {
 	}
 	row := m.draft(slot)
 	row.update(&l, m.events, before, after)
-	row.Counted = row.Counted.with(after).withOwners(&l, m.events, before, after)
 	row.Primitive = after
 	row.Scope, row.Listing = b.scope.Index, b.scope.Listing
 	m.remember(slot, &l, before, after)

@@ -126,10 +126,11 @@ func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 		if len(c.Alive) > 0 {
 			proof = now
 		}
-		if l.Listed.IsZero() && r.hub.listed(r.source) {
+		listed, silence := r.hub.progress(r.source)
+		if listed && l.Listed.IsZero() {
 			l.Listed = now
 		}
-		if limit := max(nextLimit, 2*r.hub.longestSilence(r.source)); now.Sub(proof) > limit {
+		if limit := max(nextLimit, 2*silence); now.Sub(proof) > limit {
 			return fmt.Errorf("reading: %w for %v", ErrSilent, limit)
 		}
 	}

@@ -31,13 +31,33 @@ func (t *terms) running() *Term {
 	return nil
 }
 
-// last returns the last term for changing. There must be one.
-func (t *terms) last() *Term {
+// at returns a term for changing.
+func (t *terms) at(i int) *Term {
 	if !t.own {
 		t.list = append(make([]Term, 0, len(t.list)+1), t.list...) // one more often follows
 		t.own = true
 	}
-	return &t.list[len(t.list)-1]
+	return &t.list[i]
+}
+
+// last returns the last term for changing. There must be one.
+func (t *terms) last() *Term { return t.at(len(t.list) - 1) }
+
+// pace sets Every of those that ran at a look, or ended by it.
+func (t *terms) pace(l *look) {
+	for i := max(0, len(t.list)-2); i < len(t.list); i++ {
+		x := t.list[i]
+		from, to := x.Start.Earliest(), x.End.At
+		if i > 0 {
+			from = t.list[i-1].End.Earliest()
+		}
+		if to.IsZero() {
+			to = l.at
+		}
+		if every := l.every(from, to); every > x.Every && !to.Before(l.at) {
+			t.at(i).Every = every
+		}
+	}
 }
 
 // begin appends a term of owner, unless a term runs.
