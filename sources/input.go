@@ -99,8 +99,7 @@ type InputBuffer struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	chunks [][]Input // chunked, so that adding one never copies the others
-	count  int
+	inputs chunked[Input]
 	bytes  int
 	lost   uint64
 }
@@ -110,9 +109,6 @@ const (
 	defaultInputs     = 64_000
 	defaultInputBytes = 64 << 20
 )
-
-// chunkInputs is the number of Inputs in one allocation.
-const chunkInputs = 32
 
 // NewInputBuffer returns an InputBuffer for HubOptions.Recorder, of one Hub. It keeps at most that
 // many Inputs (0: 64,000), of about that many bytes (0: 64 MB). An empty buffer keeps an Input of any
@@ -133,9 +129,9 @@ func (r *InputBuffer) Wake() <-chan struct{} { return r.wake }
 // not be changed.
 func (r *InputBuffer) Take() (inputs []Input, lost uint64) {
 	r.mu.Lock()
-	chunks := r.chunks
+	chunks := r.inputs.chunks
 	lost = r.lost
-	r.chunks, r.count, r.bytes, r.lost = nil, 0, 0, 0
+	r.inputs, r.bytes, r.lost = chunked[Input]{}, 0, 0
 	r.mu.Unlock()
 	return slices.Concat(chunks...), lost
 }
@@ -145,19 +141,13 @@ func (r *InputBuffer) add(in *Input) {
 	cost := in.cost()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lost > 0 || r.count >= r.mostInputs || r.count > 0 && r.bytes+cost > r.mostBytes {
+	if r.lost > 0 || r.inputs.len() >= r.mostInputs || r.inputs.len() > 0 && r.bytes+cost > r.mostBytes {
 		r.lost++
 		return
 	}
-	last := len(r.chunks) - 1
-	if last < 0 || len(r.chunks[last]) == chunkInputs {
-		r.chunks = append(r.chunks, make([]Input, 0, chunkInputs))
-		last++
-	}
-	r.chunks[last] = append(r.chunks[last], *in)
-	r.count++
+	r.inputs.push(in)
 	r.bytes += cost
-	if r.count == 1 {
+	if r.inputs.len() == 1 {
 		spawn.Wake(r.wake)
 	}
 }

@@ -38,9 +38,9 @@ func (r *ring) append(events []Event) {
 		events[i].Seq = r.last
 		news = news || events[i].Kind != EventRenewed
 		if k := events[i].Kind; k == EventRenewed || k == EventPresent {
-			r.renewals.push(events[i])
+			r.renewals.push(&events[i])
 		} else {
-			r.changes.push(events[i])
+			r.changes.push(&events[i])
 		}
 		r.boundLocked()
 	}
@@ -214,46 +214,51 @@ func (s *Subscription) Close() {
 	delete(s.ring.subs, s)
 }
 
-// eventQueue is a queue of events in chunks, so that it neither copies its events when it grows
-// nor holds memory for dropped ones.
-type eventQueue struct {
-	chunks [][]Event
-	first  int // index of the oldest event in chunks[0]
+// eventQueue is a queue of events, in the order of their numbers.
+type eventQueue struct{ chunked[Event] }
+
+// after returns the index of the first event after cursor.
+func (l *eventQueue) after(cursor uint64) int {
+	return sort.Search(l.count, func(i int) bool { return l.at(i).Seq > cursor })
+}
+
+// chunked is a queue in chunks, so that it neither copies its items when it grows nor holds memory for
+// dropped ones.
+type chunked[T any] struct {
+	chunks [][]T
+	first  int // index of the oldest item in chunks[0]
 	count  int
 }
 
-const chunkEvents = 256
+// chunkItems is the number of items in one allocation.
+const chunkItems = 32
 
-func (l *eventQueue) len() int { return l.count }
+func (l *chunked[T]) len() int { return l.count }
 
-func (l *eventQueue) at(i int) *Event {
+func (l *chunked[T]) at(i int) *T {
 	i += l.first
-	return &l.chunks[i/chunkEvents][i%chunkEvents]
+	return &l.chunks[i/chunkItems][i%chunkItems]
 }
 
-func (l *eventQueue) push(e Event) {
-	if n := len(l.chunks); n == 0 || len(l.chunks[n-1]) == chunkEvents {
-		l.chunks = append(l.chunks, make([]Event, 0, chunkEvents))
+func (l *chunked[T]) push(item *T) {
+	if n := len(l.chunks); n == 0 || len(l.chunks[n-1]) == chunkItems {
+		l.chunks = append(l.chunks, make([]T, 0, chunkItems))
 	}
 	last := len(l.chunks) - 1
-	l.chunks[last] = append(l.chunks[last], e)
+	l.chunks[last] = append(l.chunks[last], *item)
 	l.count++
 }
 
-// drop removes the oldest event.
-func (l *eventQueue) drop() {
-	l.chunks[0][l.first] = Event{}
+// drop removes the oldest item.
+func (l *chunked[T]) drop() {
+	var none T
+	l.chunks[0][l.first] = none
 	l.first++
 	l.count--
-	if l.first < chunkEvents {
+	if l.first < chunkItems {
 		return
 	}
 	l.chunks[0] = nil
 	l.chunks = l.chunks[1:]
 	l.first = 0
-}
-
-// after returns the index of the first event after cursor.
-func (l *eventQueue) after(cursor uint64) int {
-	return sort.Search(l.count, func(i int) bool { return l.at(i).Seq > cursor })
 }

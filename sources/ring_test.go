@@ -44,7 +44,7 @@ func TestEventsAreReadInOrderAcrossLanesAndChunks(t *testing.T) {
 	t.Parallel()
 	r := newRing(10_000, time.Hour)
 	sub := r.subscribe(0)
-	for i := range 3 * chunkEvents {
+	for i := range 3 * chunkItems {
 		kind := EventRenewed
 		if i%3 == 0 {
 			kind = EventReleased
@@ -66,8 +66,8 @@ func TestEventsAreReadInOrderAcrossLanesAndChunks(t *testing.T) {
 			}
 		}
 	}
-	if want != 3*chunkEvents {
-		t.Errorf("%d events were read of %d", want, 3*chunkEvents)
+	if want != 3*chunkItems {
+		t.Errorf("%d events were read of %d", want, 3*chunkItems)
 	}
 }
 
@@ -142,8 +142,8 @@ func TestWhatWasThereAlreadyIsKeptUntilAllHaveReadItAndForAWhile(t *testing.T) {
 func TestDroppedEventsFreeTheirMemory(t *testing.T) {
 	t.Parallel()
 	var l eventQueue
-	for range 10 * chunkEvents {
-		l.push(Event{})
+	for range 10 * chunkItems {
+		l.push(&Event{})
 		l.drop()
 	}
 	if len(l.chunks) > 1 {
