@@ -10,10 +10,11 @@
 // runner (see [Run]) owns each source and connects it again after a failure or a panic. The [Hub]
 // is the only writer of States and events. For each Change, under one lock and in this order:
 //
-//  1. About and Relists are applied, and the scopes in Alive are live.
-//  2. For each primitive, the last look and this one are compared, which makes the events.
-//     They get their numbers, go into the ring and wake the subscribers.
-//  3. The row's terms, gaps and counters are updated from these events.
+//  1. About and Relists are applied, and the scopes in Alive are live (apply.go).
+//  2. For each primitive (rows.go), the last look and this one are compared: which owners go on
+//     (continuity.go), and which events that makes (diff.go). The row's history completes them
+//     (rowhistory.go). They get their numbers, go into the ring and wake the subscribers.
+//  3. The row's terms, gaps and counters are updated from these events (rowhistory.go, terms.go).
 //  4. The row is replaced, or freed where the primitive is gone.
 //  5. With Synced, every row of the scope that was not Set since Relists is gone. A row that exists only
 //     while it is owned stays for its ForgetAfter, without an owner: it was freed in the dark.

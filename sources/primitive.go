@@ -257,7 +257,7 @@ const (
 
 // Limited reports whether Limit is known to bound the taken permits.
 func (p *Primitive) Limited() bool {
-	return p.Kind == KindSemaphore && p.LimitHow != Unknown && p.Limit > 0 && p.Limit != NoLimit
+	return counted(p) && p.Limit > 0 && p.Limit != NoLimit
 }
 
 // Guessed reports whether only the name suggests that this is a lock: it is not in the

@@ -90,7 +90,7 @@ func (r *Row) StatusAt(s *State, now time.Time) Status {
 func (r *Row) LastStatus(s *State, now time.Time) Status {
 	owned := len(r.Owners) > 0 || r.Taken > 0 // some backends report only the number of owners
 	late := owned && r.late(now, s.Thresholds)
-	countTold := r.Kind == KindSemaphore && r.LimitHow != Unknown // of 0 too
+	countTold := counted(r.Primitive) // of 0 too
 	switch election := r.Kind == KindElection; {
 	case r.Absent:
 		return StatusAbsent
