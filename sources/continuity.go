@@ -60,11 +60,8 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 	l.match(before, after)
 	found := l.found(before) || l.madeUp(before, after)
 	full := after
-	for i, at := range l.olds {
-		o, old := &after.Owners[i], (*Owner)(nil)
-		if at >= 0 {
-			old = &before.Owners[at]
-		}
+	for i := range after.Owners {
+		o, old := &after.Owners[i], l.old(before, i)
 		since, renewal, rhythm := l.completed(old, o, found)
 		label, attrs := l.taker(old, o)
 		if since == o.Since && renewal == o.Renewed && rhythm == o.Rhythm && len(attrs) == len(o.Attrs) {
@@ -90,6 +87,14 @@ func (l *look) match(before, after *Primitive) {
 	for i := range after.Owners {
 		l.olds = append(l.olds, was.find(&after.Owners[i]))
 	}
+}
+
+// old returns the owner of before that goes on as owner i of this look; nil: that one is new.
+func (l *look) old(before *Primitive, i int) *Owner {
+	if at := l.olds[i]; at >= 0 {
+		return &before.Owners[at]
+	}
+	return nil
 }
 
 func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhythm) {

@@ -145,7 +145,7 @@ func (l *look) owners(events []Event, before, after *Primitive) []Event {
 	start := len(events)
 	events = l.ends(events, before, after, follows)
 	ended := len(events) - start
-	events = l.begins(events, after)
+	events = l.begins(events, before, after)
 	if l.revealed && len(events) == start { // no owner came or went meanwhile
 		events = l.present(events, after)
 	}
@@ -169,9 +169,9 @@ func (l *look) ends(events []Event, before, after *Primitive, follows Cause) []E
 	return events
 }
 
-func (l *look) begins(events []Event, after *Primitive) []Event {
-	for i, old := range l.olds {
-		if old < 0 {
+func (l *look) begins(events []Event, before, after *Primitive) []Event {
+	for i := range after.Owners {
+		if l.old(before, i) == nil {
 			e := l.event(EventAcquired, after)
 			e.Owner = after.Owners[i].ref()
 			if after.conflict() {
@@ -191,11 +191,11 @@ func (l *look) begins(events []Event, after *Primitive) []Event {
 func (l *look) continued(events []Event, before, after *Primitive) []Event {
 	data := after.Data.changed(before.Data)
 	stays := !after.Ephemeral
-	for i, at := range l.olds {
-		if at < 0 {
+	for i := range after.Owners {
+		o, old := &after.Owners[i], l.old(before, i)
+		if old == nil {
 			continue
 		}
-		old, o := &before.Owners[at], &after.Owners[i]
 		stays = true
 		l.unproved = l.unproved || !sameGrant(old, o)
 		if l.doubts(old, o) { // its renewals in the dark are unknown
