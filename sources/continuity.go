@@ -78,11 +78,13 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 	return full
 }
 
-// match finds out which owners of after go on from before.
+// match finds out which owners of after go on from before. Between two incarnations all ownerships were lost:
+// no owner is the same, whatever its ID, unless its Proof is.
 func (l *look) match(before, after *Primitive) {
 	was := finder{look: l}
 	if read(before) {
-		l.restarts, was.owners = restarted(before, after), before.Owners
+		l.restarts = before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
+		was.owners = before.Owners
 	}
 	for i := range after.Owners {
 		l.olds = append(l.olds, was.find(&after.Owners[i]))
@@ -242,12 +244,6 @@ func sessions(p *Primitive) (list []string) {
 		list = append(list, p.Queue.Waiters[i].Session)
 	}
 	return slices.DeleteFunc(list, func(session string) bool { return session == "" })
-}
-
-// restarted reports whether before and after are of two incarnations, so that all ownerships in between
-// were lost: then no owner is the same, whatever its ID, unless its Proof is.
-func restarted(before, after *Primitive) bool {
-	return before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
 }
 
 // finder finds owners in a list that mostly keeps its order: it tries first the one after the
