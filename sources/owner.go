@@ -239,21 +239,42 @@ func cutDoubt(o *Owner, since time.Duration) time.Duration {
 	return doubt
 }
 
-// OwnerRule gives owners a readable label.
+// OwnerRule gives owners a readable label, and says where they run. Its texts may use $1 and ${name}.
 type OwnerRule struct {
-	Match *regexp.Regexp
-	Label string // may use $1, ${name}
+	Match   *regexp.Regexp
+	Label   string // "": the label stays
+	Host    string // becomes HostAttr; "": it is not known from the label
+	Program string // becomes ProgramAttr; likewise
 }
 
-// OwnerRules are applied to the labels of owners, waiters and candidates.
+// OwnerRules are applied to the labels of owners, waiters and candidates: the first rule that matches counts.
 type OwnerRules []OwnerRule
 
 // Label returns the label that the first matching rule gives to text, or text itself.
 func (rules OwnerRules) Label(text string) string {
+	label, _ := rules.apply(text, nil)
+	return label
+}
+
+// apply returns the label of text, and attrs with where it runs. It never changes attrs.
+func (rules OwnerRules) apply(text string, attrs []Attr) (string, []Attr) {
 	for _, r := range rules {
-		if m := r.Match.FindStringSubmatchIndex(text); m != nil {
-			return string(r.Match.ExpandString(nil, r.Label, text, m))
+		m := r.Match.FindStringSubmatchIndex(text)
+		if m == nil {
+			continue
 		}
+		expand := func(template string) string { return string(r.Match.ExpandString(nil, template, text, m)) }
+		attrs = slices.Clip(attrs)
+		if host := expand(r.Host); host != "" {
+			attrs = append(attrs, Attr{Key: HostAttr, Value: host})
+		}
+		if program := expand(r.Program); program != "" {
+			attrs = append(attrs, Attr{Key: ProgramAttr, Value: program})
+		}
+		if r.Label != "" {
+			text = expand(r.Label)
+		}
+		break
 	}
-	return text
+	return text, attrs
 }
