@@ -26,8 +26,6 @@ type Driver struct {
 	abandoned sync.WaitGroup // their connections
 }
 
-var _ coord.Driver = (*Driver)(nil)
-
 // New makes a driver. It does not connect; it fails when the options are contradictory or a
 // certificate cannot be read.
 func New(c ClientOptions, o Options) (*Driver, error) {

@@ -32,10 +32,7 @@ type renewal struct {
 	err    error
 }
 
-var (
-	_ coord.Grant   = (*grant)(nil)
-	_ coord.Renewer = (*grant)(nil)
-)
+var _ coord.Renewer = (*grant)(nil)
 
 // windowOf returns the window that follows from a grant or a renewal.
 func (s *session) windowOf(got dflockwire.Granted) coord.Window {

@@ -34,9 +34,8 @@ type claimed interface {
 }
 
 var (
-	_ coord.DriverSession = (*session)(nil)
-	_ coord.Describer     = (*session)(nil)
-	_ coord.Queuer        = (*session)(nil)
+	_ coord.Describer = (*session)(nil)
+	_ coord.Queuer    = (*session)(nil)
 )
 
 func newSession(ctx context.Context, d *Driver, servers []server, ttl time.Duration) *session {

@@ -33,8 +33,6 @@ type Driver struct {
 	closed    bool
 }
 
-var _ coord.Driver = (*Driver)(nil)
-
 // New makes a driver for the database that a URL or keyword string names, as libpq reads
 // it: PG* variables, password and service files count; several hosts are tried in turn,
 // and the primary among them is taken unless target_session_attrs says otherwise. It does

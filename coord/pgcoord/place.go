@@ -23,16 +23,11 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	}
 	g, ok, err := p.await(ctx)
 	if err != nil || !ok {
-		return nil, false, p.giveUpLate(ctx, err)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime) // ctx may have ended
+		defer cancel()
+		return nil, false, p.giveUp(late, coord.ErrReleased, err)
 	}
 	return g, true, nil
-}
-
-// giveUpLate is giveUp with a time-out of its own, because ctx may have ended.
-func (p *place) giveUpLate(ctx context.Context, err error) error {
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
-	defer cancel()
-	return p.giveUp(late, coord.ErrReleased, err)
 }
 
 // startClaim checks a claim, takes a connection and begins to ask for the lock on it.

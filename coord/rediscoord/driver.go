@@ -42,8 +42,6 @@ type Driver struct {
 	options Options
 }
 
-var _ coord.Driver = (*Driver)(nil)
-
 // New makes a driver. It does not connect; it fails when the options are contradictory
 // or a certificate cannot be read.
 func New(c ClientOptions, o Options) (*Driver, error) {

@@ -28,7 +28,6 @@ type grant struct {
 }
 
 var (
-	_ coord.Grant     = (*grant)(nil)
 	_ coord.Renewer   = (*grant)(nil)
 	_ coord.Publisher = (*grant)(nil)
 )

@@ -35,10 +35,7 @@ type session struct {
 	leftovers []leftover
 }
 
-var (
-	_ coord.DriverSession = (*session)(nil)
-	_ coord.Describer     = (*session)(nil)
-)
+var _ coord.Describer = (*session)(nil)
 
 func newSession(ctx context.Context, d *Driver, client redis.UniversalClient, made *connections, ttl time.Duration) *session {
 	s := &session{Session: lifetime.NewSession[*grant](ctx), driver: d, client: client, connections: made, ttl: ttl}

@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -28,10 +29,7 @@ type Driver struct {
 	seen    atomic.Bool // the node existed: a session was attached to it
 }
 
-var (
-	_ coord.Driver        = (*Driver)(nil)
-	_ coord.ForceReleaser = (*Driver)(nil)
-)
+var _ coord.ForceReleaser = (*Driver)(nil)
 
 // New makes a driver for the coordination node that a URL names; see ParseURL. It does not
 // connect. The error wraps coord.ErrInvalid, and repeats no secret.
@@ -61,8 +59,8 @@ func NewDriver(co ClientOptions, node string, o Options) (*Driver, error) {
 // slash before it, from the database. The client stays the caller's, who closes it after
 // the driver.
 func (c *Client) Driver(node string, o Options) (*Driver, error) {
-	o, err := o.check()
-	if err != nil {
+	o.TTL = cmp.Or(o.TTL, defaultTTL)
+	if err := checkTTL(o.TTL); err != nil {
 		return nil, err
 	}
 	path, err := NodePath(c.options.Database, node)

@@ -29,10 +29,7 @@ type grant struct {
 	publishing int // publications that were sent and are not over
 }
 
-var (
-	_ coord.Grant     = (*grant)(nil)
-	_ coord.Publisher = (*grant)(nil)
-)
+var _ coord.Publisher = (*grant)(nil)
 
 func (s *Session) newGrantLocked(w claimParams, order, since uint64) *grant {
 	g := &grant{Life: lifetime.NewLife(), s: s, order: order, since: since, params: w}

@@ -1,7 +1,6 @@
 package ydbcoord
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,11 +49,6 @@ type Options struct {
 	// AllowRecreate lets ForceRelease delete a lasting semaphore with all its owners and waiters,
 	// and create it again with its limit and data. The service does not notify the owners.
 	AllowRecreate bool
-}
-
-func (o Options) check() (Options, error) {
-	o.TTL = cmp.Or(o.TTL, defaultTTL)
-	return o, checkTTL(o.TTL)
 }
 
 func checkTTL(ttl time.Duration) error {

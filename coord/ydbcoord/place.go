@@ -29,8 +29,6 @@ type place struct {
 	gone   bool // it was used up; guarded by the session's mutex
 }
 
-var _ coord.Place = (*place)(nil)
-
 // paramsOf translates a claim as @ydbjs/coordination does: a mutex is all permits of an ephemeral semaphore, an
 // election is one permit of a semaphore with a limit of 1.
 func paramsOf(c coord.Claim) (claimParams, error) {

@@ -79,10 +79,6 @@ type table struct {
 	ready  []*request          // to be sent, in this order
 }
 
-func newTable() table {
-	return table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}}
-}
-
 func (t *table) add(r *request) {
 	t.last++
 	r.id = t.last

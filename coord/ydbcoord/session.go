@@ -68,23 +68,23 @@ type holdings struct {
 }
 
 var (
-	_ coord.DriverSession = (*Session)(nil)
-	_ coord.Renewer       = (*Session)(nil)
-	_ coord.Describer     = (*Session)(nil)
-	_ coord.Watcher       = (*Session)(nil)
-	_ coord.Queuer        = (*Session)(nil)
-	_ coord.Provisioner   = (*Session)(nil)
+	_ coord.Renewer     = (*Session)(nil)
+	_ coord.Describer   = (*Session)(nil)
+	_ coord.Watcher     = (*Session)(nil)
+	_ coord.Queuer      = (*Session)(nil)
+	_ coord.Provisioner = (*Session)(nil)
 )
 
 // newSession makes a session that is not attached yet.
 func newSession(ctx context.Context, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
 		options: o, path: path, ttl: cmp.Or(so.TTL, o.TTL), description: cmp.Or(cutDescription(so.Description), "coordtop"),
-		done: make(chan struct{}), statusChanged: make(chan struct{}), table: newTable(),
-		held: holdings{claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{}},
+		done: make(chan struct{}), statusChanged: make(chan struct{}),
+		table: table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}},
+		held:  holdings{claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{}},
 	}
 	_, _ = rand.Read(s.key[:]) // it never fails
-	s.watches = newWatches(s)
+	s.watches = &watches{s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}}
 	s.life, s.quit = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
@@ -167,7 +167,9 @@ func (s *Session) endLocked(cause error) {
 	for _, g := range slices.Clone(s.held.grants) {
 		g.endLocked(cause)
 	}
-	s.watches.closeLocked()
+	if s.watches.timer != nil {
+		s.watches.timer.Stop()
+	}
 	close(s.done)
 	if !s.end.closing {
 		s.quit()

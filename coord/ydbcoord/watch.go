@@ -58,10 +58,6 @@ const (
 	slow
 )
 
-func newWatches(s *Session) *watches {
-	return &watches{s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}}
-}
-
 func (w *watches) entryLocked(name string) *watched {
 	e := w.byName[name]
 	if e == nil {
@@ -297,11 +293,5 @@ func (w *watches) notifyLocked(e *watched, state SemaphoreState) {
 	}
 	for _, f := range e.followers {
 		f.notifyLocked(state)
-	}
-}
-
-func (w *watches) closeLocked() {
-	if w.timer != nil {
-		w.timer.Stop()
 	}
 }

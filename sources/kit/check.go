@@ -21,6 +21,14 @@ type Examiner interface {
 	Examine(ctx context.Context) ([]Check, error)
 }
 
+// Source is what the Source of each kind of server is.
+type Source interface {
+	sources.Source
+	sources.Focuser
+	sources.Refresher
+	Examiner
+}
+
 // Endpoint is one address of a source.
 type Endpoint struct {
 	Address  string      // host:port, or the path of a Unix socket

@@ -10,7 +10,6 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/ground/identify"
 	"coordtop/internal/ground/pgwire"
-	"coordtop/sources"
 	"coordtop/sources/kit"
 )
 
@@ -28,12 +27,7 @@ type Source struct {
 	kit.Hints
 }
 
-var (
-	_ sources.Source    = (*Source)(nil)
-	_ kit.Examiner      = (*Source)(nil)
-	_ sources.Focuser   = (*Source)(nil)
-	_ sources.Refresher = (*Source)(nil)
-)
+var _ kit.Source = (*Source)(nil)
 
 // New returns a source that is not connected. It starts nothing. An error says what is
 // wrong with the options; one about a key wraps pgcoord.ErrKey. It holds no secret.

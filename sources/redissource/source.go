@@ -25,12 +25,7 @@ type Source struct {
 	focusHints
 }
 
-var (
-	_ sources.Source    = (*Source)(nil)
-	_ kit.Examiner      = (*Source)(nil)
-	_ sources.Focuser   = (*Source)(nil)
-	_ sources.Refresher = (*Source)(nil)
-)
+var _ kit.Source = (*Source)(nil)
 
 // New returns a source that is not connected. It starts nothing.
 func New(o Options) *Source {

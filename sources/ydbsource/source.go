@@ -8,7 +8,6 @@ import (
 
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/ground/identify"
-	"coordtop/sources"
 	"coordtop/sources/kit"
 )
 
@@ -26,12 +25,7 @@ type Source struct {
 	kit.Hints
 }
 
-var (
-	_ sources.Source    = (*Source)(nil)
-	_ kit.Examiner      = (*Source)(nil)
-	_ sources.Focuser   = (*Source)(nil)
-	_ sources.Refresher = (*Source)(nil)
-)
+var _ kit.Source = (*Source)(nil)
 
 // New returns a source that is not connected. It starts nothing. An error says what is
 // wrong with the options; it holds no secret.
