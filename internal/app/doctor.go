@@ -115,7 +115,7 @@ func (p *program) examine(ctx context.Context, c config.Config, timeout time.Dur
 	}
 	var s *sources.State
 	err = p.observeSpecs(ctx, specs, sources.HubOptions{}, func(ctx context.Context, hub *sources.Hub, _ *watched) (err error) {
-		if _, err = headless.Settle(ctx, headless.Over(hub), 2*timeout); err == nil {
+		if _, err = headless.Settle(ctx, headless.Over(hub), 2*timeout, nil, time.Time{}); err == nil {
 			err = backoff.Sleep(ctx, time.Second/2) // a source may negotiate its mode a little later
 		}
 		s = hub.State()

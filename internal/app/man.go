@@ -176,13 +176,6 @@ func (m *page) document(text string) {
 
 func (m *page) bold(text string) { m.WriteString(`\fB` + roffText(text) + "\\fR\n") }
 
-// term writes a word and, indented, its meaning.
-func (m *page) term(word, meaning string) {
-	m.macro("TP")
-	m.bold(word)
-	m.text(meaning)
-}
-
 func (m *page) options(c *cobra.Command) {
 	c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
@@ -195,7 +188,9 @@ func (m *page) options(c *cobra.Command) {
 		if f.Value.Type() != "bool" {
 			name += " " + placeholder(f)
 		}
-		m.term(name, strings.ToUpper(f.Usage[:1])+f.Usage[1:]+".")
+		m.macro("TP")
+		m.bold(name)
+		m.text(strings.ToUpper(f.Usage[:1]) + f.Usage[1:] + ".")
 	})
 }
 

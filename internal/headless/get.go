@@ -56,7 +56,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 			notBefore = last.At.Wall
 		}
 	}
-	s, err := settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
+	s, err := Settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
 	if err != nil {
 		return fmt.Errorf("looking: %w", err)
 	}
@@ -83,15 +83,10 @@ func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetO
 	return nil
 }
 
-// Settle waits until every source is listed or has failed, at most for the timeout.
-func Settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.State, error) {
-	return settle(ctx, feed, timeout, nil, time.Time{})
-}
-
-// settle waits until the sources have listed everything that names ask for and the State is not older
+// Settle waits until the sources have listed everything that names ask for and the State is not older
 // than notBefore, at most for the timeout. It waits for no newer State where no source answers, or
 // where notBefore is in the future because a clock was put back.
-func settle(ctx context.Context, feed Feed, timeout time.Duration, names []string, notBefore time.Time) (*sources.State, error) {
+func Settle(ctx context.Context, feed Feed, timeout time.Duration, names []string, notBefore time.Time) (*sources.State, error) {
 	if notBefore.After(time.Now()) {
 		notBefore = time.Time{}
 	}
@@ -216,7 +211,7 @@ func Find(
 	if name != "" {
 		names = []string{name}
 	}
-	s, err := settle(ctx, feed, timeout, names, time.Time{})
+	s, err := Settle(ctx, feed, timeout, names, time.Time{})
 	if err != nil {
 		return nil, fmt.Errorf("looking: %w", err)
 	}

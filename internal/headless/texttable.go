@@ -30,7 +30,9 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOp
 	}
 	if len(list) == 0 && len(o.Names) == 0 {
 		textSettings(&b, s)
-		textNothing(&b, s, o.Select)
+		if missing(s) == nil && !noSpaces(s) && o.Select != nil { // else what is missing explains it
+			fmt.Fprintf(&b, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, o.Select))
+		}
 	}
 	if _, err := io.WriteString(diag, b.String()); err != nil || len(list) == 0 {
 		return err
@@ -75,13 +77,6 @@ func textSettings(b *strings.Builder, s *sources.State) {
 			}
 			fmt.Fprintf(b, "%s: settings%s: %s\n", format.Clean(c.Source, maxText), of, strings.Join(settings, ", "))
 		}
-	}
-}
-
-// textNothing explains an empty table, unless a source that is missing explains it.
-func textNothing(b *strings.Builder, s *sources.State, selects func(typ string) string) {
-	if missing(s) == nil && !noSpaces(s) && selects != nil {
-		fmt.Fprintf(b, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, selects))
 	}
 }
 

@@ -220,8 +220,7 @@ func (p *parser) compareText(t token, of operand) node {
 
 // expressionError describes an error in a regular expression without repeating the expression.
 func expressionError(err error) string {
-	var e *syntax.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
 		return "the expression has a " + string(e.Code)
 	}
 	return "no regular expression"

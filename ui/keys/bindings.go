@@ -269,14 +269,7 @@ func DialogBindings() []Binding {
 type Table []Binding
 
 // KeyOf returns the first key of an intent.
-func (t Table) KeyOf(do Intent) string {
-	for _, b := range t {
-		if b.Intent == do {
-			return b.Keys[0]
-		}
-	}
-	return ""
-}
+func (t Table) KeyOf(do Intent) string { return t.KeyIn(^Context(0), do) }
 
 // KeyIn returns the first key of an intent in a context.
 func (t Table) KeyIn(s Context, do Intent) string {

@@ -1,6 +1,6 @@
 // Package terminal connects a Bubble Tea program to its terminal.
 //
-// It may import internal/ground/spawn.
+// It may import internal/ground/backoff, internal/ground/spawn.
 //
 //   - A Terminal has a gate and a keyboard. The gate does the writes in a goroutine of its own and
 //     times them; the keyboard bounds the input. A terminal that does not read or that is gone

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/ground/backoff"
 )
 
 // WakeMsg announces something new to show.
@@ -112,7 +114,7 @@ func (p *Pump) Run(ctx context.Context) error {
 		}
 		shown = p.Revision()
 		p.Send(WakeMsg{})
-		if !pause(ctx, framePause) {
+		if backoff.Sleep(ctx, framePause) != nil {
 			return nil
 		}
 	}
@@ -151,16 +153,4 @@ func (p *Pump) awaitState(ctx context.Context, shown uint64) bool {
 		}
 	}
 	return true
-}
-
-// pause waits for d; false: ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

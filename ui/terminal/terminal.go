@@ -170,14 +170,7 @@ func quit(ctx, ended context.Context, ask, giveUp, kill func()) {
 type Environ []string
 
 // Get returns the value of a variable, the last one if it is set more than once.
-func (e Environ) Get(name string) string {
-	for i := len(e) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(e[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
+func (e Environ) Get(name string) string { return tea.EnvMsg(e).Getenv(name) }
 
 // ASCII reports whether the terminal may be unable to draw more than ASCII. An unset locale means
 // nothing: containers have none.

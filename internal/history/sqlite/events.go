@@ -55,10 +55,7 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 		events = slices.Concat(earlier[max(len(earlier)-before, 0):], later[:min(len(later), after)])
 		return q.err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return events, nil
+	return events, err
 }
 
 // around reads the events before and after an instant.

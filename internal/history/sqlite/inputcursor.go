@@ -9,8 +9,6 @@ import (
 	"coordtop/sources/tape"
 )
 
-var _ history.Log = (*Reader)(nil)
-
 // The group with which a Cursor begins: of a run, or of the one that recorded at an instant.
 const (
 	groupBefore     = "select id from gop where start <= ?1 and run = ?2 order by start desc, id desc limit 1"

@@ -26,8 +26,6 @@ type Reader struct {
 	has  int // the version of the file when it was opened
 }
 
-var _ history.Reader = (*Reader)(nil)
-
 // NewReader returns a Reader of the recording at path. It opens the file with the first question.
 func NewReader(path string) *Reader { return &Reader{path: path} }
 
@@ -181,10 +179,7 @@ func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Spa
 		}
 		return q.err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return lanes, nil
+	return lanes, err
 }
 
 func (q *query) lane(ctx context.Context, l *history.Lane, known *listed, terms []sources.Term, window period, all *everything) {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -13,11 +12,6 @@ import (
 type Limits struct {
 	Keep time.Duration // everything but who recorded when; 0: 30 days
 	Size int64         // bytes of the file; 0: 1 GiB. The oldest inputs go first, then the oldest terms and events
-}
-
-// withDefaults returns l with its defaults.
-func (l Limits) withDefaults() Limits {
-	return Limits{Keep: cmp.Or(max(l.Keep, 0), 30*24*time.Hour), Size: cmp.Or(max(l.Size, 0), 1<<30)}
 }
 
 // batch is the most rows of a table that are dropped in one step.

@@ -32,10 +32,7 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 		}
 		return q.err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return totals, nil
+	return totals, err
 }
 
 // everything holds lanes without their terms.
