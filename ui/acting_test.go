@@ -78,7 +78,7 @@ func (d *driver) quits(k string) bool {
 // holding makes the operator hold a lease on a led election.
 func holding(op *testOperator, d *driver, p *sources.Primitive, runsOut bool) {
 	op.Change(func(s *action.Status) {
-		h := action.Holding{Ref: p.Ref, Kind: p.Kind, Owner: p.Owners[0].ID, Since: noon(), RunsOut: runsOut, Data: []byte("az=a")}
+		h := action.Holding{Ref: p.Ref, Owner: p.Owners[0].ID, Since: noon(), RunsOut: runsOut, Data: []byte("az=a")}
 		if runsOut {
 			h.Until = noon().Add(8 * time.Second)
 		}

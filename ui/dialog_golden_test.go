@@ -16,7 +16,7 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 	scene := scene(t)
 	quota := func(s *action.Status) { // we hold one thing and wait for another
 		for _, row := range scene.State().Rows {
-			h := action.Holding{Ref: row.Ref, Kind: row.Kind, Since: scene.Now().Add(-40 * time.Second)}
+			h := action.Holding{Ref: row.Ref, Since: scene.Now().Add(-40 * time.Second)}
 			switch row.Name {
 			case "search/indexer":
 				h.Owner, h.RunsOut, h.Until = row.Owners[0].ID, true, scene.Now().Add(8*time.Second)

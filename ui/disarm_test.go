@@ -25,7 +25,7 @@ func waits(t *testing.T) (*driver, *testOperator) {
 	d, op := armed(a, b)
 	holding(op, d, b, true)
 	op.Change(func(s *action.Status) {
-		s.Holdings = append(s.Holdings, action.Holding{Ref: a.Ref, Kind: a.Kind, Waiting: true, Since: noon()})
+		s.Holdings = append(s.Holdings, action.Holding{Ref: a.Ref, Waiting: true, Since: noon()})
 	})
 	d.send(terminal.WakeMsg{})
 	return d, op

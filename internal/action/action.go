@@ -137,7 +137,6 @@ type Run struct {
 // Holding is a lease that we own or wait for.
 type Holding struct {
 	Ref     sources.Ref
-	Kind    sources.Kind
 	Owner   string // ID of ours as the source shows it, of our session while we wait; "": not known
 	Fence   uint64
 	Permits uint64

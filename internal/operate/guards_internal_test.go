@@ -25,14 +25,14 @@ func allowed(v action.Verb) *decision {
 		state:   &sources.State{Scopes: []sources.Scope{{Health: sources.HealthLive}}},
 	}
 	owner := sources.Owner{ID: "a", Label: "host-a", Session: "sa", Guard: "g", Mode: sources.Exclusive}
-	us := action.Holding{Owner: "us", Kind: sources.KindMutex}
+	us := action.Holding{Owner: "us"}
 	p := &sources.Primitive{Ref: sources.Ref{Source: "s", Name: "app:lock:x"}, Kind: sources.KindMutex, OwnersHow: sources.Told, Limit: 1, LimitHow: sources.Told}
 	d.row = &sources.Row{Primitive: p}
 	switch v {
 	case action.Campaign:
 		p.Kind = sources.KindElection
 	case action.Proclaim:
-		p.Kind, us.Kind = sources.KindElection, sources.KindElection
+		p.Kind = sources.KindElection
 		p.Owners, d.ours = []sources.Owner{{ID: "us", Label: "us"}}, &us
 	case action.Resign:
 		p.Owners, d.ours = []sources.Owner{{ID: "us", Label: "us"}}, &us

@@ -45,7 +45,7 @@ func (h *holding) owner() string {
 func (h *holding) show() action.Holding {
 	r := h.run.Request
 	s := action.Holding{
-		Ref: h.ref, Kind: r.Target.Kind, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Since: h.since, Data: h.data,
+		Ref: h.ref, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Since: h.since, Data: h.data,
 		RunsOut: h.runsOut,
 	}
 	if h.waiting && r.Wait > 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -14,11 +13,7 @@ import (
 )
 
 // Reply is an error that the server sent, as one short line.
-type Reply struct {
-	*pgconn.PgError
-	// Took is the time from the question to the reply; 0: it came while connecting.
-	Took time.Duration
-}
+type Reply struct{ *pgconn.PgError }
 
 // textShown bounds the bytes of a server's text in a sentence.
 const textShown = 300
@@ -49,9 +44,9 @@ func (r *Reply) Error() string {
 func (r *Reply) Unwrap() error { return r.PgError }
 
 // replied makes a Reply of an error of the server. It returns any other error as it is.
-func replied(err error, began time.Time) error {
+func replied(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return &Reply{PgError: e, Took: time.Since(began)}
+		return &Reply{e}
 	}
 	return err
 }
@@ -60,7 +55,7 @@ func replied(err error, began time.Time) error {
 // the address, which the library repeats.
 func connecting(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return &Reply{PgError: e}
+		return &Reply{e}
 	}
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = connect.Unwrap()

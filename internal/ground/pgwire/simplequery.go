@@ -64,9 +64,8 @@ func (c *Conn) One(ctx context.Context, sql string, args ...string) (Row, error)
 // plain is Rows without the settings of a lent session.
 func (c *Conn) plain(ctx context.Context, sql string, args ...string) ([]Row, error) {
 	var rows []Row
-	began := time.Now()
 	err := read(c.conn.ExecParams(ctx, sql, texts(args), nil, nil, nil), -1, keep(&rows))
-	return rows, replied(err, began)
+	return rows, replied(err)
 }
 
 func keep(rows *[]Row) func(Row) error {
@@ -98,10 +97,9 @@ func (c *Conn) Prepare(ctx context.Context, s *Statement) error {
 	if c.pooler == Lent {
 		return nil
 	}
-	began := time.Now()
 	_, err := c.conn.Prepare(ctx, s.Name, s.SQL, nil)
 	s.prepared = err == nil
-	return replied(err, began)
+	return replied(err)
 }
 
 // Each runs a statement and calls f with each row, in the binary format and valid until f
@@ -111,11 +109,10 @@ func (c *Conn) Each(ctx context.Context, s *Statement, params [][]byte, f func(R
 	if c.pooler == Lent {
 		return c.run(ctx, *s, params, binary, f)
 	}
-	began := time.Now()
 	if s.prepared {
-		return replied(read(c.conn.ExecPrepared(ctx, s.Name, params, nil, binary), s.Columns, f), began)
+		return replied(read(c.conn.ExecPrepared(ctx, s.Name, params, nil, binary), s.Columns, f))
 	}
-	return replied(read(c.conn.ExecParams(ctx, s.SQL, params, nil, nil, binary), s.Columns, f), began)
+	return replied(read(c.conn.ExecParams(ctx, s.SQL, params, nil, nil, binary), s.Columns, f))
 }
 
 // StatementLimit is the server's time-out for a statement that only reads.
@@ -146,13 +143,12 @@ func (c *Conn) ReadOnly(ctx context.Context, name string) error {
 // run runs a statement in a session that is lent. It does not use a batch of the library, whose
 // messages bypass the count of questions.
 func (c *Conn) run(ctx context.Context, s Statement, params [][]byte, format []int16, f func(Row) error) (err error) {
-	began := time.Now()
 	p := c.conn.StartPipeline(ctx)
 	defer func() {
 		if failed := p.Close(); err == nil {
 			err = failed
 		}
-		err = replied(err, began)
+		err = replied(err)
 	}()
 	p.SendQueryParams(lentSettings, texts([]string{strconv.FormatInt(StatementLimit.Milliseconds(), 10)}), nil, nil, nil)
 	p.SendQueryParams(s.SQL, params, nil, nil, format)
@@ -210,8 +206,7 @@ func (c *Conn) Unlisten(ctx context.Context) error { return c.exec(ctx, "unliste
 func (c *Conn) Ping(ctx context.Context) error { return c.exec(ctx, "") }
 
 func (c *Conn) exec(ctx context.Context, sql string) error {
-	began := time.Now()
-	return replied(c.conn.Exec(ctx, sql).Close(), began)
+	return replied(c.conn.Exec(ctx, sql).Close())
 }
 
 // Wait waits for notifications, which Options.Notify receives, and returns after one, or
