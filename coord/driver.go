@@ -207,6 +207,14 @@ type Caps struct {
 	MaxData                    int  // bytes of data a claim may carry; 0: none
 }
 
+// CheckTTL refuses a TTL that a driver cannot keep.
+func CheckTTL(ttl, shortest, longest time.Duration) error {
+	if ttl < shortest || ttl > longest {
+		return fmt.Errorf("%w: a TTL of %v: at least %v, at most %v", ErrInvalid, ttl, shortest, longest)
+	}
+	return nil
+}
+
 // Check refuses a claim that a server with these Caps cannot serve: ErrUnsupported, or ErrDataTooLong.
 func (caps Caps) Check(c Claim) error {
 	exists := map[Kind]bool{KindMutex: caps.Mutex, KindSemaphore: caps.Semaphore, KindElection: caps.Election}

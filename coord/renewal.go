@@ -30,7 +30,8 @@ type answer struct {
 
 func newRenewal(k *keeper) *renewal {
 	valid := k.trust.valid
-	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(valid).Start(), pacing: newPacing(valid)}
+	urged := backoff.Policy{Min: renewPolicy(valid).Min, Max: valid / 3}
+	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(valid).Start(), pacing: pacing{pauses: urged.Start()}}
 }
 
 // renewPolicy paces the tries within one window: quick at first, because most failures
@@ -135,10 +136,6 @@ type pacing struct {
 	pauses *backoff.Backoff
 	pause  time.Duration // no urged renewal before this long after the last one
 	last   instant       // sending of the last urged renewal
-}
-
-func newPacing(valid time.Duration) pacing {
-	return pacing{pauses: backoff.Policy{Min: renewPolicy(valid).Min, Max: valid / 3}.Start()}
 }
 
 // left returns the rest of the pause before a renewal that was asked for early.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/ground/backoff"
 	"coordtop/internal/ground/dflockwire"
 	"coordtop/internal/ground/spawn"
@@ -65,7 +66,9 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if !slices.Contains(failed, nil) || ctx.Err() != nil {
 		return nil, fmt.Errorf("opening a session: %w", errors.Join(append(failed, ctx.Err())...))
 	}
-	return newSession(ctx, d, servers, cmp.Or(o.TTL, d.options.Lease)), nil
+	s := &session{Session: lifetime.NewSession[claimed](ctx), driver: d, servers: servers, ttl: cmp.Or(o.TTL, d.options.Lease)}
+	s.cut, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	return s, nil
 }
 
 func look(ctx context.Context, dialer dflockwire.Dialer) (s server, err error) {

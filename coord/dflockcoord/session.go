@@ -38,12 +38,6 @@ var (
 	_ coord.Queuer    = (*session)(nil)
 )
 
-func newSession(ctx context.Context, d *Driver, servers []server, ttl time.Duration) *session {
-	s := &session{Session: lifetime.NewSession[claimed](ctx), driver: d, servers: servers, ttl: ttl}
-	s.cut, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	return s
-}
-
 // Info implements coord.DriverSession.
 func (s *session) Info() coord.SessionInfo {
 	caps := s.driver.options.Caps()

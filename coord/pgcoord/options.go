@@ -87,14 +87,7 @@ func (o Options) check() (Options, error) {
 			return o, fmt.Errorf("%w: channel %q has no handler", coord.ErrInvalid, l.Channel)
 		}
 	}
-	return o, checkTTL(o.TTL)
-}
-
-func checkTTL(ttl time.Duration) error {
-	if ttl < shortestTTL || ttl > longestTTL {
-		return fmt.Errorf("%w: a TTL of %v: at least %v, at most %v", coord.ErrInvalid, ttl, shortestTTL, longestTTL)
-	}
-	return nil
+	return o, coord.CheckTTL(o.TTL, shortestTTL, longestTTL)
 }
 
 // CheckChannel returns an error if Postgres cannot listen to a channel of that name.

@@ -41,7 +41,7 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 		return nil, s.closedOr(fmt.Errorf("not asked: %w", err))
 	}
 	ttl := cmp.Or(c.TTL, s.ttl)
-	if err := cmp.Or(s.caps.Check(c), checkText(c.Data), checkTTL(ttl)); err != nil {
+	if err := cmp.Or(s.caps.Check(c), checkText(c.Data), coord.CheckTTL(ttl, shortestTTL, longestTTL)); err != nil {
 		return nil, err
 	}
 	if c.Permits > 1 {
@@ -137,7 +137,9 @@ func (p *place) obtain() (*grant, error) {
 		return p.try()
 	}
 	if p.session.driver.options.Poll == 0 {
-		return p.queue()
+		// The connection works, and the server reports nothing about the queue until it is our turn.
+		p.waits()
+		return p.perform(0, "pg_advisory_lock", "") // it returns void
 	}
 	poll := p.session.driver.options.Poll
 	pauses := backoff.Policy{Min: poll, Max: poll}.Start()
@@ -160,12 +162,6 @@ func (p *place) waits() {
 	if p.request.Waiting != nil {
 		p.request.Waiting()
 	}
-}
-
-func (p *place) queue() (*grant, error) {
-	// The connection works, and the server reports nothing about the queue until it is our turn.
-	p.waits()
-	return p.perform(0, "pg_advisory_lock", "") // it returns void
 }
 
 // perform calls the function that asks for the lock, which answers with granted where we get it, and makes

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/ground/failure"
 	"coordtop/internal/ground/spawn"
 )
@@ -73,7 +74,9 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err != nil {
 		return nil, err
 	}
-	return newSession(ctx, d, client, made, ttl), nil
+	s := &session{Session: lifetime.NewSession[*grant](ctx), driver: d, client: client, connections: made, ttl: ttl}
+	s.cut, s.sever = context.WithCancel(context.WithoutCancel(ctx))
+	return s, nil
 }
 
 // connect makes a client and sends one PING.

@@ -37,12 +37,6 @@ type session struct {
 
 var _ coord.Describer = (*session)(nil)
 
-func newSession(ctx context.Context, d *Driver, client redis.UniversalClient, made *connections, ttl time.Duration) *session {
-	s := &session{Session: lifetime.NewSession[*grant](ctx), driver: d, client: client, connections: made, ttl: ttl}
-	s.cut, s.sever = context.WithCancel(context.WithoutCancel(ctx))
-	return s
-}
-
 // Info implements coord.DriverSession.
 func (s *session) Info() coord.SessionInfo {
 	return coord.SessionInfo{Caps: s.driver.options.Caps()}

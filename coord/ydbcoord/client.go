@@ -1,6 +1,7 @@
 package ydbcoord
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -166,7 +167,9 @@ func (o ClientOptions) connectionString() string {
 // sdk returns the SDK's options. fail is called with a *ForeignError when a connection ends because the server
 // sent what no YDB sends.
 func (o ClientOptions) sdk(fail func(error)) ([]ydb.Option, error) {
-	options := []ydb.Option{ydb.WithApplicationName("coordtop"), logging(o.Log)}
+	// Without a logger YDB_LOG_SEVERITY_LEVEL makes the SDK write to standard error, which may be our screen.
+	logged := ydb.WithLogger(sdkLogger{cmp.Or(o.Log, slog.New(slog.DiscardHandler))}, sdkEvents)
+	options := []ydb.Option{ydb.WithApplicationName("coordtop"), logged}
 	switch {
 	case o.AccessToken != "":
 		options = append(options, ydb.WithAccessTokenCredentials(o.AccessToken))

@@ -155,7 +155,8 @@ func (c *connection) detached(st *stream, why error) {
 	c.s.status.Attached, c.s.status.Since, c.s.status.Err = false, time.Now(), why
 	c.s.changeStatusLocked()
 	c.s.mu.Unlock()
-	st.end()
+	st.cancel()
+	st.sender.Wait()
 }
 
 // run is the session's goroutine; s.gone waits for it. After a panic the session is over, and what it owned is

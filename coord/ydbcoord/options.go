@@ -51,13 +51,6 @@ type Options struct {
 	AllowRecreate bool
 }
 
-func checkTTL(ttl time.Duration) error {
-	if ttl < shortestTTL || ttl > longestTTL {
-		return fmt.Errorf("%w: a TTL of %v: at least %v, at most %v", coord.ErrInvalid, ttl, shortestTTL, longestTTL)
-	}
-	return nil
-}
-
 // cutDescription makes text a description that the service accepts: valid UTF-8, because gRPC sends
 // nothing else, and short enough.
 func cutDescription(text string) string {

@@ -2,7 +2,6 @@ package ydbcoord
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ydb-platform/ydb-go-sdk/v3"
 	sdklog "github.com/ydb-platform/ydb-go-sdk/v3/log"
 	"github.com/ydb-platform/ydb-go-sdk/v3/trace"
 	"google.golang.org/grpc/grpclog"
@@ -45,12 +43,6 @@ type sdkLogger struct{ to *slog.Logger }
 
 // sdkEvents are the events about failures to connect; the SDK has others for each message.
 const sdkEvents = trace.DriverBalancerEvents | trace.DriverRepeaterEvents | trace.DiscoveryEvents
-
-// logging is always given to the SDK: without it YDB_LOG_SEVERITY_LEVEL makes the SDK
-// write to standard error, which may be our screen.
-func logging(l *slog.Logger) ydb.Option {
-	return ydb.WithLogger(sdkLogger{cmp.Or(l, slog.New(slog.DiscardHandler))}, sdkEvents)
-}
 
 // Log implements the SDK's logger. Levels below a warning are left out.
 func (s sdkLogger) Log(ctx context.Context, msg string, fields ...sdklog.Field) {

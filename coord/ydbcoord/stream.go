@@ -60,9 +60,3 @@ func (st *stream) send() error {
 		}
 	}
 }
-
-// end breaks the stream and waits for its goroutine.
-func (st *stream) end() {
-	st.cancel()
-	st.sender.Wait()
-}

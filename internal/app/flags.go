@@ -108,12 +108,7 @@ func none(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2 // the root does not hand its own down
 	near, word := cmd.SuggestionsFor(args[0]), fmt.Sprintf("command %q", args[0])
 	if len(near) == 0 {
-		word = "such command"
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				near = append(near, c.Name())
-			}
-		}
+		near, word = available(cmd), "such command"
 	}
 	return usagef("%s has no %s: did you mean %s?", cmd.Name(), word, format.Series(near, " or "))
 }

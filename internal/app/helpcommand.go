@@ -73,9 +73,11 @@ func indented(text string) string {
 }
 
 // known returns the names of topics and commands.
-func known(root *cobra.Command) []string {
-	names := help.Names()
-	for _, c := range root.Commands() {
+func known(root *cobra.Command) []string { return append(help.Names(), available(root)...) }
+
+// available returns the names of the commands below one.
+func available(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}

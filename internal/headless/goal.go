@@ -47,7 +47,8 @@ func (g Goal) reached(s *sources.State, r *sources.Row) bool {
 	switch {
 	case named:
 		return told && slices.ContainsFunc(r.Owners, func(o sources.Owner) bool {
-			return o.ID == owner || o.Label == owner || o.Label == owner+" pid "+pidOf(&o)
+			pid, _, _ := strings.Cut(o.Session, "@") // of an owner on Postgres: its label ends with it
+			return o.ID == owner || o.Label == owner || o.Label == owner+" pid "+pid
 		})
 	case g == "led":
 		return told && !free && !absent
@@ -55,12 +56,6 @@ func (g Goal) reached(s *sources.State, r *sources.Row) bool {
 		return free
 	}
 	return absent || free && r.ForgetAfter > 0 // what exists only while somebody owns it
-}
-
-// pidOf returns the process id of an owner on Postgres, with which its label ends.
-func pidOf(o *sources.Owner) string {
-	pid, _, _ := strings.Cut(o.Session, "@")
-	return pid
 }
 
 // WaitOptions are the wishes for a wait.

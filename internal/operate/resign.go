@@ -94,7 +94,9 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 		if closing {
 			return n.op.leaveSession(h.session, h) // which is bounded for all we hold together
 		}
-		return n.op.release(lease)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(n.op.life), farewell)
+		defer cancel()
+		return lease.Release(ctx)
 	})
 	if err != nil {
 		n.op.view.Expect(end, 0)
@@ -111,13 +113,6 @@ func (v view) labelOf(ref sources.Ref, id string) string {
 		return w.Label
 	}
 	return ""
-}
-
-// release gives a lease back, within a time of its own.
-func (o *Operator) release(lease *coord.Lease) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.life), farewell)
-	defer cancel()
-	return lease.Release(ctx)
 }
 
 // lost reports a lease that ended without our wish: its run fails or, if that was over already, a new one.

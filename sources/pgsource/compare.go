@@ -159,7 +159,7 @@ func (d *lookDiff) lock(e *entry) *lock {
 	if moved || selected || was.asked || fresh || was.shown == nil {
 		line = d.after.order.lineOf(was.ident, rows)
 	}
-	same := !moved && line.equal(&was.line) && !d.differs(e)
+	same := !moved && line.told == was.line.told && slices.Equal(line.waiters, was.line.waiters) && !d.differs(e)
 	if same && selected == was.asked && was.unsteady == 0 {
 		return was
 	}

@@ -48,11 +48,6 @@ type callTimes struct {
 	most int
 }
 
-// made notes n calls.
-func (c *callTimes) made(n int, at time.Time) {
-	c.at = append(c.at, slices.Repeat([]time.Time{at}, n)...)
-}
-
 // allowed returns the number of calls that may be made now.
 func (c *callTimes) allowed(now time.Time) int {
 	c.at = slices.DeleteFunc(c.at, func(at time.Time) bool { return now.Sub(at) > time.Second })
@@ -129,7 +124,7 @@ func (w *watcher) askWaits(ctx context.Context, some []wait) (map[uint32]blockin
 	err := w.each(ctx, "asking who waits for whom", &w.asks.blocking, pids, func(f fields) {
 		answers[f.number32(0)] = blocking{at: began, blocked: readArray(f[1])}
 	})
-	w.calls.made(len(some), time.Now())
+	w.calls.at = append(w.calls.at, slices.Repeat([]time.Time{time.Now()}, len(some))...)
 	return answers, err
 }
 
@@ -226,10 +221,6 @@ func (q *queueOrder) lineOf(id ident, rows []lockRow) line {
 	}
 	l.waiters = turnsOf(queue)
 	return l
-}
-
-func (l *line) equal(other *line) bool {
-	return l.told == other.told && slices.Equal(l.waiters, other.waiters)
 }
 
 func (l *line) how() sources.Known {
