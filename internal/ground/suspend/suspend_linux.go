@@ -1,15 +1,9 @@
 package suspend
 
 import (
-	"syscall"
 	"time"
-	"unsafe"
-)
 
-// From linux/time.h; package syscall does not name them.
-const (
-	clockMonotonic = 1
-	clockBoottime  = 7
+	"golang.org/x/sys/unix"
 )
 
 // quiet is a pause between two readings that is too short to matter.
@@ -23,9 +17,9 @@ const quiet = time.Millisecond
 func Slept() time.Duration {
 	var best, pause time.Duration
 	for try := range 8 {
-		before, ok1 := readClock(clockMonotonic)
-		boot, ok2 := readClock(clockBoottime)
-		after, ok3 := readClock(clockMonotonic)
+		before, ok1 := readClock(unix.CLOCK_MONOTONIC)
+		boot, ok2 := readClock(unix.CLOCK_BOOTTIME)
+		after, ok3 := readClock(unix.CLOCK_MONOTONIC)
 		if !ok1 || !ok2 || !ok3 {
 			return 0
 		}
@@ -39,8 +33,8 @@ func Slept() time.Duration {
 	return best
 }
 
-func readClock(id uintptr) (time.Duration, bool) {
-	var ts syscall.Timespec
-	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(&ts)), 0)
-	return time.Duration(ts.Nano()), errno == 0
+func readClock(id int32) (time.Duration, bool) {
+	var ts unix.Timespec
+	err := unix.ClockGettime(id, &ts)
+	return time.Duration(ts.Nano()), err == nil
 }
