@@ -27,6 +27,7 @@ type demoOptions struct {
 	noUI  bool
 	ports [4]int // of demoServers
 	seed  uint64
+	story string
 
 	installing string // the log of a program that installs servers meanwhile
 }
@@ -49,7 +50,7 @@ func (p *program) demoCommands() []*cobra.Command {
 			"deployment, which is no problem. One lock is never given back: the board shows that as a\n" +
 			"problem after 30 s. Everything ends with the command. A server that is not installed is left\n" +
 			"out. Writing is armed on the board: lead, resign, end a leader's process with X, and see who\n" +
-			"follows.\n\n" +
+			"follows. With --scenario story things go wrong by themselves, one after the other.\n\n" +
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
 			"command that shows them on the board, then serves until it is interrupted. Any client may use\n" +
 			"them, SDKs of YDB too: the emulator stands for two YDB nodes.",
@@ -62,6 +63,8 @@ func (p *program) demoCommands() []*cobra.Command {
 		cmd.Flags().IntVar(&o.ports[i], s.flag, 0, s.usage+" (default: any free port)")
 	}
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
+	cmd.Flags().StringVar(&o.story, "scenario", "", "play `NAME`: in story, within two minutes, a host dies, a lock leaks and a server restarts without its data")
+	completeFlag(cmd, "scenario", demo.Story)
 	cmd.Flags().StringVar(&o.installing, "installing", "", "wait for the servers that this log says are being installed")
 	_ = cmd.Flags().MarkHidden("installing") // it fails only for an unknown flag
 	o.board.flags(cmd)
@@ -76,6 +79,9 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		if port < 0 || port > 65535 {
 			return usagef("--%s %d: a port is a number from 1 to 65535", demoServers[i].flag, port)
 		}
+	}
+	if o.story != "" && o.story != demo.Story {
+		return usagef("--scenario %s: the only one is %s", format.Clean(o.story, 60), demo.Story)
 	}
 	if !o.noUI {
 		if err := p.env.screen("coordtop demo --no-ui serves without a screen"); err != nil {
@@ -95,7 +101,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, recording.Close()) }() // last of all: a recorder that was given up may still write
 	world, err := demo.Start(ctx, demo.Options{
-		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Installing: o.installing, Seed: cmp.Or(o.seed, uint64(time.Now().UnixNano())), Log: p.logger(),
+		Program: self, RedisPort: o.ports[0], PostgresPort: o.ports[1], YDBPort: o.ports[2], DflockdPort: o.ports[3], Installing: o.installing, Story: o.story == demo.Story, Seed: cmp.Or(o.seed, uint64(time.Now().UnixNano())), Log: p.logger(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the demo: %w", err)

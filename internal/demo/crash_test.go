@@ -1,11 +1,15 @@
 package demo
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
+
+	"coordtop/internal/localserver"
 )
 
 func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
@@ -46,5 +50,34 @@ func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 	}
 	if err := first.Wait(); err == nil {
 		t.Error("the first ended by itself")
+	}
+}
+
+func TestAProcessThatRestsIsStartedLater(t *testing.T) {
+	t.Parallel()
+	c := &member{log: slog.New(slog.DiscardHandler), contest: contest{Task: Task{Key: "demo:leader:billing"}}}
+	if c.rest() != 0 {
+		t.Errorf("a new one rests for %v", c.rest())
+	}
+	d := &Demo{members: []*member{c, {log: slog.New(slog.DiscardHandler)}}}
+	d.kill(time.Minute, "demo:leader:billing")
+	if c.rest() < 50*time.Second || d.members[1].rest() != 0 {
+		t.Errorf("it rests for %v, the other for %v", c.rest(), d.members[1].rest())
+	}
+}
+
+func TestTheStoryRestartsRedisWithoutItsData(t *testing.T) {
+	t.Parallel()
+	localserver.NeedsServer(t)
+	r, err := localserver.StartRedis(t.Context(), localserver.RedisOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Demo{options: Options{Log: slog.New(slog.DiscardHandler)}, servers: []server{r, nil, nil, nil}}
+	t.Cleanup(func() { _ = d.servers[0].Stop(context.Background()) })
+	before := r.URL()
+	d.restartRedis(t.Context())
+	if d.servers[0] == nil || d.servers[0] == server(r) || d.servers[0].URL() != before {
+		t.Fatalf("not another server at the same address: %v", d.servers[0])
 	}
 }

@@ -27,6 +27,7 @@ type Options struct {
 	PostgresBin  string       // folder of Postgres' programs; "": where systems install them
 	Installing   string       // the log of a program that installs missing servers, see [Installed]; "": none does
 	Seed         uint64       // of all random pauses; the same seed gives the same pauses
+	Story        bool         // things go wrong, one after the other: see chapters
 	Log          *slog.Logger // never nil
 }
 
@@ -85,6 +86,9 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 			spawn.Go(life, &d.running, func() { d.await(life, i, all[i], p) })
 		}
 	}
+	if o.Story {
+		spawn.Go(life, &d.running, func() { d.tellStory(life) })
+	}
 	return d, nil
 }
 
@@ -141,7 +145,9 @@ func (d *Demo) startCandidates(ctx context.Context, url string, contests []conte
 		for _, name := range contest.names {
 			seed++
 			c := &member{contest: contest, name: name, firstID: firstID + idsApart*(len(d.members)+len(members)), url: url, program: d.options.Program, seed: seed, log: d.options.Log}
-			members = append(members, c)
+			if members = append(members, c); d.options.Story && contest.Role == RoleLeaker {
+				c.restFor(leakAfter)
+			}
 			pause := between(seed, 2*time.Second, 6*time.Second)
 			spawn.Go(ctx, &d.running, func() { c.run(ctx, pause) })
 		}

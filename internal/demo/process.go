@@ -35,13 +35,38 @@ type member struct {
 	cmd   *exec.Cmd // nil between two lives
 	in    io.Closer // standard input of the process: its end asks it to stop
 	owns  bool
-	owner string // its owner id at the server, while it owns
+	owner string    // its owner id at the server, while it owns
+	rests time.Time // it does not start before
+}
+
+// restFor keeps the process from being started for so long.
+func (c *member) restFor(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rests = time.Now().Add(d)
+}
+
+// rest returns the time for which it must not be started.
+func (c *member) rest() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(time.Until(c.rests), 0)
+}
+
+// identityNow returns the name of the running process; "": none runs.
+func (c *member) identityNow() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.who
 }
 
 // run starts the process, waits for its end, pauses, and starts it again until ctx ends; then it asks the process to
 // stop, which resigns.
 func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	for life := 0; ; life++ {
+		if backoff.Sleep(ctx, c.rest()) != nil {
+			return
+		}
 		if err := c.live(ctx, life); err != nil && ctx.Err() == nil {
 			c.log.Warn("A demo candidate ended", "key", c.contest.Key, "error", err)
 		}

@@ -48,7 +48,7 @@ func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) erro
 			notBefore = last.At.Wall
 		}
 	}
-	s, err := settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
+	s, err := Settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
 	if err != nil {
 		return fmt.Errorf("looking: %w", err)
 	}

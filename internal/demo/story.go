@@ -1,0 +1,70 @@
+package demo
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"coordtop/internal/ground/backoff"
+)
+
+// Story is the name of the scenario in which things go wrong: see Options.Story.
+const Story = "story"
+
+// The times of what goes wrong, from the start. Each needs a person for about half a minute.
+const (
+	hostDies  = 20 * time.Second // the lease of what it leads runs out 30 s later
+	leakAfter = 55 * time.Second // the leaker of the scenario starts then
+	restart   = 85 * time.Second // of a server, without its data
+)
+
+// tellStory lets a host die with all that it leads, and a server restart while nobody is there to lead again. It
+// returns after that, or when ctx ends.
+func (d *Demo) tellStory(ctx context.Context) {
+	if backoff.Sleep(ctx, hostDies) != nil {
+		return
+	}
+	d.kill(time.Minute, "demo:leader:billing")
+	if backoff.Sleep(ctx, restart-hostDies) == nil {
+		d.kill(30*time.Second, "demo:leader:reports", "demo:leader:scheduler")
+		d.restartRedis(ctx)
+	}
+}
+
+// kill kills all processes that contend for keys, as a loss of power would. They start again after rest.
+func (d *Demo) kill(rest time.Duration, keys ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys {
+		for _, m := range d.members {
+			if m.contest.Key == key {
+				m.restFor(rest)
+				m.killIfNamed(m.identityNow(), "")
+			}
+		}
+	}
+}
+
+// restartRedis stops the Redis and starts one without data at its address.
+func (d *Demo) restartRedis(ctx context.Context) {
+	for i, b := range backends(d.options) {
+		if b.name != "redis" || d.servers[i] == nil {
+			continue
+		}
+		at, err := url.Parse(d.servers[i].URL())
+		if err != nil {
+			continue
+		}
+		port, _ := strconv.Atoi(at.Port())
+		stop, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err = d.servers[i].Stop(stop)
+		if cancel(); err == nil {
+			d.servers[i], err = b.start(ctx, port)
+		}
+		if err != nil {
+			d.servers[i] = nil
+			d.options.Log.Warn("The demo's Redis was not restarted", "error", err)
+		}
+	}
+}
