@@ -38,6 +38,7 @@ func minute(t *testing.T, w *world) (began time.Time) {
 		return sources.Change{At: at(s).Wall, Synced: s == 0, Relists: s == 0, Alive: []string{""}, Set: []*sources.Primitive{p}}
 	}
 	limits := sources.DefaultThresholds()
+	limits.NoLeader = time.Second
 	var inputs []sources.Input
 	for _, in := range []sources.Input{
 		{At: at(0), Kind: sources.InputStarted, Thresholds: &limits},
