@@ -75,7 +75,7 @@ race: test ## the same
 
 truth: deps build ## compare what watch prints with 2,000 random changes on each backend, over cut connections (some minutes; TRUTHFLAGS='-seed 7')
 	$(GO) test -count=1 -v -timeout 30m ./internal/truth -program $(CURDIR)/$(BIN) -steps 2000 -cuts 10 $(TRUTHFLAGS)
-	COORDTOP_TEST_LIVE_STATES=200 $(GO) test -count=1 -v -timeout 10m -run TestAReplayShowsWhatWasShownLive ./internal/history/recordtest
+	COORDTOP_TEST_LIVE_STATES=200 $(GO) test -count=1 -v -timeout 10m -run TestAReplayShowsWhatWasShownLive ./internal/app/backends
 	COORDTOP_TRUTH_QUEUES=2000 $(GO) test -count=1 -v -timeout 30m ./sources/pgsource -run TestNextOwnersOfASelectedQueueAreForetold
 
 incidents: deps build ## make five incidents on real servers, record them into bin/incidents and ask eight questions about each (some minutes)

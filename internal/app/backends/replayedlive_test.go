@@ -1,4 +1,4 @@
-package sources_test
+package backends_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package recordtest
+package backends_test
 
 import (
 	"context"
@@ -24,6 +24,7 @@ import (
 	"coordtop/internal/emulator/ydbtest"
 	"coordtop/internal/ground/backoff"
 	"coordtop/internal/history"
+	"coordtop/internal/history/recordtest"
 	"coordtop/internal/history/sqlite"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
@@ -106,7 +107,7 @@ func stale(s *sources.State) bool {
 // lookLive runs a Hub with the backends and records it, and returns what it showed.
 func lookLive(t *testing.T, path string, all []backend, r *rand.Rand, most int) (seen []seenAt) {
 	t.Helper()
-	recorder := &Recorder{Path: path}
+	recorder := &recordtest.Recorder{Path: path}
 	o, err := recorder.Begin()
 	if err != nil {
 		t.Fatal(err)
@@ -141,12 +142,12 @@ func lookLive(t *testing.T, path string, all []backend, r *rand.Rand, most int) 
 			faulty = on
 			redis.fault(on)
 		}
-		time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
+		must(t, backoff.Sleep(ctx, time.Duration(r.IntN(40))*time.Millisecond))
 		before := hub.State()
 		at := hub.Now().Wall
 		after := hub.State()
 		for n := 0; after == before && n < 100; n++ { // what was begun before is published
-			time.Sleep(2 * time.Millisecond)
+			must(t, backoff.Sleep(ctx, 2*time.Millisecond))
 			after = hub.State()
 		}
 		if before == after || after.At.After(at) && after.Rev == before.Rev+1 {
