@@ -100,6 +100,9 @@ func alive(do func()) (ended string) {
 // that then looks as it did at first serves the next key.
 func TestNoKeyInAnyFieldEndsTheBoard(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it presses some thousand keys; those of package dialog press each key in a line")
+	}
 	raced.Alone(t, "it presses some thousand keys in one goroutine")
 	all := editKeys(t)
 	for field, open := range fielded(t) {
@@ -130,6 +133,9 @@ func TestNoKeyInAnyFieldEndsTheBoard(t *testing.T) {
 
 func TestNoPasteOrSizeInAnyFieldEndsTheBoard(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it draws some thousand frames")
+	}
 	raced.Alone(t, "it draws some thousand frames in one goroutine")
 	pastes := []string{"", "x", "\n", "x\n\ny\r\n", "\x1b[31m\x00", strings.Repeat("界 ", 80), "\u0301\u200d", "\xff\xfe", "a\tb", "x\x1b[201~y\n"}
 	for field, open := range fielded(t) {

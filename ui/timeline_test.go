@@ -180,6 +180,9 @@ func TestANoteStandsBelowTheLanes(t *testing.T) {
 
 func TestAFollowingTimelineCostsFewBytes(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it draws five hundred frames")
+	}
 	raced.Alone(t, "it draws five hundred frames in one goroutine and counts bytes")
 	for _, c := range []struct {
 		window   string

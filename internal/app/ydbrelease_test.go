@@ -101,6 +101,9 @@ func TestReleaseOnYDBDoesWhatItsSourceAllows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if c.code == exitOK && testing.Short() {
+				t.Skip("it waits ten seconds for the source to see the release; the tests of the board see one")
+			}
 			s := ydbForTest(t, ydbtest.Options{})
 			k := newKeyless(t, s)
 			k.acquire("primary", 1)

@@ -201,7 +201,7 @@ func stored(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i, field := range n.Fields() {
-			if i.IsExported() && i.Name != "State" {
+			if i.IsExported() && i.Name != "State" && refers(field.Kind()) {
 				field.Set(stored(field))
 			}
 		}
@@ -213,7 +213,8 @@ func stored(v reflect.Value) reflect.Value {
 	case reflect.Slice:
 		if !v.IsNil() {
 			n.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-			for i := range v.Len() {
+			reflect.Copy(n, v)
+			for i := 0; i < v.Len() && refers(v.Type().Elem().Kind()); i++ {
 				n.Index(i).Set(stored(v.Index(i)))
 			}
 		}
@@ -225,4 +226,9 @@ func stored(v reflect.Value) reflect.Value {
 		}
 	}
 	return n
+}
+
+// refers reports whether a copy of a value of that kind may share memory, or has a time in it.
+func refers(k reflect.Kind) bool {
+	return k == reflect.Struct || k == reflect.Pointer || k == reflect.Slice || k == reflect.Interface
 }

@@ -85,6 +85,9 @@ func TestNoBindingOfALinePanicsAnywhereInAShortText(t *testing.T) {
 
 func TestNoBindingOfSeveralLinesPanicsAnywhereInAShortText(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it edits some thousand fields")
+	}
 	raced.Alone(t, "it edits some thousand fields in one goroutine")
 	th := (&paint.Scheme{}).Theme(false)
 	texts := slices.Concat(texts, []string{"\n", "x\n", "\nx", "x\ny", "\n\n\n"})

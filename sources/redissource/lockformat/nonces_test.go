@@ -220,7 +220,7 @@ func TestNoNonceIsShown(t *testing.T) {
 	}
 	values := 100_000
 	if testing.Short() {
-		values = 50_000
+		values = 20_000
 	}
 	if all, err := strconv.Atoi(os.Getenv("COORDTOP_TEST_NONCES")); err == nil { // make fuzz
 		values = all
