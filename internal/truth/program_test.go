@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,13 +26,24 @@ type built struct {
 	out  []byte
 }
 
-// programPath builds the program, unless -program names one.
+// programPath builds the program, unless -program or COORDTOP_TRUTH_PROGRAM names one. A verdict is kept by
+// the go command until a file changes that the tests looked at, so they look at the program, or at all that it is
+// built from.
 func (b *built) programPath(t testing.TB) string {
 	t.Helper()
 	if *program != "" {
 		return *program
 	}
+	if path := os.Getenv("COORDTOP_TRUTH_PROGRAM"); path != "" {
+		if _, err := os.Stat(path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
 	b.once.Do(func() {
+		if b.err = lookAtSources("../.."); b.err != nil {
+			return
+		}
 		if b.dir, b.err = os.MkdirTemp("", "coordtop-truth"); b.err == nil {
 			b.path = filepath.Join(b.dir, "coordtop")
 			build := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", b.path, "coordtop")
@@ -43,6 +55,17 @@ func (b *built) programPath(t testing.TB) string {
 		t.Fatalf("building the program: %v\n%s", b.err, b.out)
 	}
 	return b.path
+}
+
+// lookAtSources looks at the files of the module.
+func lookAtSources(root string) error {
+	for _, name := range []string{"go.mod", "main.go", "coord", "internal", "sources", "ui"} {
+		err := filepath.WalkDir(filepath.Join(root, name), func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // watch is a running "coordtop watch -o json".

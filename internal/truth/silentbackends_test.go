@@ -167,6 +167,9 @@ func TestLengthsOfYDBAreTrueThroughSilence(t *testing.T) {
 
 func TestLengthsOfDflockdAreTrueThroughSilence(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it waits twenty seconds for silences; those of the emulator of YDB are short")
+	}
 	server, err := dflocktest.Start(dflocktest.Options{ReadTimeout: time.Hour})
 	if err != nil {
 		t.Fatal(err)
