@@ -21,6 +21,40 @@ type Origin struct {
 // the label.
 func (o Origin) Name() string { return cmp.Or(o.Host, o.Program, o.Label) }
 
+// By is a way to join owners and waiters under one name.
+type By uint8
+
+// The ways to join them.
+const (
+	ByHost    By = iota // the host, else the program, else the label: see Origin.Name
+	ByProgram           // the program, else the label
+	BySession           // the label, else the session
+)
+
+// String returns "host", "program" or "session".
+func (b By) String() string { return [...]string{"host", "program", "session"}[b] }
+
+// ByNamed returns the By of a word, and whether there is one.
+func ByNamed(word string) (By, bool) {
+	for b := ByHost; b <= BySession; b++ {
+		if b.String() == word {
+			return b, true
+		}
+	}
+	return ByHost, false
+}
+
+// Under returns the name under which everything of one origin is listed; "": nothing is known.
+func (o Origin) Under(b By) string {
+	switch b {
+	case ByProgram:
+		return cmp.Or(o.Program, o.Label, o.Session)
+	case BySession:
+		return cmp.Or(o.Label, o.Session)
+	}
+	return cmp.Or(o.Name(), o.Session)
+}
+
 // OfOwner returns the origin of an owner.
 func OfOwner(o *sources.Owner) Origin { return of(o.Label, o.Session, o.Attrs) }
 

@@ -44,6 +44,8 @@ const (
 	Quit     Intent = "quit"
 	Abort    Intent = "abort"
 
+	Owners      Intent = "owners"
+	Group       Intent = "group-owners"
 	Timeline    Intent = "timeline"
 	BackOne     Intent = "earlier"
 	OnOne       Intent = "later"
@@ -140,14 +142,16 @@ const (
 	InLaneSort // the menu of orders of lanes
 	InPicture  // the menu of exports of the Timeline
 	InReplay   // any screen that shows the past: its bindings come before those of the screen
-	InScreens  = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline | InTrouble
-	InViews    = InScreens | InHelp // letters without a binding in the help search for words
-	inRow      = InLocks | InDetail | InTimeline
-	inLogs     = InEvents | InAudit | InTimeline // lists to which the filter applies
-	inTexts    = InInput | InCommand | InHelpText
-	inMenus    = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort | InPicture // closed by any key
-	InDialogs  = InMenu | InBox | InChanged | InQuestion | InLeave
-	inAll      = InViews | inTexts | inMenus | InDialogs
+	InOwners
+	InParty   // all about one party of the Owners screen
+	InScreens = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline | InTrouble | InOwners | InParty
+	InViews   = InScreens | InHelp // letters without a binding in the help search for words
+	inRow     = InLocks | InDetail | InTimeline
+	inLogs    = InEvents | InAudit | InTimeline // lists to which the filter applies
+	inTexts   = InInput | InCommand | InHelpText
+	inMenus   = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort | InPicture // closed by any key
+	InDialogs = InMenu | InBox | InChanged | InQuestion | InLeave
+	inAll     = InViews | inTexts | inMenus | InDialogs
 )
 
 // Binding is the keys and texts of an intent.
@@ -194,6 +198,7 @@ func boardBindings() []Binding {
 		{Clear, InInput | InLocks | inLogs, []string{"esc"}, "", "clear the filter; show all rows again"},
 		{Locks, InScreens, []string{"2", ":locks"}, "", "Locks: every primitive"},
 		{Timeline, InScreens, []string{"3", "t"}, "", "Timeline: who owned what and when, a lane for each row of the list"},
+		{Owners, InScreens, []string{"4", ":owners"}, "", "Owners: what each host, program or session owns, and what falls if it goes"},
 		{Events, InScreens, []string{"5", ":events"}, "", "Events: what happened, newest first"},
 		{Audit, InScreens, []string{"6", ":audit"}, "", "Audit: what was done through coordtop, by whom and why"},
 		{Trouble, InScreens, []string{"7", ":trouble"}, "", "Trouble: what went wrong in the last hour, or in a recording"},
@@ -202,6 +207,8 @@ func boardBindings() []Binding {
 		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
 		{Open, InLocks | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
 		{Open, InTrouble, []string{"enter"}, "go there", "go to that instant, with the cursor on that row"},
+		{Open, InOwners, []string{"enter"}, "in full", "all that it owns and awaits, and what happens if it dies now"},
+		{Group, InOwners | InParty, []string{"tab"}, "host, program, session", "by host, by program or by session"},
 		{Problems, InLocks, []string{"!"}, "problems", "only problems, or all rows"},
 		{Kind, InLocks | inLogs, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{Sort, InLocks, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
@@ -212,7 +219,7 @@ func boardBindings() []Binding {
 		{Crash, InLocks | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
 		{Pause, InScreens, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
 		{Refresh, inRow | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
-		{Back, InDetail | InHelp | InSources | InCaps | InTrouble, []string{"esc", "q"}, "back", "back to where this was opened"},
+		{Back, InDetail | InHelp | InSources | InCaps | InTrouble | InOwners | InParty, []string{"esc", "q"}, "back", "back to where this was opened"},
 		{Back, inLogs, []string{"q"}, "back", "back to the list"},
 		{Up, InViews, []string{"k", "up"}, "", "one line up"},
 		{Down, InViews, []string{"j", "down"}, "", "one line down"},

@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 	"coordtop/ui/filter"
 )
@@ -63,7 +64,7 @@ func fieldTable() []fieldEntry {
 				add(r.Owners[i].Label)
 			}
 		},
-	}, {
+	}, originField(origin.ByHost), originField(origin.ByProgram), originField(origin.BySession), {
 		Field: filter.Field{Name: "state", Op: "=", Value: filter.OneWord, Also: []string{"status"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
 			return match(stateWord(s.v.Status)) || s.v.Faults.Has(verdict.Flapping) && match(flapping), s.v.Status != sources.StatusUnknown
@@ -105,6 +106,42 @@ func fieldTable() []fieldEntry {
 		Field: filter.Field{Name: "user", Op: "=", Also: []string{"who"}},
 		audit: func(e *action.AuditEntry) []string { return []string{e.User(), e.Who} },
 	}}
+}
+
+// originField is the field of a way to join owners: it selects what somebody owns or awaits, or owned last where nobody
+// owns it now.
+func originField(by origin.By) fieldEntry {
+	return fieldEntry{
+		Field: filter.Field{Name: by.String(), Op: "="},
+		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
+			all(s.row, func(o origin.Origin) { found = found || match(o.Under(by)) })
+			return found, s.row.OwnersHow != sources.Unknown || len(s.row.Owners) > 0
+		},
+		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) {
+			all(r, func(o origin.Origin) { add(o.Under(by)) })
+		},
+	}
+}
+
+// all calls f for the owners and waiters of a row, and for its last owner where nobody owns it.
+func all(r *sources.Row, f func(origin.Origin)) {
+	for i := range r.Owners {
+		f(origin.OfOwner(&r.Owners[i]))
+	}
+	for i := range r.Queue.Waiters {
+		f(origin.OfWaiter(&r.Queue.Waiters[i]))
+	}
+	if last := LastOwner(r); len(r.Owners) == 0 && last != nil {
+		f(origin.OfRef(*last))
+	}
+}
+
+// LastOwner returns who owned a row last, where that has ended; nil: nobody is known to have.
+func LastOwner(r *sources.Row) *sources.OwnerRef {
+	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How != sources.Unknown {
+		return &r.Terms[n-1].Owner
+	}
+	return nil
 }
 
 // fields is fieldTable(), and language its filter.Fields.

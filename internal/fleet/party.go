@@ -1,0 +1,294 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/sources/origin"
+	"coordtop/sources/verdict"
+)
+
+// Input is what Parties joins.
+type Input struct {
+	State *sources.State
+	Now   time.Time
+	By    origin.By
+	// Findings mark the parties that they are about. Who owned what they are about, and owns nothing now, is a
+	// party too.
+	Findings []diagnose.Finding
+}
+
+// Party is all that runs on one host, belongs to one program, or is one session.
+type Party struct {
+	By       origin.By
+	Key      string           // identifies it among the parties of one By
+	Name     string           // of what others wrote: neither cut nor cleaned
+	Severity verdict.Severity // of the gravest finding about it; Well: there is none; Blind: nothing of it is known to be true now
+	Findings []*diagnose.Finding
+
+	Owns    []Holding // what hurts most first
+	Leads   int       // elections among them
+	Awaits  []Waiting
+	Unasked bool           // a backend of what it owns reports no queue, so it may wait for more than Awaits
+	Sources []string       // of what it owns, awaits or has lost
+	Lost    []*sources.Row // what nobody owns now, and it owned last, as far as a finding is about it
+	LostAt  time.Time      // the last end of them
+
+	Oldest  sources.Stamp // of its ownerships; How Unknown: none is known
+	Seen    sources.Stamp // when it was last seen to take, renew or ask for something; How Unknown: it never was
+	Changes int           // how often it took or lost something in the last hour, of what only one may own
+	Fall    Fall
+
+	Ends  Ends      // how the first of its ownerships ends
+	Until time.Time // the first end of a lease; zero: Ends is not WithLease
+}
+
+// Waiting is a row that a party waits for.
+type Waiting struct {
+	Row    *sources.Row
+	Waiter *sources.Waiter
+	Place  int // in the queue, from 1
+}
+
+// most bounds the waiters and owners of a row that are compared with each other.
+const most = 100
+
+// Parties returns the parties of a State, those first that hurt most if they die.
+func Parties(in *Input) []*Party {
+	b := &builder{in: in, byKey: map[string]*Party{}, byLabel: map[[2]string]*Party{}, hour: in.Now.Add(-diagnose.Lookback)}
+	for _, row := range in.State.Rows {
+		if row != nil {
+			b.row(row)
+		}
+	}
+	for i := range in.Findings {
+		b.finding(&in.Findings[i])
+	}
+	list := make([]*Party, 0, len(b.byKey))
+	for _, p := range b.byKey {
+		if len(p.Owns)+len(p.Awaits)+len(p.Lost) == 0 {
+			continue // it only owned something within the hour
+		}
+		p.finish()
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b *Party) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(b.Fall.Alone, a.Fall.Alone), cmp.Compare(b.Fall.Rows, a.Fall.Rows),
+			cmp.Compare(b.Leads, a.Leads), cmp.Compare(len(b.Owns), len(a.Owns)), cmp.Compare(len(b.Awaits), len(a.Awaits)),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
+	})
+	return list
+}
+
+// builder is one call of Parties.
+type builder struct {
+	in      *Input
+	byKey   map[string]*Party
+	byLabel map[[2]string]*Party // likewise, by source and label, of those that have no attributes: to read a label costs most
+	hour    time.Time            // the beginning of the last hour
+	owners  []*Party             // of the row that is read, by owner
+	waiters []*Party             // likewise, by waiter
+}
+
+// KeyOf returns the key of the party to which somebody belongs; source is that of the row.
+func KeyOf(by origin.By, source string, o origin.Origin) string {
+	if by == origin.BySession && o.Host == "" { // such a label may be another session's on another server
+		return source + "\x00" + o.Under(by)
+	}
+	return o.Under(by)
+}
+
+// party returns the party of an origin, a new one if there is none yet; nil: it has no name.
+func (b *builder) party(source string, o origin.Origin) *Party {
+	key := KeyOf(b.in.By, source, o)
+	p := b.byKey[key]
+	if p == nil {
+		name := o.Under(b.in.By)
+		if name == "" {
+			return nil
+		}
+		p = &Party{By: b.in.By, Key: key, Name: name, Severity: verdict.Well}
+		b.byKey[key] = p
+	}
+	return p
+}
+
+// labelled returns the party of somebody with a label; of returns the origin.
+func (b *builder) labelled(source, label string, attrs []sources.Attr, of func() origin.Origin) *Party {
+	if label == "" || len(attrs) > 0 {
+		return b.party(source, of())
+	}
+	p, ok := b.byLabel[[2]string{source, label}]
+	if !ok {
+		p = b.party(source, of())
+		b.byLabel[[2]string{source, label}] = p
+	}
+	return p
+}
+
+// row adds a row to the parties of its owners and waiters.
+func (b *builder) row(row *sources.Row) {
+	b.owners, b.waiters = b.owners[:0], b.waiters[:0]
+	for i := range row.Owners {
+		o := &row.Owners[i]
+		b.owners = append(b.owners, b.labelled(row.Source, o.Label, o.Attrs, func() origin.Origin { return origin.OfOwner(o) }))
+	}
+	for i := range row.Queue.Waiters {
+		w := &row.Queue.Waiters[i]
+		b.waiters = append(b.waiters, b.labelled(row.Source, w.Label, w.Attrs, func() origin.Origin { return origin.OfWaiter(w) }))
+	}
+	for i, p := range b.owners {
+		if p != nil {
+			b.owns(p, row, i)
+		}
+	}
+	for i, p := range b.waiters {
+		if p != nil {
+			w := &row.Queue.Waiters[i]
+			p.Awaits = append(p.Awaits, Waiting{row, w, i + 1})
+			p.in(row.Source)
+			p.did(w.Since)
+		}
+	}
+	b.changes(row)
+}
+
+// owns adds an owner to its party. Several of one party on a row are one Holding.
+func (b *builder) owns(p *Party, row *sources.Row, i int) {
+	o := &row.Owners[i]
+	p.did(o.Since)
+	p.did(o.Renewed)
+	if s := o.Since; s.How != sources.Unknown && (p.Oldest.How == sources.Unknown || s.At.Before(p.Oldest.At)) {
+		p.Oldest = s
+	}
+	if n := len(p.Owns); n > 0 && p.Owns[n-1].Row == row {
+		p.Owns[n-1].add(o)
+		return
+	}
+	h := Holding{Row: row}
+	h.stale = !row.Fresh(b.in.State)
+	h.add(o)
+	h.Next = b.next(p, row)
+	p.Owns = append(p.Owns, h)
+	p.in(row.Source)
+	p.Unasked = p.Unasked || row.Queue.How == sources.Unknown
+	if row.Kind == sources.KindElection {
+		p.Leads++
+	}
+}
+
+// changes counts the takes and the ends of the last hour for the parties that they are of.
+func (b *builder) changes(row *sources.Row) {
+	for i := len(row.Terms) - 1; i >= 0; i-- {
+		t := &row.Terms[i]
+		ended := t.End.How != sources.Unknown
+		if ended && t.End.At.Before(b.hour) {
+			return
+		}
+		n := 0
+		if t.Start.Happened() && !t.Start.At.Before(b.hour) {
+			n++
+		}
+		if ended {
+			n++
+		}
+		if n == 0 {
+			continue
+		}
+		if p := b.ofTerm(row, t); p != nil {
+			p.Changes += n
+		}
+	}
+}
+
+// ofTerm returns the party of a term: that of its owner, if it still runs, else that of the name that is left of it.
+func (b *builder) ofTerm(row *sources.Row, t *sources.Term) *Party {
+	for i, p := range b.owners {
+		if row.Owners[i].ID == t.Owner.ID {
+			return p
+		}
+	}
+	return b.party(row.Source, origin.OfRef(t.Owner))
+}
+
+// finding marks the parties that a finding is about.
+func (b *builder) finding(f *diagnose.Finding) {
+	for i := range f.Rows {
+		row := f.Rows[i].Row
+		for j := range row.Owners[:min(len(row.Owners), most)] {
+			b.mark(b.party(row.Source, origin.OfOwner(&row.Owners[j])), f)
+		}
+		n := len(row.Terms)
+		if len(row.Owners) > 0 || n == 0 || row.Terms[n-1].End.How == sources.Unknown || row.Terms[n-1].End.At.Before(b.hour) {
+			continue
+		}
+		last := &row.Terms[n-1]
+		if p := b.party(row.Source, origin.OfRef(last.Owner)); p != nil {
+			p.Lost = append(p.Lost, row)
+			p.LostAt = sources.Later(p.LostAt, last.End.At)
+			p.in(row.Source)
+			b.mark(p, f)
+		}
+	}
+	for _, who := range f.Who {
+		b.mark(b.byKey[who], f)
+	}
+}
+
+func (b *builder) mark(p *Party, f *diagnose.Finding) {
+	if p == nil || slices.Contains(p.Findings, f) {
+		return
+	}
+	p.Findings = append(p.Findings, f)
+	p.Severity = min(p.Severity, f.Severity)
+}
+
+// in notes a source.
+func (p *Party) in(source string) {
+	if n := len(p.Sources); n > 0 && p.Sources[n-1] == source || slices.Contains(p.Sources, source) {
+		return
+	}
+	p.Sources = append(p.Sources, source)
+}
+
+// did notes an instant at which it was seen to do something.
+func (p *Party) did(at sources.Stamp) {
+	if at.Happened() && at.At.After(p.Seen.At) {
+		p.Seen = at
+	}
+}
+
+// finish sorts what a party has, and sums up what falls with it.
+func (p *Party) finish() {
+	slices.Sort(p.Sources)
+	p.Ends = Never
+	for i := range p.Owns {
+		h := &p.Owns[i]
+		p.Fall.add(h)
+		if h.ends == WithLease && (p.Until.IsZero() || h.until.Before(p.Until)) {
+			p.Ends, p.Until = WithLease, h.until
+		} else if p.Until.IsZero() {
+			p.Ends = min(p.Ends, h.ends)
+		}
+	}
+	if len(p.Owns) > 0 && p.Fall.Stale == len(p.Owns) && !p.Severity.Problem() {
+		p.Severity = verdict.Blind
+	}
+	slices.SortFunc(p.Owns, func(a, b Holding) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Row.Kind, b.Row.Kind), b.until.Compare(a.until), a.Row.Compare(b.Row.Ref))
+	})
+	slices.SortFunc(p.Awaits, func(a, b Waiting) int { return cmp.Or(a.Row.Compare(b.Row.Ref), cmp.Compare(a.Place, b.Place)) })
+	slices.SortFunc(p.Lost, func(a, b *sources.Row) int { return a.Compare(b.Ref) })
+}
+
+// Label returns the name, clean and cut for a terminal.
+func (p *Party) Label() string { return label(p.Name) }
+
+// maxText is the most bytes that a sentence repeats of a text that others wrote.
+const maxText = 60
+
+func label(text string) string { return format.Label(text, maxText) }
