@@ -55,6 +55,9 @@ func (m *model) stage() {
 	if m.Shown == screen.Timeline {
 		m.timeline.listLanes()
 	}
+	if m.Shown == screen.Owners {
+		m.Owners.List.SetHeight(screen.PartyRows(&m.Scene))
+	}
 	if m.Shown == screen.Trouble {
 		m.Trouble.List.SetHeight(screen.TroubleRows(&m.Scene))
 	}

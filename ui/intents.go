@@ -54,6 +54,8 @@ func (m *model) move(i keys.Intent) {
 		moveIn(&m.Locks, i)
 	case screen.Timeline:
 		m.timeline.moveLane(i)
+	case screen.Owners:
+		moveIn(&m.Owners.List, i)
 	case screen.Events:
 		moveIn(&m.EventList, i)
 	case screen.Audit:
@@ -74,8 +76,14 @@ func moveIn[K comparable](l *cursor.List[K], i keys.Intent) {
 
 // openRow shows all there is to know about the row under the cursor.
 func (m *model) openRow() {
-	if m.Shown == screen.Trouble {
+	switch m.Shown {
+	case screen.Trouble:
 		m.trouble.goTo()
+		return
+	case screen.Owners:
+		if m.Owners.Selected() != nil {
+			m.open(screen.Party)
+		}
 		return
 	}
 	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.audit.pick() {
@@ -87,6 +95,15 @@ func (m *model) openRow() {
 	} else if lane, _ := m.Time.Lanes.Selected(); m.Shown == screen.Timeline && lane.Recorded() {
 		m.Say("only the recording knows it: there is no more than this lane")
 	}
+}
+
+// sameOwner shows only the rows of the owner under the cursor.
+func (m *model) sameOwner() {
+	if m.Shown == screen.Owners || m.Shown == screen.Party {
+		m.owners.rows()
+		return
+	}
+	m.rowList.sameOwner()
 }
 
 func (m *model) help() {

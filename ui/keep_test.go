@@ -11,7 +11,7 @@ func TestQuittingCanLeaveTheScreenAsText(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
 	s, _, done := running(t, newTestFeed(uitest.State(noon(), a, b)), 80, 24)
-	s.Await(t, "2 primitives")
+	s.Await(t, "worst first")
 	s.Type(t, "Q")
 	s.Await(t, "quit and leave this screen as text?  y quit; any other key stays")
 	s.Type(t, "n?")

@@ -32,6 +32,7 @@ type model struct {
 	timeline *timelinePart
 	past     *pastReader
 	replay   *replay
+	owners   *ownersPart
 	trouble  *troubleReader
 	audit    *auditReader
 	exporter *exporter
@@ -76,6 +77,7 @@ func (m *model) addParts() {
 	m.past = &pastReader{part: shared, history: o.History, sums: &m.timeline.sums, arrived: m.timeline.land}
 	m.replay = &replay{part: shared, sums: &m.timeline.sums, timeline: m.timeline, list: m.rowList}
 	m.timeline.past, m.timeline.replay = m.past, m.replay
+	m.owners = &ownersPart{part: shared, list: m.rowList}
 	m.trouble = &troubleReader{part: shared, past: m.past, replay: m.replay}
 	m.audit = &auditReader{part: shared, options: o, rows: m.rowList}
 	tmux := terminal.Environ(o.Environ).Get("TMUX") != ""

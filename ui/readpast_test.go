@@ -81,7 +81,7 @@ func (d *driver) answer(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.answer(c)
 		}
-	case pastMsg, sumMsg:
+	case pastMsg, sumMsg, partiesMsg:
 		d.answer(d.send(msg))
 	}
 }

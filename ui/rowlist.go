@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/origin"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -93,14 +94,21 @@ func (l *rowList) sameOwner() {
 		return
 	}
 	row, _ := l.scene.Selected()
-	if row == nil || len(row.Owners) == 0 {
-		l.host.Say("nobody is known to own this row: choose one that has an owner")
-		return
+	switch {
+	case row != nil && len(row.Owners) > 0:
+		l.onlyOf("owner=" + filter.Quote(paint.Clean(cmp.Or(row.Owners[0].Label, row.Owners[0].ID))))
+	case row != nil && rows.LastOwner(row) != nil:
+		l.onlyOf(origin.BySession.String() + "=" + filter.Quote(paint.Clean(rows.LastOwner(row).Name())))
+	default:
+		l.host.Say("nobody is known to own this row, or to have owned it: choose another")
 	}
-	owner := cmp.Or(row.Owners[0].Label, row.Owners[0].ID)
+}
+
+// onlyOf shows only what one owner owns, until sameOwner shows again what was shown before.
+func (l *rowList) onlyOf(text string) {
 	l.filtering.beforeOwner = l.scene.Rows.Filter.Text
 	l.scene.Locks.Move(0) // the cursor stays on this row
-	l.setFilter("owner=" + filter.Quote(paint.Clean(owner)))
+	l.setFilter(text)
 	l.filtering.byOwner = l.scene.Rows.Filter.Text
 }
 

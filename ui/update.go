@@ -28,6 +28,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if reading := m.audit.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
+	if counting := m.owners.count(); counting != nil {
+		cmd = tea.Batch(counting, cmd)
+	}
 	if reading := m.trouble.read(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
@@ -77,6 +80,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return m.press(m.joiner.Timeout(msg)), true
 	case auditMsg:
 		m.audit.have(msg)
+		return nil, true
+	case partiesMsg:
+		m.owners.have(msg)
 		return nil, true
 	case troubleMsg:
 		m.trouble.have(msg)

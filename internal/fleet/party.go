@@ -57,7 +57,7 @@ type Waiting struct {
 // most bounds the waiters and owners of a row that are compared with each other.
 const most = 100
 
-// Parties returns the parties of a State, those first that hurt most if they die.
+// Parties returns the parties of a State: those with a problem first, then those that hurt most if they die.
 func Parties(in *Input) []*Party {
 	b := &builder{in: in, byKey: map[string]*Party{}, byLabel: map[[2]string]*Party{}, hour: in.Now.Add(-diagnose.Lookback)}
 	for _, row := range in.State.Rows {
@@ -77,7 +77,7 @@ func Parties(in *Input) []*Party {
 		list = append(list, p)
 	}
 	slices.SortFunc(list, func(a, b *Party) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(b.Fall.Alone, a.Fall.Alone), cmp.Compare(b.Fall.Rows, a.Fall.Rows),
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(len(b.Lost), len(a.Lost)), cmp.Compare(b.Fall.Alone, a.Fall.Alone), cmp.Compare(b.Fall.Rows, a.Fall.Rows),
 			cmp.Compare(b.Leads, a.Leads), cmp.Compare(len(b.Owns), len(a.Owns)), cmp.Compare(len(b.Awaits), len(a.Awaits)),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
 	})

@@ -208,6 +208,7 @@ func boardBindings() []Binding {
 		{Open, InLocks | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
 		{Open, InTrouble, []string{"enter"}, "go there", "go to that instant, with the cursor on that row"},
 		{Open, InOwners, []string{"enter"}, "in full", "all that it owns and awaits, and what happens if it dies now"},
+		{SameOwner, InOwners | InParty, []string{"*"}, "its rows", "the list with only its rows: what it owns, awaits, or owned last"},
 		{Group, InOwners | InParty, []string{"tab"}, "host, program, session", "by host, by program or by session"},
 		{Problems, InLocks, []string{"!"}, "problems", "only problems, or all rows"},
 		{Kind, InLocks | inLogs, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},

@@ -44,7 +44,6 @@ func lineBindings() []Binding {
 	return append([]Binding{
 		{Command, InViews, []string{":"}, "command", "type a command"},
 		{SameOwner, inRow, []string{"*"}, "same owner", "only rows of this owner; again: as before"},
-		{SameOwner, InOwners | InParty, []string{"*"}, "its rows", "the list with only its rows: what it owns, awaits, or owned last"},
 		{Next, InLocks, []string{"n"}, "", "next row that fits the last filter"},
 		{Previous, InLocks, []string{"N"}, "", "previous row that fits the last filter"},
 		{Mark, InLocks, []string{"space"}, "", "mark the row, or no more; marks stay with their rows"},

@@ -3,8 +3,8 @@
 // keeps once they are joined. The model updates it before: Arrange computes the layout. QueryOf asks what memory
 // and the recording know of a row.
 //
-// It may import internal/action, internal/diagnose, internal/help, internal/history, internal/history/trouble, sources,
-// sources/lane, sources/verdict, ui/cursor, ui/keys, ui/paint, ui/rows, ui/timeline,
+// It may import internal/action, internal/diagnose, internal/fleet, internal/help, internal/history,
+// internal/history/trouble, sources, sources/lane, sources/origin, sources/verdict, ui/cursor, ui/keys, ui/paint, ui/rows, ui/timeline,
 // internal/ground/format.
 //
 //   - A screen is one entry of a table (draw.go) and its file; a column of the list is one

@@ -118,10 +118,12 @@ type View uint8
 const (
 	Locks View = iota
 	Timeline
+	Owners
 	Events
 	Audit
 	Sources
 	Detail
+	Party
 	Caps
 	Trouble
 	Help
@@ -143,10 +145,12 @@ func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
 		Locks:    {name: "Locks", opens: keys.Locks, context: keys.InLocks, help: "LIST", draw: locksScreen},
 		Timeline: {name: "Timeline", opens: keys.Timeline, context: keys.InTimeline, help: "TIMELINE", draw: timelineScreen},
+		Owners:   {name: "Owners", opens: keys.Owners, context: keys.InOwners, help: "OWNERS", draw: ownersScreen},
 		Events:   {name: "Events", opens: keys.Events, context: keys.InEvents, help: "EVENTS", draw: eventScreen},
 		Audit:    {name: "Audit", opens: keys.Audit, context: keys.InAudit, help: "AUDIT", draw: auditScreen},
 		Sources:  {name: "Sources", opens: keys.Sources, context: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
 		Detail:   {context: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
+		Party:    {context: keys.InParty, help: "ONE OWNER", draw: scrolling(partyScreen)},
 		Caps:     {opens: keys.Caps, context: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
 		Trouble:  {opens: keys.Trouble, context: keys.InTrouble, help: "TROUBLE", draw: troubleScreen},
 		Help:     {opens: keys.Help, context: keys.InHelp, draw: helpScreen},

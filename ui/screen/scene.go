@@ -49,6 +49,7 @@ type Scene struct {
 	AuditState
 	Attention
 
+	Owners  OwnersState
 	Trouble TroubleState
 	Time    TimelineState
 

@@ -83,7 +83,7 @@ func stepText(sc *Scene, f *diagnose.Finding) string {
 
 // placeIntents are the intents that lead to the places of a Step.
 var placeIntents = map[diagnose.Place]keys.Intent{
-	diagnose.AtRow: keys.Open, diagnose.AtActions: keys.Actions, diagnose.AtTimeline: keys.Timeline,
+	diagnose.AtRow: keys.Open, diagnose.AtActions: keys.Actions, diagnose.AtOwner: keys.Owners, diagnose.AtTimeline: keys.Timeline,
 	diagnose.AtEvents: keys.Events, diagnose.AtSources: keys.Sources,
 }
 
