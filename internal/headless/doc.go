@@ -2,8 +2,8 @@
 // change. Both read the same published states and events as the board, and print text for people or JSON for
 // programs.
 //
-// It may import internal/diagnose, internal/history, sources, sources/lane, sources/verdict, internal/ground/address,
-// internal/ground/format.
+// It may import internal/diagnose, internal/fleet, internal/history, sources, sources/lane, sources/origin,
+// sources/verdict, internal/ground/address, internal/ground/format.
 //
 // # Text
 //
@@ -290,4 +290,57 @@
 //	               short, and a problem as in get
 //	  hidden       rows of a source that does not answer which had a problem
 //	               when they were last known: they are not in rows
+//
+// Owners prints one object: who owns what over all sources, those with a problem first, then those that hurt most if
+// they die.
+//
+//	v, at
+//	by             host, program or session: what one of owners is
+//	owners[]
+//	  name
+//	  severity     of the gravest finding about it: needs a person, worth a
+//	               look; else well, or unknown: its sources do not answer
+//	  findings[]   the titles of the findings about it, as of why
+//	  sources[]    of what it owns, awaits or has lost
+//	  leads        how many elections are among owns
+//	  since, since_known, since_after
+//	               its oldest ownership, as of an owner in get
+//	  last_active  when it was last seen to take, renew or ask for something;
+//	               null: it was not seen
+//	  changes      how often it took or lost something in the last hour, of what
+//	               only one may own
+//	  sentence, lines[]
+//	               what happens if it dies now, for people: in one line; in full
+//	  falls        the same in numbers:
+//	    rows       that others may own then; of them
+//	    alone      those for which nobody else is known
+//	    with_session
+//	               those that fall once the server notices that a session ended
+//	    with_lease, first, last
+//	               those that fall when the lease runs out, and when the first
+//	               and the last do; null: none does
+//	    unknown    those of which nobody knows when
+//	    kept       that other owners keep; not in rows
+//	    never      that no lease and no session ends; not in rows
+//	  owns[]       source, namespace, kind, name, and
+//	    since, since_known, since_after, permits
+//	               as of an owner in get; of several owners of one host, the
+//	               one that lasts longest, and the permits of all
+//	    fresh      false: its source is silent
+//	    falls      whether others may own it if it dies
+//	    ends       session, lease, never or unknown
+//	    until      the end of its lease; null: it has none
+//	    next       told: next_owners are first in the queue; inferred:
+//	               they probably are; waiting: somebody waits, and it is not
+//	               told who is first; race: whoever asks first of those that
+//	               were seen; nobody: the server tells that nobody waits;
+//	               unknown: nobody else was seen; kept: other owners keep it
+//	    next_owners[]
+//	               names; [] not known, or nobody
+//	  awaits[]     source, namespace, kind, name, since, since_known, since_after
+//	               (when it asked), and its place in the queue, from 1
+//	  may_await_more
+//	               a backend of what it owns reports no queue
+//	  lost[]       what a finding is about, it owned last, and nobody owns now:
+//	               source, namespace, kind, name
 package headless

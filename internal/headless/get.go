@@ -45,23 +45,9 @@ type GetOptions struct {
 // ErrNotFound, ErrFailed and ErrAmbiguous that applies; out has been written by then. Where ctx ends
 // first, the error wraps that of ctx, and nothing is written.
 func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) error {
-	if o.Timeout <= 0 {
-		o.Timeout = 5 * time.Second
-	}
-	deadline := time.Now().Add(o.Timeout)
-	var last *sources.Keyframe
-	var notBefore time.Time
-	if o.Recall != nil {
-		if last = o.Recall(); last != nil {
-			notBefore = last.At.Wall
-		}
-	}
-	s, err := Settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
+	s, err := look(ctx, feed, o.Timeout, o.Names, o.Recall)
 	if err != nil {
-		return fmt.Errorf("looking: %w", err)
-	}
-	if last != nil {
-		s = last.Recall(s)
+		return err
 	}
 	list := rows(s, o.Names)
 	j, now := judge(s), time.Now()
@@ -69,6 +55,30 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 		return err
 	}
 	return errors.Join(failed(j, list, o.FailOn, now), missing(s, o.Names...), checkNames(s, list, o.Names), checkAbsent(s, list))
+}
+
+// look waits as Settle does, for 5 s where timeout is 0, and adds to the State what the recording has: see
+// GetOptions.Recall.
+func look(ctx context.Context, feed Feed, timeout time.Duration, names []string, recall func() *sources.Keyframe) (*sources.State, error) {
+	if timeout <= 0 {
+		timeout = 5 * time.Second
+	}
+	deadline := time.Now().Add(timeout)
+	var last *sources.Keyframe
+	var notBefore time.Time
+	if recall != nil {
+		if last = recall(); last != nil {
+			notBefore = last.At.Wall
+		}
+	}
+	s, err := Settle(ctx, feed, time.Until(deadline), names, notBefore)
+	if err != nil {
+		return nil, fmt.Errorf("looking: %w", err)
+	}
+	if last != nil {
+		s = last.Recall(s)
+	}
+	return s, nil
 }
 
 func printGet(out, diag io.Writer, j *verdict.Judge, list []*sources.Row, o GetOptions, now time.Time) (err error) {

@@ -21,6 +21,7 @@ const (
 	OfRelease Part = "Release prints "
 	OfHistory Part = "History prints "
 	OfWhy     Part = "Why prints "
+	OfOwners  Part = "Owners prints "
 )
 
 // JSONHelp returns the documentation of the JSON for people, from the package's own doc.go: two copies
@@ -32,7 +33,7 @@ func JSONHelp(part Part) string {
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory, OfWhy} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory, OfWhy, OfOwners} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}

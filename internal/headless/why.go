@@ -1,7 +1,6 @@
 package headless
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,23 +36,9 @@ type WhyOptions struct {
 // the sources to diag. The errors are those of Get, and ErrFound where something is wrong; out has been written
 // by then.
 func Why(ctx context.Context, feed Feed, out, diag io.Writer, o WhyOptions) error {
-	if o.Timeout <= 0 {
-		o.Timeout = 5 * time.Second
-	}
-	var last *sources.Keyframe
-	var notBefore time.Time
-	deadline := time.Now().Add(o.Timeout)
-	if o.Recall != nil {
-		if last = o.Recall(); last != nil {
-			notBefore = last.At.Wall
-		}
-	}
-	s, err := Settle(ctx, feed, time.Until(deadline), o.Names, notBefore)
+	s, err := look(ctx, feed, o.Timeout, o.Names, o.Recall)
 	if err != nil {
-		return fmt.Errorf("looking: %w", err)
-	}
-	if last != nil {
-		s = last.Recall(s)
+		return err
 	}
 	var b strings.Builder
 	for _, src := range s.Sources {
@@ -97,11 +82,7 @@ func explain(out io.Writer, s *sources.State, list []*sources.Row, now time.Time
 		findings = concerning(findings, list, o.Names)
 	}
 	if o.Format == JSON {
-		var buf bytes.Buffer
-		err := encode(&buf, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: each(findings, findingOf)})
-		if err == nil {
-			_, err = out.Write(buf.Bytes())
-		}
+		err := encodeTo(out, whyJSON{V: version, At: instant(now), Recorded: o.Recall != nil, Findings: each(findings, findingOf)})
 		if err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
@@ -224,7 +205,7 @@ func findingOf(f *diagnose.Finding) findingJSON {
 	return findingJSON{
 		Pattern: f.Pattern.String(), Severity: f.Severity.String(), Title: text(f.Title), Source: orNull(f.Source),
 		sinceJSON: sinceOf(f.Since), Effect: orNull(f.Effect), Runbook: orNull(f.Runbook), Hidden: f.Hidden,
-		Who:     each(f.Who, func(s *string) string { return text(*s) }),
+		Who:     each(f.Who, plain),
 		Reasons: each(f.Reasons, func(r *diagnose.Reason) reasonJSON { return reasonJSON{text(r.Text), r.Sure.String()} }),
 		Steps: each(f.Steps, func(s *diagnose.Step) stepJSON {
 			return stepJSON{text(s.Text), orNull(s.Place.Key()), orNull(s.Command)}
