@@ -94,3 +94,32 @@ func BenchmarkTyping(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkOwnersFrame is a second of the Owners screen in which the parties are brought, and a key.
+func BenchmarkOwnersFrame(b *testing.B) {
+	const rows = 100_000
+	for _, c := range []struct {
+		name  string
+		owner func(i int) string
+	}{
+		{"97 hosts", func(i int) string { return fmt.Sprintf("host-%02d:4411", i%97) }},
+		{"one host", func(int) string { return "host-01:4411" }},
+		{"as many hosts as rows", func(i int) string { return fmt.Sprintf("host-%06d:4411", i) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			prims := make([]*sources.Primitive, rows)
+			for i := range prims {
+				prims[i] = uitest.Led(fmt.Sprintf("app:leader:shard-%06d", i), c.owner(i), noon())
+			}
+			d := drive(newTestFeed(uitest.State(noon(), prims...)), Options{})
+			d.counted("4")
+			msg := partiesMsg{d.Owners.By, noon(), d.Owners.Parties}
+			for b.Loop() {
+				d.owners.running = true // nothing is counted meanwhile
+				d.send(msg)
+				d.owners.running = true
+				d.send(key("j"))
+			}
+		})
+	}
+}

@@ -139,7 +139,8 @@ func (b *builder) next(p *Party, row *sources.Row) Next {
 	return Nobody
 }
 
-// rivals names those outside a party that were seen to try for a row, or owned it since an instant.
+// rivals names those outside a party that were seen to try for a row, or owned it since an instant. Of former owners
+// only the label is known.
 func rivals(p *Party, row *sources.Row, since time.Time) (names []string) {
 	add := func(o origin.Origin, name string) {
 		if KeyOf(p.By, row.Source, o) != p.Key && !slices.Contains(names, name) {
@@ -158,7 +159,9 @@ func rivals(p *Party, row *sources.Row, since time.Time) (names []string) {
 		if t.End.At.Before(since) {
 			break
 		}
-		add(origin.OfRef(t.Owner), label(t.Owner.Name()))
+		if o := origin.OfRef(t.Owner); o.Host != "" || p.named(row) { // else it may have been the party itself
+			add(o, label(t.Owner.Name()))
+		}
 	}
 	return names
 }
@@ -207,4 +210,11 @@ func (f *Fall) add(h *Holding) {
 	default:
 		f.Unknown++
 	}
+}
+
+// named reports whether the labels of the owners of a row name the party, so that those of former owners do too.
+func (p *Party) named(row *sources.Row) bool {
+	return slices.ContainsFunc(row.Owners[:min(len(row.Owners), most)], func(o sources.Owner) bool {
+		return KeyOf(p.By, row.Source, origin.OfRef(sources.OwnerRef{ID: o.ID, Label: o.Label})) == p.Key
+	})
 }

@@ -76,7 +76,7 @@ func TestTheSentenceSaysWhatFallsIfAPartyGoes(t *testing.T) {
 	}{
 		{"leases of different length", []*sources.Primitive{led("a", host, 19*time.Second), led("b", "host-1:8", 24*time.Second)},
 			"if host-1 goes, these 2 fall, the longest in 24s; nobody else is known for any of them",
-			[]string{"2 rows fall in 19s to 24s, when their leases run out: b, a", "2 rows have nobody else that was seen in the last hour: b, a"}},
+			[]string{"2 rows fall in 19s to 24s, when their leases run out: b, a", "2 rows have no other candidate that is known: b, a"}},
 		{"one lease that is over", []*sources.Primitive{led("a", host, -time.Second)},
 			"if host-1 goes, 1 falls at once: the lease is over; nobody else is known for it", nil},
 		{"a session, and the first in the queue is told", []*sources.Primitive{locked("a", host, "host-2:1", "host-3:1")},
@@ -89,7 +89,7 @@ func TestTheSentenceSaysWhatFallsIfAPartyGoes(t *testing.T) {
 		{"its own waiter is no next owner", []*sources.Primitive{locked("a", host, "host-1:9", "host-2:1")},
 			"if host-1 goes, 1 falls when its session ends", []string{"a goes to host-2:1, first in the queue", "it leaves the queue of a"}},
 		{"nobody else waits", []*sources.Primitive{locked("a", host, "host-1:9")},
-			"if host-1 goes, 1 falls when its session ends; nobody else is known for it", []string{"1 row is free then, and nobody waits for it: a"}},
+			"if host-1 goes, 1 falls when its session ends; nobody else is known for it", []string{"1 row is free then, and nobody else waits for it: a"}},
 		{"sessions and leases", []*sources.Primitive{locked("a", host, "host-2:1"), led("b", host, 9*time.Second)},
 			"if host-1 goes, these 2 fall: 1 when its session ends; 1, the longest in 9s; nobody else is known for 1 of them", nil},
 		{"a lease of a session", []*sources.Primitive{change(led("a", host, 9*time.Second), func(p *sources.Primitive) { p.Owners[0].Session = "conn 7" })},
@@ -201,6 +201,27 @@ func TestThoseWhoOwnedItInTheLastHourMayTakeItAgain(t *testing.T) {
 	p := named(t, of(origin.ByHost, st), "host-1")
 	if h := &p.Owns[0]; h.Next != fleet.Race || p.NextText(h, noon()) != "perhaps host-2:1" {
 		t.Errorf("%v: %s", h.Next, p.NextText(h, noon()))
+	}
+}
+
+func TestAFormerOwnerWhoseLabelNamesNoHostIsNoRival(t *testing.T) {
+	t.Parallel()
+	owned := func(label string) *sources.State {
+		st := uitest.State(noon(), change(locked("a", label), func(p *sources.Primitive) {
+			p.Owners[0].Attrs = []sources.Attr{{Key: "client", Value: "10.0.0.7:5123"}}
+			p.Queue = sources.Queue{}
+		}))
+		row := st.Rows[0]
+		row.Terms = append([]sources.Term{{Owner: sources.OwnerRef{ID: "x", Label: label + "2"}, End: sources.Stamp{At: noon().Add(-time.Minute), How: sources.Seen}}}, row.Terms...)
+		return st
+	}
+	p := named(t, of(origin.ByHost, owned("billing pid ")), "10.0.0.7")
+	if p.Owns[0].Next != fleet.Unseen || !p.AtLeast {
+		t.Errorf("next is %v of %q", p.Owns[0].Next, p.Followers(&p.Owns[0], noon()))
+	}
+	p = named(t, of(origin.BySession, owned("billing pid ")), "billing pid ")
+	if p.Owns[0].Next != fleet.Race || p.AtLeast {
+		t.Errorf("by session next is %v", p.Owns[0].Next)
 	}
 }
 

@@ -41,6 +41,7 @@ type Party struct {
 	Oldest  sources.Stamp // of its ownerships; How Unknown: none is known
 	Seen    sources.Stamp // when it was last seen to take, renew or ask for something; How Unknown: it never was
 	Changes int           // how often it took or lost something in the last hour, of what only one may own
+	AtLeast bool          // and perhaps more often: the labels of former owners do not name the party
 	Fall    Fall
 
 	Ends  Ends      // how the first of its ownerships ends
@@ -96,7 +97,8 @@ type builder struct {
 
 // KeyOf returns the key of the party to which somebody belongs; source is that of the row.
 func KeyOf(by origin.By, source string, o origin.Origin) string {
-	if by == origin.BySession && o.Host == "" { // such a label may be another session's on another server
+	if by == origin.BySession && origin.OfRef(sources.OwnerRef{Label: o.Label}).Host == "" {
+		// such a label may be another session's on another server
 		return source + "\x00" + o.Under(by)
 	}
 	return o.Under(by)
@@ -120,7 +122,11 @@ func (b *builder) party(source string, o origin.Origin) *Party {
 // labelled returns the party of somebody with a label; of returns the origin.
 func (b *builder) labelled(source, label string, attrs []sources.Attr, of func() origin.Origin) *Party {
 	if label == "" || len(attrs) > 0 {
-		return b.party(source, of())
+		p := b.party(source, of())
+		if p != nil && !p.AtLeast {
+			p.AtLeast = KeyOf(p.By, source, origin.OfRef(sources.OwnerRef{Label: label})) != p.Key
+		}
+		return p
 	}
 	p, ok := b.byLabel[[2]string{source, label}]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources/origin"
 )
 
-// NextText returns who is next after a party on a row, in a few words: "host-15", "probably host-15", "nobody waits".
+// NextText returns who is next after a party on a row, in a few words: "host-15", "probably host-15", "nobody else waits".
 func (p *Party) NextText(h *Holding, now time.Time) string {
 	names := p.Followers(h, now)
 	who := format.Some(names, 2)
@@ -27,7 +27,7 @@ func (p *Party) NextText(h *Holding, now time.Time) string {
 		}
 		return "race: " + who
 	case Nobody:
-		return "nobody waits"
+		return "nobody else waits"
 	case Kept:
 		return "others keep it"
 	}
@@ -134,8 +134,8 @@ func count(n, of int) string {
 	return format.Count(n) + " of them"
 }
 
-// named bounds the rows that a sentence names.
-const named = 5
+// mostNamed bounds the rows that a sentence names.
+const mostNamed = 5
 
 // Lines answers what happens if the party dies now in full, a sentence for each thing that does. name returns the name
 // of a row for people.
@@ -145,7 +145,7 @@ func (p *Party) Lines(now time.Time, name func(sources.Ref) string) (lines []str
 		n := 0
 		for i := range p.Owns {
 			if h := &p.Owns[i]; which(h) {
-				if n++; n <= named {
+				if n++; n <= mostNamed {
 					names = append(names, label(name(h.Row.Ref)))
 				}
 			}
@@ -155,7 +155,7 @@ func (p *Party) Lines(now time.Time, name func(sources.Ref) string) (lines []str
 		case 1:
 			lines = append(lines, "1 row "+one+": "+names[0])
 		default:
-			lines = append(lines, format.Count(n)+" rows "+many+": "+format.SomeOf(names, named, n))
+			lines = append(lines, format.Count(n)+" rows "+many+": "+format.SomeOf(names, mostNamed, n))
 		}
 	}
 	f := &p.Fall
@@ -168,23 +168,29 @@ func (p *Party) Lines(now time.Time, name func(sources.Ref) string) (lines []str
 	told := 0
 	for i := range p.Owns {
 		if h := &p.Owns[i]; h.Falls() && !h.Next.alone() {
-			if told++; told <= named {
+			if told++; told <= mostNamed {
 				lines = append(lines, label(name(h.Row.Ref))+" goes to "+p.nextSentence(h, now))
 			}
 		}
 	}
-	if told > named {
-		lines = append(lines, format.Count(told-named)+" more have a next owner too")
+	if told > mostNamed {
+		lines = append(lines, format.Count(told-mostNamed)+" more have a next owner too")
 	}
-	say("is free then, and nobody waits for it", "are free then, and nobody waits for them", next(Nobody))
-	say("has nobody else that was seen in the last hour", "have nobody else that was seen in the last hour", next(Unseen))
+	say("is free then, and nobody else waits for it", "are free then, and nobody else waits for them", next(Nobody))
+	say("has no other candidate that is known", "have no other candidate that is known", next(Unseen))
 	say("is kept by other owners", "are kept by other owners", func(h *Holding) bool { return h.Next == Kept })
-	if n := len(p.Awaits); n > 0 {
-		var queues []string
-		for i := range p.Awaits[:min(n, named)] {
+	var queues []string
+	n := 0
+	for i := range p.Awaits {
+		if i > 0 && p.Awaits[i].Row == p.Awaits[i-1].Row {
+			continue
+		}
+		if n++; n <= mostNamed {
 			queues = append(queues, label(name(p.Awaits[i].Row.Ref)))
 		}
-		lines = append(lines, "it leaves the queue of "+format.SomeOf(queues, named, n))
+	}
+	if n > 0 {
+		lines = append(lines, "it leaves the queue of "+format.SomeOf(queues, mostNamed, n))
 	}
 	return lines
 }

@@ -309,6 +309,9 @@
 //	               null: it was not seen
 //	  changes      how often it took or lost something in the last hour, of what
 //	               only one may own
+//	  changes_at_least
+//	               perhaps more often: former owners are known by a label that
+//	               does not name it
 //	  sentence, lines[]
 //	               what happens if it dies now, for people: in one line; in full
 //	  falls        the same in numbers:

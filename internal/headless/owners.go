@@ -16,6 +16,7 @@ import (
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
 	"coordtop/sources/origin"
+	"coordtop/sources/verdict"
 )
 
 // OwnersOptions are the options of Owners.
@@ -102,7 +103,7 @@ func textParties(out, diag io.Writer, s *sources.State, list []*fleet.Party, o O
 }
 
 func partyTable(list []*fleet.Party, by origin.By, now time.Time) [][]string {
-	table := [][]string{{strings.ToUpper(by.String()), "OWNS", "LEADS", "AWAITS", "SOURCES", "OLDEST", "SOONEST END", "CHANGES", "IF IT GOES"}}
+	table := [][]string{{"", strings.ToUpper(by.String()), "OWNS", "LEADS", "AWAITS", "SOURCES", "OLDEST", "SOONEST END", "CHANGES", "IF IT GOES"}}
 	for _, p := range list {
 		awaits, oldest, soonest := format.Count(len(p.Awaits)), "-", "-"
 		if len(p.Awaits) == 0 && p.Unasked {
@@ -111,8 +112,11 @@ func partyTable(list []*fleet.Party, by origin.By, now time.Time) [][]string {
 		if len(p.Owns) > 0 {
 			oldest, soonest = age(p.Oldest, now), endText(p.Ends, p.Until, now)
 		}
-		table = append(table, []string{p.Label(), format.Count(len(p.Owns)), format.Count(p.Leads), awaits,
+		table = append(table, []string{map[verdict.Severity]string{verdict.Bad: "!", verdict.Warn: "-", verdict.Blind: "?"}[p.Severity], p.Label(), format.Count(len(p.Owns)), format.Count(p.Leads), awaits,
 			format.Clean(strings.Join(p.Sources, ", "), maxText), oldest, soonest, format.Count(p.Changes), p.Outcome(now)})
+		if p.AtLeast {
+			table[len(table)-1][8] = "≥" + format.Count(p.Changes)
+		}
 	}
 	return table
 }
@@ -173,6 +177,7 @@ type partyJSON struct {
 	Leads      int      `json:"leads"`
 	LastActive *string  `json:"last_active" is:"time"`
 	Changes    int      `json:"changes"`
+	AtLeast    bool     `json:"changes_at_least"`
 	sinceJSON
 	Sentence string        `json:"sentence"`
 	Lines    []string      `json:"lines"`
@@ -217,7 +222,7 @@ func partyOf(p *fleet.Party, now time.Time) partyJSON {
 	active, _ := stamp(p.Seen)
 	f := &p.Fall
 	return partyJSON{
-		Name: text(p.Name), NameB64: exact(p.Name), Severity: p.Severity.String(), Leads: p.Leads, LastActive: active, Changes: p.Changes,
+		Name: text(p.Name), NameB64: exact(p.Name), Severity: p.Severity.String(), Leads: p.Leads, LastActive: active, Changes: p.Changes, AtLeast: p.AtLeast,
 		sinceJSON: sinceOf(p.Oldest), Sentence: p.Sentence(now), Lines: each(p.Lines(now, sources.Ref.FullName), plain), Unasked: p.Unasked,
 		Findings: each(p.Findings, func(f **diagnose.Finding) string { return text((*f).Title) }), Sources: each(p.Sources, plain),
 		Falls: fallJSON{Rows: f.Rows, Alone: f.Alone, Session: f.Session, Lease: f.Lease, First: instant(f.First), Last: instant(f.Last),

@@ -55,3 +55,19 @@ func TestAnAddressIsAHostWithoutItsPort(t *testing.T) {
 		}
 	}
 }
+
+func TestOwnersAreJoinedByHostByProgramOrBySession(t *testing.T) {
+	t.Parallel()
+	full, bare := Origin{Host: "h", Program: "p", Session: "s", Label: "l"}, Origin{Session: "s"}
+	for b, want := range map[By][2]string{ByHost: {"h", "s"}, ByProgram: {"p", "s"}, BySession: {"l", "s"}} {
+		if got := [2]string{full.Under(b), bare.Under(b)}; got != want {
+			t.Errorf("by %v: %v, want %v", b, got, want)
+		}
+		if named, ok := ByNamed(b.String()); !ok || named != b {
+			t.Errorf("%v is named %v", b, named)
+		}
+	}
+	if _, ok := ByNamed("label"); ok {
+		t.Error("there is no way of that name")
+	}
+}

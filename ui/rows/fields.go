@@ -114,25 +114,12 @@ func originField(by origin.By) fieldEntry {
 	return fieldEntry{
 		Field: filter.Field{Name: by.String(), Op: "="},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
-			all(s.row, func(o origin.Origin) { found = found || match(o.Under(by)) })
+			s.origins(func(o origin.Origin) { found = found || match(o.Under(by)) })
 			return found, s.row.OwnersHow != sources.Unknown || len(s.row.Owners) > 0
 		},
 		values: func(r *sources.Row, _ *verdict.Verdict, add func(string)) {
-			all(r, func(o origin.Origin) { add(o.Under(by)) })
+			(&rowSubject{row: r}).origins(func(o origin.Origin) { add(o.Under(by)) })
 		},
-	}
-}
-
-// all calls f for the owners and waiters of a row, and for its last owner where nobody owns it.
-func all(r *sources.Row, f func(origin.Origin)) {
-	for i := range r.Owners {
-		f(origin.OfOwner(&r.Owners[i]))
-	}
-	for i := range r.Queue.Waiters {
-		f(origin.OfWaiter(&r.Queue.Waiters[i]))
-	}
-	if last := LastOwner(r); len(r.Owners) == 0 && last != nil {
-		f(origin.OfRef(*last))
 	}
 }
 

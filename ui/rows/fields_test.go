@@ -61,3 +61,24 @@ func TestAFilterOfTimesHoldsToWhatIsKnown(t *testing.T) {
 		t.Error("a row that is free for at least 5 minutes passes since<10m")
 	}
 }
+
+func TestAFilterFindsWhatRunsSomewhere(t *testing.T) {
+	t.Parallel()
+	owned := &sources.Row{Primitive: &sources.Primitive{OwnersHow: sources.Told,
+		Owners: []sources.Owner{{ID: "a", Label: "compactor pid 7", Attrs: []sources.Attr{{Key: "application", Value: "compactor"}, {Key: "client", Value: "10.0.0.7:5123"}}}},
+		Queue:  sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{ID: "w", Label: "host-2:7"}}}}}
+	free := &sources.Row{Primitive: &sources.Primitive{OwnersHow: sources.Told},
+		Terms: []sources.Term{{Owner: sources.OwnerRef{Label: "host-3:1"}}, {Owner: sources.OwnerRef{Label: "host-9:1"}, End: sources.Stamp{At: time.Unix(9, 0), How: sources.Seen}}}}
+	for text, want := range map[string][2]bool{
+		"host=10.0.0.7": {true, false}, "program=compactor": {true, false}, "session=\"compactor pid 7\"": {true, false}, "host=host-2": {true, false},
+		"host=host-9": {false, true}, "session=host-9:1": {false, true}, "host=host-3": {}, "host=compactor": {},
+	} {
+		f := Selection{}
+		f.Parse(text, noLabels)
+		for range 2 { // what was read of a label is kept
+			if got := [2]bool{f.Passes(owned, verdict.Verdict{}), f.Passes(free, verdict.Verdict{})}; f.Mistake != nil || got != want {
+				t.Errorf("%s: %v, want %v", text, got, want)
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/sources/origin"
 	"coordtop/sources/verdict"
 	"coordtop/ui/filter"
 )
@@ -18,8 +19,9 @@ type Selection struct {
 	Mistake *filter.Error // in Text; Expr is then the last one without a mistake
 	row     rowSubject    // of the row being judged: kept, so that judging allocates nothing
 	Find    func(sources.Ref) (*sources.Row, verdict.Verdict)
-	st      *sources.State // of the rows
-	now     time.Time      // ages are counted to it
+	st      *sources.State           // of the rows
+	now     time.Time                // ages are counted to it
+	read    map[string]origin.Origin // of labels without attributes: to read one costs more than the rest of a comparison
 }
 
 // Empty reports whether everything passes.
@@ -40,12 +42,18 @@ func (f *Selection) Parse(text string, labels func() []string) {
 	f.Expr = expr
 }
 
+// mostRead bounds the labels whose origins are kept.
+const mostRead = 10_000
+
 // Passes reports whether a row is selected.
 func (f *Selection) Passes(r *sources.Row, v verdict.Verdict) bool {
 	if f.Expr.Empty() {
 		return true
 	}
-	f.row = rowSubject{r, f.st, v, f.now}
+	if f.read == nil || len(f.read) > mostRead {
+		f.read = map[string]origin.Origin{}
+	}
+	f.row = rowSubject{r, f.st, v, f.now, f.read}
 	return f.Expr.Match(&f.row)
 }
 
@@ -54,7 +62,7 @@ func (f *Selection) PassesEvent(e *sources.Event) bool {
 	if f.Expr.Empty() {
 		return true
 	}
-	s := eventSubject{e, rowSubject{st: f.st, now: f.now}}
+	s := eventSubject{e, rowSubject{st: f.st, now: f.now, read: f.read}}
 	if f.Find != nil && e.Ref.Name != "" {
 		s.row, s.v = f.Find(e.Ref)
 	}
@@ -67,6 +75,32 @@ type rowSubject struct {
 	st  *sources.State
 	v   verdict.Verdict
 	now time.Time
+
+	read map[string]origin.Origin // of Selection; nil: none are kept
+}
+
+// origins calls f for the owners and waiters of the row, and for its last owner where nobody owns it.
+func (s *rowSubject) origins(f func(origin.Origin)) {
+	keep := func(label string, attrs []sources.Attr, of func() origin.Origin) {
+		o, ok := s.read[label]
+		if !ok || len(attrs) > 0 || label == "" {
+			if o = of(); s.read != nil && len(attrs) == 0 {
+				s.read[label] = o
+			}
+		}
+		f(o)
+	}
+	for i := range s.row.Owners {
+		o := &s.row.Owners[i]
+		keep(o.Label, o.Attrs, func() origin.Origin { return origin.OfOwner(o) })
+	}
+	for i := range s.row.Queue.Waiters {
+		w := &s.row.Queue.Waiters[i]
+		keep(w.Label, w.Attrs, func() origin.Origin { return origin.OfWaiter(w) })
+	}
+	if last := LastOwner(s.row); len(s.row.Owners) == 0 && last != nil {
+		f(origin.OfRef(*last))
+	}
 }
 
 func (s *rowSubject) Words(match func(string) bool) bool {

@@ -166,7 +166,7 @@ func partyLine(sc *Scene, w int, c partyColumns, p *fleet.Party, selected bool) 
 		oldest = sc.Theme.Age(p.Oldest, sc.Now)
 	}
 	ends, st := soonestEnd(sc, p)
-	l.Right(plain, oldest, 9).Right(st, ends, 13).Right(sc.Theme.Dim, strconv.Itoa(p.Changes), 6)
+	l.Right(plain, oldest, 9).Right(st, ends, 13).Right(sc.Theme.Dim, paint.When(p.AtLeast, sc.Theme.AtLeast)+strconv.Itoa(p.Changes), 6)
 	if w-l.X >= leastOutcome {
 		l.Skip(2).Put(plain, p.Outcome(sc.Now))
 	}

@@ -20,16 +20,17 @@ func partyPane(sc *Scene, p *fleet.Party, w, h int) []string {
 	why = why[:min(len(why), max(h/4, 2))]
 	lines, h = append(lines, why...), h-len(why)
 	if split := sc.Layout.Split; split > 0 {
-		owns := partyTables(sc, p, split, h)
-		dies := sc.Theme.Box(partyDies(sc, p, w-split-2), w-split-2, h)
-		for i, line := range sc.Theme.Box(owns, split, h) {
+		owns := sc.Theme.Box(partyTables(sc, p, split, h, 0), split, h)
+		dies := partyDies(sc, p, w-split-2)
+		dies = sc.Theme.Box(shortened(sc, dies, w-split-2, h, len(dies)), w-split-2, h)
+		for i, line := range owns {
 			lines = append(lines, line+string(sc.Theme.Dim)+sc.Theme.Upright+paint.Reset+" "+dies[i])
 		}
 		return lines
 	}
 	dies := partyDies(sc, p, w)
-	dies = dies[:min(len(dies), max(h/2, 2))]
-	return append(append(lines, dies...), partyTables(sc, p, w, h-len(dies))...)
+	shown := dies[:min(len(dies), max(h/2, 2))]
+	return append(append(lines, shown...), partyTables(sc, p, w, h-len(shown), len(dies)-len(shown))...)
 }
 
 // partyScreen draws all about the party under the cursor.
@@ -39,7 +40,7 @@ func partyScreen(sc *Scene, w int) []string {
 		return []string{gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, noParties(sc)).Done()}
 	}
 	lines := []string{gap, partyTitle(sc, p, w)}
-	for _, section := range [][]string{partyWhy(sc, p, w, mostHoldings), partyDies(sc, p, w), partyTables(sc, p, w, 4*mostHoldings)} {
+	for _, section := range [][]string{partyWhy(sc, p, w, mostHoldings), partyDies(sc, p, w), partyTables(sc, p, w, 4*mostHoldings, 0)} {
 		if len(section) > 0 {
 			lines = append(append(lines, gap), section...)
 		}
@@ -83,8 +84,11 @@ func partyWhy(sc *Scene, p *fleet.Party, w, most int) (lines []string) {
 }
 
 // partyDies draws what happens if a party dies now.
-func partyDies(sc *Scene, p *fleet.Party, w int) []string {
-	lines := []string{sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "IF IT DIES NOW").Skip(2).Put("", p.Outcome(sc.Now)).Done()}
+func partyDies(sc *Scene, p *fleet.Party, w int) (lines []string) {
+	const title = "IF IT DIES NOW"
+	for i, piece := range paint.Wrap(p.Outcome(sc.Now), w-len(title)-3) {
+		lines = append(lines, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.When(i == 0, title)).To(len(title)+3).Put("", piece).Done())
+	}
 	for _, text := range p.Lines(sc.Now, sc.Rows.Shown) {
 		for i, piece := range paint.Wrap(text, w-4) {
 			l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.When(i == 0, sc.Theme.Bullet)).To(3)
@@ -95,29 +99,31 @@ func partyDies(sc *Scene, p *fleet.Party, w int) []string {
 }
 
 // partyTables draws what a party owns, awaits and has lost in at most h lines, of which the last counts those that have
-// no room.
-func partyTables(sc *Scene, p *fleet.Party, w, h int) []string {
-	most := min(h, mostHoldings)
-	lines, all := ownsTable(sc, p, w, most), 0
+// no room, and others elsewhere.
+func partyTables(sc *Scene, p *fleet.Party, w, h, elsewhere int) []string {
+	most, all := min(h, mostHoldings), elsewhere
 	for _, n := range []int{len(p.Owns), len(p.Awaits), len(p.Lost)} {
 		if n > 0 {
 			all += n + 1
 		}
 	}
-	lines = append(append(lines, awaitsTable(sc, p, w, most)...), lostTable(sc, p, w, most)...)
-	if more := all - min(len(lines), h); more > 0 && h > 0 {
-		lines = append(lines[:min(len(lines), h-1)], sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, moreText(sc, all-min(len(lines), h-1))).Done())
-	}
-	return lines
+	lines := append(ownsTable(sc, p, w, most), awaitsTable(sc, p, w, most)...)
+	return shortened(sc, append(lines, lostTable(sc, p, w, most)...), w, h, all)
 }
 
-// moreText counts lines that have no room, and names the key that shows them.
-func moreText(sc *Scene, more int) string {
+// shortened returns at most h lines. The last one counts those of all that are missing, and names the key that shows
+// them.
+func shortened(sc *Scene, lines []string, w, h, all int) []string {
+	if h < 1 || all <= min(len(lines), h) {
+		return lines
+	}
+	lines = lines[:min(len(lines), h-1)]
 	key := keys.Open
 	if sc.Shown == Party {
 		key = keys.SameOwner
 	}
-	return paint.Count(more, "more line") + ": " + sc.Keys.KeyIn(keys.InOwners, key)
+	text := paint.Count(all-len(lines), "more line") + ": " + sc.Keys.KeyIn(keys.InOwners, key)
+	return append(lines, sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, text).Done())
 }
 
 // holdingCells bounds a name in the tables of a party.
