@@ -29,7 +29,7 @@
 // an intent in keys. A field of filters: an entry of fieldTable in rows. An intent: a binding
 // in keys and a handler here.
 //
-// Filter and kind hold on all screens, and what they leave out is always said in the header.
+// Filter and kind hold on all screens but Owners, and what they leave out is always said in the header.
 // While the cursor is in use, rows keep their places. Text from outside passes
 // paint.Clean before it is drawn.
 //

@@ -121,7 +121,7 @@ func TestOwnersSaysWhatFallsWithAHost(t *testing.T) {
 		t.Errorf("what needs a person is not first but %s", d.party())
 	}
 	d.counted("enter")
-	d.shows(t, "IF IT DIES NOW  nothing falls: it owns nothing")
+	d.shows(t, "IF IT DIES NOW  nothing falls: it lost 1, and nobody took over")
 	d.counted("esc", "esc")
 	if d.Shown != screen.Locks {
 		t.Errorf("view %d is shown", d.Shown)
@@ -154,6 +154,9 @@ func TestTheRowsOfAPartyAreShownInTheList(t *testing.T) {
 			t.Errorf("%s: view %d shows %v, not %v", party, d.Shown, got, want)
 		}
 		d.shows(t, "host="+party)
+		d.counted("4")
+		d.shows(t, "of all rows, whatever the filter")
+		d.press("2")
 		if d.counted("*"); len(d.names()) != 4 {
 			t.Errorf("again: %v", d.names())
 		}

@@ -76,7 +76,7 @@ func TestTheSentenceSaysWhatFallsIfAPartyGoes(t *testing.T) {
 	}{
 		{"leases of different length", []*sources.Primitive{led("a", host, 19*time.Second), led("b", "host-1:8", 24*time.Second)},
 			"if host-1 goes, these 2 fall, the longest in 24s; nobody else is known for any of them",
-			[]string{"2 rows fall in 19s to 24s, when their leases run out: b, a", "2 rows have no other candidate that is known: b, a"}},
+			[]string{"2 rows fall in 19s to 24s, when their leases run out: a, b"}},
 		{"one lease that is over", []*sources.Primitive{led("a", host, -time.Second)},
 			"if host-1 goes, 1 falls at once: the lease is over; nobody else is known for it", nil},
 		{"a session, and the first in the queue is told", []*sources.Primitive{locked("a", host, "host-2:1", "host-3:1")},
@@ -91,7 +91,8 @@ func TestTheSentenceSaysWhatFallsIfAPartyGoes(t *testing.T) {
 		{"nobody else waits", []*sources.Primitive{locked("a", host, "host-1:9")},
 			"if host-1 goes, 1 falls when its session ends; nobody else is known for it", []string{"1 row is free then, and nobody else waits for it: a"}},
 		{"sessions and leases", []*sources.Primitive{locked("a", host, "host-2:1"), led("b", host, 9*time.Second)},
-			"if host-1 goes, these 2 fall: 1 when its session ends; 1, the longest in 9s; nobody else is known for 1 of them", nil},
+			"if host-1 goes, these 2 fall: 1 when its session ends; 1, the longest in 9s; nobody else is known for 1 of them",
+			[]string{"1 row has no other candidate that is known: b"}},
 		{"a lease of a session", []*sources.Primitive{change(led("a", host, 9*time.Second), func(p *sources.Primitive) { p.Owners[0].Session = "conn 7" })},
 			"if host-1 goes, 1 falls in 9s at most; nobody else is known for it", []string{"1 row falls in 9s at most, when its lease runs out: a"}},
 		{"no end", []*sources.Primitive{change(led("a", host, 0), endless)},
@@ -182,7 +183,7 @@ func TestAFormerOwnerStaysIfAFindingIsAboutIt(t *testing.T) {
 	if p.Name != "host-22" || p.Severity != verdict.Bad || len(p.Owns) != 0 || len(p.Lost) != 2 || p.Changes != 2 || !p.LostAt.Equal(noon().Add(-12*time.Minute)) || len(p.Findings) != 1 {
 		t.Errorf("first is %+v", p)
 	}
-	if got := p.Sentence(noon()); got != "if host-22 goes, nothing falls: it owns nothing" {
+	if got := p.Sentence(noon()); got != "if host-22 goes, nothing falls: it lost 2, and nobody took over" {
 		t.Error(got)
 	}
 	if len(list) != 2 {

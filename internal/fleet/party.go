@@ -236,6 +236,7 @@ func (b *builder) finding(f *diagnose.Finding) {
 		if p := b.party(row.Source, origin.OfRef(last.Owner)); p != nil {
 			p.Lost = append(p.Lost, row)
 			p.LostAt = sources.Later(p.LostAt, last.End.At)
+			p.Unasked = p.Unasked || row.Queue.How == sources.Unknown
 			p.in(row.Source)
 			b.mark(p, f)
 		}
@@ -285,7 +286,7 @@ func (p *Party) finish() {
 		p.Severity = verdict.Blind
 	}
 	slices.SortFunc(p.Owns, func(a, b Holding) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Row.Kind, b.Row.Kind), b.until.Compare(a.until), a.Row.Compare(b.Row.Ref))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Row.Kind, b.Row.Kind), a.Row.Compare(b.Row.Ref))
 	})
 	slices.SortFunc(p.Awaits, func(a, b Waiting) int { return cmp.Or(a.Row.Compare(b.Row.Ref), cmp.Compare(a.Place, b.Place)) })
 	slices.SortFunc(p.Lost, func(a, b *sources.Row) int { return a.Compare(b.Ref) })

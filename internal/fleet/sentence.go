@@ -113,6 +113,8 @@ func (f *Fall) lapse(now time.Time) string {
 func (p *Party) calm() string {
 	f := &p.Fall
 	switch {
+	case len(p.Owns) == 0 && len(p.Lost) > 0:
+		return ": it lost " + format.Count(len(p.Lost)) + ", and nobody took over"
 	case len(p.Owns) == 0:
 		return ": it owns nothing"
 	case f.Never == 0:
@@ -177,7 +179,9 @@ func (p *Party) Lines(now time.Time, name func(sources.Ref) string) (lines []str
 		lines = append(lines, format.Count(told-mostNamed)+" more have a next owner too")
 	}
 	say("is free then, and nobody else waits for it", "are free then, and nobody else waits for them", next(Nobody))
-	say("has no other candidate that is known", "have no other candidate that is known", next(Unseen))
+	if f.Alone < f.Rows { // else Outcome says it of all
+		say("has no other candidate that is known", "have no other candidate that is known", next(Unseen))
+	}
 	say("is kept by other owners", "are kept by other owners", func(h *Holding) bool { return h.Next == Kept })
 	var queues []string
 	n := 0

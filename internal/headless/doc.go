@@ -340,8 +340,9 @@
 //	               unknown: nobody else was seen; kept: other owners keep it
 //	    next_owners[]
 //	               names; [] not known, or nobody
-//	  awaits[]     source, namespace, kind, name, since, since_known, since_after
-//	               (when it asked), and its place in the queue, from 1
+//	  awaits[]     source, namespace, kind, name; since, since_known,
+//	               since_after: when it asked; and its place in the queue,
+//	               from 1
 //	  may_await_more
 //	               a backend of what it owns reports no queue
 //	  lost[]       what a finding is about, it owned last, and nobody owns now:

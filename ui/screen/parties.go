@@ -94,9 +94,13 @@ func ownersScreen(sc *Scene) Frame {
 	return fixed(sc, sc.Theme.Box(lines, w, h))
 }
 
-// partyRule is the rule below the list, with the number of parties that it has no room for.
+// partyRule is the rule below the list. It says that the filter does not hold here, and counts the parties that have no
+// room.
 func partyRule(sc *Scene, w int) string {
 	l := sc.Theme.Line(w)
+	if !sc.Rows.Filter.Empty() || sc.Rows.Kind != sources.KindUnknown {
+		l.Put(sc.Theme.Dim, sc.Theme.Glyphs.Rule+" of all rows, whatever the filter ")
+	}
 	if more := sc.Owners.List.Len() - len(sc.Owners.List.Visible()); more > 0 {
 		bad := 0
 		for _, p := range sc.Owners.Parties {
