@@ -94,8 +94,8 @@ func ownersScreen(sc *Scene) Frame {
 	return fixed(sc, sc.Theme.Box(lines, w, h))
 }
 
-// partyRule is the rule below the list. It says that the filter does not hold here, and counts the parties that have no
-// room.
+// partyRule draws the rule below the list, with a note where a filter is set, which does not hold here, and the number of
+// parties that have no room.
 func partyRule(sc *Scene, w int) string {
 	l := sc.Theme.Line(w)
 	if !sc.Rows.Filter.Empty() || sc.Rows.Kind != sources.KindUnknown {
