@@ -10,7 +10,7 @@ type Field struct {
 	Counts bool                // of a Length: a plain number is compared with a count of things
 	Value  func(string) string // normalizes a typed value; nil: it stays as typed
 
-	Also []string // words for the field in other programs
+	Also []string // words of other programs for the field: they are refused, with its name as the one that was meant
 }
 
 // FieldKind is the type of a field's values.

@@ -6,7 +6,8 @@
 // It may import coord, coord/*coord, internal/action, internal/config, internal/operate, sources,
 // sources/*source, internal/ground/*.
 //
-// A new backend needs its own packages, a file with its entry here, and its name in All.
+// A new backend needs its own packages, a file with its entry here, and its name in All; and texts: a section and
+// the parameters in internal/help/urls.md, its rights in rights.md, and the config's schema (make golden).
 //
 // # URLs beside what package config says of all
 //
