@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"coordtop/internal/ground/format"
 	"coordtop/sources"
@@ -79,7 +81,22 @@ type Step struct {
 
 // Cause returns the reasons in one line: those that are told or inferred, then all that are possible.
 func (f *Finding) Cause() string {
-	var known, possible []string
+	known, possible := f.reasons()
+	if len(possible) > 0 {
+		known = append(known, "possible: "+format.Series(possible, ", or "))
+	}
+	return strings.Join(known, "; ")
+}
+
+// Brief returns what is told or inferred of the cause, and the effect, for a line in which not all of it has room:
+// of what is possible all is named, or nothing.
+func (f *Finding) Brief() string {
+	known, _ := f.reasons()
+	return joined("; ", append(known, f.Effect)...)
+}
+
+// reasons returns the reasons that are told or inferred, and those that are only possible.
+func (f *Finding) reasons() (known, possible []string) {
 	for _, r := range f.Reasons {
 		switch r.Sure {
 		case Told:
@@ -90,10 +107,7 @@ func (f *Finding) Cause() string {
 			possible = append(possible, r.Text)
 		}
 	}
-	if len(possible) > 0 {
-		known = append(known, "possible: "+format.Series(possible, ", or "))
-	}
-	return strings.Join(known, "; ")
+	return known, possible
 }
 
 // Next returns the first step in one line, and its command; "": there is none.
@@ -118,4 +132,54 @@ func Explains(list []Finding, ref sources.Ref) (*Finding, *Row) {
 		}
 	}
 	return nil, nil
+}
+
+// textRows is the most rows of a Finding that its Text names.
+const textRows = 10
+
+// Text writes a Finding for people, in lines that fit no width.
+func (f *Finding) Text(now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s%s\n", map[bool]string{true: "!", false: "-"}[f.Severity == verdict.Bad], f.Title, sinceText(f.Since, now))
+	say := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "    %-8s %s\n", what, text)
+		}
+	}
+	say("why", f.Cause())
+	say("meaning", f.Effect)
+	for i, step := range f.Steps {
+		text := step.Text
+		if step.Command != "" {
+			text += ": " + step.Command
+		}
+		say(map[bool]string{true: "next", false: ""}[i == 0], text)
+	}
+	say("runbook", f.Runbook)
+	if len(f.Rows) > 1 {
+		var names []string
+		for _, r := range f.Rows[:min(len(f.Rows), textRows)] {
+			names = append(names, joined(" ", label(r.FullName()), inBrackets(label(r.Alias))))
+		}
+		say("rows", format.SomeOf(names, textRows, len(f.Rows)))
+	}
+	return b.String()
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
+}
+
+func sinceText(s sources.Stamp, now time.Time) string {
+	if s.How == sources.Unknown {
+		return ""
+	}
+	at := s.At.In(now.Location()).Format(time.DateTime)
+	if s.How == sources.AtLeast {
+		return ", since before " + at
+	}
+	return ", since " + at + " (" + format.Age(now.Sub(s.At)) + ")"
 }

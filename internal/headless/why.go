@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"coordtop/internal/diagnose"
-	"coordtop/internal/ground/format"
 	"coordtop/sources"
-	"coordtop/sources/verdict"
 )
 
 // ErrFound reports that Why found something wrong.
@@ -107,56 +105,16 @@ func concerning(findings []diagnose.Finding, list []*sources.Row, names []string
 	})
 }
 
-// whyRows is the most rows of a finding that the text names.
-const whyRows = 10
-
 // whyText writes findings for people: a paragraph for each.
 func whyText(findings []diagnose.Finding, now time.Time) string {
 	if len(findings) == 0 {
 		return "nothing is wrong, as far as coordtop can see\n"
 	}
-	var b strings.Builder
+	texts := make([]string, len(findings))
 	for i := range findings {
-		f := &findings[i]
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "%s %s%s\n", map[bool]string{true: "!", false: "-"}[f.Severity == verdict.Bad], f.Title, sinceText(f.Since, now))
-		say := func(what, text string) {
-			if text != "" {
-				fmt.Fprintf(&b, "    %-8s %s\n", what, text)
-			}
-		}
-		say("why", f.Cause())
-		say("meaning", f.Effect)
-		for i, step := range f.Steps {
-			text := step.Text
-			if step.Command != "" {
-				text += ": " + step.Command
-			}
-			say(map[bool]string{true: "next", false: ""}[i == 0], text)
-		}
-		say("runbook", f.Runbook)
-		if len(f.Rows) > 1 {
-			var names []string
-			for _, r := range f.Rows[:min(len(f.Rows), whyRows)] {
-				names = append(names, path(r.Row))
-			}
-			say("rows", format.SomeOf(names, whyRows, len(f.Rows)))
-		}
+		texts[i] = findings[i].Text(now)
 	}
-	return b.String()
-}
-
-func sinceText(s sources.Stamp, now time.Time) string {
-	if s.How == sources.Unknown {
-		return ""
-	}
-	at := s.At.In(now.Location()).Format(time.DateTime)
-	if s.How == sources.AtLeast {
-		return ", since before " + at
-	}
-	return ", since " + at + " (" + format.Age(now.Sub(s.At)) + ")"
+	return strings.Join(texts, "\n")
 }
 
 type whyJSON struct {
