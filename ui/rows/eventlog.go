@@ -19,6 +19,7 @@ type Log struct {
 	seq      uint64    // of the event that was read last
 	renewals renewalLog
 	acts     []act // our actions, oldest first
+	Tally    Tally
 
 	fresh int    // loud events since the last second
 	Shown uint64 // number of the newest event that the pane shows
@@ -82,6 +83,7 @@ func (log *Log) Read(feed eventFeed) {
 				log.acts = log.acts[max(len(log.acts)-keptActs, 0):]
 			}
 			if e.Kind.Happened() {
+				log.Tally.add(e)
 				log.List = append(log.List, *e)
 				log.List[len(log.List)-1].Seq = log.seq
 				if Loud(e) {

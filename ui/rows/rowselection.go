@@ -14,7 +14,9 @@ import (
 
 // Selection is a filter as the person typed it. The zero Selection lets everything pass.
 type Selection struct {
-	Text    string // as typed
+	Text    string                 // as typed
+	Only    func(sources.Ref) bool // reports whether a row can be selected at all; nil: each can
+	Of      string                 // says for people which rows Only selects
 	Expr    filter.Expr
 	Mistake *filter.Error // in Text; Expr is then the last one without a mistake
 	row     rowSubject    // of the row being judged: kept, so that judging allocates nothing
@@ -25,7 +27,7 @@ type Selection struct {
 }
 
 // Empty reports whether everything passes.
-func (f *Selection) Empty() bool { return f.Expr.Empty() && f.Mistake == nil }
+func (f *Selection) Empty() bool { return f.Only == nil && f.Expr.Empty() && f.Mistake == nil }
 
 // Parse replaces the text. A text with a mistake leaves the selection as it was before; an
 // unfinished one selects by its finished part.
@@ -47,6 +49,9 @@ const mostRead = 10_000
 
 // Passes reports whether a row is selected.
 func (f *Selection) Passes(r *sources.Row, v verdict.Verdict) bool {
+	if f.Only != nil && !f.Only(r.Ref) {
+		return false
+	}
 	if f.Expr.Empty() {
 		return true
 	}
@@ -59,6 +64,9 @@ func (f *Selection) Passes(r *sources.Row, v verdict.Verdict) bool {
 
 // PassesEvent reports whether an event is selected, by its own fields or by those of its row.
 func (f *Selection) PassesEvent(e *sources.Event) bool {
+	if f.Only != nil && !f.Only(e.Ref) {
+		return false
+	}
 	if f.Expr.Empty() {
 		return true
 	}
