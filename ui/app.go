@@ -38,6 +38,7 @@ type Options struct {
 
 	Greeting string // what the footer says first; "": nothing
 	Trouble  bool   // the Trouble screen is shown first
+	Start    Start  // the first screen otherwise
 
 	Theme string // "dark" or "light"; "" and "auto": what the terminal says its background is
 
@@ -87,6 +88,17 @@ type Options struct {
 
 	slow func() bool // reports whether the terminal is slow; nil: it is not
 }
+
+// Start is the first screen of a board.
+type Start string
+
+// The first screens. StartAuto is Pulse if something needs a person at the first complete look within two seconds and no
+// key was pressed until then, else Locks; of a recording always Locks.
+const (
+	StartLocks Start = "" // Locks
+	StartPulse Start = "pulse"
+	StartAuto  Start = "auto"
+)
 
 // Run shows the board until the person quits, then returns nil. When ctx ends it
 // restores the terminal and returns the cause, in little more than a second also where the

@@ -6,11 +6,19 @@ import (
 	"coordtop/ui/screen"
 )
 
+// beginning explains the problems that are known as long as the first screen depends on them.
+func (m *model) beginning() {
+	if !m.pulse.decided {
+		m.diagnose()
+		m.pulse.note()
+	}
+}
+
 // diagnose explains the problems that are known now. It runs once a second, and takes as long as there are
 // problems, not rows.
 func (m *model) diagnose() {
 	in := diagnose.Input{
-		Judge: m.Rows.Judge(), Rows: m.Rows.ProblemRowList(), Now: m.Now, Runbooks: m.options.Runbooks,
+		Judge: m.Rows.Judge(), Rows: m.Rows.ProblemRowList(), Now: m.Now, Began: m.Started, Runbooks: m.options.Runbooks,
 		Name: m.Rows.Shown, Owned: m.Rows.OwnedBy,
 	}
 	for i := range m.Events.List {

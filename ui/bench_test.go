@@ -70,6 +70,29 @@ func BenchmarkSecond(b *testing.B) {
 	}
 }
 
+func BenchmarkPulse(b *testing.B) { // a second, with 1,000 rows that have lost their leaders, one by one
+	for _, rows := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			l := newLoad(rows)
+			for _, p := range l.prims { // else all of them are late soon
+				p.Owners[0].NoExpiry, p.Owners[0].Session = true, p.Name
+			}
+			st := *l.feed.State()
+			st.Rows = slices.Clone(st.Rows)
+			for i := range 1000 {
+				st.Rows[i*7] = uitest.Row(uitest.Leaderless(l.prims[i*7].Name, noon().Add(-time.Minute)), i*7)
+			}
+			l.show(&st)
+			l.pass(1)
+			l.press("1")
+			b.ReportAllocs()
+			for b.Loop() {
+				l.pass(1)
+			}
+		})
+	}
+}
+
 func BenchmarkFrame(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {160, 48}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {

@@ -8,7 +8,7 @@
 // reads a clock, opens a connection or blocks: a Feed gives state, events and time, so a
 // replay only needs another Feed.
 //
-// The model routes messages and draws. The rest of the state is in parts: rowList, timelinePart, pastReader,
+// The model routes messages and draws. The rest of the state is in parts: rowList, pulsePart, timelinePart, pastReader,
 // replay, ownersPart, troubleReader, auditReader, exporter, focusNotifier. A part reads and changes the Scene; of the
 // model it calls only the methods of host.
 //
@@ -29,7 +29,7 @@
 // an intent in keys. A field of filters: an entry of fieldTable in rows. An intent: a binding
 // in keys and a handler here.
 //
-// Filter and kind hold on all screens but Owners, and what they leave out is always said in the header.
+// Filter and kind hold on all screens but Pulse and Owners, and what they leave out is always said in the header.
 // While the cursor is in use, rows keep their places. Text from outside passes
 // paint.Clean before it is drawn.
 //

@@ -134,7 +134,7 @@ type exportedMsg struct {
 func (x *exporter) write(f Form) tea.Cmd {
 	can := x.options.Export != nil
 	switch x.scene.Shown {
-	case screen.Audit:
+	case screen.Pulse, screen.Audit:
 		can = x.options.ExportTable != nil
 	case screen.Timeline:
 		can = f == FormText || x.options.Picture != nil
@@ -148,12 +148,11 @@ func (x *exporter) write(f Form) tea.Cmd {
 	if x.scene.Shown == screen.Timeline {
 		return x.writeTimeline(f, "coordtop-timeline-"+stamp)
 	}
-	if x.scene.Shown == screen.Audit {
-		export, table := x.options.ExportTable, x.audit.table()
-		return func() tea.Msg {
-			path, err := writeNew("coordtop-audit-"+stamp, func(w io.Writer) error { return export(w, f, table) })
-			return exportedMsg{path, "action", len(table) - 1, err}
-		}
+	switch x.scene.Shown {
+	case screen.Pulse:
+		return x.writeTable(f, "coordtop-pulse-"+stamp, "cause", findingTable(x.scene.Findings))
+	case screen.Audit:
+		return x.writeTable(f, "coordtop-audit-"+stamp, "action", x.audit.table())
 	}
 	var rows []*sources.Row
 	if len(x.scene.Marks) > 0 {
@@ -165,6 +164,15 @@ func (x *exporter) write(f Form) tea.Cmd {
 	return func() tea.Msg {
 		path, err := writeNew("coordtop-"+stamp, func(w io.Writer) error { return export(w, f, st, rows, now) })
 		return exportedMsg{path, "row", len(rows), err}
+	}
+}
+
+// writeTable writes a table of things, with a heading.
+func (x *exporter) writeTable(f Form, name, thing string, table [][]string) tea.Cmd {
+	export := x.options.ExportTable
+	return func() tea.Msg {
+		path, err := writeNew(name, func(w io.Writer) error { return export(w, f, table) })
+		return exportedMsg{path, thing, len(table) - 1, err}
 	}
 }
 

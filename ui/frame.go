@@ -48,6 +48,9 @@ func (m *model) stage() {
 		m.Filter.Context = keys.InInput
 	}
 	m.DialogOpen, m.Deciding = m.acting.Open(), m.acting.Deciding()
+	if m.Shown == screen.Pulse {
+		m.pulse.show()
+	}
 	if m.Shown == screen.Events {
 		m.listEvents()
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))

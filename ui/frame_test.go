@@ -45,7 +45,7 @@ func TestEveryFrameFillsTheScreenExactly(t *testing.T) {
 	scene := scene(t)
 	events, _ := scene.Events(1 << 20)
 	keys := [][]string{nil, {"?"}, {"enter"}, {"j", "enter", "G"}, {"/", "s"}, {"/", "~", "enter"}, {"!"}, {"p"}, {"tab"}, {"G"},
-		{"5"}, {"5", "G", "enter"}, {"o"}, {"o", "G"}, {"K"}, {"5", "K", "/", "s"}}
+		{"5"}, {"5", "G", "enter"}, {"o"}, {"o", "G"}, {"K"}, {"5", "K", "/", "s"}, {"1"}, {"1", "G", "enter"}, {"1", "j", "t"}}
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{Width: rapid.IntRange(0, 300).Draw(t, "w"), Height: rapid.IntRange(0, 300).Draw(t, "h"),
 			ASCII: rapid.Bool().Draw(t, "ascii"), NoColor: rapid.Bool().Draw(t, "nocolor")}
@@ -130,6 +130,11 @@ func checkHostile(t *testing.T, text string) {
 	}
 	nasty.press("enter", "G", "g", "esc", "/")
 	nasty.send(tea.PasteMsg{Content: text})
+	exact(t, nasty)
+	nasty.press("esc", "esc", "1")
+	nasty.pass(14) // its renewal is late by then
+	exact(t, nasty)
+	nasty.press("enter")
 	exact(t, nasty)
 }
 

@@ -48,6 +48,11 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 		{file: "timeline-60x15.txt", w: 60, h: 15, keys: []string{"3"}},
 		{file: "timeline-ascii-80x24.txt", w: 80, h: 24, o: Options{ASCII: true}, keys: []string{"3", "h", "h"}},
 		{file: "timeline-nocolor-80x24.ansi", w: 80, h: 24, o: Options{NoColor: true}, keys: []string{"3", "h", "h"}, styled: true},
+		{file: "pulse-80x24.txt", w: 80, h: 24, keys: []string{"1"}},
+		{file: "pulse-160x48.ansi", w: 160, h: 48, keys: []string{"1"}, styled: true},
+		{file: "pulse-light-80x24.ansi", w: 80, h: 24, o: Options{Theme: "light"}, keys: []string{"1", "j", "j"}, styled: true},
+		{file: "pulse-ascii-80x24.txt", w: 80, h: 24, o: Options{ASCII: true}, keys: []string{"1"}},
+		{file: "pulse-60x15.txt", w: 60, h: 15, keys: []string{"1"}},
 		{file: "help-80x24.txt", w: 80, h: 24, keys: []string{"?"}},
 	}
 	events, _ := scene.Events(1 << 20)

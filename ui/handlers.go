@@ -68,6 +68,9 @@ func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 	if m.replay.refused(i) {
 		return nil
 	}
+	if i == keys.Actions && m.Shown == screen.Pulse && !m.pulse.goTo(screen.Locks) {
+		return nil
+	}
 	if cmd, done := m.acting.Do(i); done {
 		return cmd
 	}
@@ -81,6 +84,8 @@ func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 func boardHandlers() map[keys.Intent]handler {
 	return map[keys.Intent]handler{
 		keys.Open:      simply((*model).openRow),
+		keys.Pulse:     simply(func(m *model) { m.rowList.unfocus(); m.show(screen.Pulse) }),
+		keys.Timeline:  simply(func(m *model) { m.pulse.timeline() }),
 		keys.Pane:      simply((*model).nextPane),
 		keys.Back:      simply((*model).leave),
 		keys.Filter:    asking(func(m *model) tea.Cmd { return m.rowList.filtering.begin() }),
@@ -92,12 +97,12 @@ func boardHandlers() map[keys.Intent]handler {
 		keys.Pause:     simply((*model).pause),
 		keys.Refresh:   simply((*model).refresh),
 		keys.Help:      simply((*model).help),
-		keys.Next:      simply(func(m *model) { m.rowList.search(+1) }),
-		keys.Previous:  simply(func(m *model) { m.rowList.search(-1) }),
+		keys.Next:      simply(func(m *model) { m.next(+1) }),
+		keys.Previous:  simply(func(m *model) { m.next(-1) }),
 		keys.Mark:      simply(func(m *model) { m.rowList.mark() }),
 		keys.Unmark:    simply(func(m *model) { m.rowList.unmark() }),
 		keys.SameOwner: simply((*model).sameOwner),
-		keys.Owners:    simply(func(m *model) { m.owners.open() }),
+		keys.Owners:    simply((*model).openOwners),
 		keys.Group:     simply(func(m *model) { m.owners.group() }),
 		keys.Width:     simply((*model).nextShape),
 		keys.Mouse:     simply((*model).switchMouse),
@@ -146,7 +151,13 @@ func menuHandlers() map[keys.Intent]handler {
 	write := func(f Form) handler { return asking(func(m *model) tea.Cmd { return m.exporter.write(f) }) }
 	return map[keys.Intent]handler{
 		keys.Sort: menu(keys.InSort),
-		keys.Copy: menu(keys.InCopy),
+		keys.Copy: asking(func(m *model) tea.Cmd {
+			if m.Shown == screen.Pulse {
+				return m.exporter.copied("the cause", m.pulse.text())
+			}
+			m.Menu = keys.InCopy
+			return nil
+		}),
 		keys.Export: simply(func(m *model) {
 			if m.Menu = keys.InExport; m.Shown == screen.Timeline {
 				m.Menu = keys.InPicture

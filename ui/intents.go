@@ -50,6 +50,8 @@ func (m *model) suspend() tea.Cmd {
 // move moves the cursor of the list, or scrolls what is shown instead of it.
 func (m *model) move(i keys.Intent) {
 	switch m.Shown {
+	case screen.Pulse:
+		moveIn(&m.Pulse.List, i)
 	case screen.Locks:
 		moveIn(&m.Locks, i)
 	case screen.Timeline:
@@ -69,6 +71,18 @@ func (m *model) move(i keys.Intent) {
 	}
 }
 
+// next moves the cursor to the next row that is looked for, or the one before; on Pulse to the next problem.
+func (m *model) next(step int) {
+	if m.Shown != screen.Pulse {
+		m.rowList.search(step)
+		return
+	}
+	l := &m.Pulse.List
+	if n := l.Len(); n > 0 {
+		l.Move((l.Pos()+step+n)%n - l.Pos())
+	}
+}
+
 // moveIn moves the cursor of a list.
 func moveIn[K comparable](l *cursor.List[K], i keys.Intent) {
 	l.Move(screen.Scroll(l.Pos(), i, l.Height()) - l.Pos())
@@ -77,6 +91,9 @@ func moveIn[K comparable](l *cursor.List[K], i keys.Intent) {
 // openRow shows all there is to know about the row under the cursor.
 func (m *model) openRow() {
 	switch m.Shown {
+	case screen.Pulse:
+		m.pulse.goTo(screen.Locks)
+		return
 	case screen.Trouble:
 		m.trouble.goTo()
 		return
@@ -95,6 +112,17 @@ func (m *model) openRow() {
 	} else if lane, _ := m.Time.Lanes.Selected(); m.Shown == screen.Timeline && lane.Recorded() {
 		m.Say("only the recording knows it: there is no more than this lane")
 	}
+}
+
+// openOwners shows the Owners screen; from Pulse with the cursor on who the problem is about.
+func (m *model) openOwners() {
+	if m.Shown == screen.Pulse {
+		if f := m.pulse.finding(); f != nil && len(f.Rows) > 0 {
+			m.owners.openAt(f.Rows[0].Row)
+			return
+		}
+	}
+	m.owners.open()
 }
 
 // sameOwner shows only the rows of the owner under the cursor.
@@ -120,6 +148,10 @@ func (m *model) help() {
 func (m *model) clearFilter() {
 	if !m.rowList.filtering.typing {
 		m.rowList.keepRow()
+		if m.Rows.Filter.Text == "" && m.rowList.unfocus() {
+			m.switchTo(screen.Pulse)
+			return
+		}
 	}
 	if !m.rowList.filtering.typing && m.Rows.Filter.Empty() {
 		if m.Shown.Filtered() && m.Rows.Kind == sources.KindUnknown {

@@ -29,6 +29,7 @@ type model struct {
 
 	// The parts, each of which changes what is its own.
 	rowList  *rowList
+	pulse    *pulsePart
 	timeline *timelinePart
 	past     *pastReader
 	replay   *replay
@@ -66,6 +67,7 @@ type host interface {
 	SayFor(d time.Duration, text string)           // shows it for so long
 	find(ref sources.Ref) (h rows.Handle, ok bool) // finds the handle of a row
 	switchTo(v screen.View)                        // goes to a screen
+	open(v screen.View)                            // goes to a screen with a way back
 	second()                                       // brings the board to the time that it is now
 }
 
@@ -73,6 +75,7 @@ type host interface {
 func (m *model) addParts() {
 	shared, o := part{&m.Scene, m.feeds, m}, &m.options
 	m.rowList = &rowList{part: shared, filtering: filterLine{input: dialog.NewInput()}}
+	m.pulse = &pulsePart{part: shared, list: m.rowList, decided: o.Start != StartAuto || o.Feed == nil}
 	m.timeline = &timelinePart{part: shared, acting: &m.acting, options: o}
 	m.past = &pastReader{part: shared, history: o.History, sums: &m.timeline.sums, arrived: m.timeline.land}
 	m.replay = &replay{part: shared, sums: &m.timeline.sums, timeline: m.timeline, list: m.rowList}
@@ -104,7 +107,8 @@ func newModel(o Options) *model {
 			Keys:  boardKeys(o),
 			Marks: map[sources.Ref]bool{},
 
-			Recorded: screen.Recorded{OnlyPast: o.Feed == nil},
+			Recorded:   screen.Recorded{OnlyPast: o.Feed == nil},
+			Navigation: screen.Navigation{Shown: screen.Locks},
 		},
 		options:  o,
 		handlers: handlers(),
@@ -131,6 +135,8 @@ func newModel(o Options) *model {
 	m.Started = m.Clock
 	if o.Trouble {
 		m.open(screen.Trouble)
+	} else if o.Start == StartPulse {
+		m.switchTo(screen.Pulse)
 	}
 	if o.Greeting != "" {
 		m.SayFor(longMessage, paint.Clean(o.Greeting))
@@ -138,6 +144,7 @@ func newModel(o Options) *model {
 		m.welcome()
 	}
 	m.receive()
+	m.beginning()
 	m.draw()
 	return m
 }

@@ -58,8 +58,17 @@ func (o *ownersPart) have(msg partiesMsg) {
 
 // open shows the screen, from a row with the cursor on its owner.
 func (o *ownersPart) open() {
+	row, _ := o.scene.Selected()
+	if !o.scene.Shown.Listed() && o.scene.Shown != screen.Detail {
+		row = nil
+	}
+	o.openAt(row)
+}
+
+// openAt shows the screen with the cursor on the owner of a row; nil: where it was.
+func (o *ownersPart) openAt(row *sources.Row) {
 	s := &o.scene.Owners
-	if row, _ := o.scene.Selected(); row != nil && (o.scene.Shown.Listed() || o.scene.Shown == screen.Detail) {
+	if row != nil {
 		if key := screen.PartyAt(s.By, row, rows.LastOwner(row)); key != "" {
 			s.List.Select(key)
 		}

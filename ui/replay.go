@@ -237,6 +237,7 @@ func (r *replay) follows() bool {
 func (r *replay) forgetStates() {
 	r.scene.Events, r.scene.EventList = rows.Log{}, cursor.List[uint64]{}
 	r.scene.Time.Past, r.scene.Time.Since, r.scene.Time.MarksOf, r.scene.Time.Marks = nil, time.Time{}, history.Span{}, nil
+	r.scene.Attention, r.scene.Pulse = screen.Attention{}, screen.PulseState{}
 	*r.sums = laneTotals{}
 	r.scene.Rows.Reset()
 	r.anew = true

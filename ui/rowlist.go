@@ -21,6 +21,37 @@ type rowList struct {
 	filtering filterLine
 	heldUntil time.Time   // till when rows keep their places
 	cursorRow sources.Ref // the row under the cursor, as long as it exists
+	unfocused listing     // what was listed before focus
+}
+
+// listing is what the list shows.
+type listing struct {
+	filter   string
+	problems bool
+	kind     sources.Kind
+}
+
+// focus lists the rows that only reports, all of them and no others; of says which they are.
+func (l *rowList) focus(of string, only func(sources.Ref) bool) {
+	l.unfocus()
+	r := &l.scene.Rows
+	l.unfocused = listing{l.filtering.input.Value(), r.Problems, r.Kind}
+	r.Filter.Only, r.Filter.Of, r.Problems, r.Kind = only, of, false, sources.KindUnknown
+	l.setFilter("")
+	l.relist()
+}
+
+// unfocus lists what was listed before focus, and reports whether rows were in focus.
+func (l *rowList) unfocus() bool {
+	r := &l.scene.Rows
+	if r.Filter.Only == nil {
+		return false
+	}
+	r.Filter.Only, r.Filter.Of = nil, ""
+	r.Problems, r.Kind = l.unfocused.problems, l.unfocused.kind
+	l.setFilter(l.unfocused.filter)
+	l.relist()
+	return true
 }
 
 // search moves the cursor to the next row, or the one before, that the filter or, where
@@ -106,8 +137,9 @@ func (l *rowList) sameOwner() {
 
 // onlyOf shows only what one owner owns, until sameOwner shows again what was shown before.
 func (l *rowList) onlyOf(text string) {
-	l.filtering.beforeOwner = l.scene.Rows.Filter.Text
 	l.scene.Locks.Move(0) // the cursor stays on this row
+	l.unfocus()
+	l.filtering.beforeOwner = l.scene.Rows.Filter.Text
 	l.setFilter(text)
 	l.filtering.byOwner = l.scene.Rows.Filter.Text
 }
@@ -232,6 +264,7 @@ func (l *rowList) filterBy(text string) {
 
 // onlySource filters by one source; other words of the filter go.
 func (l *rowList) onlySource(name string) {
+	l.unfocus()
 	known := l.scene.Rows.Values("source")
 	i := slices.IndexFunc(known, func(s string) bool { return strings.EqualFold(s, name) })
 	switch {

@@ -163,6 +163,7 @@ func (r *troubleReader) goTo() {
 
 // goToRow shows all screens as they were at an instant, with the cursor on the first of refs, if any.
 func (r *troubleReader) goToRow(on screen.View, at time.Time, refs ...sources.Ref) {
+	r.replay.list.unfocus()
 	r.host.switchTo(on)
 	r.replay.travel(at)
 	if len(refs) > 0 {

@@ -57,6 +57,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 			return nil, true
 		}
 		m.receive()
+		m.beginning()
 		m.acting.Receive()
 		return nil, m.Paused.IsZero() || m.Acts
 	case dialog.DoneMsg:
@@ -73,6 +74,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.Scene.Arrange(m.w, m.h)
 		return nil, true
 	case tea.KeyPressMsg:
+		m.pulse.decided = true
 		m.catchUp()
 		pressed, cmd := m.joiner.Press(msg)
 		return tea.Batch(cmd, m.press(pressed)), true
@@ -105,6 +107,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.repaint()
 		return nil, true
 	case tea.MouseMsg:
+		m.pulse.decided = true
 		m.point(msg)
 		return nil, true
 	case tea.PasteMsg:
@@ -157,6 +160,7 @@ func (m *model) second() {
 		m.Locks.SetKeys(m.Rows.Handles)
 	}
 	m.diagnose()
+	m.pulse.note()
 	m.feeds.soon.Store(!m.Rows.StaysFor(2*terminal.CalmStep + time.Second))
 }
 

@@ -85,15 +85,26 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer giveBackWith(inner, op)()
 		recording.follow(inner, op.Audit(), hub, beside)
 		return p.runBoard(ctx, inner, c, o, ui.Options{
-			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil,
+			Feed: feed, Player: player, Operator: op, Demo: p.crash != nil, Start: firstScreen(c),
 			AuditEntries: op.Audit().Entries, Note: recording.noter(op), Recording: recording.status, History: recording.past(),
 		})
 	})
 }
 
+// firstScreen returns the first screen that a config asks for.
+func firstScreen(c config.Config) ui.Start {
+	switch c.Start {
+	case "locks":
+		return ui.StartLocks
+	case "pulse":
+		return ui.StartPulse
+	}
+	return ui.StartAuto
+}
+
 // runBoard runs the board with u until inner ends. The end of ctx is no error.
 func (p *program) runBoard(ctx, inner context.Context, c config.Config, o boardOptions, u ui.Options) error {
-	u.Title, u.TitleColor, u.Keys = c.Title, c.Color, c.Keys
+	u.Title, u.TitleColor, u.Keys, u.Runbooks = c.Title, c.Color, c.Keys, c.Runbooks
 	u.ASCII, u.NoColor, u.Theme = o.ascii, o.plain, o.theme
 	u.Export, u.ExportTable, u.Command, u.Abort = export, exportTable, p.settings.commandFor(c), abortOurselves
 	u.Picture = picture(c.Title)

@@ -141,7 +141,7 @@ func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boa
 			c.Names = map[string]map[string]string{e.Name: e.Names}
 		}
 	}
-	c.Title, c.Color = "demo", "cyan"
+	c.Title, c.Color, c.Start = "demo", "cyan", "locks"
 	o.write = true // these servers are for playing
 	return p.show(ctx, c, o)
 }

@@ -3,6 +3,9 @@ package app
 import (
 	"strings"
 	"testing"
+
+	"coordtop/internal/config"
+	"coordtop/ui"
 )
 
 func TestAllThatIsWrongWithAConfigAndItsKeysIsSaidAtOnce(t *testing.T) {
@@ -21,6 +24,15 @@ func TestAllThatIsWrongWithAConfigAndItsKeysIsSaidAtOnce(t *testing.T) {
 		}
 		if code != exitUsage || strings.Contains(said, "keys.pause") || strings.Contains(said, "keys.quit:") {
 			t.Errorf("%s: exit code %d: %s", args, code, said)
+		}
+	}
+}
+
+func TestTheConfigDecidesTheFirstScreen(t *testing.T) {
+	t.Parallel()
+	for start, want := range map[string]ui.Start{"": ui.StartAuto, "auto": ui.StartAuto, "pulse": ui.StartPulse, "locks": ui.StartLocks} {
+		if got := firstScreen(config.Config{Start: start}); got != want {
+			t.Errorf("%q: %q, want %q", start, got, want)
 		}
 	}
 }

@@ -8,6 +8,20 @@ import (
 	"testing"
 )
 
+func TestTheFirstScreenIsOneOfThoseThatThereAre(t *testing.T) {
+	t.Parallel()
+	for start, ok := range map[string]bool{"auto": true, "pulse": true, "locks": true, "pulls": false, "[auto]": false} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte("sources:\n  - url: redis://h/0\nstart: "+start+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := load(t, path, noEnv)
+		if ok && (err != nil || c.Start != start) || !ok && (err == nil || !strings.Contains(err.Error(), "3:8: start: ")) {
+			t.Errorf("%s: %q, %v", start, c.Start, err)
+		}
+	}
+}
+
 func TestSourcesThatAgreeAreListed(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]int{

@@ -15,6 +15,7 @@ type Config struct {
 	Title    string // names the environment; "": none given
 	Color    string // of the title, one of Colors; "": the program's choice
 	Identity string // template of our label where we own; "": the program's choice
+	Start    string // the first screen, one of Starts; "": the program's choice
 	Sources  []Source
 	Names    map[string]map[string]string // of a source with Names, then lock number, then the name to show
 	Owners   sources.OwnerRules
@@ -88,6 +89,9 @@ type NameFile struct {
 	Node     string // as in Watch
 	Expected bool
 }
+
+// Starts returns what `start` takes.
+func Starts() []string { return []string{"auto", "pulse", "locks"} }
 
 // Colors returns the names that `color` takes: those of the terminal's palette, so that its theme decides how they
 // look.

@@ -12,6 +12,7 @@ type file struct {
 	Title    string                       `yaml:"title"`
 	Color    string                       `yaml:"color"`
 	Identity string                       `yaml:"identity"`
+	Start    string                       `yaml:"start"`
 	Sources  []fileSource                 `yaml:"sources"`
 	Names    map[string]map[string]string `yaml:"names"`
 	Owners   []fileOwner                  `yaml:"owners"`

@@ -53,6 +53,7 @@ func makeSchema(example string) object {
 	property(s, "owners")["items"].(object)["required"] = []string{"match", "label"}
 	property(s, "keys")["propertyNames"] = object{"enum": keys.ActionNames()}
 	oneOf(property(s, "color"), Colors()...)
+	oneOf(property(s, "start"), Starts()...)
 	oneOf(property(source, "names"), "off")
 	oneOf(property(source, "key_scheme"), pgcoord.SchemeNames()...)
 	var schemes []string

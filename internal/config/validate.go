@@ -25,10 +25,13 @@ type validator struct {
 }
 
 func (v *validator) config(f *file) Config {
-	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Names: f.Names, Keys: f.Keys, Thresholds: f.Thresholds, History: f.History, places: v.places}
+	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Start: f.Start, Names: f.Names, Keys: f.Keys, Thresholds: f.Thresholds, History: f.History, places: v.places}
 	v.plain("title", f.Title)
 	if f.Color != "" && !slices.Contains(Colors(), f.Color) {
 		v.wrong("color", "must be one of %s", strings.Join(Colors(), ", "))
+	}
+	if f.Start != "" && !slices.Contains(Starts(), f.Start) {
+		v.wrong("start", "must be one of %s", strings.Join(Starts(), ", "))
 	}
 	if f.Identity != "" {
 		if err := checkIdentity(f.Identity); err != nil {

@@ -14,6 +14,7 @@ type Input struct {
 	Judge *verdict.Judge // with the State and its names
 	Rows  []*sources.Row // those with a problem, in any order; others among them are left out
 	Now   time.Time
+	Began time.Time // of watching: a source that never answered is silent since then. Zero: it needs a person at once
 
 	// Name returns the name of a primitive for people; nil: SOURCE/SPACE/NAME.
 	Name func(sources.Ref) string

@@ -25,6 +25,9 @@ func (f *finder) silentServers() {
 		if one.Severity = verdict.Bad; !alive.IsZero() {
 			one.Severity = verdict.Silence(f.in.Now.Sub(alive), &st.Thresholds)
 			one.Since = sources.Stamp{At: alive, How: sources.Seen}
+		} else if began := f.in.Began; !began.IsZero() {
+			one.Severity = verdict.Silence(f.in.Now.Sub(began), &st.Thresholds)
+			one.Since = sources.Stamp{At: began, How: sources.AtLeast}
 		}
 		one.Reasons = []Reason{{outageText(s), Told}}
 		stale := 0

@@ -30,6 +30,7 @@ const (
 	Problems Intent = "only-problems"
 	Sort     Intent = "sort"
 	Kind     Intent = "kind"
+	Pulse    Intent = "pulse"
 	Locks    Intent = "locks"
 	Events   Intent = "events"
 	Audit    Intent = "audit"
@@ -143,8 +144,9 @@ const (
 	InPicture  // the menu of exports of the Timeline
 	InReplay   // any screen that shows the past: its bindings come before those of the screen
 	InOwners
-	InParty   // all about one party of the Owners screen
-	InScreens = InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline | InTrouble | InOwners | InParty
+	InParty // all about one party of the Owners screen
+	InPulse
+	InScreens = InPulse | InLocks | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline | InTrouble | InOwners | InParty
 	InViews   = InScreens | InHelp // letters without a binding in the help search for words
 	inRow     = InLocks | InDetail | InTimeline
 	inLogs    = InEvents | InAudit | InTimeline // lists to which the filter applies
@@ -196,6 +198,7 @@ func boardBindings() []Binding {
 		{Keep, InInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
 		{Complete, InInput | InCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
 		{Clear, InInput | InLocks | inLogs, []string{"esc"}, "", "clear the filter; show all rows again"},
+		{Pulse, InScreens, []string{"1", ":pulse"}, "", "Pulse: what is wrong, why, and what to do next"},
 		{Locks, InScreens, []string{"2", ":locks"}, "", "Locks: every primitive"},
 		{Timeline, InScreens, []string{"3", "t"}, "", "Timeline: who owned what and when, a lane for each row of the list"},
 		{Owners, InScreens, []string{"4", ":owners"}, "", "Owners: what each host, program or session owns, and what falls if it goes"},
@@ -207,6 +210,8 @@ func boardBindings() []Binding {
 		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
 		{Open, InLocks | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
 		{Open, InTrouble, []string{"enter"}, "go there", "go to that instant, with the cursor on that row"},
+		{Open, InPulse, []string{"enter"}, "its rows", "the rows of the cause, and no others, on the list; esc leads back"},
+		{Timeline, InPulse, []string{"t"}, "timeline", "Timeline, of the rows of the cause only; esc leads back"},
 		{Open, InOwners, []string{"enter"}, "in full", "all that it owns and awaits, and what happens if it dies now"},
 		{SameOwner, InOwners | InParty, []string{"*"}, "its rows", "the list with only its rows: what it owns, awaits, or owned last"},
 		{Group, InOwners | InParty, []string{"tab"}, "host, program, session", "by host, by program or by session"},
@@ -214,14 +219,15 @@ func boardBindings() []Binding {
 		{Kind, InLocks | inLogs, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{Sort, InLocks, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{Pane, InLocks, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
-		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
+		{Actions, inRow | InEvents | InPulse, []string{"a"}, "actions", "what can be done to the row"},
 		{Width, InLocks, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
 		{Arm, InScreens | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
 		{Crash, InLocks | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
 		{Pause, InScreens, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
-		{Refresh, inRow | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
+		{Refresh, inRow | InPulse | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
 		{Back, InDetail | InHelp | InSources | InCaps | InTrouble | InOwners | InParty, []string{"esc", "q"}, "back", "back to where this was opened"},
 		{Back, inLogs, []string{"q"}, "back", "back to the list"},
+		{Back, InPulse, []string{"esc"}, "", "to the list"},
 		{Up, InViews, []string{"k", "up"}, "", "one line up"},
 		{Down, InViews, []string{"j", "down"}, "", "one line down"},
 		{HalfUp, InViews, []string{"ctrl+u"}, "", "half a page up"},
@@ -235,7 +241,7 @@ func boardBindings() []Binding {
 		{Quit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
 		{Abort, inAll, []string{"ctrl+\\"}, "", "quit at once, with the stacks of all goroutines"},
 		{KeepScreen, InScreens, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
-		{Quit, InLocks, []string{"q"}, "quit", "quit"},
+		{Quit, InLocks | InPulse, []string{"q"}, "quit", "quit"},
 	}
 }
 

@@ -186,7 +186,9 @@ func (s *eventSubject) Text(field int, match func(string) bool) (found, known bo
 }
 
 // PassesAudit reports whether an action of the audit is selected.
-func (f *Selection) PassesAudit(e *action.AuditEntry) bool { return f.Expr.Match(auditSubject{e}) }
+func (f *Selection) PassesAudit(e *action.AuditEntry) bool {
+	return (f.Only == nil || f.Only(e.Ref)) && f.Expr.Match(auditSubject{e})
+}
 
 // auditSubject is an action of the audit as a filter sees it.
 type auditSubject struct{ *action.AuditEntry }

@@ -85,7 +85,7 @@ func replayLine(sc *Scene, w int) string {
 // quitKey returns the key that quits: that of the screen if it has one, else that of all screens.
 func quitKey(sc *Scene) string {
 	for _, b := range sc.Keys {
-		if b.Intent == keys.Quit && b.Context == sc.KeyContext {
+		if b.Intent == keys.Quit && b.Context&sc.KeyContext != 0 && b.Context&keys.InHelp == 0 {
 			return b.Keys[0]
 		}
 	}

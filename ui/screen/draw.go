@@ -116,7 +116,8 @@ func drawPanes(sc *Scene, l Layout) []string {
 type View uint8
 
 const (
-	Locks View = iota
+	Pulse View = iota
+	Locks
 	Timeline
 	Owners
 	Events
@@ -143,6 +144,7 @@ type viewEntry struct {
 // are reserved for new screens, so that a key never changes its meaning.
 func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
+		Pulse:    {name: "Pulse", opens: keys.Pulse, context: keys.InPulse, help: "PULSE", draw: pulseScreen},
 		Locks:    {name: "Locks", opens: keys.Locks, context: keys.InLocks, help: "LIST", draw: locksScreen},
 		Timeline: {name: "Timeline", opens: keys.Timeline, context: keys.InTimeline, help: "TIMELINE", draw: timelineScreen},
 		Owners:   {name: "Owners", opens: keys.Owners, context: keys.InOwners, help: "OWNERS", draw: ownersScreen},

@@ -66,8 +66,8 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 			}
 		}
 	}
-	if sc.Filter.Context != 0 || sc.KeyContext == keys.InLocks && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) {
-		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.Keys.KeyIn(scope, keys.Clear)}, Hint: "clear"})
+	if sc.Filter.Context != 0 || sc.KeyContext == keys.InLocks && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) || sc.KeyContext == keys.InTimeline && sc.Rows.Filter.Only != nil {
+		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.Keys.KeyIn(scope, keys.Clear)}, Hint: clearHint(sc)})
 	}
 	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(place(sc, a), place(sc, b)) })
 	before := ""
@@ -89,6 +89,14 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 	return l.Done()
 }
 
+// clearHint says what the key does that clears the filter.
+func clearHint(sc *Scene) string {
+	if f := &sc.Rows.Filter; sc.Filter.Context == 0 && f.Only != nil && f.Text == "" {
+		return "Pulse"
+	}
+	return "clear"
+}
+
 // offInPast reports whether a key does not do what its hint says because the past is shown: it acts,
 // or the replay uses the key.
 func offInPast(sc *Scene, b *keys.Binding) bool {
@@ -104,6 +112,8 @@ func place(sc *Scene, a keys.Binding) int {
 	case a.Intent == keys.Quit || a.Intent == keys.Back || a.Intent == keys.Clear || a.Intent == keys.Cancel,
 		a.Intent == keys.Open && a.Context == keys.InTrouble:
 		return 1
+	case a.Context == keys.InPulse:
+		return 2
 	case a.Intent == keys.Crash || sc.Replay != nil && a.Context&keys.InReplay != 0:
 		return 2
 	}

@@ -154,9 +154,15 @@ func stateCounts(sc *Scene, l *paint.Line, end int) {
 // moreRoom is the number of cells that are kept for the number of the other problems.
 const moreRoom = len(" - 99 more")
 
+// leastFocus is the least number of cells for what the listed rows are, before it is cut.
+const leastFocus = 26
+
 // shownRows describes which rows are listed and in which order, in at most room cells. It cuts the
 // filter's words before it leaves anything out.
 func shownRows(sc *Scene, room int) []paint.Part {
+	if sc.Shown == Pulse {
+		return nil // it leaves nothing out
+	}
 	var parts []paint.Part
 	dot := sc.Theme.Dim.Text(" " + sc.Theme.Dot + " ")
 	say := func(on bool, p ...paint.Part) {
@@ -166,6 +172,8 @@ func shownRows(sc *Scene, room int) []paint.Part {
 	}
 	n, kind := len(sc.Rows.Handles), sc.Rows.Kind
 	order := paint.When(sc.Layout.Width >= splitWidth, "sorted: ") + sc.Rows.OrderText()
+	of := sc.Rows.Filter.Of
+	say(of != "", sc.Theme.Warn.Text(sc.Theme.Cut(of, max(room/2, leastFocus))))
 	say(sc.Rows.Problems && sc.Shown.Listed(), sc.Theme.Warn.Text("only problems"))
 	say(kind != sources.KindUnknown, sc.Theme.Warn.Text("only "+kind.String()+paint.KindPlural(kind)))
 	listed, all := sc.Theme.Strong.Text(format.Count(n)), sc.Theme.Dim.Text(" of "+format.Count(sc.Rows.Total))
@@ -176,7 +184,7 @@ func shownRows(sc *Scene, room int) []paint.Part {
 		say(true, shownTime(sc, room-paint.PartsWidth(parts))...)
 	}
 	parts = parts[:max(len(parts)-1, 0)]
-	if left := room - paint.PartsWidth(parts) - len(" · filter "); !sc.Rows.Filter.Empty() && sc.Filter.Context == 0 {
+	if left := room - paint.PartsWidth(parts) - len(" · filter "); sc.Rows.Filter.Text != "" && sc.Filter.Context == 0 {
 		filter := []paint.Part{sc.Theme.Dim.Text("filter "), sc.Theme.Warn.Text(sc.Theme.Cut(sc.Filter.Text, max(left, 12)))}
 		if len(parts) > 0 {
 			filter = append(filter, dot)

@@ -223,6 +223,8 @@ func emptyLocks(sc *Scene, w int) []string {
 	switch x := &sc.Rows; {
 	case x.Total > 0 && x.Problems:
 		return append([]string{blank}, noProblems(sc, say)...)
+	case x.Total > 0 && x.Filter.Only != nil && x.Filter.Text == "":
+		return []string{blank, say("", "none of these rows exists any more"), say(sc.Theme.Dim, sc.Keys.KeyIn(keys.InLocks, keys.Clear)+" leads back to Pulse")}
 	case x.Total > 0 && !x.Filter.Empty():
 		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.Total, "row")+": "+sc.Filter.Text)}
 		if x.Filter.Expr.Counts() {

@@ -48,6 +48,7 @@ type Scene struct {
 
 	AuditState
 	Attention
+	Pulse PulseState
 
 	Owners  OwnersState
 	Trouble TroubleState

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"strings"
+
 	"coordtop/internal/diagnose"
 	"coordtop/sources"
 	"coordtop/sources/verdict"
@@ -39,12 +41,8 @@ func findingLines(sc *Scene, f *diagnose.Finding, ref sources.Ref, w, n int) []s
 	if next != "" && n > 1 {
 		room--
 	}
-	pieces := paint.Wrap(text, w-indent)
-	if len(pieces) > room {
-		pieces = append(pieces[:room-1:room-1], th.Cut(text[min(wrapped(pieces[:room-1]), len(text)):], w-indent))
-	}
 	var lines []string
-	for i, piece := range pieces {
+	for i, piece := range wrapIn(th, text, w-indent, room) {
 		l := th.Line(w).Skip(1)
 		l.Put(th.Severity(f.Severity), paint.When(i == 0, "WHY")).To(indent)
 		lines = append(lines, l.Put("", piece).Done())
@@ -55,6 +53,15 @@ func findingLines(sc *Scene, f *diagnose.Finding, ref sources.Ref, w, n int) []s
 	return lines
 }
 
+// wrapIn cuts a text into at most n lines of w cells. The last one ends in an ellipsis if there is more.
+func wrapIn(th *paint.Theme, text string, w, n int) []string {
+	pieces := paint.Wrap(text, w)
+	if len(pieces) > n {
+		pieces = append(pieces[:n-1:n-1], th.Cut(text[min(wrapped(pieces[:n-1]), len(text)):], w))
+	}
+	return pieces
+}
+
 // wrapped is the number of bytes of a text that its first pieces and the blanks behind them take.
 func wrapped(pieces []string) (n int) {
 	for _, p := range pieces {
@@ -63,22 +70,20 @@ func wrapped(pieces []string) (n int) {
 	return n
 }
 
-// stepText returns the first step of a Finding, with the key that leads there.
+// stepText returns the first steps of a Finding, and its runbook.
 func stepText(sc *Scene, f *diagnose.Finding) string {
-	if len(f.Steps) == 0 {
-		return ""
+	text := stepsText(sc, f, 2)
+	return text + paint.When(f.Runbook != "", paint.When(text != "", "; ")+"runbook: "+paint.Clean(f.Runbook))
+}
+
+// stepsText returns the first n steps of a Finding, with the keys that lead there.
+func stepsText(sc *Scene, f *diagnose.Finding, n int) string {
+	var texts []string
+	for _, s := range f.Steps[:min(len(f.Steps), n)] {
+		key := placeKey(sc, s.Place)
+		texts = append(texts, s.Text+paint.When(key != "", " ("+key+")"))
 	}
-	text := f.Steps[0].Text
-	if key := placeKey(sc, f.Steps[0].Place); key != "" {
-		text += " (" + key + ")"
-	}
-	if len(f.Steps) > 1 {
-		text += "; " + f.Steps[1].Text
-		if key := placeKey(sc, f.Steps[1].Place); key != "" {
-			text += " (" + key + ")"
-		}
-	}
-	return text + paint.When(f.Runbook != "", "; runbook: "+paint.Clean(f.Runbook))
+	return strings.Join(texts, "; ")
 }
 
 // placeIntents are the intents that lead to the places of a Step.

@@ -1,0 +1,154 @@
+package ui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"coordtop/internal/diagnose"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+	"coordtop/ui/paint"
+	"coordtop/ui/screen"
+)
+
+// decideWithin is the time from the start within which Pulse may become the first screen by itself.
+const decideWithin = 2 * time.Second
+
+// pulsePart is the Pulse screen as keys change it, and the choice of the first screen.
+type pulsePart struct {
+	part
+	list    *rowList
+	decided bool              // the first screen is settled
+	chosen  *diagnose.Finding // under the cursor when it was listed last; nil: none was
+	counted time.Time         // the time that the sources were counted for
+}
+
+// note notes since when nothing is wrong, and chooses the first screen. It runs once a second, after diagnose.
+func (p *pulsePart) note() {
+	s := &p.scene.Pulse
+	s.Whole = s.Whole || screen.SourcesWhole(p.scene)
+	if len(p.scene.Findings) > 0 {
+		s.Calm = time.Time{}
+	} else if s.Whole && (s.Calm.IsZero() || s.Calm.After(p.scene.Now)) {
+		s.Calm = p.scene.Now
+	}
+	if !p.decided {
+		p.decide()
+	}
+}
+
+// decide goes to Pulse if something needs a person at the first complete look. If there has been none by the last second
+// before the time is over, it goes by what is known.
+func (p *pulsePart) decide() {
+	bad := slices.ContainsFunc(p.scene.Findings, func(f diagnose.Finding) bool { return f.Severity == verdict.Bad })
+	since := p.feeds.clock().Sub(p.scene.Started)
+	switch p.decided = true; {
+	case since > decideWithin:
+	case bad && (p.scene.Pulse.Whole || since >= decideWithin-time.Second):
+		p.host.switchTo(screen.Pulse)
+	case !p.scene.Pulse.Whole:
+		p.decided = false
+	}
+}
+
+// show brings the screen up to date. The cursor stays on its finding, also when some of its rows have recovered.
+func (p *pulsePart) show() {
+	s := &p.scene.Pulse
+	keys := make([]screen.FindingKey, len(p.scene.Findings))
+	for i := range keys {
+		keys[i] = screen.KeyOf(&p.scene.Findings[i])
+	}
+	if was, ok := s.List.Selected(); ok && p.chosen != nil && !slices.Contains(keys, was) {
+		for i := range p.chosen.Rows {
+			if at, ok := p.scene.Causes[p.chosen.Rows[i].Ref]; ok {
+				s.List.Replace(was, keys[at.Finding])
+				break
+			}
+		}
+	}
+	s.List.SetKeys(keys)
+	p.chosen = nil
+	if len(keys) > 0 {
+		p.chosen = &p.scene.Findings[s.List.Pos()]
+	}
+	if !p.counted.Equal(p.scene.Now) || s.Counts == nil {
+		p.counted, s.Counts, s.Acts = p.scene.Now, p.scene.Rows.BySource(), nil
+		for e := range p.scene.Events.Newest {
+			if e.Kind == sources.EventAction && len(s.Acts) < screen.PulseActs {
+				s.Acts = append(s.Acts, *e)
+			}
+		}
+	}
+	s.List.SetHeight(screen.PulseRows(p.scene))
+}
+
+// finding returns the finding under the cursor; nil: nothing is wrong.
+func (p *pulsePart) finding() *diagnose.Finding {
+	p.show() // the findings may be newer than the list
+	return p.chosen
+}
+
+// goTo shows the rows of the finding under the cursor, and no others, with the cursor on the gravest; of a source
+// without any how it is read. It reports whether there are rows.
+func (p *pulsePart) goTo(v screen.View) bool {
+	f := p.finding()
+	if f == nil {
+		p.host.Say("nothing is wrong here")
+		return false
+	}
+	only := func(ref sources.Ref) bool { return ref.Source == f.Source }
+	unknown := func(s sources.SourceStatus) bool { return s.Name == f.Source && s.Rows == 0 }
+	if len(f.Rows) == 0 && slices.ContainsFunc(p.scene.State.Sources, unknown) {
+		p.host.open(screen.Sources)
+		return false
+	}
+	if len(f.Rows) > 0 {
+		refs := make(map[sources.Ref]bool, len(f.Rows))
+		for i := range f.Rows {
+			refs[f.Rows[i].Ref] = true
+		}
+		only = func(ref sources.Ref) bool { return refs[ref] }
+	}
+	p.list.focus(f.Title, only)
+	p.host.switchTo(v)
+	if len(f.Rows) > 0 {
+		p.list.pickRow(f.Rows[0].Ref)
+	}
+	return true
+}
+
+// timeline shows the Timeline; on Pulse that of the rows of the finding under the cursor.
+func (p *pulsePart) timeline() {
+	if p.scene.Shown == screen.Pulse && p.finding() != nil {
+		p.goTo(screen.Timeline)
+		return
+	}
+	p.host.switchTo(screen.Timeline)
+}
+
+// text is the finding under the cursor for use elsewhere; "": nothing is wrong.
+func (p *pulsePart) text() string {
+	if f := p.finding(); f != nil {
+		return strings.TrimSuffix(f.Text(p.scene.Now), "\n")
+	}
+	return ""
+}
+
+// findingTable is what is wrong, for use elsewhere.
+func findingTable(list []diagnose.Finding) [][]string {
+	table := [][]string{{"SEVERITY", "PATTERN", "WHAT", "SOURCE", "SINCE", "WHY", "EFFECT", "NEXT", "RUNBOOK", "ROWS"}}
+	for i := range list {
+		f, since := &list[i], ""
+		if f.Since.How != sources.Unknown {
+			since = f.Since.At.Format(time.RFC3339)
+		}
+		line := []string{f.Severity.String(), f.Pattern.String(), f.Title, f.Source, since, f.Cause(), f.Effect, f.Next(), f.Runbook, strconv.Itoa(len(f.Rows))}
+		for j := range line {
+			line[j] = paint.Clean(line[j])
+		}
+		table = append(table, line)
+	}
+	return table
+}

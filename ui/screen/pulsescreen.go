@@ -1,0 +1,340 @@
+package screen
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"coordtop/internal/diagnose"
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/sources/verdict"
+	"coordtop/ui/cursor"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+)
+
+// PulseState is the state of the Pulse screen.
+type PulseState struct {
+	List   cursor.List[FindingKey]      // the findings
+	Whole  bool                         // each source has been read in full since the start, or does not answer
+	Calm   time.Time                    // since when nothing was found; zero: something is, or not enough is known
+	Counts map[string]rows.SourceCounts // by source
+	Acts   []sources.Event              // the last actions of people, the newest first
+}
+
+// FindingKey identifies a Finding from one second to the next, as long as its first row stays.
+type FindingKey struct {
+	Pattern diagnose.Pattern
+	Source  string
+	First   sources.Ref // zero: it has no rows
+}
+
+// KeyOf returns the key of a Finding.
+func KeyOf(f *diagnose.Finding) FindingKey {
+	k := FindingKey{Pattern: f.Pattern, Source: f.Source}
+	if len(f.Rows) > 0 {
+		k.First = f.Rows[0].Ref
+	}
+	return k
+}
+
+// pulseScreen draws what is wrong, why and what to do next, then the sources and the last actions of people.
+func pulseScreen(sc *Scene) Frame {
+	w, h := sc.Layout.Width, sc.Layout.Body()
+	below := pulseBelow(sc, w, h)
+	lines := append([]string{sc.Theme.Line(w).Rule().Done()}, findingList(sc, w, h-1-len(below))...)
+	return fixed(sc, sc.Theme.Box(append(lines, below...), w, h))
+}
+
+// briefDetail is the number of lines that explain a finding if the room is short.
+const briefDetail = 2
+
+// PulseRows returns the number of findings that are visible.
+func PulseRows(sc *Scene) int {
+	h := sc.Layout.Body() - 1 - len(pulseBelow(sc, sc.Layout.Width, sc.Layout.Body()))
+	headings := 1
+	if n := countBad(sc.Findings); n > 0 && n < len(sc.Findings) {
+		headings = 3 // with the empty line between
+	}
+	return max(h-headings-briefDetail, 1)
+}
+
+// countBad counts the findings that need a person.
+func countBad(list []diagnose.Finding) (n int) {
+	for i := range list {
+		n += BoolInt(list[i].Severity == verdict.Bad)
+	}
+	return n
+}
+
+// findingBlock is a heading, or a finding with the lines that explain it.
+type findingBlock struct {
+	lines   []string
+	heading bool
+}
+
+// open reports whether empty lines around the block help to read it.
+func (b *findingBlock) open() bool { return b.heading || len(b.lines) > 1 }
+
+// findingList draws the visible findings in at most h lines: first a line for each, then, as far as there is room,
+// what explains the one under the cursor and those that need a person.
+func findingList(sc *Scene, w, h int) []string {
+	first, n := visibleFindings(sc)
+	if n == 0 {
+		return calmLines(sc, w)
+	}
+	shown := sc.Findings[first : first+n]
+	selected, _ := sc.Pulse.List.Selected()
+	bad := countBad(shown)
+	room := h - n - BoolInt(bad > 0) - BoolInt(bad < n) - BoolInt(bad > 0 && bad < n)
+	details := explain(sc, shown, selected, w, room)
+	var blocks []findingBlock
+	for i := range shown {
+		f := &shown[i]
+		if i == 0 || f.Severity != shown[i-1].Severity {
+			blocks = append(blocks, findingBlock{[]string{severityHeading(sc, f.Severity, w)}, true})
+		}
+		lines := []string{findingLine(sc, f, KeyOf(f) == selected, details[i].lines() > 0, w)}
+		blocks = append(blocks, findingBlock{lines: append(lines, details[i].draw(sc, w)...)})
+	}
+	return joinBlocks(sc, blocks, w, h)
+}
+
+// explain gives lines to the findings that are explained, of room lines: briefly all of them, then in full as many as
+// have room. The one under the cursor comes first, and in full at once if the person has chosen it.
+func explain(sc *Scene, shown []diagnose.Finding, selected FindingKey, w, room int) []detail {
+	details := make([]detail, len(shown))
+	grow := func(i, most int) { room -= details[i].grow(min(room+details[i].lines(), most)) }
+	var order []int
+	for i := range shown {
+		switch here := KeyOf(&shown[i]) == selected; {
+		case here:
+			order = slices.Insert(order, 0, i)
+		case shown[i].Severity == verdict.Bad:
+			order = append(order, i)
+		default:
+			continue
+		}
+		details[i] = detailOf(sc, &shown[i], w)
+	}
+	if len(order) > 0 && sc.Pulse.List.Moved() {
+		grow(order[0], room)
+	}
+	for _, most := range []int{briefDetail, len(shown) + room} {
+		for _, i := range order {
+			grow(i, most)
+		}
+	}
+	return details
+}
+
+// visibleFindings returns the place of the first visible finding, and the number of them.
+func visibleFindings(sc *Scene) (first, n int) {
+	visible := sc.Pulse.List.Visible()
+	for len(visible) > 0 && first < len(sc.Findings) && KeyOf(&sc.Findings[first]) != visible[0] {
+		first++
+	}
+	return first, min(len(visible), len(sc.Findings)-first)
+}
+
+// joinBlocks puts blocks one below another, with empty lines around those that explain something if there is room.
+func joinBlocks(sc *Scene, blocks []findingBlock, w, h int) []string {
+	total, gaps := 0, 0
+	for i := range blocks {
+		total += len(blocks[i].lines) + BoolInt(i > 0 && blocks[i].heading)
+		gaps += BoolInt(i > 0 && !blocks[i].heading && (blocks[i].open() || blocks[i-1].open()))
+	}
+	var lines []string
+	for i := range blocks {
+		apart := total+gaps <= h && (blocks[i].open() || i > 0 && blocks[i-1].open())
+		if i > 0 && (blocks[i].heading || apart) {
+			lines = append(lines, sc.Theme.Line(w).Done())
+		}
+		lines = append(lines, blocks[i].lines...)
+	}
+	return lines
+}
+
+func severityHeading(sc *Scene, s verdict.Severity, w int) string {
+	n, text := countBad(sc.Findings), "NEEDS A PERSON"
+	if s != verdict.Bad {
+		n, text = len(sc.Findings)-n, "WORTH A LOOK"
+	}
+	return sc.Theme.Line(w).Skip(1).Put(sc.Theme.Severity(s), text).Skip(1).Put("", format.Count(n)).Done()
+}
+
+// The widths of the columns of a finding's line.
+const (
+	mostSourceName = 20
+	findingAge     = 7
+	findingSince   = 26
+	leastCause     = 16
+	wideFinding    = 120 // from this width on the time is written out
+)
+
+// findingLine draws a finding in one line: what is wrong, where, and since when; explained: its cause stands below.
+func findingLine(sc *Scene, f *diagnose.Finding, selected, explained bool, w int) string {
+	th := &sc.Theme
+	since, sinceCells, source := th.Age(f.Since, sc.Now), findingAge, paint.Clean(f.Source)
+	if w >= wideFinding {
+		sinceCells, source = findingSince, typedSource(sc, f.Source)
+		if since != "?" {
+			since = "since " + th.Roughly(f.Since) + paint.TimeOfDay(f.Since.At, sc.Now) + ", " + since
+		}
+	}
+	if f.Source == "" {
+		source = "several"
+	}
+	st, l := th.Severity(f.Severity), th.Line(w)
+	if l.Cursor(selected); selected {
+		l.Over += st // reverse video alone would hide the severity
+	}
+	l.Put(st, th.Marks[f.Severity])
+	if selected {
+		l.Over = th.Selected
+	}
+	names := min(mostSourceName, w/6)
+	end := w - 1 - sinceCells - 2 - names - 2
+	l.Skip(1).Put(paint.When(f.Severity == verdict.Bad, th.Strong), th.Cut(f.Title, end-l.X))
+	if room := end - l.X - 2; !explained && room >= leastCause {
+		l.Skip(2).Put(th.Dim, th.Cut(f.Brief(), room))
+	}
+	l.To(end+2).Cell(th.Dim, source, names).Skip(2)
+	return l.Put(paint.When(f.Severity == verdict.Bad, st), paint.When(since != "?", since)).Done()
+}
+
+// typedSource returns the name of a source with its type: "redis leases".
+func typedSource(sc *Scene, name string) string {
+	for i := range sc.State.Sources {
+		if s := &sc.State.Sources[i]; s.Name == name && s.Type != name {
+			return paint.Clean(s.Type + " " + name)
+		}
+	}
+	return paint.Clean(name)
+}
+
+// detail explains a finding: why, what to do next, its runbook, and its rows. Its parts get lines in turn.
+type detail [4]struct {
+	name   string
+	text   string
+	brief  string // if not all of the text has room
+	all, n int    // lines that the text takes, and that it gets
+}
+
+// The indents of the lines that explain a finding, and the most of its rows that are named.
+const (
+	detailIndent = 3
+	detailName   = 9
+	detailRows   = 5
+)
+
+func detailOf(sc *Scene, f *diagnose.Finding, w int) (d detail) {
+	d[0].text, d[0].brief = f.Cause()+paint.When(f.Effect != "", "; "+f.Effect), f.Brief()
+	d[1].name, d[1].text, d[1].brief = "next", stepsText(sc, f, 2), stepsText(sc, f, 1)
+	d[2].name, d[2].text = "runbook", paint.Clean(f.Runbook)
+	if len(f.Rows) > 1 {
+		var names []string
+		for i := range f.Rows[:min(len(f.Rows), detailRows)] {
+			names = append(names, NameOf(sc, f.Rows[i].Ref))
+		}
+		d[3].name, d[3].text = "rows", format.SomeOf(names, detailRows, len(f.Rows))
+	}
+	for i := range d {
+		d[i].all = len(paint.Wrap(d[i].text, w-d.indent(i)-1))
+	}
+	return d
+}
+
+func (d *detail) indent(i int) int { return detailIndent + BoolInt(i > 0)*detailName }
+
+// lines returns the number of lines that it gets.
+func (d *detail) lines() (n int) {
+	for i := range d {
+		n += d[i].n
+	}
+	return n
+}
+
+// grow gives it lines up to most in all, one to each part before a second one to any, and returns how many more it
+// gets than before.
+func (d *detail) grow(most int) (more int) {
+	before := d.lines()
+	for _, each := range []int{1, most} {
+		for i := range d {
+			d[i].n += max(min(most-d.lines(), min(each, d[i].all)-d[i].n), 0)
+		}
+	}
+	return d.lines() - before
+}
+
+func (d *detail) draw(sc *Scene, w int) (lines []string) {
+	for i := range d {
+		if d[i].n == 0 {
+			continue
+		}
+		text := d[i].text
+		if d[i].n < d[i].all {
+			text = cmp.Or(d[i].brief, text)
+		}
+		for j, piece := range wrapIn(&sc.Theme, text, w-d.indent(i)-1, d[i].n) {
+			l := sc.Theme.Line(w).Skip(detailIndent).Put(sc.Theme.Dim, paint.When(j == 0, d[i].name)).To(d.indent(i))
+			lines = append(lines, l.Put("", piece).Done())
+		}
+	}
+	return lines
+}
+
+// moreFindings counts the findings that had no room: "5 more, 1 !"; "": there are none.
+func moreFindings(sc *Scene) string {
+	first, n := visibleFindings(sc)
+	more := len(sc.Findings) - n
+	if more <= 0 {
+		return ""
+	}
+	text := format.Count(more) + " more"
+	if bad := countBad(sc.Findings) - countBad(sc.Findings[first:first+n]); bad > 0 {
+		text += ", " + format.Count(bad) + " " + sc.Theme.Marks[verdict.Bad]
+	}
+	return text + ": " + sc.Keys.KeyIn(keys.InPulse, keys.Down) + " "
+}
+
+// calmLines say that nothing is wrong, and since when; or that this is not known.
+func calmLines(sc *Scene, w int) []string {
+	l, waiting := sc.Theme.Line(w).Skip(1), 0
+	for i := range sc.State.Sources {
+		waiting += BoolInt(!sourceWhole(sc, &sc.State.Sources[i]))
+	}
+	switch s := &sc.Pulse; {
+	case !s.Calm.IsZero():
+		l.Put(sc.Theme.Good, sc.Theme.Up).Skip(1).Put("", "All is well since "+paint.TimeOfDay(s.Calm, sc.Now)).Put(sc.Theme.Dim, ", as far as coordtop has seen")
+	case waiting > 0:
+		l.Put(sc.Theme.Dim, sc.Theme.Connecting).Skip(1).Put("", paint.Count(waiting, "source")+" not read in full yet: nothing is known to be wrong so far")
+	default:
+		l.Put(sc.Theme.Dim, sc.Theme.Connecting).Skip(1).Put("", "nothing is known yet")
+	}
+	return []string{sc.Theme.Line(w).Done(), l.Done()}
+}
+
+// SourcesWhole reports whether each source has been read in full, or is known not to answer.
+func SourcesWhole(sc *Scene) bool {
+	for i := range sc.State.Sources {
+		if !sourceWhole(sc, &sc.State.Sources[i]) {
+			return false
+		}
+	}
+	return len(sc.State.Sources) > 0
+}
+
+func sourceWhole(sc *Scene, s *sources.SourceStatus) bool {
+	if s.Health != sources.HealthLive {
+		return s.Err != nil || s.Health == sources.HealthStale
+	}
+	for _, c := range scopesOf(sc, s) {
+		if !c.Synced || c.About.Partial == sources.Reading {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,176 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/ground/format"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+)
+
+// PulseActs is the most actions of people that the Pulse screen lists.
+const PulseActs = 4
+
+// pulseBelow draws what stands below the findings of a screen of h lines: what is normal, the sources, and the last
+// actions of people if there is room.
+func pulseBelow(sc *Scene, w, h int) []string {
+	if sc.Layout.Small {
+		return nil
+	}
+	rule := sc.Theme.Line(w)
+	if more := moreFindings(sc); more != "" {
+		rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Glyphs.Rule, 3)).Put("", " "+more)
+	}
+	gap := sc.Theme.Line(w).Done()
+	lines := append([]string{gap, normalLife(sc, w), rule.Rule().Done()}, pulseSources(sc, w, max((h-1)/4, 2))...)
+	if len(sc.Pulse.Acts) == 0 || len(sc.Findings) > 0 && sc.Layout.Height < stackHeight {
+		return lines
+	}
+	lines = append(lines, gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "LAST ACTIONS").Done())
+	for i := range sc.Pulse.Acts {
+		e := &sc.Pulse.Acts[i]
+		l := sc.Theme.Line(w).Cell(sc.Theme.Dim, eventInstant(sc, e), eventTime).Skip(2).Put(sc.Theme.Notice, sc.Theme.Acted).Skip(1)
+		lines = append(lines, l.Put("", eventName(sc, e)).Skip(2).Put(sc.Theme.Dim, paint.Clean(e.Detail)).Done())
+	}
+	return lines
+}
+
+// normalLife counts what changed hands without a loss in the last hour, or since that is known.
+func normalLife(sc *Scene, w int) string {
+	from, tally := sc.Started, &sc.Events.Tally
+	if !tally.From.IsZero() {
+		from = sources.Earlier(from, tally.From)
+	}
+	span := "since " + paint.TimeOfDay(from, sc.Now)
+	if hour := sc.Now.Add(-time.Hour); !from.After(hour) {
+		from, span = hour, "last hour"
+	}
+	var texts []string
+	for _, c := range []struct {
+		what rows.Change
+		word string
+	}{{rows.HandedOver, "hand-over"}, {rows.Resigned, "leader"}, {rows.Released, "release"}} {
+		if n := tally.Count("", c.what, from, sc.Now.Add(time.Hour)); n > 0 {
+			texts = append(texts, paint.Count(n, c.word)+paint.When(c.what == rows.Resigned, " resigned"))
+		}
+	}
+	if len(texts) == 0 {
+		texts = []string{"nothing changed hands without a loss"}
+	}
+	return sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "NORMAL LIFE, "+span+": "+strings.Join(texts, ", ")).Done()
+}
+
+// pulseSources draws a table with a line for each source, those that do not answer first if not all of them have room
+// in h lines.
+func pulseSources(sc *Scene, w, h int) []string {
+	list := make([]*sources.SourceStatus, len(sc.State.Sources))
+	for i := range sc.State.Sources {
+		list[i] = &sc.State.Sources[i]
+	}
+	more := 0
+	if len(list) > h {
+		slices.SortStableFunc(list, func(a, b *sources.SourceStatus) int {
+			return BoolInt(!sourceHealth(sc, b).live) - BoolInt(!sourceHealth(sc, a).live)
+		})
+		more = len(list) - h + 1
+		list = list[:h-1]
+	}
+	g := paint.Grid{
+		Heads: []string{"", "SOURCE", "STATE", "ROWS", "LED", "NO LEADER", "WAITING", "LONGEST", "CHANGES A MINUTE, 1 h", "NOW", "ROUND TRIP"},
+		Right: []bool{3: true, 4: true, 5: true, 6: true, 7: true, 9: true, 10: true},
+		Leave: []int{10, 4, 2, 7, 8},
+	}
+	for _, s := range list {
+		g.Add(sourceCells(sc, s, w)...)
+	}
+	lines := g.Lines(&sc.Theme, w, 1)
+	if more > 0 {
+		lines = append(lines, sc.Theme.Line(w).Skip(3).Put(sc.Theme.Dim, paint.Count(more, "more source")+": "+sc.Keys.KeyOf(keys.Sources)).Done())
+	}
+	return lines
+}
+
+// sourceCells returns the cells of a source. What is not known of one that does not answer is "?".
+func sourceCells(sc *Scene, s *sources.SourceStatus, w int) []paint.Part {
+	th, h, c := &sc.Theme, sourceHealth(sc, s), sc.Pulse.Counts[s.Name]
+	known := func(is bool, st paint.Style, text string) paint.Part {
+		if !is || !h.live {
+			return th.Dim.Text("?")
+		}
+		return st.Text(text)
+	}
+	name := paint.Clean(s.Name)
+	if w >= wideFinding {
+		name = typedSource(sc, s.Name)
+	}
+	state := th.Dim.Text("live")
+	if !h.live {
+		state = h.st.Text(h.text)
+	}
+	missing := paint.When(c.Leaderless > 0, th.Bad)
+	longest, wait := "", paint.Style("")
+	if c.Longest.How != sources.Unknown {
+		longest = th.Age(c.Longest, sc.Now)
+		wait = paint.When(sc.Now.Sub(c.Longest.At) >= sc.State.Thresholds.Wait, th.Warn)
+	}
+	trip := time.Duration(0)
+	for _, scope := range scopesOf(sc, s) {
+		trip = max(trip, scope.About.RoundTrip)
+	}
+	slowest := known(trip > 0, "", format.Precise(trip))
+	now := sc.Events.Tally.Count(s.Name, rows.AnyChange, sc.Now.Add(-time.Minute), sc.Now.Add(time.Minute))
+	return []paint.Part{h.st.Text(h.mark), paint.Plain(th.Cut(name, w/5)), state, paint.Plain(format.Count(s.Rows)),
+		known(true, "", format.Count(c.Led)), known(true, missing, format.Count(c.Leaderless)), known(c.Queued, "", format.Count(c.Waiting)),
+		known(c.Queued && (longest != "" || c.Waiting == 0), wait, longest), th.Dim.Text(changesStrip(sc, s, w)), known(true, "", format.Count(now)), slowest}
+}
+
+// fullPace is the least number of changes a minute that fills the height of a cell.
+const fullPace = 8
+
+// changesStrip draws the changes of a source in the last hour, in columns that are anchored to the clock. A column in
+// which nothing is known to have changed and that was not observed is dotted.
+func changesStrip(sc *Scene, s *sources.SourceStatus, w int) string {
+	minutes := 3
+	if w >= splitWidth {
+		minutes = 2
+	}
+	step, columns := time.Duration(minutes)*time.Minute, 60/minutes
+	counts, most := make([]int, columns), fullPace*minutes
+	start := sc.Now.Truncate(step).Add(-time.Duration(columns-1) * step)
+	for i := range counts {
+		from := start.Add(time.Duration(i) * step)
+		counts[i] = sc.Events.Tally.Count(s.Name, rows.AnyChange, from, from.Add(step))
+		most = max(most, counts[i])
+	}
+	scopes, levels := scopesOf(sc, s), sc.Theme.Eighths
+	var b strings.Builder
+	for i, n := range counts {
+		from := start.Add(time.Duration(i) * step)
+		switch {
+		case n == 0 && unobserved(scopes, from, sources.Earlier(from.Add(step), sc.Now)):
+			b.WriteString(sc.Theme.Dark)
+		default:
+			b.WriteString(levels[(n*(len(levels)-1)+most-1)/most])
+		}
+	}
+	return b.String()
+}
+
+// unobserved reports whether a scope was not observed at all in a stretch of time.
+func unobserved(scopes []*sources.Scope, from, to time.Time) bool {
+	for _, c := range scopes {
+		if c.Since.IsZero() || !to.After(c.Since) {
+			return true
+		}
+		for _, d := range c.Dark {
+			if !d.From.After(from) && (d.To.IsZero() || !d.To.Before(to)) {
+				return true
+			}
+		}
+	}
+	return len(scopes) == 0
+}
