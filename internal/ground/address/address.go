@@ -23,8 +23,8 @@ func Login(text string) (user, password string, err error) {
 	return user, password, nil
 }
 
-// Host completes host[:port] with the port that is the usual one. An IPv6 address stands in
-// brackets. example is a whole URL, for the error about a host that is missing.
+// Host returns host:port for host[:port], with the usual port if there is none. An IPv6 address must stand in brackets.
+// The error about a missing host shows example, a whole URL.
 func Host(text, usual, example string) (string, error) {
 	name, port := text, usual
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
@@ -32,7 +32,7 @@ func Host(text, usual, example string) (string, error) {
 	}
 	if inner, ok := strings.CutPrefix(name, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
-		ip, err := netip.ParseAddr(strings.Replace(inner, "%25", "%", 1)) // a zone, as [fe80::1%25eth0]
+		ip, err := netip.ParseAddr(strings.Replace(inner, "%25", "%", 1)) // a zone, such as [fe80::1%25eth0]
 		if !ok || err != nil || !ip.Is6() {
 			return "", fmt.Errorf("a bad IPv6 address: write it as [::1]:%s", usual)
 		}
@@ -49,7 +49,7 @@ func Host(text, usual, example string) (string, error) {
 	return net.JoinHostPort(name, port), nil
 }
 
-// Network is the network of an address: "unix" for the path of a socket, "tcp" for host:port.
+// Network returns the network of an address: "unix" for the path of a socket, "tcp" for host:port.
 func Network(addr string) string {
 	if strings.HasPrefix(addr, "/") {
 		return "unix"
@@ -57,7 +57,7 @@ func Network(addr string) string {
 	return "tcp"
 }
 
-// Hosts is Host for each of a list with commas.
+// Hosts calls Host for each element of a comma-separated list.
 func Hosts(list, usual, example string) (addrs []string, err error) {
 	for text := range strings.SplitSeq(list, ",") {
 		addr, err := Host(text, usual, example)
@@ -78,8 +78,8 @@ func Timeout(name, value string) (time.Duration, error) {
 	return d, nil
 }
 
-// Parameters calls set for each parameter of a query, in their order, with its value
-// decoded (%XX, and + as a blank), until one is refused. An @ in it is, see [NoAt].
+// Parameters calls set with the name and the decoded value (%XX, and + as a blank) of each parameter of a query, in
+// order. It stops at the first error. An @ in the query is an error, see [NoAt].
 func Parameters(query string, set func(name, value string) error) error {
 	if err := NoAt(query); err != nil {
 		return err
@@ -103,19 +103,19 @@ func Parameters(query string, set func(name, value string) error) error {
 // ErrParameter reports an unknown URL parameter.
 var ErrParameter = errors.New("unknown parameter")
 
-// URL is the URL of a server taken apart. Only user and password are decoded.
+// URL holds the parts of a server's URL. Only user and password are decoded.
 type URL struct {
 	Scheme         string // in lower case; "": the address has no scheme
 	Authority      string // login and hosts as written
 	Login          bool   // there is an @
 	User, Password string
-	Hosts          string // one, or several with commas
+	Hosts          string // one, or several separated by commas
 	Path           string // with its slash; "" if there is none
-	Query          string // behind the ?
+	Query          string // after the ?
 }
 
-// Split takes a URL apart. The scheme is returned also with an error, so that the caller can
-// report an unknown one first. An @ in the query is for [NoAt].
+// Split splits a URL into its parts. Even with an error it returns the scheme, so that the caller can report an unknown
+// scheme first. It does not reject an @ in the query: the caller calls [NoAt].
 func Split(raw string) (URL, error) {
 	var u URL
 	scheme, rest, ok := strings.Cut(raw, "://")
@@ -144,8 +144,8 @@ func Split(raw string) (URL, error) {
 	return u, NoAt(u.Path)
 }
 
-// NoAt rejects an @ behind the hosts: it is likely that a user or a password with a / or a ? in it was cut
-// there.
+// NoAt rejects an @ after the hosts. It probably belongs to a login whose user or password contains a / or a ?, which
+// ended the hosts too early.
 func NoAt(rest string) error {
 	if strings.Contains(rest, "@") {
 		return errors.New("an @ behind the host: in a user or a password write / as %2F and ? as %3F, elsewhere @ as %40")

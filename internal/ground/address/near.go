@@ -2,9 +2,9 @@ package address
 
 import "strings"
 
-// Near returns the word of known that a person probably meant who wrote text: the first of those that take the
-// fewest typing errors (a letter wrong, missing, too many, or two swapped) to come from; "" if that is more
-// than two, or more than one in a word of four letters or fewer. Capitals do not count.
+// Near returns the word of known that the author of text probably meant: the first of those with the fewest typing
+// errors (a letter wrong, missing, too many, or two swapped). It returns "" if there are more than two errors, or more
+// than one in a text of four letters or fewer. It ignores case.
 func Near(text string, known ...string) string {
 	text = strings.ToLower(text)
 	best, fewest := "", 3
@@ -14,7 +14,7 @@ func Near(text string, known ...string) string {
 			most = 1
 		}
 		if max(len(text), len(word))-min(len(text), len(word)) > most {
-			continue // and so nothing long is compared
+			continue // so nothing long is compared
 		}
 		if n := typingErrors(text, strings.ToLower(word)); n <= most && n < fewest {
 			best, fewest = word, n
@@ -23,7 +23,7 @@ func Near(text string, known ...string) string {
 	return best
 }
 
-// typingErrors is the optimal string alignment distance of two texts, in bytes.
+// typingErrors returns the optimal string alignment distance of two texts, in bytes.
 func typingErrors(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -48,8 +48,8 @@ func (b *Backoff) Reset() { b.next = 0 }
 // Wait sleeps for Next and returns nil, or the context's error as soon as it ends.
 func (b *Backoff) Wait(ctx context.Context) error { return Sleep(ctx, b.Next()) }
 
-// Sleep blocks for d and returns nil, or the context's error as soon as it ends. A d that
-// is not positive is over at once.
+// Sleep blocks for d and returns nil, or the context's error as soon as it ends. It does not block if d is not
+// positive.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -61,11 +61,11 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// UntilTurn returns the time from now until the next half second of the clock: 12:00:00.5, 12:00:01.5 and so on. Work
-// that is done about once a second is done then, so that an idle program wakes once for all of it. The result lies
-// between 10 ms and 1.01 s.
+// UntilTurn returns the time from now until the next half second of the clock: 12:00:00.5, 12:00:01.5 and so on. All
+// work that is done about once a second waits for this time, so that an idle program wakes only once a second. The
+// result lies between 10 ms and 1.01 s.
 func UntilTurn(now time.Time) time.Duration {
-	const phase, slack = time.Second / 2, 10 * time.Millisecond // a timer may be early by the clock, which is being set
+	const phase, slack = time.Second / 2, 10 * time.Millisecond // a timer may be early by the wall clock, which is being adjusted
 	d := now.Add(-phase).Truncate(time.Second).Add(time.Second + phase).Sub(now.Round(0))
 	if d < slack {
 		d += time.Second

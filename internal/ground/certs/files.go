@@ -22,9 +22,8 @@ type Files struct {
 	ServerName string `yaml:"server_name"` // expected in the server's certificate; "": the host that is dialled
 }
 
-// Set sets what a URL's parameter of that name says: ca, cert, key or server_name. Of
-// another name it does nothing. f is nil where the URL is of a connection without TLS, which is
-// an error that says what to write.
+// Set sets the field of the URL parameter name: ca, cert, key or server_name. It ignores any other name. A nil f stands
+// for a connection without TLS; the error says what to write instead.
 func (f *Files) Set(name, value, write string) error {
 	if f == nil {
 		return fmt.Errorf("the parameter %q is for TLS: write %s", name, write)
@@ -42,7 +41,7 @@ func (f *Files) Set(name, value, write string) error {
 	return nil
 }
 
-// Over returns f with what it leaves open taken from below.
+// Over returns f with its empty fields taken from below.
 func (f Files) Over(below Files) Files {
 	if f.Cert == "" && f.Key == "" { // they belong together
 		f.Cert, f.Key = below.Cert, below.Key
@@ -54,8 +53,7 @@ func (f Files) Over(below Files) Files {
 // most bounds each file: an operating system's own authorities are 250 kB.
 const most = 2 << 20
 
-// Load reads the files. Its errors name files that are there and hold nothing of what is in
-// them.
+// Load reads the files. Its errors name only files that exist, and repeat nothing of their content.
 func (f Files) Load() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.ServerName}
 	if f.CA != "" {

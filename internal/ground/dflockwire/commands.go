@@ -32,7 +32,7 @@ func (k Key) Check() error {
 		return fmt.Errorf("a key of %d bytes, at most %d: %w", len(k.Name), mostKey, ErrInvalid)
 	case strings.ContainsAny(k.Name, " \t\r\n\x00"):
 		return fmt.Errorf("a key with a blank, a line break or a NUL: %w", ErrInvalid)
-	case strings.ContainsRune(k.Name, utf8.RuneError): // also where it is no UTF-8
+	case strings.ContainsRune(k.Name, utf8.RuneError): // also if the name is not UTF-8
 		return fmt.Errorf("a key with U+FFFD, or bytes that are no UTF-8, for all of which a server lists U+FFFD: %w", ErrInvalid)
 	case k.Semaphore && k.Limit < 1:
 		return fmt.Errorf("a semaphore with a limit of %d: %w", k.Limit, ErrInvalid)
@@ -40,7 +40,7 @@ func (k Key) Check() error {
 	return nil
 }
 
-// command returns the command for this kind of key.
+// command returns the command of a verb for this kind of key.
 func (k Key) command(verb string) string {
 	if k.Semaphore {
 		return "s" + verb
@@ -48,7 +48,7 @@ func (k Key) command(verb string) string {
 	return verb
 }
 
-// limit returns the limit of a semaphore as a command writes it before the lease; "" for a lock.
+// limit returns a semaphore's limit in the form in which a command has it before the lease; "" for a lock.
 func (k Key) limit() string {
 	if k.Semaphore {
 		return strconv.Itoa(k.Limit) + " "
@@ -70,14 +70,14 @@ func Seconds(d time.Duration) int64 {
 	return min(int64((max(d, 0)+time.Second-1)/time.Second), mostSeconds)
 }
 
-// Granted is a permit, or a lease of it that was begun anew.
+// Granted is a grant, or a renewal of its lease.
 type Granted struct {
 	Nonce string
-	Lease time.Duration // its whole length; it began after Asked
-	Asked time.Time     // of the sending of the request
+	Lease time.Duration // its whole length; the lease began after Asked
+	Asked time.Time     // time at which the request was sent
 }
 
-// lease returns a lease as a command writes it; "" for 0, the server's default.
+// lease returns a lease in the form in which a command has it; "" for 0, which stands for the server's default.
 func lease(d time.Duration) string {
 	if d <= 0 {
 		return ""
@@ -96,9 +96,9 @@ func (c *Conn) Enqueue(ctx context.Context, k Key, length time.Duration) (g Gran
 	return c.claim(ctx, k, "e", 0, k.limit()+lease(length))
 }
 
-// Wait waits, as Acquire does, at the place that Enqueue took on this connection. ok is false
-// if it was not granted in that time; the place is gone then. On an old server a grant may have expired
-// already: then a renewal is ErrRejected.
+// Wait waits, as Acquire does, at the place that Enqueue took on this connection. ok is false if it was not granted in
+// that time; the place in the queue is gone then. On an old server the grant may have expired already; a renewal then
+// returns ErrRejected.
 func (c *Conn) Wait(ctx context.Context, k Key, wait time.Duration) (g Granted, ok bool, err error) {
 	return c.claim(ctx, k, "w", wait, strconv.FormatInt(Seconds(wait), 10))
 }
@@ -124,9 +124,9 @@ func seconds(text string) (time.Duration, bool) {
 	return time.Duration(n) * time.Second, err == nil && n > 0 && n <= mostSeconds
 }
 
-// Renew starts a lease anew; ErrRejected: nothing is owned with this nonce. The answer may take
-// as long as the lease. If ctx ends before it, the connection ends, and the server releases what
-// the connection owns.
+// Renew starts a lease anew. It returns ErrRejected if nothing is owned with this nonce. It may block for as long as
+// the lease lasts. If ctx ends before the answer, the connection ends, and the server releases what the connection
+// owns.
 func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Duration) (Granted, error) {
 	fields, sent, err := c.ask(ctx, cmp.Or(length, c.patience), k.command("n"), k.Name, nonce+" "+lease(length))
 	if err != nil {
@@ -140,14 +140,13 @@ func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Durat
 	return Granted{}, c.broken("n")
 }
 
-// Release gives a grant back. It is no error if the grant was not ours any more.
+// Release gives a grant back. It returns no error if the grant was not ours any more.
 func (c *Conn) Release(ctx context.Context, k Key, nonce string) error {
 	_, err := c.confirm(ctx, k.command("r"), k.Name, nonce)
 	return err
 }
 
-// Ping keeps a connection alive. known reports whether the server knows the command, which
-// came with version 1.14.
+// Ping keeps a connection alive. known reports whether the server knows the command ping, which came with version 1.14.
 func (c *Conn) Ping(ctx context.Context) (known bool, err error) {
 	return c.confirm(ctx, "ping", "_", "")
 }

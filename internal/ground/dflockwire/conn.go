@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	mostAnswer = 4 << 10 // bytes of an answer, but for that of stats
+	mostAnswer = 4 << 10 // bytes of an answer, except the answer to stats
 	// mostReading bounds the reading of an answer that has begun, as a multiple of the time-out of answers.
 	mostReading = 4
 )
@@ -36,7 +36,7 @@ type Conn struct {
 	mu      sync.Mutex
 	sent    time.Time            // of the last request
 	err     error                // the reason for which done is closed
-	awaited chan<- *bufio.Reader // by it the request under way receives the reader for its answer; nil: none waits
+	awaited chan<- *bufio.Reader // receives the reader for the answer of the request under way; nil if no request waits
 }
 
 // Done is closed when the connection has ended.
@@ -49,8 +49,8 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// Close ends the connection and joins its goroutine. The server notices that, unless a claim
-// waits on the connection (before version 1.15), and gives away what the connection owned. A second call does nothing.
+// Close ends the connection and joins its goroutine. The server then releases what the connection owned; before version
+// 1.15 it does not notice the end while a claim waits on the connection. A second call does nothing.
 func (c *Conn) Close() {
 	c.end(ErrClosed)
 	c.running.Wait()
@@ -62,7 +62,7 @@ func (c *Conn) end(err error) {
 	if c.err == nil {
 		c.err = err
 		close(c.done)
-		_ = c.stream.Close() // it ends either way
+		_ = c.stream.Close() // it ends anyway
 	}
 }
 
@@ -110,8 +110,8 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	return line[:len(line)-1], nil
 }
 
-// request sends three lines and calls read for the answer. An error of read that is no refusal ends the
-// connection. sent is the time of the request, began that of the beginning of the answer.
+// request sends three lines and calls read for the answer. An error of read ends the connection, unless it is a
+// refusal. sent is the time of the request, began the time at which the answer began.
 func (c *Conn) request(ctx context.Context, patience time.Duration, command, key, argument string, read func(*bufio.Reader) error) (sent, began time.Time, err error) {
 	whole, cancel := context.WithTimeoutCause(ctx, patience+mostReading*c.patience, ErrSilent)
 	defer cancel()
@@ -185,8 +185,8 @@ func withContext(ctx context.Context) error {
 	return fmt.Errorf("no answer: %w", errors.Join(context.Cause(ctx), ctx.Err()))
 }
 
-// ask is request for an answer of one line. It returns the fields of the line, at least one; the first is no
-// refusal.
+// ask sends a request whose answer is one line. It returns the fields of the line, at least one; the first is not a
+// refusal, which is returned as the error.
 func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, argument string) (fields []string, sent time.Time, err error) {
 	sent, _, err = c.request(ctx, patience, command, key, argument, func(r *bufio.Reader) error {
 		line, err := readLine(r)
@@ -202,7 +202,8 @@ func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, ar
 	return fields, sent, err
 }
 
-// confirm is ask for the answer ok; without an error and not ok the server answered ErrRejected.
+// confirm sends a request and reports whether the server answered ok. If ok is false and err is nil, the server
+// answered ErrRejected.
 func (c *Conn) confirm(ctx context.Context, command, key, argument string) (ok bool, err error) {
 	fields, _, err := c.ask(ctx, c.patience, command, key, argument)
 	switch {
@@ -214,7 +215,7 @@ func (c *Conn) confirm(ctx context.Context, command, key, argument string) (ok b
 	return err == nil, err
 }
 
-// broken ends a connection whose server does not answer as dflockd.
+// broken ends a connection whose server does not answer like dflockd.
 func (c *Conn) broken(command string) error {
 	err := unexpected("the answer to the command " + command)
 	c.end(err)
@@ -231,13 +232,13 @@ type Dialer struct {
 	Addr           string        // host:port
 	TLS            *tls.Config   // nil: plain text
 	Secret         string        // --auth-token of the server; "": no login
-	ConnectTimeout time.Duration // of connecting, encryption and login together. 0: 5 s
-	AnswerTimeout  time.Duration // of each request, in addition to the wait of a claim. 0: 5 s
-	// Dial makes the connection, also its encryption. Nil: TCP with keepalive, and TLS.
+	ConnectTimeout time.Duration // for connecting, encryption and login together; 0: 5 s
+	AnswerTimeout  time.Duration // for each request, in addition to the wait of a claim; 0: 5 s
+	// Dial makes the connection, including its encryption. Nil: TCP with keepalive, and TLS.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Connect connects and logs in. ctx bounds only that.
+// Connect connects and logs in. The connection may outlive ctx.
 func (d Dialer) Connect(ctx context.Context) (*Conn, error) {
 	bound, cancel := context.WithTimeout(ctx, cmp.Or(d.ConnectTimeout, defaultTimeout))
 	defer cancel()

@@ -12,11 +12,11 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// Refusal is the word with which a server refuses: error, or one that begins with error_.
+// Refusal is the word with which a server refuses a request: error, or a word that begins with error_.
 type Refusal string
 
-// The refusals of version 1.10, and ErrDraining of 1.16. ErrRejected: nothing is owned with this
-// nonce, or the server does not understand the request, or it ends while a claim waits.
+// The refusals of version 1.10, and ErrDraining of 1.16. ErrRejected means that nothing is owned with this nonce, that
+// the server does not understand the request, or that the server ends while a claim waits.
 const (
 	ErrRejected        Refusal = "error"
 	ErrMaxLocks        Refusal = "error_max_locks"
@@ -41,15 +41,15 @@ var sentences = map[Refusal]string{
 	ErrAuth:            "the server wants another auth token, or none",
 }
 
-// Error is a sentence, with the word that the server's documentation has.
+// Error returns a sentence, followed by the word of the server's documentation.
 func (r Refusal) Error() string {
 	return cmp.Or(sentences[r], "the server refuses") + " (" + string(r) + ")"
 }
 
-// mostWord bounds the words that later versions may have. A longer one is not repeated.
+// mostWord is the most bytes of a refusal that later versions may add. A longer word is not repeated.
 const mostWord = 40
 
-// refusal returns the Refusal that an answer begins with; nil: it is none.
+// refusal returns the Refusal of an answer that begins with word; nil if it is not a refusal.
 func refusal(word string) error {
 	if word == "error" || strings.HasPrefix(word, "error_") && len(word) <= mostWord {
 		return Refusal(word)
@@ -59,9 +59,9 @@ func refusal(word string) error {
 
 // Other ends of a request.
 var (
-	// ErrProtocol: the answer is not one of dflockd.
+	// ErrProtocol: the answer is not in dflockd's protocol.
 	ErrProtocol = errors.New("not an answer of a dflockd server")
-	// ErrEndless: the answer was longer than any of dflockd. It wraps ErrProtocol.
+	// ErrEndless: the answer was longer than any answer of dflockd. It wraps ErrProtocol.
 	ErrEndless = fmt.Errorf("too long: %w", ErrProtocol)
 	// ErrHungUp: the server closed the connection.
 	ErrHungUp = failure.With(errors.New("the server closed the connection"), io.EOF)

@@ -22,8 +22,8 @@ type scanner struct {
 }
 
 const (
-	mostText  = 4 << 10 // bytes of a string, of which a key has 256 at most, or of a word
-	mostDepth = 32      // of values that are skipped
+	mostText  = 4 << 10 // bytes of a string or a word; a key has 256 at most
+	mostDepth = 32      // nesting of values that are skipped
 )
 
 // malformed notes that the answer is not the JSON of stats.
@@ -45,7 +45,7 @@ func (s *scanner) spend(n int, err error) {
 	}
 }
 
-// next returns the next byte that is no blank; 0: there is an error.
+// next returns the next byte that is not a blank; 0 after an error.
 func (s *scanner) next() byte {
 	for s.err == nil {
 		b, err := s.r.ReadByte()
@@ -117,8 +117,8 @@ func (s *scanner) string() []byte {
 	return nil
 }
 
-// object calls each with the name of each member; each must read the value. The name is
-// valid until then.
+// object calls each with the name of each member; each must read the value. The name is valid until each begins to
+// read.
 func (s *scanner) object(each func(name []byte)) {
 	s.expect('{')
 	s.elements('}', func(first byte) {
@@ -148,8 +148,7 @@ func (s *scanner) list(each func()) {
 	}
 }
 
-// elements calls each with the first byte of each element; each must read the rest of it. Commas separate
-// elements.
+// elements calls each with the first byte of each comma-separated element; each must read the rest of the element.
 func (s *scanner) elements(end byte, each func(first byte)) {
 	b := s.next()
 	for b != end && s.err == nil {
@@ -206,7 +205,7 @@ func (s *scanner) count() int {
 	return int(n & math.MaxInt64)
 }
 
-// seconds reads a length of time. A negative one is 0.
+// seconds reads a length of time; 0 if it is negative.
 func (s *scanner) seconds() time.Duration {
 	n, err := strconv.ParseFloat(string(s.word()), 64)
 	if err != nil {

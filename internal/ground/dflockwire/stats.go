@@ -9,7 +9,7 @@ import (
 // Stats are a server's statistics about itself, see the package's comment.
 type Stats struct {
 	Asked       time.Time
-	Answered    time.Time // of the beginning of the answer, which the server had made by then
+	Answered    time.Time // time at which the answer began to arrive; the server had composed it by then
 	Connections int
 	Signals     bool // it lists signals, as versions 1.11 to 1.16 do
 }
@@ -18,7 +18,7 @@ type Stats struct {
 type Entry struct {
 	Key       []byte // valid only during the call
 	Semaphore bool   // its limit is more than 1
-	Idle      bool   // nobody uses it, and it has nothing else but Unused
+	Idle      bool   // nobody uses it; of the fields below only Unused is set
 	Limit     int
 	Taken     int
 	Waiters   int
@@ -31,8 +31,8 @@ type Entry struct {
 // mostStats bounds the bytes of an answer to stats, which is never kept as a whole.
 const mostStats = 128 << 20
 
-// Stats asks for everything, and calls each for each key while the answer comes in. After an
-// error keys are missing, and the caller must drop the others. The Entry is valid only during the call.
+// Stats requests the listing of all keys, and calls each for each key as the answer arrives. After an error the listing
+// is incomplete, and the caller must discard it. The Entry is valid only during the call.
 func (c *Conn) Stats(ctx context.Context, each func(*Entry)) (s Stats, err error) {
 	s.Asked, s.Answered, err = c.request(ctx, c.patience, "stats", "_", "", func(r *bufio.Reader) error { return s.take(r, each) })
 	return s, err
@@ -54,7 +54,7 @@ func (s *Stats) take(r *bufio.Reader, each func(*Entry)) error {
 	return in.err
 }
 
-// read reads the object of an answer. It refuses listings that no server sends: with negative numbers, or without
+// read reads the object of an answer. It refuses listings that no server sends: those with negative numbers or without
 // connections.
 func (s *Stats) read(in *scanner, each func(*Entry)) {
 	var e Entry

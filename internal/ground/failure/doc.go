@@ -1,6 +1,6 @@
-// Package failure makes errors that wrap more than their text says. A person who reads an error needs
-// one sentence; a program needs to find every reason in it with errors.Is and errors.As, such
-// as the end of the context under which a request failed.
+// Package failure makes errors that wrap more than their text says. A person who reads an error needs one sentence; a
+// program needs to find every reason in it with errors.Is and errors.As, for example that a request failed because its
+// context ended.
 //
 // It may import nothing of this module.
 //

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// With returns err so that it also wraps the causes. Its text stays that of err. A cause that is
-// nil, or that err wraps already, adds nothing; of a nil err it returns nil.
+// With returns an error with the text of err that also wraps the causes. It ignores a cause that is nil or that err
+// wraps already. It returns nil if err is nil.
 func With(err error, causes ...error) error {
 	if err == nil {
 		return nil
@@ -23,9 +23,8 @@ func IsAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 }
 
-// Sentence returns an error for people: text says all that they need, and the causes are only
-// wrapped. It has a method Sentence, by which a reader finds it below what other errors put in
-// front of their cause.
+// Sentence returns an error for people. Its text is complete without the causes, which it only wraps. It has a method
+// Sentence, by which callers find the text inside errors that put other words before it.
 func Sentence(text string, causes ...error) error {
 	return &sentence{wrapping{text, slices.DeleteFunc(slices.Clone(causes), func(c error) bool { return c == nil })}}
 }

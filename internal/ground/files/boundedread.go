@@ -17,8 +17,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// patience is the time that reading a file may take: one on a dead network file system never ends, nor does a
-// pipe that nobody writes to.
+// patience is the time that reading a file may take. Without it, reading from a dead network file system, or from a
+// pipe that nobody writes to, would never end.
 const patience = 5 * time.Second
 
 // pollStep is the pause after which a wait for the writer of a pipe checks whether it was cancelled.
@@ -47,23 +47,22 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// content is the result of a look at a file.
+// content is what was read of a file.
 type content struct {
 	data []byte
 	mode fs.FileMode
 }
 
-// Read returns what a file or a named pipe holds, and its mode. A pipe is read until its
-// writers have closed it. The error is an *Error: the file does not exist
-// (fs.ErrNotExist), is longer than most bytes (ErrLong) or neither file nor pipe (ErrKind),
-// or ctx or five seconds ended first.
+// Read returns the content and the mode of a file or a named pipe. A pipe is read until its writers have closed it. The
+// error is an *Error: the file does not exist (fs.ErrNotExist), is longer than most bytes (ErrLong), is neither a file
+// nor a pipe (ErrKind), or ctx or five seconds ended first.
 func Read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, error) {
 	c, err := within(ctx, path, most, func(ctx context.Context) (content, error) { return read(ctx, path, most) })
 	return c.data, c.mode, err
 }
 
-// Check reports what keeps a file from being read by a library, which does not bound what it
-// reads: the errors are those of Read, and a pipe is an error too (ErrKind).
+// Check returns an error if a file must not be read by a library, which would not bound what it reads. The errors are
+// those of Read, and a pipe is ErrKind.
 func Check(ctx context.Context, path string, most int64) error {
 	_, err := within(ctx, path, most, func(context.Context) (content, error) {
 		info, err := os.Stat(path)
@@ -90,19 +89,19 @@ func IsPipe(ctx context.Context, path string) bool {
 	return err == nil && c.mode&fs.ModeNamedPipe != 0
 }
 
-// within calls look for as long as it may take. A look that waits for a pipe returns by itself a little later,
-// with a better error. One that is given up ends with its file system's answer or the process.
-func within(ctx context.Context, path string, most int64, look func(context.Context) (content, error)) (content, error) {
+// within calls access and waits until its time is over. An access that waits for a pipe returns by itself a little
+// later, with a better error. One that was given up ends when its file system answers, or with the process.
+func within(ctx context.Context, path string, most int64, access func(context.Context) (content, error)) (content, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := spawn.Within(ctx, 4*pollStep, func() (content, error) { return look(ctx) })
+	c, err := spawn.Within(ctx, 4*pollStep, func() (content, error) { return access(ctx) })
 	if err != nil {
 		return content{}, explain(path, err, most)
 	}
 	return c, nil
 }
 
-// read checks the path before it opens it, since opening alone has effects on some devices, and again after it.
+// read checks the file before opening it, because opening alone has effects on some devices, and again afterwards.
 func read(ctx context.Context, path string, most int64) (content, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -146,8 +145,8 @@ func readable(info fs.FileInfo, most int64) error {
 	return nil
 }
 
-// awaitWriter waits until something was written to a pipe or its writer has closed it: read
-// before that, a pipe that is opened without waiting looks as if it were at its end.
+// awaitWriter waits until something was written to a pipe or its writer has closed it. Before that, a read from a pipe
+// that was opened without waiting returns the end of the file.
 func awaitWriter(ctx context.Context, f *os.File) error {
 	if until, ok := ctx.Deadline(); ok {
 		if err := f.SetReadDeadline(until); err != nil {
@@ -175,7 +174,7 @@ func awaitWriter(ctx context.Context, f *os.File) error {
 	return errIdlePipe
 }
 
-// explain makes a sentence of what kept a file from being read.
+// explain returns a sentence about the error that kept a file from being read.
 func explain(path string, err error, most int64) error {
 	shown := format.Clean(path, 200)
 	say := func(text string, args ...any) error {

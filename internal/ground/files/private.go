@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PrivateFolder opens a folder that only we may use, and makes it if there is none: made reports that. The
-// folder must be ours and no link, and not everybody may be able to replace it; a mode that lets others in is
-// corrected. The caller must close it.
+// PrivateFolder opens a folder that only our user may use. It creates the folder if there is none; made reports that.
+// The folder must be ours, not a link, and not replaceable by everybody. A mode that lets others in is corrected. The
+// caller must close it.
 func PrivateFolder(path string) (folder *os.File, made bool, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		made = true
@@ -37,14 +37,14 @@ func PrivateFolder(path string) (folder *os.File, made bool, err error) {
 	return folder, made, nil
 }
 
-// OpenPrivate opens a file of a PrivateFolder, which it makes if there is none, for reading and writing and
-// with further flags of the system. It follows no link and does not wait for the other end of a pipe; the file
-// must be a regular one and ours. The caller must close it.
+// OpenPrivate opens a file in a PrivateFolder for reading and writing, with further flags of the system. It creates the
+// file if there is none. It follows no link and does not wait for the other end of a pipe; the file must be regular and
+// ours. The caller must close it.
 func OpenPrivate(folder *os.File, name string, flags int) (*os.File, error) {
 	return OpenOurs(folder, name, flags, 0o600)
 }
 
-// OpenOurs is OpenPrivate for a file with another mode, which lets others read.
+// OpenOurs does the same as OpenPrivate, for a file whose mode lets others read.
 func OpenOurs(folder *os.File, name string, flags int, mode os.FileMode) (*os.File, error) {
 	path := filepath.Join(folder.Name(), name)
 	fd, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
@@ -70,13 +70,13 @@ func OpenOurs(folder *os.File, name string, flags int, mode os.FileMode) (*os.Fi
 	return f, nil
 }
 
-// IsOurs reports whether OpenOurs would open a file as it is.
+// IsOurs reports whether OpenOurs would open a file without changing its mode.
 func IsOurs(info os.FileInfo, mode os.FileMode) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid() && info.Mode().IsRegular() && info.Mode().Perm()&0o077 == mode&0o077
 }
 
-// checkParent rejects a folder in which everybody could replace ours.
+// checkParent rejects a parent folder in which everybody could replace our folder.
 func checkParent(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func checkParent(path string) error {
 	return nil
 }
 
-// private makes sure that f is ours, and that mode is what others may do to it.
+// private makes sure that f is ours, and that others have the permissions of mode.
 func private(f *os.File, mode os.FileMode) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -40,8 +40,8 @@ func Left(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10) + "s"
 }
 
-// Precise writes a length of time for a sentence: "0.8 ms", "210 ms", "3.8 s",
-// "41 s", then as Age. A negative length is "0 ms".
+// Precise writes a length of time for a sentence: "0.8 ms", "210 ms", "3.8 s", "41 s", and longer ones like Age. A
+// negative length is "0 ms".
 func Precise(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d == 0:
@@ -74,8 +74,8 @@ func Count(n int) string {
 // LengthForms lists the ways to write a length of time: with its unit.
 const LengthForms = "30s, 1h30m or 7d"
 
-// ParseLength reads a length of time as people write it, see LengthForms. ok is false where text is no length,
-// or is negative.
+// ParseLength reads a length of time as people write it, see LengthForms. ok is false if text is not a length, or is
+// negative.
 func ParseLength(text string) (d time.Duration, ok bool) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {
@@ -103,9 +103,9 @@ func ParseLength(text string) (d time.Duration, ok bool) {
 // InstantForms lists the ways to write an instant.
 const InstantForms = "12:31, 12:31:05, yesterday 22:00, today, 2026-11-22, 2026-11-22 12:31, an RFC 3339 time, or 2h, 90m or 1d for so long ago"
 
-// ParseInstant reads an instant as people write it, see InstantForms, in the zone of now. shown is the instant
-// that they look at: a length goes back from it, and a time of day without a date is one of its day, or where
-// that is still to come of the day before. ok is false where text is no instant.
+// ParseInstant reads an instant as people write it, see InstantForms, in the zone of now. shown is the instant on the
+// screen: a length counts back from it, and a time of day without a date lies on its day, or on the day before if it
+// would be in the future. ok is false if text is not an instant.
 func ParseInstant(text string, now, shown time.Time) (t time.Time, ok bool) {
 	text = strings.TrimSpace(text)
 	if d, ok := ParseLength(strings.TrimSuffix(strings.TrimPrefix(text, "-"), " ago")); ok {
@@ -133,7 +133,7 @@ func ParseInstant(text string, now, shown time.Time) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// onDay returns a time of day, or without one the beginning, of the day of t.
+// onDay returns a time of day on the day of t; the beginning of that day if clock is empty.
 func onDay(t time.Time, clock string) (_ time.Time, ok bool) {
 	y, month, day := t.Date()
 	for _, form := range []string{"15:04:05", "15:04", ""} {

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Pattern is * ? [a-z] [^a] and \ for the next byte. It matches bytes, not characters, as
-// Redis does.
+// Pattern is a pattern of * ? [a-z] [^a], and \ before a literal byte. Like Redis it matches bytes, not characters.
 type Pattern string
 
-// Literal returns the bytes in front of the first wildcard, and whether that is all there
-// is: then the pattern is a name.
+// Literal returns the bytes before the first wildcard. exact reports that the pattern has no wildcard, so that it is a
+// name.
 func (g Pattern) Literal() (prefix string, exact bool) {
 	var b strings.Builder
 	for i := 0; i < len(g); i++ {
@@ -27,8 +26,8 @@ func (g Pattern) Literal() (prefix string, exact bool) {
 	return b.String(), true
 }
 
-// Check reports where Redis reads a pattern otherwise than a person means it: a set without an end ends with
-// the pattern there, and an empty one fits nothing.
+// Check returns an error if Redis reads a pattern differently than a person means it: there, a set that is not closed
+// ends with the pattern, and an empty set matches nothing.
 func (g Pattern) Check() error {
 	for i := 0; i < len(g); i++ {
 		switch {
@@ -50,9 +49,8 @@ func (g Pattern) Check() error {
 	return nil
 }
 
-// Match reports whether Redis would list name for this pattern. It takes time
-// proportional to the product of the lengths at worst: patterns come from a person, but
-// names come from strangers.
+// Match reports whether Redis would list name for this pattern. It takes time proportional to the product of the
+// lengths at worst, which matters because names come from strangers.
 func (g Pattern) Match(name string) bool {
 	if name == "" {
 		return g == "" || g == "*" // the server does not list it for "**"
@@ -104,7 +102,7 @@ func (g Pattern) one(p int, b byte) (width int, ok bool) {
 // set is the content of a pair of brackets.
 type set struct {
 	not   bool
-	ended bool      // by a bracket, and not with the pattern
+	ended bool      // by a bracket; false: it ends with the pattern
 	pairs [][2]byte // from, to
 }
 
@@ -117,8 +115,8 @@ func (c set) has(b byte) bool {
 	return c.not
 }
 
-// class reads a set whose opening bracket was just passed and returns how many bytes it
-// takes, the closing bracket included. One that is never closed ends with the pattern.
+// class reads the set at the beginning of p, after its opening bracket. width counts its bytes, including the closing
+// bracket. A set that is never closed ends with the pattern.
 func class(p string) (c set, width int) {
 	i := 0
 	if i < len(p) && p[i] == '^' {

@@ -12,10 +12,10 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Product is a kind of server, as a sentence names it.
+// Product is a kind of server, as a noun for a sentence.
 type Product string
 
-// The kinds that are distinguished. Unknown: nothing answers as one of them does.
+// The kinds that are distinguished. Unknown means that nothing answers, or that the answer fits none of them.
 const (
 	Unknown  Product = ""
 	Redis    Product = "a Redis server"
@@ -25,22 +25,22 @@ const (
 	Web      Product = "a web server"
 )
 
-// Scheme returns the beginning of the URL of such a server; "": no source is of that kind.
+// Scheme returns the beginning of the URL of such a server; "" if no source can watch it.
 func (p Product) Scheme() string {
 	return map[Product]string{Redis: "redis://", Postgres: "postgres://", GRPC: "grpc://", Dflockd: "dflockd://"}[p]
 }
 
 const (
-	patience = time.Second            // before anything is asked beside a connect that takes so long
+	patience = time.Second            // of a connect, before the server is asked
 	limit    = 500 * time.Millisecond // for each question
 	enough   = 16                     // bytes of an answer
 )
 
-// SSLRequest is the first message of a Postgres client that would like TLS: S or N answers it.
+// SSLRequest is the first message of a Postgres client that prefers TLS; the server answers S or N.
 var SSLRequest = []byte{0, 0, 0, 8, 4, 210, 22, 47}
 
-// Server asks what listens at addr (host:port, or the path of a socket), without TLS. A Postgres would log the question
-// for the others, so its own comes first. It blocks for at most a second.
+// Server asks what listens at addr (host:port, or the path of a socket), without TLS. The Postgres question comes
+// first, because a Postgres server would log the other question. It blocks for at most a second.
 func Server(ctx context.Context, addr string) Product {
 	if answer := ask(ctx, addr, SSLRequest); len(answer) == 1 && (answer[0] == 'S' || answer[0] == 'N') {
 		return Postgres
@@ -50,8 +50,8 @@ func Server(ctx context.Context, addr string) Product {
 	return spoken(ask(ctx, addr, []byte("PING\r\n\r\n\r\n")))
 }
 
-// spoken recognizes a kind by the first bytes of its answer: Redis answers an inline command, a web server a
-// line that it does not understand, dflockd three lines that are no request of its own or no login, and HTTP/2
+// spoken recognizes a kind by the first bytes of its answer. Redis answers an inline command, a web server answers a
+// line that it does not understand, dflockd answers three lines that are neither a request nor a login, and HTTP/2
 // begins by itself with its settings.
 func spoken(answer []byte) Product {
 	switch {
@@ -67,7 +67,7 @@ func spoken(answer []byte) Product {
 	return Unknown
 }
 
-// ask sends a question and returns the first bytes of what comes back; nil: nothing does.
+// ask sends a question and returns the first bytes of the answer; nothing if there is no answer.
 func ask(ctx context.Context, addr string, question []byte) []byte {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -86,14 +86,13 @@ func ask(ctx context.Context, addr string, question []byte) []byte {
 	if n > 1 || n == 0 {
 		return answer[:n]
 	}
-	more, _ := io.ReadAtLeast(conn, answer[1:], 9-1) // of HTTP/2 the first byte says nothing
+	more, _ := io.ReadAtLeast(conn, answer[1:], 9-1) // the first byte of HTTP/2 says nothing
 	return answer[:1+more]
 }
 
-// WhileConnecting calls connect. If that fails with a strange error, or takes longer than a
-// second, it asks the server at addr what it is. If the server is of another kind than want,
-// connect is cancelled and other is that kind; else err is the error of connect. addr "": the
-// server is not asked. A connection that connect makes may live as long as ctx.
+// WhileConnecting calls connect. If connect fails with a strange error, or takes longer than a second, WhileConnecting
+// finds out the kind of the server at addr. If that is known and not want, connect is cancelled and other is that kind.
+// err is the error of connect. With addr "" nothing is asked. A connection that connect makes may live as long as ctx.
 func WhileConnecting(ctx context.Context, addr string, want Product, strange func(error) bool, connect func(context.Context) error) (other Product, err error) {
 	if addr == "" {
 		return Unknown, connect(ctx)

@@ -1,5 +1,5 @@
-// Package lazy makes what is costly to make when it is first needed, so that a command that does not need it
-// starts at once.
+// Package lazy delays costly initialization until its result is first needed, so that commands that never need it start
+// at once.
 //
 // It may import nothing of this module.
 package lazy

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Regexp returns a function that compiles the expression when it is called first, and panics if it is not one.
-// It is safe for concurrent use.
+// Regexp returns a function that compiles the expression at its first call. It panics if the expression is invalid. It
+// is safe for concurrent use.
 func Regexp(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

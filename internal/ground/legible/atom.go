@@ -9,27 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// marks are the kinds of separators; _ counts as -, for base64 has both.
+// marks are the kinds of separators; _ counts as -, because base64 has both.
 const marks = "-.:@ /"
 
 // atom is the text between two separators.
 type atom struct {
-	text   int     // which of those between separators it is in, or is
+	text   int     // index of the text between separators that it is, or is a part of
 	size   int     // in characters
-	cost   float64 // bits to name it among all that would be accepted in its place
+	cost   float64 // bits to pick it out of all the texts that would be accepted in its place
 	chars  int     // ASCII letters and digits
 	has    classes
-	named  bool    // there is a word in it
-	form   bool    // of the form that a cloud gives: it is a name for that alone
-	cut    bool    // an end without meaning
-	split  bool    // it may be text and the beginning or the end of a nonce, without a sign between
-	ahead  float64 // bits that its beginning saves then, if that is of the nonce
-	behind float64 // bits that its end saves
+	named  bool    // it contains a word
+	form   bool    // it has a cloud's form, which alone makes it a name
+	cut    bool    // an end of a name without a meaning
+	split  bool    // it may be text and the beginning or the end of a nonce, without a separator between
+	ahead  float64 // bits that its beginning saves if it is split and that part belongs to the nonce
+	behind float64 // the same for its end
 	glued  bool    // no separator stands before it
 	mark   byte    // the separator before it; 0: none
 }
 
-// vague reports whether an atom is letters without a meaning, more than one.
+// vague reports whether an atom is two or more letters without a meaning.
 func (a *atom) vague() bool {
 	return !a.named && !a.form && !a.cut && a.size > 1 && a.has&(small|capital) != 0
 }
@@ -41,7 +41,7 @@ const (
 	small classes = 1 << iota
 	capital
 	digit
-	notHex // a letter behind f
+	notHex // a letter after f
 )
 
 func classesOf(s string) (has classes, chars int) {
@@ -71,9 +71,9 @@ func classesOf(s string) (has classes, chars int) {
 type window struct {
 	atoms  int
 	length int  // in characters
-	beside bool // something beside it is not shown
-	cut    bool // there is an end without meaning in it
-	marks  int  // the kinds of separators in it, a bit each
+	beside bool // some text beside it is not shown
+	cut    bool // it contains an end without a meaning
+	marks  int  // a bit for each kind of separator in it
 	has    classes
 	chars  int
 	cost   float64
@@ -94,8 +94,8 @@ func (w *window) add(a *atom, joined bool) {
 	w.cost += a.cost
 }
 
-// bits is by how many a random text of the same make-up takes more than the name does. The
-// random one is drawn from the smallest set that it can come from.
+// bits returns how many bits more a random text of the same make-up takes than the name does. The random text is drawn
+// from the smallest set of characters that contains all of the name's.
 func (w *window) bits() float64 {
 	size, cost := 0, w.cost
 	if !w.beside && bits.OnesCount(uint(w.marks)) > 1 {
@@ -120,22 +120,22 @@ func (w *window) bits() float64 {
 	return float64(w.chars)*math.Log2(float64(size)) - cost
 }
 
-// Bits that the kind of an atom costs: the rarer it is in names, the more.
+// Costs of the kinds of atoms, in bits. The rarer a kind is in names, the higher is its cost.
 const (
 	kindWord    = 1
 	kindPlural  = 3
 	kindNumber  = 2 // none for a digit alone: groups are longer
 	kindPair    = 2
-	kindInitial = 4 // it may be before or behind
+	kindInitial = 4 // it may stand before or after the word
 	kindLetter  = 3
 	kindSpoken  = 3
-	kindMixed   = 2 // beside the costs of its parts
+	kindMixed   = 2 // in addition to the costs of its parts
 
 	bitsOfCase    = 2 // for each of several words that are written in different cases
-	bitsOfMixed   = 8 // a word of the list with digits
-	bitsOfForeign = 6 // a byte of a text with letters beyond ASCII: nothing speaks for it
-	bitsOfMarks   = 5 // saved by several kinds of separators: a nonce in groups has one kind
-	bitsOfPod     = 2 // saved by five signs as pods have them, without vowels
+	bitsOfMixed   = 8 // a word in the list that has digits
+	bitsOfForeign = 6 // for each byte of a text with letters beyond ASCII, which has no other evidence
+	bitsOfMarks   = 5 // saved by several kinds of separators, because a nonce in groups has only one kind
+	bitsOfPod     = 2 // saved by five characters without vowels, as pods have them
 )
 
 var bitsOfDigit, bitsOfLetter = math.Log2(10), math.Log2(alphabet)
@@ -147,25 +147,24 @@ const (
 	shortestHump   = 3
 	longestUnknown = 3 // letters that need not be a word: an abbreviation
 	longestNumber  = 7 // a process, a thread, a port
-	longestBeside  = 7 // a number beside letters
+	longestBeside  = 7 // a number next to letters
 	longestBefore  = 4 // a number before letters
-	longestEnd     = 5 // an end without meaning, as Kubernetes gives one
+	longestEnd     = 5 // an end without a meaning, for example a pod's
 )
 
-// spoken is the number of bits that a text must save to count as a word that the list does not have.
+// spoken is the number of bits that a text must save to count as a word although no list has it.
 const spoken = 2
 
-// unspoken is the least number of bits that it must save if it has fewer than eight letters: it then speaks
-// against a name, and the words beside it decide.
+// unspoken is the number of bits that such a text must save if it has fewer than eight letters. Being negative, it
+// counts against a name, so that the words beside it decide.
 const unspoken = -10
 
-// part takes a text without strong separators apart: labels with dots between them, texts
-// with - or _ between those.
+// part splits a text without strong separators into labels separated by dots, and each label at - and _.
 func part(text string) (atoms []atom, ok bool) {
 	if text == "" {
 		return nil, false
 	}
-	place := 0 // which text of the part
+	place := 0 // index of a text in the part
 	for label := range strings.SplitSeq(text, ".") {
 		texts := strings.FieldsFunc(label, func(r rune) bool { return r == '-' || r == '_' })
 		if len(texts) == 0 || len(label) != joined(texts) {
@@ -209,8 +208,8 @@ func part(text string) (atoms []atom, ok bool) {
 	return atoms, !numerous(atoms)
 }
 
-// numerous reports whether eight characters in a row are digits and what stands between them:
-// the words around them say nothing about those.
+// numerous reports whether eight characters in a row are digits and separators. The words around these are no evidence
+// about them.
 func numerous(atoms []atom) bool {
 	run := 0
 	for i := range atoms {
@@ -229,7 +228,7 @@ func numerous(atoms []atom) bool {
 	return false
 }
 
-// joined is the length of texts with one separator between each two.
+// joined returns the length of texts with one separator between each two.
 func joined(texts []string) int {
 	n := len(texts) - 1
 	for _, t := range texts {
@@ -238,8 +237,7 @@ func joined(texts []string) int {
 	return n
 }
 
-// read reads what stands between two separators: letters and numbers in turn, each an atom,
-// three at most.
+// read splits the text between two separators into at most three atoms: letters and numbers in turn.
 func read(s string) (list []atom, ok bool) {
 	if words().mixed[strings.ToLower(s)] {
 		return []atom{newAtom(s, bitsOfMixed, true)}, true
@@ -289,8 +287,8 @@ func newAtom(s string, cost float64, named bool) atom {
 	return a
 }
 
-// lettered reads letters. Behind a number stands one letter or a word; beside one nothing is
-// guessed but what reads like a word.
+// lettered reads letters. behind means that they follow a number: they must be one letter or a word. beside means that
+// they are next to one: longer unknown letters must read like a word.
 func lettered(s string, behind, beside bool) (cost float64, word, ok bool) {
 	low := strings.ToLower(s)
 	d := words()
@@ -327,7 +325,7 @@ func lettered(s string, behind, beside bool) (cost float64, word, ok bool) {
 	return kindSpoken + bitsOfLetter*float64(len(s)) - saved, saved >= spoken, saved >= spoken
 }
 
-// humps reads words that begin with a capital each, but for the first: orderService.
+// humps reads words each of which, except the first, begins with a capital: orderService.
 func humps(s string) (cost float64, word, ok bool) {
 	d := words()
 	for from := 0; from < len(s); {
@@ -353,8 +351,8 @@ func humps(s string) (cost float64, word, ok bool) {
 	return cost, true, true
 }
 
-// cutOff reports whether s is what may end a name without a meaning: a few small letters and
-// digits. A number is read as such.
+// cutOff reports whether s may be an end of a name without a meaning: a few lower-case letters and digits. A number
+// alone is none.
 func cutOff(s string) bool {
 	letter := false
 	for i := range len(s) {
@@ -367,7 +365,7 @@ func cutOff(s string) bool {
 	return letter && len(s) <= longestEnd
 }
 
-// oneCase reports whether letters are all small, all capital, or capital and then small.
+// oneCase reports whether letters are all lower-case, all upper-case, or lower-case after a capital.
 func oneCase(s string) bool {
 	return s == strings.ToLower(s) || s == strings.ToUpper(s) || s[1:] == strings.ToLower(s[1:])
 }

@@ -10,8 +10,8 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// formsOf returns how many atoms at the end of a label are random but of a form that clouds
-// and clusters give to names of theirs. Each form has a part that random hex does not have.
+// formsOf returns how many atoms at the end of a label are random but have a form that clouds and clusters give to
+// their names. Each form has a part that random hex does not have.
 func formsOf(label string, texts []string) int {
 	n := len(texts)
 	switch {
@@ -32,25 +32,25 @@ func formsOf(label string, texts []string) int {
 }
 
 var (
-	// A pod of a Deployment: what kube-controller-manager makes of the template's checksum,
-	// then five signs (k8s.io/apimachinery, pkg/util/rand/rand.go: String, SafeEncodeString).
+	// A pod of a Deployment: the template's checksum as kube-controller-manager writes it, then five characters
+	// (k8s.io/apimachinery, pkg/util/rand/rand.go: String, SafeEncodeString).
 	podEnd = lazy.Regexp(`-[456789bcdf]{8,10}-[bcdfghjklmnpqrstvwxz2456789]*[gh-z][bcdfghjklmnpqrstvwxz2456789]*$`)
-	// A pod of a CronJob: the minute since 1970 for which it was due, then five signs. A
-	// nonce in groups of digits has no letters.
+	// A pod of a CronJob: the minute since 1970 at which it was due, then five characters. A nonce in groups of digits
+	// has no letters before it.
 	jobEnd = lazy.Regexp(`^[a-z].*-(?:2[7-9]|3[0-3])\d{6}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 	// A revision of Cloud Run and Knative: a serial number, then three letters.
 	revisionEnd = lazy.Regexp(`^[a-z].*-00\d{3}-[a-z]{3}$`)
-	// A pod of a StatefulSet with a version in its name: its ordinal.
+	// A pod of a StatefulSet whose name ends in a version: the version, then the pod's ordinal.
 	versionEnd = lazy.Regexp(`(?i)^[a-z].*[-_]v(?:0|[1-9]\d{0,2})[-_](?:0|[1-9]\d{0,2})$`)
-	// A node of GKE: the checksum of its group, then four signs.
+	// A node of GKE: the checksum of its group, then four characters.
 	nodeEnd = lazy.Regexp(`-[0-9a-f]{8}-[0-9a-z]{4}$`)
 	// A node of AKS: the number of its group, then its number in base 36.
 	scaleSetEnd = lazy.Regexp(`-\d{8}-vmss[0-9a-z]{6}$`)
-	// The name that Windows gives to a machine, as on EC2.
+	// The name that Windows gives to a machine, for example on EC2.
 	windows = lazy.Regexp(`^(?:(?:DESKTOP|LAPTOP|EC2AMAZ)-[0-9A-Z]{7,8}|WIN-[0-9A-Z]{11})$`)
 )
 
-// plainWords reports whether each of texts is a word, alone or with a number behind it.
+// plainWords reports whether each of texts is a word, alone or followed by a number.
 func plainWords(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(t string) bool {
 		list, ok := read(t)
@@ -58,7 +58,7 @@ func plainWords(texts []string) bool {
 	})
 }
 
-// nodeForms is the number of random texts at the end of a node of GKE, with the pool before.
+// nodeForms is the number of texts at the end of the name of a GKE node: the pool and two random ones.
 const nodeForms = 3
 
 // podTail matches the text that distinguishes the pods of a DaemonSet.
@@ -66,14 +66,13 @@ var podTail = lazy.Regexp(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func beyondHex(r rune) bool { return r > 'f' }
 
-// podSigns is the number of signs that distinguish the pods of one template.
+// podSigns is the number of characters that distinguish the pods of one template.
 const podSigns = 5
 
 // podDigits are the digits 0 to 9 as SafeEncodeString writes them.
 const podDigits = "456789bcdf"
 
-// podHash reports whether s is a checksum of 32 bits as a pod's name has it, with five signs
-// to come.
+// podHash reports whether s is a 32-bit checksum as a pod's name has it before its last five characters.
 func podHash(s string) bool {
 	sum := uint64(0)
 	for i := range len(s) {
@@ -85,11 +84,11 @@ func podHash(s string) bool {
 // place is a stretch of atoms in a part that is an address or a region.
 type place struct{ first, end int }
 
-// region is one of AWS, of Google Cloud or of what calls its regions alike, with a zone or none.
+// region matches a region of AWS, of Google Cloud or of others that name their regions alike, with or without a zone.
 var region = lazy.Regexp(`(?:^|[-._])((?:us-gov|[a-z]{2}|europe|asia|africa|australia|northamerica|southamerica)-(?:north|south|east|west|central|northeast|northwest|southeast|southwest)-?[1-9]\d?(?:-?[a-f])?)(?:$|[-._])`)
 
-// placesOf finds regions and the addresses of IPv4 in a part: those with dots, and those with
-// dashes behind ip or ec2, as AWS names its machines.
+// placesOf finds regions and IPv4 addresses in a part. The addresses have dots, or dashes after ip or ec2, as in the
+// names of AWS's machines.
 func placesOf(text string) []place {
 	var list []place
 	if m := region().FindStringSubmatchIndex(text); m != nil && strings.Contains(text, "-") {
@@ -123,12 +122,12 @@ func notWeak(r rune) rune {
 	return r
 }
 
-// groupLike reports whether a text beside four numbers may be one more group of a nonce: not
-// a word, as in static.10.0.0.1.clients.
+// groupLike reports whether a text beside four numbers may be one more group of a nonce, and not a word as in
+// static.10.0.0.1.clients.
 func groupLike(s string) bool { return len(s) < shortestSpoken || strings.ContainsAny(s, "0123456789") }
 
-// usual reports whether four numbers are an address as machines have it in a network of their
-// own or in a manual, or is short and has a digit alone, as groups of a nonce hardly have.
+// usual reports whether four numbers are a private address or one of a manual, or text is short and has a group of one
+// digit, which nonces hardly have.
 func usual(four []string, text string) bool {
 	a, err := netip.ParseAddr(strings.Join(four, "."))
 	if err != nil {
@@ -152,12 +151,12 @@ func octet(s string) bool {
 	return err == nil && n <= 255 && strconv.Itoa(n) == s
 }
 
-// longestHost is the most hex digits of an IPv6 address that may be shown: the address of a machine that
-// somebody numbered, not one that was drawn by lot.
+// longestHost is the most hex digits of an IPv6 address that may be shown: the address of a machine that a person
+// numbered, not a random one.
 const longestHost = 16
 
-// isAddress reports whether text is a short address of IPv4, or one of IPv6, with a port or
-// none. One of IPv6 that is not shortened by :: looks like a nonce in groups.
+// isAddress reports whether text is a short IPv4 address, or an IPv6 address, with or without a port. An IPv6 address
+// that is not shortened by :: looks like a nonce in groups, and does not count.
 func isAddress(text string) bool {
 	if a, err := netip.ParseAddr(text); err == nil && a.Is4() {
 		return len(text) < shortestSecret // a longer one may be a nonce
@@ -175,7 +174,7 @@ func isAddress(text string) bool {
 	}
 	before, _, _ := strings.Cut(text, "::")
 	if len(strings.TrimPrefix(before, "[")) >= shortestSecret {
-		return false // it may be a nonce with :: behind it
+		return false // it may be a nonce with :: after it
 	}
 	host, _, _ := strings.Cut(strings.Trim(a.String(), "[]"), "%")
 	_, behind, _ := strings.Cut(host, "::")

@@ -9,7 +9,7 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// longest is the length in bytes up to which a value is searched for a name.
+// longest is the length in bytes of the longest value that is searched for a name.
 const longest = 256
 
 // Name reports whether the whole text is positively a name.
@@ -21,9 +21,9 @@ func Name(text string) bool {
 	return ok && len(s) == 1 && s[0].start == 0 && s[0].end == len(text) && len(phrases(text)) == 0
 }
 
-// Part returns what of a value is positively a name, though not all of it is: the surest
-// stretch between : @ / , ; | # and blanks; of a JSON object the first field that says who
-// it is. "": nothing.
+// Part returns a part of a value that is positively a name, although the whole value is not: the surest stretch between
+// : @ / , ; | # and blanks. For a JSON object it returns the first field that identifies its writer. It returns "" if
+// there is no such part.
 func Part(text string) string {
 	if len(text) > longest || text == "" {
 		return ""
@@ -57,30 +57,30 @@ func Part(text string) string {
 	return found
 }
 
-// Bits of evidence that are asked for.
+// Bits of evidence that are required.
 const (
-	sureWhole  = 21.0 // for 12 characters and more that are all of a value
-	sureEdge   = 20.0 // for so many at an end of it: a nonce may have text before or behind it
-	sureInside = 18.0 // for so many in the midst of it
-	sureGlued  = 2.0  // fewer at each end where no separator is: a nonce and text seldom touch
-	sureSign   = 5.0  // fewer if it has 12 only with what is beside it: few nonces end in a separator
-	sureWindow = -4.0 // for 8 to 11: no nonce, unless it has text beside it
-	sureEnd    = 4.0  // as sureWindow, with an end without meaning
-	moreBeside = 4.0  // more for 12, where something beside them is not shown
-	sureBeside = 17.0 // for 8 to 11, where something beside it is not shown
-	surePart   = 6.0  // for what is shorter and stands beside something that is not shown
-	sureDoubt  = 8.0  // for 12 and more, if of a word at an end of them that may be two only one counts
-	sureBehind = 20.0 // for what stands directly behind a nonce, without a sign between them
+	sureWhole  = 21.0 // for 12 characters and more that are a whole value
+	sureEdge   = 20.0 // for 12 and more at an end of it, because a nonce may have text before or after it
+	sureInside = 18.0 // for 12 and more in the middle of it
+	sureGlued  = 2.0  // fewer at each end without a separator, because a nonce and text seldom touch
+	sureSign   = 5.0  // fewer if only the text beside it makes it 12, because few nonces end in a separator
+	sureWindow = -4.0 // for 8 to 11, which are no nonce unless there is text beside them
+	sureEnd    = 4.0  // like sureWindow, for a stretch with an end without a meaning
+	moreBeside = 4.0  // more for 12 and more, if some text beside them is not shown
+	sureBeside = 17.0 // for 8 to 11, if some text beside them is not shown
+	surePart   = 6.0  // for fewer than 8 beside text that is not shown
+	sureDoubt  = 8.0  // for 12 and more, if a word at an end may be two and only one of these counts
+	sureBehind = 20.0 // for text directly after a nonce, without a separator
 )
 
-// uuid is a UUID of any version. It is a nonce wherever it stands, so it ends what is
-// before and behind it.
+// uuid matches a UUID of any version. A UUID is a nonce wherever it stands, so it separates the texts before and after
+// it.
 var uuid = lazy.Regexp(`(?:urn:uuid:)?` + UUID)
 
 // UUID is a regular expression that matches a UUID.
 const UUID = `[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`
 
-// besideNonces returns the texts between those that are surely nonces.
+// besideNonces returns the texts between the parts that are surely nonces.
 func besideNonces(text string) []string {
 	var list []string
 	for _, piece := range uuid().Split(text, -1) {
@@ -107,8 +107,8 @@ func besideNonces(text string) []string {
 	return list
 }
 
-// random reports whether s is hex without a separator and so long that it is a nonce of its own,
-// and no group of one with text directly beside it.
+// random reports whether s is hex without a separator and long enough to be a whole nonce, not a group of a nonce with
+// text directly beside it.
 func random(s string) bool {
 	for i := range len(s) {
 		if c := s[i] | 0x20; !isDigit(s[i]) && (c < 'a' || c > 'f') {
@@ -125,8 +125,8 @@ const shortNonce = 22
 
 var base64URL = lazy.Regexp(`^[A-Za-z0-9_-]{22}`)
 
-// behindNonce returns the metadata that stands directly behind a nonce of 22 characters, if
-// that nonce is random by its cases and the metadata is surely a name.
+// behindNonce returns the metadata that stands directly behind a nonce of 22 characters, if the nonce looks random by
+// its mix of cases and the metadata is surely a name.
 func behindNonce(text string) string {
 	if len(text) <= shortNonce || !base64URL().MatchString(text) {
 		return ""
@@ -142,7 +142,7 @@ func behindNonce(text string) string {
 	return rest
 }
 
-// fields of a JSON object that say who wrote it, the clearest first.
+// fields lists the fields of a JSON object that identify its writer, the clearest first.
 var fields = []string{"label", "owner", "host", "hostname", "name", "node", "instance", "worker", "pod", "client", "user"}
 
 func field(text string) string {
@@ -158,16 +158,15 @@ func field(text string) string {
 	return ""
 }
 
-// weak are the signs that join the words of a part, strong those that join parts, as / does,
-// and dividing those that end a name.
+// The characters in weak join the words of a part, those in strong join parts, like /, and those in dividing end a
+// name.
 const (
 	weak     = "-._"
 	strong   = ":@ "
 	dividing = ",;|#"
 )
 
-// path takes parts with / between them apart. Since base64 has a / too, either all of them are
-// names or none is.
+// path splits a text at / into parts. Because base64 also has a /, ok is false unless all parts are names.
 func path(text string) (atoms []atom, ok bool) {
 	for p := range strings.SplitSeq(text, "/") {
 		more, ok := part(p)
@@ -188,8 +187,8 @@ type run struct {
 	atoms      []atom
 }
 
-// sight finds the names in a text. all reports whether there was nothing else in it. alone
-// reports whether the text is taken for a name only if all of it is one.
+// sight finds the names in a text. all reports that the text is one name and nothing else. alone means that the caller
+// accepts only that.
 func sight(text string, alone bool) (runs []run, all bool) {
 	if len(text) == 0 || len(text) > longest || !utf8.ValidString(text) {
 		return nil, false
@@ -237,9 +236,8 @@ func sight(text string, alone bool) (runs []run, all bool) {
 	return runs, all && len(runs) == 1
 }
 
-// believed reports whether no stretch of a name is likely to be random. A nonce is all of a
-// value, or text is before or behind it, with a separator or none: the rarer, the less is
-// asked for.
+// believed reports whether no stretch of a name is likely to be random. A nonce may be a whole value, or have text
+// before or after it, with or without a separator. The rarer such a place is, the less evidence is required.
 func (r *run) believed(alone bool) bool {
 	last := len(r.atoms) - 1
 	for i := range r.atoms {
@@ -257,8 +255,8 @@ func (r *run) believed(alone bool) bool {
 	return !r.vague()
 }
 
-// doubtful reports whether a stretch of atoms says too little if a nonce begins within the first
-// of them or ends within the last.
+// doubtful reports whether a stretch of atoms has too little evidence if a nonce begins within its first atom or ends
+// within its last.
 func (r *run) doubtful(i, j int) bool {
 	first, last := &r.atoms[i], &r.atoms[j]
 	if !first.split && !last.split {
@@ -278,7 +276,7 @@ func (r *run) doubtful(i, j int) bool {
 	return sure+w.bits() < sureDoubt
 }
 
-// asked returns the bits that are asked for a stretch of atoms.
+// asked returns the bits that a stretch of atoms must save.
 func (r *run) asked(i, j int, w *window, alone bool) float64 {
 	last, length := len(r.atoms)-1, w.length
 	if i > 0 {
@@ -318,7 +316,7 @@ func (r *run) asked(i, j int, w *window, alone bool) float64 {
 	return least
 }
 
-// vague reports whether two abbreviations that nobody knows stand side by side.
+// vague reports whether two unknown abbreviations stand side by side.
 func (r *run) vague() bool {
 	for i := 1; i < len(r.atoms); i++ {
 		if r.atoms[i-1].vague() && r.atoms[i].vague() {
@@ -328,8 +326,8 @@ func (r *run) vague() bool {
 	return false
 }
 
-// reach returns the number of characters beside a stretch that may be of the same nonce, if a is the atom
-// there: the separator, and a piece of a form of clouds. second is the later one of the two.
+// reach returns how many characters beside a stretch may belong to the same nonce: the separator, and a piece of the
+// adjacent atom a if that has a cloud's form. second is the later atom at that boundary.
 func (a *atom) reach(second *atom) int {
 	switch {
 	case a.form:
@@ -341,12 +339,12 @@ func (a *atom) reach(second *atom) int {
 }
 
 const (
-	shortestLeak   = 8  // so many characters of a nonce in a row must not be shown
-	shortestSecret = 12 // a nonce has so many at least
-	ofForm         = 3  // so many of a form of clouds may be of a nonce at it, with a separator
+	shortestLeak   = 8  // this many characters of a nonce in a row must not be shown
+	shortestSecret = 12 // the shortest nonce
+	ofForm         = 3  // this many characters of a cloud's form, with a separator, may belong to the nonce beside it
 )
 
-// bits is the evidence that all of a run is a name.
+// bits returns the evidence that all of a run is a name.
 func (r *run) bits() float64 {
 	var w window
 	named := false
@@ -360,8 +358,8 @@ func (r *run) bits() float64 {
 	return w.bits()
 }
 
-// begins reports whether every beginning of a run is a name by its letters alone: it may be the
-// end of a longer nonce, with the separator behind it.
+// begins reports whether every beginning of a run is a name by its letters alone. Otherwise the beginning, with the
+// separator after it, may be the end of a longer nonce.
 func (r *run) begins() bool {
 	var all, letters window
 	for i := range r.atoms {

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// letters holds the likelihood of a letter after two others in a word: bits saved against a letter drawn by
-// lot, by the two before it (0: the beginning of the word) and itself.
+// letters holds the likelihood of a letter after two others in a word, as the bits saved against a random letter. The
+// indexes are the two letters before it (0: the beginning of the word) and the letter.
 type letters [27][27][26]float32
 
-// The weight of what one letter before says among what two say, and of the letter alone
-// among that: how many words' worth it counts.
+// Weights, in numbers of words: of the statistics over one preceding letter when they are mixed into those over two,
+// and of the letter's own frequency when it is mixed into those over one.
 const (
 	weightOfOne  = 5
 	weightOfNone = 5
@@ -57,8 +57,8 @@ var letterModel = sync.OnceValue(func() *letters {
 	return m
 })
 
-// saved returns the number of bits saved by taking s, of small letters, for a word: at most one of 2^saved
-// texts of its length saves as much.
+// saved returns the number of bits saved by reading s, of lower-case letters, as a word. At most one of 2^saved texts
+// of its length saves as much.
 func (m *letters) saved(s string) float64 {
 	bits := float32(0)
 	a, b := 0, 0

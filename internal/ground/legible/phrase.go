@@ -7,30 +7,30 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// fewPlain is from how many words on a text may be a passphrase, if none of them is usual in
-// the names of programs, hosts and people.
+// fewPlain is the least number of words of a passphrase; none of them is usual in the names of programs, hosts and
+// people.
 const fewPlain = 3
 
-// shortestJoined is the length of each of two words of a passphrase that are written as one.
+// shortestJoined is the least length of each of two words of a passphrase that are written as one.
 const shortestJoined = 5
 
-// everyday are words of frequent.txt that passphrases have as well; units are ends of names.
+// everyday lists words of frequent.txt that are also common in passphrases; units lists usual ends of names.
 var (
 	everyday = strings.Fields("blue green home house canary spark vault stream social root light live image video view")
 	units    = strings.Fields("timer socket")
 )
 
 var (
-	// ends are the signs between what is looked at by itself.
+	// ends matches the characters at which a text is split; the parts are examined separately.
 	ends = lazy.Regexp(`[:@/,;|#"={}]+`)
-	// phraseLike are words with separators between them, and a number behind them or none.
+	// phraseLike matches words with separators between them, with or without a number at the end.
 	phraseLike = lazy.Regexp(`^[-._ ]*\pL+(?:[-._ ]+\pL+)*[-._ ]?\d{0,4}[-._ ]*$`)
-	// wordLike is one of the words, by its capital too. What is shorter is an abbreviation.
+	// wordLike matches one word; a capital begins a new one. Shorter texts are abbreviations.
 	wordLike = lazy.Regexp(`\p{Lu}\p{Ll}{2,}|\p{Ll}{3,}|\p{Lu}{3,}`)
 )
 
-// phrases returns what of a text may be a passphrase: words that nothing makes a name. Many
-// names of programs are two such words, hardly one is three.
+// phrases returns the parts of a text that may be passphrases: words without evidence of a name. Many names of programs
+// have two such words, hardly any has three.
 func phrases(text string) (list []string) {
 	for _, s := range ends().Split(text, -1) {
 		if !phraseLike().MatchString(s) {
@@ -45,7 +45,7 @@ func phrases(text string) (list []string) {
 				both++
 			case often, slices.Contains(units, w):
 				usual = true
-			case strings.ContainsAny(w, "aeiouy") || !ascii(w): // no sign of a pod
+			case strings.ContainsAny(w, "aeiouy") || !ascii(w): // a pod's random end has no vowels
 				plain += words().joined(w)
 			}
 		}
@@ -56,7 +56,7 @@ func phrases(text string) (list []string) {
 	return list
 }
 
-// joined returns 2 if w is two words of the list that are written as one, else 1.
+// joined returns 2 if w is two words of the lists written as one, otherwise 1.
 func (d *dictionary) joined(w string) int {
 	for i := shortestJoined; i+shortestJoined <= len(w) && !d.known[w]; i++ {
 		if d.known[w[:i]] && d.known[w[i:]] {

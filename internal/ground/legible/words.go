@@ -1,7 +1,7 @@
 package legible
 
 import (
-	_ "embed" // of the words
+	_ "embed" // for the word lists
 	"iter"
 	"math"
 	"strings"
@@ -17,16 +17,16 @@ var frequentList string
 // longestPair is the length of the longest text that is read as two words.
 const longestPair = 20
 
-// dictionary is the list of words with the bits that it takes to name one of a length.
+// dictionary holds the lists of words, and the bits that it takes to pick a word out of those of its length.
 type dictionary struct {
 	known map[string]bool
-	mixed map[string]bool          // those of them with digits
+	mixed map[string]bool          // words with digits
 	often map[string]float64       // the most frequent words, with their bits
-	one   [longestPair + 1]float64 // of the words of that length
-	two   [longestPair + 1]float64 // of the pairs of words of that length together
+	one   [longestPair + 1]float64 // bits to pick one of the words of that length
+	two   [longestPair + 1]float64 // the same for pairs of words with that total length
 }
 
-// Lengths of two words that are written as one: of the shorter one, and of both.
+// Least lengths of two words that are written as one: of the shorter word, and of both.
 const (
 	shortestHalf = 2
 	shortestPair = 6
@@ -84,7 +84,7 @@ func listed(list string) iter.Seq[string] {
 	}
 }
 
-// bits returns the cost of naming a word, or a word with an s behind it.
+// bits returns the cost of a word, or of a word with an s appended.
 func (d *dictionary) bits(w string) (float64, bool) {
 	often, frequent := d.often[w]
 	switch n := len(w); {
@@ -100,8 +100,8 @@ func (d *dictionary) bits(w string) (float64, bool) {
 	return 0, false
 }
 
-// initial returns what it costs to name a word with one letter before or behind it, as the
-// login of a person or the name of a daemon has it.
+// initial returns the cost of a word with one letter before or after it, as in the login of a person or the name of a
+// daemon.
 func (d *dictionary) initial(s string) (float64, bool) {
 	n := len(s)
 	if n < shortestPair || n > longestPair || !d.known[s[1:]] && !d.known[s[:n-1]] {
@@ -123,8 +123,8 @@ func (d *dictionary) pair(s string) bool {
 	return false
 }
 
-// halves says of a word whether it may be text directly before or behind the end of a nonce: not
-// if it is one word of the list. ahead and behind are what its beginning and its end save.
+// halves reports whether text may be a word and an end of a nonce without a separator between; a word of the lists
+// cannot. ahead and behind are the bits that its beginning and its end save.
 func (d *dictionary) halves(text string) (split bool, ahead, behind float64) {
 	s := strings.ToLower(text)
 	if _, ok := d.bits(s); ok {
@@ -145,7 +145,7 @@ func (d *dictionary) halves(text string) (split bool, ahead, behind float64) {
 	return true, max(0, ahead), max(0, behind)
 }
 
-// half returns the bits saved by a word that is written as one with another.
+// half returns the bits saved by one of two words that are written as one.
 func (d *dictionary) half(w string) float64 {
 	if len(w) > longestPair {
 		return 0
@@ -157,8 +157,7 @@ func (d *dictionary) half(w string) float64 {
 	return bitsOfLetter*float64(len(w)) - kindPair - cost
 }
 
-// capitals returns where the second and where the last of several words begin that are told apart
-// by their capitals.
+// capitals returns where the second and the last of several words begin, if capitals separate the words.
 func capitals(s string) (second, last int) {
 	for i := 1; i < len(s); i++ {
 		begins := isCapital(s[i]) && (!isCapital(s[i-1]) || i+1 < len(s) && !isCapital(s[i+1]))

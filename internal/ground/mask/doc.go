@@ -3,15 +3,17 @@
 //
 // It may import nothing of this module.
 //
-// Text is for data. It replaces by Sign the password in a connection string, the value of a key such as password,
+// Text is for data. It replaces with Sign the password in a connection string, the value of a key such as password,
 // secret or token, and any secret with a known form (a JWT, a PEM key, a vendor's access key).
 //
-// Query is for statements. It replaces every literal, every comment and the text behind the word password by a question
-// mark. Names and numbers stay, since a statement is useless without them; a number can be the key of a lock.
+// Query is for statements. It replaces every literal, every comment and the text after the word password with a
+// question mark. Names and numbers stay, because a statement is useless without them; for example, a number can be the
+// key of a lock.
 //
-// Both rather replace too much: where the end of a secret is not clear (a text that was cut, a quote that is not
-// closed) it ends with the text. They cannot find a secret without a key before it or a known form: for values that may
-// prove ownership internal/ground/legible shows only what is surely a name.
+// Both prefer to replace too much: if the end of a secret is not clear (a text that was cut, a quote that is not
+// closed), everything up to the end of the text is replaced. They cannot find a secret that has neither a key before it
+// nor a known form. Values that may prove ownership are therefore shown through internal/ground/legible, which keeps
+// only names.
 //
 // The functions are pure, safe for concurrent use, and take time linear in the text.
 package mask

@@ -7,7 +7,7 @@ import (
 )
 
 // Query returns a statement of Postgres's SQL with a ? in place of each literal ('..', E'..', $tag$..$tag$), each
-// comment, and the text behind the word password. Passwords in addresses become Sign. The text may be cut anywhere.
+// comment, and the text after the word password. Passwords in addresses become Sign. The text may be cut anywhere.
 func Query(sql string) string {
 	q := query{in: sql}
 	for q.at < len(sql) {
@@ -55,7 +55,7 @@ func (q *query) token() {
 	}
 }
 
-// quotedName matches a name in double quotes, or up to the end of the text.
+// quotedName matches a name in double quotes; without a closing quote, it matches up to the end of the text.
 var quotedName = lazy.Regexp(`^"(?:[^"]|"")*"?`)
 
 func (q *query) keep(n int) {
@@ -109,8 +109,8 @@ func (q *query) setting() {
 	q.hide("?", m[3]-m[2])
 }
 
-// statementEnd hides the rest of the statement, up to a semicolon. With a quote before that, it hides the rest of the
-// text, since the semicolon may be a part of the quoted one.
+// statementEnd hides the rest of the statement, up to a semicolon. If there is a quote before the semicolon, it hides
+// the rest of the text, because the semicolon may be inside the quotes.
 func (q *query) statementEnd() {
 	rest := q.in[q.at:]
 	if strings.TrimSpace(rest) == "" {
@@ -139,7 +139,8 @@ func (q *query) dollar(rest string) {
 	q.hide("?", len(open)+until(rest[len(open):], open))
 }
 
-// until returns the length of rest up to and including end (but for a line break), or of all of rest.
+// until returns the length of rest through end, or of all of rest if end is missing. It does not include an end that is
+// a line break.
 func until(rest, end string) int {
 	if i := strings.Index(rest, end); i >= 0 {
 		if end == "\n" {
@@ -151,7 +152,7 @@ func until(rest, end string) int {
 }
 
 // literal returns the length of a literal. A setting of the session (standard_conforming_strings) decides whether a
-// backslash escapes a quote: where that matters, the literal ends with the text.
+// backslash escapes a quote; if that matters, the rest of the text counts as the literal.
 func literal(rest string, escapes bool) int {
 	for i := 1; i < len(rest); i++ {
 		switch {

@@ -10,7 +10,8 @@ import (
 // Sign stands where a secret was.
 const Sign = "***"
 
-// Masked reports whether Text has replaced something in a text. A text that has Sign by itself counts too.
+// Masked reports whether Text has replaced something in a text. It also returns true for a text that contained Sign
+// before.
 func Masked(s string) bool { return strings.Contains(s, Sign) }
 
 // Text returns s with Sign in place of the secrets in it.
@@ -32,7 +33,7 @@ func containsAny(s string, list []string) bool {
 // shortest is the length in bytes of the shortest text with a secret: pw=x.
 const shortest = 4
 
-// address matches a URL. A password may have any character but a blank or a double quote.
+// address matches a URL. A password may have any character except a blank or a double quote.
 var address = lazy.Regexp(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"]+`)
 
 func addresses(s string) string {
@@ -45,9 +46,9 @@ func addresses(s string) string {
 	})
 }
 
-// withoutLogin masks the password in the part of a URL behind the scheme. The login ends at the last @, even if the
-// password has characters that it should not. Without an @, which may have been cut off or forgotten, a port that is no
-// number counts as a password.
+// withoutLogin masks the password in the part of a URL after the scheme. The login ends at the last @, even if the
+// password contains characters that a URL forbids. Without an @, which may have been cut off or forgotten, a port that
+// is not a number counts as a password.
 func withoutLogin(rest string) string {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		user, _, has := strings.Cut(rest[:at], ":")
@@ -93,7 +94,7 @@ func logins(s string) string {
 	})
 }
 
-// announced matches a key that announces a secret, with or without quotes, and the = : := => or > behind it.
+// announced matches a key that announces a secret, with or without quotes, and the = : := => or > after it.
 var announced = lazy.Regexp(`(?i)(?:[a-z0-9_.-]*(?:passw(?:or[dt]|d)|passphrase|mot_?de_?passe|pwd|secret|token|jwt|hmac|signature|credential|authorization|cookie|(?:api|access|private|account|encryption|signing|master)[_-]?key)[a-z0-9_.-]*` +
 	`|[a-z0-9_.-]*(?:pass|auth|pw)|(?:[a-z0-9.-]*[_.-]|\b)(?:bearer|sig|otp|pin))` +
 	`(\\*["'])?\s*(?:=>|:=|[=:>])\s*|\b(?:password|passwd|pwd|bearer)["']?\s+(?:is\s+)?`)
@@ -111,7 +112,7 @@ func values(s string) string {
 		return s
 	}
 	var b strings.Builder
-	shown := 0 // up to where s is written or masked
+	shown := 0 // s is written or masked up to here
 	for _, at := range keys {
 		from, quotedKey := at[1], at[2] >= 0
 		from += len(loginScheme().FindString(s[from:]))
@@ -135,7 +136,7 @@ func values(s string) string {
 	return b.String()
 }
 
-// value returns where the secret at the beginning of s begins, behind its quote, and where it ends. A list or an object
+// value returns where the secret at the beginning of s begins, after its quote, and where it ends. A list or an object
 // in JSON is hidden with the rest of the text.
 func value(s string, quotedKey bool) (opened, end int) {
 	slashes := len(s) - len(strings.TrimLeft(s, `\`))
@@ -157,7 +158,7 @@ func value(s string, quotedKey bool) (opened, end int) {
 		ends += ",}]"
 	}
 	for ; end < len(s) && strings.IndexByte(ends, s[end]) < 0; end++ {
-		if s[end] == '\\' { // a blank behind it belongs to the secret, as in a connection string
+		if s[end] == '\\' { // a blank after it belongs to the secret, as in a connection string
 			end++
 		}
 	}
@@ -188,8 +189,8 @@ func quoted(s string, quote byte, slashes int) int {
 	return len(s)
 }
 
-// Every match of announced contains one of announcing, every match of forms one of forming: most texts have none and
-// need no further search.
+// Every match of announced contains a word of announcing, and every match of forms one of forming. Most texts contain
+// none of these and need no further search.
 var (
 	announcing = []string{"pass", "pwd", "pw", "secret", "token", "key", "credential", "auth", "cookie", "bearer", "jwt", "hmac", "sig", "otp", "pin"}
 	forming    = []string{"-----", "eyJ", "gh", "glpat", "xox", "sk-", "sk_", "rk_", "AKIA", "ASIA", "AIza", "ya29", "t1."}

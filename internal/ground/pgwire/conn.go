@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// Grace bounds the wait for an answer whose caller has gone, because the
-	// statement may run in a server session that others use, too.
+	// Grace bounds the wait for an answer whose caller no longer waits: interrupting the statement could harm others
+	// who share its server session.
 	Grace = 2 * time.Second
 	// farewell bounds the goodbye of Close.
 	farewell = 300 * time.Millisecond
@@ -37,7 +37,7 @@ type Options struct {
 	Config *pgconn.Config
 	// Dial makes the network connections. Nil: TCP with Keepalive, or a Unix socket.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Keepalive makes our system find out that the other end is gone.
+	// Keepalive lets our system detect that the other end is gone.
 	Keepalive net.KeepAliveConfig
 	// Notify is called with each notification, by the goroutine that reads from the
 	// Conn. Nil: notifications are dropped.
@@ -46,23 +46,22 @@ type Options struct {
 	Known *Known
 }
 
-// Conn is one connection. It is used by one goroutine at a time, but for Cut.
+// Conn is one connection. It is used by one goroutine at a time; only Cut may be called by any.
 type Conn struct {
 	conn   *pgconn.PgConn
 	socket *socket
 
 	pid    uint32 // of the server's process
 	pooler Pooler
-	major  int // of the server's version
+	major  int // number of the server's version
 	nat    string
 	note   string
 	asked  int64 // counts the queries of who
 }
 
-// Open connects and finds out whether a pooler stands between us and the server. When it fails nothing
-// is left. The error is one of the package's, a *Reply, or of the network; it is joined
-// with that of ctx if ctx has ended. If the server or a pooler refuses parameters of the
-// address, it connects without them, see Note.
+// Open connects and finds out whether a pooler stands between us and the server. After an error no connection is left
+// open. The error is one of this package's, a *Reply or a network error, joined with the error of ctx if ctx has ended.
+// If the server or a pooler refuses parameters of the address, Open connects without them, see Note.
 func Open(ctx context.Context, o Options) (*Conn, error) {
 	o.Known = cmp.Or(o.Known, &Known{})
 	c, err := connect(ctx, o)
@@ -72,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	asking := ctx // ends so early that the Grace of a missing answer is over before ctx ends
+	asking := ctx // it ends before ctx by the Grace that a missing answer may need
 	if end, bounded := ctx.Deadline(); bounded {
 		var cancel context.CancelFunc
 		asking, cancel = context.WithDeadline(ctx, end.Add(-min(Grace, time.Until(end)/2)))
@@ -85,16 +84,14 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// refusedParameter reports whether a login failed because of a parameter: one that the
-// server does not know or whose value is impossible, or one that a pooler does not
-// pass on. Only the text of a Reply would tell more.
+// refusedParameter reports whether a login failed because of a parameter: one that the server does not know or whose
+// value is impossible, or one that a pooler does not pass on. Only the text of a Reply would say more.
 func refusedParameter(err error) bool {
 	reply, ok := errors.AsType[*Reply](err)
 	return ok && slices.Contains([]string{"42704", "42602", "22023", "08P01"}, reply.Code)
 }
 
-// plainName matches only the name of a setting. Other text may be part of a password with a ?
-// or a &.
+// plainName matches only the name of a setting. Other text may be part of a password that contains a ? or a &.
 var plainName = lazy.Regexp(`^[a-z]{1,12}([._][a-z]{1,12})*$`)
 
 // connect logs in.
@@ -165,15 +162,14 @@ func (c *Conn) Address() string { return *c.socket.at.Load() }
 // Pooler returns the kind of the pooler between us and the server.
 func (c *Conn) Pooler() Pooler { return c.pooler }
 
-// NAT returns a sentence about an address translation or a proxy between us and the server; "":
-// none is known.
+// NAT returns a sentence about an address translation or a proxy between us and the server; "" if it found neither.
 func (c *Conn) NAT() string { return c.nat }
 
-// Note returns a sentence about parameters of the address that are ignored because the server
-// or a pooler refuses one; "": none are.
+// Note returns a sentence about parameters of the address that are ignored because the server or a pooler refuses one
+// of them; "" if no parameter is ignored.
 func (c *Conn) Note() string { return c.note }
 
-// PID returns the process of the server that served us when we connected.
+// PID returns the id of the server process that served us when we connected.
 func (c *Conn) PID() uint32 { return c.pid }
 
 // Version returns the server's version, as the server writes it.
@@ -185,8 +181,8 @@ func (c *Conn) Major() int { return c.major }
 // Closed reports whether the connection is over.
 func (c *Conn) Closed() bool { return c.conn.IsClosed() }
 
-// Cut ends the connection and whatever runs on it: at once, or within Grace if an
-// interruption could harm others. It does not wait, and may be called by any goroutine.
+// Cut ends the connection and the statement that runs on it: at once, or within Grace if an interruption could harm
+// others. It does not block, and may be called by any goroutine.
 func (c *Conn) Cut() {
 	c.socket.state.gate.Lock()
 	delicate := c.socket.state.delicate()
@@ -198,29 +194,29 @@ func (c *Conn) Cut() {
 	c.socket.close()
 }
 
-// Close ends the connection, with a goodbye if it is still whole, and joins what the
-// library started for it. It may be called again.
+// Close ends the connection, with a goodbye if it is still usable, and joins the library's goroutines. It may be called
+// again.
 func (c *Conn) Close() {
 	if !c.conn.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)
-		_ = c.conn.Close(ctx) // it always closes; its error is that the goodbye could not be sent
+		_ = c.conn.Close(ctx) // it always closes; an error means only that the goodbye could not be sent
 		cancel()
 	}
 	c.socket.close()
 	<-c.conn.CleanupDone()
 }
 
-// Known holds facts that the connections of one driver or source have found out and need not find
-// out again. It is safe for concurrent use; the zero value is empty.
+// Known holds facts about a server that one connection of a driver or source finds out and the next ones reuse. It is
+// safe for concurrent use; the zero value is empty.
 type Known struct {
-	own     sync.Map    // the addresses behind which a pooler in session mode was found
+	own     sync.Map    // the addresses at which a pooler in session mode was found
 	refuses atomic.Bool // the server refuses a parameter of the address
 }
 
-// Oldest is the lowest major version of Postgres that will do.
+// Oldest is the lowest major version of Postgres that is supported.
 const Oldest = 12
 
-// VersionError reports a server that is too old, or that is no Postgres.
+// VersionError reports a server that is too old, or that is not Postgres.
 type VersionError struct{ Version string }
 
 // Error is a sentence.

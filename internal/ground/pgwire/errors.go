@@ -18,7 +18,7 @@ type Reply struct{ *pgconn.PgError }
 // textShown bounds the bytes of a server's text in a sentence.
 const textShown = 300
 
-// Line makes one short line of a text from outside.
+// Line returns a text of a server as one short line.
 func Line(text string) string {
 	cut := text[:min(len(text), 4*textShown)] // the rest is not read
 	line := strings.Join(strings.Fields(cut), " ")
@@ -28,7 +28,7 @@ func Line(text string) string {
 	return format.Clean(line, textShown)
 }
 
-// Error is the server's message, its detail or hint, and its SQLSTATE.
+// Error returns the server's message, its detail or hint, and its SQLSTATE.
 func (r *Reply) Error() string {
 	text := Line(r.Message)
 	switch {
@@ -43,7 +43,7 @@ func (r *Reply) Error() string {
 // Unwrap returns the library's error.
 func (r *Reply) Unwrap() error { return r.PgError }
 
-// replied makes a Reply of an error of the server. It returns any other error as it is.
+// replied returns an error of the server as a *Reply, and any other error unchanged.
 func replied(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return &Reply{e}
@@ -51,8 +51,8 @@ func replied(err error) error {
 	return err
 }
 
-// connecting makes one line of the errors of several hosts and addresses, without the user and
-// the address, which the library repeats.
+// connecting returns the errors of several hosts and addresses as one line. It removes the user and the address, which
+// the library's errors contain.
 func connecting(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return &Reply{e}
@@ -65,8 +65,8 @@ func connecting(err error) error {
 	return err
 }
 
-// Because puts before an error what was being done. If ctx has ended, that is the reason: the
-// library's error is only a consequence then, and is left out of the text.
+// Because wraps an error with what was being done. If ctx has ended, the text names only that, because the library's
+// error is a consequence.
 func Because(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil

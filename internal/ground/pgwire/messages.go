@@ -13,33 +13,33 @@ import (
 	"time"
 )
 
-// ErrForeign: the server sent what is no message of Postgres. The connection is over after it.
+// ErrForeign reports that the server sent something that is not a message of Postgres. The connection has ended.
 var ErrForeign = errors.New("what answers does not speak the protocol of Postgres")
 
-// Excess reports that a server sent too much. The connection is over after it.
+// Excess reports that a server sent too much. The connection has ended.
 type Excess struct{ What string }
 
-// Error is a line.
+// Error returns a line.
 func (e *Excess) Error() string { return "the server sent more than a Postgres would: " + e.What }
 
 const (
 	headerSize     = 5        // a message's type and its length, which counts itself but not the type
 	longestMessage = 8 << 20  // the longest column that we ask for is cut at 2 kB
-	mostBytes      = 16 << 20 // up to the end of an answer, or within unaskedTime; 10,000 locks make 0.9 MB
+	mostBytes      = 16 << 20 // before the end of an answer, or within unaskedTime; 10,000 locks take 0.9 MB
 	unaskedTime    = 10 * time.Second
 )
 
 // traffic counts the messages in both directions. At most two goroutines use it: one reads and one writes.
 type traffic struct {
-	bytes   atomic.Int64 // that came since the last answer, or within unaskedTime
+	bytes   atomic.Int64 // received since the last answer, or within unaskedTime
 	pending atomic.Int64 // questions without an answer
-	lent    atomic.Bool  // the server session may be used by others, too
+	lent    atomic.Bool  // others may use the server session
 	gate    sync.Mutex   // held while delicate is called and acted on, so that no question is sent meanwhile
 	spoken  bool         // a message has come
 	since   time.Time    // beginning of the present unaskedTime
 }
 
-// reset makes it ready for another host.
+// reset prepares the counts for another host.
 func (t *traffic) reset() {
 	t.bytes.Store(0)
 	t.pending.Store(0)
@@ -58,7 +58,7 @@ func (t *traffic) ask() {
 // others use.
 func (t *traffic) delicate() bool { return t.lent.Load() && t.pending.Load() > 0 }
 
-// comes counts a message of type kind whose body has n bytes, and checks it.
+// comes counts and checks a received message of type kind with a body of n bytes.
 func (t *traffic) comes(kind byte, n int) error {
 	kinds := "ACDEIKNRSTZnstv123"
 	if !t.spoken {
@@ -94,7 +94,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// messages passes on the messages of the server, up to the first that Postgres would not send.
+// messages passes on the server's messages before the first that Postgres would not send.
 type messages struct {
 	in    *bufio.Reader
 	state *traffic
@@ -106,8 +106,8 @@ func newMessages(from io.Reader, state *traffic) *messages {
 	return &messages{in: bufio.NewReader(from), state: state}
 }
 
-// Read implements io.Reader. After an error of the network, such as a time-out, the next call goes on
-// where it ended.
+// Read implements io.Reader. After an error of the network, such as a time-out, the next call continues where this one
+// stopped.
 func (m *messages) Read(b []byte) (int, error) {
 	if m.wrong != nil {
 		return 0, m.wrong
@@ -130,12 +130,12 @@ func (m *messages) Read(b []byte) (int, error) {
 
 func bodySize(head []byte) int { return int(int32(binary.BigEndian.Uint32(head[1:]))) - 4 }
 
-// questions passes on the messages of the client, and counts those that have an answer.
+// questions passes on the client's messages, and counts those that the server answers.
 type questions struct {
 	to    io.Writer
 	state *traffic
 
-	err  error // of the first write that failed: nothing is written after it
+	err  error // of the first write that failed; nothing is written after that
 	head [headerSize]byte
 	have int // of head
 	left int // of the body, still to come
@@ -145,8 +145,8 @@ func newQuestions(to io.Writer, state *traffic) *questions {
 	return &questions{to: to, state: state, have: 1} // the first message has no type
 }
 
-// Write implements io.Writer. After an error it writes nothing more: the library would send a goodbye even
-// after a question that was sent in part.
+// Write implements io.Writer. After an error it writes nothing more, because the library would send a goodbye even
+// after half a question.
 func (q *questions) Write(b []byte) (int, error) {
 	if q.err != nil {
 		return 0, q.err

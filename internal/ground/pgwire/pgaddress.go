@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Parse reads an address as libpq does: a URL or keywords; PG* variables, password and
-// service files count. It leaves out parameters that mean nothing to us, and notes has a sentence about each.
-// The error repeats nothing of the address that could be a secret.
+// Parse reads an address as libpq does: a URL or keywords, completed by PG* variables, password files and service
+// files. It leaves out parameters that mean nothing to us; notes has a sentence about each. The error repeats nothing
+// of the address that could be a secret.
 func Parse(address string) (config *pgconn.Config, notes []string, err error) {
 	config, err = pgconn.ParseConfig(address)
 	if err != nil {
@@ -42,8 +42,8 @@ const (
 	notTaken      = "psql has it, coordtop does not"
 )
 
-// ignored are parameters that servers refuse, or would understand as something else, with the reason
-// for the note. "": there is no note. Open leaves out others that a server refuses.
+// ignored maps parameters that servers refuse, or would understand as something else, to the reason in the note; "" if
+// there is no note. Open leaves out others that a server refuses.
 var ignored = map[string]string{
 	"application_name":          "", // ours is our identity
 	"fallback_application_name": "",
@@ -70,12 +70,12 @@ var ignored = map[string]string{
 	"sslkeylogfile":             notTaken,
 }
 
-// errUnreadable is the error about an address that cannot be parsed. It repeats no word of it, which
-// could be a secret, as the library's errors do.
+// errUnreadable is the error about an address that cannot be parsed. Unlike the library's errors it repeats no word of
+// the address, which could be a secret.
 var errUnreadable = errors.New("the address cannot be read: write it as postgres://user@host:port/database, " +
 	"with / ? # @ : % in a user or a password as %2F %3F %23 %40 %3A %25")
 
-// judged are the parameters whose values the library checks or whose files it reads.
+// judged lists the parameters whose values the library checks or whose files it reads.
 var judged = []string{
 	"sslmode", "connect_timeout", "target_session_attrs", "port", "sslnegotiation", "sslcertmode", "channel_binding", "require_auth",
 	"min_protocol_version", "max_protocol_version", "sslrootcert", "sslcert", "sslkey", "service", "servicefile",
@@ -107,7 +107,7 @@ func unreadable(address string) error {
 // SeveralHosts reports whether an address names more than one server.
 func SeveralHosts(c *pgconn.Config) bool { return len(Hosts(c)) > 1 }
 
-// Hosts returns the servers of an address, each once: host and port, or a socket's folder.
+// Hosts returns the servers of an address without duplicates: host and port, or a socket's folder.
 func Hosts(c *pgconn.Config) []string {
 	list := []string{HostPort(c.Host, int32(c.Port))}
 	for _, f := range c.Fallbacks {
@@ -126,17 +126,16 @@ func HostPort(host string, port int32) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// Override replaces parts of an address, for programs that keep them beside it. Zero fields
-// leave the part of the address as it is.
+// Override replaces parts of an address, for programs that store them separately. Zero fields change nothing.
 type Override struct {
 	User, Password string
-	// Database is another one of the same server: advisory locks are each database's own.
+	// Database is another database of the same server. Each database has its own advisory locks.
 	Database string
 	// TLS, if not nil, is required; an empty ServerName in it stands for the host.
 	TLS *tls.Config
 }
 
-// Apply replaces them in a config.
+// Apply replaces these parts in a config.
 func (o Override) Apply(c *pgconn.Config) {
 	c.User, c.Password, c.Database = cmp.Or(o.User, c.User), cmp.Or(o.Password, c.Password), cmp.Or(o.Database, c.Database)
 	if o.TLS != nil {
@@ -144,7 +143,7 @@ func (o Override) Apply(c *pgconn.Config) {
 	}
 }
 
-// requireTLS makes every connection of a config use t. It removes variants of a host with other TLS
+// requireTLS makes every connection of a config use t. It removes the alternatives for the same host that use other TLS
 // or none.
 func requireTLS(c *pgconn.Config, t *tls.Config) {
 	towards := func(host string) *tls.Config {

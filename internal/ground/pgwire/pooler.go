@@ -23,11 +23,11 @@ const (
 	Lent           // it lends one for each transaction or statement
 )
 
-// ErrOutOfStep: an answer does not belong to our question. pgbouncer (1.18) was seen to lend
-// a server session whose answer to the pooler's own DISCARD ALL was still to come.
+// ErrOutOfStep reports that an answer does not belong to our question. pgbouncer (1.18) was seen to lend a server
+// session whose answer to the pooler's own DISCARD ALL was still to come.
 var ErrOutOfStep = errors.New("the answer belongs to another question: a pooler has mixed up its clients")
 
-// ErrNoSession: a pooler let us in and then has no server session for us.
+// ErrNoSession reports that a pooler accepted our login but has no server session for us.
 var ErrNoSession = errors.New("the pooler has no server session left for us: coordtop needs 4 of them, " +
 	"two to watch and two for a claim: raise its default_pool_size, or end what uses them")
 
@@ -38,13 +38,12 @@ const mostPID = 1 << 22
 // server is the process of the server that answered.
 type server struct {
 	pid  uint32
-	seen netip.AddrPort // where it sees us; zero: not through TCP
+	seen netip.AddrPort // our address as it sees it; zero: not through TCP
 }
 
 const whoSQL = "select pg_catalog.pg_backend_pid(), $1::text, pg_catalog.host(pg_catalog.inet_client_addr()), pg_catalog.inet_client_port()"
 
-// who asks which process serves us. It is one message and one implicit transaction, in any
-// mode of a pooler.
+// who asks which process serves us. The question is one message and one implicit transaction in every mode of a pooler.
 func (c *Conn) who(ctx context.Context) (server, error) {
 	c.asked++
 	number := strconv.FormatInt(c.asked, 10)
@@ -61,13 +60,13 @@ func (c *Conn) who(ctx context.Context) (server, error) {
 	}
 	s := server{pid: uint32(pid)}
 	if ip, err := netip.ParseAddr(rows[0].Text(2)); err == nil {
-		port, _ := strconv.ParseUint(rows[0].Text(3), 10, 16) // 0 is nobody's
+		port, _ := strconv.ParseUint(rows[0].Text(3), 10, 16) // no client has port 0
 		s.seen = netip.AddrPortFrom(ip.Unmap(), uint16(port))
 	}
 	return s, nil
 }
 
-// between returns a sentence about a NAT or a proxy that changes our address; "": there is none.
+// between returns a sentence about a NAT or a proxy that changes our address; "" if the address is unchanged.
 func between(local *net.TCPAddr, seen netip.AddrPort) string {
 	ours := "a Unix socket"
 	if local != nil {
@@ -143,8 +142,9 @@ func beside(o Options, address string) Options {
 	return o
 }
 
-// whoServes asks which process serves the second connection. waits reports that none does, while the first connection is
-// served by its own session: a pooler that lends would have lent that one.
+// whoServes asks which process serves the second connection. waits reports that no process does although the first
+// connection is served. Then that session is the first connection's own, because a pooler that lends would have lent it
+// to the second.
 func (c *Conn) whoServes(ctx context.Context, second *Conn) (s server, waits bool, err error) {
 	done := make(chan struct{})
 	spawn.Go(ctx, nil, func() { // joined below
@@ -169,7 +169,7 @@ func (c *Conn) whoServes(ctx context.Context, second *Conn) (s server, waits boo
 		}
 		if failed != nil || mine.pid != c.pid {
 			<-done
-			return server{pid: c.pid}, false, cmp.Or(err, failed) // ours was lent: they meet
+			return server{pid: c.pid}, false, cmp.Or(err, failed) // ours was lent to the second
 		}
 	}
 	second.socket.state.lent.Store(false)

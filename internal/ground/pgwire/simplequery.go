@@ -16,7 +16,7 @@ import (
 // Row is one row of an answer, in text; nil is null.
 type Row [][]byte
 
-// Text returns column i; "" for null, and if there is no such column.
+// Text returns column i; "" if it is null or missing.
 func (r Row) Text(i int) string {
 	if i >= len(r) {
 		return ""
@@ -49,7 +49,7 @@ func (c *Conn) Rows(ctx context.Context, sql string, args ...string) ([]Row, err
 	return rows, err
 }
 
-// One is Rows for a statement that answers one row.
+// One calls Rows for a statement that answers one row.
 func (c *Conn) One(ctx context.Context, sql string, args ...string) (Row, error) {
 	rows, err := c.Rows(ctx, sql, args...)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Conn) One(ctx context.Context, sql string, args ...string) (Row, error)
 	return rows[0], nil
 }
 
-// plain is Rows without the settings of a lent session.
+// plain runs a statement without the settings of a lent session.
 func (c *Conn) plain(ctx context.Context, sql string, args ...string) ([]Row, error) {
 	var rows []Row
 	err := read(c.conn.ExecParams(ctx, sql, texts(args), nil, nil, nil), -1, keep(&rows))
@@ -102,8 +102,8 @@ func (c *Conn) Prepare(ctx context.Context, s *Statement) error {
 	return replied(err)
 }
 
-// Each runs a statement and calls f with each row, in the binary format and valid until f
-// returns. Parameters are text. The rest of the answer is read also if f fails or panics.
+// Each runs a statement and calls f with each row, in the binary format and valid until f returns. Parameters are text.
+// Each reads the rest of the answer even if f fails or panics.
 func (c *Conn) Each(ctx context.Context, s *Statement, params [][]byte, f func(Row) error) error {
 	binary := []int16{binaryFormat}
 	if c.pooler == Lent {
@@ -118,15 +118,14 @@ func (c *Conn) Each(ctx context.Context, s *Statement, params [][]byte, f func(R
 // StatementLimit is the server's time-out for a statement that only reads.
 const StatementLimit = 5 * time.Second
 
-// lentSettings apply to the transaction that they are sent with. It is one message, so the
-// server ends it with its answer.
+// lentSettings apply to the transaction that they are sent with. The transaction is one message, so the server ends it
+// with its answer.
 const lentSettings = "select pg_catalog.set_config('transaction_read_only', 'on', true), " +
 	"pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('lock_timeout', '1000', true)"
 
-// ReadOnly makes a session of our own one that can only read and that blocks nobody for long: its
-// statements end after StatementLimit and wait at most a second for a lock. The server shows it
-// under name, which is short and plain ASCII. A session that is lent is not changed, because the next
-// client would have our settings.
+// ReadOnly makes our session read-only and bounds its statements: they end after StatementLimit and wait for a lock for
+// at most a second. The server shows the session under name, which is short and plain ASCII. It does not change a lent
+// session, because the next client would get our settings.
 func (c *Conn) ReadOnly(ctx context.Context, name string) error {
 	if c.pooler == Lent {
 		return nil
@@ -140,8 +139,8 @@ func (c *Conn) ReadOnly(ctx context.Context, name string) error {
 	return Because(ctx, "configuring the session", err)
 }
 
-// run runs a statement in a session that is lent. It does not use a batch of the library, whose
-// messages bypass the count of questions.
+// run runs a statement in a session that is lent. It does not use the library's batches, because their messages bypass
+// the count of questions.
 func (c *Conn) run(ctx context.Context, s Statement, params [][]byte, format []int16, f func(Row) error) (err error) {
 	p := c.conn.StartPipeline(ctx)
 	defer func() {
@@ -175,8 +174,8 @@ func (c *Conn) run(ctx context.Context, s Statement, params [][]byte, format []i
 	return nil
 }
 
-// read calls f with the rows of an answer, and always reads it to its end: a connection with an answer
-// that is half read can only be closed.
+// read calls f with the rows of an answer, and always reads the answer to its end. Otherwise the connection could only
+// be closed.
 func read(r *pgconn.ResultReader, columns int, f func(Row) error) (err error) {
 	defer func() {
 		if _, failed := r.Close(); failed != nil {
@@ -202,28 +201,28 @@ func (c *Conn) Listen(ctx context.Context, channel string) error {
 // Unlisten makes the session listen to nothing.
 func (c *Conn) Unlisten(ctx context.Context) error { return c.exec(ctx, "unlisten *") }
 
-// Ping asks whether the server lives.
+// Ping sends an empty statement and waits for the answer.
 func (c *Conn) Ping(ctx context.Context) error { return c.exec(ctx, "") }
 
 func (c *Conn) exec(ctx context.Context, sql string) error {
 	return replied(c.conn.Exec(ctx, sql).Close())
 }
 
-// Wait waits for notifications, which Options.Notify receives, and returns after one, or
-// when ctx ends, which leaves the connection as it is.
+// Wait blocks until Options.Notify has received a notification, or until ctx ends, after which the connection is still
+// usable.
 func (c *Conn) Wait(ctx context.Context) error { return c.conn.WaitForNotification(ctx) }
 
-// CancelStatement asks the server to end the statement that runs on the connection; any
-// goroutine may. It is not for sessions that are lent.
+// CancelStatement asks the server to end the statement that runs on the connection. Any goroutine may call it. It is
+// not for sessions that are lent.
 func (c *Conn) CancelStatement(ctx context.Context) error {
 	c.socket.enter(phaseCancelling)
 	defer c.socket.enter(phaseConnected)
 	return c.conn.CancelRequest(ctx)
 }
 
-// Literal quotes a text for a statement, in characters that can be printed and pasted. It writes E'...'
-// with escapes if the text has others, or a backslash, which some settings of a server treat as an escape. The
-// escapes are bytes, because a database in SQL_ASCII accepts none of characters.
+// Literal quotes a text for a statement, in characters that can be printed and pasted. It writes E'...' with escapes if
+// the text has other characters, or a backslash, which some server settings treat as an escape. It escapes bytes,
+// because a database in SQL_ASCII accepts no escapes of characters.
 func Literal(s string) string {
 	if format.Clean(s, 0) == s && !strings.Contains(s, `\`) {
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// phase is the present reason for which a connection's socket may be dialled. When a connection breaks the library dials
-// once more by itself, to cancel a statement that may run on it. That would interrupt a
-// statement in a session that others use too, and its goroutine would outlive the
-// connection.
+// phase is the present reason for which a connection's socket may be dialled. When a connection breaks, the library by
+// itself dials again to cancel a statement that may still run. That dial is refused: it could interrupt a statement in
+// a session that others use, and its goroutine would outlive the connection.
 type phase int32
 
 const (
@@ -41,7 +40,7 @@ type socket struct {
 
 func (s *socket) enter(p phase) { s.phase.Store(int32(p)) }
 
-// Dial makes the connection. Hosts may be tried in turn: the last one counts.
+// Dial makes the connection. Hosts may be tried in turn; it remembers the last one.
 func (s *socket) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	now := phase(s.phase.Load())
 	if now == phaseConnected || now == phaseConnecting && ctx.Value(connectMark{}) == nil {
@@ -61,15 +60,14 @@ func (s *socket) Dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, nil
 }
 
-// close closes the socket without a goodbye, so that whatever uses it ends at once.
+// close closes the socket without a goodbye, so that its readers and writers return at once.
 func (s *socket) close() {
 	if c := s.conn.Load(); c != nil {
-		_ = (*c).Close() // its only error is that it was closed before
+		_ = (*c).Close() // an error means only that it was closed before
 	}
 }
 
-// interrupt ends the use of the socket: at once, or after Grace if an interruption could harm
-// others.
+// interrupt makes the socket's reads and writes fail: at once, or after Grace if an interruption could harm others.
 func (s *socket) interrupt() {
 	s.state.gate.Lock()
 	defer s.state.gate.Unlock()
@@ -80,7 +78,7 @@ func (s *socket) interrupt() {
 	}
 }
 
-// expire ends the use of the socket at t; zero: never.
+// expire sets the deadline of the socket's reads and writes; zero: none.
 func (s *socket) expire(t time.Time) {
 	if c := s.conn.Load(); c != nil {
 		_ = (*c).SetDeadline(t) // a closed one needs none
@@ -93,7 +91,7 @@ func (s *socket) HandleCancel(context.Context) { s.interrupt() }
 // HandleUnwatchAfterCancel implements ctxwatch.Handler.
 func (s *socket) HandleUnwatchAfterCancel() { s.expire(time.Time{}) }
 
-// local returns the address of our end; nil: it is not one of TCP.
+// local returns the address of our end; nil if it is not a TCP address.
 func (s *socket) local() *net.TCPAddr {
 	if c := s.conn.Load(); c != nil {
 		a, _ := (*c).LocalAddr().(*net.TCPAddr)

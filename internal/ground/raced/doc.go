@@ -1,15 +1,14 @@
-// Package raced tells tests whether they run with the race detector, which makes them some ten times slower
-// and takes memory of its own. All run with it but those that call [Alone]: tests of volume that run in one
-// goroutine, as the detector compares what several goroutines do, and tests that measure memory or time.
-// A test whose subject is concurrency does not ask.
+// Package raced tells tests whether they run with the race detector, which makes them some ten times slower and takes
+// memory of its own. All tests run with it except those that call [Alone]: tests of large volumes in one goroutine, in
+// which the detector could find nothing, and tests that measure memory or time. A test of concurrency never calls it.
 //
 // It may import nothing of this module.
 package raced
 
 import "testing"
 
-// Alone skips a test where the race detector is built in: make test runs it once more without, and finds it by the name
-// of the Test function that this call stands in.
+// Alone skips a test if the race detector is built in. "make test" runs these tests once more without it, and finds
+// them by the Test functions that contain this call.
 func Alone(t testing.TB, why string) {
 	t.Helper()
 	if Enabled {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Error reports that a server sent what no Redis sends. Every Read of the connection returns
-// it from then on.
+// Error reports that a server sent something that no Redis server sends. Every Read of the connection returns it from
+// then on.
 type Error struct {
 	Addr string // host:port of the server
 	What string // "a map of 2,147,483,647 elements"

@@ -1,16 +1,15 @@
-// Package respwire bounds the memory that a Redis server, or whatever answers at its address, can
-// make its client use. The client library allocates the size that the header of a
-// reply announces, before any of it has arrived, and descends into replies as deep as they
-// are nested. A [Conn] stands between the library and the network and checks the replies.
+// Package respwire bounds the memory that a Redis server, or whatever answers at its address, can make its client use.
+// The client library allocates the size that the header of a reply announces, before any of it has arrived, and
+// recurses as deep as replies are nested. A [Conn] stands between the library and the network and checks the replies.
 //
 // It may import internal/ground/format.
 //
 // # What is bounded
 //
-// A Conn passes replies on unchanged, byte by byte as they come, as long as they keep to
-// [Limits]. It passes on nothing of the first header that does not, so that the library never
-// reads a length that is too large. From then on each Read returns the same [Error], a
-// sentence for people about what was wrong. The connection cannot be used after that.
+// A Conn passes replies on unchanged, byte by byte as they come, as long as they keep to [Limits]. It passes on no byte
+// of the first header that breaks a limit, so that the library never reads a length that is too large. From then on
+// each Read returns the same [Error], a sentence for people about what was wrong. The connection cannot be used after
+// that.
 //
 //   - A reply, and all that is answered between two writes of the client, has at most
 //     Limits.Bytes bytes, announced ones included, and Limits.Values values: elements of
@@ -31,9 +30,9 @@
 // # Gathering
 //
 // While [Conn.Gather] is on, each Read waits for Release, for 25 ms at most. Meanwhile the kernel reports bytes to the
-// program only from 64 kB on (SO_RCVLOWAT): else a socket wakes Go's poller for each message, whether a
-// Read waits for it or not. A Read that finds nothing after Release is woken by the first byte as usual. A Read after
-// one that filled its buffer does not wait, so that one Release lets through everything that came before it.
+// program only from 64 kB on (SO_RCVLOWAT), because otherwise a socket wakes Go's poller for each message, whether a
+// Read waits or not. A Read that finds nothing after Release is woken by the first byte as usual. A Read after one that
+// filled its buffer does not wait, so that one Release lets through everything that came before it.
 //
 // # Why these numbers
 //
@@ -49,6 +48,5 @@
 // about one thing: inside a reply that the library throws away, it counts an attribute as a
 // value. That changes the end of a reply for the library, but lets no length pass the scanner.
 //
-// A Conn is safe for one reader and one writer at a time, as every net.Conn of the library
-// is used.
+// A Conn is safe for one reader and one writer at a time, which is how the library uses its connections.
 package respwire

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// gate makes Reads wait for Release: see Conn.Gather.
+// gate makes Reads wait for Release, see Conn.Gather.
 type gate struct {
 	socket   syscall.RawConn // nil: unknown
 	shut     atomic.Bool
@@ -17,7 +17,7 @@ type gate struct {
 
 const (
 	releaseLimit = 25 * time.Millisecond // bounds the wait of a Read for Release
-	muchAtOnce   = 64 << 10              // bytes that wake the program although the gate is shut
+	muchAtOnce   = 64 << 10              // bytes that wake the program even if the gate is shut
 )
 
 func newGate(c net.Conn) *gate {
@@ -59,10 +59,10 @@ func (g *gate) read(c net.Conn, p []byte) (n int, err error) {
 	return n, err
 }
 
-// tellFrom makes the kernel report bytes of the socket only when so many have come.
+// tellFrom makes the kernel report that the socket is readable only after so many bytes have arrived.
 func (g *gate) tellFrom(bytes int) {
 	if g.socket != nil {
-		_ = g.socket.Control(func(fd uintptr) { // where it cannot be set, the program wakes more often
+		_ = g.socket.Control(func(fd uintptr) { // if it cannot be set, the program wakes more often
 			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes)
 		})
 	}

@@ -7,14 +7,14 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Limits bound the replies that are passed on. Those of the package are Defaults.
+// Limits bound the replies that are passed on, see Defaults.
 type Limits struct {
 	Bytes      int // of a reply, and of all replies between two writes
-	Values     int // of the same
+	Values     int // of a reply, and of all replies between two writes
 	Depth      int // of nested values; a value that is in no other is at depth 1
 	Line       int // bytes of a line, without its end
 	Attributes int // of a reply
-	List       int // elements of a list that is pushed: a longer one is passed on as an empty one; 0: any
+	List       int // elements of a pushed list; a longer list is passed on as an empty one; 0: any number
 }
 
 // Defaults returns the limits that the package's documentation explains.
@@ -29,8 +29,8 @@ const longestNumber = 20
 type scanner struct {
 	limits Limits
 
-	line    []byte // of the current header or simple value, as far as an earlier read brought it
-	payload int    // bytes still to come of a string, its end included
+	line    []byte // of the current header or simple value, as far as it has arrived
+	payload int    // bytes still to come of a string, including its end
 	open    []int  // values still to come of each aggregate that is open, the outermost first
 	stream  bool   // the server only pushes: each message counts by itself
 	held    bool   // line was not passed on yet
@@ -46,11 +46,11 @@ type tally struct{ bytes, values, attributes int }
 // asked notes that the client wrote: the next replies answer that.
 func (s *scanner) asked() { s.answer = tally{} }
 
-// scan reads p. It returns the bytes that may be passed on, which may lie in p, and what is wrong with
-// the byte after them; "": nothing.
+// scan reads p. It returns the bytes that may be passed on, which may lie in p. wrong describes what is wrong with the
+// byte after them; "" if nothing is wrong.
 func (s *scanner) scan(p []byte) (good []byte, wrong string) {
 	good = p[:0]
-	if s.held { // there is more to pass on than p has room for
+	if s.held { // the bytes to pass on may not fit into p
 		good = make([]byte, 0, len(s.line)+len(p))
 	}
 	for n := 0; n < len(p); {
@@ -103,9 +103,9 @@ func (s *scanner) scan(p []byte) (good []byte, wrong string) {
 	return good, ""
 }
 
-// take reads a whole line with its end. pass is the part of it that is not passed on yet; take
-// returns the bytes to pass on instead.
-func (s *scanner) take(line, pass []byte) ([]byte, string) {
+// take reads a whole line with its end. unsent is the part of the line that was not passed on yet; take returns the
+// bytes to pass on instead of unsent.
+func (s *scanner) take(line, unsent []byte) ([]byte, string) {
 	if s.skip > 0 {
 		return nil, s.header(line)
 	}
@@ -113,7 +113,7 @@ func (s *scanner) take(line, pass []byte) ([]byte, string) {
 		s.skip = size
 		return []byte("*0\r\n"), s.count(len(line), 0)
 	}
-	return pass, s.header(line)
+	return unsent, s.header(line)
 }
 
 // listComes reports whether the next value is the last one of a message that is pushed,
@@ -136,7 +136,7 @@ func (s *scanner) longList(line []byte) int {
 // mostSkipped bounds a list that is not passed on: no server has more keys in one command.
 const mostSkipped = 100_000_000
 
-// ended notes the end of a string.
+// ended counts the end of a string.
 func (s *scanner) ended() {
 	if s.skip > 1 {
 		s.skip--
@@ -147,7 +147,7 @@ func (s *scanner) ended() {
 	s.complete()
 }
 
-// lineOK returns what is wrong with the first byte of a line or the number of bytes after it; "": nothing.
+// lineOK returns what is wrong with the first byte of a line or the number of bytes after it; "" if nothing is wrong.
 func (s *scanner) lineOK(first byte, rest int) string {
 	switch first {
 	case '+', '-', ':', '_', ',', '#', '(':
@@ -164,7 +164,7 @@ func (s *scanner) lineOK(first byte, rest int) string {
 	return ""
 }
 
-// header reads a whole line with its end, and returns what is wrong with it; "": nothing.
+// header reads a whole line with its end, and returns what is wrong with it; "" if nothing is wrong.
 func (s *scanner) header(line []byte) string {
 	if wrong := s.lineOK(line[0], len(line)-1); wrong != "" {
 		return wrong
@@ -225,13 +225,13 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 	if len(s.open) >= s.limits.Depth {
 		return "values nested more than " + strconv.Itoa(s.limits.Depth) + " deep"
 	}
-	if kind == '|' { // it stands before a value and is none
+	if kind == '|' { // an attribute stands before a value and is not a value
 		s.reply.attributes++
 		if s.reply.attributes > s.limits.Attributes {
 			return "more than " + strconv.Itoa(s.limits.Attributes) + " attributes of one reply"
 		}
 		if size > 0 {
-			s.open = append(s.open, size+1) // the value after it ends it
+			s.open = append(s.open, size+1) // the attribute ends with the value after it
 		}
 		return ""
 	}
@@ -243,7 +243,7 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 	return ""
 }
 
-// count adds announced bytes and values, and returns which limit the sums break; "": none.
+// count adds announced bytes and values, and returns the limit that the sums break; "" if they break no limit.
 func (s *scanner) count(size, values int) string {
 	for _, t := range []*tally{&s.reply, &s.answer} {
 		t.bytes += size
@@ -270,7 +270,7 @@ func (s *scanner) complete() {
 	s.reply = tally{}
 }
 
-// length reads the number of a header; -1 stands for nil.
+// length reads the number in a header; -1 stands for nil.
 func length(kind byte, text []byte) (n int, wrong string) {
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < -1 || text[0] == '+' || text[0] == '-' && n != -1 {

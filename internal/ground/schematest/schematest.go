@@ -11,7 +11,7 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// Schema is a JSON Schema that was read.
+// Schema is a compiled JSON Schema.
 type Schema struct{ compiled *jsonschema.Schema }
 
 var (
@@ -20,7 +20,7 @@ var (
 	shortObject = lazy.Regexp(`\{[^{}]{0,90}\}`)
 )
 
-// Write writes a schema for people: what is short, on one line.
+// Write returns a schema as indented JSON for people, with short values on one line.
 func Write(t testing.TB, schema any) string {
 	t.Helper()
 	var b strings.Builder
@@ -37,7 +37,7 @@ func Write(t testing.TB, schema any) string {
 	return shortObject().ReplaceAllStringFunc(plainList().ReplaceAllStringFunc(b.String(), onOneLine), onOneLine)
 }
 
-// Compile reads a schema. It must name its draft, and no other file.
+// Compile reads a schema, which must name its draft and must not refer to other files.
 func Compile(t testing.TB, schema string) Schema {
 	t.Helper()
 	read, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
@@ -60,10 +60,10 @@ func Compile(t testing.TB, schema string) Schema {
 	return Schema{compiled}
 }
 
-// Check reports what is wrong with a value, as encoding/json reads it.
+// Check returns an error if a value, in the form in which encoding/json reads it, does not fit the schema.
 func (s Schema) Check(value any) error { return s.compiled.Validate(value) }
 
-// CheckText is Check of a value that is written in JSON.
+// CheckText calls Check with a value that is written in JSON.
 func (s Schema) CheckText(text []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// ErrPanic is wrapped by the errors that Call makes of panics.
+// ErrPanic is wrapped by the errors that Call returns for panics.
 var ErrPanic = errors.New("a defect in coordtop")
 
-// Panic is a panic that was caught. As an error it names the line and wraps ErrPanic.
+// Panic is a panic that was caught. As an error it names the line of the panic and wraps ErrPanic.
 type Panic struct {
 	Value any
 	Line  string // file.go:12, where it happened
 	Stack []byte // of the goroutine, as the runtime prints it
 }
 
-// Error is one sentence, without the stack.
+// Error returns one sentence, without the stack.
 func (p *Panic) Error() string { return fmt.Sprintf("%v: %v, at %s", ErrPanic, p.Value, p.Line) }
 
 // Unwrap returns ErrPanic.
@@ -31,16 +31,15 @@ func (p *Panic) Unwrap() error { return ErrPanic }
 // key is the key of the handler in a context.
 type key struct{}
 
-// With returns a context under which the panic of whatever is started is told to handle,
-// on the goroutine that panicked, instead of to the handler that ctx has. Several may be
-// told at the same time. handle must not block for long: those who join the goroutine wait
-// for it.
+// With returns a context under which panics are handled by handle instead of the handler of ctx. handle is called on
+// the goroutine that panicked, possibly on several at the same time. It must not block for long, because those who join
+// the goroutine wait for it.
 func With(ctx context.Context, handle func(*Panic)) context.Context {
 	return context.WithValue(ctx, key{}, handle)
 }
 
-// Go starts f in a goroutine. running, if not nil, counts it until the handler has been
-// told of its panic; with nil its owner must have another way to wait.
+// Go starts f in a goroutine. running, if not nil, counts the goroutine until f has returned or the handler has handled
+// its panic. If it is nil, the caller must have another way to wait.
 func Go(ctx context.Context, running *sync.WaitGroup, f func()) {
 	body := guarded(ctx, f)
 	if running == nil {
@@ -50,8 +49,8 @@ func Go(ctx context.Context, running *sync.WaitGroup, f func()) {
 	running.Go(body)
 }
 
-// After calls f in a goroutine of its own after d, see time.AfterFunc. ctx only says who is
-// told of a panic: its end does not stop the timer.
+// After calls f in a goroutine of its own after d, see time.AfterFunc. ctx only supplies the handler of panics: its end
+// does not stop the timer.
 func After(ctx context.Context, d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, guarded(ctx, f))
 }
@@ -61,8 +60,8 @@ func OnDone(ctx context.Context, f func()) (stop func() bool) {
 	return context.AfterFunc(ctx, guarded(ctx, f))
 }
 
-// Call calls f on this goroutine. If it panics the handler is told, and the error is the
-// *Panic.
+// Call calls f on this goroutine. If f panics, Call passes the panic to the handler and returns it as a *Panic. Without
+// a handler it does not catch the panic.
 func Call(ctx context.Context, f func() error) (err error) {
 	handle := handler(ctx)
 	if handle == nil {
@@ -78,10 +77,9 @@ func Call(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// Within calls f in a goroutine and returns what it returns. It does not wait for ever: when
-// ctx has ended, f has grace more to come back, and is given up after that with the error of
-// ctx. The goroutine of an f that was given up ends when f returns, if it ever does. The
-// error of an f that panicked is ErrPanic alone; only the handler is told the value.
+// Within calls f in a goroutine and returns what it returns. When ctx ends, it waits for f for at most grace longer and
+// then returns the error of ctx; the goroutine goes on until f returns, which may be never. If f panics, the error is
+// ErrPanic alone; only the handler receives the value.
 func Within[T any](ctx context.Context, grace time.Duration, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -115,17 +113,17 @@ func handler(ctx context.Context) func(*Panic) {
 	return handle
 }
 
-// guarded is f for a goroutine that ends with it.
+// guarded returns f with its panics caught, for a goroutine or a timer.
 func guarded(ctx context.Context, f func()) func() {
 	if handler(ctx) == nil {
-		return f // the stack of a crash is then the caller's alone
+		return f // the stack of a crash then shows only the caller's functions
 	}
 	return func() {
-		_ = Call(ctx, func() error { f(); return nil }) // only a panic is an error, and the handler knows
+		_ = Call(ctx, func() error { f(); return nil }) // the only error is a panic, which the handler has received
 	}
 }
 
-// line is that of the panic which the caller recovers from.
+// line returns file and line of the panic that its caller recovers from.
 func line() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)]) // from the panic on
@@ -140,8 +138,7 @@ func line() string {
 	}
 }
 
-// Wake wakes the receiver of c, whose capacity is 1: several wake-ups may become one. It does not
-// block.
+// Wake wakes the receiver of c, whose capacity is 1: several wake-ups may merge into one. It does not block.
 func Wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -1,11 +1,11 @@
-// Package suspend tells for how long the machine was suspended. The monotonic clock stands
-// still meanwhile on most systems, so that whatever must end in time has to add it.
+// Package suspend measures for how long the machine was suspended. On most systems the monotonic clock stands still
+// meanwhile, so deadlines that must hold have to add that time.
 //
 // It may import nothing of this module.
 package suspend
 
 import "time"
 
-// Noise is how far two readings of Slept may differ without the machine having slept: they
-// are differences of two clocks read one after the other. A real suspend is longer.
+// Noise is the most by which two readings of Slept may differ although the machine did not sleep, because each is the
+// difference of two clocks that are read one after the other. A real suspend is longer.
 const Noise = 10 * time.Millisecond

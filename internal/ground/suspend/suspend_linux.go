@@ -9,11 +9,10 @@ import (
 // quiet is a pause between two readings that is too short to matter.
 const quiet = time.Millisecond
 
-// Slept is the time the machine was suspended since it booted: CLOCK_BOOTTIME counts
-// it and CLOCK_MONOTONIC, which Go's clock is, does not. The two cannot be read at
-// once, so of a few pairs of readings the one with the shortest pause between them
-// counts. Zero where a sandbox forbids the clock. It reads the real clocks also in a
-// synctest bubble, where the virtual clock stands still as little as it sleeps.
+// Slept returns the time for which the machine was suspended since it booted. CLOCK_BOOTTIME counts that time, and
+// CLOCK_MONOTONIC, which is Go's clock, does not. The two cannot be read at once, so it reads a few pairs and uses the
+// pair with the shortest pause between its readings. It returns 0 if a sandbox forbids the clock. In a synctest bubble
+// it also reads the real clocks.
 func Slept() time.Duration {
 	var best, pause time.Duration
 	for try := range 8 {
