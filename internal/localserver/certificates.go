@@ -16,15 +16,14 @@ import (
 	"time"
 )
 
-// TLSFiles are the paths of what a client of a TLS server needs, all PEM.
+// TLSFiles are the paths of the PEM files that a client of a TLS server needs.
 type TLSFiles struct {
 	CA        string // the authority that signed the server's certificate
 	Cert, Key string // the client's own, signed by the same authority
 }
 
-// writeCertificate makes a certificate for a year, and returns it as files and as a client's
-// configuration. It is all in one: an authority, which signed itself, the server, at 127.0.0.1 and
-// localhost, and the client.
+// writeCertificate makes a certificate for a year, and returns it as files and as a client's configuration. The same
+// self-signed certificate serves as the authority, as the client's, and as the server's at 127.0.0.1 and localhost.
 func writeCertificate(dir string) (TLSFiles, *tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -14,23 +14,22 @@ import (
 const (
 	// folderPrefix begins the name of every temporary folder.
 	folderPrefix = "coordtop-"
-	// aliveName is a named pipe in a temporary folder, held open by each process that needs the
-	// folder: by their end, however they end, nobody reads it any more. Unlike a process id it
-	// is never somebody else's, and unlike a lock a shell can hold it.
+	// aliveName is a named pipe in a temporary folder, held open by each process that needs the folder. After all of
+	// these have ended, in whatever way, it has no reader. Unlike a process id it is never reused, and unlike a lock a
+	// shell can hold it.
 	aliveName = "alive"
-	// unfinished is the kind of a folder until it has the pipe. Where its maker was killed before, it
-	// has none, and is dead after longestMaking.
+	// unfinished is the kind of a folder until it has the pipe. If its maker was killed before that, the folder counts
+	// as dead after longestMaking.
 	unfinished    = "unfinished"
 	longestMaking = time.Minute
 )
 
-// tempFolder is the name of a temporary folder that nobody has.
+// tempFolder returns an unused name for a temporary folder.
 func tempFolder(kind string) string {
 	return filepath.Join(os.TempDir(), folderPrefix+kind+"-"+randomName())
 }
 
-// TempFolder makes a folder for this process. Close removes it; RemoveDead does when the process
-// ended otherwise.
+// TempFolder makes a folder for this process. Close removes it, or RemoveDead if the process ended without Close.
 func TempFolder(kind string) (*Folder, error) {
 	dir, made := tempFolder(kind), tempFolder(unfinished)
 	if err := os.Mkdir(made, 0o700); err != nil {
@@ -55,14 +54,14 @@ type Folder struct {
 // Close removes the folder. It must not be called twice.
 func (f *Folder) Close() error { return errors.Join(os.RemoveAll(f.Dir), f.alive.Close()) }
 
-// holdFolder makes the pipe in a folder, and holds it until the file is closed. The pipe has its name
-// only when it is held, so that it is never found dead before.
+// holdFolder makes the pipe in a folder, and holds it open until the file is closed. The pipe gets its name only after
+// it was opened, so that RemoveDead never finds it without a reader.
 func holdFolder(dir string) (*os.File, error) {
 	path := filepath.Join(dir, aliveName)
 	if err := syscall.Mkfifo(path+".new", 0o600); err != nil {
 		return nil, fmt.Errorf("making a pipe in %s: %w", dir, err)
 	}
-	f, err := os.OpenFile(path+".new", os.O_RDWR, 0) // waits for nobody: it is its own other end
+	f, err := os.OpenFile(path+".new", os.O_RDWR, 0) // does not block, because it opens both ends
 	if err != nil {
 		return nil, fmt.Errorf("holding %s: %w", dir, err)
 	}
@@ -72,8 +71,8 @@ func holdFolder(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// RemoveDead removes the temporary folders of servers and demos whose processes have all ended without
-// removing them. Folders of others, and those of another program without the pipe, are left alone.
+// RemoveDead removes the temporary folders of servers and demos whose processes have all ended without removing them.
+// It does not touch folders of other users, or folders of other programs, which have no such pipe.
 func RemoveDead() error {
 	entries, err := os.ReadDir(os.TempDir())
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// TB is what a server for a test needs of *testing.T; this package does not import
-// testing, because the demo uses it too.
+// TB lists the methods of *testing.T that this package needs. It does not import testing, because the demo also uses
+// this package.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -15,10 +15,9 @@ type TB interface {
 	Cleanup(func())
 }
 
-// NeedsServer skips the test in a short run ("go test -short", "make quick"), where no
-// server starts. In any other run it does nothing: there a missing server fails the test.
-// The functions of this package that end in ForTest call it, but for ProxyForTest and RefusingForTest; only a
-// test that gets its server in another way calls it itself.
+// NeedsServer skips the test in a short run ("go test -short", "make quick"), in which no server starts. In any other
+// run it does nothing, and a missing server fails the test. The functions of this package that end in ForTest call it,
+// except ProxyForTest and RefusingForTest; only a test that gets its server in another way must call it.
 func NeedsServer(t TB) {
 	t.Helper()
 	if shortRun() {
@@ -26,16 +25,15 @@ func NeedsServer(t TB) {
 	}
 }
 
-// shortRun reports whether this is a test binary that runs with -short. It asks the flag,
-// as this package does not import testing.
+// shortRun reports whether this is a test binary that runs with -short. It reads the flag, because this package does
+// not import testing.
 func shortRun() bool {
 	short := flag.Lookup("test.short")
 	return short != nil && short.Value.String() == "true"
 }
 
-// RefusingForTest returns an address that refuses connections until the test ends. Its
-// port is bound and nobody listens on it, so no other program can get it meanwhile. It
-// needs no server and does not skip a short run.
+// RefusingForTest returns an address that refuses connections until the test ends. The port is bound, but nobody
+// listens on it, so no other program can get the port meanwhile. It needs no server and does not skip a short run.
 func RefusingForTest(t TB) string {
 	t.Helper()
 	port, free, err := bindPort()
@@ -46,8 +44,8 @@ func RefusingForTest(t TB) string {
 	return address(port)
 }
 
-// RedisEnv names the variable that holds the URL of a real server which the suites
-// shall use instead of a private one, where they can.
+// RedisEnv is the environment variable with the URL of a real server, which test suites use instead of a private one if
+// they can.
 const RedisEnv = "COORDTOP_TEST_REDIS"
 
 // RedisForTest starts a private server that is stopped when the test ends. A missing
@@ -74,9 +72,8 @@ func forTest[O any, S interface{ Stop(context.Context) error }](t TB, start func
 	return s
 }
 
-// RedisURLForTest returns the URL of a server to test against: the one that RedisEnv
-// names, else a private one. Others may use the former at the same time, so a test must
-// choose key names nobody else has and must not flush.
+// RedisURLForTest returns the URL of a server to test against: the one in RedisEnv, otherwise a private one. Others may
+// use the server in RedisEnv at the same time, so a test must choose unique key names and must not flush.
 func RedisURLForTest(t TB) string {
 	t.Helper()
 	NeedsServer(t)
@@ -86,8 +83,8 @@ func RedisURLForTest(t TB) string {
 	return RedisForTest(t, RedisOptions{}).URL()
 }
 
-// PostgresEnv names the variable that holds the URL of a real server which the suites
-// shall use instead of a private one, where they can.
+// PostgresEnv is the environment variable with the URL of a real server, which test suites use instead of a private one
+// if they can.
 const PostgresEnv = "COORDTOP_TEST_POSTGRES"
 
 // PostgresForTest starts a private server that is stopped when the test ends. A missing

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Proxy forwards TCP links to a server and misbehaves on demand. It knows nothing of the
-// protocol: what it calls a request is what one read from the client returned.
+// Proxy forwards TCP links to a server and misbehaves on demand. It knows nothing of the protocol: a request is the
+// data that one read from the client returned.
 type Proxy struct {
 	target   string
 	listener net.Listener
-	tasks    sync.WaitGroup // the accepting goroutine and two a link; close waits
+	tasks    sync.WaitGroup // the accepting goroutine and two for each link; close waits for them
 
 	mu     sync.Mutex
 	links  map[*link]struct{}
@@ -34,7 +34,7 @@ type Half uint8
 // The halves.
 const (
 	Request Half = iota // the server never sees it
-	Reply               // the server acts on the request, and nobody hears of it
+	Reply               // the server acts on the request, but the client receives no reply
 
 	await // an order of Await and not of Lose
 	hold  // an order of Hold
@@ -44,7 +44,7 @@ const (
 type order struct {
 	match []byte
 	what  Half
-	done  chan struct{} // closed when it was done
+	done  chan struct{} // closed when the order was executed
 	free  chan struct{} // Hold: closed when the request may go on
 }
 
@@ -56,7 +56,7 @@ func (p *Proxy) order(what Half, match string) *order {
 	return o
 }
 
-// take strikes the first of such orders for this request off the list; nil: there is none.
+// take removes and returns the first order of these kinds for this request; nil if there is none.
 func (p *Proxy) take(request []byte, what ...Half) *order {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *Proxy) take(request []byte, what ...Half) *order {
 	return nil
 }
 
-// edit is an order to replace old in requests by new, which is as long.
+// edit is an order to replace old in requests with new, which has the same length.
 type edit struct{ old, new []byte }
 
 // link is one client's connection and its counterpart to the server.
@@ -77,10 +77,10 @@ type link struct {
 	client, server net.Conn
 	gone           chan struct{} // closed with the link
 	once           sync.Once
-	ended          atomic.Int32          // directions that ended politely
+	ended          atomic.Int32          // directions that ended without a reset
 	frozen         atomic.Bool           // no byte passes any more
-	deaf           atomic.Bool           // the client was told that the server has ended
-	losing         atomic.Pointer[order] // not nil: the next bytes from the server are to be lost
+	deaf           atomic.Bool           // HalfClose has ended the direction to the client
+	losing         atomic.Pointer[order] // if not nil, the next bytes from the server are lost
 }
 
 // ProxyForTest listens on a free port of 127.0.0.1 and forwards to target, a host and port,
@@ -99,32 +99,30 @@ func ProxyForTest(t TB, target string) *Proxy {
 	return p
 }
 
-// Addr is the host and port that clients connect to.
+// Addr returns the host and port that clients connect to.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Links is how many links are up, held ones included.
+// Links returns the number of open links, including those that are held back.
 func (p *Proxy) Links() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.links)
 }
 
-// Lose loses one half of the next exchange whose request contains match, and resets its
-// link, so that the client knows only that it does not know. Orders are served in turn.
-// The channel is closed when it has happened.
+// Lose loses one half of the next exchange whose request contains match, and resets its link, so that the client cannot
+// know whether the request was executed. Orders are executed in turn. The channel is closed when this one was.
 func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
 	return p.order(half, match).done
 }
 
-// Hold keeps back the next request that contains match, and all that follows it on its link,
-// until release is called; other links go on. It arrives then also if its client has gone.
-// held is closed when it was kept back.
+// Hold delays the next request that contains match, and everything after it on its link, until release is called. Other
+// links go on. The request arrives then even if its client has gone. held is closed when the delay begins.
 func (p *Proxy) Hold(match string) (held <-chan struct{}, release func()) {
 	h := p.order(hold, match)
 	return h.done, sync.OnceFunc(func() { close(h.free) })
 }
 
-// keep serves the orders of Hold; false: the link is gone.
+// keep executes the orders of Hold. It returns false if the link is gone.
 func (p *Proxy) keep(l *link, request []byte) bool {
 	h := p.take(request, hold)
 	if h == nil {
@@ -145,15 +143,15 @@ func (p *Proxy) Await(match string) <-chan struct{} {
 	return p.order(await, match).done
 }
 
-// Replace has old, wherever a request contains it from now on, arrive as new, which must be
-// as long: the server answers as one that does not know old.
+// Replace replaces old with new in all requests from now on. Both must have the same length. So the server answers like
+// one that does not know old.
 func (p *Proxy) Replace(old, new string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.edits = append(p.edits, edit{[]byte(old), []byte(new)})
 }
 
-// edit serves the orders of Replace.
+// edit executes the orders of Replace.
 func (p *Proxy) edit(request []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,27 +160,27 @@ func (p *Proxy) edit(request []byte) {
 	}
 }
 
-// tell serves the orders of Await.
+// tell executes the orders of Await.
 func (p *Proxy) tell(request []byte) {
 	for a := p.take(request, await); a != nil; a = p.take(request, await) {
 		close(a.done)
 	}
 }
 
-// Forget takes back the losses that were ordered and have not happened.
+// Forget cancels the orders of Lose that were not executed yet.
 func (p *Proxy) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.orders = slices.DeleteFunc(p.orders, func(o *order) bool { return o.what <= Reply })
 }
 
-// close resets all links, stops listening and returns when nothing of the proxy runs.
+// close resets all links, stops listening and waits for the proxy's goroutines.
 func (p *Proxy) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.letThroughLocked()
 	p.mu.Unlock()
-	// The listener is ours alone; its only error is that it was closed before.
+	// The only error is that it was closed before.
 	_ = p.listener.Close()
 	p.Reset()
 	p.tasks.Wait()
@@ -223,10 +221,9 @@ func (p *Proxy) serve(client net.Conn) {
 	p.tasks.Go(func() { p.pump(l, l.server, l.client, p.downstream) })
 }
 
-// pump copies from src to dst until either ends. see decides about each chunk before it
-// passes; a false answer ends the link. A polite end of src is passed on like a byte: it
-// waits its turn, it does not overtake what was sent before, and it leaves the other
-// direction alone.
+// pump copies from src to dst until either ends. It calls see with each chunk before it passes the chunk on; if see
+// returns false, the link ends. An end of src without an error is passed on in order, like a byte, and does not end the
+// other direction.
 func (p *Proxy) pump(l *link, src, dst net.Conn, see func(*link, []byte) bool) {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -261,7 +258,7 @@ func (p *Proxy) pump(l *link, src, dst net.Conn, see func(*link, []byte) bool) {
 	delete(p.links, l)
 }
 
-// hold waits for as long as bytes are held back or delayed; false: the link is gone.
+// hold waits for as long as bytes are held back or delayed. It returns false if the link is gone.
 func (p *Proxy) hold(l *link) bool {
 	p.mu.Lock()
 	delay, open := p.delay, p.open
@@ -287,7 +284,7 @@ func (p *Proxy) hold(l *link) bool {
 	return true
 }
 
-// upstream looks at a request: false when it is to be lost.
+// upstream executes the orders for a request. It returns false if the request must be lost.
 func (p *Proxy) upstream(l *link, request []byte) bool {
 	p.edit(request)
 	if !p.keep(l, request) {
@@ -304,7 +301,7 @@ func (p *Proxy) upstream(l *link, request []byte) bool {
 	return true
 }
 
-// downstream looks at a reply: false when it is to be lost.
+// downstream returns false if a reply must be lost.
 func (p *Proxy) downstream(l *link, _ []byte) bool {
 	lost := l.losing.Swap(nil)
 	if lost != nil {
@@ -321,10 +318,10 @@ func (l *link) close() {
 	})
 }
 
-// reset closes a connection so that the other side sees an error and not a polite end.
+// reset closes a connection so that the other side sees an error and not the end of the stream.
 func reset(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
-		// It only changes how the close looks from outside.
+		// An error only changes how the close appears to the other side.
 		_ = tcp.SetLinger(0)
 	}
 	_ = c.Close()

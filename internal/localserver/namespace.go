@@ -12,25 +12,24 @@ import (
 
 const ipInstallHint = "install it: apt-get install iproute2 (Debian, Ubuntu), dnf install iproute (Fedora), apk add iproute2 (Alpine)"
 
-// Namespace is a network namespace joined to ours by one link, which can be cut as a
-// cable can: no end is told anything, and neither kernel answers for the other. It has no
-// name and no process, and vanishes with this process.
+// Namespace is a network namespace that is joined to ours by one link. The link can be cut like a cable: neither end is
+// notified, and neither kernel answers for the other. The namespace has no name and no process of its own, and ends
+// with this process.
 type Namespace struct {
 	host, guest string // addresses
 	veth        string // our end of the link
 	inside      inside
 }
 
-// Addresses of the link layer, locally administered. wrongAddress is nobody's.
+// Addresses of the link layer, locally administered. wrongAddress belongs to no interface.
 const (
 	hostAddress  = "02:00:00:00:00:01"
 	guestAddress = "02:00:00:00:00:02"
 	wrongAddress = "02:00:00:00:00:99"
 )
 
-// NewNamespace makes a namespace and its link. The error wraps fs.ErrPermission when this
-// process may not (it takes CAP_SYS_ADMIN and CAP_NET_ADMIN) and ErrMissing when the program
-// ip is not installed; elsewhere than on Linux it always fails.
+// NewNamespace makes a namespace and its link. The error wraps fs.ErrPermission if this process lacks CAP_SYS_ADMIN or
+// CAP_NET_ADMIN, and ErrMissing if the program ip is not installed. On systems other than Linux it always fails.
 func NewNamespace(ctx context.Context) (*Namespace, error) {
 	in, err := newInside()
 	if err != nil {
@@ -57,8 +56,7 @@ func NewNamespace(ctx context.Context) (*Namespace, error) {
 	return n, nil
 }
 
-// addressPair draws two addresses out of those that are reserved for measuring networks
-// (RFC 2544), which nothing real uses.
+// addressPair returns two random addresses of the range for network benchmarks (RFC 2544), which no real network uses.
 func addressPair() (host, guest string) {
 	random := make([]byte, 2)
 	_, _ = rand.Read(random) // never fails
@@ -66,7 +64,7 @@ func addressPair() (host, guest string) {
 	return fmt.Sprintf("198.18.%d.%d", random[0], base+1), fmt.Sprintf("198.18.%d.%d", random[0], base+2)
 }
 
-// runIP has the program ip run commands.
+// runIP runs commands of the program ip.
 func runIP(ctx context.Context, commands ...string) error {
 	cmd := exec.CommandContext(ctx, "ip", "-batch", "-")
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n"))
@@ -80,11 +78,11 @@ func runIP(ctx context.Context, commands ...string) error {
 	return nil
 }
 
-// Host is our address on the link, for a server to listen on: see PostgresOptions.Listen.
+// Host returns our address on the link, on which a server can listen, see PostgresOptions.Listen.
 func (n *Namespace) Host() string { return n.host }
 
-// Dial connects from inside the namespace to one of our addresses on the link. Its
-// signature is that of net.Dialer.DialContext; the address is a number, not a name.
+// Dial connects from inside the namespace to one of our addresses on the link. Its signature is that of
+// net.Dialer.DialContext; the address must be numeric, not a name.
 func (n *Namespace) Dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
 	err = n.inside.do(func() error {
 		conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
@@ -93,18 +91,18 @@ func (n *Namespace) Dial(ctx context.Context, network, address string) (conn net
 	return conn, err
 }
 
-// Cut lets nothing through any more, in either direction, and tells nobody.
+// Cut drops everything in both directions, without notifying either end.
 func (n *Namespace) Cut(ctx context.Context) error {
 	return n.neighbours(ctx, wrongAddress, wrongAddress)
 }
 
-// Mend ends Cut. Bytes that were sent meanwhile arrive when they are sent again.
+// Mend ends Cut. Bytes that were sent meanwhile arrive when TCP sends them again.
 func (n *Namespace) Mend(ctx context.Context) error {
 	return n.neighbours(ctx, hostAddress, guestAddress)
 }
 
-// neighbours tells each side the other's address of the link layer once and for all, so that
-// nothing but that decides what arrives.
+// neighbours sets the link-layer address of the other end permanently at each end, so that only these addresses decide
+// whether packets arrive.
 func (n *Namespace) neighbours(ctx context.Context, host, guest string) error {
 	const known = "neighbour replace %s lladdr %s dev %s nud permanent"
 	if err := runIP(ctx, fmt.Sprintf(known, n.guest, guest, n.veth)); err != nil {
@@ -113,7 +111,7 @@ func (n *Namespace) neighbours(ctx context.Context, host, guest string) error {
 	return n.inside.do(func() error { return runIP(ctx, fmt.Sprintf(known, n.host, host, "guest")) })
 }
 
-// Close removes the namespace and its link. Connections out of it die without a word.
+// Close removes the namespace and its link. Connections out of it break without a reset.
 func (n *Namespace) Close() { n.inside.close() }
 
 // NamespaceForTest makes a namespace that is removed when the test ends. A missing right

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inside is a network namespace, as the file that keeps it in being.
+// inside is a network namespace, which exists as long as the file is open.
 type inside struct{ file *os.File }
 
 // threadNamespace is the namespace that the calling thread is in.
@@ -30,11 +30,11 @@ func (in inside) do(f func() error) error {
 	return elsewhere(func() error { return unix.Setns(int(in.file.Fd()), unix.CLONE_NEWNET) }, f)
 }
 
-// elsewhere runs f on a thread that move has taken to another namespace. A thread that does not
-// find back is ended by the runtime, because nobody unlocks it.
+// elsewhere runs f on a thread that move has moved to another namespace. If the thread cannot be moved back, it stays
+// locked, so that the runtime ends it with its goroutine.
 func elsewhere(move, f func() error) error {
 	done := make(chan error)
-	go func() { // ends with its one answer
+	go func() { // ends after it has sent its result
 		runtime.LockOSThread()
 		ours, err := os.Open(threadNamespace)
 		if err != nil {
@@ -56,7 +56,7 @@ func elsewhere(move, f func() error) error {
 	return <-done
 }
 
-// path is the namespace as a file that other processes can open.
+// path returns a path by which other processes can open the namespace.
 func (in inside) path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), in.file.Fd()) }
 
 func (in inside) close() { in.file.Close() }

@@ -4,7 +4,7 @@ package localserver
 
 import "errors"
 
-// inside is a network namespace, which this system has not.
+// inside is a network namespace, which does not exist on this system.
 type inside struct{}
 
 func newInside() (inside, error) {

@@ -18,11 +18,11 @@ const pgbouncerInstallHint = "install it: apt-get install pgbouncer (Debian, Ubu
 
 // PgbouncerOptions describe a private pgbouncer. Server is required.
 type PgbouncerOptions struct {
-	// Server is what it pools. It must trust everybody: no password, no TLS.
+	// Server is the server behind the pooler. It must have neither a password nor TLS.
 	Server *Postgres
 	// Mode is its pool_mode: "session", "transaction" or "statement". "": session.
 	Mode string
-	// Roles that may use it, besides the superuser.
+	// Roles that may use the pooler, in addition to the superuser.
 	Roles []string
 	// Config are further lines of the section [pgbouncer]; they win over ours.
 	Config []string
@@ -35,17 +35,16 @@ type Pgbouncer struct {
 	program string
 }
 
-// StartPgbouncer starts a pooler and returns when a client got through it to the server.
-// ctx bounds the start only. The error wraps ErrMissing when none is installed. Like
-// Postgres it refuses to be root, and runs as another user when we are. It lives until Stop
-// or until this process ends, however it ends.
+// StartPgbouncer starts a pooler and returns after a client has reached the server through it. ctx bounds only the
+// start. The error wraps ErrMissing if pgbouncer is not installed. Like Postgres it refuses to be root; if we are root,
+// it runs as another user. It runs until Stop or until this process ends in whatever way.
 func StartPgbouncer(ctx context.Context, o PgbouncerOptions) (*Pgbouncer, error) {
 	if o.Server == nil || o.Server.options.Password != "" || o.Server.options.TLS {
 		return nil, errors.New("starting pgbouncer: it needs a server without password and TLS")
 	}
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		program, err = exec.LookPath("/usr/sbin/pgbouncer") // where Debian has it, not in everybody's PATH
+		program, err = exec.LookPath("/usr/sbin/pgbouncer") // Debian's place, which is not in every user's PATH
 	}
 	if err != nil {
 		return nil, fmt.Errorf("starting pgbouncer: it is %w: %s", ErrMissing, pgbouncerInstallHint)
@@ -99,10 +98,10 @@ func (b *Pgbouncer) configureLocked() error {
 	return b.guard.user.write(b.file("pgbouncer.ini"), []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// URL is the address as postgres:// URL of the superuser in the database "postgres".
+// URL returns the postgres:// URL of the superuser in the database "postgres".
 func (b *Pgbouncer) URL() string { return b.URLFor(superuser, "postgres") }
 
-// URLFor is the address as postgres:// URL for a role in a database.
+// URLFor returns the postgres:// URL of a role in a database.
 func (b *Pgbouncer) URLFor(role, database string) string {
 	return b.urlAt(b.Addr(), role, database)
 }

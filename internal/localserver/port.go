@@ -13,8 +13,8 @@ import (
 // loopback is the only address that servers of ours listen on.
 const loopback = "127.0.0.1"
 
-// FreePort returns a port that was free a moment ago. Another program may take it before
-// the server does: see portTaken.
+// FreePort returns a port that was free a moment ago. Another program may take it before the server does, see
+// portTaken.
 func FreePort() (int, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
@@ -24,7 +24,7 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// bindPort takes a free port without listening on it. The caller must call free.
+// bindPort binds a free port without listening on it. The caller must call free.
 func bindPort() (port int, free func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -55,5 +55,5 @@ func portTaken(port int) bool {
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
-// randomName is a part of a file name that nobody can guess.
+// randomName returns a part of a file name that nobody can guess.
 func randomName() string { return strings.ToLower(rand.Text())[:16] }

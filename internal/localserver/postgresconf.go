@@ -20,13 +20,13 @@ import (
 const postgresInstallHint = "install it: apt-get install postgresql (Debian, Ubuntu), " +
 	"dnf install postgresql-server (Fedora), apk add postgresql (Alpine), brew install postgresql (macOS)"
 
-// postgresFolders are where systems put the programs of each version, not in PATH.
+// postgresFolders lists the folders, outside PATH, in which systems install the programs of each version.
 var postgresFolders = []string{
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
 	"/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin",
 }
 
-// postgresPrograms finds the folder with initdb and postgres: bin, if that is not "".
+// postgresPrograms returns the folder with initdb and postgres. It checks only bin, if that is not "".
 func postgresPrograms(bin string) (string, error) {
 	dirs := []string{bin}
 	if bin == "" {
@@ -42,8 +42,8 @@ func postgresPrograms(bin string) (string, error) {
 	return "", fmt.Errorf("postgres is %w: %s", ErrMissing, postgresInstallHint)
 }
 
-// postgresCandidates lists folders to look into: that of the initdb in PATH, then the others, the
-// newest version first.
+// postgresCandidates lists folders to search: that of the initdb in PATH, then postgresFolders, the newest version
+// first.
 func postgresCandidates() []string {
 	var first, found []string
 	if initdb, err := exec.LookPath("initdb"); err == nil {
@@ -52,16 +52,16 @@ func postgresCandidates() []string {
 		}
 	}
 	for _, pattern := range postgresFolders {
-		matches, _ := filepath.Glob(pattern) // the only error is that of a malformed pattern
+		matches, _ := filepath.Glob(pattern) // the only error is a malformed pattern
 		found = append(found, matches...)
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(folderVersion(b), folderVersion(a)) })
 	return append(first, found...)
 }
 
-// folderVersion finds 15 in "/usr/lib/postgresql/15/bin".
+// folderVersion returns the version in the path of a folder: 15 for "/usr/lib/postgresql/15/bin".
 func folderVersion(dir string) int {
-	n, _ := strconv.Atoi(strings.Trim(dir, "/abcdefghijklmnopqrstuvwxyz-@")) // 0 where there is none
+	n, _ := strconv.Atoi(strings.Trim(dir, "/abcdefghijklmnopqrstuvwxyz-@")) // 0 if there is none
 	return n
 }
 
@@ -114,7 +114,7 @@ func (p *Postgres) runTool(ctx context.Context, program string, args ...string) 
 	select {
 	case <-proc.done:
 	case <-ctx.Done():
-		_ = syscall.Kill(-proc.pid(), syscall.SIGKILL) // what it has started writes on without it
+		_ = syscall.Kill(-proc.pid(), syscall.SIGKILL) // its children would go on writing
 		proc.kill()
 		return fmt.Errorf("running %s: %w", program, ctx.Err())
 	}
@@ -124,7 +124,7 @@ func (p *Postgres) runTool(ctx context.Context, program string, args ...string) 
 	return nil
 }
 
-// method is how clients prove who they are.
+// method returns the authentication method in pg_hba.conf.
 func (p *Postgres) method() string {
 	if p.options.Password != "" {
 		return "scram-sha-256"
@@ -139,8 +139,8 @@ func (p *Postgres) certify() (err error) {
 	return errors.Join(p.guard.user.own(p.files.Cert), p.guard.user.own(p.files.Key))
 }
 
-// configureLocked writes the configuration files. Dynamic shared memory goes into the data
-// folder, where it vanishes with it.
+// configureLocked writes the configuration files. Dynamic shared memory is in the data folder, so that it is removed
+// with the folder.
 func (p *Postgres) configureLocked() error {
 	var b bytes.Buffer
 	set := func(name, value string) {
@@ -184,8 +184,8 @@ func (p *Postgres) configureLocked() error {
 	return p.guard.user.write(filepath.Join(p.data(), "pg_hba.conf"), []byte(rules))
 }
 
-// postmasterReady reports whether the pid file is that of process pid, which accepts
-// connections: line 1 is the id, line 8 the state (src/include/utils/pidfile.h).
+// postmasterReady reports whether the pid file belongs to process pid, which accepts connections. Line 1 is the id,
+// line 8 the state (src/include/utils/pidfile.h).
 func postmasterReady(file string, pid int) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -199,8 +199,7 @@ func postmasterReady(file string, pid int) bool {
 	return state == "ready" || state == "standby"
 }
 
-// setUpLocked runs the statements that the options ask for. Its connection also proves that the
-// superuser can get in.
+// setUpLocked runs the statements of the options. Its connection also proves that the superuser can log in.
 func (p *Postgres) setUpLocked(ctx context.Context) error {
 	if !p.fresh {
 		return nil

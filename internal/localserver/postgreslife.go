@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// endPostgres is how a guard ends a Postgres: it asks for an immediate shutdown, in which
-// the server removes its System V segment, wakes whatever is frozen so that it can hear,
-// and kills what has not gone after ten seconds. A server that was killed, and an initdb,
-// left the segment behind; the pid file names it. A zombie that nobody collects is gone.
+// endPostgres is the script with which a guard ends a Postgres. It requests an immediate shutdown, in which the server
+// removes its System V segment, thaws frozen processes so that they receive the signal, and kills processes that still
+// run after ten seconds. A server that was killed, and an initdb, leave the segment behind; the pid file names it. A
+// zombie counts as ended.
 const endPostgres = `
 runs() {
   kill -0 "$last" 2>&- || return 1
@@ -36,7 +36,7 @@ if [ -f "$2/data/postmaster.pid" ]; then
 fi
 `
 
-// stopLocked asks for a fast shutdown, then for an immediate one.
+// stopLocked requests a fast shutdown, then an immediate one.
 func (p *Postgres) stopLocked(ctx context.Context) {
 	if p.proc.running() {
 		p.thawLocked()
@@ -44,20 +44,20 @@ func (p *Postgres) stopLocked(ctx context.Context) {
 	}
 }
 
-// thawLocked wakes every process of the server. Processes that are gone are left out.
+// thawLocked thaws every process of the server, and ignores those that have ended.
 func (p *Postgres) thawLocked() {
 	_ = p.proc.signal(syscall.SIGCONT)
 	children, err := childrenOf(p.proc.pid())
 	if err != nil {
-		return // a system without /proc, where Freeze does not work either
+		return // this system has no /proc, so Freeze does not work either
 	}
 	for _, pid := range children {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
 }
 
-// Freeze stops every process of the server in its tracks (SIGSTOP): links stay open, the
-// kernel goes on to acknowledge what arrives, and nothing answers.
+// Freeze suspends every process of the server (SIGSTOP): connections stay open, the kernel still acknowledges data that
+// arrives, and nothing answers.
 func (p *Postgres) Freeze() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,19 +87,19 @@ func (p *Postgres) Thaw() error {
 	return nil
 }
 
-// Kill ends every process of the server without a word (SIGKILL), as a loss of power
-// would, and returns when they are gone. The port is closed then; Restart opens it again.
+// Kill ends every process of the server at once (SIGKILL), like a loss of power, and returns when they have ended. The
+// port is closed then; Restart opens it again.
 func (p *Postgres) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.proc.running() {
 		return
 	}
-	_ = p.proc.signal(syscall.SIGSTOP) // so that no child is added; if it is gone, all are
+	_ = p.proc.signal(syscall.SIGSTOP) // so that no child is added; if this process is gone, all are
 	children, err := childrenOf(p.proc.pid())
 	p.proc.kill()
 	if err != nil {
-		return // without /proc: the children see that their parent is gone
+		return // without /proc; the children notice the end of their parent
 	}
 	for _, pid := range children {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -109,8 +109,7 @@ func (p *Postgres) Kill() {
 	}
 }
 
-// awaitGone returns when a process that was killed is gone, or only a zombie that nobody
-// has collected yet, or after stopGrace.
+// awaitGone returns when a process that was killed has ended, even if it is still a zombie, or after stopGrace.
 func awaitGone(pid int) {
 	deadline := time.NewTimer(stopGrace)
 	defer deadline.Stop()

@@ -8,20 +8,18 @@ import (
 	"path/filepath"
 )
 
-// PostgresOptions describe a private Postgres. The zero value starts one on a free port,
-// with a superuser "postgres" that needs no password, without TLS, in a folder that it
-// removes, and with settings that trade the safety of its data for speed.
+// PostgresOptions describe a private Postgres. The zero value starts one on a free port, with a superuser "postgres"
+// that needs no password, without TLS, in a folder that is removed at the end, and with settings that trade the safety
+// of the data for speed.
 type PostgresOptions struct {
 	// Port to listen on. 0: a free one. The standard port is refused.
 	Port int
-	// Dir is where the server works; it is made if missing and never removed. A cluster
-	// that is found in it is used again. "": a folder of its own in the system's temporary
-	// folder, removed by Stop, or by the guard if we die.
+	// Dir is the server's folder. It is made if missing and never removed, and a cluster in it is used again. "": a new
+	// folder in the system's temporary folder, removed by Stop, or by the guard if we die.
 	Dir string
 	// Config are further lines of postgresql.conf; they win over ours.
 	Config []string
-	// Password of the superuser. With one, everybody must give a password (SCRAM); "":
-	// everybody is trusted.
+	// Password of the superuser. If it is set, every user needs a password (SCRAM); otherwise every user is trusted.
 	Password string
 	// Setup are SQL statements that the superuser runs in "postgres" at the first start,
 	// such as "create role alice login password 'x'" and "create database app".
@@ -29,14 +27,14 @@ type PostgresOptions struct {
 	// TLS makes the server speak TLS only, with certificates made for this start: see
 	// Postgres.TLSFiles.
 	TLS bool
-	// Listen are addresses to listen on besides 127.0.0.1; their networks are let in. They
-	// must exist: see Namespace.Host.
+	// Listen lists addresses to listen on in addition to 127.0.0.1. They must exist, and their networks are allowed to
+	// connect, see Namespace.Host.
 	Listen []string
-	// StandbyOf makes it a streaming replica of a running server that has neither a
-	// password nor TLS; Setup and Password must be empty then.
+	// StandbyOf makes this server a streaming replica of a running server that has neither a password nor TLS. Setup
+	// and Password must then be empty.
 	StandbyOf *Postgres
-	// Bin is the folder of the programs. "": that of initdb in PATH, else the newest version
-	// in the folders where systems install them.
+	// Bin is the folder of the programs. "": that of initdb in PATH, otherwise that of the newest version in the
+	// folders in which systems install them.
 	Bin string
 }
 
@@ -46,16 +44,15 @@ type Postgres struct {
 	options PostgresOptions
 	bin     string
 	files   TLSFiles
-	fresh   bool // the cluster was just made, and is no copy
+	fresh   bool // the cluster was just made, and is not a replica
 }
 
 // superuser is the role that initdb makes.
 const superuser = "postgres"
 
-// StartPostgres starts a server and returns when it accepts connections. ctx bounds the
-// start only. The error wraps ErrMissing when no server is installed. When we are root it runs
-// as another user, because it refuses to be root: "postgres" if there is one, else nobody. The
-// server lives until Stop or until this process ends, however it ends.
+// StartPostgres starts a server and returns when it accepts connections. ctx bounds only the start. The error wraps
+// ErrMissing if Postgres is not installed. If we are root, the server runs as the user postgres, or as nobody if that
+// does not exist, because it refuses to be root. It runs until Stop or until this process ends in whatever way.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("starting postgres: %w", err)
@@ -94,20 +91,20 @@ func (p *Postgres) command() []string {
 	return []string{filepath.Join(p.bin, "postgres"), "-D", p.data()}
 }
 
-// readyLocked reports whether by the server's own pid file it accepts connections, so a
-// stranger who took the port is not mistaken for it.
+// readyLocked reports whether the server accepts connections. It reads the server's pid file, so that another program
+// at the port is not mistaken for it.
 func (p *Postgres) readyLocked(context.Context) bool {
 	return postmasterReady(filepath.Join(p.data(), "postmaster.pid"), p.proc.pid())
 }
 
-// data is the folder of the cluster.
+// data returns the folder of the cluster.
 func (p *Postgres) data() string { return p.file("data") }
 
-// URL is the address as postgres:// URL of the superuser in the database "postgres", with
-// the password if one was set: not for logs then.
+// URL returns the postgres:// URL of the superuser in the database "postgres". It contains the password if one is set,
+// so it must not be logged.
 func (p *Postgres) URL() string { return p.URLFor(superuser, p.options.Password, "postgres") }
 
-// URLFor is the address as postgres:// URL for a role in a database.
+// URLFor returns the postgres:// URL of a role in a database.
 func (p *Postgres) URLFor(role, password, database string) string {
 	return p.urlAt(p.Addr(), role, password, database)
 }
@@ -125,5 +122,5 @@ func (p *Postgres) urlAt(addr, role, password, database string) string {
 	return u.String()
 }
 
-// TLSFiles are what a client needs to talk TLS to this server; empty without TLS.
+// TLSFiles returns the files that a client needs for TLS with this server; empty without TLS.
 func (p *Postgres) TLSFiles() TLSFiles { return p.files }

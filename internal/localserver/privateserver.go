@@ -15,13 +15,12 @@ import (
 // startTimeout bounds one start of a server whose caller set no deadline.
 const startTimeout = 20 * time.Second
 
-// portTries is how often a start looks for another port when a stranger took the first.
+// portTries is how often a start tries another port when another program has taken the first.
 const portTries = 5
 
-// server is what the lives of all servers have in common: each sort embeds it and fills in
-// where it differs.
+// server is the common part of all kinds of servers. Each kind embeds it and sets the steps in which it differs.
 type server struct {
-	name  string // the program, in errors and of the log
+	name  string // name of the program, in errors and for the log
 	guard *guard
 	steps steps
 
@@ -31,21 +30,21 @@ type server struct {
 	stopped bool
 }
 
-// steps are where the sorts of servers differ. They are called with the server's lock.
+// steps are the functions in which the kinds of servers differ. They are called with the server's lock held.
 type steps struct {
-	prepare   func(context.Context) error // makes what outlives restarts
-	configure func() error                // writes its files, for the port
+	prepare   func(context.Context) error // makes the data that outlives restarts
+	configure func() error                // writes the configuration for the port
 	command   func() []string             // the program and its arguments
-	ready     func(context.Context) bool  // it serves, itself and not a stranger who was faster at the port
-	setUp     func(context.Context) error // works on the server that was started for the first time
-	end       func(context.Context)       // makes the process end
+	ready     func(context.Context) bool  // reports whether this server, and not another program at the port, serves
+	setUp     func(context.Context) error // runs once after the first start
+	end       func(context.Context)       // ends the process
 }
 
-// nothing is the step of a server that needs none.
+// nothing is the step of a server that has nothing to do in it.
 func nothing(context.Context) error { return nil }
 
-// begin starts the first process, on port or, if that is 0, on a free one. After an error nothing
-// is left.
+// begin starts the first process, on port or, if that is 0, on a free one. After an error nothing of the server is
+// left.
 func (s *server) begin(ctx context.Context, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -66,7 +65,7 @@ func (s *server) begin(ctx context.Context, port int) error {
 	return nil
 }
 
-// Logged is what the server has written to its log since its last start.
+// Logged returns the server's log since its last start.
 func (s *server) Logged() (string, error) {
 	text, err := os.ReadFile(s.log())
 	return string(text), err
@@ -134,28 +133,27 @@ func (s *server) awaitLocked(ctx context.Context) error {
 	}
 }
 
-// terminate is the end of most servers.
+// terminate is the step end of most servers.
 func (s *server) terminate(ctx context.Context) { s.proc.stop(ctx, syscall.SIGTERM) }
 
 func (s *server) file(name string) string { return filepath.Join(s.guard.dir, name) }
 
 func (s *server) log() string { return s.file(s.name + ".log") }
 
-// Addr is the host and port, such as "127.0.0.1:40123". It stays the same for the server's
-// life.
+// Addr returns the host and port, such as "127.0.0.1:40123". They never change.
 func (s *server) Addr() string { return address(s.Port()) }
 
-// Port is the port that it listens on.
+// Port returns the port that it listens on.
 func (s *server) Port() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.port
 }
 
-// Dir is where the server works; a Postgres keeps its cluster in the folder "data" there.
+// Dir returns the server's folder. A Postgres keeps its cluster in the folder "data" there.
 func (s *server) Dir() string { return s.guard.dir }
 
-// Pid is the id of the server's first process; 0 when it does not run.
+// Pid returns the id of the server's first process; 0 if the server does not run.
 func (s *server) Pid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,9 +163,8 @@ func (s *server) Pid() int {
 	return s.proc.pid()
 }
 
-// Restart ends the server if it still runs, cutting off its clients, and starts it on the
-// same port. It returns when the new process serves. Data outlives it where the server's
-// options say so.
+// Restart ends the server if it still runs, cutting off its clients, and starts it on the same port. It returns when
+// the new process serves. Data survives if the server's options say so.
 func (s *server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,8 +178,8 @@ func (s *server) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the server: it asks, waits two seconds or until ctx ends, is less polite, waits
-// again, and removes the folder if it was ours. A second call does nothing.
+// Stop ends the server: it sends a signal, waits two seconds or until ctx ends, sends stronger signals, waits again,
+// and removes the folder if it is temporary. A second call does nothing.
 func (s *server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

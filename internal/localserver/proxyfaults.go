@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Cut resets every link and from then on every new one, until Resume.
+// Cut resets every link now, and every new one until Resume.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	p.refuse = true
@@ -13,8 +13,8 @@ func (p *Proxy) Cut() {
 	p.Reset()
 }
 
-// Reset resets every link once, all at the same instant: what a server does because it lost one of them
-// reaches nobody over another. New ones are served.
+// Reset resets every link at the same instant, so that a reaction of the server to the end of one link reaches no
+// client over another. New links are served.
 func (p *Proxy) Reset() {
 	p.Freeze()
 	p.mu.Lock()
@@ -24,9 +24,9 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// BlackHole holds back every byte in both directions until Resume, on links that are up
-// and on new ones: nobody is told anything. As with a real outage, what was sent meanwhile
-// arrives after Resume, even if its sender has given up.
+// BlackHole holds back every byte in both directions until Resume, on open links and on new ones, without notifying
+// either end. As after a real outage, bytes that were sent meanwhile arrive after Resume, even if their sender has
+// given up.
 func (p *Proxy) BlackHole() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,8 +37,8 @@ func (p *Proxy) BlackHole() {
 	}
 }
 
-// Freeze lets no byte pass on the links that are up, for ever, and tells nobody; new ones are
-// served. So do links whose state a firewall has dropped.
+// Freeze lets no byte pass on the open links any more, without notifying either end, like a firewall that has dropped
+// their state. New links are served. Resume does not end this.
 func (p *Proxy) Freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,9 +47,8 @@ func (p *Proxy) Freeze() {
 	}
 }
 
-// DropClients resets the links that are up towards the clients. The server is told nothing and keeps
-// what it has of them, as behind a proxy or an address translation that closes one side only; new
-// links are served.
+// DropClients resets the open links towards the clients. The server is not notified and keeps its side open, as behind
+// a proxy or a NAT that closes only one side. New links are served.
 func (p *Proxy) DropClients() {
 	p.Freeze()
 	p.mu.Lock()
@@ -59,26 +58,26 @@ func (p *Proxy) DropClients() {
 	}
 }
 
-// HalfClose ends the links that are up politely towards the clients. Bytes that a client still
-// sends reach the server, which is told nothing.
+// HalfClose closes the open links towards the clients without a reset. Bytes that a client still sends reach the
+// server, which is not notified.
 func (p *Proxy) HalfClose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for l := range p.links {
 		l.deaf.Store(true)
-		// A link that is gone needs no end.
+		// An error means that the link is gone.
 		_ = l.client.(*net.TCPConn).CloseWrite()
 	}
 }
 
-// Delay adds d to the way of all bytes, in each direction. 0: none.
+// Delay delays all bytes by d, in each direction. A d of 0 ends that.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = d
 }
 
-// Resume ends Cut and BlackHole. Delay and losses that were ordered stay.
+// Resume ends Cut and BlackHole, but not Delay, and not the orders of Lose.
 func (p *Proxy) Resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 const redisInstallHint = "install it: apt-get install redis-server (Debian, Ubuntu), " +
 	"dnf install valkey (Fedora), apk add redis (Alpine), brew install redis (macOS)"
 
-// redisProgram finds the server's program.
+// redisProgram returns the path of the server's program.
 func redisProgram(o RedisOptions) (string, error) {
 	names := []string{"redis-server", "valkey-server"}
 	if o.Program != "" {
@@ -32,8 +32,8 @@ func redisProgram(o RedisOptions) (string, error) {
 	return "", fmt.Errorf("%s is %w: %s", names[0], ErrMissing, redisInstallHint)
 }
 
-// redisConf writes the configuration. It is a file and not arguments because arguments,
-// and the passwords in them, can be read by every user of the machine.
+// redisConf writes the configuration. It is a file, because every user of the machine could read arguments and the
+// passwords in them.
 func redisConf(r *Redis) []byte {
 	var b bytes.Buffer
 	line := func(words ...string) { fmt.Fprintln(&b, strings.Join(words, " ")) }
@@ -83,7 +83,7 @@ func redisConf(r *Redis) []byte {
 	return b.Bytes()
 }
 
-// quoted writes s as redis.conf reads a quoted word.
+// quoted returns s as a quoted word of redis.conf.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
@@ -94,8 +94,8 @@ func pidFileNames(file string, pid int) bool {
 	return err == nil && strings.TrimSpace(string(text)) == strconv.Itoa(pid)
 }
 
-// redisAnswers sends one PING. A server that refuses it for want of a password or of a
-// right is up too; one that still loads its data is not.
+// redisAnswers sends one PING and reports whether the server is up. A server that refuses PING because a password or a
+// right is missing is up; a server that still loads its data is not.
 func redisAnswers(ctx context.Context, addr string, config *tls.Config) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -123,7 +123,7 @@ func redisAnswers(ctx context.Context, addr string, config *tls.Config) bool {
 	return string(answer) == "+PONG" || string(answer) == "-NOAU" || string(answer) == "-NOPE"
 }
 
-// logTail is the end of a server's log, on one line, for an error's text.
+// logTail returns the end of a server's log, on one line, for the text of an error.
 func logTail(file string) string {
 	const most = 400
 	text, err := os.ReadFile(file)

@@ -10,33 +10,32 @@ import (
 	"syscall"
 )
 
-// RedisOptions describe a private redis-server. The zero value starts one on a free port,
-// without a password, without TLS and without persistence, in a folder that it removes.
+// RedisOptions describe a private redis-server. The zero value starts one on a free port, without a password, without
+// TLS and without persistence, in a folder that is removed at the end.
 type RedisOptions struct {
 	// Port to listen on. 0: a free one. The standard ports are refused.
 	Port int
-	// Dir is where the server works; it is made if missing and never removed. "": a
-	// folder of its own in the system's temporary folder, removed by Stop, or by the
-	// guard if we die.
+	// Dir is the server's folder. It is made if missing and never removed. "": a new folder in the system's temporary
+	// folder, removed by Stop, or by the guard if we die.
 	Dir string
 	// Config are further lines of redis.conf; they win over ours.
 	Config []string
 	// Password of the default user. "": none.
 	Password string
-	// Users are ACL rules, each the name first: "alice on >secret ~app:* +@read".
+	// Users are ACL rules that begin with the user's name: "alice on >secret ~app:* +@read".
 	Users []string
 	// TLS makes the server speak TLS only, with certificates made for this start: see
 	// Redis.TLSFiles.
 	TLS bool
 	// ClientCert makes a TLS server ask its clients for a certificate.
 	ClientCert bool
-	// Keep writes every change to Dir before it is answered, so that a Restart finds the
-	// data again, also after Kill. False: a restarted server is empty.
+	// Keep makes the server write every change to Dir before it answers, so that the data survives Restart and Kill.
+	// Otherwise a restarted server is empty.
 	Keep bool
-	// Master makes a Sentinel of it, which watches the server at this address (host:port) under the
-	// name main, and has a replica follow it after half a second of silence. "": it is no Sentinel.
+	// Master makes this server a Sentinel, which watches the server at this address (host:port) under the name main.
+	// After half a second of silence the Sentinel promotes a replica. "": no Sentinel.
 	Master string
-	// Program is the server's program. "": redis-server, else valkey-server, from PATH.
+	// Program is the server's program. "": redis-server, otherwise valkey-server, from PATH.
 	Program string
 }
 
@@ -49,8 +48,8 @@ type Redis struct {
 	tls     *tls.Config // nil without TLS
 }
 
-// StartRedis starts a server and returns when it answers PING. ctx bounds the start only.
-// The error wraps ErrMissing when no server is installed. The server lives until Stop or until this process ends, however it ends.
+// StartRedis starts a server and returns when it answers PING. ctx bounds only the start. The error wraps ErrMissing if
+// no server is installed. The server runs until Stop or until this process ends in whatever way.
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if o.Port == 6379 || o.Port == 26379 {
 		return nil, fmt.Errorf("starting redis-server: port %d is a standard port: choose another", o.Port)
@@ -96,14 +95,14 @@ func (r *Redis) command() []string {
 	return command
 }
 
-// readyLocked reports whether the server answers PING. Its pid file shows that the port is its
-// own and not that of a stranger who was faster.
+// readyLocked reports whether the server answers PING. The pid file shows that this server, and not another program,
+// has the port.
 func (r *Redis) readyLocked(ctx context.Context) bool {
 	return pidFileNames(r.file("redis.pid"), r.proc.pid()) && redisAnswers(ctx, address(r.port), r.tls)
 }
 
-// URL is the address as redis:// or rediss:// URL of DB 0, with the default user's
-// password if one was set: not for logs then.
+// URL returns the redis:// or rediss:// URL of DB 0. It contains the default user's password if one is set, so it must
+// not be logged.
 func (r *Redis) URL() string {
 	u := url.URL{Scheme: "redis", Host: r.Addr(), Path: "/0"}
 	if r.options.TLS {
@@ -115,10 +114,10 @@ func (r *Redis) URL() string {
 	return u.String()
 }
 
-// TLSFiles are what a client needs to talk TLS to this server; empty without TLS.
+// TLSFiles returns the files that a client needs for TLS with this server; empty without TLS.
 func (r *Redis) TLSFiles() TLSFiles { return r.files }
 
-// Freeze stops the process in its tracks (SIGSTOP): links stay open and nothing answers.
+// Freeze suspends the process (SIGSTOP): connections stay open and nothing answers.
 func (r *Redis) Freeze() error { return r.signal(syscall.SIGSTOP) }
 
 // Thaw lets a frozen process go on. Requests that were sent meanwhile are then answered.
@@ -130,8 +129,8 @@ func (r *Redis) signal(s syscall.Signal) error {
 	return r.proc.signal(s)
 }
 
-// Kill ends the process without a word (SIGKILL) and returns when it is gone. The port is
-// closed then; Restart opens it again.
+// Kill ends the process at once (SIGKILL) and returns when it has ended. The port is closed then; Restart opens it
+// again.
 func (r *Redis) Kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,12 +13,11 @@ import (
 	"syscall"
 )
 
-// guardScript is what the guard runs: $1 is the folder to make and to remove, empty when
-// the folder is somebody else's. It remembers the last process id it was told; any line
-// that is not a number means that no process runs, as "hold" does, at which it holds the pipe
-// of its folder open. The line "end" in the middle stands for how a server of this sort is
-// ended. We may be dead before "ready" is written, which must not end the guard: hence PIPE. A
-// process of a server that was killed may still write when the folder is to be removed.
+// guardScript is the guard's script. $1 is the folder to make and to remove; it is empty if the folder must stay. The
+// guard remembers the last process id that it read. Any line that is not a number means that no process runs; "hold"
+// also makes it hold the pipe of its folder open. The line "end" in the middle is replaced with the commands that end
+// this kind of server. The guard ignores PIPE, because we may die before it writes "ready". It retries the removal of
+// the folder, because a process of a killed server may still write.
 const guardScript = `
 trap '' HUP INT TERM PIPE
 if [ -n "$1" ]; then mkdir -m 700 -- "$1" || exit 1; fi
@@ -40,31 +39,30 @@ if [ -n "$1" ]; then
 fi
 `
 
-// endAtOnce is the end of a server that leaves nothing outside its folder.
+// endAtOnce ends a server that has nothing outside its folder.
 const endAtOnce = `if [ -n "$last" ]; then kill -9 "$last" 2>&-; fi`
 
-// launchScript tells the guard (file 3) its own process id and then becomes the server.
-// The write end it inherited keeps the guard waiting until the id is through.
+// launchScript writes its own process id to the guard (file 3) and then becomes the server. While it has this write end
+// open, the guard waits for the id.
 const launchScript = `echo $$ >&3; exec "$@" 3>&-`
 
 // guard is the shell that outlives us just long enough to clean up.
 type guard struct {
-	dir    string // where the server works
-	user   *user  // whom the server runs as; nil: us
+	dir    string // the server's folder
+	user   *user  // user of the server; nil: our own
 	stderr bytes.Buffer
 	cmd    *exec.Cmd
 
 	mu     sync.Mutex
 	pipe   *os.File // write end; nil once closed
-	alive  *os.File // the pipe in the folder, see aliveName; nil: the folder is somebody else's
+	alive  *os.File // the pipe in the folder, see aliveName; nil: the folder is not temporary
 	result error    // of the clean-up
 }
 
-// newGuard starts a guard of a server that runs as user. With dir "" it makes a temporary folder
-// named after kind, and removes it at the end; a given folder is made if missing and is never
-// removed. The lines of shell in end make the server go: they find its process id in $last,
-// empty if none runs, and its folder in $2. It refuses in a short test run, so that a test that
-// should be skipped there fails instead, on every machine.
+// newGuard starts a guard of a server that runs as user. With dir "" it makes a temporary folder named after kind, and
+// removes it at the end; a given folder is made if missing and is never removed. end is a piece of shell that ends the
+// server. It finds the process id in $last, which is empty if none runs, and the folder in $2. In a short test run
+// newGuard returns an error, so that a test that forgot to skip fails on every machine.
 func newGuard(kind, dir, end string, user *user) (*guard, error) {
 	if shortRun() {
 		return nil, errShort
@@ -123,7 +121,7 @@ func (g *guard) launch(log *os.File, program string, args ...string) (*exec.Cmd,
 	cmd.Dir = g.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	if cmd.ExtraFiles = []*os.File{g.pipe}; g.alive != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, g.alive) // a server that outlives us and its guard needs its folder
+		cmd.ExtraFiles = append(cmd.ExtraFiles, g.alive) // a server that outlives us and its guard still needs its folder
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: g.user.credential()}
 	if err := cmd.Start(); err != nil {
@@ -132,18 +130,18 @@ func (g *guard) launch(log *os.File, program string, args ...string) (*exec.Cmd,
 	return cmd, nil
 }
 
-// gone tells the guard that the process it knew was waited for, so that its number, which
-// may belong to a stranger by now, is not killed.
+// gone notifies the guard that the server's process was waited for, so that it does not kill another process with the
+// same id.
 func (g *guard) gone() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pipe != nil {
-		// A guard that cannot be told has died and kills nobody.
+		// An error means that the guard has ended, so it kills nothing.
 		_, _ = g.pipe.WriteString("none\n")
 	}
 }
 
-// close makes the guard clean up and waits for it. Later calls return the same.
+// close makes the guard clean up and waits for it. Later calls return the same error.
 func (g *guard) close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// ErrMissing is wrapped when a server's program is not installed; the text says
-	// how to install it.
+	// ErrMissing reports that a server's program is not installed; the text of the wrapping error says how to install
+	// it.
 	ErrMissing = errors.New("not installed")
 
 	errStopped = errors.New("the server was stopped")
@@ -26,15 +26,15 @@ var (
 // stopGrace is how long a server that was asked to terminate may take before it is killed.
 const stopGrace = 2 * time.Second
 
-// process is one run of a server under a guard. A goroutine waits for it; done is closed
-// when the process was waited for and the guard knows.
+// process is one run of a server under a guard. A goroutine waits for the process, notifies the guard and then closes
+// done.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// startProcess launches program. The goroutine it starts ends with the process; stop waits
-// for it, and so does a reader of done. ctx only says who is told of a panic.
+// startProcess launches program. The goroutine that it starts ends with the process; stop and readers of done wait for
+// it. ctx only supplies the handler of panics.
 func startProcess(ctx context.Context, g *guard, log *os.File, program string, args ...string) (*process, error) {
 	cmd, err := g.launch(log, program, args...)
 	if err != nil {
@@ -48,7 +48,7 @@ func watchProcess(ctx context.Context, cmd *exec.Cmd, gone func()) *process {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	spawn.Go(ctx, nil, func() {
 		defer close(p.done)
-		// How it ended is told by the log and by those who made it end.
+		// The log, or the caller that ended it, shows how it ended.
 		_ = cmd.Wait()
 		gone()
 	})
@@ -66,7 +66,7 @@ func (p *process) running() bool {
 	}
 }
 
-// signal sends s. A process that is gone is an error.
+// signal sends s. It returns an error if the process has ended.
 func (p *process) signal(s syscall.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		return fmt.Errorf("sending %v to process %d: %w", s, p.pid(), err)
@@ -74,12 +74,11 @@ func (p *process) signal(s syscall.Signal) error {
 	return nil
 }
 
-// stop sends one signal after the other, and SIGKILL in the end, until the process is gone. It
-// waits stopGrace after each, after the first only until ctx ends. A frozen process is thawed so
-// that it can obey.
+// stop sends one signal after the other, and finally SIGKILL, until the process has ended. After each it waits
+// stopGrace, but after the first at most until ctx ends. It thaws a frozen process so that it can obey.
 func (p *process) stop(ctx context.Context, signals ...syscall.Signal) {
 	for _, s := range signals {
-		// Errors mean that it has just gone by itself, which is what we wait for.
+		// An error means that it has just ended by itself.
 		_ = p.signal(s)
 		_ = p.signal(syscall.SIGCONT)
 		select {
@@ -93,16 +92,15 @@ func (p *process) stop(ctx context.Context, signals ...syscall.Signal) {
 	p.kill()
 }
 
-// kill sends SIGKILL and returns when the process is gone.
+// kill sends SIGKILL and returns when the process has ended.
 func (p *process) kill() {
-	// An error means that it has just gone by itself.
+	// An error means that the process has just ended by itself.
 	_ = p.signal(syscall.SIGKILL)
 	<-p.done
 }
 
-// PeakMemory returns how many bytes of memory a running process had at most since its program
-// began, for tests. It does not count what the process was forked from, as getrusage does. The test is
-// skipped where the system does not tell.
+// PeakMemory returns the peak memory of a running process in bytes since its program began, for tests. Unlike getrusage
+// it does not count the process that it was forked from. It skips the test if the system does not have the number.
 func PeakMemory(t TB, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// nobody is the id of the user that owns nothing, on every system that has one.
+// nobody is the id of the user that owns no files, on every system that has such a user.
 const nobody = 65534
 
-// user is somebody else than us whom a server runs as. A nil *user is us.
+// user is the user that a server runs as. A nil *user is our own.
 type user struct{ uid, gid int }
 
-// unprivileged returns whom to run a server as that refuses to be root: nil when we are
-// not root, else the user postgres, or nobody where that does not exist.
+// unprivileged returns the user for a server that refuses to be root: nil if we are not root, otherwise postgres, or
+// nobody if postgres does not exist.
 func unprivileged() *user {
 	if os.Geteuid() != 0 {
 		return nil
@@ -33,7 +33,7 @@ func unprivileged() *user {
 	return &user{uid: nobody, gid: nobody}
 }
 
-// credential is what makes a child run as u.
+// credential returns the attribute that makes a child run as u.
 func (u *user) credential() *syscall.Credential {
 	if u == nil {
 		return nil
@@ -67,8 +67,8 @@ func (u *user) folder(path string) error {
 	return u.own(path)
 }
 
-// reaches lets u pass through dir, which is ours, and checks that it may pass through
-// every folder above, which are not ours to change.
+// reaches lets u pass through dir, which is ours. It only checks that u may pass through the folders above, which it
+// must not change.
 func (u *user) reaches(dir string) error {
 	if u == nil {
 		return nil

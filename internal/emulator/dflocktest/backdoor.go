@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ErrNotFound reports that an entry, or the owner of one, is not there.
+// ErrNotFound reports that an entry does not exist, or has no owner.
 var ErrNotFound = errors.New("not found")
 
 // State is what the server knows, entries by name.
@@ -22,7 +22,7 @@ type State struct {
 // Entry is one lock or semaphore.
 type Entry struct {
 	Key       string
-	Semaphore bool // of the namespace of semaphores, where there is one
+	Semaphore bool // in the namespace of semaphores, if that is separate
 	Limit     int
 	Owners    []Owner  // by nonce
 	Waiters   []uint64 // ids of connections, in the order of the queue
@@ -30,7 +30,7 @@ type Entry struct {
 
 // Owner is one grant.
 type Owner struct {
-	Conn  uint64 // id of the connection that it was given to; 0: to Own
+	Conn  uint64 // id of the connection that owns it; 0: made by Own
 	Nonce string
 	Left  time.Duration // negative: not yet swept
 }
@@ -48,7 +48,7 @@ func (s *Server) State() State {
 	return st
 }
 
-// Entry returns one entry, a lock before a semaphore of its name. ErrNotFound: there is none.
+// Entry returns one entry, a lock before a semaphore of its name. It returns ErrNotFound if neither exists.
 func (s *Server) Entry(key string) (Entry, error) {
 	var v Entry
 	err := on(s.look, key, func(m *model, e *entry) error { v = e.view(m.now); return nil })
@@ -88,8 +88,8 @@ func on(act func(func(*model)), key string, f func(*model, *entry) error) error 
 	return err
 }
 
-// Own makes connection 0, which is nobody's, the owner of a free lock, or of a permit of a
-// semaphore of this limit, and returns the nonce. It ignores the limits of the server.
+// Own grants a lock, or a permit of a semaphore of this limit, to connection 0, which no client has, and returns the
+// nonce. It ignores the limits of the server.
 func (s *Server) Own(key string, limit int, lease time.Duration) (nonce string, err error) {
 	s.step(func(m *model) {
 		k := entryKey{limit > 1 && m.options.Newer.Namespaces, key}
@@ -107,8 +107,7 @@ func (s *Server) Own(key string, limit int, lease time.Duration) (nonce string, 
 	return nonce, err
 }
 
-// Take takes a key away from all its owners, as if their leases had run out and been swept;
-// the queue is served.
+// Take takes a key away from all its owners, as if their leases had expired and been swept, and then serves the queue.
 func (s *Server) Take(key string) error {
 	return on(s.step, key, func(m *model, e *entry) error {
 		if len(e.owners) == 0 {
@@ -121,8 +120,8 @@ func (s *Server) Take(key string) error {
 	})
 }
 
-// Endings begins to record the grants that end. The function returns the keys of those that ended
-// since, in that order; a Restart forgets them.
+// Endings begins to record the grants that end. The returned function lists the keys of the grants that ended since, in
+// order; a Restart empties this list.
 func (s *Server) Endings() (since func() []string) {
 	before := 0
 	s.look(func(m *model) { m.records, before = true, len(m.endings) })
@@ -132,21 +131,21 @@ func (s *Server) Endings() (since func() []string) {
 	}
 }
 
-// Received counts the requests of a command, as it stands on the wire, since Start.
+// Received returns how many requests of a command, named as on the wire, arrived since Start.
 func (s *Server) Received(command string) int {
 	s.turns.Lock()
 	defer s.turns.Unlock()
 	return s.faults.received[command]
 }
 
-// Await waits until condition is true. It asks at once and again after everything that
-// happens in the server; condition may call methods of the server. The error is the context's.
+// Await blocks until condition returns true. It calls condition at once and again after every event in the server;
+// condition may call methods of the server. The error is the context's.
 func (s *Server) Await(ctx context.Context, condition func() bool) error {
 	return s.turns.Await(ctx, condition)
 }
 
-// faults are what a test wants to go wrong, and counts of the commands that arrived. Both are
-// kept by command as it is on the wire; "" means any.
+// faults holds the faults that a test ordered, and counts of the commands that arrived. The keys are commands as on the
+// wire; "" means any.
 type faults struct {
 	received map[string]int
 	losses   map[string]int
@@ -159,14 +158,14 @@ type scripted struct {
 	left int
 }
 
-// fault is what happens to one request.
+// fault is the fault of one request.
 type fault struct {
-	answer string // sent instead of executing it; "": it is executed
+	answer string // sent instead of executing the request; "": the request is executed
 	lose   bool   // the connection is closed instead of answering
 	slow   time.Duration
 }
 
-// faultFor counts a request and says what is to happen to it.
+// faultFor counts a request and returns its fault.
 func (s *Server) faultFor(command string) fault {
 	s.turns.Lock()
 	defer s.turns.Unlock()
@@ -185,14 +184,12 @@ func (s *Server) faultFor(command string) fault {
 	return f
 }
 
-// Hang lets no byte pass in either direction, without closing anything, until it is called
-// with false; then what was held back arrives in order. Meanwhile the server goes on: idle
-// connections time out, leases end.
+// Hang lets no byte pass in either direction, without closing anything, until it is called with false; then the bytes
+// that were held back arrive in order. Meanwhile the server goes on: idle connections time out, leases end.
 func (s *Server) Hang(on bool) { s.wire.Hold(on) }
 
-// Cut closes every connection on the way: new ones are accepted, and the server notices as
-// it notices that clients hang up. It notices none before all are closed, else what one owned could be
-// granted over another.
+// Cut closes every connection at the network. New ones are accepted. The server notices this like clients that hang up,
+// but not before all are closed; otherwise a grant of one connection could go to another that is about to be cut.
 func (s *Server) Cut() {
 	s.turns.Lock()
 	defer s.turns.Unlock()
@@ -208,31 +205,31 @@ func (s *Server) Refuse(on bool) {
 	}
 }
 
-// Slow holds every reply back for d after the request was executed. Zero ends it.
+// Slow delays every reply by d after the request was executed. Zero ends it.
 func (s *Server) Slow(d time.Duration) {
 	s.turns.Lock()
 	defer s.turns.Unlock()
 	s.faults.slow = d
 }
 
-// LoseReplies loses the replies to the next n requests of this command, as it stands on the
-// wire; "" is any: each is executed, and the connection is closed instead of the reply.
+// LoseReplies loses the replies to the next n requests of this command, named as on the wire; "" is any command. Each
+// request is executed, and then the connection is closed without a reply.
 func (s *Server) LoseReplies(command string, n int) {
 	s.turns.Lock()
 	defer s.turns.Unlock()
 	s.faults.losses[command] = n
 }
 
-// Answer answers the next n requests of this command, "" is any, with a line of the test's
-// choice instead of executing them. Zero ends it.
+// Answer answers the next n requests of this command ("": any command) with line instead of executing them. An n of 0
+// ends that.
 func (s *Server) Answer(command, line string, n int) {
 	s.turns.Lock()
 	defer s.turns.Unlock()
 	s.faults.answers[command] = scripted{line, n}
 }
 
-// Restart ends the server as by SIGKILL and starts it again at the same address: all state is
-// lost, every connection closed, and ids count from 1.
+// Restart ends the server as SIGKILL does and starts it again at the same address. All state is lost, every connection
+// is closed, and ids start at 1 again.
 func (s *Server) Restart() {
 	s.turns.Lock()
 	s.model = newModel(s.options, time.Now())
@@ -240,8 +237,8 @@ func (s *Server) Restart() {
 	s.wire.CloseAll()
 }
 
-// Shutdown is SIGTERM: claims that wait are refused, no connection is accepted any more, and
-// those that are open are served until ShutdownTimeout.
+// Shutdown does what the server does on SIGTERM: it refuses claims that wait, accepts no more connections, and serves
+// the open ones until ShutdownTimeout.
 func (s *Server) Shutdown() {
 	s.wire.Refuse(true)
 	s.step(func(m *model) { m.shutDown() })

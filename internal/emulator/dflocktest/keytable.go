@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// entryKey is the name of an entry. semaphore is always false where both kinds share their
-// names.
+// entryKey is the name of an entry. semaphore is always false if both kinds share one namespace.
 type entryKey struct {
 	semaphore bool
 	name      string
@@ -51,7 +50,7 @@ func (m *model) keyOf(r request) entryKey {
 	return entryKey{r.semaphore && m.options.Newer.Namespaces, r.key}
 }
 
-// claim finds the entry for l or e, or makes it; the word is why it cannot.
+// claim returns the entry for l or e, and makes it if it is missing. word is the refusal if it cannot.
 func (m *model) claim(r request) (e *entry, word string) {
 	key := m.keyOf(r)
 	e = m.entries[key]
@@ -78,7 +77,7 @@ func (m *model) grant(e *entry, c *client, lease time.Duration) (nonce string) {
 	return nonce
 }
 
-// serve gives what is free to the first in the queue.
+// serve grants free permits to the first waiters.
 func (m *model) serve(e *entry) {
 	for len(e.owners) < e.limit && len(e.queue) > 0 {
 		w := e.queue[0]
@@ -131,14 +130,14 @@ func (e *entry) leave(c *client) {
 	e.queue = slices.DeleteFunc(e.queue, func(w *waiter) bool { return w.client == c })
 }
 
-// forget drops what e left for w, if that was the grant with this nonce.
+// forget drops the place that e left for w, if it was the grant with this nonce.
 func (c *client) forget(e *entry, nonce string) {
 	if p := c.places[e.key]; p != nil && p.nonce == nonce {
 		delete(c.places, e.key)
 	}
 }
 
-// done drops what e left for w, once w is answered: l leaves it as it is.
+// done drops the place that e left for w, once w is answered. It changes nothing after an l.
 func (c *client) done(w *waiter) {
 	if w.place != nil {
 		delete(c.places, w.place.entry.key)

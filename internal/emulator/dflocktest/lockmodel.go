@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// model is what a server knows. It does nothing by itself: advance brings it to a time, and
-// what follows goes to the clients' answer functions.
+// model is the state of a server. It does nothing by itself: advance moves it to a time, and the resulting answers go
+// to the clients' answer functions.
 type model struct {
 	options Options
 	now     time.Time
@@ -18,7 +18,7 @@ type model struct {
 	sweepAt time.Time
 	gcAt    time.Time
 	shutAt  time.Time // zero: it is not being shut down
-	records bool      // whether endings is kept
+	records bool      // whether endings is filled
 	endings []string  // keys, one for each grant that ended
 }
 
@@ -50,7 +50,7 @@ func newModel(o Options, now time.Time) *model {
 	}
 }
 
-// open gives a new connection its id; nil: there are too many.
+// open gives a new connection its id. It returns nil if too many are open.
 func (m *model) open(deliver func(answer)) *client {
 	if most := m.options.MaxConnections; most > 0 && len(m.clients) >= most {
 		return nil
@@ -62,7 +62,7 @@ func (m *model) open(deliver func(answer)) *client {
 	return c
 }
 
-// active starts the time-out of a connection anew; each line of a request does.
+// active restarts the idle time-out of a connection, which each line of a request does.
 func (m *model) active(c *client) { c.idleAt = m.now.Add(m.options.ReadTimeout) }
 
 func (m *model) reply(c *client, line string) {
@@ -70,19 +70,19 @@ func (m *model) reply(c *client, line string) {
 	c.answer(answer{line: line})
 }
 
-// end answers, closes the connection, and does what follows from that.
+// end answers, closes the connection and handles its end.
 func (m *model) end(c *client, line string) {
 	c.answer(answer{line: line, end: true})
 	m.hangUp(c)
 }
 
-// refuse ends a connection that did not authenticate, not at once.
+// refuse ends a connection that did not authenticate, after refusedAuthDelay.
 func (m *model) refuse(c *client) {
 	m.reply(c, "error_auth")
 	c.endAt = m.now.Add(refusedAuthDelay)
 }
 
-// broken ends a connection for what it sent, or did not send in time.
+// broken ends a connection because of what it sent, or because it sent nothing in time.
 func (m *model) broken(c *client) {
 	switch {
 	case m.clients[c.id] != c || !c.endAt.IsZero():
@@ -110,14 +110,14 @@ func (m *model) hangUp(c *client) {
 	}
 }
 
-// advance does what is due until now, in order.
+// advance runs everything that is due until now, in order.
 func (m *model) advance(now time.Time) {
 	for {
 		due, ok := m.next()
 		if !ok || due.After(now) {
 			break
 		}
-		if due.After(m.now) { // a sweep may be overdue that had nothing to sweep
+		if due.After(m.now) { // due may be in the past: a sweep without work was skipped
 			m.now = due
 		}
 		m.act()
@@ -125,7 +125,7 @@ func (m *model) advance(now time.Time) {
 	m.now = now
 }
 
-// next says when something is due; false: nothing is.
+// next returns when something is due; false if nothing is.
 func (m *model) next() (time.Time, bool) {
 	var first time.Time
 	earlier := func(t time.Time) {
@@ -189,7 +189,7 @@ func (m *model) act() {
 	}
 }
 
-// next is the first tick after now of a ticker whose next one was due at.
+// next returns the first tick after now of a ticker that was due next at the time at.
 func next(at time.Time, every time.Duration, now time.Time) time.Time {
 	if now.Before(at) {
 		return at
@@ -197,7 +197,7 @@ func next(at time.Time, every time.Duration, now time.Time) time.Time {
 	return at.Add((now.Sub(at)/every + 1) * every)
 }
 
-// shutDown is what SIGTERM does.
+// shutDown does what the server does on SIGTERM.
 func (m *model) shutDown() {
 	m.shutAt = m.now.Add(m.options.ShutdownTimeout)
 	for _, c := range m.clients {

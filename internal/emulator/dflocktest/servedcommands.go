@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// request executes what a connection sent. It is answered now, later, or, if the connection
-// is about to end, with its end.
+// request executes a request. The answer comes at once, later, or, if the connection is about to end, not at all.
 func (m *model) request(c *client, command, key, argument string) {
 	if m.clients[c.id] != c || !c.endAt.IsZero() {
 		return
@@ -38,7 +37,7 @@ func (m *model) request(c *client, command, key, argument string) {
 		m.reply(c, "ok "+m.stats())
 	case "ping":
 		m.reply(c, map[bool]string{true: "ok", false: "error"}[m.options.Newer.Ping])
-	case "auth": // there is no secret, or it was sent already
+	case "auth": // the server has no secret, or the client has sent it already
 		m.reply(c, "error")
 	}
 }
@@ -52,8 +51,8 @@ func (m *model) authenticate(c *client, r request, ok bool) {
 	m.reply(c, "ok")
 }
 
-// granted is the line for a grant. A lease of less than a second, which is left where one overflows,
-// is told as the default.
+// granted returns the line for a grant. A lease of less than a second, which an overflow can leave, is reported as the
+// default.
 func (m *model) granted(word, nonce string, lease time.Duration) string {
 	return fmt.Sprintf("%s %s %d", word, nonce, cmp.Or(lease/time.Second, m.options.DefaultLease/time.Second))
 }
@@ -76,8 +75,7 @@ func (m *model) full(e *entry) bool {
 	return m.options.MaxWaiters > 0 && len(e.queue) >= m.options.MaxWaiters
 }
 
-// await lets a client wait for a grant. A client that is not in the queue yet joins it at its
-// end.
+// await lets a client wait for a grant. With joins it first appends the client to the queue.
 func (m *model) await(c *client, e *entry, w *waiter, patience time.Duration, joins bool) {
 	if joins {
 		e.queue = append(e.queue, w)
@@ -128,7 +126,7 @@ func (m *model) wait(c *client, r request) {
 	delete(c.places, p.entry.key)
 	o := p.entry.owners[p.nonce]
 	switch {
-	case o == nil: // swept: version 1.10 does not look
+	case o == nil: // swept: version 1.10 does not check that
 	case !m.now.Before(o.ends):
 		m.drop(p.entry, p.nonce)
 		m.reply(c, "error_lease_expired")
@@ -140,7 +138,7 @@ func (m *model) wait(c *client, r request) {
 	m.reply(c, m.granted("ok", p.nonce, p.lease))
 }
 
-// owned finds the grant that r or n is about.
+// owned returns the grant that a release or a renewal names.
 func (m *model) owned(r request) (*entry, *owner) {
 	e := m.entries[m.keyOf(r)]
 	if e == nil {

@@ -16,17 +16,17 @@ type conn struct {
 	wire    *network.Conn
 	stream  net.Conn // wire, or TLS over it
 	reader  *bufio.Reader
-	model   *model // the one that it was opened in: a restart makes another
+	model   *model // the one in which the connection was opened; a restart makes another
 	client  *client
 	answers chan answer
 }
 
-// open gives a connection its id; nil: there are too many.
+// open gives a connection its id. It returns nil if too many are open.
 func (s *Server) open(w *network.Conn) *conn {
 	stream := s.encrypt(w)
 	c := &conn{
 		server: s, wire: w, stream: stream, reader: bufio.NewReader(stream),
-		answers: make(chan answer, 4), // deliver must not block: to a request, a refusal, two ends
+		answers: make(chan answer, 4), // deliver must not block; at most an answer, a refusal and two ends
 	}
 	s.step(func(m *model) { c.model, c.client = m, m.open(c.deliver) })
 	if c.client == nil {
@@ -36,7 +36,7 @@ func (s *Server) open(w *network.Conn) *conn {
 }
 
 func (c *conn) serve() {
-	defer func() { _ = c.wire.Close() }() // what was cut is closed already
+	defer func() { _ = c.wire.Close() }() // a connection that was cut is closed already
 	defer c.step(func() { c.model.hangUp(c.client) })
 	for {
 		lines, err := c.readRequest()
@@ -63,7 +63,7 @@ func (c *conn) deliver(a answer) {
 	}
 }
 
-// step calls f with the model, unless a restart has replaced that.
+// step calls f under the server's lock, unless a restart has replaced the model.
 func (c *conn) step(f func()) {
 	c.server.step(func(m *model) {
 		if m == c.model {
@@ -86,7 +86,7 @@ func (c *conn) readRequest() (lines [3]string, err error) {
 	return lines, nil
 }
 
-// writeUntilEnd writes what the model answers until it ends the connection.
+// writeUntilEnd writes the model's answers until the model ends the connection.
 func (c *conn) writeUntilEnd() {
 	for {
 		a, ok := c.next()
@@ -129,7 +129,7 @@ func (c *conn) execute(lines [3]string) bool {
 	noticed := c.watch()
 	a, ok := c.next()
 	if !ok || f.lose || !c.pause(f.slow) {
-		_ = c.wire.Close() // as the caller does anyway; it also ends the watch
+		_ = c.wire.Close() // the caller would do it, too; it also ends the watch
 		<-noticed
 		return false
 	}
@@ -140,8 +140,8 @@ func (c *conn) execute(lines [3]string) bool {
 	return <-noticed && err == nil && !a.end
 }
 
-// watch notices that the client hangs up while it waits, where the server does so. The
-// channel says, when the client sends or hangs up, whether the connection goes on.
+// watch notices that a waiting client hangs up, if the emulated version does so. When the client sends or hangs up, the
+// channel receives whether the connection goes on.
 func (c *conn) watch() <-chan bool {
 	done := make(chan bool, 1)
 	if !c.server.options.Newer.NoticesHangUps || len(c.answers) > 0 {
@@ -161,7 +161,7 @@ func (c *conn) watch() <-chan bool {
 	return done
 }
 
-// next waits for an answer; false: the server closed the connection.
+// next waits for an answer. It returns false if the server closed the connection.
 func (c *conn) next() (answer, bool) {
 	select {
 	case a := <-c.answers:
@@ -171,7 +171,7 @@ func (c *conn) next() (answer, bool) {
 	}
 }
 
-// pause waits; false: the server closed the connection meanwhile.
+// pause waits for d. It returns false if the server closed the connection meanwhile.
 func (c *conn) pause(d time.Duration) bool {
 	if d == 0 {
 		return true

@@ -50,23 +50,21 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close cuts every connection, ends every goroutine of the server and waits for them. A
-// second Close does nothing.
+// Close cuts every connection and waits until every goroutine of the server has ended. A second Close does nothing.
 func (s *Server) Close() error {
 	s.stop()
-	_ = s.wire.Close() // a second time, it is closed already
+	_ = s.wire.Close() // already closed in a second call
 	s.wire.Refuse(true)
 	s.wire.CloseAll()
 	s.tasks.Wait()
 	return nil
 }
 
-// Addr is the host and port that clients connect to. In memory it is a made-up one that only
-// Dial understands.
+// Addr returns the host and port that clients connect to. In memory it is a made-up address for Dial alone.
 func (s *Server) Addr() string { return s.wire.Address() }
 
-// Dial connects to the server, whatever the address; an in-memory server can be reached in no
-// other way. TLS is the caller's to begin.
+// Dial connects to the server and ignores the address. It is the only way to reach an in-memory server. It does not
+// begin TLS.
 func (s *Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return s.wire.Dial(ctx)
 }
@@ -103,16 +101,16 @@ func (s *Server) step(f func(*model)) {
 	s.turns.Happened()
 }
 
-// due is when the model, which a restart replaces, wants to be woken up.
+// due returns when the present model, which a restart replaces, must be advanced.
 func (s *Server) due() (time.Time, bool) { return s.model.next() }
 
-// Options say how a Server is started; the zero value is a v1.10 server with its own
-// defaults on a free port of 127.0.0.1.
+// Options configure a Server. The zero value is a v1.10 server with that version's defaults on a free port of
+// 127.0.0.1.
 type Options struct {
 	Listen   string      // address; empty: 127.0.0.1:0
 	InMemory bool        // no sockets: clients dial with Server.Dial
 	TLS      *tls.Config // nil: plaintext
-	Secret   string      // what auth must send; empty: there is no auth
+	Secret   string      // what auth must send; empty: no authentication
 
 	DefaultLease    time.Duration // --default-lease-ttl; 0: 33 s
 	SweepEvery      time.Duration // --lease-sweep-interval; 0: 1 s
@@ -125,19 +123,18 @@ type Options struct {
 	MaxConnections int // --max-connections; 0: any number
 	MaxWaiters     int // --max-waiters, of each key; 0: any number
 
-	// KeepOnDisconnect is --auto-release-on-disconnect=false: what a connection owned, and its
-	// places in queues, outlive it.
+	// KeepOnDisconnect is --auto-release-on-disconnect=false: the grants of a connection and its places in queues
+	// outlive it.
 	KeepOnDisconnect bool
 
 	Newer Newer
 
-	// Guard calls the body of every goroutine of the server. It may recover from a panic,
-	// after which the server is of no more use but can be closed. Nil: they are called as
-	// they are.
+	// Guard calls the body of every goroutine of the server. It may recover from a panic; after that the server is
+	// useless, but can be closed. Nil: the bodies are called directly.
 	Guard func(body func())
 }
 
-// Newer are the changes of later releases, by the version that brought them.
+// Newer selects changes of later releases. Each comment begins with the version that brought the change.
 type Newer struct {
 	ChecksWait     bool // 1.10.1: a wait for a lease that was swept is error_not_enqueued
 	SignalChannels bool // 1.11 to 1.16: stats lists signal_channels
@@ -150,12 +147,12 @@ type Newer struct {
 	Fences         bool // 2.1: the first half of a nonce is a number that grows with each grant
 }
 
-// Since1_16 is what version 1.16 has.
+// Since1_16 returns the changes that version 1.16 has.
 func Since1_16() Newer {
 	return Newer{ChecksWait: true, SignalChannels: true, Ping: true, Namespaces: true, NoticesHangUps: true, LongSecrets: true, Draining: true}
 }
 
-// Since2_1 is what version 2.1 has.
+// Since2_1 returns the changes that version 2.1 has.
 func Since2_1() Newer {
 	n := Since1_16()
 	n.SignalChannels, n.Bounds, n.Fences = false, true, true

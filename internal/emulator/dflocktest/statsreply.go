@@ -36,7 +36,7 @@ type channelReport struct {
 	Listeners int    `json:"listeners"`
 }
 
-// stats lists everything, in the order of a Go map, which is a new one each time.
+// stats lists all entries, in the order of a Go map, which differs each time.
 func (m *model) stats() string {
 	r := report{
 		Connections: len(m.clients), Locks: []lockReport{}, Semaphores: []poolReport{},

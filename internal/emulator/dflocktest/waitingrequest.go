@@ -17,7 +17,7 @@ const (
 
 var errLineTooLong = errors.New("line too long")
 
-// readLine reads up to the next LF and takes off that and a CR before it.
+// readLine reads a line and returns it without its LF or CR LF.
 func readLine(r *bufio.Reader, most int) (string, error) {
 	var line []byte
 	for {
@@ -34,7 +34,7 @@ func readLine(r *bufio.Reader, most int) (string, error) {
 	}
 }
 
-// request is what the three lines of a command mean.
+// request is the meaning of a command's three lines.
 type request struct {
 	verb      string // "l" also for sl, and so on; "auth", "stats", "ping"
 	semaphore bool
@@ -46,14 +46,14 @@ type request struct {
 	limit     int
 }
 
-// The most that a number may be where the server has bounds.
+// The largest numbers that a server with bounds accepts.
 const (
-	mostSeconds = 9_223_372_036 // more do not fit into a time.Duration
+	mostSeconds = 9_223_372_036 // longer times do not fit into a time.Duration
 	mostLimit   = 1_048_576
 )
 
-// parse reports whether the lines are a request that the server understands. Without bounds, seconds
-// that do not fit into a time.Duration overflow it.
+// parse reports whether the lines are a request that the server understands. Without bounds, too many seconds overflow
+// the time.Duration.
 func parse(command, key, argument string, bounds bool) (request, bool) {
 	r := request{verb: command, key: key, limit: 1}
 	switch command {
@@ -72,7 +72,7 @@ func parse(command, key, argument string, bounds bool) (request, bool) {
 		return request{}, false
 	}
 	fields, ok := strings.Fields(argument), true
-	number := func(least, most int) int { // that stands next
+	number := func(least, most int) int { // the next number of the argument
 		if !bounds {
 			most = math.MaxInt
 		}
@@ -101,7 +101,7 @@ func parse(command, key, argument string, bounds bool) (request, bool) {
 	if given {
 		r.lease = time.Duration(number(1, mostSeconds)) * time.Second
 	}
-	if r.lease <= 0 && given && (command != "e" || bounds) { // e looks at it before it overflows
+	if r.lease <= 0 && given && (command != "e" || bounds) { // e checks it before the overflow
 		return r, false
 	}
 	return r, ok && len(fields) == 0

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// TB is what a liar needs of *testing.T.
+// TB lists the methods of *testing.T that this package needs.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -16,7 +16,7 @@ type TB interface {
 // server accepts on a free port of the loopback until the test ends.
 type server struct{ net.Listener }
 
-// listen starts serve for each connection. serve returns when the connection is closed.
+// listen calls serve in a goroutine for each connection. serve must return when the connection is closed.
 func listen(t TB, serve func(net.Conn)) *server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Redis is a server that reads commands as Redis does and answers as it likes.
+// Redis is a server that reads commands as Redis does and answers what the test wants.
 type Redis struct{ *server }
 
 // Answer writes the answer to one command. Its error ends the connection.
 type Answer func(w io.Writer, command []string) error
 
-// RedisForTest starts a Redis that is closed when the test ends. Commands are handed to
-// answer one after the other, several at a time from several connections.
+// RedisForTest starts a Redis that is closed when the test ends. It calls answer with one command after the other of a
+// connection, and concurrently for several connections.
 func RedisForTest(t TB, answer Answer) *Redis {
 	t.Helper()
 	return &Redis{listen(t, func(c net.Conn) {
@@ -77,8 +77,8 @@ func Endlessly(w io.Writer, text string) error {
 	}
 }
 
-// Honest answers as an empty Redis does, as far as a watcher asks. Lies are told by an
-// Answer that tells the truth about everything else with it.
+// Honest answers the commands of a watcher as an empty Redis does. An Answer that lies about some commands calls it for
+// the others.
 func Honest(w io.Writer, command []string) error {
 	switch name := strings.ToLower(command[0]); name {
 	case "hello":
@@ -112,10 +112,10 @@ func Honest(w io.Writer, command []string) error {
 	return Say(w, "+OK\r\n")
 }
 
-// Text is s as a string of RESP.
+// Text returns s as a string of RESP.
 func Text(s string) string { return "$" + strconv.Itoa(len(s)) + "\r\n" + s + "\r\n" }
 
-// But answers commands that begin with words with lie, and all others as before.
+// But returns an Answer that calls lie for commands that begin with words, and a for all others.
 func (a Answer) But(words string, lie Answer) Answer {
 	return func(w io.Writer, command []string) error {
 		if strings.HasPrefix(strings.ToLower(strings.Join(command, " ")), words) {
@@ -125,15 +125,15 @@ func (a Answer) But(words string, lie Answer) Answer {
 	}
 }
 
-// About tells the truth about all commands but those that begin with words.
+// About returns an Answer that calls lie for commands that begin with words, and Honest for all others.
 func About(words string, lie Answer) Answer { return Answer(Honest).But(words, lie) }
 
-// Always answers with text.
+// Always returns an Answer that writes text.
 func Always(text string) Answer {
 	return func(w io.Writer, _ []string) error { return Say(w, text) }
 }
 
-// Ever answers with text without end.
+// Ever returns an Answer that writes text again and again.
 func Ever(text string) Answer {
 	return func(w io.Writer, _ []string) error { return Endlessly(w, text) }
 }

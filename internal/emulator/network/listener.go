@@ -12,12 +12,12 @@ import (
 type Listener struct {
 	net.Listener
 	address string
-	memory  *bufconn.Listener // nil: there are sockets
+	memory  *bufconn.Listener // nil: it uses sockets
 
 	mu       sync.Mutex
 	conns    map[*Conn]struct{}
 	refusing bool
-	hole     chan struct{} // open: nothing passes until it is closed; nil: all is well
+	hole     chan struct{} // nothing passes until it is closed; nil: everything passes
 }
 
 // Listen listens on a socket.
@@ -29,18 +29,18 @@ func Listen(address string) (*Listener, error) {
 	return &Listener{Listener: l, address: l.Addr().String(), conns: map[*Conn]struct{}{}}, nil
 }
 
-// InMemory listens without a socket. The address must be nobody's, as 192.0.2.1:1 is (RFC 5737), and
-// not a name, which would send clients to a resolver that cannot be used in a synctest bubble.
+// InMemory listens without a socket. The address must belong to no machine, such as 192.0.2.1:1 (RFC 5737). It must not
+// be a name, because a resolver cannot be used in a synctest bubble.
 func InMemory(address string) *Listener {
 	const buffer = 4 << 20
 	l := bufconn.Listen(buffer)
 	return &Listener{Listener: l, address: address, memory: l, conns: map[*Conn]struct{}{}}
 }
 
-// Address is the host and port that clients connect to. In memory only Dial understands it.
+// Address returns the host and port that clients connect to. In memory only Dial understands it.
 func (l *Listener) Address() string { return l.address }
 
-// Dial connects to the listener; one in memory can be reached in no other way.
+// Dial connects to the listener. It is the only way to reach one in memory.
 func (l *Listener) Dial(ctx context.Context) (net.Conn, error) {
 	if l.memory != nil {
 		return l.memory.DialContext(ctx)
@@ -48,7 +48,7 @@ func (l *Listener) Dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", l.address)
 }
 
-// Accept waits for a connection, which is a *Conn. Those that are refused are closed.
+// Accept waits for a connection, which is a *Conn. While Refuse is on, it closes new connections and waits on.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()
@@ -65,7 +65,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if !refusing {
 			return c, nil
 		}
-		_ = inner.Close() // whether it was open does not matter
+		_ = inner.Close() // it does not matter if the client has closed it
 	}
 }
 
@@ -76,8 +76,8 @@ func (l *Listener) Refuse(on bool) {
 	l.refusing = on
 }
 
-// Hold lets no byte pass in either direction, without closing anything, until it is called with
-// false; then what was held back arrives in order, as TCP would have it.
+// Hold lets no byte pass in either direction, without closing anything, until it is called with false; then the bytes
+// that were held back arrive in order, as in TCP.
 func (l *Listener) Hold(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,15 +90,14 @@ func (l *Listener) Hold(on bool) {
 	}
 }
 
-// Cut closes every connection on the way. New ones are accepted, and the server notices as it
-// notices that clients hang up.
+// Cut closes every connection at the network. New ones are accepted. The server notices this like clients that hang up.
 func (l *Listener) Cut() {
 	for _, c := range l.all() {
 		_ = c.Conn.Close() // it ends either way
 	}
 }
 
-// CloseAll closes every connection as a server does that ends, also those that are held up.
+// CloseAll closes every connection, including those that Hold holds back, like a server that ends.
 func (l *Listener) CloseAll() {
 	for _, c := range l.all() {
 		_ = c.Close() // it ends either way
@@ -123,7 +122,7 @@ type Conn struct {
 	once     sync.Once
 }
 
-// Closed is closed when the server closes the connection; one that was cut is not.
+// Closed returns a channel that is closed when the server closes the connection, but not when Cut does.
 func (c *Conn) Closed() <-chan struct{} { return c.closed }
 
 // Read implements net.Conn.
@@ -143,7 +142,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// pass waits for as long as the listener holds its connections up.
+// pass blocks while Hold is on.
 func (c *Conn) pass() error {
 	for {
 		c.listener.mu.Lock()
@@ -160,7 +159,7 @@ func (c *Conn) pass() error {
 	}
 }
 
-// Close implements net.Conn. It also ends what is held up.
+// Close implements net.Conn. Reads and writes that Hold blocks return.
 func (c *Conn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	c.listener.mu.Lock()

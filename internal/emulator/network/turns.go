@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Turns is the lock of a model. It wakes those who wait for something to happen in the model.
+// Turns is the lock of a model. It wakes those who wait for an event in the model.
 type Turns struct {
 	sync.Mutex
-	happened chan struct{} // closed when something happens; nil: nobody waits
+	happened chan struct{} // closed at the next event; nil: nobody waits
 }
 
-// Happened says, with the lock, that something has happened.
+// Happened wakes those who wait for an event. The caller must have the lock.
 func (t *Turns) Happened() {
 	if t.happened != nil {
 		close(t.happened)
@@ -27,8 +27,8 @@ func (t *Turns) waitLocked() <-chan struct{} {
 	return t.happened
 }
 
-// Await waits until condition is true. It asks at once and again after everything that happens;
-// condition may take the lock. The error is the context's.
+// Await blocks until condition returns true. It calls condition at once and again after every event, without the lock.
+// The error is the context's.
 func (t *Turns) Await(ctx context.Context, condition func() bool) error {
 	for {
 		t.Lock()
@@ -45,8 +45,8 @@ func (t *Turns) Await(ctx context.Context, condition func() bool) error {
 	}
 }
 
-// KeepTime calls step whenever something is due in the model, until stopped is closed. next
-// returns, with the lock, when that is; false: nothing is due.
+// KeepTime calls step whenever something is due in the model, until stopped is closed. It calls next with the lock
+// held; next returns the time at which something is due, or false.
 func (t *Turns) KeepTime(stopped <-chan struct{}, next func() (time.Time, bool), step func()) {
 	for {
 		t.Lock()

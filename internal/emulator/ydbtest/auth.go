@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Rights are what a user may do with coordination nodes and directories.
+// Rights are a user's rights to coordination nodes and directories.
 type Rights uint8
 
 // The rights: Read is needed to describe semaphores; Write to acquire, release, create
@@ -32,10 +32,10 @@ const (
 	List
 )
 
-// User is somebody who may log in with a password.
+// User is a user who can log in with a password.
 type User struct {
 	Password string
-	Deny     Rights // what the user may not do; zero: nothing is denied
+	Deny     Rights // rights that the user lacks; zero: none
 }
 
 const (
@@ -43,8 +43,8 @@ const (
 	ticketLife   = 12 * time.Hour
 )
 
-// tickets issues and checks what a login gives. A ticket is a JSON web token, because the
-// Go driver reads its expiry; what makes it ours is that it was issued.
+// tickets issues and checks the tickets that a login returns. A ticket is a JSON web token, because the Go driver reads
+// its expiry. check compares it with the tickets that were issued, not with a signature.
 type tickets struct {
 	users map[string]User
 
@@ -76,7 +76,7 @@ func (t *tickets) issue(login string, now time.Time) string {
 	return ticket
 }
 
-// check gives the user of a ticket; false: it is not one of ours, or too old.
+// check returns the user of a ticket. It returns false if the ticket was not issued here, or is too old.
 func (t *tickets) check(ticket string, now time.Time) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +90,7 @@ type auth struct {
 	server *Server
 }
 
-// Login knows nobody on a server without users.
+// Login implements AuthServiceServer. On a server without users every login fails.
 func (a *auth) Login(ctx context.Context, req *Ydb_Auth.LoginRequest) (*Ydb_Auth.LoginResponse, error) {
 	op := a.server.operate(ctx, 0, func(*cluster) (proto.Message, *refusal) {
 		wrong := &refusal{Ydb.StatusIds_UNAUTHORIZED, "no such user or another password"}
@@ -114,8 +114,8 @@ type identity struct {
 
 type identityKey struct{}
 
-// identify finds out who makes a call. With users configured a call without a ticket of
-// ours ends with UNAUTHENTICATED. Without tickets everybody may do everything.
+// identify returns a context with the identity of the caller. If users are configured, a call without a valid ticket
+// ends with UNAUTHENTICATED. With a nil t everybody has all rights.
 func (t *tickets) identify(ctx context.Context) (context.Context, error) {
 	who := identity{rights: Read | Write | Erase | List}
 	if t != nil {

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// cluster is the emulated service as a plain state machine: every method takes the
-// time, changes the state and appends to out what has to be sent. It starts no
-// goroutine, reads no clock and is not safe for concurrent use; Server drives it.
+// cluster is the emulated service as a plain state machine: a method changes the state at the time now and appends the
+// messages that have to be sent to out. It starts no goroutine, reads no clock and is not safe for concurrent use;
+// Server drives it.
 type cluster struct {
 	now      time.Time
 	timers   timers
@@ -22,7 +22,7 @@ type cluster struct {
 	limits   Limits
 	// ownersInOrder describes owners by order id, and not in an arbitrary order.
 	ownersInOrder bool
-	opaque        func() uint64      // numbers for pings; 0 is asked for again
+	opaque        func() uint64      // returns numbers for pings; it is called again if it returns 0
 	streams       map[uint64]*stream // Session calls open now
 	lastStream    uint64
 	created       uint64 // counts entries of the tree, for their created_at
@@ -43,7 +43,7 @@ func newCluster(now time.Time, database []string, limits Limits, opaque func() u
 	return c
 }
 
-// advance fires, in order, every timer that is due at now. Each runs at its own time.
+// advance fires, in order, every timer that is due by now. While a timer fires, c.now is its own time.
 func (c *cluster) advance(now time.Time) {
 	for {
 		at, ok := c.timers.next()
@@ -60,7 +60,7 @@ func (c *cluster) advance(now time.Time) {
 	}
 }
 
-// drain hands over what has to be sent, in order.
+// drain removes and returns the messages that have to be sent, in order.
 func (c *cluster) drain() []delivery {
 	out := c.out
 	c.out = nil
@@ -74,8 +74,8 @@ func (c *cluster) send(to *stream, msg *pb.SessionResponse) {
 	c.out = append(c.out, delivery{to: to, msg: msg})
 }
 
-// reply sends the message as the answer that a SessionResponse has of its type, of which there is
-// one; not a ping or a pong.
+// reply sends m in the field of a SessionResponse that has m's type. It is not for a ping or a pong, whose type two
+// fields have.
 func (c *cluster) reply(to *stream, m proto.Message) {
 	msg := &pb.SessionResponse{}
 	fields := msg.ProtoReflect().Descriptor().Fields()
@@ -94,8 +94,8 @@ func (c *cluster) end(st *stream, code codes.Code, text string) {
 	c.out = append(c.out, delivery{to: st, end: status.New(code, text)})
 }
 
-// Limits are the sizes at which the service refuses more; zero means the service's own
-// number. Tests lower them, since nobody wants to open a million sessions.
+// Limits are the numbers above which the service refuses more; zero means the service's own number. Tests lower them to
+// reach them.
 type Limits struct {
 	Streams    int // Session calls open at once in all front ends: 100,000
 	Sessions   int // sessions of one coordination node: 1,000,000

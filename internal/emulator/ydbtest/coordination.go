@@ -21,8 +21,8 @@ type coordination struct {
 	frontEnd int
 }
 
-// Session connects a stream of the wire to one of the model. Two goroutines serve it:
-// this one writes; the other reads, ends when the call does, and Server.Close waits for it.
+// Session connects a gRPC stream to a stream of the model. Two goroutines serve it: the caller's writes; the other
+// reads and ends with the call, and Server.Close waits for it.
 func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_SessionServer) error {
 	ctx := call.Context()
 	var st *stream
@@ -35,7 +35,7 @@ func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_Sess
 		return status.Error(codes.ResourceExhausted, "too many Session streams")
 	}
 	s.server.readers.Go(func() { s.server.guard(func() { s.read(st, call) }) })
-	defer s.server.step(func(c *cluster) { c.hangUp(st) }) // no matter where the service has ended it
+	defer s.server.step(func(c *cluster) { c.hangUp(st) }) // even if the service has ended it
 	return s.write(ctx, st, call)
 }
 
@@ -97,8 +97,8 @@ func (s *coordination) DescribeNode(ctx context.Context, req *pb.DescribeNodeReq
 	return &pb.DescribeNodeResponse{Operation: op}, nil
 }
 
-// operate runs a call, for which its caller needs rights, on the model and wraps its outcome as
-// the service does: always ready, errors included.
+// operate runs a call on the model, for which the client needs the rights in needs. It wraps results and errors as the
+// service does, in an operation that is ready.
 func (s *Server) operate(ctx context.Context, needs Rights, call func(*cluster) (proto.Message, *refusal)) *Ydb_Operations.Operation {
 	op := &Ydb_Operations.Operation{Ready: true}
 	s.step(func(c *cluster) {
@@ -109,26 +109,26 @@ func (s *Server) operate(ctx context.Context, needs Rights, call func(*cluster) 
 		}
 		op.Status, op.Issues = err.reply()
 		if result != nil {
-			op.Result, _ = anypb.New(result) // what came over the wire can be sent
+			op.Result, _ = anypb.New(result) // a message of the wire can always be packed
 		}
 	})
 	return op
 }
 
-// change is operate for a call without a result.
+// change calls operate for a call without a result.
 func (s *Server) change(ctx context.Context, needs Rights, call func(*cluster) *refusal) *Ydb_Operations.Operation {
 	return s.operate(ctx, needs, func(c *cluster) (proto.Message, *refusal) { return nil, call(c) })
 }
 
-// outbox is the queue in front of one stream. It has no limit, so that a client that
-// does not read holds up nobody else.
+// outbox is the queue of messages to one stream. It has no limit, so that a client that does not read delays nobody
+// else.
 type outbox struct {
 	mu    sync.Mutex
 	queue []parcel
 	ready chan struct{} // has room for one; filled when the queue is not empty
 }
 
-// parcel is a message or the end of the stream, and when it was ready to be sent.
+// parcel is a message or the end of the stream, with the time at which it was ready to be sent.
 type parcel struct {
 	msg  *pb.SessionResponse
 	end  *status.Status
@@ -147,7 +147,7 @@ func (o *outbox) put(p parcel) {
 	}
 }
 
-// take waits for the next parcels.
+// take blocks until there are parcels, or until ctx ends, and returns them.
 func (o *outbox) take(ctx context.Context) ([]parcel, error) {
 	for {
 		o.mu.Lock()

@@ -19,8 +19,8 @@ type discovery struct {
 	frontEnd int
 }
 
-// ListEndpoints answers with the address that the client itself used, so that clients
-// behind a proxy or on another name for this machine stay where they are.
+// ListEndpoints answers with the address that the client itself used, so that clients stay connected that came through
+// a proxy or by another name of this machine.
 func (d *discovery) ListEndpoints(ctx context.Context, _ *Ydb_Discovery.ListEndpointsRequest) (*Ydb_Discovery.ListEndpointsResponse, error) {
 	host, port := dialled(ctx, d.server.Endpoint(d.frontEnd))
 	endpoints := []*Ydb_Discovery.EndpointInfo{d.endpoint(host, port, d.frontEnd)}
@@ -41,7 +41,7 @@ func (d *discovery) endpoint(host string, port uint32, frontEnd int) *Ydb_Discov
 	}
 }
 
-// dialled takes the address from :authority, else from the connection.
+// dialled returns the address in :authority, otherwise the one of the connection or fallback.
 func dialled(ctx context.Context, fallback string) (string, uint32) {
 	var candidates []string
 	if md, ok := metadata.FromIncomingContext(ctx); ok {

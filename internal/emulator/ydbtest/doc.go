@@ -1,10 +1,10 @@
-// Package ydbtest is YDB's coordination service for tests and demonstrations: the wire
-// protocol on real listeners or in memory, with a pure model of the service behind it.
-// Any driver can use it: Start it, and give Server.URL to the driver.
+// Package ydbtest emulates YDB's coordination service for tests and demonstrations: the wire protocol on real listeners
+// or in memory, on top of a pure model of the service. Any driver can use it: call Start, and give Server.URL to the
+// driver.
 //
 // It may import internal/emulator/network.
 //
-// It imports nothing of ours, so that it cannot agree with mistakes of our client.
+// It imports no code of our client, so that it cannot share its mistakes.
 //
 // # Layers
 //
@@ -25,41 +25,37 @@
 //
 // # Front ends
 //
-// A front end stands for one YDB node. All of them share the coordination nodes, so that
-// a session can be stolen by a client of the same front end, which evicts its stream
-// before the protection key is looked at, or of another one, which does so after.
+// A front end stands for one YDB node. All of them share the coordination nodes. So a session can be stolen through the
+// same front end, which evicts the owner's stream before the protection key is checked, or through another one, which
+// evicts it afterwards.
 //
 // # Virtual time
 //
-// With Options.InMemory there are no sockets, and the server can live in a synctest
-// bubble: start it, and every client, inside, dial with Server.Dial, and close all of
-// them before the bubble ends. A session of thirty minutes then expires at once. The
-// public Go driver works in a bubble too; only in a black hole it spins at the deadline
-// of its own keep-alive, so that the bubble's time stands still.
+// With Options.InMemory there are no sockets, and the server can live in a synctest bubble: start it, and every client,
+// inside, dial with Server.Dial, and close all of them before the bubble ends. A session of thirty minutes then expires
+// at once. The public Go driver also works in a bubble, except in a black hole: there it spins at the deadline of its
+// own keep-alive, so that the bubble's time stands still.
 //
 // # Where it may differ from the service
 //
-//   - A request is handled at once and as a whole. So nobody meets a session that is just
-//     being destroyed or stolen, results of one stream never overtake each other, and an
-//     AlterNode is never OVERLOADED by another one.
-//   - Consistency modes and the mode of the rate limiter's counters are stored, no more:
-//     every read is of the newest state, as with STRICT.
+//   - A request is handled at once and atomically. So no request meets a session that is being destroyed or stolen,
+//     results of one stream never overtake each other, and an AlterNode is never OVERLOADED because of another one.
+//   - Consistency modes and the mode of the rate limiter's counters are only stored: every read returns the newest
+//     state, as with STRICT.
 //   - Texts of issues are ours. Compare statuses.
-//   - An UpdateSemaphore with too much data is refused; the service refuses it and does
-//     it nevertheless.
-//   - The order of owners in a description is arbitrary there and here, but here it is
-//     always the same; with Options.OwnersInOrder it is that of their order ids.
-//   - Directories are listed by name. The root of the database has no system directory
-//     (.sys), though one can be made; every directory, the database too, is a DIRECTORY.
-//   - Paths may lack the first slash. There is one database; calls that name another one
-//     are served all the same.
-//   - Streams are counted over all front ends, which the service does for each process.
-//   - ModifyPermissions is remembered, not enforced; User.Deny is enforced.
+//   - An UpdateSemaphore with too much data is refused. The service also returns an error, but updates the semaphore.
+//   - The order of owners in a description is arbitrary, as in the service, but here it is always the same. With
+//     Options.OwnersInOrder they are ordered by order id.
+//   - Directories are listed by name. The root of the database has no system directory (.sys), but one can be made.
+//     Every directory, including the database, is a DIRECTORY.
+//   - Paths may lack the first slash. There is one database; calls that name another one are also served.
+//   - Streams are counted over all front ends; the service counts them in each process.
+//   - ModifyPermissions is stored but not enforced; User.Deny is enforced.
 //   - A wrong password is UNAUTHORIZED, a missing or wrong ticket the gRPC status
 //     UNAUTHENTICATED. Both come from general knowledge, not from the service's source.
-//   - A ping may stay unanswered for a quarter of a second at least. The service gives a
-//     session with a timeout below 750 ms less, down to 10 ms.
+//   - A client always has at least a quarter of a second to answer a ping. If the session's timeout is below 750 ms,
+//     the service allows less, down to 10 ms.
 //   - There are no tables, queries, topics or rate limiters: their calls end with the
 //     gRPC status UNIMPLEMENTED. Operations are never asynchronous.
-//   - A restart of the tablet is instantaneous, and the streams do not wait for it.
+//   - A restart of the tablet is instantaneous; streams do not wait for the new tablet.
 package ydbtest

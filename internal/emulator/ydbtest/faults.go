@@ -14,16 +14,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ErrNotFound reports that a path, a session or a semaphore named to a fault or to the
-// back door is not there.
+// ErrNotFound reports that a path, a session or a semaphore that a test named does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrRefused reports that the service would have refused what the back door was asked for.
+// ErrRefused reports that the service would have refused what a test requested.
 var ErrRefused = errors.New("refused")
 
-// CutStreams breaks every Session stream of every front end with the gRPC status
-// UNAVAILABLE and no failure message. Sessions are detached and may be attached again;
-// connections stay.
+// CutStreams breaks every Session stream of every front end with the gRPC status UNAVAILABLE and no failure message.
+// Sessions are detached and can be attached again; connections stay open.
 func (s *Server) CutStreams() {
 	s.step(func(c *cluster) {
 		for _, id := range sortedKeys(c.streams) {
@@ -34,8 +32,8 @@ func (s *Server) CutStreams() {
 	})
 }
 
-// FailStreams sends a failure with this status to every Session stream of the
-// coordination node at path, which ends them. ErrNotFound: there is no such node.
+// FailStreams ends every Session stream of the coordination node at path with a failure of this status. It returns
+// ErrNotFound if the node does not exist.
 func (s *Server) FailStreams(path string, code Ydb.StatusIds_StatusCode) error {
 	return s.onTablet(path, func(t *tablet) error {
 		for _, id := range sortedKeys(t.cluster.streams) {
@@ -59,36 +57,33 @@ func (s *Server) Refuse(frontEnd int, on bool) {
 	}
 }
 
-// BlackHole lets no byte pass through a front end in either direction, without closing
-// anything, until it is called with false; then what was held back arrives in order.
-// Meanwhile the service goes on: it misses pongs, fails streams, lets sessions expire.
+// BlackHole lets no byte pass through a front end in either direction, without closing anything, until it is called
+// with false; then the bytes that were held back arrive in order. Meanwhile the service goes on: it misses pongs, fails
+// streams, lets sessions expire.
 func (s *Server) BlackHole(frontEnd int, on bool) { s.fronts[frontEnd].wire.Hold(on) }
 
-// Delay holds every message and every reply that a front end sends back for d after it
-// was made. Zero ends it. Order is kept.
+// Delay delays every message and every reply of a front end by d, in order. A d of 0 ends that.
 func (s *Server) Delay(frontEnd int, d time.Duration) { s.fronts[frontEnd].delay.Store(int64(d)) }
 
-// DropReplies loses the next n answers of one kind, at all front ends: the request is
-// executed and the answer is not sent. The kind is the name of a field of
-// SessionResponse, as acquire_semaphore_result or ping, or the name of a unary method,
-// as CreateNode, whose call then ends with UNAVAILABLE. Zero ends it.
+// DropReplies loses the next n answers of one kind, at all front ends: the request is executed and the answer is not
+// sent. The kind is the name of a field of SessionResponse, such as acquire_semaphore_result or ping, or the name of a
+// unary method, such as CreateNode, whose call then ends with UNAVAILABLE. An n of 0 ends that.
 func (s *Server) DropReplies(kind string, n int) {
 	s.turns.Lock()
 	defer s.turns.Unlock()
 	s.drops[kind] = n
 }
 
-// FailCalls answers the next n calls of a method (as CreateNode, Session, ListEndpoints)
-// with a gRPC status and does not execute them. Zero ends it.
+// FailCalls answers the next n calls of a method (such as CreateNode, Session, ListEndpoints) with a gRPC status and
+// does not execute them. An n of 0 ends that.
 func (s *Server) FailCalls(method string, code codes.Code, n int) {
 	s.turns.Lock()
 	defer s.turns.Unlock()
 	s.failures[method] = failure{code: code, left: n}
 }
 
-// RestartTablet kills and restarts the tablet of a coordination node: streams fail with
-// UNAVAILABLE, sessions get their timeout and the grace period. ErrNotFound: there is no
-// such node.
+// RestartTablet kills and restarts the tablet of a coordination node: streams fail with UNAVAILABLE, sessions get their
+// timeout and the grace period. It returns ErrNotFound if the node does not exist.
 func (s *Server) RestartTablet(path string) error {
 	return s.onTablet(path, func(t *tablet) error {
 		t.restart()
@@ -96,9 +91,8 @@ func (s *Server) RestartTablet(path string) error {
 	})
 }
 
-// LoseRegistration makes the tablet forget the proxy of a front end: its streams fail
-// with BAD_SESSION, its sessions are detached and may be attached again. ErrNotFound:
-// there is no such node.
+// LoseRegistration makes the tablet forget the proxy of a front end: its streams fail with BAD_SESSION, its sessions
+// are detached and can be attached again. It returns ErrNotFound if the node does not exist.
 func (s *Server) LoseRegistration(frontEnd int, path string) error {
 	return s.onTablet(path, func(t *tablet) error {
 		t.loseRegistration(frontEnd)
@@ -106,11 +100,10 @@ func (s *Server) LoseRegistration(frontEnd int, path string) error {
 	})
 }
 
-// Steal attaches a session through a front end with its own protection key and with
-// seqNo, and detaches it at once, so that its timeout runs. Whoever had it is failed with
-// BAD_SESSION, and can come back before the session expires if its next sequence number
-// is not smaller than seqNo. ErrNotFound: no such node or session; ErrRefused: seqNo is
-// too small.
+// Steal attaches a session through a front end with its own protection key and with seqNo, and detaches it at once, so
+// that its timeout runs. The stream that had the session fails with BAD_SESSION. Its client can attach again before the
+// session expires if its next sequence number is not smaller than seqNo. It returns ErrNotFound if the node or the
+// session does not exist, and ErrRefused if seqNo is too small.
 func (s *Server) Steal(frontEnd int, path string, sessionID, seqNo uint64) error {
 	return s.onTablet(path, func(t *tablet) error {
 		victim := t.sessions[sessionID]
@@ -130,13 +123,13 @@ func (s *Server) Steal(frontEnd int, path string, sessionID, seqNo uint64) error
 	})
 }
 
-// failure is what FailCalls has set for a method.
+// failure is the order of FailCalls for a method.
 type failure struct {
 	code codes.Code
 	left int
 }
 
-// droppedLocked says, and counts, whether an answer of this kind is to be lost.
+// droppedLocked reports whether an answer of this kind must be lost, and counts it.
 func (s *Server) droppedLocked(kind string) bool {
 	if s.drops[kind] == 0 {
 		return false
@@ -184,7 +177,7 @@ func (s *Server) streamFaults(srv any, call grpc.ServerStream, info *grpc.Stream
 	return handler(srv, call)
 }
 
-// hold waits until what was made at a moment may be sent.
+// hold waits until an answer that was made at a time may be sent, see Delay.
 func (f *frontEnd) hold(ctx context.Context, made time.Time) error {
 	left := time.Until(made.Add(time.Duration(f.delay.Load())))
 	if left <= 0 {
@@ -198,7 +191,7 @@ func (f *frontEnd) hold(ctx context.Context, made time.Time) error {
 	}
 }
 
-// kindOf is the name of the field that a message has set.
+// kindOf returns the name of the field that is set in a message.
 func kindOf(msg *pb.SessionResponse) string {
 	m := msg.ProtoReflect()
 	field := m.WhichOneof(m.Descriptor().Oneofs().ByName("response"))

@@ -11,7 +11,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 )
 
-// Session is a session as the service knows it. No public call of YDB shows this.
+// Session is the service's state of a session. No public call of YDB shows it.
 type Session struct {
 	ID          uint64
 	Timeout     time.Duration
@@ -35,23 +35,23 @@ type Semaphore struct {
 	Watches   int // armed ones
 }
 
-// Link is what a session has to do with a semaphore.
+// Link is the claim or the grant of a session at a semaphore.
 type Link struct {
 	SessionID uint64
 	OrderID   uint64
 	Count     uint64
 	Data      []byte
-	Wait      time.Duration // of a waiter; negative: for ever
+	Wait      time.Duration // of a waiter; negative: without end
 }
 
-// onTablet runs f, which may change things, on the coordination node at path.
+// onTablet calls f, which may change the state, with the tablet of the coordination node at path.
 func (s *Server) onTablet(path string, f func(*tablet) error) error {
 	var result error
 	s.step(func(c *cluster) { result = c.onTablet(path, f) })
 	return result
 }
 
-// lookAt runs f, which changes nothing, on the coordination node at path.
+// lookAt calls f, which must change nothing, with the tablet of the coordination node at path.
 func (s *Server) lookAt(path string, f func(*tablet) error) error {
 	s.turns.Lock()
 	defer s.turns.Unlock()
@@ -102,7 +102,7 @@ func (s *Server) Semaphores(path string) []Semaphore {
 	return list
 }
 
-// Semaphore finds one semaphore. ErrNotFound: the node or the semaphore is not there.
+// Semaphore returns one semaphore. It returns ErrNotFound if the node or the semaphore does not exist.
 func (s *Server) Semaphore(path, name string) (Semaphore, error) {
 	var v Semaphore
 	err := s.lookAt(path, func(t *tablet) error {
@@ -116,13 +116,13 @@ func (s *Server) Semaphore(path, name string) (Semaphore, error) {
 	return v, err
 }
 
-// Owners lists the owners of a semaphore by order id; none if it is not there.
+// Owners lists the owners of a semaphore by order id; none if the semaphore does not exist.
 func (s *Server) Owners(path, name string) []Link {
 	v, _ := s.Semaphore(path, name)
 	return v.Owners
 }
 
-// Waiters lists the queue of a semaphore in order; none if it is not there.
+// Waiters lists the queue of a semaphore in order; none if the semaphore does not exist.
 func (s *Server) Waiters(path, name string) []Link {
 	v, _ := s.Semaphore(path, name)
 	return v.Waiters
@@ -151,8 +151,8 @@ func (l *link) view() Link {
 	return v
 }
 
-// ExpireSession ends a session as if its time had run out. A stream that has it is failed
-// with SESSION_EXPIRED. ErrNotFound: the node or the session is not there.
+// ExpireSession ends a session as if its timeout had run out. A stream that has the session fails with SESSION_EXPIRED.
+// It returns ErrNotFound if the node or the session does not exist.
 func (s *Server) ExpireSession(path string, id uint64) error {
 	return s.onTablet(path, func(t *tablet) error {
 		victim := t.sessions[id]
@@ -164,8 +164,8 @@ func (s *Server) ExpireSession(path string, id uint64) error {
 	})
 }
 
-// CreateNode makes a coordination node with the service's own settings, and the
-// directories above it. One that exists is left as it is.
+// CreateNode makes a coordination node with the service's own settings, and the directories above it. It does not
+// change a node that exists.
 func (s *Server) CreateNode(path string) (err error) {
 	s.step(func(c *cluster) { err = refusedBy(c.createNode(path, &pb.Config{})) })
 	return err
@@ -192,7 +192,7 @@ func (s *Server) UpdateSemaphore(path, name string, data []byte) error {
 	})
 }
 
-// DeleteSemaphore deletes a semaphore with its owners and waiters, as with force.
+// DeleteSemaphore deletes a semaphore with its owners and waiters, like a request with force.
 func (s *Server) DeleteSemaphore(path, name string) error {
 	return s.onTablet(path, func(t *tablet) error {
 		return refusedBy(t.tryDelete(Erase, &pb.SessionRequest_DeleteSemaphore{Name: name, Force: true}))
@@ -216,9 +216,8 @@ func (s *Server) Streams() int {
 	return len(s.model.streams)
 }
 
-// Await waits until condition is true. It asks at once and again after everything that
-// happens in the server; condition may call methods of the server. The error is the
-// context's.
+// Await blocks until condition returns true. It calls condition at once and again after every event in the server;
+// condition may call methods of the server. The error is the context's.
 func (s *Server) Await(ctx context.Context, condition func() bool) error {
 	return s.turns.Await(ctx, condition)
 }

@@ -19,15 +19,15 @@ type entry struct {
 	created     uint64
 	tablet      *tablet
 	children    map[string]*entry   // of a directory
-	permissions map[string][]string // names of what each subject may do
+	permissions map[string][]string // names of permissions, by subject
 }
 
-// splitPath gives the names of a path; none for a path without any.
+// splitPath returns the names in a path.
 func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// find is nil when there is nothing at path.
+// find returns the entry at path; nil if there is none.
 func (c *cluster) find(path []string) *entry {
 	at := c.root
 	for _, name := range path {
@@ -59,7 +59,8 @@ func (c *cluster) newChild(parent *entry, name string) *entry {
 	return e
 }
 
-// makeDirectories makes what is missing of a path; nil: a coordination node is in the way.
+// makeDirectories makes the missing directories of a path and returns the last one. It returns nil if a coordination
+// node is in the way.
 func (c *cluster) makeDirectories(path []string) *entry {
 	at := c.root
 	for _, name := range path {
@@ -75,7 +76,7 @@ func (c *cluster) makeDirectories(path []string) *entry {
 	return at
 }
 
-// inDatabase reports whether something may be made at path.
+// inDatabase returns a refusal unless an entry may be made at path.
 func (c *cluster) inDatabase(path []string) *refusal {
 	if len(path) == 0 {
 		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the path is empty"}
@@ -95,8 +96,8 @@ const (
 	longestPart = 255 // bytes
 )
 
-// allGoodNames is the rule of TPath::IsValidLeafName: every graphic ASCII character, but
-// not dots alone. The name of the system's directory, .sys, is left to tests.
+// allGoodNames implements the rule of TPath::IsValidLeafName: every graphic ASCII character is allowed, but not dots
+// alone. Unlike the service it allows .sys, the name of the system's directory, for tests.
 func allGoodNames(names []string) bool {
 	bad := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	return !slices.ContainsFunc(names, func(name string) bool {
@@ -104,11 +105,11 @@ func allGoodNames(names []string) bool {
 	})
 }
 
-// pathInConfig is what most servers say. Those whose ydb/core/ydb_convert/tx_proxy_status.cpp
-// knows the scheme shard's StatusInvalidParameter say BAD_REQUEST.
+// pathInConfig is the answer of most servers. Servers whose ydb/core/ydb_convert/tx_proxy_status.cpp has the scheme
+// shard's StatusInvalidParameter answer BAD_REQUEST.
 var pathInConfig = &refusal{Ydb.StatusIds_GENERIC_ERROR, "the path of a config is read only"}
 
-// createNode leaves a coordination node that exists already as it is.
+// createNode makes a coordination node. It does not change one that exists.
 func (c *cluster) createNode(path string, config *pb.Config) *refusal {
 	names := splitPath(path)
 	if config.GetPath() != "" {
@@ -145,7 +146,7 @@ func (c *cluster) alterNode(path string, config *pb.Config) *refusal {
 	return nil
 }
 
-// mergeConfig merges as proto3 does: what is zero in change stays as it was.
+// mergeConfig merges as proto3 does: fields that are zero in change keep their old value.
 func mergeConfig(old, change *pb.Config) *pb.Config {
 	merged := &pb.Config{}
 	proto.Merge(merged, old)
@@ -153,7 +154,7 @@ func mergeConfig(old, change *pb.Config) *pb.Config {
 	return merged
 }
 
-// dropNode does not care who still uses the node.
+// dropNode removes a node, even if clients still use it.
 func (c *cluster) dropNode(path string) *refusal {
 	at, err := c.node(path)
 	if err != nil {
@@ -192,7 +193,7 @@ func (c *cluster) removeDirectory(path string) *refusal {
 	return nil
 }
 
-// entryAt is what DescribePath and ListDirectory begin with.
+// entryAt returns the entry at path, or the refusal of DescribePath and ListDirectory.
 func (c *cluster) entryAt(path string) (*entry, *refusal) {
 	at := c.find(splitPath(path))
 	if at == nil {
@@ -201,7 +202,7 @@ func (c *cluster) entryAt(path string) (*entry, *refusal) {
 	return at, nil
 }
 
-// describe is the entry as the wire has it.
+// describe returns the entry as a message.
 func (e *entry) describe() *Ydb_Scheme.Entry {
 	kind := Ydb_Scheme.Entry_DIRECTORY
 	if e.tablet != nil {
@@ -221,7 +222,7 @@ func (e *entry) list() []*Ydb_Scheme.Entry {
 	return children
 }
 
-// describeFully is the entry with its permissions, which lists do not have.
+// describeFully returns the entry as a message with its permissions, which lists do not have.
 func (e *entry) describeFully() *Ydb_Scheme.Entry {
 	full := e.describe()
 	for _, subject := range sortedKeys(e.permissions) {

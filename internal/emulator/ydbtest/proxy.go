@@ -19,12 +19,12 @@ type attachment struct {
 	proxy     *proxy
 	sessionID uint64 // 0 while the session is not known
 	seqNo     uint64
-	stream    *stream // nil once the stream has been told to go
+	stream    *stream // nil once the stream has been evicted
 }
 
-// attach asks for a session. A stream of the same front end that has it is evicted
-// before the tablet has judged the request, as the service does. If the tablet then
-// refuses, it goes on believing that the session is attached here, and no expiry runs.
+// attach requests a session. Like the service, it evicts a stream of the same front end that has the session before the
+// tablet judges the request. If the tablet then refuses, it still believes that the session is attached here, so that
+// the session never expires.
 func (p *proxy) attach(st *stream, start *pb.SessionRequest_SessionStart) *refusal {
 	id := start.GetSessionId()
 	if old := p.sessions[id]; id != 0 && old != nil {
@@ -45,7 +45,7 @@ func (p *proxy) attach(st *stream, start *pb.SessionRequest_SessionStart) *refus
 	return nil
 }
 
-// evict forgets an attachment without a word to the tablet and fails its stream.
+// evict forgets an attachment without informing the tablet, and fails its stream.
 func (p *proxy) evict(a *attachment, code Ydb.StatusIds_StatusCode, text string) {
 	st := a.stream
 	p.forget(a)
@@ -55,7 +55,7 @@ func (p *proxy) evict(a *attachment, code Ydb.StatusIds_StatusCode, text string)
 	}
 }
 
-// cancel is called when the stream of a has gone away.
+// cancel detaches a session after its stream has ended.
 func (p *proxy) cancel(a *attachment) {
 	p.forget(a)
 	p.tablet.detach(p, a.sessionID)
@@ -68,7 +68,7 @@ func (p *proxy) forget(a *attachment) {
 	}
 }
 
-// destroy is session_stop.
+// destroy handles session_stop.
 func (p *proxy) destroy(st *stream) {
 	c := p.tablet.cluster
 	s := p.tablet.sessions[st.sessionID]

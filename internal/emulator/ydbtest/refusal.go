@@ -11,7 +11,7 @@ type refusal struct {
 	text   string
 }
 
-// The answers to those who lack a right, or name nothing.
+// The answers to requests without the right, and to requests that name something unknown.
 var (
 	noWrite = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to write"}
 	noErase = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to erase"}
@@ -21,7 +21,7 @@ var (
 	noSemaphore = &refusal{Ydb.StatusIds_NOT_FOUND, "there is no such semaphore"}
 )
 
-// reply is the status and the issues of a refusal; nil is SUCCESS.
+// reply returns the status and the issues of a refusal; SUCCESS if r is nil.
 func (r *refusal) reply() (Ydb.StatusIds_StatusCode, []*Ydb_Issue.IssueMessage) {
 	if r == nil {
 		return Ydb.StatusIds_SUCCESS, nil

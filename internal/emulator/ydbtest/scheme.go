@@ -46,8 +46,7 @@ func (s *scheme) DescribePath(ctx context.Context, req *Ydb_Scheme.DescribePathR
 	return &Ydb_Scheme.DescribePathResponse{Operation: op}, nil
 }
 
-// ModifyPermissions keeps what it is told, for DescribePath to show. Nothing is judged by
-// it: see User.Deny.
+// ModifyPermissions stores permissions for DescribePath. They are not enforced, see User.Deny.
 func (s *scheme) ModifyPermissions(ctx context.Context, req *Ydb_Scheme.ModifyPermissionsRequest) (*Ydb_Scheme.ModifyPermissionsResponse, error) {
 	op := s.server.change(ctx, List, func(c *cluster) *refusal {
 		at, err := c.entryAt(req.GetPath())

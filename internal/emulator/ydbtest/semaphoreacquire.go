@@ -9,7 +9,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 )
 
-const longestWait = 24 * time.Hour // of a claim, unless it waits for ever (MaxUint64)
+const longestWait = 24 * time.Hour // of a claim, unless it waits without end (MaxUint64)
 
 func (t *tablet) acquire(s *session, st *stream, req *pb.SessionRequest_AcquireSemaphore) {
 	to := slot{st, req.GetReqId()}
@@ -28,8 +28,8 @@ func (t *tablet) acquire(s *session, st *stream, req *pb.SessionRequest_AcquireS
 	}
 }
 
-// semaphoreFor checks a claim in the service's order and finds its semaphore, or makes
-// the ephemeral one that it asks for.
+// semaphoreFor makes the checks of a claim in the service's order. It returns the claim's semaphore, which it makes if
+// the claim is for an ephemeral one.
 func (t *tablet) semaphoreFor(req *pb.SessionRequest_AcquireSemaphore) (*semaphore, *refusal) {
 	wait := req.GetTimeoutMillis()
 	sem := t.semaphores[req.GetName()]
@@ -56,7 +56,7 @@ func (t *tablet) semaphoreFor(req *pb.SessionRequest_AcquireSemaphore) (*semapho
 	return sem, nil
 }
 
-// reacquire is a claim of an owner: it may give permits back and change its data.
+// reacquire handles a claim of an owner, which may give permits back and change the data.
 func (t *tablet) reacquire(l *link, to slot, req *pb.SessionRequest_AcquireSemaphore) {
 	if req.GetCount() > l.count {
 		t.replyAcquire(to, false, &refusal{Ydb.StatusIds_BAD_REQUEST, "the count cannot grow"})
@@ -74,7 +74,7 @@ func (t *tablet) reacquire(l *link, to slot, req *pb.SessionRequest_AcquireSemap
 	t.serve(l.semaphore, true)
 }
 
-// supersede is a claim of a waiter: it replaces the one before and keeps its place.
+// supersede handles a claim of a waiter, which replaces the earlier claim at its place in the queue.
 func (t *tablet) supersede(l *link, to slot, req *pb.SessionRequest_AcquireSemaphore) {
 	if req.GetCount() > l.count {
 		t.replyAcquire(to, false, &refusal{Ydb.StatusIds_BAD_REQUEST, "the count cannot grow"})
@@ -106,7 +106,7 @@ func (t *tablet) enqueue(s *session, sem *semaphore, to slot, req *pb.SessionReq
 	t.await(l, to, req)
 }
 
-// await serves the queue if l is its first, and says so if l has to wait.
+// await serves the queue if l is its first, and sends the notice that the claim waits if it does.
 func (t *tablet) await(l *link, to slot, req *pb.SessionRequest_AcquireSemaphore) {
 	sem := l.semaphore
 	l.session.slots[sem] = to
@@ -121,8 +121,8 @@ func (t *tablet) await(l *link, to slot, req *pb.SessionRequest_AcquireSemaphore
 	t.cluster.reply(to.stream, &pb.SessionResponse_AcquireSemaphorePending{ReqId: to.reqID})
 }
 
-// startQueueTimer starts, or starts afresh, the time that a claim may wait. It also runs
-// while the session is detached.
+// startQueueTimer starts or restarts the timer of a claim that waits. The timer also runs while the session is
+// detached.
 func (t *tablet) startQueueTimer(l *link) {
 	t.cluster.timers.stop(l.timer)
 	l.timer = nil
@@ -152,8 +152,7 @@ func (t *tablet) release(s *session, to slot, name string) {
 	}
 }
 
-// answerSlot answers the unanswered acquire of a session, if its stream still is there
-// to hear it.
+// answerSlot answers the pending acquire of a session, if the stream that sent it is still open.
 func (t *tablet) answerSlot(s *session, sem *semaphore, acquired bool, err *refusal) {
 	to, ok := s.slots[sem]
 	if !ok {

@@ -13,7 +13,7 @@ const (
 	largestData = 1 << 20
 )
 
-// semaphore is limit permits, their owners and the queue for them.
+// semaphore is a semaphore with its owners and its queue.
 type semaphore struct {
 	name      string
 	data      []byte
@@ -25,15 +25,15 @@ type semaphore struct {
 	watches   []*watch
 }
 
-// link is what one session has to do with one semaphore.
+// link is the claim or the grant of one session at one semaphore.
 type link struct {
 	session       *session
 	semaphore     *semaphore
 	orderID       uint64
-	timeoutMillis uint64 // of the latest claim; 0 once it owns
+	timeoutMillis uint64 // of the latest claim; 0 once granted
 	count         uint64
 	data          []byte
-	timer         *timer // nil: the claim waits for ever
+	timer         *timer // nil: the claim waits without end
 }
 
 func (sem *semaphore) fits(count uint64) bool { return count <= sem.limit-sem.taken }
@@ -105,7 +105,7 @@ func (t *tablet) tryDelete(rights Rights, req *pb.SessionRequest_DeleteSemaphore
 	return nil
 }
 
-// forceDelete removes a semaphore. Its owners are told nothing.
+// forceDelete removes a semaphore. Its owners receive no message.
 func (t *tablet) forceDelete(sem *semaphore) {
 	for _, l := range sem.owners {
 		delete(l.session.owned, sem)
@@ -118,7 +118,7 @@ func (t *tablet) forceDelete(sem *semaphore) {
 	t.vanish(sem)
 }
 
-// vanish tells every watcher and takes the semaphore out of the node.
+// vanish notifies every watcher and removes the semaphore from the node.
 func (t *tablet) vanish(sem *semaphore) {
 	t.notify(sem, true, true)
 	delete(t.semaphores, sem.name)

@@ -8,7 +8,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 )
 
-// watch is armed by a describe and fires once. A session has at most one a semaphore.
+// watch is armed by a describe and fires once. A session has at most one watch on a semaphore.
 type watch struct {
 	session      *session
 	to           slot
@@ -19,8 +19,7 @@ func (sem *semaphore) disarm(w *watch) {
 	sem.watches = slices.DeleteFunc(sem.watches, func(o *watch) bool { return o == w })
 }
 
-// describe answers with the semaphore and arms a watch if it is asked for one. Without
-// watch flags it leaves an armed watch alone.
+// describe answers with the semaphore. With watch flags it arms a watch; without them it does not change an armed one.
 func (t *tablet) describe(s *session, st *stream, req *pb.SessionRequest_DescribeSemaphore) {
 	to := slot{st, req.GetReqId()}
 	result := &pb.SessionResponse_DescribeSemaphoreResult{ReqId: req.GetReqId()}
@@ -50,8 +49,7 @@ func (t *tablet) describe(s *session, st *stream, req *pb.SessionRequest_Describ
 	t.cluster.reply(st, result)
 }
 
-// description is the semaphore as the wire has it, with its owners by order id: the queue
-// is served in that order.
+// description returns the semaphore as a message, with its owners by order id, the order in which the queue is served.
 func (sem *semaphore) description(owners, waiters bool) *pb.SemaphoreDescription {
 	d := &pb.SemaphoreDescription{
 		Name: sem.name, Data: sem.data, Limit: sem.limit, Ephemeral: sem.ephemeral, Count: sem.taken,
@@ -69,8 +67,8 @@ func (sem *semaphore) description(owners, waiters bool) *pb.SemaphoreDescription
 	return d
 }
 
-// scatter puts owners into an arbitrary order, always the same: the service keeps them in
-// a hash set, and nobody should count on more.
+// scatter puts owners into an arbitrary order, which is always the same. The service keeps them in a hash set, so
+// clients must not rely on an order.
 func scatter(owners []*pb.SemaphoreSession) {
 	hash := func(o *pb.SemaphoreSession) uint64 { return o.GetOrderId() * 0x9e3779b97f4a7c15 }
 	slices.SortFunc(owners, func(a, b *pb.SemaphoreSession) int { return cmp.Compare(hash(a), hash(b)) })

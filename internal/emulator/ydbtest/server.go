@@ -26,26 +26,24 @@ import (
 	"coordtop/internal/emulator/network"
 )
 
-// Options say how a Server is started. The zero value is a server with two front ends
-// on free ports of 127.0.0.1, the database /local, no encryption and no users.
+// Options configure a Server. The zero value is a server with two front ends on free ports of 127.0.0.1, the database
+// /local, no encryption and no users.
 type Options struct {
 	Database  string          // path of the only database; empty: /local
-	FrontEnds int             // how many YDB nodes to stand for; 0: 2, or as many as Listen names if that is more
-	Listen    []string        // addresses of the front ends; those not named: 127.0.0.1:0
+	FrontEnds int             // number of front ends; 0: 2, or len(Listen) if that is more
+	Listen    []string        // addresses of the first front ends; the others: 127.0.0.1:0
 	InMemory  bool            // no sockets: clients dial with Server.Dial
 	TLS       *tls.Config     // nil: plaintext
 	Users     map[string]User // by login; empty: anybody may do anything without a login
-	// AdvertiseAll lets discovery name every front end, the dialled one first; otherwise
-	// it names only that one.
+	// AdvertiseAll lets discovery name every front end, the dialled one first; otherwise discovery names only the
+	// dialled one.
 	AdvertiseAll bool
-	// OwnersInOrder lists the owners of a semaphore by order id. The service promises no
-	// order, and without this option there is none either, so that tests notice a client
-	// that counts on one.
+	// OwnersInOrder lists the owners of a semaphore by order id. The service promises no order. Without this option the
+	// order is arbitrary, so that tests find a client that relies on an order.
 	OwnersInOrder bool
 	Limits        Limits
-	// Guard calls the body of every goroutine, and the handler of every call, of the server.
-	// It may recover from a panic, after which the server is of no more use but can be
-	// closed. Nil: they are called as they are.
+	// Guard calls the body of every goroutine, and the handler of every call, of the server. It may recover from a
+	// panic; after that the server is useless, but can be closed. Nil: they are called directly.
 	Guard func(body func())
 }
 
@@ -68,8 +66,8 @@ type Server struct {
 	failures map[string]failure // by method
 }
 
-// frontEnd is one YDB node as clients see it: an address of its own and proxies of its
-// own in front of the same coordination nodes.
+// frontEnd is one YDB node as clients see it, with its own address and its own proxies for the shared coordination
+// nodes.
 type frontEnd struct {
 	wire  *network.Listener
 	grpc  *grpc.Server
@@ -127,8 +125,8 @@ func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 		grpc.ChainStreamInterceptor(s.guardedStream, s.streamFaults, s.tickets.streamLogin),
 		grpc.MaxRecvMsgSize(largestRequest),
 		grpc.WaitForHandlers(true),
-		// The drivers ping idle connections every ten seconds, others every second, never to
-		// the millisecond; without this grpc-go would show them the door.
+		// Drivers ping idle connections every ten seconds or every second, but not exactly; without this option grpc-go
+		// would close their connections.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Millisecond, PermitWithoutStream: true}),
 	}
 	if config != nil {
@@ -140,17 +138,16 @@ func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 	Ydb_Auth_V1.RegisterAuthServiceServer(f.grpc, &auth{server: s})
 	Ydb_Scheme_V1.RegisterSchemeServiceServer(f.grpc, &scheme{server: s})
 	s.serving.Go(func() {
-		// Serve ends when Close stops f.grpc, and says nothing else worth knowing then.
+		// Serve ends when Close stops f.grpc; its error has no other cause.
 		s.guard(func() { _ = f.grpc.Serve(f.wire) })
 	})
 }
 
-// Close cuts every connection, ends every goroutine of the server and waits for them.
-// A second Close does nothing.
+// Close cuts every connection and waits until every goroutine of the server has ended. A second Close does nothing.
 func (s *Server) Close() error {
 	s.stop()
 	for _, f := range s.fronts {
-		// First the connections: one in a black hole would not let grpc go.
+		// The connections are closed first, because Stop would wait for one in a black hole.
 		f.wire.Refuse(true)
 		f.wire.CloseAll()
 		f.grpc.Stop()
@@ -160,15 +157,13 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Endpoint is the address of front end i, as host:port. In memory it is a made-up one
-// that only Dial understands.
+// Endpoint returns the address of front end i as host:port. In memory it is a made-up address for Dial alone.
 func (s *Server) Endpoint(i int) string { return s.fronts[i].wire.Address() }
 
-// Database is the path of the database, as /local.
+// Database returns the path of the database, such as /local.
 func (s *Server) Database() string { return s.database }
 
-// URL is the connection string of front end i for the drivers: grpc://host:port/local,
-// or grpcs:// with TLS.
+// URL returns the connection string of front end i for the drivers: grpc://host:port/local, or grpcs:// with TLS.
 func (s *Server) URL(i int) string {
 	scheme := "grpc"
 	if s.secure {
@@ -177,8 +172,8 @@ func (s *Server) URL(i int) string {
 	return scheme + "://" + s.Endpoint(i) + s.database
 }
 
-// Dial connects to the front end with this address; it is made for grpc.WithContextDialer.
-// An in-memory server can be reached in no other way.
+// Dial connects to the front end with this address; it fits grpc.WithContextDialer. It is the only way to reach an
+// in-memory server.
 func (s *Server) Dial(ctx context.Context, address string) (net.Conn, error) {
 	for _, f := range s.fronts {
 		if f.wire.Address() == address {
@@ -188,7 +183,7 @@ func (s *Server) Dial(ctx context.Context, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
-// step lets f work on the model at the present time, and hands out what follows.
+// step calls f with the model at the present time, and delivers the resulting messages.
 func (s *Server) step(f func(*cluster)) {
 	s.turns.Lock()
 	defer s.turns.Unlock()
@@ -203,10 +198,10 @@ func (s *Server) step(f func(*cluster)) {
 	s.turns.Happened()
 }
 
-// errPanicked ends a call in whose handler Options.Guard saw a panic.
+// errPanicked ends a call whose handler panicked under Options.Guard.
 var errPanicked = status.Error(codes.Internal, "the emulator has a defect")
 
-// guardedUnary and guardedStream call handlers by Options.Guard.
+// guardedUnary and guardedStream call handlers through Options.Guard.
 func (s *Server) guardedUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 	err = errPanicked
 	s.guard(func() { reply, err = handler(ctx, req) })

@@ -26,7 +26,7 @@ func (t *tablet) stopSessionTimer(s *session) {
 	s.expiry = nil
 }
 
-// forgetRequests drops watches and unanswered acquires without a message.
+// forgetRequests drops watches and pending acquires without a message.
 func (s *session) forgetRequests() {
 	clear(s.slots)
 	for sem, w := range s.watches {
@@ -35,8 +35,8 @@ func (s *session) forgetRequests() {
 	clear(s.watches)
 }
 
-// deleteSession ends a session that no stream has: it releases what the session owns,
-// then takes its claims out of their queues.
+// deleteSession ends a session that no stream has. It first releases what the session owns, and then takes its claims
+// out of their queues.
 func (t *tablet) deleteSession(s *session) {
 	t.stopSessionTimer(s)
 	s.attached = nil
@@ -50,8 +50,7 @@ func (t *tablet) deleteSession(s *session) {
 	delete(t.sessions, s.id)
 }
 
-// expire ends a session now, as if its time had run out. A stream that believes in it
-// is told first.
+// expire ends a session now, as if its timeout had run out. A stream that has the session fails first.
 func (t *tablet) expire(s *session) {
 	if a := s.attached; a != nil {
 		a.proxy.evict(a, Ydb.StatusIds_SESSION_EXPIRED, "the session has expired")

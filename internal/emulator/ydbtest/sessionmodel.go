@@ -17,24 +17,24 @@ const (
 	longestKey         = 16
 )
 
-// session is a client's presence on a coordination node. It has at most one link to a
-// semaphore: it owns it, waits for it, or has nothing to do with it.
+// session is a client's presence on a coordination node. It has at most one link to each semaphore, as an owner or as a
+// waiter.
 type session struct {
 	id            uint64
 	timeoutMillis uint64
 	description   string
-	key           []byte // empty: anybody may take the session over
+	key           []byte // empty: any client may take the session over
 	owned         map[*semaphore]*link
 	waiting       map[*semaphore]*link
-	slots         map[*semaphore]slot   // unanswered acquires
+	slots         map[*semaphore]slot   // pending acquires
 	watches       map[*semaphore]*watch // armed ones
 
-	attached *attachment // what the tablet believes; its stream may be gone (see proxy.attach)
+	attached *attachment // as far as the tablet knows; the stream may be gone (see proxy.attach)
 	seqNo    uint64
 	expiry   *timer
 }
 
-// slot is where the answer to a request goes.
+// slot identifies the request that an answer belongs to.
 type slot struct {
 	stream *stream
 	reqID  uint64
@@ -48,7 +48,7 @@ func (s *session) links(of map[*semaphore]*link) []*link {
 	return slices.SortedFunc(maps.Values(of), func(a, b *link) int { return cmp.Compare(a.orderID, b.orderID) })
 }
 
-// attach gives a session to an attachment. The checks come in the service's order.
+// attach gives a session to an attachment. It makes the checks in the service's order.
 func (t *tablet) attach(a *attachment, start *pb.SessionRequest_SessionStart) (*session, *refusal) {
 	switch {
 	case start.GetTimeoutMillis() > uint64(longestSession/time.Millisecond):

@@ -14,8 +14,8 @@ const (
 	shortestPing = 10 * time.Millisecond
 	longestPing  = 5 * time.Second
 
-	// patience is how long a ping may at least stay unanswered. The service has none: with
-	// a session timeout below a second a client that is merely busy loses its stream there.
+	// patience is the least time that a client has to answer a ping. The service has no such minimum: there, a busy
+	// client with a session timeout below a second loses its stream.
 	patience = 250 * time.Millisecond
 )
 
@@ -29,12 +29,12 @@ type stream struct {
 	started    bool
 	closed     bool
 	period     time.Duration
-	ping       uint64 // the number that has to come back; 0: none is outstanding
+	ping       uint64 // number that the pong must have; 0: no ping is unanswered
 	pingTimer  *timer
-	deliver    *outbox // where the server puts what this stream is sent
+	deliver    *outbox // messages to the client
 }
 
-// open begins a Session call; nil: too many are open.
+// open begins a Session call. It returns nil if too many are open.
 func (c *cluster) open(frontEnd int, rights Rights) *stream {
 	if len(c.streams) >= c.limits.Streams {
 		return nil
@@ -103,8 +103,8 @@ func (c *cluster) sendPing(st *stream) {
 	c.awaitPong(st, st.period, max(st.period, patience))
 }
 
-// awaitPong looks after wait whether the last ping was answered, and looks again if there
-// still is some of the time left that the client has.
+// awaitPong checks after wait whether the last ping was answered. If so, it sends the next ping. Otherwise it checks
+// again later, or fails the stream if none of the client's time is left.
 func (c *cluster) awaitPong(st *stream, wait, left time.Duration) {
 	st.pingTimer = c.timers.set(c.now.Add(wait), func() {
 		left -= wait
@@ -144,7 +144,7 @@ func (c *cluster) handle(st *stream, req *pb.SessionRequest) {
 	}
 }
 
-// hangUp reports that the client has half-closed or broken its stream, which are the same.
+// hangUp handles the end of a stream that the client has half-closed or broken; the service treats both alike.
 func (c *cluster) hangUp(st *stream) {
 	if st.closed {
 		return
@@ -153,7 +153,7 @@ func (c *cluster) hangUp(st *stream) {
 	c.abandon(st)
 }
 
-// fail sends a failure as the last message and gives up the stream's session.
+// fail sends a failure as the last message and detaches the stream's session.
 func (c *cluster) fail(st *stream, code Ydb.StatusIds_StatusCode, text string) {
 	if st.closed {
 		return

@@ -39,7 +39,7 @@ func (t *tablet) proxy(frontEnd int) *proxy {
 	return p
 }
 
-// handle executes a request about a semaphore. Rights are judged before anything else.
+// handle executes a request about a semaphore. It checks rights first.
 func (t *tablet) handle(st *stream, req *pb.SessionRequest) {
 	s := t.sessions[st.sessionID]
 	switch r := req.GetRequest().(type) {
@@ -73,9 +73,9 @@ func (t *tablet) handle(st *stream, req *pb.SessionRequest) {
 	}
 }
 
-// restart is what clients see when the tablet dies and comes up again: every stream
-// fails, every session gets its timeout and the grace period, the queue's timers start
-// afresh, and nobody remembers sequence numbers, watches and unanswered requests.
+// restart does what clients see when the tablet dies and starts again: every stream fails, every session gets its
+// timeout and the grace period, the timers of queues start again, and sequence numbers, watches and pending requests
+// are forgotten.
 func (t *tablet) restart() {
 	t.failStreams(Ydb.StatusIds_UNAVAILABLE, "the link to the tablet broke")
 	for _, id := range sortedKeys(t.sessions) {
@@ -89,7 +89,7 @@ func (t *tablet) restart() {
 	}
 }
 
-// drop fails every stream and stops every timer: the node is gone.
+// drop fails every stream and stops every timer of a node that was removed.
 func (t *tablet) drop() {
 	t.failStreams(Ydb.StatusIds_UNAVAILABLE, "the link to the tablet broke")
 	for _, s := range t.sessions {
@@ -106,8 +106,8 @@ func (t *tablet) failStreams(code Ydb.StatusIds_StatusCode, text string) {
 	}
 }
 
-// loseRegistration makes the tablet forget a proxy: its streams fail, its sessions are
-// detached and may be attached again.
+// loseRegistration makes the tablet forget a proxy: its streams fail, its sessions are detached and can be attached
+// again.
 func (t *tablet) loseRegistration(frontEnd int) {
 	p := t.proxy(frontEnd)
 	p.failAll(Ydb.StatusIds_BAD_SESSION, "the proxy is not registered any more")
@@ -116,7 +116,7 @@ func (t *tablet) loseRegistration(frontEnd int) {
 	}
 }
 
-// grace is what a session gets on top of its timeout when the tablet starts.
+// grace returns the time that a session gets in addition to its timeout when the tablet starts.
 func (t *tablet) grace() time.Duration {
 	selfCheck := orDefault(t.config.GetSelfCheckPeriodMillis(), time.Second)
 	selfCheck = min(max(selfCheck, 500*time.Millisecond), 10*time.Second)

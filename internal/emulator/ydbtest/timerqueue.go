@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// timer is one thing that the model does by itself at a moment.
+// timer is an action of the model at a time.
 type timer struct {
 	at   time.Time
 	fire func()
 }
 
-// timers holds what is due later, the soonest first: sessions that expire, claims that time
-// out, pings. Those due at the same moment fire in the order in which they were set.
+// timers holds the timers of sessions, claims and pings, the soonest first. Timers that are due at the same time fire
+// in the order in which they were set.
 type timers struct{ due []*timer }
 
 func (t *timers) set(at time.Time, fire func()) *timer {
@@ -27,14 +27,14 @@ func (t *timers) set(at time.Time, fire func()) *timer {
 	return tm
 }
 
-// stop takes a timer out. One that has fired, was stopped or is nil is no matter.
+// stop removes a timer. It does nothing if the timer has fired, was stopped or is nil.
 func (t *timers) stop(tm *timer) {
 	if i := slices.Index(t.due, tm); i >= 0 {
 		t.due = slices.Delete(t.due, i, i+1)
 	}
 }
 
-// next says when the next timer is due; false: there is none.
+// next returns when the next timer is due; false if no timer is set.
 func (t *timers) next() (time.Time, bool) {
 	if len(t.due) == 0 {
 		return time.Time{}, false
