@@ -9,22 +9,22 @@ import (
 	"coordtop/sources"
 )
 
-// Alias is the last name of a primitive whose name is a number; the zero Alias: it has none.
+// Alias is the last name of a primitive whose name is a number. The zero Alias means that it has none.
 type Alias struct {
 	Text string
 	How  sources.Known // Inferred: a guess
 }
 
-// Aliases reads the last events of all primitives that have no alias yet, 20 for each of them, at most so many times, and stops
-// when a read finds none.
+// Limits of Aliases. It reads the last aliasEvents events for each primitive that has no alias yet, but at most
+// mostAliasEvents in all, and repeats this at most aliasTries times, until a read finds no alias.
 const (
 	aliasEvents     = 20
 	mostAliasEvents = 20_000
 	aliasTries      = 5
 )
 
-// Aliases reads the aliases of refs; those without one are left out. All are asked for together: a question
-// about one costs the same as one about all.
+// Aliases reads the aliases of refs; refs without an alias are left out. One call for many refs costs as little as a
+// call for one.
 func Aliases(ctx context.Context, r EventReader, refs []sources.Ref) (map[sources.Ref]Alias, error) {
 	aliases := map[sources.Ref]Alias{}
 	missing := slices.DeleteFunc(slices.Clone(refs), func(ref sources.Ref) bool { return strings.Trim(ref.Name, "0123456789:-") != "" })
@@ -43,7 +43,7 @@ func Aliases(ctx context.Context, r EventReader, refs []sources.Ref) (map[source
 		}
 		before := len(missing)
 		missing = slices.DeleteFunc(missing, func(ref sources.Ref) bool { return aliases[ref] != Alias{} })
-		if len(missing) == before { // the others are called nothing, or were for the last time long ago
+		if len(missing) == before { // the others have no alias, or had their last one long ago
 			break
 		}
 	}

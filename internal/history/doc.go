@@ -1,19 +1,19 @@
-// Package history defines the questions that can be asked of a recording, and the types of their answers. It
-// opens no file: a store is a package below this one.
+// Package history defines the queries of a recording and the types of their results. It opens no file: a store is a
+// package below this one.
 //
 // It may import internal/action, sources, sources/lane, internal/ground/format, internal/ground/spawn.
 //
 // # What is recorded
 //
-// A recording holds the Inputs of a Hub (sources.Input), in groups: each begins with a whole model, a
-// sources.Keyframe, so that the state at any instant is made again from one group. Before version 6 of the
-// file the renewals were left out of old groups: what they report of leases is unknown there
-// ([Position].Thin). Beside the groups a store keeps what is derived from them and must be found quickly:
-// terms, levels of semaphores, events, and the stretches in which nothing was observed.
+// A recording holds the Inputs of a Hub (sources.Input) in groups. Each group begins with a whole model, a
+// sources.Keyframe, so that the state at any instant can be rebuilt from one group. Before version 6 of the file, old
+// groups lost their renewals, so that some facts about leases are unknown there ([Position].Thin). Besides the groups,
+// a store keeps derived data that must be found quickly: terms, levels of semaphores, events, and the stretches in
+// which nothing was observed.
 //
-// A [Run] is one process that recorded. Between the end of a run and the start of the next nobody recorded:
-// that time is not recorded, and nothing is said about it. The same holds for what was lost while the
-// recorder could not write. [Why] names the reasons for which something is not known.
+// A [Run] is one process that recorded. The time between the end of a run and the start of the next is not recorded, so
+// nothing is known about it. The same holds for the time in which the recorder could not write. [Why] names the reasons
+// for which something is not known.
 //
 // Data that the program never shows is never recorded. Everything is written to a store by the codec of
 // package tape, which never writes a nonce, a Guard or, with unrecorded_data, any data: see
@@ -21,13 +21,13 @@
 //
 // # Memory and a recording
 //
-// Memory keeps the last terms of a row, a recording all of them. A [Query] asks both of a row, whether memory has it
-// or only the recording: it says which part of the recording is still to be read, and merges that part, a [Past],
-// with memory. Strips, readouts, sums, jumps and exports of the board get the same lane from it.
+// Memory keeps only the last terms of a row, a recording keeps all of them. A [Query] answers from both, even for a row
+// that only the recording has: it returns which part of the recording must still be read, and merges that part, a
+// [Past], with memory. Strips, readouts, sums, jumps and exports of the board get the same lane from it.
 //
 // # Who uses it
 //
-// A recorder writes a [Batch] at a time, one process for each recording. The Timeline
-// screen, `history` and `report` ask a [Reader]. A replay reads the [Log]. All of them may do
-// so while the recorder of this process, or of another one, writes.
+// One process at a time writes a recording, one [Batch] after the other. The Timeline screen, `history` and `report`
+// use a [Reader]. A replay reads the [Log]. All of them may read while the recorder of this process, or of another one,
+// writes.
 package history

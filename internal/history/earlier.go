@@ -12,11 +12,11 @@ import (
 	"coordtop/sources"
 )
 
-// A board and a replay begin with the last eventsBefore events of the recording: a screen keeps no more.
+// eventsBefore is the number of recorded events with which a board and a replay begin. A screen keeps no more.
 const eventsBefore = 4000
 
-// Earlier returns the last events that were recorded before now, run by run, as many as a screen keeps. Where nobody recorded
-// between two runs stands an EventRestarted of no source.
+// Earlier returns the last events that were recorded before now, run by run, as many as a screen keeps. If nobody
+// recorded between two runs, it adds an EventRestarted without a source there.
 func Earlier(ctx context.Context, r Reader, now time.Time) ([]sources.Event, error) {
 	events, err := r.Events(ctx, now, eventsBefore, 0, EventFilter{})
 	if err != nil {
@@ -26,7 +26,7 @@ func Earlier(ctx context.Context, r Reader, now time.Time) ([]sources.Event, err
 	return withHoles(events, append(runs, Run{ID: math.MaxInt64, Span: Span{From: now}})), err
 }
 
-// withHoles orders events by their runs, and adds an event between two runs where nobody recorded.
+// withHoles orders events by their runs, and adds an event between two runs if nobody recorded in between.
 func withHoles(events []Event, runs []Run) (all []sources.Event) {
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq)) })
 	var to time.Time
@@ -51,8 +51,9 @@ type earlierEvents struct {
 	err  error
 }
 
-// readBefore reads in the background the events of the run up to the one numbered last, in the order of their numbers, behind
-// those of earlier runs: where the clock was set back before, earlier ones have later times.
+// readBefore reads in the background the events of earlier runs and then those of this run through number last, in the
+// order of their numbers. They cannot be ordered by time, because a clock that was set back gives earlier events later
+// times.
 func (r *seeker) readBefore(ctx context.Context, last uint64) {
 	r.reading = make(chan earlierEvents, 1)
 	group, shown := *r, r.hub.State().LastSeq
@@ -63,7 +64,7 @@ func (r *seeker) readBefore(ctx context.Context, last uint64) {
 	})
 }
 
-// readEarlier reads these events, where the State of the group has the events up to the one numbered shown.
+// readEarlier reads these events. shown is the number of the last event in the State of the group.
 func (r *seeker) readEarlier(ctx context.Context, last, shown uint64) (e earlierEvents) {
 	after := 0
 	steps, err := r.reader.Events(ctx, r.began, eventsBefore, eventsBefore, EventFilter{Kinds: []sources.EventKind{sources.EventClockStep}})
@@ -98,7 +99,7 @@ func (r *seeker) join(err error) error {
 		r.owed = false
 	}
 	if e.err != nil {
-		r.hub = nil // the group is opened again, or what was before it would be missing
+		r.hub = nil // the next move opens the group again; otherwise these events would be missing
 	}
 	return cmp.Or(err, e.err)
 }

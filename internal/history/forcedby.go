@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// ForcedBy names the person who ended a term of ref by force, and the reason if one was given. It searches
-// acts, the events of actions. "": no such action is known.
+// ForcedBy names the person who ended a term of ref by force, and the reason if one was given. It searches acts, the
+// events of actions. It returns "" if no such action is known.
 func ForcedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
 	for i := range acts {
 		a := &acts[i]
@@ -28,10 +28,10 @@ func ForcedBy(ref sources.Ref, t *sources.Term, acts []sources.Event) string {
 	return ""
 }
 
-// mostActs bounds how many actions are read.
+// mostActs is the most actions that are read.
 const mostActs = 20_000
 
-// Acts returns the actions of people in a span, and just before it, for ForcedBy.
+// Acts returns the actions of people in a span, and those within sources.ForcedWithin before it, for ForcedBy.
 func Acts(ctx context.Context, r EventReader, span Span) ([]sources.Event, error) {
 	events, err := r.Events(ctx, span.From.Add(-sources.ForcedWithin), 0, mostActs, EventFilter{Kinds: []sources.EventKind{sources.EventAction}})
 	var acts []sources.Event

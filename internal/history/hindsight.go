@@ -7,20 +7,20 @@ import (
 	"coordtop/sources"
 )
 
-// hindsight has the times of a stretch that were not observed. A source is silent from its last answer on, but
-// that is noticed seconds later: a replay can show it from the beginning.
+// hindsight holds the unobserved times of a stretch of the recording. A silent source was not observed from its last
+// answer on, although that was noticed only seconds later. A replay can show it from that answer on.
 type hindsight struct {
 	span Span
 	dark []DarkChange
 }
 
 const (
-	foreseen     = time.Minute      // is read at a time
-	unsure       = 10 * time.Second // may pass until a silence is noticed: what is younger is read again
-	betweenLooks = time.Second      // a single row is not drawn as not observed for less: that lies between two looks of any row that is polled
+	foreseen     = time.Minute      // length of a stretch that is read at once
+	unsure       = 10 * time.Second // most time until a silence is noticed; younger stretches are read again
+	betweenLooks = time.Second      // shorter stretches of single rows are not shown as not observed, because any polled row has such gaps between two polls
 )
 
-// read reads the minute from an instant on, unless it is known.
+// read reads the minute that begins at an instant, unless that instant was read already.
 func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) error {
 	if reader == nil || !at.Before(h.span.From) && at.Before(h.span.To) {
 		return nil
@@ -34,7 +34,7 @@ func (h *hindsight) read(ctx context.Context, reader EventReader, at time.Time) 
 	return err
 }
 
-// at returns the stretches without observation that an instant lies in.
+// at returns the unobserved stretches that contain an instant.
 func (h *hindsight) at(t time.Time) []DarkChange {
 	var dark []DarkChange
 	for _, d := range h.dark {
@@ -48,7 +48,7 @@ func (h *hindsight) at(t time.Time) []DarkChange {
 	return dark
 }
 
-// darkened returns s with what was not observed then shown as such.
+// darkened returns s with the scopes and rows in dark shown as not observed.
 func darkened(s *sources.State, dark []DarkChange) *sources.State {
 	if len(dark) == 0 {
 		return s

@@ -9,22 +9,23 @@ import (
 	"coordtop/sources"
 )
 
-// LastKnown returns, for HubOptions.Resume, the state at the end of the newest run of each source: of its rows
-// that selected accepts. Nil sources: all of the newest run. An error wraps ErrNothing where no run read one of
-// them; beside another error it returns what was found before it.
-func LastKnown(ctx context.Context, log Log, of []sources.SourceStatus, selected func(*sources.Primitive) bool) (*sources.Keyframe, error) {
+// LastKnown returns, for HubOptions.Resume, the last recorded state of each source in wanted: its rows that selected
+// accepts, at the end of the newest run that read the source. If wanted is nil, it returns the whole state at the end
+// of the newest run. An error wraps ErrNothing if no run read any of the sources. With another error it returns the
+// state that was found before the error.
+func LastKnown(ctx context.Context, log Log, wanted []sources.SourceStatus, selected func(*sources.Primitive) bool) (*sources.Keyframe, error) {
 	runs, err := log.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var known *sources.Keyframe
-	missing := slices.Clone(of)
+	missing := slices.Clone(wanted)
 	for _, run := range slices.Backward(runs) {
 		k, err := lastKnownOf(ctx, log, run)
 		if err != nil {
 			return known, err
 		}
-		if of == nil {
+		if wanted == nil {
 			return k, nil
 		}
 		missing = slices.DeleteFunc(missing, func(s sources.SourceStatus) bool {

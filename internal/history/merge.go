@@ -10,17 +10,17 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Past is the part of a primitive's recording that was read: see Query.
+// Past is the part of a primitive's recording that was read, see Query.
 type Past struct {
 	Span Span          // that was read
-	Step time.Duration // of the columns for which terms were left out; 0: none were
-	Lane               // with its Before among the Terms
+	Step time.Duration // width of the columns for which terms were left out; 0: no terms were
+	Lane               // Before is one of the Terms
 
-	joined   []sources.Term // Terms with those of joinedTo: computed once for each version of a row
-	joinedTo *sources.Row   // nil: with none yet
+	joined   []sources.Term // Terms merged with those of joinedTo, for one version of a row
+	joinedTo *sources.Row   // nil: not merged yet
 }
 
-// Add joins another part that was read, or replaces what is there where the two parts do not meet.
+// Add joins another part that was read. If it does not touch the present part, it replaces that.
 func (p *Past) Add(span Span, l Lane) {
 	p.joinedTo = nil
 	if l.Before != nil {
@@ -41,7 +41,7 @@ func (p *Past) Add(span Span, l Lane) {
 	p.Holes = mergeLists(l.Holes, p.Holes, func(a, b Hole) int { return a.From.Compare(b.From) })
 }
 
-// Forget drops all that was over before an instant, but for the last term and level.
+// Forget drops everything that ended before an instant, except the last term and level.
 func (p *Past) Forget(before time.Time) {
 	if !p.Span.From.Before(before) {
 		return
@@ -61,7 +61,7 @@ func (p *Past) Forget(before time.Time) {
 	p.Holes = slices.DeleteFunc(p.Holes, func(h Hole) bool { return over(h.To) })
 }
 
-// mergeLists returns both lists in order. Of elements that compare equal it keeps the one of fresh.
+// mergeLists returns both lists in order. If two elements compare equal, it keeps the one in fresh.
 func mergeLists[T any](fresh, old []T, compare func(a, b T) int) []T {
 	all := slices.Concat(fresh, old)
 	slices.SortStableFunc(all, compare)
@@ -71,25 +71,25 @@ func mergeLists[T any](fresh, old []T, compare func(a, b T) int) []T {
 // whole reports whether the recording has nothing older than what was read.
 func (p *Past) whole() bool { return p.Since.IsZero() || !p.Since.Before(p.Span.From) }
 
-// begins returns the first instant that is known from what was read.
+// begins returns the first instant that is known from the part that was read.
 func (p *Past) begins() time.Time { return sources.Later(p.Since, p.Span.From) }
 
-// ObservedFrom returns the first instant from a time on at which the primitive was observed and recorded; zero:
+// ObservedFrom returns the first instant, not before at, at which the primitive was observed and recorded; zero if
 // there is none.
 func (p *Past) ObservedFrom(at time.Time) time.Time {
 	if p.Since.IsZero() {
 		return time.Time{}
 	}
-	forever := time.Unix(1<<40, 0) // behind all that is recorded
+	forever := time.Unix(1<<40, 0) // after everything that is recorded
 	for from := range lane.Observed(sources.Later(at, p.begins()), forever, p.Dark) {
 		return from
 	}
 	return time.Time{}
 }
 
-// mergeDark returns the stretches that were not observed, and the instant from which they are known.
-// dark are those of memory, which is complete from begins on. Time between the recording that was
-// read and begins counts as not observed.
+// mergeDark returns the unobserved stretches, and the instant from which they are known. dark has those of memory,
+// which is complete from begins on. The time between the end of the part that was read and begins counts as not
+// observed.
 func (p *Past) mergeDark(dark []sources.Dark, begins time.Time) (merged []sources.Dark, since time.Time) {
 	if p.Since.IsZero() || !p.begins().Before(begins) {
 		return dark, begins
@@ -109,13 +109,13 @@ func (p *Past) mergeDark(dark []sources.Dark, begins time.Time) (merged []source
 	return append(merged, dark...), p.begins()
 }
 
-// mergeTerms returns the recorded terms from before begins, then live, those of memory. A term that
-// goes on from one to the other is returned once.
+// mergeTerms returns the recorded terms from before begins, and then live, the terms of memory. It returns a term that
+// is in both once.
 func (p *Past) mergeTerms(live []sources.Term, begins time.Time) []sources.Term {
 	many := p.Leveled()
-	over := begins // when the recorded ones are
+	over := begins // end of the recorded terms
 	if len(live) > 0 && !many {
-		if first := live[0].Start; first.How == sources.AtLeast || first.At.Before(over) { // else it was free before
+		if first := live[0].Start; first.How == sources.AtLeast || first.At.Before(over) { // otherwise the lock was free before
 			over = first.At
 		}
 		begins = sources.Earlier(begins, over)
@@ -147,9 +147,9 @@ func (p *Past) mergeTerms(live []sources.Term, begins time.Time) []sources.Term 
 	return append(merged, live...)
 }
 
-// goesOn returns the index in live of the term that continues t, whose end was not seen; negative:
-// none. Where only one can own at a time that is the first, unless it was seen to begin after over; of
-// several owners it is one whose start was not seen.
+// goesOn returns the index in live of the term that continues t, whose end was not seen; negative if there is none. If
+// only one can own at a time, only the first term can continue t, unless its start after over was seen. If several can
+// own, only a term whose start was not seen can.
 func goesOn(live []sources.Term, t *sources.Term, many bool, over time.Time) int {
 	if !many {
 		live = live[:min(len(live), 1)]
@@ -160,8 +160,8 @@ func goesOn(live []sources.Term, t *sources.Term, many bool, over time.Time) int
 	})
 }
 
-// sameHues maps the hues of a recording to those of memory: a program keeps the letter that it has
-// in the list, and one that is in the recording alone has a letter of its own.
+// sameHues maps the hues of a recording to hues that fit memory: a program in memory keeps its hue, and a program that
+// only the recording has gets an unused one.
 func sameHues(past, live []sources.Term) map[uint8]uint8 {
 	hues, next := map[uint8]uint8{}, uint8(0)
 	for i := range live {
@@ -183,7 +183,7 @@ func sameHues(past, live []sources.Term) map[uint8]uint8 {
 	return hues
 }
 
-// mergeLevels yields the counts before those of memory, and then those of memory.
+// mergeLevels yields the recorded levels before the first of memory, and then those of memory.
 func (p *Past) mergeLevels(live iter.Seq[sources.Level]) iter.Seq[sources.Level] {
 	return func(yield func(sources.Level) bool) {
 		past := p.Levels

@@ -13,33 +13,33 @@ import (
 	"coordtop/sources"
 )
 
-// Speeds are the numbers of recorded seconds that a Player can play in one.
+// Speeds returns the speeds of a Player, in recorded seconds per second.
 func Speeds() []int { return []int{1, 2, 5, 10, 30, 60, 300, 1800, 3600} }
 
 // playEvery is the pause between two steps of a Player that plays.
 const playEvery = 200 * time.Millisecond
 
-// Player shows a recording as a Hub was when it was made: it is a feed of the screen. A goroutine of its own
-// reads the Log; no method waits for it. All methods are safe for concurrent use.
+// Player replays a recording as a feed of the screen. Its goroutine reads the Log; no method waits for it. All methods
+// are safe for concurrent use.
 type Player struct {
 	log    Log
 	reader EventReader
 	stop   context.CancelFunc
 	joined sync.WaitGroup
-	later  hindsight     // only the goroutine uses it
+	later  hindsight     // used only by the goroutine
 	asked  chan struct{} // capacity 1: there is something to do
 	wake   chan struct{} // capacity 1
 
 	mu   sync.Mutex
 	todo wish
-	quit context.CancelFunc // ends the move that is under way; nil: there is none
+	quit context.CancelFunc // cancels the move that is under way; nil: no move
 	view view
-	told *sources.State // the State as it was published, of which that of view is made
+	told *sources.State // the State as it was published; view.state is made from it
 }
 
-// wish is a move that was asked for and is not begun. Where both are asked for, seek comes first.
+// wish is a move that was requested and has not begun. A seek comes before steps.
 type wish struct {
-	seek  time.Time // zero: nowhere
+	seek  time.Time // zero: no seek
 	steps int       // events forward; negative: back
 }
 
@@ -48,34 +48,33 @@ type view struct {
 	Position
 	hub    *sources.Hub
 	state  *sources.State
-	before []sources.Event       // of the run before its keyframe, not read yet
-	events *sources.Subscription // those behind it
+	before []sources.Event       // events before the keyframe that Events has not returned yet
+	events *sources.Subscription // events after the keyframe
 }
 
 // Position is the instant that a Player shows, and its speed.
 type Position struct {
 	At      time.Time // on the clock of the recorder
 	Playing bool
-	Speed   int       // recorded seconds in one
-	Moving  bool      // it is on its way: At is not what was asked for last
-	Run     int64     // which one recorded; 0: nothing was read yet
-	Began   time.Time // when that did
-	End     bool      // nothing is recorded behind At
-	Thin    bool      // renewals are not recorded here, nor what they report of leases
-	Hole    Hole      // At lies in this stretch without a record, or shortly behind it; zero: in none
+	Speed   int       // recorded seconds per second
+	Moving  bool      // the last requested move is under way, so At is not its target yet
+	Run     int64     // run of At; 0: nothing was read yet
+	Began   time.Time // when Run began
+	End     bool      // nothing is recorded after At
+	Thin    bool      // renewals, and what they report of leases, are not recorded here
+	Hole    Hole      // the stretch without a record that contains At, or ended shortly before At; zero: none
 	Err     error     // why the last move did not succeed
 
-	Believed bool         // the state is what the screen showed then; else it shows too what became known later
-	Dark     []DarkChange // what was not observed at At, as became known later; also where Believed
+	Believed bool         // the state is what the screen showed at At; otherwise it includes what became known later
+	Dark     []DarkChange // what was not observed at At, even if that became known later and Believed is set
 
-	// Cuts counts how often the state was not made from the one shown before. Whoever keeps rows
-	// or events begins anew then.
+	// Cuts counts how often the state was not made from the previous one. After a cut, a caller must drop the rows and
+	// events that it keeps.
 	Cuts uint64
 }
 
-// NewPlayer returns a paused Player that has read nothing yet, and starts its goroutine,
-// which Close ends and joins. It asks reader for the events of before a keyframe; nil: there
-// are none.
+// NewPlayer returns a paused Player that has read nothing yet, and starts its goroutine, which Close ends and joins. It
+// reads the events before a keyframe from reader; if reader is nil, it shows none of them.
 func NewPlayer(ctx context.Context, log Log, reader EventReader) *Player {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Player{log: log, reader: reader, stop: stop, asked: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
@@ -98,18 +97,18 @@ func (p *Player) Position() Position {
 	return p.view.Position
 }
 
-// Seek goes to an instant, or to the nearest recorded one.
+// Seek moves to an instant, or to the nearest recorded one. It does not block.
 func (p *Player) Seek(t time.Time) {
 	p.ask(func(w *wish) { *w = wish{seek: t} })
 }
 
-// Step stops playing and goes on by n events; back where n is negative.
+// Step stops playing and moves by n events, backwards if n is negative.
 func (p *Player) Step(n int) {
 	p.Play(false)
 	p.ask(func(w *wish) { w.steps += n })
 }
 
-// ask changes the wish. A move that is under way and no longer wanted ends.
+// ask changes the wish, and cancels a move that is under way and no longer wanted.
 func (p *Player) ask(change func(*wish)) {
 	p.set(func(v *view) {
 		change(&p.todo)
@@ -120,12 +119,12 @@ func (p *Player) ask(change func(*wish)) {
 	})
 }
 
-// Play goes on at the speed, or stops.
+// Play starts or stops playing.
 func (p *Player) Play(on bool) {
 	p.set(func(v *view) { v.Playing = on })
 }
 
-// Believe shows at each instant what the screen showed then, or again what became known later.
+// Believe sets whether the state is what the screen showed at each instant, without what became known later.
 func (p *Player) Believe(on bool) {
 	p.set(func(v *view) {
 		v.Believed = on
@@ -133,7 +132,7 @@ func (p *Player) Believe(on bool) {
 	})
 }
 
-// drawLocked makes the state that is shown from the one that was published.
+// drawLocked sets the state that is shown, from the one that was published.
 func (p *Player) drawLocked() {
 	v := &p.view
 	if v.state = p.told; !v.Believed && !v.InHole() {
@@ -141,7 +140,7 @@ func (p *Player) drawLocked() {
 	}
 }
 
-// Faster takes the next speed of Speeds, n times; slower where n is negative.
+// Faster moves n places up in Speeds, down if n is negative.
 func (p *Player) Faster(n int) {
 	p.set(func(v *view) {
 		all := Speeds()
@@ -149,7 +148,7 @@ func (p *Player) Faster(n int) {
 	})
 }
 
-// SetSpeed takes a speed, which must be one of Speeds.
+// SetSpeed sets the speed, which must be one of Speeds.
 func (p *Player) SetSpeed(n int) {
 	p.set(func(v *view) { v.Speed = n })
 }
@@ -162,14 +161,14 @@ func (p *Player) set(change func(*view)) {
 	spawn.Wake(p.wake)
 }
 
-// State returns what was published last at Now.
+// State returns the last State that was published by Now.
 func (p *Player) State() *sources.State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.view.state
 }
 
-// Now returns the recorded time: in a hole that of its beginning, at which the State was known.
+// Now returns the recorded time. In a hole that is its beginning, to which the State belongs.
 func (p *Player) Now() time.Time {
 	at := p.Position()
 	if at.InHole() {
@@ -178,17 +177,16 @@ func (p *Player) Now() time.Time {
 	return at.At
 }
 
-// InHole reports whether nobody recorded at that instant: the state shown is the one known when the hole began.
+// InHole reports whether At is in a stretch without a record. The state is then that of the hole's beginning.
 func (p *Position) InHole() bool { return !p.At.Before(p.Hole.From) && p.At.Before(p.Hole.To) }
 
 // Clock returns the time outside the recording.
 func (p *Player) Clock() time.Time { return time.Now() }
 
-// Wake receives after there is something new to show.
+// Wake returns a channel that receives when there is something new to show.
 func (p *Player) Wake() <-chan struct{} { return p.wake }
 
-// Events returns at most max events (max <= 0: all) that were not returned since the last cut,
-// oldest first.
+// Events returns at most max events (max <= 0: all) that it has not returned since the last cut, oldest first.
 func (p *Player) Events(max int) (events []sources.Event, missed uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,13 +204,13 @@ func (p *Player) Events(max int) (events []sources.Event, missed uint64) {
 		behind, missed = v.events.Events(max - n)
 		events = append(events, behind...)
 	}
-	if len(events) == max { // nothing else may happen that wakes the reader
+	if len(events) == max { // there may be more, and no other event may wake the reader
 		spawn.Wake(p.wake)
 	}
 	return events, missed
 }
 
-// Row returns the row of ref in s, a State of this Player; nil: there is none in it.
+// Row returns the row of ref in s, a State of this Player; nil if there is none.
 func (p *Player) Row(s *sources.State, ref sources.Ref) *sources.Row {
 	p.mu.Lock()
 	hub := p.view.hub
@@ -223,7 +221,7 @@ func (p *Player) Row(s *sources.State, ref sources.Ref) *sources.Row {
 	return hub.Row(s, ref)
 }
 
-// serve carries out the wishes until ctx ends.
+// serve executes wishes until ctx ends.
 func (p *Player) serve(ctx context.Context) {
 	r := &seeker{log: p.log, reader: p.reader}
 	timer := time.NewTimer(0)
@@ -243,7 +241,7 @@ func (p *Player) serve(ctx context.Context) {
 		}
 		var moved bool
 		if playing, moved = p.move(ctx, r, elapsed); moved {
-			last = time.Now() // the way there is not played
+			last = time.Now() // the time of the move is not played
 		}
 		if timer.Stop(); playing {
 			timer.Reset(playEvery)
@@ -251,7 +249,7 @@ func (p *Player) serve(ctx context.Context) {
 	}
 }
 
-// move carries out the next wish, or plays on for so long where there is none.
+// move executes the next wish. Without a wish it plays on by elapsed, if Playing.
 func (p *Player) move(ctx context.Context, r *seeker, elapsed time.Duration) (playing, moved bool) {
 	p.mu.Lock()
 	todo, was := p.todo, p.view.Position
@@ -276,7 +274,7 @@ func (p *Player) move(ctx context.Context, r *seeker, elapsed time.Duration) (pl
 	if err == nil && !moved && was.Playing && was.Run != 0 {
 		err = r.play(ctx, elapsed*time.Duration(was.Speed))
 	}
-	if errors.Is(err, ErrDropped) { // what is there now is read
+	if errors.Is(err, ErrDropped) { // the recording of that time is read again, as far as it is still there
 		r.hub = nil
 		err = r.seek(ctx, cmp.Or(todo.seek, r.at.Wall))
 	}
@@ -321,5 +319,5 @@ func (p *Player) show(r *seeker, err error, changed bool) {
 	}
 }
 
-// holeShown is the recorded time for which a hole is still named behind it.
+// holeShown is the recorded time for which a hole is still reported after its end.
 const holeShown = 30 * time.Second

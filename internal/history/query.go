@@ -9,19 +9,19 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Query asks who owned a row. Its methods answer from memory and from the recording together. Memory is
-// complete from one instant on, so only the recording from before that instant is used; after a clock was set
-// back a recording may also have later times. A Query is not safe for concurrent use with others of its Past.
+// Query answers who owned a row, from memory and the recording together. Memory is complete from one instant on, so
+// only the recording before that instant is used, even if a clock that was set back gave the recording later times. A
+// Query is not safe for concurrent use with other Queries that have the same Past.
 type Query struct {
 	State        *sources.State
 	Row          *sources.Row
-	RecordedOnly bool                  // no State has the row
-	Reads        bool                  // there is a recording: what memory lacks may be read
-	Past         *Past                 // what was read of it; nil: nothing
-	Totals       map[sources.Ref]Total // the sums of the recording for the span that Sum is asked for; nil: they were not read
+	RecordedOnly bool                  // only the recording has the row, and no State
+	Reads        bool                  // there is a recording to read the rest from
+	Past         *Past                 // the part of it that was read; nil: nothing was read
+	Totals       map[sources.Ref]Total // the recording's sums for the span of Sum; nil: they were not read
 }
 
-// memorySince returns the time from which on memory is complete; zero: it has nothing.
+// memorySince returns the time from which on memory is complete; zero if memory does not have the row.
 func (q Query) memorySince() time.Time {
 	if q.RecordedOnly {
 		return time.Time{}
@@ -29,7 +29,7 @@ func (q Query) memorySince() time.Time {
 	return q.Row.RecordedSince(q.State)
 }
 
-// begins returns the time at which the part that is taken from memory begins.
+// begins returns the beginning of the time for which memory is used.
 func (q Query) begins() time.Time {
 	if since := q.memorySince(); !since.IsZero() {
 		return since
@@ -37,10 +37,10 @@ func (q Query) begins() time.Time {
 	if q.RecordedOnly && q.Past != nil {
 		return q.Past.Span.To
 	}
-	return q.State.At // it was not listed yet
+	return q.State.At // the row was not listed yet
 }
 
-// unread returns the spans that may be recorded, and were not read.
+// unread returns the spans that may be recorded and were not read.
 func (q Query) unread() (spans []Span) {
 	if !q.Reads {
 		return nil
@@ -58,7 +58,7 @@ func (q Query) unread() (spans []Span) {
 	return spans
 }
 
-// KnownFrom returns the time from which on everything recorded of the row was read; zero: all of it was.
+// KnownFrom returns the time from which on everything recorded of the row was read; zero if everything was read.
 func (q Query) KnownFrom() time.Time {
 	if spans := q.unread(); len(spans) > 0 {
 		return spans[len(spans)-1].To
@@ -66,7 +66,8 @@ func (q Query) KnownFrom() time.Time {
 	return time.Time{}
 }
 
-// Missing returns the part of a longer span that must be read so that all of a window is known; false: all is.
+// Missing returns the part of longer that must be read so that all of window is known. It returns false if nothing must
+// be read.
 func (q Query) Missing(window, longer Span) (Span, bool) {
 	p, known := q.Past, q.memorySince()
 	switch {
@@ -82,7 +83,7 @@ func (q Query) Missing(window, longer Span) (Span, bool) {
 	return Span{}, false
 }
 
-// Lane returns the lane of the row. It has no terms where several can own the row at once: see Owners.
+// Lane returns the lane of the row. It has no terms if several can own the row at once, see Owners.
 func (q Query) Lane() lane.Lane {
 	l, begins, p := q.Row.Lane(q.State), q.begins(), q.Past
 	if l.Unread = q.unread(); q.RecordedOnly {
@@ -103,8 +104,8 @@ func (q Query) Lane() lane.Lane {
 	return l
 }
 
-// darkBehind returns the darkness of a row that exists in a recording only, behind the end of that recording:
-// while its source is read nobody owns it, because there would be a row.
+// darkBehind returns the unobserved stretches, after from, of a row that only the recording has. While its source is
+// observed, the missing row means that nobody owns it.
 func (q Query) darkBehind(list []sources.Dark, from time.Time) (dark []sources.Dark) {
 	for _, d := range list {
 		if d.To.IsZero() || d.To.After(from) {
@@ -127,7 +128,7 @@ func (q Query) Levels() iter.Seq[sources.Level] {
 	return q.Row.Levels()
 }
 
-// Owners returns the terms of a semaphore's owners, and the time from which on they are complete.
+// Owners returns the terms of a semaphore's owners, and the time from which on these are complete.
 func (q Query) Owners() (terms []sources.Term, since time.Time) {
 	terms, since = q.Row.OwnerTerms(), q.Row.OwnerTermsSince(q.State)
 	if p := q.Past; p != nil && !p.Since.IsZero() {
@@ -137,8 +138,8 @@ func (q Query) Owners() (terms []sources.Term, since time.Time) {
 	return terms, since
 }
 
-// Holes returns a lane with the holes in the record that ended before now: an open one may have been read a
-// while ago.
+// Holes returns a lane that has only the holes in the record. It leaves out a hole without an end, because that may
+// have ended since it was read.
 func (q Query) Holes(now time.Time) (recorded Lane) {
 	if q.Past != nil {
 		recorded.Holes = slices.DeleteFunc(slices.Clone(q.Past.Holes), func(h Hole) bool { return h.To.IsZero() || !h.From.Before(now) })
@@ -146,8 +147,8 @@ func (q Query) Holes(now time.Time) (recorded Lane) {
 	return recorded
 }
 
-// Sum sums up a span, in which nothing lies behind now. The changes of a semaphore are those of its count. unread
-// reports that a part of the span was not read: then the sum is that of Totals if there are any.
+// Sum sums up a span as if it ended at now, if that is earlier. The changes of a semaphore are those of its count.
+// unread reports that a part of the span was not read; then the sum is the one in Totals, if there is one.
 func (q Query) Sum(span Span, now time.Time) (sum lane.Sum, unread bool) {
 	l := q.Lane()
 	sum = l.Sum(span, now)
@@ -176,7 +177,7 @@ func (q Query) recounted(span Span) (n int) {
 	return n
 }
 
-// Change returns the last change before an instant, or with step 1 the first one after it; zero: none is known.
+// Change returns the last change before an instant, or with step 1 the first one after it; zero if none is known.
 func (q Query) Change(at time.Time, step int) (found time.Time) {
 	look := func(t time.Time) {
 		if step < 0 && t.Before(at) && t.After(found) || step > 0 && t.After(at) && (found.IsZero() || t.Before(found)) {
@@ -195,14 +196,15 @@ func (q Query) Change(at time.Time, step int) (found time.Time) {
 		if s := terms[i].Start; s.Happened() {
 			look(s.At)
 		}
-		if e := terms[i].End; !e.At.IsZero() && e.How != sources.Bound { // else nobody saw it end
+		if e := terms[i].End; !e.At.IsZero() && e.How != sources.Bound { // otherwise nobody saw it end
 			look(e.At)
 		}
 	}
 	return found
 }
 
-// Record returns all that is known of the row in a span as a recording would have it: what is not known is dark.
+// Record returns everything that is known of the row in a span, in the form of a recorded Lane. Its Dark includes the
+// time of which nothing is known.
 func (q Query) Record(span Span) Lane {
 	l := q.Lane()
 	dark := slices.Clone(l.Dark)

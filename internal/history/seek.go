@@ -14,7 +14,7 @@ import (
 // errEnd reports that nothing is recorded after the instant that a seeker has reached.
 var errEnd = errors.New("the recording ends here")
 
-// errStart reports that nothing is recorded before that instant.
+// errStart reports that nothing is recorded before the instant that a seeker has reached.
 var errStart = errors.New("the recording begins here")
 
 // seeker is the part of a Player that reads. Its goroutine alone uses it.
@@ -25,32 +25,32 @@ type seeker struct {
 	cursor    Cursor
 	run       int64
 	runBegan  time.Time
-	live      bool // the run was not over when its end was met
+	live      bool // the run was still recording when the seeker reached its end
 	replayer  *sources.Replayer
 	hub       *sources.Hub       // of replayer; nil: nothing was read
-	reading   chan earlierEvents // what is before the group; nil: that is known
+	reading   chan earlierEvents // receives the events before the group; nil: they were received
 	before    []sources.Event
 	events    *sources.Subscription // of hub, for marks
-	owed      bool                  // something happened before the keyframe that is published behind it
-	published sources.Instant       // the first publish behind the keyframe
+	owed      bool                  // something that happened before the keyframe is published after it
+	published sources.Instant       // the first publish after the keyframe
 	queue     []sources.Input       // read and not applied
-	thin      bool                  // it was thinned
-	opened    time.Time             // where the group was looked for
+	thin      bool                  // the group has no renewals
+	opened    time.Time             // the instant for which the group was opened
 	began     time.Time             // when the group begins
-	first     uint64                // Seq of the first Input behind the keyframe
+	first     uint64                // Seq of the first Input after the keyframe
 	last      sources.Instant       // of the Input that was applied last
-	at        sources.Instant       // the instant it has reached: that of last, or a later one
-	marks     []sources.Instant     // the publishes since the group that was opened with which something happened
+	at        sources.Instant       // the instant that the seeker has reached: last, or a later one
+	marks     []sources.Instant     // the publishes, since the group was opened, with which something happened
 	hole      Hole
-	behind    *Piece // the next one, if it begins behind a hole and the seeker stands before that; else nil
+	behind    *Piece // the next Piece if it begins after a hole that the seeker has not crossed; else nil
 }
 
-// open goes to where a Cursor of the Log begins.
+// open moves to the keyframe at which a Cursor of the Log begins.
 func (r *seeker) open(ctx context.Context, run int64, t time.Time) error {
 	return r.join(r.enter(ctx, run, t))
 }
 
-// enter is open without join.
+// enter does the same as open, but does not wait for the earlier events.
 func (r *seeker) enter(ctx context.Context, run int64, t time.Time) error {
 	c, err := r.log.Cursor(ctx, run, t)
 	if err != nil {
@@ -72,13 +72,13 @@ func (r *seeker) enter(ctx context.Context, run int64, t time.Time) error {
 	return r.begin(ctx, p.Keyframe)
 }
 
-// numbered returns the place of a run; negative: it is not there.
+// numbered returns the index of a run; negative if it is not there.
 func numbered(runs []Run, id int64) int {
 	return slices.IndexFunc(runs, func(run Run) bool { return run.ID == id })
 }
 
-// begin makes the model of a keyframe. Where nothing was published yet it goes on to the first State. The
-// events before it may still be read then: join waits for them.
+// begin makes the model of a keyframe. If nothing was published yet, it goes on to the first State. The events before
+// the keyframe are still being read when it returns; join waits for them.
 func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	if err := r.join(nil); err != nil {
 		return err
@@ -108,8 +108,7 @@ func (r *seeker) begin(ctx context.Context, k *sources.Keyframe) (err error) {
 	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
 }
 
-// fill reads on until it has an Input to apply. An error wraps errEnd where the run has no
-// more of them.
+// fill reads until there is an Input to apply, or a hole. An error wraps errEnd if the run has no more Inputs.
 func (r *seeker) fill(ctx context.Context) error {
 	for len(r.queue) == 0 && r.behind == nil {
 		p, err := r.cursor.Next(ctx)
@@ -133,7 +132,7 @@ func (r *seeker) fill(ctx context.Context) error {
 	return nil
 }
 
-// apply applies Inputs until stop reports true of the next one.
+// apply applies Inputs until stop returns true for the next one.
 func (r *seeker) apply(ctx context.Context, stop func(*sources.Input) bool) error {
 	for {
 		if err := errors.Join(r.fill(ctx), ctx.Err()); err != nil {
@@ -179,7 +178,7 @@ func (r *seeker) happened() bool {
 	return slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind.Happened() })
 }
 
-// seek goes to an instant. In a hole it shows the state at the end of the run before.
+// seek moves to an instant. In a hole it shows the state at the end of the previous run.
 func (r *seeker) seek(ctx context.Context, t time.Time) error {
 	runs, err := r.log.Runs(ctx)
 	if err != nil {
@@ -209,7 +208,7 @@ func (r *seeker) seek(ctx context.Context, t time.Time) error {
 	return r.join(r.until(ctx, t))
 }
 
-// until applies all Inputs up to t, which is then the instant it has reached.
+// until applies all Inputs that are not after t, and moves to t.
 func (r *seeker) until(ctx context.Context, t time.Time) error {
 	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Wall.After(t) })
 	if errors.Is(err, errEnd) {
@@ -232,12 +231,12 @@ func (r *seeker) until(ctx context.Context, t time.Time) error {
 	return err
 }
 
-// advance moves to an instant so long after the last Input: nothing happens in between.
+// advance moves to an instant after the last Input. The caller knows that no Input lies in between.
 func (r *seeker) advance(behind time.Duration) {
 	r.at = sources.Instant{Wall: r.last.Wall.Add(behind), Mono: r.last.Mono + behind}
 }
 
-// play goes on by so much recorded time, also where the clock was set meanwhile.
+// play moves forward by recorded time, which is measured on the monotonic clock.
 func (r *seeker) play(ctx context.Context, d time.Duration) error {
 	to := r.at.Mono + d
 	err := r.apply(ctx, func(in *sources.Input) bool { return r.behind == nil && in.At.Mono > to })
@@ -245,13 +244,12 @@ func (r *seeker) play(ctx context.Context, d time.Duration) error {
 		return r.pass(ctx, to-r.at.Mono)
 	}
 	if err == nil {
-		r.advance(max(to-r.last.Mono, 0)) // behind a hole that was met it is later already
+		r.advance(max(to-r.last.Mono, 0)) // after a hole it is later already
 	}
 	return err
 }
 
-// pass goes on by d behind the last Input of the run: not further than it recorded, else to
-// the next run.
+// pass moves forward by d after the last Input of the run. If the run ended before that, it moves to the next run.
 func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	runs, err := r.log.Runs(ctx)
 	if err != nil {
@@ -271,7 +269,7 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	}
 	for _, run := range runs[i+1:] {
 		err := r.open(ctx, run.ID, run.From)
-		if errors.Is(err, ErrNothing) { // it was killed before it recorded anything, or what it did is dropped
+		if errors.Is(err, ErrNothing) { // it was killed before it recorded anything, or its record was dropped
 			continue
 		}
 		if err == nil {
@@ -282,7 +280,7 @@ func (r *seeker) pass(ctx context.Context, d time.Duration) error {
 	return errEnd
 }
 
-// toEndOfLast goes to the end of the last of runs that recorded anything.
+// toEndOfLast moves to the end of the last run that recorded anything.
 func (r *seeker) toEndOfLast(ctx context.Context, runs []Run) (last Run, err error) {
 	for _, last = range slices.Backward(runs) {
 		if err = r.toEndOf(ctx, last); !errors.Is(err, ErrNothing) {
@@ -303,7 +301,8 @@ func (r *seeker) toEndOf(ctx context.Context, run Run) error {
 	return err
 }
 
-// next goes to the next publish with which something happened; behind a hole that is the first.
+// next moves to the next publish with which something happened, or, if there is a hole before that, to the end of the
+// hole.
 func (r *seeker) next(ctx context.Context) error {
 	if r.hub == nil {
 		return ErrNothing
@@ -322,8 +321,8 @@ func (r *seeker) next(ctx context.Context) error {
 // longest is longer than any run.
 const longest = time.Duration(math.MaxInt64)
 
-// previous goes to the last publish before, with which something happened; where the run has no
-// earlier one, to the end of the run before.
+// previous moves back to the last publish with which something happened. If the run has no earlier one, it moves to the
+// end of the previous run.
 func (r *seeker) previous(ctx context.Context) error {
 	if r.hub == nil {
 		return ErrNothing
@@ -344,7 +343,7 @@ func (r *seeker) previous(ctx context.Context) error {
 			return r.endBefore(ctx)
 		}
 		err := earlier.apply(ctx, func(in *sources.Input) bool {
-			return earlier.first >= group.first || !earlier.thin && in.Seq >= group.first // a group that is thin ends with a new beginning
+			return earlier.first >= group.first || !earlier.thin && in.Seq >= group.first // a thin group ends with the keyframe of the next one
 		})
 		if err != nil && !errors.Is(err, errEnd) {
 			return err
@@ -359,7 +358,7 @@ func (r *seeker) marksBefore(at sources.Instant) int {
 	return sort.Search(len(r.marks), func(i int) bool { return r.marks[i].Mono >= at.Mono })
 }
 
-// endBefore goes to the end of the run before.
+// endBefore moves to the end of the previous run.
 func (r *seeker) endBefore(ctx context.Context) error {
 	runs, err := r.log.Runs(ctx)
 	if err != nil {
@@ -374,7 +373,7 @@ func (r *seeker) endBefore(ctx context.Context) error {
 	return err
 }
 
-// cross goes to the other end of a hole.
+// cross moves to the end of a hole.
 func (r *seeker) cross(ctx context.Context) error {
 	p, from := r.behind, r.last.Wall
 	r.behind, r.queue, r.thin = nil, p.Inputs, p.Thin

@@ -7,21 +7,21 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Summary is a lane in a span in one line.
+// Summary sums up a lane in a span.
 type Summary struct {
 	Ref  sources.Ref
 	Kind sources.Kind
 	lane.Sum
 	NotKnown Unknowns // the parts of Sum.Unseen
-	Leveled  bool     // several can own it, so nothing is said of times without an owner
+	Leveled  bool     // several can own it, so it has no times without an owner
 	Terms    int      // that touch the span
 	Handed   int      // how often an owner gave it up and another took it
 	Losses   int      // how often an owner lost it against its will
-	Unknown  int      // ends of which it is not known why, or that nobody saw
+	Unknown  int      // ends with an unknown cause, or that nobody saw
 	Owners   []string // by name, the last one first
 }
 
-// Summary sums up a span.
+// Summary returns the Summary of the lane in a span.
 func (l *Lane) Summary(span Span) Summary {
 	known := l.Known()
 	s := Summary{Ref: l.Ref, Kind: l.Kind, Sum: known.Sum(span, span.To), NotKnown: l.Unknowns(known.Pieces(span, span.To)), Leveled: l.Leveled(), Terms: len(l.Terms)}
@@ -35,7 +35,7 @@ func (l *Lane) Summary(span Span) Summary {
 			s.Owners, named[name] = append(s.Owners, name), true
 		}
 		switch {
-		case t.End.How == sources.Unknown || !t.End.At.Before(span.To): // it lasted, or the recording ends here
+		case t.End.How == sources.Unknown || !t.End.At.Before(span.To): // it lasted beyond span, or the recording ends here
 		case t.End.How == sources.Bound || t.Cause == sources.CauseUnknown:
 			s.Unknown++
 		case t.Cause.Loss(t.How):

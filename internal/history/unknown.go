@@ -12,17 +12,17 @@ import (
 // Why is a reason for which nothing is known of a stretch.
 type Why uint8
 
-// Each surface says them by the words of String.
+// Screens and reports name them with the words of String.
 const (
-	NotObserved Why = iota // it was recorded, and the source did not answer
-	NotRecorded            // nobody recorded, or could write
-	Dropped                // it was recorded, and was too old or too much
+	NotObserved Why = iota // the recorder ran, but the source did not answer
+	NotRecorded            // nobody recorded, or the recorder could not write
+	Dropped                // it was recorded, and dropped because of its age or size
 )
 
 // String returns "not observed", "not recorded" or "dropped".
 func (w Why) String() string { return [...]string{"not observed", "not recorded", "dropped"}[w] }
 
-// Why returns the reason why there is no record of it.
+// Why returns the reason for the hole.
 func (h Hole) Why() Why {
 	if h.Dropped {
 		return Dropped
@@ -36,11 +36,10 @@ type Unknown struct {
 	Why Why
 }
 
-// beginning is the time that a recorder needs for its first look. It counts as not recorded, like the time
-// before.
+// beginning is the time that a recorder needs for its first poll. It counts as not recorded, like the time before.
 const beginning = time.Second
 
-// WhyUnknown cuts dark stretches, oldest first, where their reason changes.
+// WhyUnknown splits dark stretches, which are ordered by time, at the instants at which their reason changes.
 func (l *Lane) WhyUnknown(dark []sources.Dark) (all []Unknown) {
 	holes := l.Holes
 	for _, d := range dark {
@@ -78,10 +77,10 @@ func (l *Lane) WhyUnknown(dark []sources.Dark) (all []Unknown) {
 	return all
 }
 
-// Unknowns are the lengths of time of which nothing is known, by Why.
+// Unknowns are the lengths of the unknown time, by Why.
 type Unknowns [Dropped + 1]time.Duration
 
-// Unknowns sums up pieces of the lane, in order.
+// Unknowns sums up the unknown ones of pieces of the lane, which are in order.
 func (l *Lane) Unknowns(pieces []lane.Piece) (sums Unknowns) {
 	var dark []sources.Dark
 	for _, p := range pieces {
@@ -95,7 +94,7 @@ func (l *Lane) Unknowns(pieces []lane.Piece) (sums Unknowns) {
 	return sums
 }
 
-// String names each reason with its length, as "not observed 2.0 s, dropped 1m00s"; "": all is known.
+// String names each reason with its length, such as "not observed 2.0 s, dropped 1m00s"; "" if everything is known.
 func (u Unknowns) String() string {
 	var texts []string
 	for why, d := range u {
@@ -106,13 +105,13 @@ func (u Unknowns) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// before reports whether an instant lies before another; one that is zero is not reached yet.
+// before reports whether a lies before b. A zero instant lies after all others.
 func before(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
 
 // unrecorded returns a Hole in which nobody recorded.
 func unrecorded(from, to time.Time) Hole { return Hole{Dark: sources.Dark{From: from, To: to}} }
 
-// holeBetween returns the hole between two runs that contains t, and the run before it; nil: t lies in no hole.
+// holeBetween returns the hole between two runs that contains t, and the run before it; nil if t lies in no hole.
 func holeBetween(runs []Run, t time.Time) (before *Run, hole Hole) {
 	for i := range runs {
 		run := &runs[i]
@@ -125,7 +124,7 @@ func holeBetween(runs []Run, t time.Time) (before *Run, hole Hole) {
 			hole.To = run.From
 		}
 	}
-	if hole.To.IsZero() { // t lies behind the end
+	if hole.To.IsZero() { // t lies after the last run
 		return nil, Hole{}
 	}
 	return before, hole

@@ -1,5 +1,5 @@
-// Package historytest has a recording in memory, and an hour of a small world to record, for
-// tests of what reads recordings.
+// Package historytest has a recording in memory, and a simulated hour to record, for tests of code that reads
+// recordings.
 //
 // It may import internal/history, sources, sources/sourcetest.
 package historytest

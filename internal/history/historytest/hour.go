@@ -20,8 +20,7 @@ const (
 	Coord  = "coord"
 )
 
-// Noon is when the Hour begins; its clock is put forward by Step at StepAt after that. From
-// Stopped to Started nobody records.
+// The Hour begins at Noon. StepAt after that, its clock is set forward by Step. From Stopped to Started nobody records.
 const (
 	StepAt  = 30 * time.Minute
 	Step    = 90 * time.Second
@@ -35,22 +34,22 @@ const (
 // Billing, Search and Pool are rows of Leases and Coord.
 func Billing() sources.Ref { return sources.Ref{Source: Leases, Space: "0", Name: "billing/cron"} }
 
-// Search changes its leader while Leases is silent, and while nobody records.
+// Search is an election whose leader changes while Leases is silent, and while nobody records.
 func Search() sources.Ref { return sources.Ref{Source: Leases, Space: "0", Name: "search/indexer"} }
 
 // Pool is a semaphore.
 func Pool() sources.Ref { return sources.Ref{Source: Coord, Space: "/app", Name: "connections"} }
 
-// Led is what the Hour told of a leader of Billing.
+// Led describes a leader of Billing in the Hour.
 type Led struct {
 	Owner      string
 	Fence      uint64
-	Start, End time.Duration // since Noon on the clock that is shown; End 0: it goes on
+	Start, End time.Duration // since Noon on the recorded clock; End 0: the term still lasts
 	Cause      sources.Cause
 }
 
-// Leaders are all leaders of Billing, to the millisecond. The third one is the same program in
-// both runs: that it leads was seen before and after nobody recorded.
+// Leaders returns all leaders of Billing, exact to the millisecond. The third leads in both runs: it was seen before
+// and after the time in which nobody recorded.
 func Leaders() []Led {
 	return []Led{
 		{"host-1", 1, 0, 10 * time.Minute, sources.CauseExpired},
@@ -61,9 +60,9 @@ func Leaders() []Led {
 	}
 }
 
-// world is what the servers of the Hour know.
+// world is the state of the servers of the Hour.
 type world struct {
-	shift   atomic.Int64 // of the wall clock
+	shift   atomic.Int64 // offset of the wall clock
 	base    sources.Clock
 	silent  atomic.Bool // Leases answers nothing
 	scripts map[string]*sourcetest.Script
@@ -71,14 +70,14 @@ type world struct {
 	order   []sources.Ref
 }
 
-// Now is the clock of the Hubs.
+// Now implements sources.Clock for the Hubs.
 func (w *world) Now() sources.Instant {
 	at := w.base.Now()
 	at.Wall = at.Wall.Add(time.Duration(w.shift.Load()))
 	return at
 }
 
-// row makes a row known.
+// row sets the state of a row.
 func (w *world) row(ref sources.Ref, kind sources.Kind, limit uint64, owners ...sources.Owner) *sources.Primitive {
 	p := &sources.Primitive{Ref: ref, Kind: kind, Limit: limit, LimitHow: sources.Told, OwnersHow: sources.Told,
 		Owners: owners, Taken: uint64(len(owners)), At: w.Now().Wall}
@@ -92,7 +91,8 @@ func (w *world) row(ref sources.Ref, kind sources.Kind, limit uint64, owners ...
 	return p
 }
 
-// tell changes a row and says so. cause is why previous is gone; 0: nothing is said of that.
+// tell changes a row and reports the change to the Hub. cause is the reported reason for the end of previous; 0 if none
+// is reported.
 func (w *world) tell(previous string, cause sources.Cause, ref sources.Ref, kind sources.Kind, limit uint64, owners ...sources.Owner) {
 	p := w.row(ref, kind, limit, owners...)
 	c := sources.Change{At: p.At, Set: []*sources.Primitive{p}, Alive: []string{""}}
@@ -111,7 +111,7 @@ func session(id string, fence uint64) sources.Owner {
 	return sources.Owner{ID: id, Label: id, Fence: fence, Session: id, NoExpiry: true}
 }
 
-// listing is what a connection begins with.
+// listing returns the first changes of a connection.
 func (w *world) listing(source string) []sources.Change {
 	if source == Leases && w.silent.Load() {
 		return nil
@@ -128,7 +128,7 @@ func (w *world) listing(source string) []sources.Change {
 	return []sources.Change{c}
 }
 
-// step is what happens at an instant.
+// step is an action at an instant.
 type step struct {
 	at time.Duration
 	do func()
@@ -139,11 +139,11 @@ type Recorder interface {
 	// Begin returns the options of the next Hub.
 	Begin() (sources.HubOptions, error)
 
-	// Record records the Hub that was made with them until stop is called, which is before its Close.
+	// Record records the Hub that was made with these options until stop is called, which must be before its Close.
 	Record(hub *sources.Hub) (stop func() error)
 }
 
-// Hour returns what Recorded records.
+// Hour returns the recording of Recorded as a Log.
 func Hour(t *testing.T, instants []time.Duration, look func(hub *sources.Hub, now time.Time)) *Log {
 	t.Helper()
 	log := &Log{}
@@ -151,9 +151,9 @@ func Hour(t *testing.T, instants []time.Duration, look func(hub *sources.Hub, no
 	return log
 }
 
-// Recorded tells an hour to two Hubs, one after the other: flaps of milliseconds, a silent source, a
-// clock that is put forward, and a restart of the program. At each of the instants look is called with
-// the Hub that lives then; nil: none does. It must be called in a synctest bubble.
+// Recorded plays an hour to two Hubs, one after the other: flaps of milliseconds, a silent source, a clock that is set
+// forward, and a restart of the program. At each of the instants it calls look with the present Hub, or with nil if
+// there is none. It must be called in a synctest bubble.
 func Recorded(t *testing.T, log Recorder, instants []time.Duration, look func(hub *sources.Hub, now time.Time)) {
 	t.Helper()
 	w := &world{base: sources.SystemClock(), rows: map[sources.Ref]*sources.Primitive{}}
@@ -198,7 +198,7 @@ func (w *world) start(t *testing.T, log Recorder) (hub *sources.Hub, stop func()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sources.Run(ctx, hub, specs) }() // received in stop
-	synctest.Wait()                                      // else chance decides which listings are in the first write
+	synctest.Wait()                                      // otherwise the listings in the first write would be random
 	recorded := log.Record(hub)
 	return hub, func() {
 		cancel()
@@ -209,7 +209,7 @@ func (w *world) start(t *testing.T, log Recorder) (hub *sources.Hub, stop func()
 	}
 }
 
-// story is what happens in the world.
+// story returns the actions of the hour.
 func (w *world) story() []step {
 	const election, semaphore = sources.KindElection, sources.KindSemaphore
 	steady := sources.Ref{Source: Coord, Space: "/app", Name: "orders/outbox"}
@@ -245,7 +245,7 @@ func (w *world) story() []step {
 			w.row(Billing(), election, 1, w.leased(billing, fence))
 		}},
 	}
-	shown := func(d time.Duration) time.Duration { // on a clock that nobody puts forward
+	shown := func(d time.Duration) time.Duration { // converts to a clock that is not set forward
 		if d > StepAt {
 			return d - Step
 		}
@@ -281,7 +281,7 @@ func (w *world) story() []step {
 			w.tell("", 0, Search(), election, 1, w.leased(search, 0))
 		}})
 	}
-	for i := range 12 { // the semaphore goes up and down
+	for i := range 12 { // permits of the semaphore are taken and released
 		at := time.Duration(i*5)*time.Minute + 37*time.Second
 		if !recorded(at) {
 			continue

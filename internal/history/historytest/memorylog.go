@@ -14,7 +14,7 @@ import (
 
 const batch = 64 // Inputs that a cursor returns at a time
 
-// Log is a recording in memory, and the events of it. What follows from it (see history.Reader) a file of recordtest answers.
+// Log is a recording in memory with its events. For the other methods of history.Reader, use a file of recordtest.
 type Log struct {
 	Group int // Inputs of a group; 0: 500
 
@@ -26,12 +26,12 @@ type Log struct {
 type run struct {
 	history.Run
 	inputs    []sources.Input
-	keyframes []*sources.Keyframe // of the groups: the zero one first
+	keyframes []*sources.Keyframe // of the groups, beginning with the zero one
 	events    []sources.Event
 	dark      []history.DarkChange
 }
 
-// Begin returns the options of the next Hub: see Recorder.
+// Begin returns the options of the next Hub, see Recorder.
 func (l *Log) Begin() (sources.HubOptions, error) {
 	l.next = sources.NewInputBuffer(1<<20, 1<<30)
 	return sources.HubOptions{Recorder: l.next}, nil
@@ -48,7 +48,7 @@ func (l *Log) Record(*sources.Hub) (stop func() error) {
 	}
 }
 
-// Add adds a run that is over. inputs are those of a Hub from its beginning.
+// Add adds a run that has ended. inputs are all Inputs of a Hub.
 func (l *Log) Add(inputs []sources.Input) error {
 	r := &run{inputs: inputs, keyframes: []*sources.Keyframe{{}}}
 	again := sources.NewReplayer(sources.HubOptions{})
@@ -70,7 +70,7 @@ func (l *Log) Add(inputs []sources.Input) error {
 	return nil
 }
 
-// Runs returns who recorded.
+// Runs returns the runs that were added.
 func (l *Log) Runs(context.Context) ([]history.Run, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *Log) Runs(context.Context) ([]history.Run, error) {
 	return runs, nil
 }
 
-// Cursor begins with the last keyframe up to an instant: see history.Log.
+// Cursor returns a Cursor at the last keyframe that is not after an instant, see history.Log.
 func (l *Log) Cursor(_ context.Context, id int64, at time.Time) (history.Cursor, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *Log) Cursor(_ context.Context, id int64, at time.Time) (history.Cursor,
 // cursor reads a run.
 type cursor struct {
 	run      *run
-	keyframe *sources.Keyframe // nil: it was returned
+	keyframe *sources.Keyframe // nil: already returned
 	next     int
 }
 
@@ -132,7 +132,7 @@ func (l *Log) Events(_ context.Context, at time.Time, before, after int, of hist
 	return all[max(later-before, 0):min(later+after, len(all))], nil
 }
 
-// darkOf returns what is dark in a State.
+// darkOf returns the dark stretches in a State.
 func darkOf(s *sources.State) (dark []history.DarkChange) {
 	for i := range s.Scopes {
 		for _, d := range s.Scopes[i].Dark {
@@ -142,7 +142,7 @@ func darkOf(s *sources.State) (dark []history.DarkChange) {
 	return dark
 }
 
-// Dark returns what was not observed of whole scopes.
+// Dark returns the unobserved stretches of whole scopes.
 func (l *Log) Dark(_ context.Context, span history.Span) (dark []history.DarkChange, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

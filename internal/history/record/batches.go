@@ -11,15 +11,15 @@ import (
 // group is the open group of Inputs.
 type group struct {
 	open   bool
-	next   uint64 // the Seq that is due
+	next   uint64 // Seq of the next Input
 	count  int
-	events int // all, but for renewals
-	left   int // how many bytes of Inputs it lacks until it is worth its keyframe; less than 0: none
+	events int // number of events, without renewals
+	left   int // bytes of Inputs until the group may end because of its size; below 0: it may
 	began  time.Time
 }
 
-// over reports whether another keyframe is due: the Inputs behind the last one take some times its room, or it
-// takes long to go through them, as each jump of a replay and each start does.
+// over reports whether another keyframe is due: the Inputs after the last one take a multiple of its size, or reading
+// them takes long, which each jump of a replay and each start must do.
 func (g *group) over(now time.Time) bool {
 	return g.count >= leastInputs && g.left <= 0 || g.count >= mostInputs || g.events >= mostEvents || now.Sub(g.began) >= longestGroup
 }
@@ -29,7 +29,7 @@ const (
 	leastInputs  = 20_000
 	mostInputs   = 80_000
 	mostEvents   = 40_000
-	timesKey     = 4 // so many times the room of its keyframe
+	timesKey     = 4 // multiple of the size of the keyframe
 	longestGroup = time.Hour
 )
 
@@ -40,25 +40,24 @@ type batcher struct {
 	encoder *tape.Encoder
 	group   group
 	derived derived
-	flushed time.Time     // up to when everything was written
-	idle    time.Duration // while nothing happens, flush writes only after so long; 0: each time
+	flushed time.Time     // everything before this was written
+	idle    time.Duration // shortest time between two writes while nothing happens; 0: flush always writes
 
-	thin    bool // the Inputs have no renewals, as an earlier version left them out
-	follows bool // so was what is before the next group, which follows without a hole
+	thin    bool // the Inputs have no renewals, because an earlier version left them out
+	follows bool // the next group follows the previous one without a hole, although that was thin
 }
 
-// behind is longer than the written terms can be behind the inputs: the terms are those of the last State. A
-// run that was killed left ends unwritten that the next one knows from the inputs.
+// behind is longer than the time by which the written terms, those of the last State, can lag behind the inputs. If a
+// run was killed, it may not have written ends of terms that the next run knows from the inputs.
 const behind = 10 * time.Second
 
-// newBatcher begins at an instant; the run before it wrote up to stored.
+// newBatcher returns a batcher for a run that began at began. The previous run wrote everything before stored.
 func newBatcher(hub *sources.Hub, store Output, o tape.EncoderOptions, began, stored time.Time) *batcher {
 	return &batcher{hub: hub, store: store, encoder: tape.NewEncoder(o), flushed: began,
 		derived: derived{began: began, stored: stored.Add(-behind), state: &sources.State{}}}
 }
 
-// flush writes all up to now. take returns the Inputs since the last call, and how
-// many were lost behind them.
+// flush writes everything before now. take returns the Inputs since its last call, and how many were lost after them.
 func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) error {
 	state := r.hub.State()
 	var key *sources.Keyframe
@@ -69,10 +68,10 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 	if key == nil && len(inputs) == 0 && lost == 0 && state == r.derived.state && now.Sub(r.flushed) < r.idle {
 		return nil
 	}
-	if key != nil && len(inputs) > 0 && inputs[0].Seq == 1 { // the Hub from its beginning, with all events
+	if key != nil && len(inputs) > 0 && inputs[0].Seq == 1 { // these are all Inputs of the Hub
 		key = &sources.Keyframe{}
 	}
-	for i := range inputs { // the terms are those of the last State of the Inputs
+	for i := range inputs { // the terms come from the last State of the Inputs
 		if s := inputs[i].State; s != nil && s.Rev > state.Rev {
 			state = s
 		}
@@ -121,10 +120,10 @@ func (r *batcher) flush(now time.Time, take func() ([]sources.Input, uint64)) er
 	return err
 }
 
-// meanwhile writes the Inputs that came since an instant, and returns the time up to which all are written.
+// meanwhile writes the Inputs that arrived since an instant, and returns the time before which all are written.
 func (r *batcher) meanwhile(since time.Time, take func() ([]sources.Input, uint64)) (until time.Time, err error) {
 	inputs, lost := take()
-	if len(inputs) == 0 && lost == 0 { // as where a recording is copied, whose Hub has no clock
+	if len(inputs) == 0 && lost == 0 { // for example while a recording is copied, whose Hub has no clock
 		return since, nil
 	}
 	b := r.batch(inputs, r.hub.Now().Wall)
@@ -135,7 +134,7 @@ func (r *batcher) meanwhile(since time.Time, take func() ([]sources.Input, uint6
 	return b.Span.To, err
 }
 
-// batch encodes inputs for the open group, which ends with those that do not follow it.
+// batch encodes inputs for the open group. It ends the group at the first input that does not follow.
 func (r *batcher) batch(inputs []sources.Input, now time.Time) *history.Batch {
 	b := &history.Batch{Span: history.Span{From: r.flushed, To: now}}
 	for i := range inputs {

@@ -11,10 +11,10 @@ import (
 	"coordtop/sources/tape"
 )
 
-// Copy records a stretch of a recording again: a replay applies the inputs, and what follows from them is
-// derived anew. begin makes the Output for each run. Masked: every name, label and sentence is replaced before
-// anything is made of it, by the same text everywhere, but not the verb and the outcome of an action. An error
-// wraps history.ErrNothing where nothing lies in span.
+// Copy records a stretch of a recording again: it replays the inputs and derives terms and events from them. begin
+// makes the Output for each run. With masked it first replaces every name, label and sentence, equal texts by equal
+// ones, but not the verb and the outcome of an action. An error wraps history.ErrNothing if nothing is recorded in
+// span.
 func Copy(ctx context.Context, from history.Log, span history.Span, masked bool, begin func(history.Run) (Output, error)) error {
 	runs, err := from.Runs(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *copying) all(ctx context.Context) (err error) {
 	}
 }
 
-// restart goes on with the keyframe of a Piece. The store begins with the first one.
+// restart continues with the keyframe of a Piece. At the first one it opens the store.
 func (p *copying) restart(piece *history.Piece) error {
 	if p.store != nil {
 		if err := p.write(); err != nil {
@@ -164,7 +164,7 @@ func (p *copying) restart(piece *history.Piece) error {
 		r := p.source
 		r.Span = history.Span{From: at, To: at}
 		store, err := p.begin(r)
-		if err != nil { // store may then be a nil pointer in an interface that is not nil
+		if err != nil { // store may then be a non-nil interface with a nil pointer
 			return err
 		}
 		p.store = store

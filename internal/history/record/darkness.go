@@ -8,8 +8,8 @@ import (
 	"coordtop/sources"
 )
 
-// darkness adds the news of the stretches in which scopes were not observed. The time before the first listing
-// of a scope is one, from the beginning of the run.
+// darkness adds the unobserved stretches of scopes that began or ended. The time from the beginning of the run to the
+// first listing of a scope is such a stretch.
 func (d *derived) darkness(b *history.Batch, state *sources.State) map[[2]string][]sources.Dark {
 	scopes := map[[2]string][]sources.Dark{}
 	for i := range state.Scopes {
@@ -27,8 +27,8 @@ func (d *derived) darkness(b *history.Batch, state *sources.State) map[[2]string
 	return scopes
 }
 
-// fromOn returns the part behind an instant of stretches that are in order: a run writes only what it has
-// observed itself; what lies before belongs to earlier runs.
+// fromOn returns the part of an ordered list of stretches from an instant on. A run writes only its own time; the time
+// before belongs to earlier runs.
 func fromOn(began time.Time, list []sources.Dark) []sources.Dark {
 	for len(list) > 0 && !list[0].To.IsZero() && !list[0].To.After(began) {
 		list = list[1:]
@@ -40,8 +40,8 @@ func fromOn(began time.Time, list []sources.Dark) []sources.Dark {
 	return list
 }
 
-// newDark returns the stretches that began or ended since old was the list; one that turned out to be none ends
-// when it began.
+// newDark returns the stretches of list that began or ended since old. A stretch that was withdrawn is returned with an
+// end equal to its beginning.
 func newDark(old, list []sources.Dark) (changed []sources.Dark) {
 	if len(old) == len(list) && (len(list) == 0 || &old[0] == &list[0]) {
 		return nil

@@ -9,20 +9,20 @@ import (
 	"coordtop/sources/tape"
 )
 
-// derived is the state up to which the terms, levels, events and dark stretches are written.
+// derived is the state whose terms, levels, events and dark stretches were written last.
 type derived struct {
 	began  time.Time // of the run
-	stored time.Time // what ended before is in the store already
+	stored time.Time // terms that ended before this are in the store already
 	seq    uint64    // of the last event that was written
 	state  *sources.State
 	scopes map[[2]string][]sources.Dark
 }
 
-// The most terms, levels, events and dark stretches in one Batch. Of 100,000 new rows many Batches are written, so that no
-// copy of all is made, and Inputs are written between them. One takes some tens of milliseconds.
+// The most terms, levels, events and dark stretches in one Batch. 100,000 new rows are written in many Batches, so that
+// they are never copied at once, and Inputs are written in between. One Batch takes some tens of milliseconds.
 const (
 	piece      = 512
-	firstPiece = 64 // beside a keyframe: nothing can be replayed before that is written
+	firstPiece = 64 // in a Batch with a keyframe, which must be written soon so that a replay can begin
 )
 
 // pieces writes Batches of one span.
@@ -30,9 +30,9 @@ type pieces struct {
 	*history.Batch     // the one that is not written yet
 	terms          int // in its Lanes
 	write          func(*history.Batch) error
-	between        func() error // called after each but the last
+	between        func() error // called after each Batch except the last
 	err            error
-	seq, written   uint64 // of the last event in it, or in what was written
+	seq, written   uint64 // number of the last event in it, and of the last event that was written
 }
 
 // full writes the Batch if there is enough in it, and begins another.
@@ -60,14 +60,14 @@ func (p *pieces) end() {
 	p.Batch, p.terms = &history.Batch{Span: p.Span}, 0
 }
 
-// lane adds the news of a row.
+// lane adds the changes of a row.
 func (p *pieces) lane(c history.LaneChange) {
 	p.Lanes = append(p.Lanes, c)
 	p.terms += len(c.Terms) + len(c.Levels)
 }
 
-// flush writes b with the news, and where those are many, more Batches of its span, between which it calls
-// between.
+// flush writes b with the changes since the last call. Many changes need more Batches of the same span; it calls
+// between after each of them except the last.
 func (d *derived) flush(b *history.Batch, encoder *tape.Encoder, hub *sources.Hub, state *sources.State, since time.Time, write func(*history.Batch) error, between func() error) error {
 	p := &pieces{Batch: b, write: write, between: between}
 	d.vanished(p, hub, state)
@@ -88,19 +88,19 @@ func (d *derived) flush(b *history.Batch, encoder *tape.Encoder, hub *sources.Hu
 	scopes := d.darkness(p.Batch, state)
 	seq := d.events(p, encoder, hub, state, since)
 	if p.end(); p.err != nil {
-		d.seq = max(d.seq, p.written) // they would be written again
+		d.seq = max(d.seq, p.written) // otherwise they would be written again
 		return p.err
 	}
 	d.state, d.scopes, d.seq = state, scopes, seq
 	return nil
 }
 
-// gone reports whether a row that was in a slot is not the one that is there now.
+// gone reports whether the slot of row old now has another row, or none.
 func gone(old, row *sources.Row) bool {
 	return old != row && old != nil && (row == nil || row.Ref != old.Ref || row.Gen != old.Gen)
 }
 
-// vanished adds the rows that are gone: before the others, because one may have come back.
+// vanished adds the rows that are gone. They come before the others, because a row may have come back.
 func (d *derived) vanished(p *pieces, hub *sources.Hub, state *sources.State) {
 	var events []sources.Event // since the last State
 	for slot, old := range d.state.Rows {
@@ -131,7 +131,7 @@ func (d *derived) vanished(p *pieces, hub *sources.Hub, state *sources.State) {
 	}
 }
 
-// reached adds to the terms of a row those that an event began or ended.
+// reached applies an event to the terms of a row: it adds the term that the event begins, or ends a term.
 func reached(terms []sources.Term, e *sources.Event, many bool) []sources.Term {
 	at := sources.StampBetween(e.After, e.At, sources.Seen)
 	running := func(id string) int {
@@ -154,7 +154,7 @@ func scopeOf(s *sources.State, r *sources.Row) string {
 	return ""
 }
 
-// row adds the news of a row.
+// row adds the changes of a row.
 func (d *derived) row(p *pieces, state *sources.State, row, old *sources.Row, since time.Time) {
 	c := history.LaneChange{Ref: row.Ref, Kind: row.Kind, Scope: scopeOf(state, row)}
 	terms, lost := d.newTerms(row, old, state)
@@ -189,7 +189,7 @@ func (d *derived) row(p *pieces, state *sources.State, row, old *sources.Row, si
 	}
 }
 
-// termsOf returns the terms that a row keeps: of a semaphore those of each of its owners.
+// termsOf returns the terms that a row keeps; for a semaphore, those of all its owners.
 func termsOf(row *sources.Row) []sources.Term {
 	switch {
 	case row == nil:
@@ -200,8 +200,8 @@ func termsOf(row *sources.Row) []sources.Term {
 	return row.Terms
 }
 
-// newTerms returns the terms that began, changed or ended since old was the row; nil: all. lost is the time up
-// to which others were dropped before they could be written; zero: there were none.
+// newTerms returns the terms of row that began, changed or ended since old; all of them if old is nil. lost is the time
+// before which terms were dropped that could not be written; zero if none were.
 func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed []sources.Term, lost time.Time) {
 	was, list := termsOf(old), termsOf(row)
 	switch n := len(was); {
@@ -214,7 +214,7 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 		}
 	case &was[0] == &list[0] && n == len(list):
 		return nil, lost
-	default: // an earlier term changes too, where an action is told late that ended it
+	default: // an earlier term changes if the action that ended it is reported late
 		gone, _ := slices.BinarySearchFunc(was, list[0], func(t, first sources.Term) int { return t.Start.At.Compare(first.Start.At) })
 		if gone == n && len(list) == sources.MaxTerms {
 			lost = list[0].Start.At
@@ -235,8 +235,8 @@ func (d *derived) newTerms(row, old *sources.Row, state *sources.State) (changed
 	return changed, lost
 }
 
-// dropped returns the terms that ran when they were written last, and ended and left the row since: nobody saw
-// their ends.
+// dropped returns the terms that were running when they were last written, and that the row no longer has. Their ends
+// were not seen.
 func dropped(was, list []sources.Term, at time.Time) (ended []sources.Term) {
 	for _, t := range was {
 		if t.End.How == sources.Unknown && !slices.ContainsFunc(list, func(l sources.Term) bool { return l.Start == t.Start && l.Owner == t.Owner }) {
@@ -247,7 +247,7 @@ func dropped(was, list []sources.Term, at time.Time) (ended []sources.Term) {
 	return ended
 }
 
-// events adds the events since the last one that was written, and returns the number of the last.
+// events adds the events since the last one that was written, and returns the number of the newest.
 func (d *derived) events(p *pieces, encoder *tape.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (seq uint64) {
 	sub := hub.Subscribe(d.seq)
 	defer sub.Close()

@@ -1,32 +1,29 @@
-// Package record writes the Inputs of a Hub, and what follows from them, to a recording: see package history.
+// Package record writes the Inputs of a Hub, and the data derived from them, to a recording, see package history.
 //
 // It may import internal/action, internal/history, sources, sources/tape, internal/ground/backoff,
 // internal/ground/spawn.
 //
 // # One goroutine
 //
-// [Recorder.Run] is the only user of the store. Each 300 ms it takes the Inputs, reads the events, compares
-// the rows with those that it wrote last, and writes one Batch; while less happens, 150 ms after the first
-// Input behind a pause, and where nothing does, each 1.1 s. Nobody waits for it: the Hub drops Inputs that it
-// does not take in time, and Run returns at the latest two seconds after its context has ended, whatever the
-// disk does.
+// [Recorder.Run] is the only user of the store. Every 300 ms it takes the Inputs, reads the events, compares the rows
+// with those that it wrote last, and writes one Batch. After a pause it writes 150 ms after the first Input, and while
+// nothing happens every 1.1 s. Nobody waits for it: the Hub drops Inputs that it does not take in time, and Run returns
+// at most two seconds after its context has ended, even if the disk blocks.
 //
 // # Groups
 //
-// A group of Inputs begins with a keyframe: at the start, and behind every hole, which a failed write leaves
-// as well. It ends after 20,000 Inputs if they take four times the room of its keyframe, else after 80,000
-// Inputs or 40,000 events, and after an hour. Where all Inputs of the Hub are there, the first one is that of
-// a Hub to which nothing has happened.
+// A group of Inputs begins with a keyframe: at the start, and after every hole, such as a failed write. It ends after
+// 20,000 Inputs if they take four times the size of its keyframe, otherwise after 80,000 Inputs, 40,000 events or an
+// hour. If the recording has all Inputs of the Hub, its first keyframe is that of an empty Hub.
 //
-// Terms and events of many rows are written in pieces: 100,000 new rows are never copied at once, and between
-// two of them the Inputs that came meanwhile are written, so that a replay has them whatever happens. If one
-// piece fails, all of them are written again. Terms that a killed recorder had not written are written by the
-// next one.
+// Terms and events of many rows are written in pieces, so that 100,000 new rows are never copied at once. Between two
+// pieces it writes the Inputs that arrived meanwhile, so that a replay has them even after a crash. If one piece fails,
+// all of them are written again. Terms that a killed recorder had not written are written by the next one.
 //
 // # Failures
 //
-// After a failed write the recorder tries again after ten seconds, with a new group. Terms and events are
-// written then as far as the Hub still has them: events that it has dropped by then become a stretch in which
-// nothing was observed, for all rows; terms that a row does not keep any more, one for that row. A file that
-// is no longer at its path (history.ErrMoved) is followed by another one at once.
+// After a failed write the recorder tries again after ten seconds, with a new group. It then writes the terms and
+// events that the Hub still has. Events that the Hub has dropped become an unobserved stretch of all rows, and terms
+// that a row has dropped become one of that row. If the file is no longer at its path (history.ErrMoved), it begins
+// another one at once.
 package record

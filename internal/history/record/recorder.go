@@ -20,38 +20,38 @@ import (
 // Output stores a recording. One goroutine uses it; each call writes all or nothing, and is not interrupted.
 // After ENOSPC the same Output is used again; after any other error it is closed, and another one begun.
 type Output interface {
-	// Write stores b. An error that wraps history.ErrMoved means that it was written to a file that is no
-	// longer at its path: another one can be begun at once.
+	// Write stores b. An error that wraps history.ErrMoved means that b was written, but that the file is no longer at
+	// its path; another one can be begun at once.
 	Write(b *history.Batch) error
 
 	// Tidy drops what is too old or too much, in one step of some milliseconds; done reports
 	// whether nothing is left to drop.
 	Tidy(now time.Time) (done bool, err error)
 
-	Note() string      // what is unusual about it, in a sentence; "": nothing is
-	Before() time.Time // what ended before was written by an earlier run
+	Note() string      // a sentence about something unusual; "": nothing is unusual
+	Before() time.Time // terms that ended before this were written by an earlier run
 	Close() error
 }
 
 // Options are the input and the output of a Recorder.
 type Options struct {
 	Hub         *sources.Hub
-	Inputs      *sources.InputBuffer // that of Hub
+	Inputs      *sources.InputBuffer // the Recorder of Hub
 	Begin       func(ctx context.Context) (Output, error)
 	WithoutData func(source string) bool // see tape.EncoderOptions
 	Logger      *slog.Logger             // nil: nothing is logged
-	Note        string                   // what is unusual from the start on, in a sentence; "": nothing is
+	Note        string                   // a sentence about something unusual from the start on; "": nothing is unusual
 }
 
 const (
-	every     = 300 * time.Millisecond  // well below the half second that a recorder may lose that is killed
-	soonest   = 150 * time.Millisecond  // after the first Input behind a pause: the State that it led to is there by then
-	idleEvery = 1100 * time.Millisecond // while nothing happens: a source proves each second that it is alive
+	every     = 300 * time.Millisecond  // well below half a second, the most that may be lost if the recorder is killed
+	soonest   = 150 * time.Millisecond  // after the first Input after a pause, so that the resulting State is there
+	idleEvery = 1100 * time.Millisecond // while nothing happens; a source reports each second that it is alive
 	retry     = 10 * time.Second
 	takeOver  = 2 * time.Second // while another process records
 	patience  = 2 * time.Second // at the end
 	tidying   = time.Minute
-	tidyFor   = 20 * time.Millisecond // between two writes: a file that is far too large is small enough within two minutes
+	tidyFor   = 20 * time.Millisecond // between two writes, so that a file that is far too large shrinks within two minutes
 )
 
 // Recorder records one Hub.
@@ -62,14 +62,14 @@ type Recorder struct {
 
 	// The rest belongs to the goroutine of Run.
 	batcher *batcher              // nil: the recording is not open
-	unread  *sources.Subscription // never read, see hold; nil: nothing was recorded yet, or another process did since
+	unread  *sources.Subscription // never read, see hold; nil: nothing was recorded yet, or another process has recorded since
 	held    uint64                // number of the last event before it
-	waited  bool                  // it could not be begun at once
-	moved   string                // what is said of a file that was moved; "": none was
-	next    time.Duration         // when to try again, and
-	tidy    time.Duration         // to tidy again: on the monotonic clock, which nobody puts back
-	clock   steadyClock           // by which what is too old is dropped
-	failed  time.Time             // since when it cannot be written; zero: it can
+	waited  bool                  // the recording could not be begun at once
+	moved   string                // sentence about a file that was moved; "": none was moved
+	next    time.Duration         // time of the next try, and
+	tidy    time.Duration         // of the next Tidy, on the monotonic clock, which nobody can set back
+	clock   steadyClock           // for the age of old records
+	failed  time.Time             // since when nothing can be written; zero: it can be
 }
 
 // New returns a Recorder, which does nothing before Run.
@@ -80,15 +80,15 @@ func New(o Options) *Recorder {
 	return r
 }
 
-// status is the answer of Recording.
+// status is the result of Recording.
 type status struct {
 	text    string
 	stopped bool
 }
 
-// Recording returns a sentence about what keeps this process from recording, or is unusual about it; "":
-// nothing is. stopped reports that it cannot write, and no other process does it for us. It is safe for
-// concurrent use.
+// Recording returns a sentence about why this process does not record, or about something unusual; "" if all is well.
+// stopped reports that this process cannot write and that no other process records instead. It is safe for concurrent
+// use.
 func (r *Recorder) Recording() (text string, stopped bool) {
 	s := r.status.Load()
 	return s.text, s.stopped
@@ -99,8 +99,8 @@ func (r *Recorder) Active() bool { return r.active.Load() }
 
 func (r *Recorder) say(text string, stopped bool) { r.status.Store(&status{text, stopped}) }
 
-// Run records until ctx ends. The last inputs are written within two seconds, or not at all. It returns no
-// error of the store: Recording reports it.
+// Run records until ctx ends. The last inputs are written within two seconds, or not at all. It returns no errors of
+// the store; Recording reports them.
 func (r *Recorder) Run(ctx context.Context) error {
 	_, err := spawn.Within(ctx, patience, func() (struct{}, error) {
 		r.loop(ctx)
@@ -120,7 +120,7 @@ func (r *Recorder) loop(ctx context.Context) {
 		r.await(ctx, began)
 	}
 	if r.batcher != nil {
-		r.batcher.idle = 0 // the last step is written whatever happened
+		r.batcher.idle = 0 // the last step must write
 	}
 	r.step(ctx, r.o.Hub.Now())
 	if r.batcher != nil {
@@ -131,7 +131,7 @@ func (r *Recorder) loop(ctx context.Context) {
 	}
 }
 
-// await waits until the step after the one that began is due, or ctx ends.
+// await waits until the next step is due, or until ctx ends. The last step began at began.
 func (r *Recorder) await(ctx context.Context, began time.Time) {
 	pause := idleEvery
 	if again := r.next - r.o.Hub.Now().Mono; again > 0 {
@@ -141,7 +141,7 @@ func (r *Recorder) await(ctx context.Context, began time.Time) {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	case <-r.o.Inputs.Wake():
-		_ = backoff.Sleep(ctx, max(every-time.Since(began), soonest)) // the loop sees the end of ctx
+		_ = backoff.Sleep(ctx, max(every-time.Since(began), soonest)) // the loop checks ctx
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *Recorder) log(err error) {
 // step writes the inputs since the last step.
 func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	if now.Mono < r.next {
-		r.o.Inputs.Take() // nobody can use them
+		r.o.Inputs.Take() // they cannot be written
 		return
 	}
 	if r.batcher == nil && !r.begin(ctx, now) {
@@ -189,8 +189,7 @@ func (r *Recorder) step(ctx context.Context, now sources.Instant) {
 	}
 }
 
-// hold keeps the Hub from dropping events that are not written yet: the Hub keeps what a subscription has not
-// read.
+// hold keeps the Hub from dropping events that are not written yet, by a subscription that does not read them.
 func (r *Recorder) hold() {
 	written := r.batcher.derived.seq
 	if r.unread != nil && r.held == written {
@@ -202,7 +201,8 @@ func (r *Recorder) hold() {
 	}
 }
 
-// broken closes the Output after an error, so that another one is begun later, behind a hole.
+// broken ends the group after an error and, unless the disk is only full, closes the Output, so that another one is
+// begun later.
 func (r *Recorder) broken(err error, now sources.Instant) {
 	if r.batcher.group.open = false; !errors.Is(err, syscall.ENOSPC) {
 		r.hold()
@@ -217,7 +217,7 @@ func (r *Recorder) broken(err error, now sources.Instant) {
 	r.fail(err, now)
 }
 
-// note returns the sentence that the screen shows while all is recorded; "": nothing is unusual.
+// note returns the sentence that the screen shows while everything is recorded; "" if nothing is unusual.
 func (r *Recorder) note() string { return cmp.Or(r.batcher.store.Note(), r.moved, r.o.Note) }
 
 // begin opens the store.
@@ -234,7 +234,7 @@ func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 	switch {
 	case r.unread != nil:
 		r.batcher.derived.seq = r.held
-	case r.waited: // what happened up to now was not recorded by us
+	case r.waited: // the time before now was not recorded by us
 		r.batcher.derived.seq = r.o.Hub.State().LastSeq
 	}
 	r.hold()

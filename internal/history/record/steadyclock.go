@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	steadyAfter = time.Hour   // a wall clock that went on evenly for so long is right
-	evenly      = time.Minute // by how much it may differ from the monotonic clock meanwhile
+	steadyAfter = time.Hour   // a wall clock that went evenly for so long is right
+	evenly      = time.Minute // most difference from the monotonic clock meanwhile
 )
 
-// steadyClock is the clock by which old records are dropped: the wall clock, but one that was set ahead by
-// mistake must not drop what was recorded. Until the wall clock has gone on evenly for a while the time goes on
-// from where it was before. The zero steadyClock has no time yet.
+// steadyClock is the clock by which old records are dropped. It follows the wall clock, but a wall clock that was set
+// ahead by mistake must not cause records to be dropped. Therefore, until the wall clock has gone evenly for
+// steadyAfter, steadyClock advances from its own last time. The zero steadyClock has no time yet.
 type steadyClock struct {
 	last  sources.Instant
-	begun time.Duration // on the monotonic clock, when the wall clock began to go evenly
+	begun time.Duration // time on the monotonic clock at which the wall clock began to go evenly
 	from  time.Time     // the time at begun
 }
 
-// start begins with the end of the recording before; zero: there was none.
+// start sets the clock to the end of the previous recording, or to now if that is zero.
 func (c *steadyClock) start(before time.Time, now sources.Instant) {
 	if before.IsZero() {
 		before = now.Wall
@@ -28,7 +28,7 @@ func (c *steadyClock) start(before time.Time, now sources.Instant) {
 	*c = steadyClock{now, now.Mono, sources.Earlier(before, now.Wall)}
 }
 
-// at returns the time now. The instants do not go back on the monotonic clock.
+// at returns the time now. now must not be before the instant of an earlier call on the monotonic clock.
 func (c *steadyClock) at(now sources.Instant) time.Time {
 	if step := now.Wall.Sub(c.last.Wall) - (now.Mono - c.last.Mono); step.Abs() > evenly {
 		c.from, c.begun = c.time().Add(now.Mono-c.last.Mono), now.Mono

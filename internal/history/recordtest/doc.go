@@ -1,5 +1,5 @@
-// Package recordtest writes the recordings of historytest into files, for tests of what reads
-// them, and records Hubs into a file as the program does.
+// Package recordtest writes the recordings of historytest into files, for tests of code that reads them, and records
+// Hubs into a file as the program does.
 //
 // It may import internal/history, internal/history/record, internal/history/sqlite, sources.
 package recordtest

@@ -15,11 +15,11 @@ import (
 	"coordtop/sources"
 )
 
-// Recorder records Hubs into the file at Path, one after the other, each of which goes on with
-// what the last one knew: what the program does.
+// Recorder records Hubs into the file at Path, one after the other. Like in the program, each Hub starts with the last
+// recorded state.
 type Recorder struct {
 	Path string
-	Wrap func(record.Output) record.Output // nil: as it is
+	Wrap func(record.Output) record.Output // nil: the Output is used unchanged
 
 	inputs *sources.InputBuffer
 }
@@ -58,7 +58,7 @@ func (r *Recorder) Record(hub *sources.Hub) (stop func() error) {
 	}
 }
 
-// File records all of log into a file, and reads it. The sqlite.Reader is closed when the test ends.
+// File records all of log into a file, and returns a Reader of it, which is closed when the test ends.
 func File(t *testing.T, log history.Log) (s *sqlite.Reader, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "history.db")

@@ -15,12 +15,12 @@ import (
 const (
 	laneHigh    = 28
 	barHigh     = 14
-	gapWide     = 3    // the least width of a gap, so that none is too narrow to be seen
-	marked      = 4    // of so many narrow gaps side by side each is drawn
-	letters     = 12   // the least width of a run that has its letter
-	namedCells  = 6    // the least room for the name of an owner
+	gapWide     = 3    // the least width of a gap, so that every gap is visible
+	marked      = 4    // up to this number of adjacent narrow gaps, each is drawn
+	letters     = 12   // the least width of a bar with a letter
+	namedCells  = 6    // the least space for the name of an owner
 	firstCells  = 24   // the longest name above a bar
-	titledTerms = 1000 // up to so many terms each has its own title
+	titledTerms = 1000 // up to this number of terms, each has its own title
 )
 
 // lane draws one primitive.
@@ -78,7 +78,7 @@ func (p *picture) terms(l *history.Lane, top int) {
 		if t.End.How != sources.Unknown {
 			until = t.End.At
 		}
-		var wide, left float64 // of the widest part
+		var wide, left float64 // of the widest observed part of the term
 		for from, to := range p.observed(t.Start.At, until, l.Dark) {
 			x, end := p.x(from), p.x(to)
 			if end-drawn < 0.5 {
@@ -102,7 +102,7 @@ func (p *picture) terms(l *history.Lane, top int) {
 			}
 			fmt.Fprintf(p, `<text class="in" x="%.1f" y="%d">%s</text>`, left+2, top+laneHigh/2+4, escaped(text))
 		}
-		if room < namedCells && wide > 0 && !seen[t.Owner.Name()] && left >= named { // above its first bar, where that is too short for it
+		if room < namedCells && wide > 0 && !seen[t.Owner.Name()] && left >= named { // above the owner's first bar if that is too short for the name
 			name := cut(format.Label(t.Owner.Name(), 300), firstCells)
 			fmt.Fprintf(p, `<text class="first" x="%.1f" y="%d">%s</text>`, left, top+6, escaped(name))
 			named = left + float64(format.Width(name)+1)*charWide*9/12
@@ -111,7 +111,7 @@ func (p *picture) terms(l *history.Lane, top int) {
 	}
 }
 
-// mark is the sign for a gap, or for an observed part of it.
+// mark is the mark of a gap, or of an observed part of one.
 type mark struct {
 	from, to float64
 	gap      *lane.Gap
@@ -135,7 +135,7 @@ func (p *picture) gaps(l *history.Lane, top int) {
 				continue
 			}
 			if m.narrow = m.to-m.from < gapWide; m.narrow {
-				m.from = max(m.to-gapWide, p.left) // the run behind it keeps its letter
+				m.from = max(m.to-gapWide, p.left) // so the bar after it keeps its letter
 				m.to = m.from + gapWide
 			}
 			marks = append(marks, m)
@@ -151,8 +151,8 @@ func (p *picture) gaps(l *history.Lane, top int) {
 	}
 }
 
-// marks draws gaps that lie side by side: hatched where they are too many for the width. Otherwise they would
-// look like one long time without an owner.
+// marks draws adjacent gaps. If they are too many for the width, they are hatched, because otherwise they would look
+// like one long gap.
 func (p *picture) marks(side []mark, top int) {
 	draw := func(style string, from, to float64, text string) {
 		fmt.Fprintf(p, `<rect %s x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect><path class="gap" d="M%.1f %dl-4 5h8z"/>`,

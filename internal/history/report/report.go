@@ -21,22 +21,22 @@ type Report struct {
 	Title   string // of the environment
 	Span    history.Span
 	Zone    *time.Location
-	Picture string // where the timeline is, as Markdown refers to it; "": nowhere
+	Picture string // link to the timeline in Markdown; "": no timeline
 
-	// Actions are those of an audit, which has also what nobody recorded. A recorded one of the same instant and
-	// primitive is the same.
+	// Actions are those of an audit, which also has actions that were not recorded. A recorded action with the same
+	// instant and primitive is left out.
 	Actions []sources.Event
 
-	Thresholds sources.Thresholds // from when on something is trouble; zero: the default ones
+	Thresholds sources.Thresholds // above these something is trouble; zero: the default ones
 
 	lanes   []history.Lane
 	trouble []trouble.Trouble // the worst first
-	names   sources.Names     // the lanes by name
+	names   sources.Names     // for short names of the lanes
 	aliases map[sources.Ref]history.Alias
 	events  []sources.Event
 	acts    []sources.Event
 	waits   []trouble.Trouble // the longest first
-	upTo    time.Time         // the events behind it were not read; zero: all were
+	upTo    time.Time         // events after this were not read; zero: all were read
 
 	holes []history.Hole // of the Span
 }
@@ -47,7 +47,8 @@ const (
 	mostRows   = 1000
 )
 
-// Read reads the record of refs; nil: of all that changed, or that nobody owned for a while.
+// Read reads the record of refs. If refs is nil, it reads all primitives that changed, or that nobody owned for a
+// while.
 func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources.Ref) (err error) {
 	if err = r.readTrouble(ctx, reader, refs); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	return err
 }
 
-// Have sets lanes and events that were read elsewhere: enough for SVG.
+// Have sets lanes and events that were read elsewhere, which is enough for SVG.
 func (r *Report) Have(lanes []history.Lane, events []sources.Event) {
 	r.lanes, r.events, r.names = lanes, events, sources.Names{}
 	for i := range lanes {
@@ -97,7 +98,7 @@ func (r *Report) audited(e *sources.Event) bool {
 	})
 }
 
-// concerns reports whether e is about one of refs, a source of theirs, or all sources.
+// concerns reports whether e is about one of refs, about the source of one of refs, or about all sources.
 func concerns(e *sources.Event, refs []sources.Ref) bool {
 	return e.Ref.Source == "" || slices.ContainsFunc(refs, func(ref sources.Ref) bool { return ref == e.Ref || e.Ref.Name == "" && ref.Source == e.Ref.Source })
 }
@@ -167,7 +168,7 @@ func (r *Report) numbers(b *strings.Builder) {
 // ownersNamed is the most owners that a line of the numbers names.
 const ownersNamed = 4
 
-// ownersOf names the owners of terms in their order, each once; "": there are none.
+// ownersOf names the owners of terms in order and without duplicates; "" if there are none.
 func ownersOf(terms []sources.Term) string {
 	var names []string
 	for i := range terms {
@@ -178,7 +179,7 @@ func ownersOf(terms []sources.Term) string {
 	return format.Some(names, ownersNamed)
 }
 
-// gapTable writes a line for each time without an owner. A mutex may be free.
+// gapTable writes a line for each time without an owner, but not for a mutex, which may be free.
 func (r *Report) gapTable(b *strings.Builder) {
 	type row struct {
 		lane.Gap
@@ -226,7 +227,7 @@ func (r *Report) gapTable(b *strings.Builder) {
 	}
 }
 
-// turns writes a line for each mutex that went from hand to hand without trouble.
+// turns writes a line for each mutex that its owners took in turn without trouble.
 func (r *Report) turns(b *strings.Builder) {
 	var lines []string
 	troubled := map[sources.Ref]bool{}
@@ -299,8 +300,7 @@ func (r *Report) holesList(b *strings.Builder) {
 
 func (r *Report) at(t time.Time) string { return t.In(r.Zone).Format("2006-01-02 15:04:05.000") }
 
-// called returns the name of a primitive for a cell, behind its source, and with its space where that is
-// needed.
+// called returns the name of a primitive for a cell: its source, its space if that is needed, and its name.
 func (r *Report) called(ref sources.Ref) string {
 	return cell(ref.Source + "/" + r.inSource(ref))
 }
@@ -312,10 +312,10 @@ func (r *Report) inSource(ref sources.Ref) string {
 
 func (r *Report) ref(lane int32) sources.Ref { return r.lanes[lane].Ref }
 
-// cell returns a text for a table of Markdown: nothing in it is markup.
+// cell returns a text escaped for a cell of a Markdown table.
 func cell(s string) string { return brackets.Replace(format.Markdown(format.Label(s, 200))) }
 
-// cells replaces names by their cells, in place.
+// cells calls cell for each of names, in place.
 func cells(names []string) []string {
 	for i := range names {
 		names[i] = cell(names[i])

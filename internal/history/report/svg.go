@@ -18,15 +18,15 @@ import (
 const (
 	width     = 1000
 	margin    = 10
-	head      = 46  // above the lanes
-	foot      = 40  // below them, for the legend
-	charWide  = 7.4 // of a text
+	head      = 46  // height above the lanes
+	foot      = 40  // height below the lanes, for the legend
+	charWide  = 7.4 // width of a character
 	nameCells = 36  // the longest name, left of the lanes
 	mostLanes = 40
 	hues      = 8
 )
 
-// shapes, light and dark are the style: a page says which colours it needs.
+// shapes, light and dark are the style sheet. The page's colour scheme selects light or dark.
 const (
 	shapes = `text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}.in{font-weight:bold}.first{font-size:9px}.dark{stroke-dasharray:1 4;stroke-width:2}.event{stroke-dasharray:4 3}`
 	light  = `svg{background:#fff}text{fill:#1f2328}.in{fill:#fff}.dim,.level{fill:#6e7781}.dark{stroke:#6e7781}.grid{stroke:#d0d7de}.gap{fill:#cf222e}.free{fill:#d0d7de}.event{stroke:#9a6700;fill:#9a6700}` +
@@ -42,12 +42,12 @@ type picture struct {
 	strings.Builder
 	lanes  []history.Lane
 	labels []string
-	left   float64 // where the lanes begin
+	left   float64 // x of the beginning of the lanes
 	high   int
-	titled bool // each term says what it is
+	titled bool // each term has its own title
 }
 
-// SVG draws who owned each primitive. Times in which nobody led are drawn last and over the whole height; a mutex that is free is
+// SVG draws who owned each primitive. Times without a leader are drawn last and over the whole height; a free mutex is
 // a thin grey line.
 func (r *Report) SVG(out io.Writer) error {
 	p := picture{Report: r, lanes: r.lanes[:min(len(r.lanes), mostLanes)]}
@@ -80,7 +80,7 @@ func (r *Report) SVG(out io.Writer) error {
 	return err
 }
 
-// name makes the names of the lanes, with their sources where there are several.
+// name sets the names of the lanes, which have their sources if there are several.
 func (p *picture) name() {
 	cells := 16
 	several := slices.ContainsFunc(p.lanes, func(l history.Lane) bool { return l.Ref.Source != p.lanes[0].Ref.Source })
@@ -96,13 +96,13 @@ func (p *picture) name() {
 	p.left = 2*margin + charWide*float64(cells)
 }
 
-// x returns the place of an instant, within the lanes.
+// x returns the x coordinate of an instant, limited to the lanes.
 func (p *picture) x(t time.Time) float64 {
 	part := float64(t.Sub(p.Span.From)) / float64(p.Span.To.Sub(p.Span.From))
 	return p.left + min(max(part, 0), 1)*(width-p.left-margin)
 }
 
-// axis draws a line at round times, eight of them at most, and one for each action or note.
+// axis draws lines at round times, eight at most, and a line for each action or note.
 func (p *picture) axis() {
 	span, step := p.Span.To.Sub(p.Span.From), time.Second
 	for _, step = range []time.Duration{time.Second, 5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
@@ -134,7 +134,7 @@ func (p *picture) axis() {
 	}
 }
 
-// legend draws the meaning of the signs.
+// legend draws the legend.
 func (p *picture) legend() {
 	x, y := float64(margin), p.high-18
 	for _, item := range [][2]string{
@@ -151,8 +151,8 @@ func (p *picture) legend() {
 	}
 }
 
-// cut takes the middle out of a clean text of more than n cells: a long name differs from its neighbours at its
-// ends.
+// cut replaces the middle of a clean text of more than n cells with an ellipsis, because similar long names differ at
+// their ends.
 func cut(s string, n int) string {
 	w := format.Width(s)
 	if w <= n {
@@ -165,6 +165,6 @@ func cut(s string, n int) string {
 // escaped returns a text for XML.
 func escaped(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(format.Clean(s, 300))) // to memory it cannot fail
+	_ = xml.EscapeText(&b, []byte(format.Clean(s, 300))) // writing to memory cannot fail
 	return b.String()
 }

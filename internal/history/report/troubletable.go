@@ -31,11 +31,12 @@ func (r *Report) readTrouble(ctx context.Context, reader history.Reader, refs []
 	return nil
 }
 
-// foremost primitives of each trouble come first in the tables; what more a large one has comes behind those of all.
+// foremost is the number of primitives of each trouble that come first in the tables. More primitives of one trouble
+// come after the first ones of all.
 const foremost = 3
 
-// chooseLanes leaves out the lanes without a change or trouble, where nobody was named, and puts first those in
-// trouble, then those that nobody owned for longest, unless that may be.
+// chooseLanes orders the lanes: first those in trouble, then those that nobody owned for longest, unless they may be
+// free. With all it first removes the lanes without a change or trouble.
 func (r *Report) chooseLanes(all bool) {
 	grave, free := map[sources.Ref]int{}, map[sources.Ref]time.Duration{}
 	for i, n := 0, len(r.trouble); i < n; i++ {
@@ -66,10 +67,10 @@ func (r *Report) chooseLanes(all bool) {
 	})
 }
 
-// words writes names as table cells.
+// words returns functions that write names as table cells.
 func (r *Report) words() trouble.Words { return trouble.Words{Ref: r.called, Text: cell} }
 
-// summarized is the most trouble that the first paragraph describes.
+// summarized is the most troubles that the first paragraph describes.
 const summarized = 3
 
 // summary writes the worst trouble in plain words.
@@ -119,7 +120,7 @@ func (r *Report) summary(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// unknownEnds counts the ends that were seen and whose cause is unknown.
+// unknownEnds counts the ends that were seen but have an unknown cause.
 func (r *Report) unknownEnds() (n int) {
 	for i := range r.lanes {
 		for j := range r.lanes[i].Terms {
@@ -131,8 +132,8 @@ func (r *Report) unknownEnds() (n int) {
 	return n
 }
 
-// clock returns a time for a sentence: to the millisecond where the trouble was short, and with the day where
-// that is not the first.
+// clock returns a time for a sentence, with milliseconds if the trouble was short, and with the date if it is not on
+// the first day.
 func (r *Report) clock(t *trouble.Trouble, at time.Time) string {
 	layout := "15:04:05"
 	if !t.To.IsZero() && t.To.Sub(t.From) < time.Minute {
@@ -167,7 +168,7 @@ func (r *Report) troubleTable(b *strings.Builder) {
 // The waits that a report lists.
 const (
 	mostWaits = 20
-	shortWait = time.Second // a shorter one is none of them
+	shortWait = time.Second // shorter waits are left out
 )
 
 // waitTable writes a line for each of the longest waits.

@@ -15,7 +15,7 @@ import (
 // period is a stretch of time as it is stored: [from, to).
 type period struct{ from, to int64 }
 
-// silent is the time after its last write for which a run that goes on is believed to observe.
+// silent is the time after its last write during which a live run counts as observing.
 const silent = 2 * time.Second
 
 // endless is the end of a stretch that lasts.
@@ -49,19 +49,18 @@ func union(lists ...[]period) []period {
 	return out
 }
 
-// darkness are the stretches of a window that were not observed.
+// darkness holds the unobserved stretches of a window.
 type darkness struct {
 	window period
-	kept   int64           // from when on nothing was dropped
-	runs   map[int64]int64 // when each ended; endless: it records
+	kept   int64           // nothing after this was dropped
+	runs   map[int64]int64 // the end of each run; endless: it still records
 	holes  []period        // nobody recorded, or records were lost or dropped
-	causes []history.Hole  // the same for all times, cut where it is for another reason
+	causes []history.Hole  // the same for the whole recording, one for each reason
 	scopes map[int64][]period
 	own    map[int64][]period // of single lanes
 }
 
-// darkness reads the stretches that were not observed within window: holes and scopes. readOwn reads those of
-// single lanes.
+// darkness reads the holes and the unobserved stretches of scopes within window. readOwn reads those of single lanes.
 func (q *query) darkness(ctx context.Context, window period) *darkness {
 	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
 	var recorded []period
@@ -97,7 +96,7 @@ func (q *query) darkness(ctx context.Context, window period) *darkness {
 	return d
 }
 
-// Dark returns the stretches of span that were not observed: see history.EventReader.
+// Dark returns the unobserved stretches of span, see history.EventReader.
 func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.DarkChange, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		d := q.darkness(ctx, periodOf(span))
@@ -125,8 +124,8 @@ func (r *Reader) Dark(ctx context.Context, span history.Span) (all []history.Dar
 	return all, err
 }
 
-// explain notes why there is no record: nobody recorded, or the record of one of the runs was dropped. live
-// reports whether a run records now.
+// explain sets the reason of each hole: nobody recorded, or the record of a run was dropped. live means that a run
+// records now.
 func (d *darkness) explain(unrecorded, runs []period, live bool) {
 	add := func(p period, dropped bool) {
 		if p.from < p.to {
@@ -154,7 +153,7 @@ func (q *query) readOwn(ctx context.Context, d *darkness, first, last int64) {
 		})
 }
 
-// end returns the end of a stretch. One that its run left open ends with the run.
+// end returns the end of a stretch. A stretch that its run left open ends with the run.
 func (d *darkness) end(until sql.NullInt64, run int64) int64 {
 	if until.Valid {
 		return until.Int64
@@ -165,10 +164,10 @@ func (d *darkness) end(until sql.NullInt64, run int64) int64 {
 	return endless
 }
 
-// placement is the instant from which on a lane was under a scope.
+// placement is the scope of a lane, and the instant from which on it applies.
 type placement struct{ since, scope int64 }
 
-// of returns the stretches of a lane within the window that were not observed, in order and without overlaps.
+// of returns the unobserved stretches of a lane within the window, in order and without overlaps.
 func (d *darkness) of(l *listed) (dark []sources.Dark) {
 	lists, places := [][]period{d.holes, d.own[l.id]}, l.places
 	if l.gone != 0 {

@@ -9,11 +9,11 @@ import (
 	"coordtop/sources/tape"
 )
 
-// In a file of a version before 6 an event has columns for the fields that are searched for, and a body: its
-// first byte is the version of the body, the fields follow in the order of fields.
+// In a file of a version before 6 an event has columns for the fields that are searched, and a body. The first byte of
+// the body is its version; the other fields follow in the order of the function fields.
 const eventVersion = 1
 
-// fields calls one function for each field of an event that is in its body.
+// fields calls number or text for each field of an event that is in the body.
 func fields(e *sources.Event, number func(*uint64), text func(*string)) {
 	byteOf := func(b *uint8) { n := uint64(*b); number(&n); *b = uint8(n) }
 	length := func(d *time.Duration) {
@@ -43,14 +43,14 @@ func fields(e *sources.Event, number func(*uint64), text func(*string)) {
 	}
 	text(&e.Scope)
 	text(&e.Detail)
-	if e.Ref.Name == "" { // else it is that of the lane
+	if e.Ref.Name == "" { // otherwise the lane has it
 		text(&e.Ref.Source)
 		text(&e.Ref.Space)
 	}
 }
 
-// more does the same for the fields that stand behind those, where there is something in them: the
-// counts, who was seen to own it last unless that is Last, and how far apart looks were.
+// more does the same for the fields after those, which are written only if one is set: the counts, LastSeen if it is
+// not Last, and the pauses between polls.
 func more(e *sources.Event, number func(*uint64), text func(*string)) {
 	for _, c := range []*sources.Counts{&e.Was, &e.Now} {
 		number(&c.Taken)
@@ -67,7 +67,7 @@ func more(e *sources.Event, number func(*uint64), text func(*string)) {
 	}
 }
 
-// decodeEvent completes e, whose Seq, At and Ref are known.
+// decodeEvent sets the other fields of e, which has its Seq, At and Ref.
 func decodeEvent(e *sources.Event, b []byte) error {
 	bad := len(b) == 0 || b[0] != eventVersion
 	if bad {
@@ -104,7 +104,7 @@ func decodeEvent(e *sources.Event, b []byte) error {
 	return nil
 }
 
-// eventOf returns an event of a lane before it is decoded.
+// eventOf returns an event of a lane for decodeEvent; 0: of no lane.
 func eventOf(lane int64) (e sources.Event) {
 	if lane != 0 {
 		e.Ref.Name = "of the lane"

@@ -38,7 +38,7 @@ func (s *side) packed(ctx context.Context) {
 // eventBlock is a block that has events.
 type eventBlock struct {
 	id, first, last int64
-	some            bool // of the lanes that are asked for
+	some            bool // it has events of the requested lanes
 }
 
 // side gathers the nearest events on one side of the instant.
@@ -47,10 +47,10 @@ type side struct {
 	most   int
 	before bool
 	found  []*tape.EventFact
-	full   bool // no other block has nearer ones
+	full   bool // no other block has nearer events
 }
 
-// take adds those events that are asked for.
+// take adds the matching events of list.
 func (s *side) take(list []tape.EventFact) {
 	for i := range list {
 		e := &list[i]
@@ -60,7 +60,8 @@ func (s *side) take(list []tape.EventFact) {
 	}
 }
 
-// cut keeps the nearest events, in order of distance. Of one instant all are kept.
+// cut keeps the nearest events, ordered by distance. It may keep more than most, because it never separates events of
+// one instant.
 func (s *side) cut() {
 	slices.SortStableFunc(s.found, func(a, b *tape.EventFact) int {
 		if s.before {

@@ -12,8 +12,8 @@ import (
 	"coordtop/sources/tape"
 )
 
-// In a file of a version before 6 an event is a row. These statements read the events around an instant: of
-// all, of a kind, and those of a lane whose kinds are bits of a number.
+// In a file of a version before 6 an event is a row. These statements read the events around an instant: all of them,
+// those of a kind, and those of a lane with a bit set of kinds.
 const (
 	eventColumns = "select run, seq, at, lane, body from event "
 	newestFirst  = "order by at desc, run desc, seq desc limit ?2"
@@ -26,7 +26,7 @@ const (
 	laneAfter    = eventColumns + "where at >= ?1 and lane = ?3 and (?4 >> kind) & 1 " + oldestFirst
 )
 
-// Events returns recorded events around an instant: see history.EventReader.
+// Events returns recorded events around an instant, see history.EventReader.
 func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of history.EventFilter) (events []history.Event, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		a := around{query: q, at: at.UnixNano(), kinds: -1, refs: map[int64]sources.Ref{}}
@@ -62,16 +62,15 @@ func (r *Reader) Events(ctx context.Context, at time.Time, before, after int, of
 type around struct {
 	*query
 	at    int64
-	kept  int64           // what happened before counts as dropped
+	kept  int64           // events before this count as dropped
 	kinds int64           // a bit for each
 	lanes map[uint64]bool // nil: any
 	refs  map[int64]sources.Ref
 
-	recent []tape.EventFact // those that are in no block
+	recent []tape.EventFact // events that are in no block yet
 }
 
-// side returns the events before the instant, or else after it, in order. There may be more than most, which are the
-// nearest.
+// side returns the nearest events before the instant, or from it on, in order. It may return more than most.
 func (a *around) side(ctx context.Context, most int, before bool) (events []history.Event) {
 	if most <= 0 {
 		return nil
@@ -98,7 +97,7 @@ func (a *around) side(ctx context.Context, most int, before bool) (events []hist
 	return slices.CompactFunc(events, func(x, y history.Event) bool { return x.Compare(&y) == 0 })
 }
 
-// single adds the nearest events that are rows: there may be more than most.
+// single adds the nearest events that are rows, perhaps more than most.
 func (s *side) single(ctx context.Context) {
 	texts := [3]string{eventsAfter, kindAfter, laneAfter}
 	if s.before {
@@ -124,8 +123,8 @@ func (s *side) single(ctx context.Context) {
 	}
 }
 
-// read adds the events that a statement finds, at most so many. In a file of the first version their bodies alone have
-// the kinds: there it reads all.
+// read adds at most so many events that a statement finds. In a file of the first version, in which only the bodies
+// have the kinds, it reads all events.
 func (s *side) read(ctx context.Context, text string, most int, more ...any) {
 	if s.has == 1 {
 		text = strings.Replace(text, "from event", "from (select *, 0 as kind from event)", 1)

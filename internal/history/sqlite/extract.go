@@ -15,9 +15,9 @@ import (
 // ErrOtherVersion reports that a recording has the tables of another version.
 var ErrOtherVersion = errors.New("its tables are those of another version")
 
-// Extract copies the record of a span to a new file, table by table, in a second for some hundred MB. Groups
-// are copied whole, so the first Inputs may lie before every run. Its error wraps ErrOtherVersion where the
-// tables differ, and history.ErrNothing where nothing is recorded of the span.
+// Extract copies the record of a span to a new file, table by table, some hundred MB in a second. Groups are copied
+// whole, so the first Inputs may lie before every run. Its error wraps ErrOtherVersion if the tables differ, and
+// history.ErrNothing if nothing is recorded of the span.
 func (r *Reader) Extract(ctx context.Context, to string, span history.Span) error {
 	var before []tape.TermFact
 	err := r.ask(ctx, func(q *query) error {
@@ -48,11 +48,11 @@ func (r *Reader) Extract(ctx context.Context, to string, span history.Span) erro
 			return t.err
 		})
 	}
-	w.run.ID = 0 // the file has the runs that it was copied from, and none of ours to end
+	w.run.ID = 0 // the file has only copied runs, and no run of ours that must be ended
 	return errors.Join(err, w.Close())
 }
 
-// extract fills a new file. It is complete when it is closed, or of no use.
+// extract fills a new file, which is complete only after Close.
 func (w *Writer) extract(ctx context.Context, from string, span history.Span) error {
 	all := w.statements()
 	old := (&url.URL{Scheme: "file", OmitHost: true, Path: from, RawQuery: "mode=ro"}).String()

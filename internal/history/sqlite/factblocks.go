@@ -11,9 +11,9 @@ import (
 	"coordtop/sources/tape"
 )
 
-// New terms and events become blocks as soon as there are mostRecent: each question decodes them all. Otherwise
-// they are counted every minute: at least blockFacts of them become blocks, fewer become one row. Each block
-// but the last of a write has at least blockFacts.
+// New terms and events become blocks as soon as there are mostRecent, because each query decodes all recent ones.
+// Otherwise, every minute, blockFacts or more become blocks, and fewer become one row. Each block, except the last of a
+// write, has at least blockFacts.
 const (
 	mostRecent = 20_000
 	blockEvery = time.Minute
@@ -25,11 +25,11 @@ const runningLanes = 512
 
 // recent are the terms and events that are in no block yet, as the file has them.
 type recent struct {
-	terms  []tape.TermFact // each once
+	terms  []tape.TermFact // without duplicates
 	place  map[termKey]int // in terms
 	events []tape.EventFact
-	stored int       // terms and events in the rows: some terms are in several
-	opened time.Time // when the first row was written that is not joined to the others; zero: all are
+	stored int       // number of terms and events in the rows; some terms are in several
+	opened time.Time // when the first row was written after the last join of all rows; zero: there is only one row
 }
 
 // termKey identifies a term.
@@ -43,7 +43,7 @@ func keyOf(f *tape.TermFact) termKey {
 	return termKey{f.Lane, f.Start.At.UnixNano(), f.Owner.ID}
 }
 
-// add replaces the term as it was before, but keeps its Start and its longest Every.
+// add adds a term. If it is known, add replaces it, but keeps its Start and its longest Every.
 func (r *recent) add(f *tape.TermFact) {
 	i, known := r.place[keyOf(f)]
 	if !known {
@@ -57,7 +57,7 @@ func (r *recent) add(f *tape.TermFact) {
 	old.Start, old.Every = start, every
 }
 
-// keep stores the terms and events of a Batch that was written up to now, and makes blocks when there are many.
+// keep stores the terms and events of a Batch that ends at now, and makes blocks if there are many.
 func (t *tx) keep(now time.Time) {
 	r := &t.w.recent
 	if len(t.terms)+len(t.events) > 0 {
@@ -85,7 +85,7 @@ func (r *recent) take(terms []tape.TermFact, events []tape.EventFact) {
 	r.events, r.stored = append(r.events, events...), r.stored+len(terms)+len(events)
 }
 
-// load reads the terms that go on, the recent ones, and the last owners from the file.
+// load reads the running terms, the recent ones, and the last owners from the file.
 func (t *tx) load() {
 	t.w.recent, t.w.known = recent{place: map[termKey]int{}}, map[uint64]*knownLane{}
 	var body []byte
@@ -102,7 +102,7 @@ func (t *tx) load() {
 	})
 }
 
-// knownLane returns the lane of a number, and makes it if it is new.
+// knownLane returns the lane with a number, and makes it if it is new.
 func (w *Writer) knownLane(lane uint64) *knownLane {
 	l := w.known[lane]
 	if l == nil {
@@ -112,7 +112,7 @@ func (w *Writer) knownLane(lane uint64) *knownLane {
 	return l
 }
 
-// runs notes the terms that go on, and their hues.
+// runs adds terms without an end to the lanes, with their hues.
 func (w *Writer) runs(list []tape.TermFact) {
 	for i := range list {
 		f := &list[i]
@@ -124,7 +124,7 @@ func (w *Writer) runs(list []tape.TermFact) {
 	}
 }
 
-// block makes blocks of all that is recent. Terms without an end go to the running ones.
+// block makes blocks of all recent terms and events. Terms without an end go to the running ones.
 func (t *tx) block() {
 	r := &t.w.recent
 	groups := map[uint64]bool{}
@@ -135,7 +135,7 @@ func (t *tx) block() {
 	slices.SortFunc(terms, compareTerms)
 	slices.SortStableFunc(events, func(a, b tape.EventFact) int { return cmp.Compare(a.Lane, b.Lane) })
 	for len(terms)+len(events) > 0 && t.err == nil {
-		n, m := 0, 0 // all of a lane is in one block
+		n, m := 0, 0 // everything of a lane goes into one block
 		for n+m < blockFacts && (n < len(terms) || m < len(events)) {
 			lane := uint64(endless)
 			if n < len(terms) {
@@ -157,7 +157,7 @@ func (t *tx) block() {
 	t.w.recent = recent{place: map[termKey]int{}}
 }
 
-// writeRunning writes the running terms of groups of lanes anew.
+// writeRunning replaces the rows with the running terms of groups of lanes.
 func (t *tx) writeRunning(groups map[uint64]bool) {
 	lists := map[uint64][]tape.TermFact{}
 	for id, l := range t.w.known {
@@ -181,7 +181,7 @@ func compareTerms(a, b tape.TermFact) int {
 	return cmp.Or(cmp.Compare(a.Lane, b.Lane), a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
 }
 
-// writeBlock stores terms that are over and events, both in the order of their lanes.
+// writeBlock stores ended terms and events, both in the order of their lanes.
 func (t *tx) writeBlock(terms []tape.TermFact, events []tape.EventFact) {
 	var b blockRow
 	for i := range terms {
@@ -203,13 +203,13 @@ func (t *tx) writeBlock(terms []tape.TermFact, events []tape.EventFact) {
 
 // blockRow is a block without its bodies.
 type blockRow struct {
-	span                  period // of all that is in it
+	span                  period // of all terms and events in it
 	firstEvent, lastEvent int64
 	kinds                 int64    // of its events, a bit for each
 	lanes                 []uint64 // in order
 }
 
-// spans notes that something of a lane is in the block.
+// spans adds a lane, and the time of a term or event, to the description of the block.
 func (b *blockRow) spans(lane uint64, from, to int64) {
 	if len(b.lanes) == 0 {
 		b.span = period{from, to}
@@ -220,7 +220,7 @@ func (b *blockRow) spans(lane uint64, from, to int64) {
 	}
 }
 
-// encodeLanes encodes the distance of each lane from the one before.
+// encodeLanes encodes the difference of each lane from the previous one.
 func encodeLanes(lanes []uint64) (b []byte) {
 	before := uint64(0)
 	for _, lane := range lanes {
@@ -235,7 +235,7 @@ func someOf(b []byte, wanted func(lane uint64) bool) bool {
 	for lane := uint64(0); len(b) > 0; {
 		next, n := binary.Uvarint(b)
 		if n <= 0 {
-			return true // it is damaged: reading it returns the error
+			return true // it is damaged; reading the block returns the error
 		}
 		lane, b = lane+next, b[n:]
 		if wanted(lane) {
@@ -266,7 +266,7 @@ func (s *statements) eachRecent(ctx context.Context, f func(terms []tape.TermFac
 	})
 }
 
-// decoded returns the terms of a body.
+// decoded returns the terms in a body.
 func (s *statements) decoded(body []byte) (list []tape.TermFact) {
 	if raw := s.unpacked(body); s.err == nil {
 		list, s.err = tape.NewDecoder().Terms(raw)

@@ -12,12 +12,11 @@ import (
 	"coordtop/internal/history"
 )
 
-// checked is the size up to which a file is read whole when somebody begins to write to it, in some tenths of a
-// second.
+// checked is the size of the largest file that is read whole when a Writer begins, which takes some tenths of a second.
 const checked = 64 << 20
 
-// check begins to read the file in WAL mode at path whole, beside its Writer, who records meanwhile. found receives
-// the error about a damaged page. end, which must be called, waits until nothing is read any more.
+// check starts a goroutine that reads the whole file at path, which is in WAL mode, while its Writer records. found
+// receives the error about a damaged page. The caller must call end, which stops the goroutine and waits for it.
 func check(ctx context.Context, path string) (found chan error, end func()) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	found = make(chan error, 1)
@@ -38,8 +37,8 @@ func check(ctx context.Context, path string) (found chan error, end func()) {
 	}
 }
 
-// checkPages fails with history.ErrDamaged where a page is damaged. In a large file that is noticed when the
-// page is used.
+// checkPages returns history.ErrDamaged if a page is damaged. It does not check a large file, in which damage is
+// noticed when the page is used.
 func checkPages(ctx context.Context, db interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) error {
@@ -59,7 +58,7 @@ type aside string
 
 func (a aside) Error() string { return string(a) }
 
-// Is makes it history.ErrDamaged and history.ErrMoved.
+// Is reports that it is history.ErrDamaged and history.ErrMoved.
 func (aside) Is(target error) bool { return target == history.ErrDamaged || target == history.ErrMoved }
 
 // putAside ends the use of a damaged file and renames it, so that another one can be begun at once.

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// remote reports whether a folder is on a file system whose mapped memory is not shared with other machines, so
-// that a WAL would be damaged.
+// remote reports whether a folder is on a network file system, on which a WAL would be damaged because machines do not
+// share mapped memory.
 func remote(path string) bool {
 	var s unix.Statfs_t
 	if unix.Statfs(path, &s) != nil {

@@ -4,8 +4,7 @@ package sqlite
 
 import "golang.org/x/sys/unix"
 
-// remote reports whether a folder is on a file system of another machine, where a WAL would
-// be damaged.
+// remote reports whether a folder is on a network file system, on which a WAL would be damaged.
 func remote(path string) bool {
 	var s unix.Statfs_t
 	return unix.Statfs(path, &s) == nil && s.Flags&unix.MNT_LOCAL == 0

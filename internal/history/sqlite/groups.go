@@ -8,18 +8,18 @@ import (
 	"coordtop/internal/history"
 )
 
-// When the pieces of a group become a chunk.
+// The size or age at which the pieces of a group become a chunk.
 const (
 	chunkBytes = 256 << 10
 	chunkAge   = time.Minute
 )
 
-// openGroup is the group that grows, as the file has it after a transaction.
+// openGroup is the state of the last group in the file, to which pieces are appended.
 type openGroup struct {
 	id     int64     // 0: none
 	length int64     // bytes of the group
 	pieces []byte    // since the last chunk
-	opened time.Time // when the first of them was written; zero: there are none
+	opened time.Time // time of the first of the pieces; zero: there are none
 }
 
 // write stores the encoded inputs of a Batch.
@@ -49,7 +49,7 @@ func (w *Writer) write(t *tx, b *history.Batch) openGroup {
 	return g
 }
 
-// pack makes one compressed chunk of the pieces.
+// pack replaces the tails of the group with one compressed chunk.
 func (t *tx) pack(g *openGroup) {
 	if len(g.pieces) > 0 {
 		t.exec("insert into chunk(gop, first, size, start, until, body) select gop, min(first), ?, min(start), max(until), ? from tail where gop = ? group by gop",
@@ -59,7 +59,7 @@ func (t *tx) pack(g *openGroup) {
 	g.pieces, g.opened = nil, time.Time{}
 }
 
-// gather makes chunks of the tails that a killed process left.
+// gather packs the tails that a killed process left into chunks.
 func (w *Writer) gather() error {
 	return w.tx(func(t *tx) error {
 		left := map[int64][]byte{}
@@ -82,14 +82,14 @@ func newPacker() *zstd.Encoder {
 	return e
 }
 
-// packed returns b compressed. A busy Writer reuses one packer; a calm one loses it to the collector.
+// packed returns b compressed. A busy Writer reuses one packer; the garbage collector frees that of an idle one.
 func (t *tx) packed(b []byte) []byte {
 	e := t.w.packers.Get()
 	defer t.w.packers.Put(e)
 	return e.(*zstd.Encoder).EncodeAll(b, nil)
 }
 
-// largest is the most bytes to which a damaged body may decompress.
+// largest bounds the bytes of a decompressed body, which may be damaged.
 const largest = 256 << 20
 
 // unpacked decompresses b; nil after an error. All its calls share a decoder.

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity distinguishes the files of a recording from others that get their names: the file itself, its WAL,
-// and the index of the WAL. nil: there is no such file.
+// identity identifies the files of a recording even if other files get their names: the file itself, its WAL, and the
+// index of the WAL. An element is nil if there is no such file.
 type identity [3]os.FileInfo
 
 func identityOf(path string) (is identity) {
@@ -24,7 +24,7 @@ func identityOf(path string) (is identity) {
 	return is
 }
 
-// stands reports whether all files that were there are there now.
+// stands reports whether all files of was are still in place.
 func (was identity) stands(is identity) bool {
 	for i, info := range was {
 		if info != nil && (is[i] == nil || !os.SameFile(info, is[i])) {
@@ -34,8 +34,8 @@ func (was identity) stands(is identity) bool {
 	return true
 }
 
-// claim returns the text of the lock file: device and inode of the WAL, and of the recording that it belongs
-// to. A WAL does not name its recording, and SQLite joins it to whatever file has its name.
+// claim returns the text of the lock file: device and inode of the WAL, and of the recording that it belongs to. A WAL
+// does not name its recording, and SQLite applies it to any file with the matching name.
 func (is identity) claim() string {
 	if is[0] == nil || is[1] == nil {
 		return ""
@@ -51,8 +51,8 @@ func inode(info os.FileInfo) string {
 	return fmt.Sprintf("%d:%d", s.Dev, s.Ino)
 }
 
-// strays reports whether the WAL belongs to another file, which was at the path before, by the claim of the one
-// who wrote it. Where files were copied with their lock file, the claim is about others.
+// strays reports whether, by the claim of its writer, the WAL belongs to another file that was at the path before. A
+// claim about another WAL, such as one that was copied with the files, does not count.
 func (is identity) strays(claim string) bool {
 	var log, of string
 	n, _ := fmt.Sscanf(claim, "log %s\nof %s", &log, &of)
@@ -62,7 +62,7 @@ func (is identity) strays(claim string) bool {
 	return is[0] == nil || of != inode(is[0])
 }
 
-// claimed returns the claim in the lock file of a recording; "": there is none.
+// claimed returns the claim in the lock file of a recording; "" if there is none.
 func claimed(path string) string {
 	f, err := os.OpenFile(lockName(path), os.O_RDONLY|unix.O_NONBLOCK, 0) // it may be a pipe
 	if err != nil {
@@ -81,7 +81,7 @@ func (is identity) write(locked *os.File) error {
 	return errors.Join(err, locked.Truncate(int64(len(text))))
 }
 
-// setStrayAside renames a WAL that belongs to another file, so that none that is opened here is joined with it.
+// setStrayAside renames a WAL that belongs to another file, so that SQLite does not apply it here.
 func setStrayAside(path string, now time.Time) (note string, err error) {
 	if !identityOf(path).strays(claimed(path)) {
 		return "", nil

@@ -17,7 +17,7 @@ const (
 	groupOfAnyAfter = "select id from gop where start > ?1 order by start, id limit 1"
 )
 
-// Cursor returns a Cursor at the last keyframe before an instant: see history.Log.
+// Cursor returns a Cursor at the last keyframe that is not after an instant, see history.Log.
 func (r *Reader) Cursor(ctx context.Context, run int64, at time.Time) (history.Cursor, error) {
 	texts, args := [2]string{groupBefore, groupAfter}, []any{at.UnixNano(), run}
 	if run == 0 {
@@ -43,18 +43,18 @@ func (r *Reader) Cursor(ctx context.Context, run int64, at time.Time) (history.C
 	return c, nil
 }
 
-// inputBytes is about how long an encoded Input is.
+// inputBytes is about the length of an encoded Input.
 const inputBytes = 24
 
 // cursor reads the groups of one run.
 type cursor struct {
 	reader     *Reader
 	decoder    *tape.Decoder
-	keyframe   *sources.Keyframe // to be returned first; nil: it was
+	keyframe   *sources.Keyframe // is returned first; nil: it was returned
 	run, group int64
-	position   int64  // how many bytes of the group were read
+	position   int64  // bytes of the group that were read
 	last       uint64 // the Seq of the last Input that was returned
-	thin       uint64 // of the group: see the package comment
+	thin       uint64 // of the group, see the package comment
 }
 
 // begin reads the keyframe of a group.
@@ -73,7 +73,7 @@ func (c *cursor) begin(ctx context.Context, q *query, group int64) (*sources.Key
 	return k, nil
 }
 
-// Next returns the next Inputs, or a keyframe: see history.Cursor.
+// Next returns the next Inputs, or a keyframe, see history.Cursor.
 func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 	p.Keyframe, c.keyframe = c.keyframe, nil
 	for err == nil && p.Empty() {
@@ -95,7 +95,7 @@ func (c *cursor) Next(ctx context.Context) (p history.Piece, err error) {
 	return p, err
 }
 
-// nextGroup goes on with the next group of the run, if there is one.
+// nextGroup moves to the next group of the run, if there is one.
 func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (more bool, err error) {
 	var next int64
 	q.each(ctx, "select coalesce(min(id), 0) from gop where run = ? and id > ?", []any{c.run, c.group}, []any{&next}, func() {})
@@ -116,7 +116,7 @@ func (c *cursor) nextGroup(ctx context.Context, q *query, p *history.Piece) (mor
 	return true, nil
 }
 
-// unchanged returns an error where the group was dropped after its first part was read.
+// unchanged returns an error if the group was dropped after its first part was read.
 func (c *cursor) unchanged(ctx context.Context, q *query) error {
 	found := false
 	q.each(ctx, "select thin from gop where id = ?", []any{c.group}, []any{(*unsigned)(&c.thin)}, func() { found = true })
@@ -126,7 +126,7 @@ func (c *cursor) unchanged(ctx context.Context, q *query) error {
 	return q.err
 }
 
-// inputs returns the next Inputs of the group; none: there are none by now.
+// inputs returns the next Inputs of the group; none if no more are written yet.
 func (c *cursor) inputs(ctx context.Context, q *query) (inputs []sources.Input, err error) {
 	piece, err := c.piece(ctx, q)
 	if err != nil || len(piece) == 0 {
@@ -142,7 +142,7 @@ func (c *cursor) inputs(ctx context.Context, q *query) (inputs []sources.Input, 
 	return inputs, err
 }
 
-// piece returns the next bytes of the group; none: there are none by now.
+// piece returns the next bytes of the group; none if no more are written yet.
 func (c *cursor) piece(ctx context.Context, q *query) (piece []byte, err error) {
 	first := int64(-1)
 	var body []byte

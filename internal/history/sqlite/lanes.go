@@ -10,20 +10,20 @@ import (
 	"coordtop/sources/tape"
 )
 
-// knownLane is a primitive as the writer needs it.
+// knownLane is the writer's state of a primitive.
 type knownLane struct {
 	id      uint64
 	scope   int64
 	kind    sources.Kind
-	gone    int64     // since when; 0: it is there
-	running []running // terms without an end, one an owner
+	gone    int64     // the time since when the row is gone; 0: it exists
+	running []running // terms without an end, one for each owner
 	recent  []hued    // the last programs that owned it, oldest first
 }
 
 // running is a term that has no end yet.
 type running struct {
 	tape.TermFact
-	told int64 // what this run says of its start; 0: nothing yet
+	told int64 // start as this run reported it; 0: not reported yet
 }
 
 // hued is a program that has a hue.
@@ -36,11 +36,11 @@ type hued struct {
 type scopeName struct{ source, name string }
 
 const (
-	hues      = 64 // of a lane: so many programs have one of their own
-	hueBlocks = 8  // the last ones, which a start reads for them: it writes nothing until it has
+	hues      = 64 // number of programs of a lane that have their own hue
+	hueBlocks = 8  // number of last blocks that are read for the hues at the start, before the first write
 )
 
-// lane finds the lane of ref, or makes it.
+// lane returns the lane of ref, and makes it if it is new.
 func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *knownLane {
 	l := t.w.lanes[ref]
 	if l != nil || t.err != nil {
@@ -71,7 +71,7 @@ func (t *tx) hues(lane uint64) {
 		[]any{&p.Owner.ID, &p.Owner.Label, &p.Program, &p.Hue}, func() { l.owned(&p) })
 }
 
-// owned notes an owner of the lane, with its hue.
+// owned adds an owner of the lane with its hue.
 func (l *knownLane) owned(term *sources.Term) {
 	if l.program(term) == nil {
 		if len(l.recent) == hues {
@@ -81,7 +81,7 @@ func (l *knownLane) owned(term *sources.Term) {
 	}
 }
 
-// program returns the program of term; nil: it is not among the last that owned the lane.
+// program returns the program of term; nil if it is not among the last programs that owned the lane.
 func (l *knownLane) program(term *sources.Term) *hued {
 	if i := slices.IndexFunc(l.recent, func(r hued) bool {
 		of := sources.Term{Owner: r.owner, Program: r.program}
@@ -92,13 +92,13 @@ func (l *knownLane) program(term *sources.Term) *hued {
 	return nil
 }
 
-// hue returns the hue of a new owner: the one that its program had, else the lowest that is free.
+// hue returns the hue of a new owner: the one that its program had, otherwise the lowest free one.
 func (l *knownLane) hue(term *sources.Term) uint8 {
 	if known := l.program(term); known != nil {
 		return known.hue
 	}
 	var taken [256]bool
-	for _, r := range l.recent[max(len(l.recent)-hues+1, 0):] { // the oldest goes where there are so many
+	for _, r := range l.recent[max(len(l.recent)-hues+1, 0):] { // the oldest loses its hue if there are too many
 		taken[r.hue] = true
 	}
 	of := *term
@@ -107,7 +107,7 @@ func (l *knownLane) hue(term *sources.Term) uint8 {
 	return of.Hue
 }
 
-// scope finds the scope of a source, or makes it.
+// scope returns the id of a source's scope, and makes it if it is new.
 func (t *tx) scope(source, name string) (id int64) {
 	key := scopeName{source, name}
 	if id = t.w.scopes[key]; id != 0 {
@@ -137,7 +137,7 @@ func (w *Writer) derived(t *tx, b *history.Batch) {
 	t.keep(b.Span.To)
 }
 
-// laneChange stores the news of a primitive.
+// laneChange stores the changes of a primitive.
 func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
 	since := t.since(c, span)
 	l := t.lane(c.Ref, c.Kind, since)
@@ -175,8 +175,8 @@ func (t *tx) laneChange(c *history.LaneChange, span history.Span) {
 	}
 }
 
-// since returns the first instant at which the primitive of c was observed. It lies before the Batch where the
-// first try to write failed.
+// since returns the first instant at which the primitive of c was observed. It lies before the Batch if the first try
+// to write failed.
 func (t *tx) since(c *history.LaneChange, span history.Span) time.Time {
 	since := span.From
 	for i := range c.Terms {
@@ -199,17 +199,17 @@ func (t *tx) term(l *knownLane, term *sources.Term) {
 	if old != nil {
 		start := old.Start.At.UnixNano()
 		known = start == told || (!ended || term.End.At.UnixNano() >= start) && (old.told == told || old.Run != f.Run && old.Owner.Fence == term.Owner.Fence &&
-			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) // it was running when the last run ended, and this one found it so
+			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) // it was running when the last run ended and when this run began
 	}
 	if old == nil && ended {
 		t.again(&f)
 	}
-	if old != nil && !known && !ended { // another grant: nobody saw the end of the one before
+	if old != nil && !known && !ended { // another grant: the end of the previous one was not seen
 		t.leave(old, term.Start.Earliest())
 	}
 	if known {
 		f.Start, f.Every = old.Start, max(old.Every, f.Every)
-		if old.Start.At.UnixNano() < told && term.Owner.Fence == 0 { // nobody saw it go on between the two
+		if old.Start.At.UnixNano() < told && term.Owner.Fence == 0 { // it was not observed between the two starts
 			f.Sure = sources.Later(f.Sure, term.Start.At)
 		}
 	}
@@ -223,8 +223,8 @@ func (t *tx) term(l *knownLane, term *sources.Term) {
 	}
 }
 
-// over ends the terms of earlier runs that this run did not find when it read the row for the first
-// time: each at the end of the last run that saw it. None of them is ever taken up again.
+// over ends the terms of earlier runs that this run did not find when it first read the row. Each term ends at the end
+// of the last run that saw it, and is never continued.
 func (t *tx) over(l *knownLane) {
 	l.running = slices.DeleteFunc(l.running, func(r running) bool {
 		if r.Run == uint64(t.w.run.ID) {
@@ -235,7 +235,8 @@ func (t *tx) over(l *knownLane) {
 	})
 }
 
-// leave ends a running term whose end nobody saw: at the end of the last run that saw it, of this run at an instant.
+// leave ends a running term whose end nobody saw: at the given instant if this run saw it, otherwise at the end of the
+// last run that did.
 func (t *tx) leave(r *running, at time.Time) {
 	if r.Run != uint64(t.w.run.ID) {
 		var last int64
@@ -245,8 +246,8 @@ func (t *tx) leave(r *running, at time.Time) {
 	t.bound(r.TermFact, at)
 }
 
-// again finds a term whose end is stored, of which more is known now, such as its cause. If this run found it
-// running its start is that of an earlier run, as it was when its end was stored.
+// again handles a term whose end is stored already and of which more is known now, such as its cause. If the term was
+// running when this run began, again sets its start to the stored one, which an earlier run saw.
 func (t *tx) again(f *tape.TermFact) {
 	if f.Start.How != sources.AtLeast && f.Start.Earliest().UnixNano() > t.w.before {
 		return
@@ -266,7 +267,7 @@ func (t *tx) bound(f tape.TermFact, at time.Time) {
 	t.terms = append(t.terms, f)
 }
 
-// runs returns the running term of an owner; nil: it has none.
+// runs returns the running term of an owner; nil if there is none.
 func (l *knownLane) runs(owner string) *running {
 	if i := slices.IndexFunc(l.running, func(r running) bool { return r.Owner.ID == owner }); i >= 0 {
 		return &l.running[i]
@@ -289,7 +290,7 @@ func (t *tx) dark(d *history.DarkChange, span history.Span) {
 		scope = t.scope(d.Source, d.Scope)
 	}
 	from := d.Dark.From.UnixNano()
-	if d.Dark.From.Equal(d.Dark.To) { // it was none
+	if d.Dark.From.Equal(d.Dark.To) { // it was withdrawn
 		t.exec("delete from dark where scope = ? and lane = ? and start = ? and run = ?", scope, l, from, t.w.run.ID)
 		return
 	}

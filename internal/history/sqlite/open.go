@@ -30,11 +30,11 @@ const (
 	writing = "mode=rw&_txlock=immediate&_pragma=busy_timeout(2000)"
 )
 
-// sidecars are the suffixes of the files that SQLite keeps beside one.
+// sidecars returns the suffixes of the files that SQLite keeps beside a database.
 func sidecars() []string { return []string{"-wal", "-shm", "-journal"} }
 
-// connect opens no file yet. The journal mode cannot be set by an option: see journal. SQLite would wait for the other end
-// of a pipe beside the file, whatever the context says.
+// connect opens no file yet. No option can set the journal mode, see journal. It refuses a file beside path that is not
+// regular, because SQLite would wait for the other end of a pipe even after the context has ended.
 func connect(path, how string, connections int) (*sql.DB, error) {
 	for _, end := range sidecars() {
 		if info, err := os.Stat(path + end); err == nil && !info.Mode().IsRegular() {
@@ -50,8 +50,7 @@ func connect(path, how string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// damage names a part of a file that cannot be read. It is history.ErrDamaged, to which explained adds the
-// file.
+// damage names a part of a file that cannot be read. It wraps history.ErrDamaged; explained adds the name of the file.
 type damage string
 
 func (d damage) Error() string { return string(d) + ": " + history.ErrDamaged.Error() }
@@ -59,8 +58,8 @@ func (d damage) Error() string { return string(d) + ": " + history.ErrDamaged.Er
 // Unwrap returns history.ErrDamaged.
 func (d damage) Unwrap() error { return history.ErrDamaged }
 
-// explained names the file in an error. Errors of SQLite and of the decoder become errors that callers know:
-// history.ErrDamaged, history.ErrNewer, ENOSPC, EACCES; of others it keeps the text.
+// explained adds the name of the file to an error. It translates errors of SQLite and of the decoder to
+// history.ErrDamaged, history.ErrNewer, ENOSPC and EACCES; of others it keeps only the text.
 func explained(path string, err error) error {
 	switch {
 	case errors.Is(err, tape.ErrNewerRecording):
@@ -84,16 +83,16 @@ func explained(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, cmp.Or(cause, err))
 }
 
-// header describes the program that wrote a file, by its first bytes.
+// header tells, from the first bytes of a file, which program wrote it.
 type header struct {
-	empty  bool // there is no plain file, or nothing is in it: it may become a recording
+	empty  bool // the file is missing, not regular or empty, so it may become a recording
 	sqlite bool
 	ours   bool // by its application_id, which is written before anything else
 }
 
 func headerOf(path string) (header, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return header{empty: true}, nil // opening it says why it cannot be used
+		return header{empty: true}, nil // opening it returns the error
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -108,9 +107,10 @@ func headerOf(path string) (header, error) {
 	return header{empty: n == 0, sqlite: bytes.HasPrefix(head, []byte("SQLite format 3\x00")), ours: binary.BigEndian.Uint32(head[68:]) == applicationID}, nil
 }
 
-// create makes an empty file in folder where there is none, so that SQLite gives the files beside it the same
-// mode. Those that an earlier run left there get it too. A file that has it is not opened: closing a file takes
-// from it all locks of this process, those of SQLite too, and others would then cut its index of the WAL.
+// create makes an empty file in folder if there is none, so that SQLite gives the files beside it the same mode. Files
+// that an earlier run left there also get this mode. A file that has the mode already is not opened, because closing it
+// would remove all locks of this process, including SQLite's, so that other processes could truncate the index of the
+// WAL.
 func create(folder *os.File, path string, mode os.FileMode) error {
 	for _, end := range append(sidecars(), "") {
 		info, err := os.Lstat(path + end)
@@ -128,8 +128,8 @@ func create(folder *os.File, path string, mode os.FileMode) error {
 	return nil
 }
 
-// keepWAL keeps the WAL and its index when nobody has the file open: without them, a file in WAL mode cannot be
-// read by those who may not write to the folder.
+// keepWAL keeps the WAL and its index even if nobody has the file open. Without them, users who may not write to the
+// folder cannot read a file in WAL mode.
 func keepWAL(conn *sql.Conn) error {
 	return conn.Raw(func(c any) error {
 		_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
@@ -137,7 +137,7 @@ func keepWAL(conn *sql.Conn) error {
 	})
 }
 
-// open opens the file for writing, in WAL mode if possible; note says where it is not.
+// open opens the file for writing, in WAL mode if possible; note reports if that is impossible.
 func open(ctx context.Context, path string, local bool) (db *sql.DB, note string, err error) {
 	if db, err = connect(path, writing, 1); err != nil {
 		return nil, "", err
@@ -158,9 +158,8 @@ func open(ctx context.Context, path string, local bool) (db *sql.DB, note string
 	return db, note, nil
 }
 
-// journal chooses how the file survives a crash. SQLite gives no error where there can be no
-// WAL: it answers with what it took. A new file is made ours first: a WAL would have that alone
-// until a checkpoint.
+// journal sets the journal mode. If a WAL is impossible, SQLite returns no error, but the mode that it chose instead.
+// In a new file it sets application_id first; otherwise only the WAL would have the id until a checkpoint.
 func journal(ctx context.Context, db *sql.DB, local, newFile bool) (note string, err error) {
 	begin := "pragma auto_vacuum = incremental; pragma journal_size_limit = 16777216"
 	if newFile {
@@ -189,7 +188,7 @@ func journal(ctx context.Context, db *sql.DB, local, newFile bool) (note string,
 // asideTime is the layout of the time in the name of a file that was set aside.
 const asideTime = "20060102T150405"
 
-// setAside renames a damaged file, and what belongs to it, so that a new one can be begun.
+// setAside renames a damaged file and the files beside it, so that a new one can be begun.
 func setAside(path string, now time.Time) (note string, err error) {
 	to := path + ".broken-" + now.UTC().Format(asideTime)
 	if err := os.Rename(path, to); err != nil {

@@ -15,21 +15,21 @@ import (
 	"coordtop/sources"
 )
 
-// Reader reads a recording. It is safe for concurrent use, and for a file that does not exist yet,
-// that another process writes, or that is replaced.
+// Reader reads a recording. It is safe for concurrent use. The file need not exist yet, may be replaced, and may be
+// written by another process.
 type Reader struct {
 	path string
 
 	mu   sync.Mutex
 	db   *sql.DB // nil: not opened yet
 	file os.FileInfo
-	has  int // the version of the file when it was opened
+	has  int // version of the file when it was opened
 }
 
-// NewReader returns a Reader of the recording at path. It opens the file with the first question.
+// NewReader returns a Reader of the recording at path. The first query opens the file.
 func NewReader(path string) *Reader { return &Reader{path: path} }
 
-// Close ends the use of the file. The next question opens it anew.
+// Close closes the file. The next query opens it again.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,14 +91,14 @@ func (r *Reader) open(ctx context.Context) (db *sql.DB, has int, err error) {
 	return db, has, nil
 }
 
-// query is one question.
+// query is one query of a caller.
 type query struct {
 	statements
 	live bool // a process records now
-	has  int  // the version of the file, or an earlier one
+	has  int  // version of the file, or an earlier one
 }
 
-// ask runs f in one transaction: all its statements see the same state.
+// ask runs f in one transaction, so that all its statements see the same state.
 func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
 	db, has, err := r.open(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
 	}
 	q := &query{statements{in: tx, prepared: map[string]*sql.Stmt{}}, recorded(r.path), has}
 	err = errors.Join(f(q), q.close())
-	if undone := tx.Rollback(); !errors.Is(undone, sql.ErrTxDone) { // which it is where ctx has ended
+	if undone := tx.Rollback(); !errors.Is(undone, sql.ErrTxDone) { // the transaction is done if ctx has ended
 		err = errors.Join(err, undone)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -119,7 +119,7 @@ func (r *Reader) ask(ctx context.Context, f func(*query) error) error {
 	return explained(r.path, err)
 }
 
-// Runs returns the processes that recorded: see history.Reader.
+// Runs returns the processes that recorded, see history.Reader.
 func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		runs = q.runs(ctx)
@@ -128,7 +128,7 @@ func (r *Reader) Runs(ctx context.Context) (runs []history.Run, err error) {
 	return runs, err
 }
 
-// runs returns them in order.
+// runs returns the runs in order.
 func (q *query) runs(ctx context.Context) (runs []history.Run) {
 	var r history.Run
 	var began, last int64
@@ -145,7 +145,7 @@ func (q *query) runs(ctx context.Context) (runs []history.Run) {
 	return runs
 }
 
-// at converts a stored instant; 0 is none.
+// at converts a stored instant; 0 stands for the zero Time.
 func at(nanos int64) time.Time {
 	if nanos == 0 {
 		return time.Time{}
@@ -153,7 +153,7 @@ func at(nanos int64) time.Time {
 	return time.Unix(0, nanos)
 }
 
-// Lanes returns the record of each of refs within span: see history.Reader.
+// Lanes returns the record of each of refs within span, see history.Reader.
 func (r *Reader) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) (lanes []history.Lane, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		window := periodOf(span)

@@ -13,17 +13,17 @@ import (
 	"coordtop/sources/tape"
 )
 
-// applicationID is "ctop".
+// applicationID is "ctop" in ASCII.
 const applicationID = 0x63746f70
 
-// The version of the schema, and the lowest that can read what we write.
+// The version of the schema, and the lowest version that can read our files.
 const (
 	version = 6
 	readers = 6
 )
 
-// everyBefore computes, from the terms of a version before 4, the pause between two looks: what was seen (2) of
-// a term lies between two of them.
+// everyBefore computes the pause between two polls from a term of a version before 4: a start or an end that was seen
+// (2) lies between two polls.
 const everyBefore = "max(start_within * (start_how = 2), until_within * (until_how = 2))"
 
 // schema[n] brings a file from version n to n+1.
@@ -82,7 +82,7 @@ create table running(n integer primary key, body blob not null);
 create table recent(id integer primary key, body blob not null);
 `}
 
-// fillKinds sets the kind of each event, which was only in its body before.
+// fillKinds sets the column kind of each event, which only the body had before.
 func fillKinds(ctx context.Context, db *sql.DB) error {
 	all := statements{in: db, prepared: map[string]*sql.Stmt{}}
 	for {
@@ -91,7 +91,7 @@ func fillKinds(ctx context.Context, db *sql.DB) error {
 		var body []byte
 		all.each(ctx, "select run, seq, lane, body from event where kind < 0 limit 1000", nil, []any{&run, &seq, &lane, &body}, func() {
 			e := eventOf(lane)
-			_ = decodeEvent(&e, body) // reading it returns the error where it is damaged
+			_ = decodeEvent(&e, body) // if it is damaged, reading it later returns the error
 			found = append(found, [3]int64{int64(e.Kind), run, seq})
 		})
 		if len(found) == 0 || all.err != nil {
@@ -103,7 +103,7 @@ func fillKinds(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// moveRunning moves terms without an end to where the writer looks for them.
+// moveRunning moves terms without an end to the table running.
 func moveRunning(ctx context.Context, db *sql.DB) error {
 	q := query{statements: statements{in: db, prepared: map[string]*sql.Stmt{}}, has: version}
 	running := map[uint64][]tape.TermFact{}
@@ -116,8 +116,8 @@ func moveRunning(ctx context.Context, db *sql.DB) error {
 	return errors.Join(q.err, q.close())
 }
 
-// versionOf reads which version a file has and the lowest that can read it. A new file has the
-// version 0. An error wraps history.ErrForeign where it is no recording: see checkObjects.
+// versionOf returns the version of a file and the lowest version that can read it. A new file has the version 0. An
+// error wraps history.ErrForeign if the file is not a recording, see checkObjects.
 func versionOf(ctx context.Context, db *sql.DB) (has, reads int, err error) {
 	var id, user, objects int
 	err = db.QueryRowContext(ctx, "select application_id, user_version, (select count(*) from sqlite_schema) from pragma_application_id, pragma_user_version").Scan(&id, &user, &objects)
@@ -130,9 +130,9 @@ func versionOf(ctx context.Context, db *sql.DB) (has, reads int, err error) {
 	return user % 1000, user / 1000, err
 }
 
-// checkObjects fails with history.ErrForeign where a file has other tables and indexes than those of its
-// version: a view or a virtual table of that name would run what somebody else wrote, and without an
-// index a question would take for ever. A file of a newer version may have more of them.
+// checkObjects returns history.ErrForeign if the tables and indexes of a file are not those of its version. A view or a
+// virtual table in place of a table would run code of somebody else, and without an index a query would be far too
+// slow. A file of a newer version may have more tables and indexes.
 func checkObjects(ctx context.Context, db *sql.DB, has int) error {
 	found, err := objects(ctx, db)
 	if err != nil || has == 0 && len(found) == 0 {
@@ -152,7 +152,7 @@ func checkObjects(ctx context.Context, db *sql.DB, has int) error {
 	return nil
 }
 
-// shapes[n] is the shapeOf of a file of version n+1. To make that schema anew, to compare with, would cost each
+// shapes[n] is the shapeOf of a file of version n+1. Building the schema for the comparison instead would cost each
 // start some milliseconds.
 var shapes = [version]string{
 	"60b12f16008ddead2bdaceb11a0de205577791013602c69a319e45bb0f55907a",
@@ -168,8 +168,8 @@ func shapeOf(objects []string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(objects, "\n"))))
 }
 
-// objects returns the statements that made what is in a file, but for the indexes and statistics that SQLite keeps
-// for itself. A stranger can write names of SQLite's own into a file, for a trigger too.
+// objects returns the statements that made the objects in a file, except SQLite's own indexes and statistics. It does
+// not exclude by name alone, because somebody could give a trigger a name of SQLite's own.
 func objects(ctx context.Context, db *sql.DB) (list []string, err error) {
 	rows, err := db.QueryContext(ctx, "select sql from sqlite_schema where sql is not null and sql not like 'create table sqlite_stat%' order by name")
 	if err != nil {
@@ -180,7 +180,7 @@ func objects(ctx context.Context, db *sql.DB) (list []string, err error) {
 	return list, err
 }
 
-// migrate brings the file to our version, or fails with it unchanged.
+// migrate brings the file to our version. After an error the file is unchanged.
 func migrate(ctx context.Context, db *sql.DB, has int) (err error) {
 	if has == version {
 		return nil

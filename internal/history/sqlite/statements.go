@@ -13,7 +13,7 @@ import (
 	"coordtop/sources/tape"
 )
 
-// statements are prepared once each. After the first error nothing more is done.
+// statements prepares each statement once. After the first error its methods do nothing.
 type statements struct {
 	in interface { // a transaction, or the writer's connection
 		PrepareContext(context.Context, string) (*sql.Stmt, error)
@@ -23,7 +23,7 @@ type statements struct {
 	err      error
 }
 
-// over reports whether nothing more is to be done: after an error, or the end of ctx.
+// over reports whether an error occurred or ctx has ended.
 func (s *statements) over(ctx context.Context) bool {
 	if s.err == nil {
 		s.err = ctx.Err()
@@ -52,12 +52,12 @@ func (s *statements) each(ctx context.Context, text string, args, into []any, f 
 		s.err = err
 		return
 	}
-	if err := eachRow(rows, into, f); s.err == nil { // which f may have set
+	if err := eachRow(rows, into, f); s.err == nil { // f may have set it
 		s.err = err
 	}
 }
 
-// change returns how many rows were changed, and the number of the last that is new.
+// change returns how many rows were changed, and the id of the last new row.
 func (s *statements) change(ctx context.Context, text string, args ...any) (changed, id int64) {
 	p := s.prepare(ctx, text)
 	if s.err != nil {
@@ -84,12 +84,12 @@ func (s *statements) close() (err error) {
 type tx struct {
 	statements
 	w      *Writer
-	terms  []tape.TermFact // that are new in it
+	terms  []tape.TermFact // that are new in this transaction
 	events []tape.EventFact
 }
 
-// tx runs f in a transaction that is committed where f returns no error. It is not
-// interrupted half-way, so it takes no context.
+// tx runs f in a transaction, which is committed if f returns no error. It has no context, because it must not be
+// interrupted.
 func (w *Writer) tx(f func(*tx) error) error {
 	ctx := context.Background()
 	if _, err := w.conn.ExecContext(ctx, "begin immediate"); err != nil {
@@ -113,7 +113,7 @@ func (w *Writer) tx(f func(*tx) error) error {
 	return explained(w.o.Path, err)
 }
 
-// ask asks the connection of the writer, outside a transaction.
+// ask runs a query on the connection of the writer, outside a transaction.
 func (w *Writer) ask(f func(context.Context, *query) error) error {
 	return explained(w.o.Path, f(context.Background(), &query{statements: w.statements(), live: true, has: version}))
 }
@@ -131,7 +131,7 @@ func (t *tx) insert(text string, args ...any) (id int64) {
 	return id
 }
 
-// query reads one row; found reports whether there is one.
+// query reads one row; found reports whether it exists.
 func (t *tx) query(text string, args []any, into ...any) (found bool) {
 	t.each(text, args, into, func() { found = true })
 	return found
@@ -154,13 +154,13 @@ func eachRow(rows *sql.Rows, into []any, f func()) error {
 	return rows.Err()
 }
 
-// unsigned is a number as SQLite, which has no unsigned ones, stores it: by its bits.
+// unsigned is an unsigned number, which SQLite stores as the signed number with the same bits.
 type unsigned uint64
 
-// Value returns the bits.
+// Value implements driver.Valuer.
 func (u unsigned) Value() (driver.Value, error) { return int64(u), nil }
 
-// Scan takes the bits.
+// Scan implements sql.Scanner.
 func (u *unsigned) Scan(v any) error {
 	n, ok := v.(int64)
 	if !ok {

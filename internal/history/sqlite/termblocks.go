@@ -18,7 +18,7 @@ type search struct {
 	window period
 	dark   *darkness
 	lanes  map[uint64]*foundLane
-	first  uint64 // the lowest number of a lane, and the highest
+	first  uint64 // the lowest and the highest number of a lane
 	last   uint64
 }
 
@@ -28,7 +28,7 @@ type foundLane struct {
 	terms []sources.Term
 }
 
-// find returns the place of a term, or the place to insert it. It is nearly always the last.
+// find returns the index of a term, or the index at which to insert it. It is nearly always the last.
 func (l *foundLane) find(t *sources.Term) (place int, found bool) {
 	order := func(a sources.Term, b *sources.Term) int {
 		return cmp.Or(a.Start.At.Compare(b.Start.At), cmp.Compare(a.Owner.ID, b.Owner.ID))
@@ -45,9 +45,8 @@ func (l *foundLane) remove(t *sources.Term) {
 	}
 }
 
-// terms returns the terms of each lane that touch a window, by the numbers of the lanes and in the order of
-// their starts. Where one alone can own the lane, the first is the one that began last before the window, even
-// if it was over by then.
+// terms returns the terms of each lane that touch a window, by lane and in the order of their starts. If only one can
+// own the lane at a time, the first is the last term that began before the window, even if it had ended by then.
 func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *darkness) map[int64][]sources.Term {
 	s := &search{query: q, window: window, dark: dark, lanes: make(map[uint64]*foundLane, len(lanes)), first: endless}
 	for i := range lanes {
@@ -77,7 +76,8 @@ func (q *query) terms(ctx context.Context, lanes []listed, window period, dark *
 	return s.sorted(ctx)
 }
 
-// take adds a term that touches the window, or one that began before where one alone can own its lane.
+// take adds a term that touches the window or, if only one can own its lane at a time, one that began before the
+// window.
 func (s *search) take(f *tape.TermFact) {
 	l := s.lanes[f.Lane]
 	if l == nil || f.Start.Earliest().UnixNano() >= s.window.to {
@@ -88,12 +88,12 @@ func (s *search) take(f *tape.TermFact) {
 		switch {
 		case !known: // its run was left out of a copy
 			return
-		case ended != endless: // nobody saw its end
+		case ended != endless: // its end was not seen
 			f.End = sources.Stamp{At: time.Unix(0, ended), How: sources.Bound}
 		}
 	}
 	if l.kind == sources.KindSemaphore && f.End.How != sources.Unknown && f.End.At.UnixNano() < s.window.from {
-		l.remove(&f.Term) // it had no end when it was said before
+		l.remove(&f.Term) // an earlier entry of it had no end
 		return
 	}
 	if i, found := l.find(&f.Term); found {
@@ -131,14 +131,14 @@ func (s *search) block(ctx context.Context, id int64, f func(*tape.TermFact)) {
 	})
 }
 
-// going adds the terms that had no end when blocks were made last, and the news since.
+// going adds the terms that had no end when blocks were last made, and the recent ones.
 func (s *search) going(ctx context.Context) {
 	var body []byte
 	all := func(list []tape.TermFact) {
 		for i := range list {
 			if f := &list[i]; f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept {
 				s.take(f)
-			} else if l := s.lanes[f.Lane]; l != nil { // it goes with its block
+			} else if l := s.lanes[f.Lane]; l != nil { // it is dropped like its block
 				l.remove(&f.Term)
 			}
 		}
@@ -147,7 +147,7 @@ func (s *search) going(ctx context.Context) {
 	s.eachRecent(ctx, func(terms []tape.TermFact, _ []tape.EventFact) { all(terms) })
 }
 
-// sorted completes the terms that were found with those that began before.
+// sorted returns the terms that were found, with the last term before the window for each lane that lacks it.
 func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
 	terms := make(map[int64][]sources.Term, len(s.lanes))
 	missing := map[uint64]bool{}
@@ -156,7 +156,7 @@ func (s *search) sorted(ctx context.Context) map[int64][]sources.Term {
 		if terms[l.id] = list; l.kind == sources.KindSemaphore {
 			continue
 		}
-		before := 0 // how many began before
+		before := 0 // number of terms that began before the window
 		for ; before < len(list) && list[before].Start.At.UnixNano() <= s.window.from; before++ {
 		}
 		if before > 0 {
@@ -203,8 +203,8 @@ func (s *search) before(ctx context.Context, missing map[uint64]bool, terms map[
 	}
 }
 
-// In a file of a version before 6 a term is a row. Where one alone can own a lane, the one that ran when the window began
-// is the last that began before it.
+// In a file of a version before 6 a term is a row. If only one can own a lane at a time, the term that ran when the
+// window began is the last one that began before it.
 const (
 	rowColumns  = "select lane, owner, label, fence, cause, how, program, hue, start, start_how, start_within, until, until_how, until_within, run, sure, every from term "
 	rowsOfOne   = rowColumns + "where lane = ?1 and start < ?3 and start >= coalesce((select max(start) from term where lane = ?1 and start <= ?2), ?2) order by start"
@@ -212,11 +212,11 @@ const (
 	runningRows = rowColumns + "where until is null"
 )
 
-// late is the longest time behind a window after which a term that began in it may be seen first, where it was
+// late is the longest time after a window until which a term that began in it may first be seen, if the lane was
 // observed.
 const late = int64(time.Minute)
 
-// rows calls f with each of the rows of a statement.
+// rows calls f with each term that a statement returns.
 func (q *query) rows(ctx context.Context, text string, args []any, f func(*tape.TermFact)) {
 	if q.has < 4 {
 		text = strings.Replace(text, "sure, every", "0, "+everyBefore, 1)

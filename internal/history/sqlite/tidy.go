@@ -10,14 +10,14 @@ import (
 
 // Limits bound the size and the age of a recording. Zero fields take the defaults.
 type Limits struct {
-	Keep time.Duration // everything but who recorded when; 0: 30 days
+	Keep time.Duration // for everything except the list of runs; 0: 30 days
 	Size int64         // bytes of the file; 0: 1 GiB. The oldest inputs go first, then the oldest terms and events
 }
 
 // batch is the most rows of a table that are dropped in one step.
 const batch = 1000
 
-// Tidy drops what is too old or too much, in one step of some milliseconds: see record.Output.
+// Tidy drops records because of their age or size, in one step of some milliseconds, see record.Output.
 func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	if w.db == nil {
 		return true, nil
@@ -27,7 +27,7 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	if !did && err == nil {
 		var most int64
 		most, err = w.drop(before)
-		did = most >= batch // else shrink would never have its turn while something grows too old
+		did = most >= batch // otherwise shrink would never run while records become too old
 	}
 	if !did && err == nil {
 		did, err = w.shrink(now)
@@ -38,7 +38,7 @@ func (w *Writer) Tidy(now time.Time) (done bool, err error) {
 	return !did, err
 }
 
-// drop drops what was over before an instant, a batch of each table, and returns the number of rows of the
+// drop drops records that ended before an instant, at most batch of each table, and returns the number of rows of the
 // largest batch.
 func (w *Writer) drop(before int64) (most int64, err error) {
 	err = w.tx(func(t *tx) error {
@@ -59,13 +59,13 @@ func (w *Writer) drop(before int64) (most int64, err error) {
 		return t.err
 	})
 	if most > 0 {
-		clear(w.lanes) // some may be gone
+		clear(w.lanes) // some may be dropped
 	}
 	return most, err
 }
 
-// dropLanes drops lanes that are gone, and all that is left of them. The number of a lane can be given again: it stays as long
-// as there may be something of it in a block or in what is recent.
+// dropLanes drops lanes that are gone, with everything that is left of them. A lane stays as long as a block or a
+// recent term or event may have its number, because the number can be reused.
 func (t *tx) dropLanes(before int64) (dropped int64) {
 	recent := map[uint64]bool{}
 	for i := range t.w.recent.terms {
@@ -95,8 +95,8 @@ func (t *tx) dropLanes(before int64) (dropped int64) {
 	return dropped
 }
 
-// shrink returns pages to the disk, and where the file is still too large drops the oldest part of its content:
-// of the inputs first, then of everything.
+// shrink returns pages to the disk. If the file is still too large, it drops the oldest inputs, and then the oldest
+// part of everything.
 func (w *Writer) shrink(now time.Time) (did bool, err error) {
 	most := w.o.Limits.Size
 	var pages, free, size, oldest, inputs, first int64
@@ -130,7 +130,7 @@ func (w *Writer) shrink(now time.Time) (did bool, err error) {
 	return did, err
 }
 
-// dropInputs drops the oldest group, if it was over before.
+// dropInputs drops the oldest group if it ended before an instant.
 func (w *Writer) dropInputs(before int64) (did bool, err error) {
 	err = w.tx(func(t *tx) error {
 		var id int64

@@ -11,7 +11,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// Totals sums up span for each primitive that is recorded in it: see history.Reader.
+// Totals sums up span for each primitive that is recorded in it, see history.Reader.
 func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
 	err = r.ask(ctx, func(q *query) error {
 		window := periodOf(span)
@@ -39,7 +39,7 @@ func (r *Reader) Totals(ctx context.Context, span history.Span) (totals []histor
 type everything struct {
 	lanes []listed
 	dark  *darkness
-	same  map[alike][]sources.Dark // of lanes that have nothing of their own
+	same  map[alike][]sources.Dark // shared by lanes without stretches of their own
 }
 
 // alike is the key of lanes that share their dark stretches.
@@ -49,7 +49,7 @@ type listed struct {
 	id          int64
 	ref         sources.Ref
 	kind        sources.Kind
-	since, gone int64 // gone 0: it is there
+	since, gone int64 // gone is 0 if it exists
 	places      []placement
 }
 
@@ -60,7 +60,8 @@ const (
 	onePlaced   = lanesPlaced + "where source = ? and space = ? and name = ? order by placed.since"
 )
 
-// everything reads the lanes of refs that are recorded, in their order; nil: all, in the order of their numbers.
+// everything reads the recorded lanes of refs, in the order of refs. If refs is nil, it reads all lanes in the order of
+// their numbers.
 func (q *query) everything(ctx context.Context, window period, refs []sources.Ref) *everything {
 	a := &everything{dark: q.darkness(ctx, window), same: map[alike][]sources.Dark{}}
 	if refs == nil {
@@ -98,7 +99,7 @@ func (q *query) listed(ctx context.Context, a *everything, text string, args ...
 	})
 }
 
-// unobserved returns the stretches of a lane that were not observed. Many lanes share the list.
+// unobserved returns the unobserved stretches of a lane. Many lanes share the list.
 func (a *everything) unobserved(l *listed) []sources.Dark {
 	if len(l.places) > 1 {
 		return a.dark.of(l)
@@ -115,7 +116,7 @@ func (a *everything) unobserved(l *listed) []sources.Dark {
 	return shared
 }
 
-// unseen returns the part of window in which a lane was not observed.
+// unseen returns the length of the part of window in which a lane was not observed.
 func (a *everything) unseen(l *listed, window period) time.Duration {
 	sum := time.Duration(window.to - window.from)
 	for from, to := range lane.Observed(time.Unix(0, max(l.since, window.from)), time.Unix(0, window.to), a.unobserved(l)) {
@@ -127,8 +128,8 @@ func (a *everything) unseen(l *listed, window period) time.Duration {
 // summedTerms is about the number of terms held at once.
 const summedTerms = 500_000
 
-// sum sums up the terms of a window for each of the lanes, which are in the order of their numbers: as many at a time as have
-// not too many terms.
+// sum sums up the terms of a window for each of the lanes, which are in the order of their numbers. It reads about
+// summedTerms terms at a time.
 func (q *query) sum(ctx context.Context, window period, all *everything) (sums []lane.Sum) {
 	terms := 0
 	if q.has >= 6 {

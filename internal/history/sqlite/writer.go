@@ -21,15 +21,15 @@ import (
 	"coordtop/sources/tape"
 )
 
-// Options are the place of a recording, and its limits.
+// Options describe a recording: its path, its limits and its access.
 type Options struct {
 	Path   string
-	Ours   bool // the path is our own choice: its folder is made private, and what is no recording there is a damaged one
-	Alone  bool // the file is to be sent to somebody: it has no WAL
+	Ours   bool // the program chose the path: its folder is made private, and a file there that is not a recording counts as damaged
+	Alone  bool // the file will be sent to somebody, so it has no WAL
 	Group  bool // members of the file's group may read it
 	Limits Limits
 
-	remote bool // as on a network file system; for tests
+	remote bool // treat the file system as remote; for tests
 }
 
 // Writer writes to a recording. One goroutine uses it.
@@ -39,28 +39,27 @@ type Writer struct {
 	db       *sql.DB   // nil: it must be opened again
 	conn     *sql.Conn // its only connection
 	note     string
-	files    identity   // when it was opened
+	files    identity   // at the time of opening
 	damaged  chan error // receives the error about a damaged page, if one is found
-	endCheck func()     // nil: no page is looked at
+	endCheck func()     // nil: no check is running
 	run      history.Run
 	prepared map[string]*sql.Stmt
 
-	// The rest is what the file says too, or will say after the next chunk.
+	// The rest is also in the file, or will be after the next chunk.
 	lanes   map[sources.Ref]*knownLane
-	known   map[uint64]*knownLane // by their numbers; nil: the file must be read again
+	known   map[uint64]*knownLane // by number; nil: must be read from the file again
 	recent  recent
 	encoder *tape.Encoder
 	packers sync.Pool // of *zstd.Encoder
-	rows    bool      // it has terms as an earlier version wrote them
+	rows    bool      // the file has terms in the rows of an earlier version
 	scopes  map[scopeName]int64
 	group   openGroup
-	before  int64 // when the run before ended, but not after this one began
+	before  int64 // end of the previous run, or the beginning of this one if that is earlier
 }
 
-// Begin opens the recording for writing, makes it where there is none, and begins a run. The error wraps
-// history.ErrBusy where another process records into it, history.ErrNewer or history.ErrForeign where it must
-// not be written to, or the error of the file system. A file that belongs to somebody else, even a damaged one,
-// is left as it is.
+// Begin opens the recording for writing, makes it if it is missing, and begins a run. The error wraps history.ErrBusy
+// if another process records into it, history.ErrNewer or history.ErrForeign if it must not be written to, or the error
+// of the file system. It does not change a file of another program, even a damaged one.
 func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	head, err := headerOf(o.Path)
 	if err != nil {
@@ -95,7 +94,7 @@ func (o Options) folder() (*os.File, error) {
 	return folder, err
 }
 
-// mode is the file mode of the recording and of the files beside it.
+// mode returns the file mode of the recording and of the files beside it.
 func (o Options) mode() os.FileMode {
 	if o.Group {
 		return 0o640
@@ -103,10 +102,10 @@ func (o Options) mode() os.FileMode {
 	return 0o600
 }
 
-// Note returns a sentence about what is unusual about the file; "": nothing is.
+// Note returns a sentence about something unusual about the file; "" if nothing is unusual.
 func (w *Writer) Note() string { return w.note }
 
-// Before returns the time of the last write of the run before this one; zero: there was none.
+// Before returns the time of the last write of the previous run; zero if there was none.
 func (w *Writer) Before() time.Time { return at(w.before) }
 
 // open opens the file and begins the run. It sets a damaged file aside.
@@ -158,7 +157,7 @@ func (w *Writer) begin(ctx context.Context) error {
 	began := w.run.From.UnixNano()
 	err = w.tx(func(t *tx) error {
 		t.query("select last from run order by id desc limit 1", nil, &w.before)
-		w.before = min(w.before, began) // the clock may have been set back since
+		w.before = min(w.before, began) // the clock may have been set back
 		t.exec("update lane set gone = ? where gone is null", w.before)
 		t.exec("update run set ended = last where ended is null")
 		w.run.ID = t.insert("insert into run(host, pid, version, title, color, began, last) values(?,?,?,?,?,?,?)",
@@ -186,8 +185,8 @@ func (w *Writer) begin(ctx context.Context) error {
 	return nil
 }
 
-// leave ends the use of a file that is no longer at its path. Its WAL is written into it, as far as readers
-// allow, and files at the path that are not ours are not touched.
+// leave closes a file that is no longer at its path. It writes the WAL into the file, as far as readers allow, and does
+// not touch other files at the path.
 func (w *Writer) leave() error {
 	err := keepWAL(w.conn)
 	if err == nil {
@@ -203,8 +202,8 @@ func (w *Writer) leave() error {
 	return err
 }
 
-// Write stores b: see record.Output. After an error that wraps history.ErrMoved, which a damaged file that was set
-// aside does too, or fs.ErrClosed, the recording must be closed and begun again.
+// Write stores b, see record.Output. After an error that wraps history.ErrMoved or fs.ErrClosed, the caller must close
+// the recording and begin it again. An error about a damaged file that was renamed also wraps history.ErrMoved.
 func (w *Writer) Write(b *history.Batch) error {
 	if w.db == nil {
 		return fs.ErrClosed
@@ -240,18 +239,18 @@ func (w *Writer) Write(b *history.Batch) error {
 	return err
 }
 
-// The least room on a disk that is left to others: so much of it, within these bounds.
+// The share of a disk that is left free for others, and its bounds.
 const (
 	leastPercent = 2
 	leastRoom    = 64 << 20
 	enoughRoom   = 1 << 30
 )
 
-// leastFree returns the bytes that are left to others on a disk of so many bytes.
+// leastFree returns the bytes that must stay free on a disk with so many bytes.
 func leastFree(all int64) int64 { return min(max(leastRoom, all/100*leastPercent), enoughRoom) }
 
-// enough fails where the disk is nearly full: a full one stops others, and nothing can be
-// dropped on it any more.
+// enough returns an error if the disk is nearly full. A full disk would stop other programs, and nothing in the file
+// could be dropped any more.
 func (w *Writer) enough() error {
 	free, all, err := room(w.o.Path)
 	if err != nil {
@@ -263,8 +262,8 @@ func (w *Writer) enough() error {
 	return nil
 }
 
-// Close ends the run and the recording, and gives the lock back. After a clean end nothing but the
-// file itself is left, where nobody reads it. Closing again is harmless.
+// Close ends the run and the recording, and gives the lock back. After a clean end only the file itself is left, unless
+// somebody reads it. Close may be called again.
 func (w *Writer) Close() error {
 	if w.locked == nil {
 		return nil
@@ -300,7 +299,7 @@ func (w *Writer) shut() error {
 	return err
 }
 
-// room returns the number of bytes on the disk of path that are free for us, and of all.
+// room returns the bytes on the disk of path that are free for us, and the size of the disk.
 func room(path string) (free, all int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {

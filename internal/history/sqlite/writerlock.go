@@ -16,18 +16,18 @@ import (
 // lockName returns the name of the file beside the recording that its writer has locked.
 func lockName(path string) string { return path + ".lock" }
 
-// lock locks the recording at path in folder, until the returned file is closed or the process ends. The error
-// wraps history.ErrBusy where another process has the lock.
+// lock locks the recording at path in folder, until the returned file is closed or the process ends. The error wraps
+// history.ErrBusy if another process has the lock.
 func lock(folder *os.File, path string, mode os.FileMode) (*os.File, error) {
 	f, err := files.OpenOurs(folder, filepath.Base(lockName(path)), 0, mode)
-	if errors.Is(err, os.ErrPermission) && recorded(path) { // by somebody who lets us read only
+	if errors.Is(err, os.ErrPermission) && recorded(path) { // by a user who lets us only read
 		err = fmt.Errorf("%s: %w", path, history.ErrBusy)
 	}
 	if err != nil {
 		return nil, err
 	}
 	err = flock(f, unix.LOCK_EX)
-	for n := 0; n < 5 && errors.Is(err, unix.EWOULDBLOCK); n++ { // a reader that asks has it for an instant
+	for n := 0; n < 5 && errors.Is(err, unix.EWOULDBLOCK); n++ { // a reader that calls recorded has the lock for an instant
 		<-time.After(5 * time.Millisecond)
 		err = flock(f, unix.LOCK_EX)
 	}
@@ -40,8 +40,7 @@ func lock(folder *os.File, path string, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// unlock releases a lock, also where a process that was forked just now has the file until it becomes another
-// program.
+// unlock releases a lock, even if a child that was just forked still has the file open.
 func unlock(locked *os.File) error { return errors.Join(flock(locked, unix.LOCK_UN), locked.Close()) }
 
 // recorded reports whether a process writes to the recording at path now.

@@ -9,10 +9,10 @@ import (
 	"coordtop/sources"
 )
 
-// Words write names for the place where a sentence stands.
+// Words escapes names for the output that contains a sentence.
 type Words struct {
 	Ref  func(sources.Ref) string // a primitive, with its source and alias
-	Text func(string) string      // any other text that others wrote
+	Text func(string) string      // any other text from outside
 }
 
 // namedRefs is the most primitives that a sentence names.
@@ -55,7 +55,7 @@ func (t *Trouble) What(w Words) string {
 	return fmt.Sprintf("%s lost %s", owner, where)
 }
 
-// Where names so many of the primitives at most, and counts the others.
+// Where names at most so many of the primitives, and counts the others.
 func (t *Trouble) Where(w Words, most int) string {
 	var names []string
 	for _, ref := range t.Refs[:min(len(t.Refs), most)] {
@@ -64,10 +64,10 @@ func (t *Trouble) Where(w Words, most int) string {
 	return format.SomeOf(names, most, len(t.Refs))
 }
 
-// Lasted returns the length of the trouble for a table, up to now where it still lasts; "": it has no length.
+// Lasted returns the length of the trouble for a table, until now if it still lasts; "" if it has no length.
 func (t *Trouble) Lasted(now time.Time) string {
 	switch {
-	case t.Length.Max > 0 && len(t.Refs) > 1: // the longest of them
+	case t.Length.Max > 0 && len(t.Refs) > 1: // the longest of several
 		return "≤ " + format.Precise(t.Length.Max)
 	case t.Length.Max > 0:
 		return t.Length.Short()
@@ -79,7 +79,7 @@ func (t *Trouble) Lasted(now time.Time) string {
 	return format.Precise(t.To.Sub(t.From))
 }
 
-// place is the source, and the scope where it is one.
+// place returns the source, with the scope if the trouble has one.
 func (t *Trouble) place(w Words) string {
 	if t.Scope != "" {
 		return w.Text(t.Source) + " " + w.Text(t.Scope)
@@ -122,7 +122,7 @@ func (t *Trouble) Why(w Words) string {
 	return text
 }
 
-// held names the owners while somebody waited.
+// held names the owners during a wait.
 func (t *Trouble) held(w Words) string {
 	var names []string
 	for _, o := range t.Under {

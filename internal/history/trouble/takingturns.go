@@ -8,7 +8,7 @@ import (
 	"coordtop/sources"
 )
 
-// Turns describes a lock that went from hand to hand as it should.
+// Turns describes a lock that its owners took in turn without trouble.
 type Turns struct {
 	Owners []string // by name, the last one first
 	Times  int      // how often it was taken
@@ -18,8 +18,8 @@ type Turns struct {
 // fewTurns is the least number of terms of a lock that is said to take turns.
 const fewTurns = 3
 
-// TurnsOf returns the turns of a mutex. ok is false where there is too little to say: it was taken a few times,
-// its owners are many, or it is an election or a semaphore.
+// TurnsOf returns the turns of a mutex. ok is false for an election or a semaphore, and for a mutex that was taken
+// fewer than fewTurns times.
 func TurnsOf(l *history.Lane, span history.Span) (t Turns, ok bool) {
 	if l.Kind != sources.KindMutex || l.Leveled() {
 		return t, false

@@ -19,9 +19,9 @@ const (
 	Vacant    Kind = iota // nobody led
 	Flapped               // it was lost again and again
 	Outage                // a source did not answer
-	Endless               // a lease has no end any more
+	Endless               // a lease no longer expires
 	Restarted             // a server restarted
-	Lost                  // its owner lost it against its will, and no more is known to be wrong
+	Lost                  // an owner lost it against its will, without any of the above
 	Waited                // somebody waited for long
 )
 
@@ -29,31 +29,31 @@ const (
 type Trouble struct {
 	Kind   Kind
 	From   time.Time
-	To     time.Time          // zero: it lasts at the end of the span, or is an instant
-	Length sources.Interval   // how long it is known to have lasted; of several the longest. Zero: it has none
-	Times  int                // how often it was lost, of Flapped; how many waited at the same time, of Waited
-	Source string             // of the primitives, or what did not answer
+	To     time.Time          // zero: it still lasts at the end of the span, or it is an instant
+	Length sources.Interval   // how long it is known to have lasted; of several the longest. Zero: it has no length
+	Times  int                // Flapped: how often it was lost; Waited: how many waited at the same time
+	Source string             // source of the primitives, or the one that did not answer
 	Scope  string             // of an Outage
-	Refs   []sources.Ref      // the primitives; none: it is of the source
-	Who    sources.OwnerRef   // who led, owned or waited; of several the first, zero where they were of several hosts
-	Next   sources.OwnerRef   // who took it, of Flapped in the end; of several the first, where one host took all. Zero: nobody did, or several
+	Refs   []sources.Ref      // the primitives; empty: it concerns the source
+	Who    sources.OwnerRef   // who led, owned or waited; of several the first; zero if they were on several hosts
+	Next   sources.OwnerRef   // who took it (Flapped: in the end); of several the first, if one host took all. Zero: nobody, or several hosts
 	Spread time.Duration      // between the first and the last end of several
-	Ended  *sources.Term      // the term whose end it is; of several the first. Nil: it is about no end
-	By     string             // who ended it by force, and why; "": nobody is known to
-	Under  []sources.OwnerRef // who owned it while somebody waited, the last one first
-	Detail string             // what an event says of it
-	Unseen bool               // it ended or began while nobody observed it
-	Open   bool               // nobody saw whether it lasts
+	Ended  *sources.Term      // the term that ended; of several the first. Nil: it is not about an end
+	By     string             // who ended it by force, and why; "": nobody that is known
+	Under  []sources.OwnerRef // Waited: the owners during the wait, the last one first
+	Detail string             // detail of an event
+	Unseen bool               // it began or ended while it was not observed
+	Open   bool               // it is not known whether it lasts
 }
 
-// Input is the part of a recording that Find searches: see Read.
+// Input is the part of a recording that Find searches, see Read.
 type Input struct {
 	Span       history.Span
 	Lanes      []history.Lane
-	Events     []history.Event // in order; those before Span show who waits already, and what is down
-	UpTo       time.Time       // what happened behind it in queues was too much to be read; zero: all was read
+	Events     []history.Event // in order; those before Span show who already waits, and what is down
+	UpTo       time.Time       // later events of queues were too many to be read; zero: all were read
 	Runs       []history.Run
-	Acts       []sources.Event // what people did: see history.Acts
+	Acts       []sources.Event // actions of people, see history.Acts
 	Thresholds sources.Thresholds
 }
 
@@ -70,10 +70,11 @@ func Find(in *Input) []Trouble {
 	return all
 }
 
-// Lasts reports whether it still lasted at the end of the span.
+// Lasts reports whether the trouble still lasted at the end of the span.
 func (t *Trouble) Lasts() bool { return t.To.IsZero() && t.Kind <= Endless && !t.Open }
 
-// Worst orders what Find returned: what lasts first, then the gravest kind, then the longest and the most.
+// Worst returns a copy of the result of Find in the order of gravity: troubles that last first, then the gravest kind,
+// then the longest and the largest.
 func Worst(all []Trouble) []Trouble {
 	all = slices.Clone(all)
 	lasts := func(t *Trouble) int {
@@ -111,7 +112,7 @@ func (in *Input) lost(l *history.Lane) (all []Trouble) {
 			continue
 		}
 		long := vacant && g.Unbroken.Max >= in.Thresholds.LossGap
-		by := history.ForcedBy(l.Ref, t, in.Acts) // what else was seen of that end may be an inference
+		by := history.ForcedBy(l.Ref, t, in.Acts) // the recorded cause may be only inferred
 		if !long && by == "" && !t.Cause.Loss(t.How) {
 			continue
 		}
@@ -163,14 +164,14 @@ func (in *Input) flapped(all []Trouble) []Trouble {
 	return all
 }
 
-// meanwhile is the longest time between two ends that are one trouble.
+// meanwhile is the longest time between two ends that count as one trouble.
 const meanwhile = time.Second
 
 // alike is the key of losses that are one trouble.
 type alike struct {
 	kind   Kind
 	source string
-	host   string // "": of all, where the server took it from them
+	host   string // "": losses of all hosts, because the server took it from them
 	cause  sources.Cause
 }
 
@@ -211,7 +212,8 @@ func (in *Input) together(all []Trouble) (joined []Trouble) {
 	return joined
 }
 
-// HostOf returns the part of a name that all owners of one host have: up to what distinguishes their processes.
+// HostOf returns the part of a name that all owners on one host share, without the part that distinguishes their
+// processes.
 func HostOf(o sources.OwnerRef) string {
 	name, _, _ := strings.Cut(o.Name(), ":")
 	return name
@@ -230,7 +232,7 @@ func (in *Input) ofSources() (all []Trouble) {
 				return false
 			}
 			o.To = to
-			if end := in.runEnd(o.run); to.IsZero() || to.After(end) { // nobody saw how it went on
+			if end := in.runEnd(o.run); to.IsZero() || to.After(end) { // nobody saw how it continued
 				o.To, o.Unseen = end, end.Before(in.Span.To)
 			}
 			if !o.Unseen && o.To.Equal(in.Span.To) {
@@ -277,7 +279,7 @@ func (in *Input) runEnd(id int64) time.Time {
 	return in.Span.To
 }
 
-// seenUntil returns the time up to which the queues that a run recorded are known.
+// seenUntil returns the time until which the queues are known that a run recorded.
 func (in *Input) seenUntil(run int64) time.Time {
 	if in.UpTo.IsZero() {
 		return in.runEnd(run)
@@ -298,7 +300,7 @@ func (in *Input) earliest(e *history.Event) time.Time {
 	return e.After
 }
 
-// endless returns the leases that lost their end.
+// endless returns the leases that no longer expire.
 func (in *Input) endless() (all []Trouble) {
 	for i := range in.Events {
 		e := &in.Events[i]

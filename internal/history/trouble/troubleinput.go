@@ -13,15 +13,15 @@ import (
 // liveLag is the longest time by which a live recording lags behind.
 const liveLag = time.Second
 
-// How many events are read: from before the span, where an outage or a wait may have begun, and of it.
+// How many events are read before the span, for outages and waits that began there, and within the span.
 const (
 	eventsBefore = 200
 	waitsBefore  = 5000
 	mostEvents   = 20_000
 )
 
-// Read reads the Input of Find: of refs, nil: of all. acts are actions that the recording does not have. Zero
-// limits: the default ones.
+// Read reads the Input of Find for refs, or for all primitives if refs is nil. acts are actions that the recording does
+// not have. Zero limits stand for the default ones.
 func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span history.Span, acts []sources.Event, limits sources.Thresholds) (in Input, err error) {
 	in = Input{Span: span, Thresholds: cmp.Or(limits, sources.DefaultThresholds())}
 	if in.Runs, err = reader.Runs(ctx); err != nil {
@@ -60,8 +60,8 @@ func Read(ctx context.Context, reader history.Reader, refs []sources.Ref, span h
 	return in, err
 }
 
-// begins returns the beginnings of terms of primitives with a queue, as events: an owner no longer waits. The
-// events of all owners would be too many.
+// begins returns the beginnings of terms of primitives with a queue, as events that end a wait. The recorded events of
+// all owners would be too many.
 func (in *Input) begins() (all []history.Event) {
 	queued := map[sources.Ref]bool{}
 	for i := range in.Events {
@@ -78,13 +78,13 @@ func (in *Input) begins() (all []history.Event) {
 	return all
 }
 
-// Holes returns the parts of the span without a record of any primitive, each with its reason. What a run did
-// not observe is in the Dark of the lanes.
+// Holes returns the parts of the span in which nothing was recorded, each with its reason. Recorded but unobserved time
+// is in the Dark of the lanes.
 func (in *Input) Holes() (holes []history.Hole) {
 	if len(in.Lanes) == 0 { // nothing was ever recorded
 		return nil
 	}
-	for _, h := range in.Lanes[0].Holes { // they are those of all
+	for _, h := range in.Lanes[0].Holes { // all lanes have the same
 		least := time.Duration(0)
 		if h.From = sources.Later(h.From, in.Span.From); h.To.IsZero() || !h.To.Before(in.Span.To) {
 			h.To, least = in.Span.To, liveLag

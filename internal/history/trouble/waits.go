@@ -10,8 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// Waits returns the stays in queues that touch the span, the longest first. Next is the waiter itself where it
-// was served in the end; Detail is how it ended.
+// Waits returns the stays in queues that touch the span, the longest first. Next is the waiter itself if it was served
+// in the end; Detail describes how the wait ended.
 func Waits(in *Input) (all []Trouble) {
 	type key struct {
 		ref sources.Ref
@@ -20,7 +20,7 @@ func Waits(in *Input) (all []Trouble) {
 	type wait struct {
 		Trouble
 		run   int64
-		since time.Time // it began behind that at the earliest; zero: it may have begun at any time
+		since time.Time // the wait began after this; zero: it may have begun at any time
 	}
 	waiting := map[key]wait{}
 	end := func(k key, w wait, earliest time.Time) {
@@ -36,7 +36,7 @@ func Waits(in *Input) (all []Trouble) {
 		}
 		delete(waiting, k)
 	}
-	unended := func(k key, w wait) { // its run may have ended first
+	unended := func(k key, w wait) { // the run may have ended before
 		w.To, w.Detail = in.seenUntil(w.run), "not seen to end"
 		end(k, w, w.To)
 	}
@@ -56,7 +56,7 @@ func Waits(in *Input) (all []Trouble) {
 				earliest = time.Time{}
 			}
 			waiting[k] = wait{Trouble{Kind: Waited, From: e.At, Source: e.Ref.Source, Refs: []sources.Ref{e.Ref}, Who: e.Owner}, e.Run, earliest}
-		case known && e.At.After(in.seenUntil(w.run)): // it was not seen waiting up to then
+		case known && e.At.After(in.seenUntil(w.run)): // it was not seen waiting until then
 			unended(k, w)
 		case known && e.Kind == sources.EventWaiterLeft:
 			w.Detail = "left"
@@ -75,11 +75,10 @@ func Waits(in *Input) (all []Trouble) {
 	return all
 }
 
-// longWaits returns the waits that are trouble: candidates of an election wait as long as it takes. Of those
-// that waited for one primitive at the same time the longest stands for all. Times also counts those that gave
-// up soon.
+// longWaits returns the waits that are trouble. It leaves out candidates of an election, which always wait. Of
+// simultaneous waits for one primitive it returns the longest; Times also counts those that ended soon.
 func (in *Input) longWaits() (all []Trouble) {
-	lanes, last := map[sources.Ref]*history.Lane{}, map[sources.Ref]int{} // the place of the last one in all, from 1
+	lanes, last := map[sources.Ref]*history.Lane{}, map[sources.Ref]int{} // index+1 of the last one in all
 	for i := range in.Lanes {
 		lanes[in.Lanes[i].Ref] = &in.Lanes[i]
 	}
@@ -105,7 +104,7 @@ func (in *Input) longWaits() (all []Trouble) {
 	return all
 }
 
-// mostAtOnce returns the most that waited for the primitive at the same time while w did.
+// mostAtOnce returns the largest number of simultaneous waits for the primitive during w.
 func mostAtOnce(waits []Trouble, w *Trouble) (most int) {
 	type step struct {
 		at time.Time
@@ -127,7 +126,7 @@ func mostAtOnce(waits []Trouble, w *Trouble) (most int) {
 	return most
 }
 
-// Under returns the terms of a lane that touch a stretch: the owners while somebody waited.
+// Under returns the terms of a lane that touch a wait: those of the owners during it.
 func Under(l *history.Lane, of *Trouble) []sources.Term {
 	return slices.DeleteFunc(slices.Clone(l.Terms), func(t sources.Term) bool {
 		return !t.Start.At.Before(of.To) || t.End.How != sources.Unknown && !t.End.At.After(of.From)
