@@ -11,9 +11,9 @@ import (
 	"coordtop/internal/ground/suspend"
 )
 
-// Arm makes writing possible for five minutes. For a protected source typed must be its name; elsewhere it
-// is ignored. Arm writes a line to the audit and fails without it; it waits for the disk as Start does.
-// After the five minutes, unfinished actions are called off as by Disarm.
+// Arm makes writing possible for five minutes. For a protected source, typed must be its name; for others it is
+// ignored. Arm writes a line to the audit, waits for the disk as Start does, and returns an error if the line cannot be
+// written. After the five minutes, unfinished actions are called off as by Disarm.
 func (o *Operator) Arm(source, typed string) error {
 	b, ok := o.options.Backends[source]
 	switch {
@@ -33,7 +33,7 @@ func (o *Operator) Arm(source, typed string) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.callOffUnarmedLocked(errOver) // the end of the time before may not have been noticed yet
+	o.callOffUnarmedLocked(errOver) // refresh may not have noticed the end of the previous arming yet
 	o.writing.armed = arming{at: o.options.Now(), slept: o.options.Slept()}
 	if b.Protect {
 		o.writing.unlocked[source] = o.writing.armed
@@ -42,21 +42,21 @@ func (o *Operator) Arm(source, typed string) error {
 	return nil
 }
 
-// Disarm makes writing impossible at once, also where it was armed without an end. Waiting claims and
-// requests that are on their way are called off; a lease that is granted nevertheless is given back. What
-// we hold is kept. Disarm returns when the audit has a line about it, see Start.
+// Disarm makes writing impossible at once, even if it was armed without an end. It calls off waiting claims and
+// requests that are on their way; a lease that is granted nevertheless is given back. Leases that we hold are kept.
+// Disarm waits until the audit has a line about it, see Start.
 func (o *Operator) Disarm() {
 	o.disarm()
 	if !o.enter() {
 		return // Close calls everything off anyway
 	}
 	defer o.running.Done()
-	// Disarming needs no permission, so it is done also where the audit cannot be written; the next
-	// action reports what is wrong with the audit.
+	// Disarming needs no permission, so it happens even if the audit cannot be written; the next action returns the
+	// error of the audit.
 	_ = o.noteSwitch("disarm", "")
 }
 
-// enter makes Close wait until the caller has called running.Done. It returns false where Close has begun.
+// enter makes Close wait until the caller has called running.Done. It returns false if Close has begun.
 func (o *Operator) enter() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,8 +76,8 @@ func (o *Operator) disarm() {
 	o.publishLocked()
 }
 
-// next returns the time until the next arming ends, about a second at most, so that time asleep is noticed
-// that soon.
+// next returns the time until the next arming ends, at most about a second, so that a suspend of the machine is noticed
+// within a second.
 func (w *writing) next() time.Duration {
 	next := backoff.UntilTurn(w.now())
 	for _, a := range append(slices.Collect(maps.Values(w.unlocked)), w.armed) {
@@ -94,21 +94,21 @@ type writing struct {
 	slept    func() time.Duration
 	always   bool // armed without an end
 	armed    arming
-	unlocked map[string]arming // protected sources, by when their name was typed last
+	unlocked map[string]arming // by protected source: when its name was last typed
 }
 
-// arming is the instant at which writing was last armed; zero: it is not armed.
+// arming is the instant at which writing was last armed. The zero arming means that it is not armed.
 type arming struct {
 	at    time.Time
 	slept time.Duration // Options.Slept at that time
 }
 
-// until returns the time until which writing is armed; zero: it is not.
+// until returns the time until which writing is armed; zero if it is not armed.
 func (w *writing) until() time.Time { return w.endOf(w.armed) }
 
-// endOf returns the end of an arming; zero: it is over, or there was none. The time in which the machine
-// slept counts, since nobody sits before a machine that sleeps. Without a clock for that the wall clock
-// decides: the two differ only where somebody sets the wall clock.
+// endOf returns the end of an arming; zero if it has ended or never began. Time in which the machine was suspended
+// counts, because nobody watches a suspended machine. If slept cannot measure it, the wall clock decides, which is
+// wrong only after somebody has set it.
 func (w *writing) endOf(a arming) time.Time {
 	if a.at.IsZero() {
 		return time.Time{}
@@ -122,8 +122,8 @@ func (w *writing) endOf(a arming) time.Time {
 	return a.at.Add(action.ArmedFor - slept)
 }
 
-// asleepFor returns how long the machine slept while the monotonic clock advanced by passed, the wall
-// clock by wall, and the clock of suspends by slept.
+// asleepFor returns how long the machine was suspended while the monotonic clock advanced by passed, the wall clock by
+// wall, and suspend.Slept by slept.
 func asleepFor(slept, passed, wall time.Duration) time.Duration {
 	if slept = max(slept, wall-passed); slept > suspend.Noise {
 		return slept
@@ -131,12 +131,12 @@ func asleepFor(slept, passed, wall time.Duration) time.Duration {
 	return 0
 }
 
-// refuses returns why nothing may be sent to a source now; nil: it may.
+// refuses returns the reason why nothing may be sent to a source now; nil if it is armed.
 func (w *writing) refuses(source string, b *Backend) error {
 	if !w.always && w.until().IsZero() {
 		return fmt.Errorf("%w: arm it first", ErrNotArmed)
 	}
-	// A protected source has a time of its own: arming another source, which needs no name, must not prolong it.
+	// A protected source has its own arming, because arming another source, which needs no name, must not prolong it.
 	typed, ok := w.unlocked[source]
 	if b.Protect && (!ok || !w.always && w.endOf(typed).IsZero()) {
 		return fmt.Errorf("%w for %s, which is protected: arm it by typing its name", ErrNotArmed, source)

@@ -15,8 +15,8 @@ import (
 
 // Stages of a Record.
 const (
-	Before = "before" // nothing was sent yet
-	After  = "after"  // the end of the action with the same id
+	Before = "before" // written before anything is sent
+	After  = "after"  // written after the end of the action with the same id
 	Only   = "only"   // nothing was sent: writing was armed or disarmed
 	Torn   = "torn"   // Detail is the beginning of a line whose writer was killed
 )
@@ -25,7 +25,7 @@ const (
 // UTC. Fences are strings, because they pass 2^53.
 type Record struct {
 	At     time.Time `json:"at"`
-	ID     string    `json:"id"` // the same in both lines of an action, and in no other
+	ID     string    `json:"id"` // the same in both lines of an action, and unique otherwise
 	Stage  string    `json:"stage"`
 	User   string    `json:"user"` // of the operating system
 	Host   string    `json:"host"`
@@ -43,20 +43,20 @@ type Record struct {
 	OwnerBefore string `json:"owner_before,omitempty"`
 	LabelBefore string `json:"label_before,omitempty"`
 	FenceBefore string `json:"fence_before,omitempty"`
-	Mode        string `json:"mode,omitempty"` // "shared", where others may own it too; left out: exclusive
+	Mode        string `json:"mode,omitempty"` // "shared" if others may also own it; left out: exclusive
 	Reason      string `json:"reason,omitempty"`
-	Call        string `json:"call,omitempty"` // what is sent, without what proves ownership
+	Call        string `json:"call,omitempty"` // what is sent, without proofs of ownership
 
-	Result     string `json:"result,omitempty"` // a phase, as "done" or "failed"
+	Result     string `json:"result,omitempty"` // a phase, such as "done" or "failed"
 	Detail     string `json:"detail,omitempty"`
 	OwnerAfter string `json:"owner_after,omitempty"`
 	LabelAfter string `json:"label_after,omitempty"`
 	FenceAfter string `json:"fence_after,omitempty"`
-	// LatencyMillis is from the sending to the service's answer, waiting included.
+	// LatencyMillis is the time from sending the request to the service's answer, including the wait of a claim.
 	LatencyMillis *float64 `json:"latency_ms,omitempty"`
 
-	// Of a note, whose text is Detail: the moment that it is about, and the file of the recording
-	// that it belongs to.
+	// Only in a note, whose text is in Detail: the moment that the note is about, and the file of the recording that it
+	// belongs to.
 	About     time.Time `json:"about,omitzero"`
 	Recording string    `json:"recording,omitempty"`
 }
@@ -64,10 +64,10 @@ type Record struct {
 // Actor names the person who acts, as far as the machine knows.
 type Actor struct {
 	User, Host string
-	SSH        string // the client's address; "": at the machine itself
+	SSH        string // the client's address; "": not over ssh
 }
 
-// String returns user@host, and the client's address over ssh.
+// String returns user@host, with the client's address if the person came over ssh.
 func (a Actor) String() string {
 	who := a.User
 	if a.Host != "" {
@@ -85,15 +85,15 @@ type AuditLog struct {
 	file   auditFile
 	actor  Actor
 	within time.Duration
-	run    string // tells the ids of this run from those of others
+	run    string // distinguishes the ids of this run from those of others
 	last   atomic.Uint64
 	turn   chan struct{} // capacity 1: full while a line is on its way to the disk
-	stuck  atomic.Bool   // somebody has waited in vain since turn was taken last
+	stuck  atomic.Bool   // a caller has waited in vain since turn was last taken
 }
 
-// writeWithin bounds the time that the disk may take for a line: on a busy machine it has taken more than a
-// second, and a person would rather wait than be refused. lastWithin is the bound once the program ends: a
-// file system whose server is gone can block a write for ever, and leases must be given back nevertheless.
+// writeWithin bounds the time that the disk may take for a line. It is generous, because a busy disk was seen to take
+// more than a second, and a person prefers a wait to a refusal. lastWithin is the bound when the program ends. Leases
+// must be given back even if a file system without its server blocks the write.
 const (
 	writeWithin = 5 * time.Second
 	lastWithin  = time.Second
@@ -101,23 +101,23 @@ const (
 
 var errStuck = errors.New("the disk does not answer")
 
-// NewAuditLog makes an AuditLog of the file at an absolute path. The first record makes the file and its
-// folder, so that a program that only reads leaves nothing behind.
+// NewAuditLog makes an AuditLog of the file at an absolute path. The first record makes the file and its folder, so
+// that a program that only reads creates no file.
 func NewAuditLog(path string, actor Actor) *AuditLog {
 	run := strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid())
 	file := auditFile{path: path, limit: auditLimit, keep: auditKeep}
 	return &AuditLog{file: file, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
 }
 
-// id makes the id of the next action.
+// id returns the id of the next action.
 func (l *AuditLog) id() string {
 	return l.run + "-" + strconv.FormatUint(l.last.Add(1), 10)
 }
 
-// Write appends one line and returns when the disk has it. It fails after five seconds, and then at once
-// until the disk answers again. When ctx ends, or has ended, the disk has one second more; ctx also has the
-// handler of panics. The file is opened anew for each line, so that it can be rotated at any time; at 8 MB
-// we rotate it. The error wraps ErrNoAudit. A line that was given up may still be written later.
+// Write appends one line and returns when the disk has it. It fails after five seconds, and from then on at once until
+// the disk responds again. When ctx ends, the disk has one second more; ctx also supplies the handler of panics. Each
+// line opens the file again, so that the file can be rotated at any time; at 8 MB Write rotates it. The error wraps
+// ErrNoAudit. After an error the line may still be written later.
 func (l *AuditLog) Write(ctx context.Context, r Record) error {
 	if err := l.write(ctx, r); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoAudit, err)
@@ -137,7 +137,7 @@ func (l *AuditLog) write(ctx context.Context, r Record) error {
 		return err
 	}
 	done := make(chan error, 1)
-	spawn.Go(ctx, nil, func() { // waited for below; one that was given up ends with its write, or the process
+	spawn.Go(ctx, nil, func() { // waited for below; after an error it ends with its write or with the process
 		err := spawn.Call(ctx, func() error { return l.file.append(line) })
 		<-l.turn
 		done <- err
@@ -179,14 +179,14 @@ func (l *AuditLog) await(late <-chan time.Time) error {
 	return nil
 }
 
-// millis returns a latency in milliseconds, to the microsecond.
+// millis returns a latency in milliseconds, with microsecond precision.
 func millis(d time.Duration) *float64 {
 	ms := float64(d.Microseconds()) / 1000
 	return &ms
 }
 
-// line encodes the record as one line of ASCII: it has other people's texts, and somebody will read it
-// with cat.
+// line encodes the record as one line of ASCII, because it has texts from outside and people will print it on a
+// terminal.
 func (r Record) line() ([]byte, error) {
 	for _, s := range []*string{&r.Source, &r.Space, &r.Name, &r.OwnerBefore, &r.LabelBefore, &r.OwnerAfter, &r.LabelAfter,
 		&r.Reason, &r.Call, &r.Detail, &r.Address, &r.Recording, &r.User, &r.Host, &r.SSH, &r.Login} {

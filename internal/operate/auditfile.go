@@ -18,13 +18,13 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// auditFile is the file of an AuditLog, which several processes append to. A process opens it anew for each
-// line, locks it (flock, which ends with the process), and checks it: the folder and the file must be ours
-// and neither may be a link. Modes that let others in are corrected.
+// auditFile is the file of an AuditLog, which several processes append to. For each line a process opens the file,
+// locks it (flock, which ends with the process), and checks it: the folder and the file must be ours, and neither may
+// be a link. Modes that let others in are corrected.
 type auditFile struct {
 	path  string
-	limit int64 // bytes after which it is put aside
-	keep  int   // how many files that were put aside are kept: path.1 is the newest
+	limit int64 // size in bytes at which the file is rotated
+	keep  int   // how many rotated files are kept; path.1 is the newest
 }
 
 // An audit takes at most ten files of 8 MB on the disk, some 150,000 lines.
@@ -33,10 +33,10 @@ const (
 	auditKeep  = 9
 )
 
-// maxTorn bounds the incomplete line that is read from the end of the file.
+// maxTorn bounds the part of an incomplete line that is read from the end of the file.
 const maxTorn = 1 << 20
 
-// append writes a line, with its line break, to the disk: whole or not at all.
+// append writes a line with its line break to the disk, completely or not at all.
 func (a auditFile) append(line []byte) error {
 	folder, made, err := files.PrivateFolder(filepath.Dir(a.path))
 	if err != nil {
@@ -56,7 +56,7 @@ func (a auditFile) append(line []byte) error {
 
 // open returns the file, locked, with room for more bytes. fresh reports whether the file is new.
 func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, err error) {
-	for range 100 { // as often as others may put it aside meanwhile
+	for range 100 { // again if another process rotates the file meanwhile
 		f, err := files.OpenPrivate(folder, filepath.Base(a.path), 0)
 		if err != nil {
 			return nil, false, err
@@ -81,7 +81,7 @@ func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, er
 }
 
 // lock waits until no other process writes to f. current reports whether f is still the file at the path: another
-// process may have put it aside.
+// process may have rotated it.
 func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err error) {
 	for {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
@@ -103,8 +103,8 @@ func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err
 	return info, ok && err == nil && there.Ino == ours.Ino && there.Dev == ours.Dev, err
 }
 
-// putAside renames the full file to path.1 and each earlier one to the next number; the oldest is lost. The
-// caller has locked the file, so that no other process does it at the same time.
+// putAside renames the full file to path.1 and each earlier one to the next number; the oldest is deleted. The caller
+// has locked the file, so that no other process does it at the same time.
 func (a auditFile) putAside(folder *os.File) error {
 	at, base := int(folder.Fd()), filepath.Base(a.path)
 	numbered := func(n int) string {
@@ -122,8 +122,7 @@ func (a auditFile) putAside(folder *os.File) error {
 	return folder.Sync()
 }
 
-// write appends a line to a file that is locked. Where the disk takes only a part of it, write removes that
-// part.
+// write appends a line to a file that is locked. If only a part of the line fits on the disk, write removes that part.
 func write(f *os.File, line []byte) error {
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -144,8 +143,8 @@ func write(f *os.File, line []byte) error {
 	return nil
 }
 
-// tornLine returns the text behind the last line break: the beginning of a line whose writer was killed, or
-// lost power. Of a very long one it returns only the end.
+// tornLine returns the text after the last line break, which is the beginning of a line whose writer was killed or lost
+// power. If the text is longer than maxTorn, it returns only its end.
 func tornLine(f *os.File, end int64) ([]byte, error) {
 	var last [1]byte
 	if end == 0 {
@@ -161,7 +160,8 @@ func tornLine(f *os.File, end int64) ([]byte, error) {
 	return tail[bytes.LastIndexByte(tail, '\n')+1:], nil
 }
 
-// wrapped makes a record of a torn line. A line that lacks only its line break is kept as it is.
+// wrapped returns a line with a record of a torn line. If the torn line lacks only its line break, it returns the line
+// with a line break.
 func wrapped(torn []byte) []byte {
 	if torn[0] == '{' && json.Valid(torn) {
 		return append(bytes.Clone(torn), '\n')

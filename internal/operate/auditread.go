@@ -19,10 +19,10 @@ import (
 	"coordtop/sources"
 )
 
-// auditBytes bounds what is read of each file: some 2,000 actions.
+// auditBytes is the most bytes that are read of each file, some 2,000 actions.
 const auditBytes = 1 << 20
 
-// Entries reads the newest actions from the audit, also those of other programs, oldest first; a nil AuditLog has
+// Entries reads the newest actions from the audit, including those of other programs, oldest first. A nil AuditLog has
 // none. It waits for the disk.
 func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 	if l == nil {
@@ -59,7 +59,7 @@ func (l *AuditLog) Entries() ([]action.AuditEntry, error) {
 	return list, nil
 }
 
-// entry makes an entry of the first line of an action, with its process where that was on this machine.
+// entry returns an entry for the first line of an action, with its process if that runs on this machine.
 func (l *AuditLog) entry(r *Record) action.AuditEntry {
 	e := r.entry()
 	if e.Ours = strings.HasPrefix(r.ID, l.run+"-"); !e.Ours && r.Host == l.actor.Host {
@@ -68,17 +68,17 @@ func (l *AuditLog) entry(r *Record) action.AuditEntry {
 	return e
 }
 
-// processOf returns the process that wrote a record, by its id (AuditLog.id); 0: it is not known.
+// processOf returns the process that wrote a record, from the record's id (AuditLog.id); 0 if it is not known.
 func processOf(r *Record) int {
 	run := strings.Split(r.ID, "-")
 	if len(run) != 3 {
 		return 0
 	}
-	pid, _ := strconv.Atoi(run[1]) // 0 where it is no number
+	pid, _ := strconv.Atoi(run[1]) // 0 if it is not a number
 	return max(pid, 0)
 }
 
-// entry makes an entry of the first or only line of an action.
+// entry returns an entry for the first or only line of an action.
 func (r *Record) entry() action.AuditEntry {
 	p := action.AuditEntry{ID: r.ID, At: r.At, Written: r.At, Who: Actor{r.User, r.Host, r.SSH}.String(), Action: r.Action, Kind: r.Kind, Before: owner(r.OwnerBefore, r.LabelBefore, r.FenceBefore),
 		Ref: sources.Ref{Source: r.Source, Space: r.Space, Name: r.Name}, Address: r.Address, Alias: r.Alias, Reason: r.Reason, Call: r.Call, Detail: r.Detail, Recording: r.Recording}
@@ -88,7 +88,7 @@ func (r *Record) entry() action.AuditEntry {
 	return p
 }
 
-// addEnd adds the result from the second line of an action.
+// addEnd adds the result in the second line of an action to an entry.
 func (r *Record) addEnd(p *action.AuditEntry) {
 	p.Ended, p.Result, p.Detail, p.After = r.At, r.Result, r.Detail, owner(r.OwnerAfter, r.LabelAfter, r.FenceAfter)
 	if r.LatencyMillis != nil {
@@ -97,7 +97,7 @@ func (r *Record) addEnd(p *action.AuditEntry) {
 }
 
 func owner(id, label, fence string) sources.OwnerRef {
-	n, _ := strconv.ParseUint(fence, 10, 64) // 0 where there is none
+	n, _ := strconv.ParseUint(fence, 10, 64) // 0 if there is none
 	return sources.OwnerRef{ID: id, Label: label, Fence: n}
 }
 

@@ -16,48 +16,48 @@ import (
 	"coordtop/sources"
 )
 
-// Backend tells an Operator how to act on one source.
+// Backend describes to an Operator how to act on one source.
 type Backend struct {
 	Type     string // "redis", "postgres": for people
 	Address  string // of the server, without a login
-	Identity string // how others see us there
-	Login    string // the user that we are at the server, for the audit; "": its default
+	Identity string // our label for others there
+	Login    string // our user at the server, for the audit; "": the default user
 	// Open makes the driver for one space (Ref.Space) of the source. It is called when the driver is first
 	// needed, and again after a failure; ctx bounds it. It may find secrets, but need not connect.
 	Open func(ctx context.Context, space string) (coord.Driver, error)
 
-	// Explain turns an error of the driver into a sentence, a *sources.Problem. Nil: there are none.
+	// Explain turns an error of the driver into a *sources.Problem with a sentence. Nil: errors are not explained.
 	Explain func(error) error
 
-	ReadOnly bool // nothing is ever sent that changes something
+	ReadOnly bool // requests that change something are never sent
 	Protect  bool // its name must be typed to arm it, and each action needs a reason
 	Demo     bool // a private server of the demo: names need not be typed
 
-	// Caps are the abilities of such servers, as far as they are known without connecting. FIFO means that the
+	// Caps are the abilities of this kind of server, as far as they are known without connecting. FIFO means that the
 	// server has a queue.
 	Caps coord.Caps
 	// Nameless reports whether others know owners by their data alone. Our identity then stands before
 	// the person's text.
 	Nameless bool
-	// RunsOut reports whether a lease that we abandon stays ours at the service for Lease; if not, it ends
-	// with our connection.
+	// RunsOut reports whether a lease that we abandon stays ours at the service for Lease. Otherwise it ends with our
+	// connection.
 	RunsOut bool
 	Renew   time.Duration // between two renewals, which bounds the time until a loss is noticed; 0: the driver's choice
 	Lease   time.Duration // the time for which the service keeps a lease that is not renewed
-	Doubt   time.Duration // the time for which a claim that ended with coord.ErrUncertain may be ours; 0: Lease
+	Doubt   time.Duration // how long a claim that ended with coord.ErrUncertain may still be ours; 0: Lease
 
 	// LimitInClaims reports whether a claim of a semaphore names its limit, which must be known then.
 	LimitInClaims bool
 
-	// Call describes what a request sends, as exactly as one line can. Nil: the verb and the name.
+	// Call describes on one line what a request sends, as exactly as possible. Nil: the verb and the name.
 	Call func(r action.Request) string
-	// Refuses returns why a primitive cannot be claimed although its kind can ("made by an
-	// extension"). "": it can. Nil: all can.
+	// Refuses returns the reason why a primitive cannot be claimed although its kind can ("made by an extension"); ""
+	// if there is none. Nil: every primitive can be claimed.
 	Refuses func(p *sources.Primitive) string
 	// Provisions reports whether primitives exist without being owned, and are created and deleted through
 	// coord.Semaphore.
 	Provisions bool
-	// CreateNode makes a space that does not exist, within ctx. Nil: spaces cannot be made.
+	// CreateNode makes a space that does not exist. It returns when ctx ends. Nil: spaces cannot be made.
 	CreateNode func(ctx context.Context, space string) error
 	// Force ends what others own. Nil: the backend cannot.
 	Force *Force
@@ -65,9 +65,8 @@ type Backend struct {
 	Crash func(ref sources.Ref, owner sources.OwnerRef) error
 }
 
-// data returns what a request tells others about us. Where they know owners by their data alone, which is
-// read up to the first blank, our identity stands before the person's text. A JSON object stays as it is:
-// its label names the owner.
+// data returns the data that others see. If they know owners only by their data up to the first blank, it puts our
+// identity before the person's text. It does not change a JSON object, whose label names the owner.
 func (b *Backend) data(r action.Request) []byte {
 	says := r.Verb == action.Proclaim || action.Of(r.Verb).Group == action.Claims
 	text := string(r.Data)
@@ -88,7 +87,7 @@ func (b *Backend) dataMax() int {
 	return b.Caps.MaxData
 }
 
-// refusal returns the sentence about an error with which the service refuses us; nil: it is no such error.
+// refusal returns the sentence about an error with which the service refuses us; nil for any other error.
 func (b *Backend) refusal(err error) *sources.Problem {
 	if b.Explain == nil || !errors.Is(err, coord.ErrRefused) {
 		return nil
@@ -96,13 +95,14 @@ func (b *Backend) refusal(err error) *sources.Problem {
 	if p, ok := errors.AsType[*sources.Problem](b.Explain(err)); ok && p.Refused {
 		return p
 	}
-	return nil // it refuses the request, not us: the driver explains that best
+	return nil // the service refuses the request, not us; the driver's text explains that best
 }
 
 // shares reports whether several can own the primitive of a row at once on this backend.
 func (b *Backend) shares(kind sources.Kind) bool { return b.Caps.Shared && kind == sources.KindMutex }
 
-// limit returns the limit of a request; where it has none and each claim must name it, that of the row.
+// limit returns the limit of a request. If the request has none and each claim must name the limit, it returns that of
+// the row.
 func (b *Backend) limit(r action.Request, row *sources.Row) uint64 {
 	if b.LimitInClaims && r.Limit == 0 && r.Target.Kind == sources.KindSemaphore && row != nil && row.Limited() {
 		return row.Limit
@@ -122,8 +122,8 @@ func (b *Backend) call(r action.Request) string {
 	return r.Verb.String() + " " + r.Target.Ref.Name
 }
 
-// drivers opens the drivers when they are needed and keeps them. It is safe for concurrent use: a caller
-// waits for its own driver only.
+// drivers opens the drivers when they are needed and keeps them. It is safe for concurrent use; a caller waits only for
+// its own driver.
 type drivers struct {
 	backends map[string]Backend
 
@@ -148,8 +148,8 @@ func (d *drivers) spot(ref sources.Ref) *spot {
 	return d.spots[at]
 }
 
-// of returns the driver of a space. It blocks while that is opened, which ctx bounds: finding the password
-// can take as long as a person needs. The driver of a read-only source can only read.
+// of returns the driver of a space. It blocks until the driver is open or ctx ends, which may take long because a
+// person may have to give the password. The driver of a read-only source can only read.
 func (d *drivers) of(ctx context.Context, ref sources.Ref) (coord.Driver, error) {
 	b, ok := d.backends[ref.Source]
 	if !ok || b.Open == nil {
@@ -176,7 +176,7 @@ func (d *drivers) of(ctx context.Context, ref sources.Ref) (coord.Driver, error)
 	return driver, nil
 }
 
-// close closes all drivers at once, within ctx. The caller must not ask for one any more.
+// close closes all drivers concurrently, within ctx. The caller must not call of after it.
 func (d *drivers) close(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

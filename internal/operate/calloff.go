@@ -15,8 +15,8 @@ var (
 	errOver      = errors.New("the time for writing is over")
 )
 
-// CallOff ends an action that is not over; a lease that it has already won is given back. For an action that
-// is over, or unknown, it does nothing.
+// CallOff ends an action that is not over; a lease that the action has already won is given back. It does nothing if
+// the action is over or unknown.
 func (o *Operator) CallOff(id uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -27,9 +27,8 @@ func (o *Operator) CallOff(id uint64) {
 	}
 }
 
-// callOffUnarmedLocked calls off the unfinished actions on sources that are not armed any more: waiting
-// claims, and requests that are on their way. What is ours stays ours, and an action that gives it up goes
-// on.
+// callOffUnarmedLocked calls off the unfinished actions on sources that are not armed any more: waiting claims, and
+// requests that are on their way. It does not touch leases that we hold, or actions that give up a lease.
 func (o *Operator) callOffUnarmedLocked(why error) {
 	for _, n := range o.runs {
 		if n.Phase < action.Sent && !n.ending && !action.Of(n.Request.Verb).GivesUp && n.unarmedLocked() {
@@ -45,7 +44,7 @@ func (n *run) unarmedLocked() bool {
 	return n.op.writing.refuses(source, &b) != nil
 }
 
-// whyCalledOff returns why a run whose context has ended was called off; nil: the Operator closes.
+// whyCalledOff returns why a run whose context has ended was called off; nil if the reason is that the Operator closes.
 func whyCalledOff(n *run) error {
 	if why := context.Cause(n.ctx); slices.Contains([]error{errCalledOff, errDisarmed, errOver}, why) {
 		return why
@@ -53,7 +52,7 @@ func whyCalledOff(n *run) error {
 	return nil
 }
 
-// calledOff returns why a run was called off; text, if it was not.
+// calledOff returns the reason why a run was called off, or text if it was not.
 func calledOff(n *run, text string) string {
 	if why := whyCalledOff(n); why != nil {
 		return why.Error()

@@ -9,7 +9,7 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// Caps lists what can be done with each source at all, sorted by name. It asks no server: one to which
+// Caps lists the actions that are possible for each source, sorted by name. It asks no server, so a server to which
 // nothing has connected yet may be able to do less.
 func (o *Operator) Caps() []action.Ability {
 	list := make([]action.Ability, 0, len(o.options.Backends))
@@ -18,7 +18,7 @@ func (o *Operator) Caps() []action.Ability {
 		a := action.Ability{Source: name, Type: b.Type, ReadOnly: b.ReadOnly, Protect: b.Protect}
 		for _, d := range action.Verbs() {
 			if d.Verb == action.Crash && b.Crash == nil || d.Verb == action.CancelWait && b.never(d.Verb) != "" {
-				continue // of the demo alone, or of one backend
+				continue // only the demo or one backend has this verb
 			}
 			a.Choices = append(a.Choices, action.Choice{Verb: d.Verb, Not: b.never(d.Verb)})
 		}
@@ -30,7 +30,7 @@ func (o *Operator) Caps() []action.Ability {
 	return list
 }
 
-// never returns why a verb is possible for no row of the source; "": it may be for some.
+// never returns the reason why a verb is possible for no row of the source; "" if it may be possible for some.
 func (b *Backend) never(v action.Verb) string {
 	switch {
 	case b.ReadOnly:
@@ -55,7 +55,7 @@ func (b *Backend) never(v action.Verb) string {
 	return ""
 }
 
-// manner describes for people how the source does what it can.
+// manner describes for people how the source executes its actions.
 func (b *Backend) manner() []string {
 	var kinds []string
 	switch {

@@ -12,8 +12,8 @@ import (
 
 const readOnlyText = "the config says read_only for this source: only without that can coordtop act on it"
 
-// Choices lists what can be done to a row: first the possible actions, then the impossible ones with the
-// reason. It does not check whether writing is armed; Start does.
+// Choices lists the actions for a row: first the possible ones, then the impossible ones with the reason. It does not
+// check whether writing is armed; Start does.
 func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	if row == nil {
 		return nil
@@ -39,8 +39,8 @@ func (b *Backend) choices(row *sources.Row, s *sources.State, ours *action.Holdi
 	return append(slices.DeleteFunc(list, func(c action.Choice) bool { return !possible(c) }), impossible...)
 }
 
-// notRow returns why a verb cannot be done to a row of s, whoever owns it. ours is what we hold of it; nil:
-// nothing. "": only its owners can be a reason (notOwners).
+// notRow returns the reason why a verb is impossible for a row of s, apart from its owners (see notOwners); "" if there
+// is none. ours is our holding of the row, or nil.
 func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours *action.Holding) string {
 	group := action.Of(v).Group
 	switch {
@@ -80,7 +80,7 @@ func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours
 	return b.notTaken(v, row)
 }
 
-// notOwners returns why the owners or waiters of a row keep a verb from being done to it; "": they do not.
+// notOwners returns the reason why a verb is impossible because of the owners or waiters of a row; "" if there is none.
 func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holding) string {
 	switch v {
 	case action.Crash:
@@ -107,7 +107,7 @@ func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holdin
 	return ""
 }
 
-// neverFree returns why a wait for a row would never end; "": it may end.
+// neverFree returns the reason why a wait for a row would never end; "" if it may end.
 func (b *Backend) neverFree(row *sources.Row, ours *action.Holding) string {
 	if b.Caps.FIFO || len(row.Owners) == 0 || !row.Owners[0].NoExpiry {
 		return ""
@@ -119,7 +119,7 @@ func (b *Backend) neverFree(row *sources.Row, ours *action.Holding) string {
 	return text
 }
 
-// notTaken returns why a claim of the row is not possible; "": it is.
+// notTaken returns the reason why a claim of the row is not possible; "" if it is possible.
 func (b *Backend) notTaken(v action.Verb, row *sources.Row) string {
 	switch {
 	case v == action.Acquire && row.Kind == sources.KindElection:
@@ -137,7 +137,7 @@ func (b *Backend) notTaken(v action.Verb, row *sources.Row) string {
 	return ""
 }
 
-// notTried returns why a try would miss; "": it may succeed.
+// notTried returns the reason why a try would miss; "" if it may succeed.
 func (b *Backend) notTried(row *sources.Row) string {
 	if len(row.Owners) == 0 || row.Kind == sources.KindSemaphore {
 		return ""
@@ -167,7 +167,7 @@ func (b *Backend) notProclaimed(row *sources.Row, ours *action.Holding) string {
 	return ""
 }
 
-// notOwned returns why a row has no owner that a verb could be done to; "": it has one.
+// notOwned returns the reason why a row has no owner for the verb to act on; "" if it has one.
 func notOwned(row *sources.Row) string {
 	switch {
 	case len(row.Owners) > 0:
@@ -188,5 +188,5 @@ func notOurs(row *sources.Row, owned string) string {
 	return "not ours: nobody owns it"
 }
 
-// clean makes other people's text safe to print in a sentence.
+// clean returns a text from outside in a form that is safe to print in a sentence.
 func clean(s string) string { return format.Clean(s, 200) }

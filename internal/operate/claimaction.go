@@ -14,11 +14,11 @@ import (
 	"coordtop/sources"
 )
 
-// take is the goroutine of a run that claims something and then holds it.
+// take runs in the goroutine of a run that claims a primitive. It claims it and then holds it.
 func (n *run) take(h *holding, b *Backend) {
 	defer close(h.ended)
 	w := &wait{o: n.op, n: n, h: h, b: b, said: map[string]time.Time{}}
-	defer w.leave() // after a panic; else it was called already
+	defer w.leave() // after a panic; otherwise it was called already
 	lease, term, err := w.obtain()
 	if lease == nil {
 		n.op.drop(h)
@@ -36,8 +36,8 @@ func (n *run) take(h *holding, b *Backend) {
 	n.op.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
 }
 
-// leaveSession ends a session. While Close runs, the session ends within the time of Close, and is abandoned
-// where LetRunOut was called. A second call waits for the first and returns its error.
+// leaveSession ends a session. While Close runs, it must end within the time of Close, and the session is abandoned if
+// LetRunOut was called. A second call waits for the first and returns its error.
 func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	o.mu.Lock()
 	bye, abandon, within := o.bye, o.runOut && h.runsOut && h.lease != nil, cleanWithin
@@ -46,8 +46,8 @@ func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	}
 	o.mu.Unlock()
 	if bye == nil {
-		// A service that stands still may carry out our requests when it goes on, and they must be undone
-		// then. When Close begins, its own time comes on top.
+		// A service that hangs may execute our requests when it continues, and they must be undone then. If Close
+		// begins meanwhile, its own time is added.
 		ctx, cancel := context.WithTimeout(o.life, within)
 		defer cancel()
 		bye = ctx
@@ -58,8 +58,8 @@ func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	return s.Close(bye)
 }
 
-// complain keeps an error for Close to return: each about a lease that could not be given back while Close
-// runs, and before that the last about a lease that may still be ours.
+// complain stores an error for Close to return. While Close runs, it stores each error about a lease that could not be
+// given back. Before that, it stores only the last error about a lease that may still be ours.
 func (o *Operator) complain(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,8 +71,8 @@ func (o *Operator) complain(err error) {
 	}
 }
 
-// missed ends a run that got no lease; without an error a try missed. doubt says why the lease may be ours
-// at the service nevertheless; "": it is not.
+// missed ends a run that got no lease. A nil err means that a try missed. doubt is the reason why the lease may still
+// be ours at the service; "" if it is not ours.
 func (n *run) missed(err error, doubt string) {
 	owner := func() sources.OwnerRef { return n.op.view.ownerNow(n.Request.Target.Ref) }
 	switch {
@@ -82,14 +82,14 @@ func (n *run) missed(err error, doubt string) {
 		n.finish(action.Missed, "it is taken", owner())
 	case n.ctx.Err() != nil:
 		text := "no longer waiting"
-		if why := whyCalledOff(n); why != nil && why != errCalledOff { // the phase tells this one
+		if why := whyCalledOff(n); why != nil && why != errCalledOff { // the phase already shows that one
 			text = why.Error()
 		}
 		n.finish(action.Dropped, text, sources.OwnerRef{})
 	case errors.Is(err, coord.ErrUncertain):
 		n.finish(action.Missed, "no answer came in time; nothing of it is left at the service", owner())
 	case errors.Is(err, coord.ErrNotAcquired):
-		text := "gave up waiting after " + strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(n.Request.Wait.String()) // as a person types it
+		text := "gave up waiting after " + strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(n.Request.Wait.String()) // in the form in which a person types it
 		if why, ok := errors.AsType[outage](err); ok {
 			text += ": " + clean(sentence(why.error))
 		}
@@ -107,7 +107,7 @@ func (n *run) missed(err error, doubt string) {
 	}
 }
 
-// ownerNow returns the first owner of a row on our watch; zero: none.
+// ownerNow returns the first owner of a row on our watch; zero if there is none.
 func (v view) ownerNow(ref sources.Ref) sources.OwnerRef {
 	row, _ := v.row(ref)
 	if row == nil || len(row.Owners) == 0 {
@@ -137,7 +137,7 @@ func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term) {
 	if n.unarmedLocked() { // refresh has not noticed it yet
 		n.cancel(errOver)
 	}
-	called := n.ctx.Err() != nil // called off: given back at once, whatever our watch shows
+	called := n.ctx.Err() != nil // called off: give it back at once, whatever our watch shows
 	if !called {
 		n.reachLocked(action.Sent, "ours; not on our watch yet")
 	}
@@ -146,7 +146,7 @@ func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term) {
 	if called {
 		close(seen)
 	} else {
-		n.op.start(func() { // ends with the watch, at the latest with the lease
+		n.op.start(func() { // ends with the watch, which ends with the lease at the latest
 			defer close(seen)
 			shown := n.watchWin(lease)
 			n.watchHeld(lease, shown)
@@ -167,7 +167,7 @@ func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term) {
 	}
 }
 
-// ending tells how a lease that we do not keep any more ends.
+// ending is the way in which a lease ends for us.
 type ending uint8
 
 const (
@@ -176,11 +176,11 @@ const (
 	endLost                    // it ended without our wish; the cause explains why
 )
 
-// endingOf decides how a lease ends. It waits for a resignation that is on its way; one that begins after
-// endCalledOff has nothing left to do.
+// endingOf returns how a lease ends. It waits for a resignation that is on its way. A resignation that begins after it
+// has returned endCalledOff does nothing.
 func (n *run) endingOf(h *holding, lease *coord.Lease) (ending, error) {
 	n.op.mu.Lock()
-	over := lease.Check() != nil // after this process was stopped, the context may not have ended yet
+	over := lease.Check() != nil // the context may lag behind after this process was suspended
 	byOther := h.resigning != nil
 	if !byOther && !over && n.ctx.Err() != nil {
 		h.resigning = n
@@ -188,7 +188,7 @@ func (n *run) endingOf(h *holding, lease *coord.Lease) (ending, error) {
 		return endCalledOff, nil
 	}
 	n.op.mu.Unlock()
-	if byOther { // its release ends the context
+	if byOther { // the other run's release ends the context
 		<-lease.Context().Done()
 	}
 	cause := context.Cause(lease.Context())

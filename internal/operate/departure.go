@@ -14,8 +14,8 @@ import (
 // view finds rows and their owners in the Hub.
 type view struct{ View }
 
-// watch calls done after each wake-up, until it returns true, patience has run out or ctx ends. row is nil
-// where our watch does not show it or it is stale; events are those of the row since the last call.
+// watch calls done after each wake-up, until done returns true, patience has run out or ctx ends. row is nil if our
+// watch does not show it or if it is stale; events are those of the row since the last call.
 func (n *run) watch(ctx context.Context, patience time.Duration, done func(row *sources.Row, events []sources.Event) bool) bool {
 	ref := n.Request.Target.Ref
 	n.op.view.Refresh(ref.Source)
@@ -44,18 +44,18 @@ func (n *run) watch(ctx context.Context, patience time.Duration, done func(row *
 // departure follows a row after a request to end the ownership of one owner.
 type departure struct {
 	old  string    // ID of the owner
-	sent time.Time // of the request: a row that was read before shows earlier owners, not the next ones
-	with []string  // IDs of the owners at that time: none of them is the next one
+	sent time.Time // of the request; a row that was read before it shows earlier owners
+	with []string  // IDs of the owners at that time, none of which is the next one
 	kept int       // how many of them still own it
 	gone bool
 	next sources.OwnerRef
 	gap  sources.Interval
 
-	program sources.Program // of the owner that was to go
-	again   bool            // the next one is of the same program
+	program sources.Program // of the owner whose ownership the request ends
+	again   bool            // the next owner is the same program
 }
 
-// departure returns the departure of the owner with the ID old, by the last request.
+// departure returns a departure of the owner with the ID old after the last request.
 func (n *run) departure(old string) departure {
 	d := departure{old: old, sent: n.sent}
 	for i := range n.owners {
@@ -92,13 +92,13 @@ func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 	return d.next != (sources.OwnerRef{})
 }
 
-// settled reports whether it is known who comes next: a new owner or, if others still own it, nobody. The
-// other owners of a semaphore do not count.
+// settled reports whether it is known who comes next: a new owner or, if others still own it, nobody. For a semaphore,
+// other owners do not settle it.
 func (d *departure) settled(kind sources.Kind) bool {
 	return d.next != (sources.OwnerRef{}) || d.kept > 0 && kind != sources.KindSemaphore
 }
 
-// text tells people who owns it now.
+// text describes for people who owns it now.
 func (d *departure) text(kind sources.Kind) string {
 	if d.again {
 		return d.nextText(kind) + "; it is the same program"
@@ -123,8 +123,8 @@ func (d *departure) nextText(kind sources.Kind) string {
 	return now + ", after " + d.gap.Bounds() + without + d.gap.Looks()
 }
 
-// watchDeparture ends a run whose request ends the ownership of old, now or within patience. For linger after
-// that it watches who takes a mutex next. An election it watches until patience is over.
+// watchDeparture ends a run whose request ended the ownership of old. It waits for that end on our watch for patience.
+// After it, it watches a mutex for linger to see who takes it next, and an election until patience is over.
 func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 	kind := n.Request.Target.Kind
 	d := n.departure(old)
@@ -137,7 +137,7 @@ func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 		if d.gone && !was && !followed {
 			n.reach(action.Sent, did+": "+d.text(kind)+"; looking who comes next")
 		}
-		// A mutex may stay without an owner; people want to know when an election has a leader again.
+		// A mutex may stay without an owner, but people want to know when an election has a leader again.
 		return followed || d.gone && kind != sources.KindElection
 	})
 	if linger > 0 && d.gone && !d.settled(kind) && n.ctx.Err() == nil {
@@ -156,9 +156,9 @@ func (n *run) watchDeparture(patience, linger time.Duration, old, did string) {
 	}
 }
 
-// watchHeld watches what we hold until the lease ends or the run is called off. Where our watch shows it
-// without us, watchHeld asks the service at once: the watch may be older than our grant, or wrong, so only the
-// service's answer ends the lease. shown reports whether the watch has shown us as the owner.
+// watchHeld watches the row of a lease of ours until the lease ends or the run is called off. If our watch shows the
+// row without us, watchHeld asks the service at once. Only the service's answer ends the lease, because the watch may
+// be older than our grant, or wrong. shown means that the watch has shown us as the owner.
 func (n *run) watchHeld(lease *coord.Lease, shown bool) {
 	us, ref := lease.Owner(), n.Request.Target.Ref
 	alone := n.Request.Target.Kind != sources.KindSemaphore && n.Request.Mode != sources.Shared

@@ -1,48 +1,45 @@
-// Package operate carries out what a person decides: it acquires, campaigns, proclaims and resigns, keeps
-// leases, guards and records each action, and reports what was observed of it. The screen and the command
-// line use the same Operator; it knows of a backend only what its Backend tells.
+// Package operate executes the actions of people: it acquires, campaigns, proclaims and resigns, keeps leases, guards
+// and records each action, and reports its observed result. The screen and the command line use the same Operator,
+// which knows a backend only by its Backend.
 //
 // It may import coord, internal/action, sources, internal/ground/*.
 //
 // # One path
 //
-// Start checks the guards in this order, and sends nothing unless all of them let the request pass: the
-// source is not read_only; a reason is given where it is protected; writing is armed, for which a protected
-// source's own name was typed; the row is still what the person decided about, as far as the verb depends on
-// it (action.Pin); the action is possible for the row; the name was typed where that is required; the data
-// fits. Giving up what is ours needs neither arming nor a reason. Then Start writes the first line of the
-// audit; if that cannot be written, nothing is sent. The disk may take seconds for it, so Start checks the
-// guards again; if they refuse now, a second line records that. The rest happens in a goroutine of the
-// action: it asks the service, watches the Hub until that shows the result (Seen), for at most ten seconds
-// (Unseen), writes the second line, and adds an event of kind action to the Hub.
+// Start checks the guards in this order, and sends nothing unless all of them let the request pass: the source is not
+// read_only; a protected source has a reason; writing is armed, for a protected source by typing its name; the part of
+// the row that the verb depends on is unchanged since the person decided (action.Pin); the action is possible for the
+// row; the name was typed if the verb requires it; the data fits. Giving up a lease of ours needs neither arming nor a
+// reason. Then Start writes the first line of the audit; if that fails, nothing is sent. Because the disk may take
+// seconds, Start then checks the guards again; if they refuse now, a second line records that. The rest happens in a
+// goroutine of the action: it sends the request, watches the Hub for at most ten seconds until it shows the result
+// (Seen; otherwise Unseen), writes the second line, and adds an event of kind action to the Hub.
 //
-// A read_only source is protected twice: Start refuses the request, and ReadOnly strips the driver of
-// everything that changes something.
+// A read_only source is protected twice: Start refuses the request, and ReadOnly removes from the driver everything
+// that changes something.
 //
-// Where primitives exist by themselves (Backend.Provisions), they are created, updated and deleted on the
-// same path, without a lease. The service cannot compare the data in an update, so the update reads it once
-// more just before it is sent.
+// If primitives exist without an owner (Backend.Provisions), they are created, updated and deleted on the same path,
+// without a lease. The service cannot compare data in an update, so the data is read once more just before the update
+// is sent.
 //
-// Force ends what somebody else owns only if it is still what was on screen: the service compares the guard
-// of the owner in the same step (coord.ForceReleaser). Once the driver is open, just before the request, the
-// guards of Start are checked again. Without an answer the action is Unknown, never Failed, unless our watch
-// shows that the owner is gone.
+// A force-release ends the ownership of somebody else only if it is still the one on screen: the service compares the
+// owner's guard in the same step (coord.ForceReleaser). After the driver is open, just before the request, the guards
+// of Start are checked again. If no answer arrives, the action is Unknown, never Failed, unless our watch shows that
+// the owner is gone.
 //
-// A waiting claim survives errors that pass (coord.Passing), over as many sessions as that takes. Its text
-// has the reason, and so has an event, once while the reason lasts. An error that a person must correct ends
-// the claim. A claim that ends without a lease is Missed, Dropped or Failed only when it is sure that nothing
-// of it is left at the service, which takes up to ten seconds to find out; else it is Unknown, and the text
-// tells how long it may be ours there.
+// A waiting claim survives passing errors (coord.Passing) with as many sessions as that takes. Its text has the reason,
+// and so does one event for as long as the reason lasts. An error that a person must correct ends the claim. A claim
+// that ends without a lease is Missed, Dropped or Failed only if nothing of it is left at the service, which may take
+// ten seconds to find out. Otherwise it is Unknown, and the text says how long the lease may still be ours there.
 //
 // # What we hold
 //
-// Each lease has a session and a goroutine of its own. Package coord renews it, whatever the screen does.
-// Where our watch shows it without us, the service is asked at once (coord.Lease.Confirm): the watch itself
-// ends nothing. A lease that ends without our wish becomes a run of its own that has failed, with the cause,
-// a line in the audit and an event.
+// Each lease has its own session and goroutine. Package coord renews it, whatever the screen does. If our watch shows
+// the row without us, the service is asked at once (coord.Lease.Confirm); the watch alone never ends a lease. A lease
+// that ends without our wish becomes a failed run, with the cause, a line in the audit and an event.
 //
-// When writing ends, by Disarm or by its time, waiting claims and requests that are not sent yet are called
-// off, and a lease that is granted nevertheless is given back. What we hold is kept.
+// When writing ends, by Disarm or after its time, waiting claims and requests that are not sent yet are called off, and
+// a lease that is granted nevertheless is given back. Leases that we hold are kept.
 //
 // CallOff and Close give back leases. Close is bounded: a lease that could not be given back within two
 // seconds runs out at the service. After LetRunOut, Close abandons the leases that can run out, and resigns
@@ -50,20 +47,19 @@
 //
 // # The audit
 //
-// The audit is a file of JSON lines that only its owner can read; see Record. Each action has a line from
-// before anything is sent and one from after its end, with the same id. An id without a second line is an
-// action whose end nobody recorded: coordtop was killed, or the disk was full (the screen shows that). No
-// line has anything that could prove ownership.
+// The audit is a file of JSON lines that only its owner can read; see Record. Each action has a line that is written
+// before anything is sent and one that is written after its end, with the same id. If the second line is missing, the
+// end of the action was not recorded, because coordtop was killed or the disk was full (which the screen shows). No
+// line contains a proof of ownership.
 //
-// Other coordtops Follow it: each adds the actions of the others to its own Hub, at the time when they were
-// sent, so that any of them can record all actions. A note is a line, too.
+// Other coordtops Follow the audit: each adds the actions of the others to its own Hub, with the time at which they
+// were sent, so that any of them can record all actions. A note is also a line.
 //
-// Several coordtops may write it: each line is written whole, under a lock (flock). The incomplete line of a
-// writer that was killed becomes the detail of a record of its own, with the stage "torn". At 8 MB the file
-// is put aside as audit.jsonl.1, .2 and so on; nine are kept.
+// Several coordtops may write the audit: each line is written completely, under a lock (flock). The incomplete line of
+// a writer that was killed becomes the detail of a separate record, with the stage "torn". At 8 MB the file is renamed
+// to audit.jsonl.1, .2 and so on; nine such files are kept.
 //
-// The folder and the file must be ours, and neither may be a symbolic link; modes that let others read or
-// write are changed to 0700 and 0600. Anything else at the path, such as a pipe or a device, is refused, and
-// so is a folder above it in which everybody may replace ours. Where a line cannot be written for such a
-// reason, nothing is sent.
+// The folder and the file must be ours, and neither may be a symbolic link; modes that let others read or write are
+// changed to 0700 and 0600. Anything else at the path, such as a pipe or a device, is refused, and so is a parent
+// folder in which everybody could replace our folder. If a line cannot be written for such a reason, nothing is sent.
 package operate

@@ -15,8 +15,8 @@ import (
 	"coordtop/sources"
 )
 
-// Describe tells what a request would do, from our watch and the audit. It asks no server, so its lines
-// promise nothing that only a server knows. It waits for the disk, a second at most.
+// Describe returns what a request would do, from our watch and the audit. It asks no server, so its lines promise
+// nothing that only a server knows. It waits for the disk for at most a second.
 func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effect, error) {
 	b, ok := o.options.Backends[r.Target.Ref.Source]
 	if !ok {
@@ -57,7 +57,7 @@ func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effec
 	return e, nil
 }
 
-// nameFor returns the name that must be typed to confirm a request; "": none.
+// nameFor returns the name that must be typed to confirm a request; "" if none is required.
 func nameFor(b *Backend, r action.Request) string {
 	if action.Of(r.Verb).Named && !b.Demo {
 		return typable(r.Target.Ref.Name)
@@ -69,7 +69,7 @@ func nameFor(b *Backend, r action.Request) string {
 // itself, if it can be typed; in quotes, if it has blanks at its ends or invisible characters; a hash, if it
 // is too long to be typed or shown in full.
 func typable(name string) string {
-	const maxPlain, maxQuoted, hashed = 200, 24, "sha256:" // the input of a box; its label
+	const maxPlain, maxQuoted, hashed = 200, 24, "sha256:" // of the input field of a box; of its label
 	quoted := strconv.QuoteToASCII(name)
 	switch plain := name != "" && strings.TrimSpace(name) == name && format.Clean(name, 0) == name && name[0] != '"' && !strings.HasPrefix(name, hashed); {
 	case plain && len(name) <= maxPlain:
@@ -114,7 +114,7 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	}
 }
 
-// owning tells what owning a mutex or permits means for others.
+// owning describes what our ownership of a mutex or of permits means for others.
 func owning(name string, row *sources.Row, r action.Request) string {
 	if r.Mode == sources.Shared {
 		return "You will share " + name + ": others may own it too, none exclusively. Exclusive claims wait until you release it."
@@ -138,7 +138,7 @@ func owning(name string, row *sources.Row, r action.Request) string {
 	return text
 }
 
-// takenText tells who owns a row now, or how many permits are free.
+// takenText describes who owns a row now, or how many permits are free.
 func takenText(row *sources.Row) string {
 	if row == nil || len(row.Owners) == 0 {
 		return "Taken now"
@@ -152,7 +152,7 @@ func takenText(row *sources.Row) string {
 	return action.OwnersText(row.Owners) + " owns it now"
 }
 
-// freePermits returns how many permits of a semaphore are free, where that is known.
+// freePermits returns how many permits of a semaphore are free, if that is known.
 func freePermits(row *sources.Row) (n uint64, known bool) {
 	if row == nil || row.Absent || !row.Limited() {
 		return 0, false
@@ -160,7 +160,7 @@ func freePermits(row *sources.Row) (n uint64, known bool) {
 	return row.Limit - min(row.Taken, row.Limit), true
 }
 
-// asHeldLocked gives a request to resign the mode in which we hold the lease.
+// asHeldLocked returns r; if r resigns a lease, it sets the mode in which we hold the lease.
 func (o *Operator) asHeldLocked(r action.Request) action.Request {
 	if h := o.holdingLocked(r.Target.Ref); h != nil && r.Verb == action.Resign {
 		r.Mode = h.run.Request.Mode
@@ -168,7 +168,7 @@ func (o *Operator) asHeldLocked(r action.Request) action.Request {
 	return r
 }
 
-// keeping tells how a lease of ours ends.
+// keeping describes how a lease of ours ends.
 func keeping(b *Backend) string {
 	const until = "Kept until you resign or coordtop ends, "
 	if b.RunsOut {
@@ -192,7 +192,7 @@ func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action
 	}
 }
 
-// nextText tells who would own a row next, as far as known, once the owners and waiters are gone for whom
+// nextText describes who would own a row next, as far as is known, after the owners and waiters are gone for which
 // leaves returns true.
 func nextText(row *sources.Row, leaves func(id, session string) bool) string {
 	next := row.NextText(leaves, func(w *sources.Waiter) string { return action.OwnerText(w.Label, w.ID) })
@@ -211,7 +211,7 @@ func nextText(row *sources.Row, leaves func(id, session string) bool) string {
 // Reading it from the audit may take readWithin.
 const justNow, readWithin = time.Minute, time.Second
 
-// peers tells from the audit what other coordtops do to a row, or just did.
+// peers describes, from the audit, the present and recent actions of other coordtops on a row.
 func (o *Operator) peers(ctx context.Context, row *sources.Row) []string {
 	if row == nil {
 		return nil
@@ -224,7 +224,7 @@ func (o *Operator) peers(ctx context.Context, row *sources.Row) []string {
 	}
 	var lines []string
 	now := o.options.Now()
-	took := map[string]bool{} // owners, as the audit has them
+	took := map[string]bool{} // owners, in the form of the audit
 	for i := len(entries) - 1; i >= 0 && len(lines) < 2; i-- {
 		e := &entries[i]
 		if e.Ours || e.Ref != row.Ref {

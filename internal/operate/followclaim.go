@@ -15,9 +15,9 @@ import (
 // missingEvery is the interval at which a follower checks for actions whose process is gone.
 const missingEvery = 10 * time.Second
 
-// Follow calls add once for each action and note of another coordtop that ended at since or later, if
-// wanted returns true for it; wanted may change its event. Follow blocks until ctx ends. Once a second it
-// checks whether the file has changed, and reads it then; after an error it tries again.
+// Follow calls add once for each action and note of another coordtop that ended at since or later, if wanted returns
+// true for it; wanted may change its event. Follow blocks until ctx ends. Once a second it reads the file if it has
+// changed. After an error it tries again.
 func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*action.AuditEntry, *sources.Event) bool, add func(sources.Event)) error {
 	told := map[string]bool{} // by ID
 	var seen os.FileInfo
@@ -30,7 +30,7 @@ func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*act
 			seen, read, open = now, time.Now(), false
 			entries, err := l.Entries()
 			last := told
-			if err == nil { // the Audit screen says why it cannot be read
+			if err == nil { // the Audit screen shows the error
 				told = make(map[string]bool, len(last))
 			}
 			for i := range entries {
@@ -51,8 +51,8 @@ func (l *AuditLog) Follow(ctx context.Context, since time.Time, wanted func(*act
 	}
 }
 
-// Note adds a note about a moment to the Hub, and writes it to the audit, where the coordtop that records
-// reads it. It waits for the disk. With an empty recording it writes nothing.
+// Note adds a note about a moment to the Hub, and writes it to the audit, from which the recording coordtop reads it.
+// It waits for the disk. If recording is "", it does not write the note.
 func (o *Operator) Note(recording, text string, about time.Time) error {
 	text, _ = format.UTF8([]byte(text))
 	r := Record{Stage: Only, Action: action.NoteAction, Detail: text, About: about.UTC(), Recording: recording}

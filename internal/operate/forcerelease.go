@@ -16,30 +16,31 @@ import (
 	"coordtop/sources"
 )
 
-// Force describes how a backend ends what somebody else owns, which its driver does (coord.ForceReleaser).
-// The functions use nothing but their arguments, and return at once.
+// Force describes how a backend ends the ownership of somebody else; its driver does it (coord.ForceReleaser). The
+// functions use only their arguments, and return at once.
 type Force struct {
-	// Refuses returns why that owner's ownership cannot be ended, or when it ends by itself. "": it
-	// can be ended.
+	// Refuses returns the reason why that owner's ownership cannot be ended, or when it ends by itself; "" if it can be
+	// ended.
 	Refuses func(row *sources.Row, w *sources.Owner) string
-	// RefusesWaiter returns why that waiter's wait cannot be ended; "": it can. Nil: each can.
+	// RefusesWaiter returns the reason why that waiter's wait cannot be ended; "" if it can be ended. Nil: every wait
+	// can be ended.
 	RefusesWaiter func(w *sources.Waiter) string
-	// Effect tells the person in sentences what happens to the owner and to others.
+	// Effect describes for the person, in sentences, what happens to the owner and to others.
 	Effect func(row *sources.Row, w *sources.Owner) []string
 	// WholeSession reports whether the owner's session loses everything that it owns and waits for.
 	WholeSession bool
 	// AllOwners reports whether all owners lose it and all waiters must claim it again, whichever owner
 	// was chosen.
 	AllOwners bool
-	// Cancel tells the person in a sentence what happens to a waiter whose wait is ended. "": no wait can
-	// be ended.
+	// Cancel describes for the person, in a sentence, what happens to a waiter whose wait is ended. "": no wait can be
+	// ended.
 	Cancel string
-	// NoCancel tells why no wait can be ended; "": Cancel is not "", or the backend has no way.
+	// NoCancel is the reason why no wait can be ended. "": waits can be ended, or the backend has no request for that.
 	NoCancel string
 }
 
-// NotEnded returns why an owner's ownership, or a waiter's wait, cannot be ended by force; "": it can. It does
-// not check whether writing is armed.
+// NotEnded returns the reason why an owner's ownership, or a waiter's wait, cannot be ended by force; "" if it can. It
+// does not check whether writing is armed.
 func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
 	b, r := o.options.Backends[row.Source], action.Request{Verb: action.Release, Target: t}
 	if t.Waiting {
@@ -51,7 +52,7 @@ func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
 	return cmp.Or(b.notRow(r.Verb, row, o.view.State(), ours), b.notTarget(r, row, ours))
 }
 
-// notReleased returns why the ownership of one owner cannot be ended; "": it can.
+// notReleased returns the reason why the ownership of one owner cannot be ended; "" if it can.
 func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.Holding) string {
 	if not := b.never(action.Release); not != "" {
 		return not
@@ -61,7 +62,7 @@ func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.H
 	}
 	if b.Force.Refuses != nil {
 		if why := b.Force.Refuses(row, w); why != "" {
-			return format.Clean(why, 2000) // so long, because it may have a whole statement to paste
+			return format.Clean(why, 2000) // it may contain a whole statement to paste
 		}
 	}
 	if w.Guard == "" {
@@ -70,7 +71,7 @@ func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.H
 	return ""
 }
 
-// notCancelled returns why the wait of the waiter with that ID cannot be ended; "": it can.
+// notCancelled returns the reason why the wait of the waiter with that ID cannot be ended; "" if it can.
 func (b *Backend) notCancelled(row *sources.Row, waiter string) string {
 	if b.Force == nil || b.Force.RefusesWaiter == nil {
 		return ""
@@ -83,7 +84,7 @@ func (b *Backend) notCancelled(row *sources.Row, waiter string) string {
 	return ""
 }
 
-// notTarget returns why the owner or waiter that a request names cannot be ended; "": it can.
+// notTarget returns the reason why the ownership or the wait that a request names cannot be ended; "" if it can.
 func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Holding) string {
 	switch {
 	case r.Verb != action.Release && r.Verb != action.CancelWait:
@@ -101,7 +102,7 @@ func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Hol
 	return "choose one of its owners"
 }
 
-// describeForce tells what ending somebody else's ownership or wait would do.
+// describeForce describes what a forced end of an ownership or a wait would do.
 func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
 	who := action.OwnerText(r.Target.Label, r.Target.Owner)
 	e.Danger = true
@@ -141,7 +142,7 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 	}
 }
 
-// gapsText tells how long nobody owned it in the last hour.
+// gapsText describes how long nobody owned it in the last hour.
 func gapsText(gaps *sources.GapStats) string {
 	times := "once"
 	if gaps.Count > 1 {
@@ -150,7 +151,7 @@ func gapsText(gaps *sources.GapStats) string {
 	return "In the last hour nobody owned it " + times + ", for up to " + format.Precise(gaps.Longest.Max) + "."
 }
 
-// fallsWith lists what else the session of an owner owns and waits for.
+// fallsWith lists what else the session of an owner owns or waits for.
 func fallsWith(s *sources.State, row *sources.Row, w *sources.Owner) []string {
 	if w.Session == "" {
 		return nil
@@ -188,7 +189,7 @@ func rowText(row *sources.Row) string { return clean(strings.TrimSpace(row.Alias
 // A mutex without waiters is watched for retakenWithin after a force-release: its old owner may take it again.
 const retakenWithin = 2 * time.Second
 
-// force is the goroutine of a run that ends somebody else's ownership or wait.
+// force runs in the goroutine of a run, and ends somebody else's ownership or wait.
 func (n *run) force(b *Backend) {
 	t := n.Request.Target
 	did, not := "released by force", "nothing was released"
@@ -233,8 +234,8 @@ func (n *run) notForced(b *Backend, err error) {
 	n.finish(action.Failed, clean(text), sources.OwnerRef{})
 }
 
-// sendForce opens the driver, checks the guards once more, since that may have taken long, and then sends the
-// request at once.
+// sendForce opens the driver, checks the guards again, because opening may have taken long, and then sends the request
+// at once.
 func (n *run) sendForce(b *Backend) error {
 	t := n.Request.Target
 	opening, cancel := context.WithTimeout(n.ctx, openWithin)
@@ -257,7 +258,7 @@ func (n *run) sendForce(b *Backend) error {
 		return err
 	}
 	n.expectForced(sources.Inferred, replyIn+n.op.options.Patience)
-	// It waits for the answer also where the person calls the action off meanwhile.
+	// It waits for the answer even if the person calls the action off meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), replyIn)
 	defer cancel()
 	err = n.ask(func() error {
@@ -270,22 +271,22 @@ func (n *run) sendForce(b *Backend) error {
 	case err == nil:
 		n.expectForced(sources.Told, n.op.options.Patience)
 	case !errors.Is(err, coord.ErrUncertain):
-		n.expectForced(sources.Inferred, 0) // our request does not cause a later end
+		n.expectForced(sources.Inferred, 0) // a later end is not caused by our request
 	}
 	return err
 }
 
-// expectForced tells our watch that our request is about to end the ownership. A server may push the end
-// before it answers, so an end before the answer counts as evicted too, but only as inferred: if the owner
-// itself ended it in that instant, and the answer is that it changed, the event has evicted nevertheless.
+// expectForced announces to our watch that our request is about to end the ownership. A server may push the end before
+// it answers, so an end before the answer also counts as evicted, but only as inferred. This is wrong if the owner
+// itself ended it at that instant; then the answer is that it changed, but the event has evicted.
 func (n *run) expectForced(how sources.Known, within time.Duration) {
 	if t := n.Request.Target; !t.Waiting {
 		n.op.view.Expect(sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted, How: how}, within)
 	}
 }
 
-// watchForced watches what happens to the owner. err tells why it is not known whether the request was done;
-// nil: it was.
+// watchForced watches what happens to the owner. err is nil if the request succeeded; otherwise it is the reason why
+// that is not known.
 func (n *run) watchForced(did string, err error) {
 	if err == nil {
 		linger := retakenWithin
@@ -321,7 +322,7 @@ func (n *run) watchWaiter(did string, err error) {
 	n.watched(seen, did, sources.OwnerRef{})
 }
 
-// crash is the goroutine of a run that ends the owner's process, in the demo.
+// crash runs in the goroutine of a run, and kills the owner's process in the demo.
 func (n *run) crash(b *Backend) {
 	t := n.Request.Target
 	if why := whyCalledOff(n); why != nil {
@@ -339,7 +340,7 @@ func (n *run) crash(b *Backend) {
 	n.watchDeparture(n.op.options.Patience+n.op.leaseLeft(t), 0, t.Owner, "its process crashed")
 }
 
-// leaseLeft returns how long a dead owner of a target remains its owner, as far as the row shows.
+// leaseLeft returns for how long a dead owner would still own a target, as far as the row shows.
 func (o *Operator) leaseLeft(t action.Target) time.Duration {
 	row, _ := o.view.row(t.Ref)
 	w := owns(row, t.Owner)

@@ -10,8 +10,8 @@ import (
 	"coordtop/sources"
 )
 
-// holding is a lease that one run has or waits for. Operator.mu guards all of it; the goroutine of the run
-// sets over, once.
+// holding is a lease that one run has or waits for. Operator.mu guards all fields. The goroutine of the run sets over,
+// once.
 type holding struct {
 	ref       sources.Ref
 	run       *run
@@ -23,17 +23,17 @@ type holding struct {
 	since     time.Time
 	data      []byte
 	runsOut   bool
-	place     int           // the latest in the queue that the service told; 0: it told none
-	told      time.Time     // when the service told place
-	resigning *run          // the run that resigns it, or run itself, which gives it back; nil: none
-	ended     chan struct{} // closed when nothing of it is left
+	place     int           // our last reported place in the queue; 0: none was reported
+	told      time.Time     // when place was reported
+	resigning *run          // the run that resigns the lease, or run itself if it gives it back; nil: none
+	ended     chan struct{} // closed when nothing of the holding is left
 }
 
 func newHolding(n *run, now time.Time) *holding {
 	return &holding{ref: n.Request.Target.Ref, run: n, waiting: true, since: now, ended: make(chan struct{})}
 }
 
-// owner returns our ID as the owner; "" while it is not known.
+// owner returns our ID as the owner; "" if it is not known yet.
 func (h *holding) owner() string {
 	if h == nil || h.lease == nil {
 		return ""
@@ -41,7 +41,7 @@ func (h *holding) owner() string {
 	return h.lease.Owner()
 }
 
-// show returns what people see of the holding.
+// show returns the holding in the form for people.
 func (h *holding) show() action.Holding {
 	r := h.run.Request
 	s := action.Holding{
@@ -60,8 +60,8 @@ func (h *holding) show() action.Holding {
 	return s
 }
 
-// placeIn finds our place in the row's queue, from 1; 0: it is not known. It compares names, because we do
-// not know our ID as a waiter before we own it.
+// placeIn returns our place in the row's queue, from 1; 0 if it is not known. It compares labels, because we do not
+// know our ID while we wait.
 func placeIn(row *sources.Row, identity string) int {
 	if row == nil || identity == "" {
 		return 0
@@ -71,9 +71,8 @@ func placeIn(row *sources.Row, identity string) int {
 	})
 }
 
-// placeLocked returns our place in the row's queue, from 1; 0: it is not known. atMost reports whether we may
-// have an earlier one: some services tell only the length of the queue, which bounds our place, since they
-// serve it in order.
+// placeLocked returns our place in the row's queue, from 1; 0 if it is not known. atMost reports whether we may have an
+// earlier place: some services report only the length of the queue, which is the upper bound of our place.
 func (h *holding) placeLocked(row *sources.Row, identity string) (place int, atMost bool) {
 	if place = placeIn(row, identity); place > 0 || h.place == 0 {
 		return place, false
@@ -84,7 +83,7 @@ func (h *holding) placeLocked(row *sources.Row, identity string) (place int, atM
 	return h.place, h.place > 1
 }
 
-// owns finds the owner with that ID or session in a row, which may be nil; nil: it shows none.
+// owns returns the owner with that ID or session in a row; nil if the row is nil or has no such owner.
 func owns(row *sources.Row, id string) *sources.Owner {
 	if row == nil || id == "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"coordtop/sources"
 )
 
-// View is the Hub, as an Operator uses it. None of its methods waits for a source.
+// View is the part of the Hub that an Operator uses. None of its methods waits for a source.
 type View interface {
 	State() *sources.State
 	Row(s *sources.State, ref sources.Ref) *sources.Row
@@ -24,30 +24,30 @@ type View interface {
 	Expect(e sources.Ending, within time.Duration)
 }
 
-// Options are the options of an Operator. All but View may be zero.
+// Options are the options of an Operator. All fields except View may be zero.
 type Options struct {
 	View     View
 	Backends map[string]Backend // by the name of their source
 	Audit    *AuditLog          // nil: no action can be started
 	Always   bool               // armed from the start and without an end
 	Now      func() time.Time   // nil: time.Now
-	Patience time.Duration      // how long to wait until our watch shows an action, before it is Unseen; 0: 10 s
-	// Slept returns how long the machine has been suspended, since some origin. Nil: suspend.Slept.
+	Patience time.Duration      // how long our watch may take to show an action before it is Unseen; 0: 10 s
+	// Slept returns how long the machine has been suspended since a fixed instant. Nil: suspend.Slept.
 	Slept func() time.Duration
 }
 
 const (
 	openWithin   = 10 * time.Second // to find secrets and connect
-	replyIn      = 5 * time.Second  // to one request about what we own
+	replyIn      = 5 * time.Second  // for the answer to one request about a lease of ours
 	farewell     = 2 * time.Second  // to resign
-	settleWithin = 10 * time.Second // to find out whether a claim that ended without a lease left something
-	cleanWithin  = 30 * time.Second // to remove everything of us at the service, while nobody waits for that
-	keepRuns     = 5 * time.Minute  // after they are over
+	settleWithin = 10 * time.Second // to find out whether a claim that ended without a lease left something at the service
+	cleanWithin  = 30 * time.Second // to remove everything of ours at the service, while nobody waits for that
+	keepRuns     = 5 * time.Minute  // after their end
 	mostRuns     = 200
 )
 
-// Operator carries out actions. Its methods are safe for concurrent use; Start, Arm and Disarm wait
-// for the disk, and Close for servers; the others return at once. The caller must call Close.
+// Operator executes actions. Its methods are safe for concurrent use. Start, Arm and Disarm wait for the disk, and
+// Close waits for servers; the others return at once. The caller must call Close.
 type Operator struct {
 	options Options
 	drivers drivers
@@ -70,13 +70,13 @@ type Operator struct {
 	last     uint64 // number of the newest run
 	runs     []*run
 	held     []*holding
-	left     []error // what Close could not give back
+	left     []error // errors about leases that Close could not give back
 
-	unwritten []string // lines that the audit lacks
+	unwritten []string // lines that could not be written to the audit
 }
 
-// New makes an Operator and starts the goroutine that updates the times in Status; Close ends it. ctx only
-// has the handler of panics, see spawn.With: the Operator goes on after its end.
+// New makes an Operator and starts the goroutine that updates the times in Status; Close ends it. ctx only supplies the
+// handler of panics, see spawn.With; the Operator goes on after the end of ctx.
 func New(ctx context.Context, o Options) *Operator {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -105,25 +105,25 @@ func New(ctx context.Context, o Options) *Operator {
 // start starts a goroutine that Close joins.
 func (o *Operator) start(body func()) { spawn.Go(o.life, &o.running, body) }
 
-// Audit returns the log of actions; nil: no action can be started.
+// Audit returns the log of actions. If it is nil, no action can be started.
 func (o *Operator) Audit() *AuditLog { return o.options.Audit }
 
 // Status returns the latest snapshot, never nil.
 func (o *Operator) Status() *action.Status { return o.status.Load() }
 
-// Wake receives after there is a new Status. Wake-ups are merged.
+// Wake returns a channel that receives when there is a new Status. Wake-ups are merged.
 func (o *Operator) Wake() <-chan struct{} { return o.wake }
 
-// LetRunOut makes Close leave the leases that can run out to their TTL.
+// LetRunOut makes Close abandon the leases that end by their TTL, instead of resigning them.
 func (o *Operator) LetRunOut() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.runOut = true
 }
 
-// Close calls off all actions, gives back what we hold (see LetRunOut) and returns when no goroutine is left,
-// within two seconds. The error names the leases that could not be given back; they run out by themselves. A
-// second call waits for the first and returns its error.
+// Close calls off all actions, gives back what we hold (see LetRunOut) and returns when no goroutine is left, within
+// two seconds. The error names the leases that could not be given back, which expire by themselves. A second call waits
+// for the first and returns its error.
 func (o *Operator) Close() error {
 	o.mu.Lock()
 	if o.closed {
@@ -147,9 +147,8 @@ func (o *Operator) Close() error {
 	return o.err
 }
 
-// refresh publishes a new Status each second while we hold something: each renewal moves the end of trust,
-// without a notice. It also notices when the arming ends, even after the machine has slept, and calls off
-// what waits then.
+// refresh publishes a new Status each second while we hold something, because renewals move the end of trust without a
+// notice. When the arming ends, even during a suspend of the machine, refresh calls off unfinished actions.
 func (o *Operator) refresh() {
 	next := time.NewTimer(time.Second)
 	defer next.Stop()
@@ -212,13 +211,13 @@ func (o *Operator) publishLocked() {
 	spawn.Wake(o.wake)
 }
 
-// row finds the row of ref in the latest state; nil: there is none.
+// row returns the row of ref in the latest state, or nil, and that state.
 func (v view) row(ref sources.Ref) (*sources.Row, *sources.State) {
 	s := v.State()
 	return v.Row(s, ref), s
 }
 
-// oursLocked returns what people see of our holding of ref; nil: we have none.
+// oursLocked returns our holding of ref in the form for people; nil if we have none.
 func (o *Operator) oursLocked(ref sources.Ref) *action.Holding {
 	h := o.holdingLocked(ref)
 	if h == nil {
@@ -228,7 +227,7 @@ func (o *Operator) oursLocked(ref sources.Ref) *action.Holding {
 	return &show
 }
 
-// holdingLocked returns our holding of ref; nil: we neither have it nor wait for it.
+// holdingLocked returns our holding of ref; nil if we neither have it nor wait for it.
 func (o *Operator) holdingLocked(ref sources.Ref) *holding {
 	for _, h := range o.held {
 		if h.ref == ref && !h.over {

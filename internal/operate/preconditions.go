@@ -8,14 +8,14 @@ import (
 	"coordtop/sources"
 )
 
-// decision is a request with the state that its guards check it against.
+// decision is a request together with the state that its guards check.
 type decision struct {
 	action.Request
 	b       *Backend
 	writing *writing
-	row     *sources.Row // nil: not on our watch
+	row     *sources.Row // nil: our watch does not have it
 	state   *sources.State
-	ours    *action.Holding // nil: we have none of it
+	ours    *action.Holding // nil: we hold nothing of the row
 }
 
 // guards are all guards of a request, in the order in which their refusals are reported.
@@ -23,7 +23,7 @@ var guards = [...]func(*decision) error{
 	guardAllowed, guardUnchanged, guardPossible, guardOwners, guardOurs, guardTyped, guardLimit, guardData,
 }
 
-// guard returns why nothing may be sent; nil: the request may be sent.
+// guard returns the reason why the request must not be sent; nil if it may be sent.
 func (d *decision) guard() error {
 	for _, g := range guards {
 		if err := g(d); err != nil {
@@ -37,8 +37,8 @@ func notPossible(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrNotPossible, fmt.Sprintf(format, args...))
 }
 
-// guardAllowed checks that the config allows writing, that a reason is given and that writing is armed.
-// Giving up what is ours needs neither a reason nor arming.
+// guardAllowed checks that the config allows writing, that a reason is given and that writing is armed. Giving up a
+// lease of ours needs neither a reason nor arming.
 func guardAllowed(d *decision) error {
 	switch source := d.Target.Ref.Source; {
 	case d.b.ReadOnly:
@@ -52,9 +52,9 @@ func guardAllowed(d *decision) error {
 	}
 }
 
-// guardUnchanged checks that the row is still the one that the person decided about. What is ours can be
-// given up also without a row. A stale row is refused by the next guard, and so is an owner without a
-// guard, which cannot be compared: that guard explains why.
+// guardUnchanged checks that the row has not changed since the person decided. A lease of ours can be given up even
+// without a row. This guard passes a stale row and an owner without a guard, which cannot be compared: the next guard
+// refuses them with a better reason.
 func guardUnchanged(d *decision) error {
 	switch {
 	case d.row == nil && (d.Verb != action.Resign || d.ours == nil):
@@ -96,7 +96,7 @@ func guardOwners(d *decision) error {
 	}
 }
 
-// guardOurs refuses an action on our own lease where the person decided about another owner, who is gone.
+// guardOurs refuses an action on our own lease if the person decided about another owner, who is gone.
 func guardOurs(d *decision) error {
 	t := &d.Target
 	if action.Of(d.Verb).Group == action.OwnLease && d.ours != nil && !d.ours.Waiting &&

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources"
 )
 
-// proclaim is the goroutine of a run that replaces our data.
+// proclaim runs in the goroutine of a run, and replaces our data.
 func (n *run) proclaim(h *holding, b *Backend) {
 	n.op.mu.Lock()
 	term, data := h.term, b.data(n.Request)
@@ -47,8 +47,7 @@ func (n *run) proclaim(h *holding, b *Backend) {
 	n.watched(seen, "proclaimed", us)
 }
 
-// settled reports whether an error of a proclamation means that nothing was written, or tells itself
-// whether something was.
+// settled reports whether an error of a proclamation makes clear that nothing, or what, was written.
 func settled(err error) bool {
 	return failure.IsAny(err, coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrInvalid, coord.ErrDataTooLong)
 }

@@ -14,10 +14,10 @@ import (
 	"coordtop/sources"
 )
 
-// errOtherData reports data that somebody else has changed while the person typed: it is not overwritten.
+// errOtherData reports that somebody else has changed the data while the person typed, so that it is not overwritten.
 var errOtherData = errors.New("its data is another by now, nothing was sent")
 
-// notProvisioned returns why a primitive cannot be created or deleted, or its data replaced; "": it can.
+// notProvisioned returns the reason why a primitive cannot be created, updated or deleted; "" if it can.
 func notProvisioned(v action.Verb, row *sources.Row) string {
 	switch {
 	case v == action.CreateNode && !row.NoSpace:
@@ -48,7 +48,7 @@ func notProvisioned(v action.Verb, row *sources.Row) string {
 	return ""
 }
 
-// describeProvision tells what creating, updating or deleting would do.
+// describeProvision describes what creating, updating or deleting would do.
 func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
 	name := clean(r.Target.Ref.Name)
 	e.Danger = !b.Demo && (r.Verb == action.Update || r.Verb == action.Delete)
@@ -80,7 +80,7 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 	}
 }
 
-// provision is the goroutine of a run that creates, updates or deletes.
+// provision runs in the goroutine of a run, and creates, updates or deletes a primitive.
 func (n *run) provision(b *Backend) {
 	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
 	defer cancel()
@@ -130,7 +130,7 @@ func (n *run) send(ctx context.Context, b *Backend) error {
 	return fmt.Errorf("%w: coordtop has no way to do this", errNotSent)
 }
 
-// update replaces the data if it is still what the person decided about.
+// update replaces the data if it has not changed since the person decided.
 func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 	d, err := m.Describe(ctx)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -142,10 +142,10 @@ func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 	return m.Update(ctx, r.Data)
 }
 
-// errNotSent reports an error from before the request was sent.
+// errNotSent reports that an error occurred before the request was sent.
 var errNotSent = errors.New("nothing was sent")
 
-// decided reports whether an error tells what the service did with the request.
+// decided reports whether it is clear from an error what the service did with the request.
 func decided(err error) bool {
 	return failure.IsAny(err, errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong)
 }

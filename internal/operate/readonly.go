@@ -7,12 +7,11 @@ import (
 	"coordtop/coord"
 )
 
-// ReadOnly returns a driver that cannot change anything. Its sessions acquire nothing (the error wraps
-// ErrReadOnly and coord.ErrRefused), join no queue and make no primitives. They can describe, where those of
-// d can.
+// ReadOnly returns a driver that cannot change anything. Its sessions acquire nothing (the error wraps ErrReadOnly and
+// coord.ErrRefused), join no queue and make no primitives. They can describe if those of d can.
 func ReadOnly(d coord.Driver) coord.Driver { return readOnly{d} }
 
-// readOnly does not embed the driver: a method that is added to the interface must not pass by itself.
+// readOnly does not embed the driver, so that a method that is added to the interface later is not passed on.
 type readOnly struct{ d coord.Driver }
 
 func (r readOnly) Name() string                    { return r.d.Name() }
@@ -43,7 +42,7 @@ func (r readOnlySession) Acquire(context.Context, coord.Claim) (coord.Grant, boo
 	return nil, false, fmt.Errorf("%w: %w", ErrReadOnly, coord.ErrRefused)
 }
 
-// Describe implements coord.Describer; without it below, that is coord.ErrUnsupported.
+// Describe implements coord.Describer. It returns coord.ErrUnsupported if the wrapped session does not implement it.
 func (r readOnlySession) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	d, ok := r.s.(coord.Describer)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// resign is the goroutine of a run that gives up a lease of ours, or our place in a queue.
+// resign runs in the goroutine of a run, and gives up a lease of ours, or our place in a queue.
 func (n *run) resign(h *holding, b *Backend) {
 	n.op.mu.Lock()
 	lease, waiting, already := h.lease, h.waiting, h.resigning == h.run
@@ -26,7 +26,7 @@ func (n *run) resign(h *holding, b *Backend) {
 		return
 	}
 	if waiting {
-		h.run.cancel(nil) // a lease that it wins meanwhile is given back
+		h.run.cancel(nil) // it gives back a lease that it wins meanwhile
 		<-h.ended
 		n.finish(action.Seen, "left the queue", sources.OwnerRef{})
 		return
@@ -46,7 +46,7 @@ func (n *run) resign(h *holding, b *Backend) {
 		return
 	}
 	if err != nil {
-		n.op.view.Expect(end, 0) // if it was not given up, it runs out
+		n.op.view.Expect(end, 0) // if giving it up failed, it expires
 		n.finish(action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
 		return
 	}
@@ -55,8 +55,8 @@ func (n *run) resign(h *holding, b *Backend) {
 	n.watchDeparture(n.op.options.Patience, 0, old, "given up")
 }
 
-// giveBack resigns a lease that was called off, or is held while the Operator closes: an action of its own in
-// the audit. Giving back is safe, so it is done also where the audit cannot be written; see Unwritten.
+// giveBack resigns a lease that was called off, or that is held while the Operator closes. The audit has this as a
+// separate action. Giving back is safe, so it happens even if the audit cannot be written, see Unwritten.
 func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	n.op.mu.Lock()
 	closing, abandon := n.op.closed, n.op.closed && n.op.runOut && h.runsOut
@@ -81,10 +81,10 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 		call = "none: it is left to run out"
 	}
 	if l.begin(&b, call) != nil {
-		_ = n.op.record(l.record) // it is given back nevertheless
+		_ = n.op.record(l.record) // the lease is given back nevertheless
 	}
 	if abandon {
-		_ = n.op.leaveSession(h.session, h) // which abandons it
+		_ = n.op.leaveSession(h.session, h) // abandons the lease
 		l.finish(action.Dropped, "it runs out at "+lease.TrustedUntil().UTC().Format(time.RFC3339), sources.OwnerRef{})
 		return
 	}
@@ -92,7 +92,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	n.op.view.Expect(end, farewell+n.op.options.Patience)
 	err := l.ask(func() error {
 		if closing {
-			return n.op.leaveSession(h.session, h) // which is bounded for all we hold together
+			return n.op.leaveSession(h.session, h) // bounded for all holdings together
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(n.op.life), farewell)
 		defer cancel()
@@ -106,7 +106,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	l.finish(action.Sent, "", sources.OwnerRef{})
 }
 
-// labelOf returns the label of an owner on our watch; "": it shows no such owner.
+// labelOf returns the label of an owner on our watch; "" if there is no such owner.
 func (v view) labelOf(ref sources.Ref, id string) string {
 	row, _ := v.row(ref)
 	if w := owns(row, id); w != nil {
@@ -115,7 +115,8 @@ func (v view) labelOf(ref sources.Ref, id string) string {
 	return ""
 }
 
-// lost reports a lease that ended without our wish: its run fails or, if that was over already, a new one.
+// lost reports a lease that ended without our wish. Its run fails; if that run was already over, a new run is added
+// that has failed.
 func (n *run) lost(h *holding, cause error) {
 	text := fmt.Sprintf("lost after %s: %s", format.Age(n.op.options.Now().Sub(h.since)), clean(cause.Error()))
 	n.op.mu.Lock()
@@ -126,7 +127,7 @@ func (n *run) lost(h *holding, cause error) {
 		n.op.runs = append(n.op.runs, l)
 	}
 	l.Lost, l.Text = true, text
-	n.op.dropLocked(h) // at once, together with the reason: the disk may take seconds for the line
+	n.op.dropLocked(h) // at once and with the reason, because writing the line may take seconds
 	n.op.mu.Unlock()
 	if !again {
 		n.finish(action.Failed, text, sources.OwnerRef{})
@@ -136,7 +137,7 @@ func (n *run) lost(h *holding, cause error) {
 	l.record.At, l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = time.Now().UTC(), n.op.options.Audit.id(), "lost", "", nil
 	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), n.op.view.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
 	after := n.op.view.ownerNow(h.ref)
-	if after.ID == h.owner() { // our watch has not seen it yet
+	if after.ID == h.owner() { // our watch does not show the end yet
 		after = sources.OwnerRef{}
 	}
 	l.finish(action.Failed, text, after)

@@ -14,15 +14,15 @@ import (
 type run struct {
 	action.Run
 	op     *Operator
-	ctx    context.Context // ends with CallOff, when writing ends before it is done, and when the Operator closes
+	ctx    context.Context // ends on CallOff, when writing ends before the run is done, and when the Operator closes
 	cancel context.CancelCauseFunc
 
-	sub      *sources.Subscription // to the events since its begin
+	sub      *sources.Subscription // to the events since the run began
 	record   Record                // its first line
 	sent     time.Time             // when the request was sent
-	owners   []sources.Owner       // on our watch just before that
+	owners   []sources.Owner       // on our watch just before sent
 	answered time.Duration         // how long the service took to answer
-	ending   bool                  // its end is being written; guarded by Operator.mu
+	ending   bool                  // the end of the run is being written; guarded by Operator.mu
 }
 
 // runLocked makes a run. The caller must add it to the list and write its first line.
@@ -45,7 +45,7 @@ func (n *run) ask(request func() error) error {
 	return err
 }
 
-// watched ends a run. seen reports whether our watch showed its effect in time; did tells what was done.
+// watched ends a run. seen reports whether our watch showed the effect in time; did describes what was done.
 func (n *run) watched(seen bool, did string, after sources.OwnerRef) {
 	if seen {
 		n.finish(action.Seen, did, after)
@@ -54,7 +54,7 @@ func (n *run) watched(seen bool, did string, after sources.OwnerRef) {
 	n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.options.Patience), after)
 }
 
-// reach sets the phase of a run before its end.
+// reach sets a phase of a run that is not its last one.
 func (n *run) reach(p action.Phase, text string) {
 	n.op.mu.Lock()
 	defer n.op.mu.Unlock()

@@ -68,7 +68,7 @@ func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
 	n.op.publishLocked()
 }
 
-// tell adds the event of an action, made from its two lines, to the Hub.
+// tell makes the event of an action from its two lines, and adds it to the Hub.
 func (o *Operator) tell(before, after Record) {
 	actor := &o.options.Audit.actor
 	before.User, before.Host, before.SSH = actor.User, actor.Host, actor.SSH
@@ -97,8 +97,8 @@ func (o *Operator) record(r Record) error {
 	return err
 }
 
-// Unwritten returns the second lines that could not be written to the audit, the oldest 200 at most. A disk
-// that did not answer in time may still write some of them.
+// Unwritten returns the second lines that could not be written to the audit, at most the oldest 200. A disk that did
+// not respond in time may still write some of them.
 func (o *Operator) Unwritten() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,15 +16,15 @@ var (
 	ErrUnconfirmed = errors.New("not confirmed")      // a name or a reason is missing
 	ErrNotPossible = errors.New("not possible")       // for this row, now
 	ErrTaken       = errors.New("taken")              // a try would only miss
-	ErrChanged     = errors.New("changed")            // since the person looked
-	ErrNoAudit     = errors.New("no audit")           // it cannot be written
+	ErrChanged     = errors.New("changed")            // since the person decided
+	ErrNoAudit     = errors.New("no audit")           // the audit cannot be written
 	ErrClosed      = errors.New("coordtop is ending") // Close was called
 )
 
-// Start checks every guard, writes the audit's first line and starts the action, whose progress is in
-// Status under id. It waits for other calls of Start and for the disk, five seconds at most and one second
-// while Close runs, but never for a server. If the guards refuse the request after the disk has answered, a
-// second line records that. The error wraps one of this package's, and its text is for the person.
+// Start checks every guard, writes the audit's first line and starts the action, whose progress is in Status under id.
+// It waits for other calls of Start and for the disk, at most five seconds, or one second while Close runs, but never
+// for a server. If the guards refuse the request after the first line was written, a second line records that. The
+// error wraps one of this package's errors, and its text is for the person.
 func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	b, ok := o.options.Backends[r.Target.Ref.Source]
 	if !ok {
@@ -49,8 +49,7 @@ func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	return n.ID, nil
 }
 
-// admit makes the run of a request that all guards let pass. Close then waits until the caller has called
-// running.Done.
+// admit makes a run for a request if all guards let it pass. Close then waits until the caller has called running.Done.
 func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,7 +62,7 @@ func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	return o.runLocked(o.asHeldLocked(r)), nil
 }
 
-// launch starts a run whose first line is written, if the guards still let it pass: the disk may have taken
+// launch starts a run whose first line is written, if the guards still let it pass after the disk may have taken
 // seconds.
 func (n *run) launch(b *Backend) error {
 	n.op.mu.Lock()
@@ -86,7 +85,7 @@ func (n *run) launch(b *Backend) error {
 	return nil
 }
 
-// passesLocked returns why the guards refuse a request; nil: they let it pass.
+// passesLocked returns the reason why the guards refuse a request; nil if they let it pass.
 func (o *Operator) passesLocked(r action.Request, b *Backend) error {
 	if o.closed {
 		return fmt.Errorf("%w: nothing was sent", ErrClosed)
@@ -96,8 +95,7 @@ func (o *Operator) passesLocked(r action.Request, b *Backend) error {
 	return d.guard()
 }
 
-// bodyLocked returns the function that carries out a run, in a goroutine of its own; nil: there is none for
-// its verb.
+// bodyLocked returns the function that executes a run in its goroutine; nil if the verb is unknown.
 func (n *run) bodyLocked(b *Backend) func() {
 	h := n.op.holdingLocked(n.Request.Target.Ref)
 	switch n.Request.Verb {

@@ -13,11 +13,11 @@ import (
 	"coordtop/sources"
 )
 
-// A reason why a claim makes no progress is not reported again within sayAgain.
+// sayAgain is the least time between two reports of the same reason why a claim makes no progress.
 const sayAgain = time.Minute
 
-// wait gets a run its lease, over as many sessions as that takes: a waiting claim survives errors that pass
-// (coord.Passing). It belongs to the run's goroutine, but for trouble, which sessions call.
+// wait obtains the lease of a run, with as many sessions as that takes, because a waiting claim survives passing errors
+// (coord.Passing). It belongs to the run's goroutine, except the method trouble, which sessions call.
 type wait struct {
 	o       *Operator
 	n       *run
@@ -25,12 +25,12 @@ type wait struct {
 	b       *Backend
 	session *coord.Session // nil: none is open
 	said    map[string]time.Time
-	unknown string    // why the lease may be ours after the last session, although we do not know
-	until   time.Time // when it is surely not ours any more
+	unknown string    // why the lease may be ours after the last session
+	until   time.Time // from when on it is surely not ours any more
 }
 
-// obtain claims until it gets a lease, a miss (neither lease nor error) or an error that does not pass. Without
-// a lease it has left the session.
+// obtain claims until it gets a lease, a miss (neither lease nor error) or an error that is not passing. If it returns
+// no lease, it has ended the session.
 func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 	began, pauses := time.Now(), backoff.Policy{}.Start()
 	for r := w.n.Request; ; {
@@ -38,7 +38,7 @@ func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 		if lease != nil {
 			return lease, term, nil
 		}
-		_ = w.leave() // doubt keeps what matters of its error
+		_ = w.leave() // leave stores its error for doubt
 		if err == nil || r.Verb == action.Try || !coord.Passing(err) || errors.Is(err, coord.ErrNotAcquired) || w.n.ctx.Err() != nil {
 			return nil, nil, err
 		}
@@ -56,7 +56,7 @@ func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
 	}
 }
 
-// outage is the error that kept a claim from waiting when its time ran out.
+// outage is the passing error that a claim had when the time of its wait ended.
 type outage struct{ error }
 
 // claim opens a session and claims in it.
@@ -64,9 +64,9 @@ func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, er
 	if err := w.open(r.Wait); err != nil {
 		return nil, nil, err
 	}
-	// Close bounds everything that is under way by ending the session itself.
+	// Close ends the session itself, which bounds everything that is under way.
 	session := w.session
-	defer spawn.OnDone(w.o.life, func() { _ = w.o.leaveSession(session, w.h) })() // leave returns its error
+	defer spawn.OnDone(w.o.life, func() { _ = w.o.leaveSession(session, w.h) })() // leave returns the error
 	err = w.n.ask(func() error {
 		lease, term, err = claim(w.n.ctx, session, r, w.h.data)
 		return err
@@ -74,7 +74,7 @@ func (w *wait) claim(r action.Request) (lease *coord.Lease, term *coord.Term, er
 	return lease, term, err
 }
 
-// open opens the session of the claim, within the time that is left of its wait; 0: it waits for ever.
+// open opens the session of the claim. left is the rest of the wait, which bounds it; 0: the wait has no end.
 func (w *wait) open(left time.Duration) error {
 	within := openWithin
 	if left > 0 {
@@ -95,8 +95,8 @@ func (w *wait) open(left time.Duration) error {
 	return nil
 }
 
-// session opens a session for a run, within a time. Its waiting claims report their troubles to trouble,
-// which may be nil.
+// session opens a session for a run within the time within. Waiting claims of the session call trouble, which may be
+// nil.
 func (n *run) session(b *Backend, within time.Duration, trouble func(coord.Trouble)) (*coord.Session, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, within)
 	defer cancel()
@@ -107,7 +107,7 @@ func (n *run) session(b *Backend, within time.Duration, trouble func(coord.Troub
 	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity, RenewEvery: b.Renew, OnTrouble: trouble})
 }
 
-// leave ends the session, if one is open, and keeps for doubt what is not known after it.
+// leave ends the session, if one is open. If the lease may still be ours then, it stores the reason for doubt.
 func (w *wait) leave() error {
 	if w.session == nil {
 		return nil
@@ -123,7 +123,7 @@ func (w *wait) leave() error {
 	return err
 }
 
-// doubt returns why it may be ours at the service although we got no lease; "": it is not.
+// doubt returns the reason why the lease may be ours at the service although we did not get it; "" if it is not ours.
 func (w *wait) doubt() string {
 	if !time.Now().Before(w.until) {
 		return ""
@@ -131,8 +131,8 @@ func (w *wait) doubt() string {
 	return w.unknown
 }
 
-// trouble reports why the claim makes no progress, each reason once while it lasts, and when the claim waits
-// normally again. It may be called from any goroutine.
+// trouble reports the reason why the claim makes no progress, once for as long as the reason lasts, and reports when
+// the claim waits normally again. It may be called from any goroutine.
 func (w *wait) trouble(t coord.Trouble) {
 	w.o.mu.Lock()
 	w.h.place, w.h.told = t.Place, time.Now()
@@ -156,7 +156,7 @@ func (w *wait) trouble(t coord.Trouble) {
 	}
 }
 
-// note adds what happens to a run to the log of events.
+// note adds an event about a run to the Hub.
 func (n *run) note(text string) {
 	target := n.Request.Target
 	n.op.view.AddEvent(sources.Event{
@@ -165,8 +165,8 @@ func (n *run) note(text string) {
 	})
 }
 
-// sentence returns the text of an error for people: its own sentence, if it has one, else its text without
-// the place in package coord.
+// sentence returns the text of an error for people: its own sentence if it has one, otherwise its text without the
+// operation of package coord.
 func sentence(err error) string {
 	var plain interface{ Sentence() string }
 	if errors.As(err, &plain) {
@@ -178,7 +178,7 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// claim claims what the request names. A try that missed returns no lease and no error.
+// claim claims the target of the request. After a try that missed it returns no lease and no error.
 func claim(
 	ctx context.Context, s *coord.Session, r action.Request, data []byte,
 ) (lease *coord.Lease, term *coord.Term, err error) {
