@@ -10,10 +10,10 @@ import (
 // recording and a report have the whole sentence.
 type Account struct {
 	Verb   string // "lost" for a lease that ended by itself
-	Who    string // user@host, and the client's address over ssh; of an earlier version the user alone
+	Who    string // user@host, with the client's address over ssh; earlier versions wrote only the user
 	Reason string // "": none was given
-	Result string // a phase, as "done", or words of ours in its place
-	More   string // the text behind the result, with the sign before it: when, and what was seen
+	Result string // a phase, such as "done", or other words of ours
+	More   string // the text after the result, with its separator: when, and what was seen
 }
 
 // String returns the sentence.
@@ -25,7 +25,7 @@ func (a Account) String() string {
 	return a.Verb + " by " + who + ": " + a.Result + a.More
 }
 
-// plain removes from a name the signs that end it in an Account.
+// plain removes from a name the characters that would end it in an Account.
 var plain = strings.NewReplacer(": ", ":", " (", "(")
 
 // AccountOf parses the sentence about an action. ok is false for any other text.
@@ -37,7 +37,7 @@ func AccountOf(detail string) (a Account, ok bool) {
 		if err != nil {
 			return a, false
 		}
-		a.Reason, _ = strconv.Unquote(quoted) // it is quoted
+		a.Reason, _ = strconv.Unquote(quoted) // quoted is a valid quoted string
 		a.Who, rest = who, strings.TrimPrefix(behind[len(quoted)-1:], ")")
 		if rest, found = strings.CutPrefix(rest, ": "); !found {
 			return a, false

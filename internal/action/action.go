@@ -18,7 +18,7 @@ type Verb uint8
 
 // The verbs.
 const (
-	Acquire    Verb = iota + 1 // take it; where it is taken, wait for it in the queue
+	Acquire    Verb = iota + 1 // take it; if it is taken, wait for it in the queue
 	Try                        // take it only if it is free now
 	Campaign                   // wait to lead
 	Proclaim                   // change the data of a term of ours
@@ -27,16 +27,16 @@ const (
 	CancelWait                 // end the wait of somebody else
 	Crash                      // kill the owner's process; only in the demo
 
-	// Of primitives that exist without being owned:
+	// Verbs for primitives that exist without an owner:
 	Create     // make a primitive that is absent
 	Update     // replace the primitive's own data
 	Delete     // remove a primitive that nobody owns or waits for
-	CreateNode // make the space (Ref.Space) that a primitive is to be in
+	CreateNode // make the space (Ref.Space) of a primitive
 
-	afterLast // no verb: tests count up to it
+	afterLast // no verb; the end of the list for tests
 )
 
-// String returns the name of a verb on the command line and in the audit, as "cancel-wait"; "none" for no verb.
+// String returns the name of a verb on the command line and in the audit, such as "cancel-wait"; "none" for no verb.
 func (v Verb) String() string {
 	names := [...]string{
 		"none", "acquire", "try", "campaign", "proclaim", "resign", "release", "cancel-wait", "crash", "create", "update", "delete", "create-node",
@@ -47,21 +47,21 @@ func (v Verb) String() string {
 	return names[v]
 }
 
-// Request is one action that a person asks for.
+// Request is an action that a person wants.
 type Request struct {
 	Verb    Verb
 	Target  Target
-	Mode    sources.Mode  // Acquire, Try: Shared where the backend can
+	Mode    sources.Mode  // Acquire, Try: Shared if the backend supports it
 	Permits uint64        // of a semaphore; 0: 1
 	Wait    time.Duration // Acquire, Campaign: how long to wait; 0: until it is ours
-	Limit   uint64        // Create: of the new semaphore; 0: 1. Where each claim names the limit: that; 0: as in the row
+	Limit   uint64        // Create: limit of the new semaphore; 0: 1. Claims that must name the limit: the limit; 0: as in the row
 	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: the data for others
 	Reason  string        // for the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm
 }
 
-// Pin returns which part of the target must be unchanged when the request is sent, at a row with that limit. A try of
-// a semaphore does not depend on its owners: they come and go while a person reads.
+// Pin returns which part of the target must be unchanged when the request is sent. limit is that of the row. A try of a
+// semaphore does not depend on the owners, because these come and go while a person reads.
 func (r *Request) Pin(limit uint64) Pin {
 	if r.Verb == Try && r.Target.Kind == sources.KindSemaphore && limit != 1 {
 		return PinName
@@ -72,24 +72,24 @@ func (r *Request) Pin(limit uint64) Pin {
 // Choice is one line of the menu of actions.
 type Choice struct {
 	Verb Verb
-	// Not tells the person why it cannot be done ("held already, by us"). "": it can be done.
+	// Not is the reason, for the person, why it cannot be done ("held already, by us"). "": it can be done.
 	Not string
 }
 
-// Effect tells the person what a request would do, before it is sent.
+// Effect describes for the person what a request would do, before it is sent.
 type Effect struct {
 	Lines []string // in plain words, the most important first
-	Call  string   // what is sent, as exactly as one line can tell
+	Call  string   // what is sent, on one line, as exactly as possible
 	Next  string   // who would own it afterwards, as far as known; "": nothing is known
-	// NeedsName is the text that the person must type to confirm: a short line without blanks at its ends. "":
-	// none.
+	// NeedsName is the text that the person must type to confirm: a short line without blanks at its ends. "": nothing
+	// must be typed.
 	NeedsName   string
 	NeedsReason bool
 	TakesData   bool
 	TakesLimit  bool
 	TakesMode   bool // the person may choose to own it together with others
-	DataMax     int  // bytes that Data may have; 0: it takes none
-	Danger      bool // the action can do harm, and its box gets the frame for that
+	DataMax     int  // the most bytes of Data; 0: the verb takes no data
+	Danger      bool // the action can do harm, so its box has a warning frame
 }
 
 // Phase is the progress of an action.
@@ -99,14 +99,14 @@ type Phase uint8
 const (
 	Sending Phase = iota // the audit has its first line, the request is on its way
 	Waiting              // in a queue, or campaigning
-	Sent                 // the service has answered; our own watch does not show it yet
-	Seen                 // our watch shows it: done
-	Unseen               // the service has answered, and our watch did not show it in time
+	Sent                 // the service has answered; our own watch does not show the result yet
+	Seen                 // our watch shows the result: done
+	Unseen               // the service has answered, but our watch did not show the result in time
 	Missed               // a try that missed, or a wait that ended without the lease
-	Changed              // Release, CancelWait: it changed just before, and no ownership or wait was ended
-	Failed               // refused, or an error; Text tells which
+	Changed              // Release, CancelWait: the row changed just before, so no ownership or wait was ended
+	Failed               // refused, or an error; Text has the reason
 	Dropped              // called off by the person or the end of the program
-	Unknown              // it may be ours at the service; Text tells how long
+	Unknown              // it may be ours at the service; Text says for how long
 )
 
 // String returns the word for people: "sending", "waiting", "sent", "done", "not seen",
@@ -126,34 +126,35 @@ type Run struct {
 	Started time.Time
 	Changed time.Time // when it came to this phase
 	Place   int       // in the queue, from 1, while Waiting; 0: not known
-	AtMost  bool      // it may also be an earlier place
+	AtMost  bool      // Place is only the upper bound
 	Text    string    // what happened, in words for the person
-	Refused bool      // the service refuses us: our login, or a right is missing
-	// NotPossible reports whether it Failed and would fail again until a right, a setting or the owner changes.
+	Refused bool      // the service refuses our login, or we lack a right
+	// NotPossible means that the run Failed and that a retry would also fail until a right, a setting or the owner
+	// changes.
 	NotPossible bool
-	Lost        bool // the lease that we had, or were to give up, is not ours any more
+	Lost        bool // the lease that we had, or should give up, is not ours any more
 }
 
 // Holding is a lease that we own or wait for.
 type Holding struct {
 	Ref     sources.Ref
-	Owner   string // ID of ours as the source shows it, of our session while we wait; "": not known
+	Owner   string // our ID in the form of the source; while we wait that of our session; "": not known
 	Fence   uint64
 	Permits uint64
 	Mode    sources.Mode
 	Waiting bool
 	GivesUp time.Time // when the wait ends; zero: never, or it is ours
 	Since   time.Time
-	// Until is the end of trust: zero where only the end of a connection or session ends it.
+	// Until is the end of trust; zero if the lease ends only with a connection or session.
 	Until time.Time
-	// RunsOut reports whether it stays at the service for its TTL if we abandon it; if not, it ends with our
+	// RunsOut reports whether the lease stays at the service for its TTL if we abandon it. Otherwise it ends with our
 	// connection.
 	RunsOut bool
 	Data    []byte
 }
 
-// Owns reports whether an owner of its row is us. That is possible also while we wait, if the service's answer has
-// not arrived yet, or was lost.
+// Owns reports whether o, an owner of the row, is us. We may own it even while we wait, if the service's answer has not
+// arrived yet or was lost.
 func (h *Holding) Owns(o *sources.Owner) bool {
 	if h.Owner == "" {
 		return h.Fence != 0 && h.Fence == o.Fence
@@ -163,11 +164,11 @@ func (h *Holding) Owns(o *sources.Owner) bool {
 
 // Status is a snapshot of an Operator. It never changes.
 type Status struct {
-	Armed    time.Time // writing is possible until then; zero: it is not
+	Armed    time.Time // writing is possible until then; zero: not armed
 	Always   bool      // writing is possible without an end
 	Holdings []Holding // in the order of their requests
 	Runs     []Run     // newest last; ended ones stay for some minutes
-	Audit    string    // the path of the audit, for people; "": no audit is kept
+	Audit    string    // the path of the audit, for people; "": no audit
 }
 
 // CanWrite reports whether writing is possible at now.

@@ -12,24 +12,24 @@ import (
 // AuditEntry is one action of the audit, by this program or another, made from its one or two lines.
 type AuditEntry struct {
 	ID      string
-	At      time.Time // when it began; of a note: the moment that it is about
+	At      time.Time // when it began; for a note, the moment that it is about
 	Written time.Time // the time of its first line
 	Ended   time.Time // the time of its second line; zero: it has only one
-	Who     string    // user@host, and the client's address over ssh
+	Who     string    // user@host, with the client's address over ssh
 	Action  string    // a verb, "arm", "disarm", "note", or "lost" for a lease that ended by itself
 	Ref     sources.Ref
-	Alias   string // of a lock whose name is a number; "": it has none
+	Alias   string // alias of a lock whose name is a number; "": none
 	Address string // of the server of the source; "": not known
 	Kind    string
 	Before  sources.OwnerRef // the owner before; zero: none
 	After   sources.OwnerRef // the owner that was seen after it
 	Reason  string
 	Call    string        // what was sent
-	Result  string        // the phase in the second line of the audit, as "done"; "": that line is missing
+	Result  string        // the phase in the second line of the audit, such as "done"; "": that line is missing
 	Detail  string        // what was seen
-	Ours    bool          // by this run of the program
-	Process int           // of another run on this host; 0: not known
-	Runs    bool          // Process still runs, and no second line is written
+	Ours    bool          // it is an action of this run of the program
+	Process int           // id of the process of another run on this host; 0: not known
+	Runs    bool          // Process still runs, and there is no second line
 	Took    time.Duration // until the service's answer; 0: not known
 
 	Recording string // of a note: the file of the recording that it belongs to
@@ -43,8 +43,8 @@ func (e *AuditEntry) Pending() bool {
 	return e.Action != NoteAction && e.Result == "" && (e.Process == 0 || e.Runs)
 }
 
-// Event returns the entry as an event of a Hub, the same in each program that reads the audit; ok is false if it has
-// none.
+// Event returns the entry as an event of a Hub, which is the same in each program that reads the audit. ok is false if
+// the entry has no event.
 func (e *AuditEntry) Event() (out sources.Event, ok bool) {
 	out = sources.Event{Kind: sources.EventAction, RefKind: sources.KindNamed(e.Kind), How: sources.Ours, Ref: e.Ref, Alias: e.Alias, At: e.At, Owner: e.After}
 	if e.Alias != "" {
@@ -101,7 +101,7 @@ func (e *AuditEntry) User() string {
 	return user
 }
 
-// Unfinished tells what is known of an action without a second line.
+// Unfinished describes what is known of an action without a second line.
 func (e *AuditEntry) Unfinished() string {
 	switch {
 	case e.Process == 0:

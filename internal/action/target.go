@@ -13,19 +13,19 @@ import (
 type Target struct {
 	Ref     sources.Ref
 	Kind    sources.Kind
-	Alias   string // an alias by which a person may name it, see sources.AliasName; "": none
+	Alias   string // alias that a person may type instead of the name, see sources.AliasName; "": none
 	Owner   string // ID of the owner on screen; "": nobody owned it
 	Label   string // the same owner, for people
 	Fence   uint64 // 0: none known
-	Guard   string // what compare-and-act compares; "": the backend has none
+	Guard   string // text that compare-and-act compares; "": the backend has none
 	Mode    sources.Mode
-	Permits uint64 // of that owner; 0: 1
-	Absent  bool   // there was no such primitive
-	Sum     uint64 // of the primitive's own data, as sources.Blob has it
+	Permits uint64 // permits of that owner; 0: 1
+	Absent  bool   // the primitive did not exist
+	Sum     uint64 // sources.Blob.Sum of the primitive's own data
 	Waiting bool   // Owner is a waiter
 }
 
-// TargetOf returns the Target of a row and one of its owners; nil: of a row without an owner.
+// TargetOf returns the Target of a row and one of its owners. A nil o stands for no owner.
 func TargetOf(row *sources.Row, o *sources.Owner) Target {
 	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum, Alias: sources.AliasName(row.Alias, row.AliasHow)}
 	if o != nil {
@@ -35,7 +35,7 @@ func TargetOf(row *sources.Row, o *sources.Owner) Target {
 	return t
 }
 
-// GoesBy reports whether the typed text is name, the text for the target's name, or the target's alias.
+// GoesBy reports whether the typed text is name, which stands for the target's name, or the target's alias.
 func (t *Target) GoesBy(typed, name string) bool {
 	return typed == name || t.Alias != "" && typed == t.Alias
 }
@@ -47,20 +47,20 @@ func TargetOfWaiter(row *sources.Row, w *sources.Waiter) Target {
 	return t
 }
 
-// Pin tells which part of a Target must be unchanged when a request is sent. The zero Pin matches nothing.
+// Pin selects the part of a Target that must be unchanged when a request is sent. The zero Pin matches nothing.
 type Pin uint8
 
 // The pins.
 const (
-	PinName  Pin = iota + 1 // the primitive and its kind: a claim waits for any owner
-	PinOwner                // also its existence and its owner, or that it has none
-	PinGuard                // the same; an owner without a guard never matches, because its ownership is ended
+	PinName  Pin = iota + 1 // the primitive and its kind, for claims, which wait for any owner
+	PinOwner                // also its existence and its owner, or the lack of one
+	PinGuard                // the same, for ending an ownership: an owner without a guard never matches
 	PinData                 // also its existence and its own data, whoever owns it
-	PinLease                // our own lease, also where the row does not show it
+	PinLease                // our own lease, even if the row does not show it
 )
 
-// Changed tells people what has changed about a row, which may be nil, since the person decided; "": nothing that the
-// pin covers.
+// Changed returns, for people, what has changed about a row since the person decided; "" if nothing has that pin
+// covers. row may be nil.
 func (t *Target) Changed(row *sources.Row, pin Pin) string {
 	switch {
 	case pin == PinLease:
@@ -136,7 +136,7 @@ func (t *Target) waiterChanged(row *sources.Row) string {
 	return OwnerText(t.Label, t.Owner) + " waited when you decided, now it does not"
 }
 
-// termChanged compares one ownership of the owner. Everything must be equal: a fence of 0 is a value like others.
+// termChanged compares one ownership of the owner. Everything must be equal, including a fence of 0.
 func (t *Target) termChanged(o *sources.Owner, pin Pin) string {
 	who := OwnerText(o.Label, o.ID)
 	switch {

@@ -7,22 +7,22 @@ type Group uint8
 
 // The groups.
 const (
-	Claims     Group = iota + 1 // asks for ownership, and may wait for it
-	OwnLease                    // changes or ends what is ours
-	Ends                        // ends what somebody else owns
+	Claims     Group = iota + 1 // claims ownership, and may wait for it
+	OwnLease                    // changes or ends a lease of ours
+	Ends                        // ends the ownership or the wait of somebody else
 	Provisions                  // creates, changes or deletes a primitive or a space itself
 )
 
-// Doing has the texts of a verb for people, and its demands. Each verb counts as a write: the audit has a line from
-// before and one from after it.
+// Doing has the texts of a verb for people, and its requirements. Each verb counts as a write, so the audit has a line
+// from before and one from after it.
 type Doing struct {
 	Verb    Verb
 	Group   Group
 	Pin     Pin    // see Request.Pin
 	Named   bool   // the name of the primitive must be typed, except in the demo
-	GivesUp bool   // it only gives back what is ours, which needs neither arming nor a reason
-	Text    string // for a menu; "": no menu has it
-	Changes string // what it changes at the service
+	GivesUp bool   // it only gives up a lease or a wait of ours, which needs neither arming nor a reason
+	Text    string // for a menu; "": not in menus
+	Changes string // the change at the service
 }
 
 // Verbs returns all verbs, in the order of menus. Menus, choices, guards and refusals all use this table.
@@ -76,7 +76,7 @@ func Verbs() []Doing {
 	}
 }
 
-// Of returns the Doing of a verb; for an unknown verb one without a group, whose Pin matches nothing.
+// Of returns the Doing of a verb. For an unknown verb it returns one without a group, whose Pin matches nothing.
 func Of(v Verb) Doing {
 	for _, d := range Verbs() {
 		if d.Verb == v {
@@ -86,14 +86,14 @@ func Of(v Verb) Doing {
 	return Doing{Verb: v}
 }
 
-// Ability tells what can be done with one source, whatever its rows are.
+// Ability describes the actions that are possible for one source, whatever its rows are.
 type Ability struct {
 	Source   string // its name
 	Type     string // "redis", "postgres": for people
-	ReadOnly bool   // nothing is ever sent to it that changes something
+	ReadOnly bool   // requests that change something are never sent
 	Protect  bool   // its name must be typed to arm it, and each action needs a reason
 	Choices  []Choice
-	Lines    []string // for the person: how the source does it
+	Lines    []string // for the person: how the source executes its actions
 }
 
 // Can reports whether any verb is possible for the source.

@@ -17,18 +17,18 @@ import (
 var (
 	// ErrRefused reports that the service refuses our login, or that a right is missing.
 	ErrRefused = errors.New("refused")
-	// ErrMissed reports that we did not get it within the time of the request.
+	// ErrMissed reports that the claim was not granted within the time of the request.
 	ErrMissed = errors.New("not acquired")
 	// ErrLost reports that our lease ended without our wish.
 	ErrLost = errors.New("lost")
 	// ErrChanged reports that the owner changed just before, and that nothing was released.
 	ErrChanged = errors.New("changed")
-	// ErrNotPossible reports that nothing was done, and that a retry fails too until a right, a setting or
-	// the owner changes.
+	// ErrNotPossible reports that nothing was done, and that a retry will also fail until a right, a setting or the
+	// owner changes.
 	ErrNotPossible = errors.New("not possible")
 )
 
-// Operator is an operate.Operator. Nobody else may receive from its Wake.
+// Operator is the part of an operate.Operator that this package uses. Nobody else may receive from its Wake.
 type Operator interface {
 	Describe(ctx context.Context, r action.Request) (action.Effect, error)
 	Start(r action.Request) (id uint64, err error)
@@ -38,7 +38,7 @@ type Operator interface {
 	Close() error
 }
 
-// View is a Hub.
+// View is the part of a Hub that this package uses.
 type View interface {
 	State() *sources.State
 	Row(s *sources.State, ref sources.Ref) *sources.Row
@@ -48,26 +48,26 @@ type View interface {
 type Options struct {
 	Operator Operator
 	View     View
-	Row      *sources.Row // of the primitive, as it was found
+	Row      *sources.Row // row of the primitive at the start
 	Identity string       // our label for others
 	Lines    <-chan string
 	Out, Err io.Writer
 }
 
-// keeper is one Keep.
+// keeper is the state of one call of Keep.
 type keeper struct {
 	Options
-	reason string               // for the audit of actions that lines ask for
-	last   action.Holding       // the last one in Status
-	told   string               // the last line on Err about the wait
-	said   map[string]time.Time // the troubles that were printed, and when
+	reason string               // reason in the audit, for actions that lines request
+	last   action.Holding       // our holding in the latest Status that had it
+	told   string               // the last line that was written to Err about the wait
+	said   map[string]time.Time // printed troubles, with the time
 }
 
 // Keep claims the primitive of Options.Row with r (Keep fills in its Target), and serves lines while it is ours. It
-// returns nil when it was resigned, by a line or because ctx or the lines ended, and when a line ended the wait. Else
-// the error wraps ErrRefused, ErrMissed, ErrLost or an error of the Operator. The end of ctx or of the lines during the
-// wait is an error too, and so is an Out that fails. Keep may return while something is still held or waited for: the
-// caller must always close the Operator.
+// returns nil after it has resigned, by a line or because ctx or the lines ended, and after a line has ended the wait.
+// Otherwise the error wraps ErrRefused, ErrMissed, ErrLost or an error of the Operator. The end of ctx or of the lines
+// during the wait is also an error, and so is an Out that fails. Keep may return while a lease is still held or waited
+// for, so the caller must always close the Operator.
 func Keep(ctx context.Context, o Options, r action.Request) error {
 	k := &keeper{Options: o, reason: cmp.Or(r.Reason, "standard input"), said: map[string]time.Time{}}
 	k.last.Mode, k.last.Permits = r.Mode, r.Permits // until Status has the holding
@@ -86,7 +86,8 @@ func Keep(ctx context.Context, o Options, r action.Request) error {
 	return k.serve(ctx)
 }
 
-// start starts an action on the row as it is now. Its name needs no typing: the person gave it on the command line.
+// start starts an action on the present row. It fills in the typed name, because the person gave the name on the
+// command line.
 func (k *keeper) start(ctx context.Context, r action.Request) (uint64, error) {
 	row := k.now()
 	var owner *sources.Owner
@@ -102,7 +103,7 @@ func (k *keeper) start(ctx context.Context, r action.Request) (uint64, error) {
 	return k.Operator.Start(r)
 }
 
-// now returns the row on our watch; if that does not show it any more, the row as it was found.
+// now returns the row on our watch, or Options.Row if our watch does not show it any more.
 func (k *keeper) now() *sources.Row {
 	if row := k.View.Row(k.View.State(), k.Row.Ref); row != nil {
 		return row
@@ -110,7 +111,7 @@ func (k *keeper) now() *sources.Row {
 	return k.Row
 }
 
-// runOf returns one of our runs and the current status; the zero Run, if the status does not have it.
+// runOf returns one of our runs and the current status. If the status does not have the run, it returns the zero Run.
 func runOf(op Operator, id uint64) (action.Run, *action.Status) {
 	s := op.Status()
 	for _, run := range s.Runs {
@@ -136,7 +137,7 @@ func await(ctx context.Context, op Operator, id uint64, phase action.Phase) acti
 	}
 }
 
-// problem returns the error of a run that is over; nil: it was seen to be done.
+// problem returns the error of a run that is over; nil if our watch showed its result.
 func problem(run action.Run) error {
 	kind := map[action.Phase]error{action.Missed: ErrMissed, action.Changed: ErrChanged}[run.Phase]
 	switch {
@@ -155,7 +156,7 @@ func problem(run action.Run) error {
 	return fmt.Errorf("%w: %s", kind, run.Text)
 }
 
-// say writes a line about our holding in its last known state.
+// say writes a line with the last known state of our holding.
 func (k *keeper) say(event, detail string) error {
 	h, us := k.last, sources.OwnerRef{}
 	if h.Owner != "" { // it is ours

@@ -11,11 +11,12 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// longest bounds the bytes of a line; a longer one ends the lines.
+// longest is the most bytes of a line. A longer line ends the input.
 const longest = 1 << 20
 
-// Lines reads in until it ends, and sends nothing after ctx has ended. The end of in closes the channel only if Ends is
-// true. The goroutine ends with the process: a read of standard input cannot be interrupted.
+// Lines starts a goroutine that reads in to its end, and returns the channel of its lines. It sends nothing after ctx
+// has ended. The end of in closes the channel only if Ends is true. The goroutine may last until the process ends,
+// because a read of standard input cannot be interrupted.
 func Lines(ctx context.Context, in io.Reader) <-chan string {
 	lines := make(chan string)
 	spawn.Go(ctx, nil, func() {
@@ -36,7 +37,8 @@ func Lines(ctx context.Context, in io.Reader) <-chan string {
 }
 
 // Ends reports whether the end of in means that its other end is gone, as for a pipe, a socket or a terminal. A file,
-// /dev/null and an input that cannot be read have no other end: such a program was started in the background.
+// /dev/null and an input that cannot be read have no other end, and mean that the program was started in the
+// background.
 func Ends(in io.Reader) bool {
 	file, ok := in.(*os.File)
 	if !ok {

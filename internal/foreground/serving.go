@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// serve obeys lines until it is not ours any more.
+// serve executes lines until the lease is not ours any more.
 func (k *keeper) serve(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
@@ -68,7 +68,7 @@ func (k *keeper) loss() (text string, ok bool) {
 	return "", false
 }
 
-// over writes the line about the loss of our lease, and returns its error.
+// over writes the line about the loss of our lease, and returns the error about it.
 func (k *keeper) over(text string) error {
 	k.last.Until = time.Time{}
 	return errors.Join(failure.Sentence(text, ErrLost), k.say("lost", text))
@@ -88,18 +88,18 @@ func (k *keeper) proclaim(ctx context.Context, text string) error {
 	return k.say("proclaimed", "")
 }
 
-// sayWithin bounds the delay of giving up our lease by a slow reader of Out.
+// sayWithin is the longest time for which a slow reader of Out can delay giving up our lease.
 const sayWithin = 200 * time.Millisecond
 
-// givingUp writes the line "resigning" before it gives the lease up: another may own it, and report that, before the
-// service's answer arrives.
+// givingUp writes the line "resigning" before it gives the lease up, because somebody else may own it, and report that,
+// before the service's answer arrives.
 func (k *keeper) givingUp(give func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sayWithin)
 	defer cancel()
 	if lost, _ := k.lost(); lost || !k.last.Until.IsZero() && !time.Now().Before(k.last.Until) {
 		return give() // nothing is left to give up
 	}
-	now := *k // a copy, since a line that is not written in time is written later
+	now := *k // a copy, because the line may be written later
 	_, err := spawn.Within(ctx, 0, func() (struct{}, error) { return struct{}{}, now.say("resigning", "") })
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the next line waits for the reader
@@ -107,8 +107,8 @@ func (k *keeper) givingUp(give func() error) error {
 	return errors.Join(give(), err)
 }
 
-// resign gives the lease up, and writes the line when the service has answered. It waits a moment longer for the result
-// that the audit gets.
+// resign gives the lease up, and writes the line when the service has answered. It waits a little longer for the result
+// that the audit records.
 func (k *keeper) resign(ctx context.Context) error {
 	id, err := k.start(ctx, action.Request{Verb: action.Resign, Reason: k.reason})
 	if err != nil {
@@ -134,7 +134,7 @@ func (k *keeper) resign(ctx context.Context) error {
 	return nil
 }
 
-// leave resigns because the process must end: at once, without waiting for what our watch shows.
+// leave resigns because the process must end. It does not wait for our watch.
 func (k *keeper) leave() error {
 	err := k.Operator.Close()
 	if text, ok := k.loss(); ok {

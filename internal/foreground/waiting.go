@@ -15,13 +15,13 @@ import (
 	"coordtop/sources"
 )
 
-// The same trouble is not printed again within sayAgain.
+// sayAgain is the least time between two reports of the same trouble.
 const sayAgain = time.Minute
 
 // errCalledOff reports that the person ended the wait.
 var errCalledOff = errors.New("called off before it was ours")
 
-// won waits until it is ours. The error wraps errCalledOff if a line ended the wait.
+// won waits until the claim is granted. The error wraps errCalledOff if a line ended the wait.
 func (k *keeper) won(ctx context.Context, id uint64) error {
 	for {
 		run, s := runOf(k.Operator, id)
@@ -59,16 +59,17 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 	}
 }
 
-// ended calls the wait off because the process must end, and returns the error about it.
+// ended calls the wait off because the process must end, and returns the error about that.
 func (k *keeper) ended(id uint64) error {
-	_ = k.Operator.Close() // the caller's own Close returns the same
+	_ = k.Operator.Close() // the caller's own Close returns the same error
 	if run, _ := runOf(k.Operator, id); run.Phase == action.Unknown {
 		return problem(run)
 	}
 	return errors.New("ended before it was ours")
 }
 
-// tell prints to Err whom we wait for, or why the wait makes no progress, whenever that changes. own is our wait.
+// tell prints to Err the owner that we wait for, or why the wait makes no progress, whenever that changes. own is our
+// holding.
 func (k *keeper) tell(run action.Run, own *action.Holding) {
 	if run.Phase != action.Waiting {
 		return
@@ -128,9 +129,10 @@ func (k *keeper) callOff(id uint64) error {
 	return errCalledOff
 }
 
-// Release has the operator carry out r, which ends what another owns, and prints the result as one line of JSON to out,
-// as soon as our watch shows it. The error wraps an error of Start, ErrChanged, ErrNotPossible or ErrRefused; nil: our
-// watch has shown the end. The end of ctx ends only the watching, not a request that was sent.
+// Release lets op execute r, which ends what somebody else owns, and prints the result as one line of JSON to out, as
+// soon as our watch shows it. It returns nil only after our watch has shown the end. Otherwise the error wraps an error
+// of Start, ErrChanged, ErrNotPossible or ErrRefused. The end of ctx stops only the watching, not a request that was
+// sent.
 func Release(ctx context.Context, op Operator, view View, r action.Request, out io.Writer) error {
 	id, err := op.Start(r)
 	if err != nil {
@@ -138,7 +140,7 @@ func Release(ctx context.Context, op Operator, view View, r action.Request, out 
 	}
 	run := await(ctx, op, id, action.Seen)
 	if !run.Phase.Over() {
-		_ = op.Close() // the caller's own Close returns the same; every run is over then
+		_ = op.Close() // the caller's own Close returns the same error; every run is over then
 		run, _ = runOf(op, id)
 	}
 	h := headless.Released{
