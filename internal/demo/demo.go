@@ -25,32 +25,32 @@ type Options struct {
 	YDBPort      int          // 0: any free port
 	DflockdPort  int          // 0: any free port
 	PostgresBin  string       // folder of Postgres' programs; "": where systems install them
-	Installing   string       // the log of a program that installs missing servers, see [Installed]; "": none does
-	Seed         uint64       // of all random pauses; the same seed gives the same pauses
-	Story        bool         // things go wrong, one after the other: see chapters
+	Installing   string       // the log of a program that installs missing servers, see [Installed]; "": nothing is being installed
+	Seed         uint64       // for all random pauses; the same seed gives the same pauses
+	Story        bool         // failures are simulated, one after the other, see tellStory
 	Log          *slog.Logger // never nil
 }
 
 // Endpoint is one server of the demo.
 type Endpoint struct {
 	Name string // "redis", "postgres", "ydb", "dflockd"
-	URL  string // for any client: no parameters of ours
-	View string // for coordtop: selects exactly the primitives of the scenario
-	// Names are the names of Postgres locks that are only numbers, as in a config file. One lock has no name on
-	// purpose.
+	URL  string // for any client, without our parameters
+	View string // for coordtop; selects exactly the primitives of the scenario
+	// Names has the names of Postgres locks that are only numbers, in the form of a config file. One lock has no name
+	// on purpose.
 	Names map[string]string
 	Err   error // why the server could not be started, with what to do; URL and View are then ""
-	// Waits returns why a server that is being installed is not there yet; nil: it is there. A nil Waits: it was
-	// there from the start.
+	// Waits returns the reason why a server that is being installed is not ready yet; nil if it is ready. Waits itself
+	// is nil if the server was ready from the start.
 	Waits func() error
 }
 
 // Demo is a running demo.
 type Demo struct {
 	options   Options
-	servers   []server // nil where it could not be started; in the order of endpoints
+	servers   []server // nil if it could not be started; in the order of endpoints
 	endpoints []Endpoint
-	pending   []*pending // nil where nothing is waited for
+	pending   []*pending // nil if the server is not being installed
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 
@@ -58,8 +58,8 @@ type Demo struct {
 	members []*member
 }
 
-// Start starts the servers, side by side, and the candidates. It starts goroutines, which Stop ends and waits for. A
-// server that cannot be started is an error only if its port was set; else its Endpoint tells what to do, such as what
+// Start starts the servers concurrently, and then the candidates. It starts goroutines, which Stop ends and waits for.
+// A server that cannot be started is an error only if its port was set; otherwise its Endpoint has the error, with what
 // to install. ctx bounds only the start.
 func Start(ctx context.Context, o Options) (*Demo, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -79,7 +79,7 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, errors.Join(err, d.Stop(context.WithoutCancel(ctx)))
 	}
-	for i, s := range d.servers { // not earlier, since candidates would delay the servers that are still starting
+	for i, s := range d.servers { // not earlier, because candidates would delay the servers that are still starting
 		if s != nil {
 			d.startCandidates(life, s.URL(), all[i].contests, o.Seed+uint64(i)*seedsApart)
 		} else if p := d.pending[i]; p != nil {
@@ -126,8 +126,7 @@ func (d *Demo) show(i int, b backend, url string) {
 	d.endpoints[i].URL, d.endpoints[i].View, d.endpoints[i].Names = url, url+join+b.query, b.names
 }
 
-// The ids of the processes that lead begin at firstID. After idsApart starts a process has an id again that it had
-// before.
+// The ids of the processes that lead begin at firstID. After idsApart starts, the ids of a process repeat.
 const (
 	firstID  = 4411
 	idsApart = 20
@@ -159,7 +158,7 @@ func (d *Demo) startCandidates(ctx context.Context, url string, contests []conte
 	}
 }
 
-// replaceOwners stops whichever member owns, after each pause.
+// replaceOwners stops the member that owns, after each pause.
 func replaceOwners(ctx context.Context, members []*member, pause func() time.Duration) {
 	for backoff.Sleep(ctx, pause()) == nil {
 		for _, m := range members {
@@ -179,8 +178,8 @@ func between(seed uint64, least, most time.Duration) func() time.Duration {
 // Endpoints returns the servers, including those that could not be started.
 func (d *Demo) Endpoints() []Endpoint { return d.endpoints }
 
-// Stop ends the candidates, which resign, then the servers, and waits for all of them. ctx bounds the wait for the
-// servers; those that still run are killed then. A second call does nothing.
+// Stop ends the candidates, which resign, and then the servers, and waits for all of them. ctx bounds the wait for the
+// servers; those that still run then are killed. A second call does nothing.
 func (d *Demo) Stop(ctx context.Context) error {
 	d.stop()
 	d.running.Wait()
@@ -214,7 +213,7 @@ type pending struct {
 func (p *pending) say(err error) { p.why.Store(&err) }
 func (p *pending) waits() error  { return *p.why.Load() }
 
-// await starts a server and its candidates once it is installed.
+// await starts a server and its candidates after the server was installed.
 func (d *Demo) await(ctx context.Context, i int, b backend, p *pending) {
 	for backoff.Sleep(ctx, time.Second/4) == nil {
 		text, _ := os.ReadFile(d.options.Installing) // it may not exist yet

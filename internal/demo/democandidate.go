@@ -23,31 +23,31 @@ import (
 
 // Task describes one candidate process.
 type Task struct {
-	Name    string // what it calls itself
-	URL     string // of the server; its scheme tells the backend
+	Name    string // label of the process
+	URL     string // of the server; its scheme names the backend
 	Key     string
-	Also    string // another election, which a leader of Key leads too; "": none
-	Limit   uint64 // of a semaphore, if each claim names it; 0: no claim does
+	Also    string // another election, which the leader of Key also leads; "": none
+	Limit   uint64 // limit of a semaphore, if claims name it; 0: they do not
 	Role    Role
 	TTL     time.Duration // 0: the driver's choice
-	Channel string        // a leader notifies on it, if the backend has channels; "": on none
+	Channel string        // channel on which a leader notifies, if the backend has channels; "": none
 	Seed    uint64
 }
 
 // Argument returns the task as the argument of CandidateCommand.
 func (t Task) Argument() string {
-	text, _ := json.Marshal(t) // a struct of texts and numbers never fails
+	text, _ := json.Marshal(t) // encoding texts and numbers never fails
 	return string(text)
 }
 
 // The lines of a candidate for its parent.
 const (
-	saysOwns  = "owns" // and, behind a blank, its owner id at the server
+	saysOwns  = "owns" // followed by a blank and its owner id at the server
 	saysWaits = "waits"
 )
 
-// RunCandidate does the task that argument describes until ctx ends, then gives up what it owns: at once, or in a few
-// seconds if the server is gone. It writes a line to say when it begins and stops owning.
+// RunCandidate executes the task in argument until ctx ends. Then it gives up what it owns, at once, or within a few
+// seconds if the server is gone. It writes a line to say when it begins and when it stops owning.
 func RunCandidate(ctx context.Context, argument string, say io.Writer) error {
 	var t Task
 	if err := json.Unmarshal([]byte(argument), &t); err != nil {
@@ -100,7 +100,7 @@ type contender struct {
 	say    io.Writer
 }
 
-// act returns the function of the candidate's role, which runs until its context ends; nil: there is no such role.
+// act returns the function of the candidate's role, which runs until its context ends; nil if the role is unknown.
 func (c *contender) act() func(context.Context) error {
 	return map[Role]func(context.Context) error{
 		RoleLeader: c.lead, RoleDeputy: c.deputise, RoleWorker: c.work, RoleReader: c.work, RoleStaller: c.stall,
@@ -113,14 +113,14 @@ func (c *contender) session() coord.SessionOptions {
 }
 
 func (c *contender) tell(line string) {
-	// A parent that does not read any more has died, and the end of its pipe stops us.
+	// A parent that does not read any more has ended, and then the end of its pipe stops us.
 	_, _ = fmt.Fprintln(c.say, line)
 }
 
 // owns tells the parent that this process owns the lease.
 func (c *contender) owns(l *coord.Lease) { c.tell(saysOwns + " " + l.Owner()) }
 
-// data returns the data for others: our name, and what we do; nil where owners carry no data.
+// data returns the data for others: our name, and what we do. It returns nil if owners have no data on this backend.
 func (c *contender) data(does ...string) []byte {
 	if c.driver.Name() == "dflockd" {
 		return nil
@@ -152,7 +152,7 @@ type notifier interface {
 	Notify(ctx context.Context, channel, payload string) error
 }
 
-// notify sends messages to the channel as long as it leads.
+// notify sends messages to the channel until ctx ends with the leadership.
 func (c *contender) notify(ctx context.Context) {
 	n, ok := c.driver.(notifier)
 	if !ok || c.task.Channel == "" {
@@ -197,7 +197,7 @@ func (c *contender) work(ctx context.Context) error {
 	rest := pause
 	if c.task.Role == RoleReader {
 		o.Mode, pause = coord.Shared, between(c.task.Seed, 20*time.Second, 40*time.Second)
-		rest = func() time.Duration { return time.Second } // so short that it nearly always has several owners
+		rest = func() time.Duration { return time.Second } // so short that the lock nearly always has several owners
 	}
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		for ctx.Err() == nil {
@@ -208,7 +208,7 @@ func (c *contender) work(ctx context.Context) error {
 	})
 }
 
-// shift is one turn with the mutex.
+// shift takes the mutex once, keeps it for a pause and releases it.
 func (c *contender) shift(ctx context.Context, m *coord.Mutex, pause func() time.Duration) {
 	lease, err := m.Lock(ctx)
 	if err == nil {
@@ -224,7 +224,7 @@ func (c *contender) shift(ctx context.Context, m *coord.Mutex, pause func() time
 	}
 }
 
-// within returns a context that ends with the first of the two, and at the latest by stop.
+// within returns a context that ends when either of the two ends, or when stop is called.
 func within(ctx, other context.Context) (both context.Context, stop context.CancelFunc) {
 	both, cancel := context.WithCancel(other)
 	unhook := spawn.OnDone(ctx, cancel)
@@ -235,7 +235,7 @@ func within(ctx, other context.Context) (both context.Context, stop context.Canc
 }
 
 // leak behaves like a program that takes a lock on a connection of its pool, puts the connection back, and never
-// unlocks: the lock stays as long as the connection.
+// unlocks. The lock lasts as long as the connection.
 func (c *contender) leak(ctx context.Context) error {
 	config, err := pgconn.ParseConfig(c.task.URL)
 	if err != nil {
@@ -256,5 +256,5 @@ func (c *contender) leak(ctx context.Context) error {
 		return fmt.Errorf("taking the lock: %w", err)
 	}
 	c.tell(saysOwns + " " + c.task.Name)
-	return conn.WaitForNotification(ctx) // none comes, so it returns at the end of ctx or of the connection
+	return conn.WaitForNotification(ctx) // no notification comes, so it returns when ctx or the connection ends
 }

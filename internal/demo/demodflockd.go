@@ -44,7 +44,7 @@ func startDflockd(ctx context.Context, port int) (server, error) {
 	return emulator{"dflockd://" + s.Addr(), s}, nil
 }
 
-// stall takes the mutex again and again, and every third time stops renewing it, so that the lease runs out.
+// stall takes the mutex again and again, and every third time stops renewing it, so that the lease expires.
 func (c *contender) stall(ctx context.Context) error {
 	pause := between(c.task.Seed, 6*time.Second, 14*time.Second)
 	turns := 0

@@ -41,7 +41,7 @@ func startYDB(ctx context.Context, port int) (server, error) {
 		return nil, fmt.Errorf("starting the YDB emulator: %w", err)
 	}
 	if err := furnish(s); err != nil {
-		_ = s.Close() // nobody has used it
+		_ = s.Close() // no client has used it
 		return nil, err
 	}
 	return emulator{s.URL(0), s}, nil
@@ -87,8 +87,8 @@ func decodeSettings(data []byte) (settings, error) {
 // perPool is the number of connections that a process of RolePool wants.
 const perPool = 4
 
-// schedule leads for as long as it can, and proclaims the version of the settings that it uses: it receives new ones as
-// they are published.
+// schedule leads for as long as it can, receives new settings when they are published, and proclaims the version that
+// it uses.
 func (c *contender) schedule(ctx context.Context) error {
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		term, err := s.Election(c.task.Key, coord.ElectionOptions{}).Campaign(ctx, []byte(c.task.Name))
@@ -105,7 +105,7 @@ func (c *contender) schedule(ctx context.Context) error {
 			}
 			now, err := decodeSettings(d.Data)
 			if err != nil {
-				complain(err) // somebody has changed them by hand: keep the old ones
+				complain(err) // somebody has changed the settings by hand: keep the old ones
 				continue
 			}
 			if err := term.Proclaim(leading, fmt.Appendf(nil, "%s settings=%d", c.task.Name, now.Version)); err != nil {
@@ -140,8 +140,8 @@ func (c *contender) publish(ctx context.Context) error {
 	})
 }
 
-// pool is a program with several workers, such as connections to a database that can serve only a few: each needs a
-// permit while it works.
+// pool plays a program with several workers, such as connections to a database that can serve only a few. Each worker
+// needs a permit while it works.
 func (c *contender) pool(ctx context.Context) error {
 	var connections sync.WaitGroup
 	errs := make(chan error, perPool)
@@ -176,8 +176,8 @@ func (c *contender) connection(ctx context.Context, n uint64) error {
 	})
 }
 
-// serve is an instance of a service. Clients find it by reading the owners of an ephemeral semaphore, each of which has
-// its address as its data.
+// serve plays an instance of a service. Clients find the instances by reading the owners of an ephemeral semaphore,
+// whose data are their addresses.
 func (c *contender) serve(ctx context.Context) error {
 	address := fmt.Sprintf("10.20.0.%d:8080", 10+c.task.Seed%200)
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {

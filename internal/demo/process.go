@@ -20,11 +20,11 @@ import (
 // CandidateCommand is the hidden command of the binary that runs one candidate. Its argument is Task.Argument.
 const CandidateCommand = "demo-candidate"
 
-// member is one process of the scenario, started again whenever it ends.
+// member is one process of the scenario, which is started again whenever it ends.
 type member struct {
 	contest contest
 	name    string
-	firstID int // in the identity of a process that leads
+	firstID int // first id in the identities of a process that leads
 	url     string
 	program string
 	seed    uint64
@@ -32,36 +32,36 @@ type member struct {
 
 	mu    sync.Mutex
 	who   string    // the identity of the process
-	cmd   *exec.Cmd // nil between two lives
-	in    io.Closer // standard input of the process: its end asks it to stop
+	cmd   *exec.Cmd // nil while the process does not run
+	in    io.Closer // standard input of the process; closing it stops the process
 	owns  bool
-	owner string    // its owner id at the server, while it owns
-	rests time.Time // it does not start before
+	owner string    // owner id of the process at the server, while it owns
+	rests time.Time // the process does not start before this
 }
 
-// restFor keeps the process from being started for so long.
+// restFor delays the next start of the process by d.
 func (c *member) restFor(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rests = time.Now().Add(d)
 }
 
-// rest returns the time for which it must not be started.
+// rest returns the time for which the process must not be started.
 func (c *member) rest() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return max(time.Until(c.rests), 0)
 }
 
-// identityNow returns the name of the running process; "": none runs.
+// identityNow returns the name of the running process; "" if it does not run.
 func (c *member) identityNow() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.who
 }
 
-// run starts the process, waits for its end, pauses, and starts it again until ctx ends; then it asks the process to
-// stop, which resigns.
+// run starts the process, waits for its end, pauses, and starts it again, until ctx ends. Then it stops the process,
+// which resigns.
 func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	for life := 0; ; life++ {
 		if backoff.Sleep(ctx, c.rest()) != nil {
@@ -76,15 +76,16 @@ func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	}
 }
 
-// live runs the process once. When ctx ends it asks the process to stop, and after two seconds kills it.
+// live runs the process once. When ctx ends, it closes the input of the process, and kills the process after two
+// seconds.
 func (c *member) live(ctx context.Context, life int) error {
 	who := c.identity(life)
 	task := c.contest.Task
 	task.Name, task.URL, task.Seed = who, c.url, c.seed+uint64(life)<<32
 	cmd := exec.CommandContext(ctx, c.program, CandidateCommand, task.Argument())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal reaches only the parent
 	cmd.Stderr = logWriter{c.log, c.contest.Key}
-	in, err := cmd.StdinPipe() // if we die, its end stops the child
+	in, err := cmd.StdinPipe() // if we die, the end of this pipe stops the child
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
 	}
@@ -116,8 +117,8 @@ func (c *member) follow(out io.Reader) {
 	}
 }
 
-// stopIfOwner asks the process to stop if it owns, by its last line, and reports whether it did. A process resigns
-// before it stops.
+// stopIfOwner stops the process if it owns according to its last line, and reports whether it did. A process resigns
+// before it ends.
 func (c *member) stopIfOwner() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +129,7 @@ func (c *member) stopIfOwner() bool {
 	return true
 }
 
-// closeInput closes the input of the process, for which that is the end of the demo. It may be closed already.
+// closeInput closes the input of the process, which makes the process stop. It may be closed already.
 func (c *member) closeInput(in io.Closer) {
 	if err := in.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		c.log.Warn("Closing a demo candidate's input failed", "error", err)
@@ -141,7 +142,7 @@ func (c *member) set(who string, cmd *exec.Cmd, in io.Closer) {
 	c.who, c.cmd, c.in, c.owns = who, cmd, in, false
 }
 
-// identity returns the name of the process in its nth life. If it leads, that is its machine and an id that changes
+// identity returns the name of the process in its nth run. If it leads, the name is its machine and an id that changes
 // each time.
 func (c *member) identity(life int) string {
 	if !c.contest.Role.leads() {
@@ -161,13 +162,13 @@ func (w logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ErrNoCandidate reports that Crash was called for an owner that is no candidate of this demo.
+// ErrNoCandidate reports that Crash was called for an owner that is not a candidate of this demo.
 var ErrNoCandidate = errors.New("no candidate of this demo, so its process is not ours to end")
 
-// Crash kills the candidate that an owner's label or id names, as a loss of power would: it does not resign. It starts
-// again after some seconds. Crash kills only processes that this demo started, and does not wait for their end.
+// Crash kills the candidate with the owner's label or id. Like after a loss of power, the candidate does not resign. It
+// starts again after some seconds. Crash kills only processes that this demo started, and does not wait for their end.
 func (d *Demo) Crash(label, id string) error {
-	who, _, _ := strings.Cut(label, " ") // behind the blank are its data, or the server's additions
+	who, _, _ := strings.Cut(label, " ") // data, or additions of the server, follow the blank
 	d.mu.Lock()
 	members := d.members
 	d.mu.Unlock()

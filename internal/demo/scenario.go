@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// Role tells what a candidate process does with its primitive.
+// Role is the behaviour of a candidate process.
 type Role string
 
 // The roles.
@@ -22,24 +22,24 @@ const (
 	RoleStaller Role = "staller" // takes a mutex, and now and then stops renewing it
 	RoleLeaker  Role = "leaker"  // takes a lock in a connection, forgets it, and keeps the connection
 
-	RoleScheduler Role = "scheduler" // leads until it is replaced, and proclaims the settings it works by
+	RoleScheduler Role = "scheduler" // leads until it is replaced, and proclaims the settings that it uses
 	RolePublisher Role = "publisher" // writes new settings into a semaphore's data
-	RolePool      Role = "pool"      // has several workers, each with a permit of a semaphore while it works
-	RoleService   Role = "service"   // owns a permit of an ephemeral semaphore, with its address, while it lives
+	RolePool      Role = "pool"      // has several workers, each of which owns a permit of a semaphore while it works
+	RoleService   Role = "service"   // owns a permit of an ephemeral semaphore while it runs, with its address as the data
 )
 
 // contest is one primitive and the processes that contend for it.
 type contest struct {
 	Task                          // without the fields that differ between its processes
 	names        []string         // of its processes
-	replaceEvery [2]time.Duration // bounds of the random time after which the owner is stopped politely; zero: never
+	replaceEvery [2]time.Duration // bounds of the random time after which the owner is stopped gracefully; zero: never
 }
 
 func seconds(least, most time.Duration) [2]time.Duration {
 	return [2]time.Duration{least * time.Second, most * time.Second}
 }
 
-// hosts are names of machines.
+// hosts returns names of machines.
 func hosts(numbers ...int) []string {
 	names := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -52,8 +52,8 @@ func hosts(numbers ...int) []string {
 // like a process id.
 func (r Role) leads() bool { return r == RoleLeader || r == RoleDeputy || r == RoleScheduler }
 
-// redisContests are an election whose leader is replaced now and then, one whose leaders resign all the time, two that
-// are calm and led by one process, and a mutex.
+// redisContests returns an election whose leader is replaced now and then, one whose leaders resign all the time, two
+// stable ones that one process leads, and a mutex.
 func redisContests() []contest {
 	return []contest{
 		{Task: Task{Key: "demo:leader:scheduler", Role: RoleLeader, TTL: 6 * time.Second}, names: hosts(1, 2, 3), replaceEvery: seconds(30, 60)},
@@ -65,9 +65,9 @@ func redisContests() []contest {
 
 const redisQuery = "election=demo:leader:*&mutex=demo:lock:*"
 
-// postgresContests have every form of a key: an election whose leader notifies on a channel and is replaced, a mutex
-// with many workers, a lock that two share, and a lock that was leaked, with programs that wait for it in vain. All
-// waiters stand in the server's queue.
+// postgresContests returns contests with every form of a key: an election whose leader notifies on a channel and is
+// replaced, a mutex with many workers, a lock that two share, and a leaked lock with programs that wait for it in vain.
+// All waiters are in the server's queue.
 func postgresContests() []contest {
 	return []contest{
 		{Task: Task{Key: "demo:leader:ledger", Role: RoleLeader, Channel: ledgerChannel}, names: hosts(8, 9, 10), replaceEvery: seconds(45, 90)},
@@ -85,7 +85,7 @@ const (
 	postgresQuery = "election=demo:leader:ledger&mutex=demo:lock:month-end," + compactorKey + "," + leakedKey + "&channels=" + ledgerChannel
 )
 
-// ydbContests are the usual uses of coordination nodes: a lock, fewer permits than connections that want one, an
+// ydbContests returns the usual uses of coordination nodes: a lock, fewer permits than connections that need one, an
 // election whose leader is replaced, settings that are pushed to programs, and the discovery of a service's instances.
 func ydbContests() []contest {
 	return []contest{
@@ -111,10 +111,10 @@ type backend struct {
 	name     string
 	port     int // 0: any
 	contests []contest
-	query    string // of a URL that selects exactly the contests
+	query    string // query of a URL that selects exactly the contests
 	names    map[string]string
-	start    func(ctx context.Context, port int) (server, error) // with an error the server must not be used
-	url      func(port int) string                               // of a server that is not installed yet; nil: it needs no installation
+	start    func(ctx context.Context, port int) (server, error) // after an error the server must not be used
+	url      func(port int) string                               // returns the URL of a server that is not installed yet; nil: it needs no installation
 }
 
 func backends(o Options) []backend {
@@ -157,9 +157,9 @@ func (e emulator) URL() string { return e.url }
 
 func (e emulator) Stop(context.Context) error { return e.Close() }
 
-// guard contains the panics of a server inside this process.
+// guard returns a function that calls body and catches its panic, for a server inside this process.
 func guard(ctx context.Context) func(body func()) {
 	return func(body func()) {
-		_ = spawn.Call(ctx, func() error { body(); return nil }) // a panic would end our process
+		_ = spawn.Call(ctx, func() error { body(); return nil }) // otherwise a panic would end our process
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// Story is the name of the scenario in which things go wrong: see Options.Story.
+// Story is the name of the scenario with failures, see Options.Story.
 const Story = "story"
 
-// The times of what goes wrong, from the start. Each needs a person for about half a minute.
+// The times of the failures since the start. Each one needs a person for about half a minute.
 const (
-	hostDies  = 20 * time.Second // the lease of what it leads runs out 30 s later
-	leakAfter = 55 * time.Second // the leaker of the scenario starts then
-	restart   = 85 * time.Second // of a server, without its data
+	hostDies  = 20 * time.Second // its lease expires 30 s later
+	leakAfter = 55 * time.Second // start of the scenario's leaker
+	restart   = 85 * time.Second // restart of a server without its data
 )
 
-// tellStory lets a host die with all that it leads, and a server restart while nobody is there to lead again. It
-// returns after that, or when ctx ends.
+// tellStory kills a host with everything that it leads, and later restarts a server while no candidate runs that could
+// lead again. It returns after that, or when ctx ends.
 func (d *Demo) tellStory(ctx context.Context) {
 	if backoff.Sleep(ctx, hostDies) != nil {
 		return
@@ -32,7 +32,7 @@ func (d *Demo) tellStory(ctx context.Context) {
 	}
 }
 
-// kill kills all processes that contend for keys, as a loss of power would. They start again after rest.
+// kill kills all processes that contend for keys, like a loss of power. They start again after rest.
 func (d *Demo) kill(rest time.Duration, keys ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +46,7 @@ func (d *Demo) kill(rest time.Duration, keys ...string) {
 	}
 }
 
-// restartRedis stops the Redis and starts one without data at its address.
+// restartRedis stops the Redis server and starts one without data at the same address.
 func (d *Demo) restartRedis(ctx context.Context) {
 	for i, b := range backends(d.options) {
 		if b.name != "redis" || d.servers[i] == nil {

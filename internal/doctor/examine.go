@@ -29,54 +29,54 @@ func Worst(list []kit.Check) (worst kit.Grade) {
 	return worst
 }
 
-// Examine examines a source that is not connected any more. s is the state from when it was, and of is the status of
-// this source, with an Err if it could not be watched.
-func Examine(ctx context.Context, x kit.Examiner, s *sources.State, of sources.SourceStatus) (list []kit.Check) {
+// Examine examines a source that is not connected any more. s is the last State while the source was connected. status
+// is the status of the source, with an Err if it could not be watched.
+func Examine(ctx context.Context, x kit.Examiner, s *sources.State, status sources.SourceStatus) (list []kit.Check) {
 	endpoints, err := x.Endpoints()
 	if err != nil {
 		return []kit.Check{check("TLS", kit.CheckFailed, err.Error())}
 	}
-	live := slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return c.Source == of.Name && c.Health == sources.HealthLive })
+	live := slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return c.Source == status.Name && c.Health == sources.HealthLive })
 	for _, e := range endpoints {
 		steps, failed := reach(ctx, e)
 		list = append(list, steps...)
-		if last := &list[len(list)-1]; failed && of.Err != nil && !live {
-			*last = check(last.Name, kit.CheckFailed, of.Err.Error())
+		if last := &list[len(list)-1]; failed && status.Err != nil && !live {
+			*last = check(last.Name, kit.CheckFailed, status.Err.Error())
 			return list
 		}
 	}
-	refused, login := errors.Is(of.Err, sources.ErrRefused), errors.Is(of.Err, sources.ErrCredentials)
+	refused, login := errors.Is(status.Err, sources.ErrRefused), errors.Is(status.Err, sources.ErrCredentials)
 	var found []kit.Check
-	if of.Err == nil || live || refused && !login {
+	if status.Err == nil || live || refused && !login {
 		found, err = x.Examine(ctx)
 		list = append(list, found...)
 	}
-	name, grade, why := "answer", kit.GradeOf(err), cmp.Or(of.Err, err)
+	name, grade, why := "answer", kit.GradeOf(err), cmp.Or(status.Err, err)
 	switch {
 	case login:
 		name, grade = "login", kit.CheckRefused
 	case refused && (len(found) > 0 || grade == kit.CheckRefused): // the login succeeded
 		name, grade = "watch", kit.CheckRefused
 	}
-	if why != nil && !(live && Worst(found) > kit.CheckWarned) { // else found has it, about one of its servers
+	if why != nil && !(live && Worst(found) > kit.CheckWarned) { // otherwise found has the problem, for one of its servers
 		list = append(list, check(name, grade, why.Error()))
 	}
-	return append(list, seen(s, of.Name, list)...)
+	return append(list, seen(s, status.Name, list)...)
 }
 
-// check returns a check, with its text clean, since a server may have written it.
+// check returns a check. It cleans the text, because a server may have written it.
 func check(name string, grade kit.Grade, text string) kit.Check {
 	return kit.Check{Name: name, Grade: grade, Text: format.Clean(strings.TrimSpace(text), 600)}
 }
 
-// seen makes checks of the scopes of a source. It leaves out warnings that known has already.
+// seen returns a check for each scope of a source. It leaves out warnings that are already in known.
 func seen(s *sources.State, source string, known []kit.Check) (list []kit.Check) {
 	for _, c := range s.Scopes {
 		if c.Source != source || c.Health == sources.HealthConnecting {
 			continue
 		}
 		add := func(name string, grade kit.Grade, text string) {
-			what, _, _ := strings.Cut(text, ":") // behind the colon ports may differ
+			what, _, _ := strings.Cut(text, ":") // after the colon, ports may differ
 			if twice := func(other kit.Check) bool { return strings.HasPrefix(other.Text, what) }; name != "note" || !slices.ContainsFunc(known, twice) {
 				list = append(list, check(name, grade, strings.TrimPrefix(c.Name+": ", ": ")+text))
 			}

@@ -16,8 +16,8 @@ import (
 	"coordtop/sources/kit"
 )
 
-// reach looks up, connects to and encrypts an address. If a step fails, the last check is a warning about it, since
-// another address may work.
+// reach looks up an address, connects to it, and starts TLS. If a step fails, the last check is a warning about that
+// step, because another address may work.
 func reach(ctx context.Context, e kit.Endpoint) (list []kit.Check, failed bool) {
 	step := func(name, text string, err error) bool {
 		c := check(name, kit.CheckPassed, text)
@@ -49,13 +49,13 @@ func reach(ctx context.Context, e kit.Endpoint) (list []kit.Check, failed bool) 
 	return list, !step("TLS", text, err)
 }
 
-// secure starts TLS, and describes the connection.
+// secure starts TLS, and returns a description of the connection.
 func secure(ctx context.Context, conn net.Conn, e kit.Endpoint, host string) (text string, err error) {
 	if e.TLS == nil {
 		return "none: plain text", nil
 	}
 	if end, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(end) // it fails on a closed connection, as the next call does
+		_ = conn.SetDeadline(end) // it fails only on a closed connection, on which the next call also fails
 	}
 	if e.Hello != nil {
 		answer := make([]byte, 1)
@@ -83,7 +83,7 @@ func secure(ctx context.Context, conn net.Conn, e kit.Endpoint, host string) (te
 	return tls.VersionName(state.Version) + ", " + subject(state.PeerCertificates[0]), nil
 }
 
-// subject tells the names in a certificate, and its end.
+// subject returns the names in a certificate and the end of its validity.
 func subject(cert *x509.Certificate) string {
 	names := slices.Clone(cert.DNSNames)
 	for _, ip := range cert.IPAddresses {
