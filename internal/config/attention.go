@@ -22,7 +22,7 @@ func (v *validator) owner(o fileOwner, path string) sources.OwnerRules {
 	return nil
 }
 
-// runbooks reads the URLs of the runbooks by the patterns that they are for.
+// runbooks reads the URLs of the runbooks, each for one pattern.
 func (v *validator) runbooks(list map[string]string) map[diagnose.Pattern]string {
 	all := map[diagnose.Pattern]string{}
 	for _, name := range slices.Sorted(maps.Keys(list)) {

@@ -10,18 +10,18 @@ import (
 
 // Backend describes one kind of server to a config.
 type Backend struct {
-	Type    string // as it is shown and printed: "redis"
+	Type    string // on the screen and in output: "redis"
 	Title   string // for people: "Redis"
 	Docs    Docs
 	Schemes []Scheme
 	Traits  []Trait
-	// Parameter reads a parameter of a URL and reports whether it is one of ours. It may return an error
-	// also about another parameter.
+	// Parameter reads a parameter of a URL and reports whether it is one of ours. It may return an error even if it is
+	// not.
 	Parameter func(t *Target, key, value string) (ours bool, err error)
-	// Check reports what is wrong with a source that a file describes, and reads nothing else; names are
-	// those of its locks.
+	// Check returns an error about a source that a file describes. It reads no files. names are those of the source's
+	// locks.
 	Check func(s Source, names map[string]string) error
-	// Variables are environment variables that name a server: the first one that is set counts.
+	// Variables are environment variables that name a server. The first one that is set counts.
 	Variables []Variable
 }
 
@@ -29,35 +29,35 @@ type Backend struct {
 type Docs struct {
 	Example string // a URL to start with, without a password
 	Path    string // the path in the URL of a server of this machine
-	Select  string // what to add to a URL where nothing was found
-	Help    string // the parameters that select, behind "selects with "
+	Select  string // what to add to a URL with which nothing was found
+	Help    string // the parameters that select, for a text after "selects with "
 }
 
 // Scheme is one scheme of the URLs of a backend.
 type Scheme struct {
 	Name  string
-	Port  string // the usual one
-	Shown string // its form in messages: "rediss:// (TLS)"; "": messages leave it out
-	Plain string // if its connections are not encrypted, the scheme whose connections are; "": they are, or can be
-	Clear string // a parameter that turns encryption off; "": none
-	// Primary reports whether the path begins with the name of the watched server, which the hosts only locate.
+	Port  string // usual port
+	Shown string // its form in messages: "rediss:// (TLS)"; "": messages do not mention it
+	Plain string // if connections are not encrypted, the scheme with encryption; "": they are encrypted, or can be
+	Clear string // the parameter that turns encryption off; "": none
+	// Primary reports whether the path begins with the name of the watched server, and the hosts only help to find it.
 	Primary bool
-	Socket  bool // without a host: the path is that of a socket of this machine
+	Socket  bool // there is no host, and the path is that of a socket of this machine
 }
 
 // Trait is something that only some backends have or take.
 type Trait int
 
-// The traits. The first are keys of a source.
+// The traits. The first ones allow keys of a source.
 const (
 	Legible     Trait = iota // "legible": values that prove ownership
 	Channels                 // "channels"
 	KeyScheme                // "key_scheme"
-	Tokens                   // "token_env" and "token_file"; a password there has a user
-	Forget                   // "forget": primitives that are gone without a notice are forgotten after a while
+	Tokens                   // "token_env" and "token_file"; a password then needs a user
+	Forget                   // "forget": primitives that disappeared without a notice are forgotten after a while
 	Nodes                    // "node": primitives live on coordination nodes
 	Names                    // "names": locks are numbers that can be given names
-	Semaphores               // there are semaphores
+	Semaphores               // the backend has semaphores
 	LocalSocket              // a URL without a host means the local socket
 	Numbered                 // the path of a URL is the number of a database, which may be shown
 	Sharded                  // a URL may name several servers, and a lock belongs to one of them
@@ -66,16 +66,16 @@ const (
 // Variable is an environment variable that names a server.
 type Variable struct {
 	Name  string
-	Typed bool                             // it has other uses too: only a URL of this backend counts
-	URL   func(env Lookup) (string, error) // makes a URL of it; nil: it is one
-	Add   func(s *Source, env Lookup)      // adds the values of other variables; nil: there are none
-	With  string                           // names those, for people
+	Typed bool                             // it also has other uses, so only a URL of this backend counts
+	URL   func(env Lookup) (string, error) // makes a URL from it; nil: its value is a URL
+	Add   func(s *Source, env Lookup)      // adds the values of other variables; nil: none
+	With  string                           // names these variables, for people
 }
 
 func (b *Backend) has(t Trait) bool { return b != nil && slices.Contains(b.Traits, t) }
 
-// traitFor returns the trait without which a backend does not take a key of a source, or of an entry of
-// its watch. ok is false: every backend takes it.
+// traitFor returns the trait without which a backend does not take a key of a source, or of an entry of its watch. ok
+// is false if every backend takes it.
 func traitFor(key string) (t Trait, ok bool) {
 	t, ok = map[string]Trait{
 		"legible": Legible, "channels": Channels, "key_scheme": KeyScheme, "token_env": Tokens, "token_file": Tokens, "forget": Forget,
@@ -87,7 +87,7 @@ func traitFor(key string) (t Trait, ok bool) {
 // Backends are all backends that a config can name.
 type Backends []Backend
 
-// Of returns the backend of a type; nil: there is none.
+// Of returns the backend of a type; nil if there is none.
 func (all Backends) Of(typ string) *Backend {
 	for i := range all {
 		if all[i].Type == typ {
@@ -97,7 +97,7 @@ func (all Backends) Of(typ string) *Backend {
 	return nil
 }
 
-// byScheme returns the backend that a scheme belongs to, which is in lower case.
+// byScheme returns the backend of a scheme. name must be in lower case.
 func (all Backends) byScheme(name string) (*Backend, Scheme) {
 	for i := range all {
 		for _, s := range all[i].Schemes {
@@ -120,7 +120,7 @@ func (all Backends) with(t Trait) string {
 	return format.Series(titles, " and ")
 }
 
-// onlyWith tells which backends have a trait.
+// onlyWith returns the part of a sentence that names the backends with a trait.
 func (all Backends) onlyWith(t Trait) string { return "only for " + all.with(t) }
 
 // Schemes lists the schemes of URLs, for people.

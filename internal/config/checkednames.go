@@ -9,9 +9,9 @@ import (
 	"coordtop/internal/ground/legible"
 )
 
-// nameSources gives every source without a name a unique and short one: the name of its primary behind Sentinels, else
-// its hosts without ports; if another source has these hosts, its type; if another has that type, its hosts with
-// ports, and if that name is taken too, its hosts with the number of its database, or with a number.
+// nameSources gives every source without a name a short unique one: the name of its primary behind Sentinels, otherwise
+// its hosts without ports. If another source has these hosts, it uses the source's type; if another has that type, the
+// hosts with ports; and if that name is also taken, the hosts with the number of the database, or with another number.
 func (all Backends) nameSources(sources []Source) {
 	taken, hosts, types := map[string]int{}, map[string]int{}, map[string]int{}
 	for i := range sources {
@@ -36,9 +36,9 @@ func (all Backends) nameSources(sources []Source) {
 	}
 }
 
-// hostsOf returns the hosts of a source without their ports, each once, with commas; "" for the usual local socket; the
-// file name of another socket. Behind Sentinels it returns the primary, if that is positively a name: any other text
-// may be a password in the wrong place.
+// hostsOf returns the hosts of a source without ports and duplicates, separated by commas. It returns "" for the usual
+// local socket, and the file name of another socket. Behind Sentinels it returns the primary if that is positively a
+// name, because any other text may be a password in the wrong place.
 func (all Backends) hostsOf(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	rest, path, _ := strings.Cut(rest, "/")

@@ -11,44 +11,44 @@ import (
 
 // Config is a config that passed every check. The zero Config has no sources.
 type Config struct {
-	Path     string // the file that it came from; "": arguments or the environment
-	Title    string // names the environment; "": none given
-	Color    string // of the title, one of Colors; "": the program's choice
-	Identity string // template of our label where we own; "": the program's choice
-	Start    string // the first screen, one of Starts; "": the program's choice
+	Path     string // path of its file; "": it came from arguments or the environment
+	Title    string // name of the environment; "": none
+	Color    string // colour of the title, one of Colors; "": the program's choice
+	Identity string // template of our label as an owner; "": the program's choice
+	Start    string // first screen, one of Starts; "": the program's choice
 	Sources  []Source
-	Names    map[string]map[string]string // of a source with Names, then lock number, then the name to show
+	Names    map[string]map[string]string // by source, if its backend has Names, and by lock number: the name to show
 	Owners   sources.OwnerRules
-	Keys     map[string][]string // of the board, by action; the board checks whether the actions exist
+	Keys     map[string][]string // keys of the board, by action; the board checks whether the actions exist
 
 	Runbooks   map[diagnose.Pattern]string // URLs, http or https
-	Thresholds sources.Thresholds          // from which something counts as late, lost or a problem
+	Thresholds sources.Thresholds          // above these something counts as late, lost or a problem
 	History    History
 
-	places *places // in Path
+	places *places // positions in the file at Path
 }
 
-// Problem returns a Problem with the value of a path of the file, as "sources[1].url", at its place.
+// Problem returns a Problem about the value at a path of the file, such as "sources[1].url", with its position.
 func (c *Config) Problem(path, text string) Problem { return c.places.problem(path, text) }
 
 // Source is one server to watch.
 type Source struct {
 	Name     string // unique in a Config
 	Type     string // of a Backend
-	URL      string // for the backend's parser, without our parameters. It may have a password if it was an argument
-	Address  string // scheme, hosts and path, no user, password or parameters; for people see AddressWithoutLogin
+	URL      string // for the backend's parser, without our parameters; may have a password if it was an argument
+	Address  string // scheme, hosts and path, without user, password and parameters; for people, see AddressWithoutLogin
 	User     string // overrides the URL's; "": the URL's
 	Password Secret
-	Token    Secret // where the backend has Tokens; then User and Password are empty
+	Token    Secret // only if the backend has Tokens; then User and Password are empty
 	TLS      certs.Files
 	Watch    []Watch
-	Legible  []*regexp.Regexp // where the backend has Legible: parts of values to show that may be no names
-	Nodes    []string         // where the backend has Nodes: paths of coordination nodes, from the root or from the database
-	Channels []string         // where the backend has Channels
-	Scheme   string           // where the backend has KeyScheme: the mapping of names to numbers; "": the source's own
+	Legible  []*regexp.Regexp // only if the backend has Legible: parts of values that are shown even if they are not names
+	Nodes    []string         // only if the backend has Nodes: paths of coordination nodes, from the root or from the database
+	Channels []string         // only if the backend has Channels
+	Scheme   string           // only if the backend has KeyScheme: the mapping of names to numbers; "": the source's own
 	ReadOnly bool
 	Protect  bool
-	// Where the backend has Nodes: the ways to end what others own, see ydbcoord.Options.
+	// Only if the backend has Nodes: the ways to end the ownership of others, see ydbcoord.Options.
 	ClientsUnprotected, AllowRecreate bool
 	NameFiles                         []NameFile
 	ForgetNames                       bool // the names of primitives are not remembered
@@ -56,9 +56,9 @@ type Source struct {
 
 	Labels  []sources.Attr // for filters; sorted by key
 	PollMin time.Duration
-	PollMax time.Duration // 0, as PollMin 0: the source's own choice
+	PollMax time.Duration // 0, like a PollMin of 0: the source's own choice
 	Forget  time.Duration // 0: the source's own choice
-	Agree   int           // not 0: its names are the same locks as in the other sources with this number
+	Agree   int           // if not 0, its names are the same locks as in the other sources with this number
 }
 
 // History configures the recording. The zero History records everything, at the usual place.
@@ -66,8 +66,8 @@ type History struct {
 	Off  bool          `yaml:"off"`
 	File string        `yaml:"file"` // "": in the state folder
 	Keep time.Duration `yaml:"keep"` // 0: the program's choice
-	Full time.Duration `yaml:"full"` // has no effect any more
-	Size int64         `yaml:"size"` // bytes at most; 0: the program's choice
+	Full time.Duration `yaml:"full"` // no longer has an effect
+	Size int64         `yaml:"size"` // most bytes; 0: the program's choice
 
 	GroupReads bool `yaml:"group_reads"` // members of the file's group may read it
 }
@@ -80,7 +80,8 @@ func (s Source) Secret() Secret {
 	return s.Password
 }
 
-// Watch selects primitives of a source. Its Node is for a backend that has Nodes; "": each of Source.Nodes.
+// Watch selects primitives of a source. Its Node is only for a backend that has Nodes; "" stands for each of
+// Source.Nodes.
 type Watch = sources.Selection
 
 // NameFile is a file of names to watch.
@@ -93,7 +94,7 @@ type NameFile struct {
 // Starts returns what `start` takes.
 func Starts() []string { return []string{"auto", "pulse", "locks"} }
 
-// Colors returns the names that `color` takes: those of the terminal's palette, so that its theme decides how they
+// Colors returns the names that `color` takes. They are those of the terminal's palette, whose theme decides how they
 // look.
 func Colors() []string {
 	return []string{"red", "green", "yellow", "blue", "magenta", "cyan", "black"}

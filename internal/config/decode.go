@@ -21,16 +21,16 @@ import (
 // maxAliases bounds a chain of anchors, aliases and tags on one value.
 const maxAliases = 8
 
-// decoder decodes a syntax tree into a struct. It goes on after a problem, and remembers the place of each value for
+// decoder decodes a syntax tree into a struct. It continues after a problem, and stores the position of each value for
 // later checks.
 type decoder struct {
 	problems Problems
 	*places
 	anchors map[string]ast.Node
-	listed  map[string]int // the line of the problem that lists these known keys
+	listed  map[string]int // by list of known keys: the line of the problem that has printed the list
 }
 
-// decode reads data into a file. The decoder it returns holds the problems found.
+// decode reads data into a file. The returned decoder has the problems that were found.
 func decode(data []byte, path string) (*file, *decoder) {
 	d := &decoder{places: &places{at: map[string]position{}, shown: map[string]string{}}, anchors: map[string]ast.Node{}, listed: map[string]int{}}
 	d.problems.Path = path
@@ -59,7 +59,7 @@ func decode(data []byte, path string) (*file, *decoder) {
 	return f, d
 }
 
-// syntax reports where the parser failed. It names a tab, since a tab is invisible. It takes the parser's message only
+// syntax reports where the parser failed. It names a tab, because a tab is invisible. It uses the parser's message only
 // if that quotes nothing of the file.
 func (d *decoder) syntax(err error, data []byte) {
 	p := Problem{Text: "not YAML: it cannot be read from here on"}
@@ -88,7 +88,7 @@ func (d *decoder) wrong(path, format string, args ...any) {
 	d.problems.List = append(d.problems.List, d.problem(path, fmt.Sprintf(format, args...)))
 }
 
-// reported reports whether there is a problem with the value of a path.
+// reported reports whether the value at a path has a problem.
 func (d *decoder) reported(path string) bool {
 	return slices.ContainsFunc(d.problems.List, func(p Problem) bool { return p.Path == d.show(path) })
 }
@@ -147,8 +147,8 @@ func (d *decoder) resolve(n ast.Node, path string) (ast.Node, bool) {
 	return nil, false
 }
 
-// pairs returns the keys of a mapping and their entries. It reports wrong keys and leaves them out, and reports if n is
-// no mapping.
+// pairs returns the keys of a mapping and their entries. It reports wrong keys and leaves them out. It also reports a
+// problem if n is not a mapping.
 func (d *decoder) pairs(n ast.Node, path, want string, known ...string) iter.Seq2[string, *ast.MappingValueNode] {
 	return func(yield func(string, *ast.MappingValueNode) bool) {
 		var entries []*ast.MappingValueNode
@@ -169,7 +169,8 @@ func (d *decoder) pairs(n ast.Node, path, want string, known ...string) iter.Seq
 	}
 }
 
-// key returns the text of a mapping's key. It reports a key that was seen before, with its name if it is known.
+// key returns the text of a mapping's key. It reports a key that was seen before, by name only if the key is a known
+// one.
 func (d *decoder) key(e *ast.MappingValueNode, path string, seen map[string]bool, known ...string) (string, bool) {
 	if e.Key.IsMergeKey() {
 		d.add(e.Key, path, "<< is not supported: write the keys out")
@@ -203,7 +204,7 @@ func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
 }
 
 // unknown reports an unknown key. It repeats only a key that resembles a known one: any other may be a secret in the
-// wrong place. It lists the known keys once.
+// wrong place. It lists the known keys only once.
 func (d *decoder) unknown(n ast.Node, path, key string, names []string) {
 	if near := address.Near(key, names...); near != "" {
 		d.add(n, join(path, key), "unknown key: did you mean %s?", near)
@@ -268,7 +269,7 @@ func join(path, key string) string {
 const utf8Mark = "\xef\xbb\xbf"
 
 // PlainText returns the text of a file in UTF-8, without a byte-order mark and with the line breaks of this system. If
-// data is no text, wrong tells why, and line where.
+// data is not text, wrong is the reason, and line the place.
 func PlainText(data []byte) (text []byte, line int, wrong string) {
 	data = bytes.TrimPrefix(data, []byte(utf8Mark))
 	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))

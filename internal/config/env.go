@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// FromEnv makes a config of environment variables: for each backend a source of the first of its Variables that names
-// one. The Config has no sources if none is set. The error joins those of the variables that cannot be used.
+// FromEnv makes a config from environment variables: for each backend, a source from the first of its Variables that
+// names a server. The Config has no sources if no variable is set. The error joins the errors of variables that cannot
+// be used.
 func (all Backends) FromEnv(env Lookup) (Config, error) {
 	var c Config
 	var wrong []error
@@ -38,7 +39,7 @@ func (all Backends) FromEnv(env Lookup) (Config, error) {
 	return c, errors.Join(wrong...)
 }
 
-// named returns the URL in a variable; "": it names no server of this backend.
+// named returns the URL in a variable; "" if the variable names no server of this backend.
 func (b *Backend) named(v Variable, env Lookup) (string, error) {
 	raw, _ := env(v.Name)
 	switch {
@@ -56,7 +57,7 @@ func (b *Backend) owns(raw string) bool {
 	return slices.ContainsFunc(b.Schemes, func(s Scheme) bool { return strings.HasPrefix(lower, s.Name+"://") })
 }
 
-// Unused returns, for people, each variable and why it names no server.
+// Unused returns, for people, each variable and the reason why it names no server.
 func (all Backends) Unused(env Lookup) (list [][2]string) {
 	for i := range all {
 		for _, v := range all[i].Variables {

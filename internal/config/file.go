@@ -75,6 +75,6 @@ type fileOwner struct {
 var schema string
 
 // Schema returns the JSON Schema of a config file. The tests generate it from the structs that Parse decodes and the
-// comments of the example. The schema refuses an unknown key, and a value that is wrong by itself or for the backend;
-// Parse refuses all other mistakes.
+// comments of the example. The schema rejects an unknown key, and a value that is wrong by itself or for the backend.
+// Only Parse rejects other mistakes.
 func Schema() string { return schema }

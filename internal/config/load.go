@@ -15,8 +15,9 @@ const maxFile = 256 << 10
 // EnvPath is the environment variable that names the config file.
 const EnvPath = "COORDTOP_CONFIG"
 
-// Locate returns the path of the config file: $COORDTOP_CONFIG, which must exist if it is set, else config.yaml in Dir
-// of XDG_CONFIG_HOME or ~/.config. The path is "" where not even a home directory is known.
+// Locate returns the path of the config file: $COORDTOP_CONFIG, which must exist if it is set, otherwise config.yaml in
+// Dir of XDG_CONFIG_HOME or ~/.config. The path is "" if not even a home directory is known. must reports whether the
+// file must exist.
 func Locate(env Lookup) (path string, must bool) {
 	if p, _ := env(EnvPath); p != "" {
 		return p, true
@@ -27,8 +28,8 @@ func Locate(env Lookup) (path string, must bool) {
 	return "", false
 }
 
-// Dir returns coordtop's directory below that of an XDG variable, or below its usual place in the home directory; "" if
-// neither is known. A relative path in the variable is ignored, as the XDG specification demands.
+// Dir returns coordtop's directory below the one in an XDG variable, or below the usual one in the home directory; ""
+// if neither is known. A relative path in the variable is ignored, as the XDG specification demands.
 func Dir(env Lookup, variable, usual string) string {
 	if base, _ := env(variable); filepath.IsAbs(base) {
 		return filepath.Join(base, "coordtop")
@@ -49,8 +50,8 @@ func (all Backends) Load(path string, env Lookup) (Config, error) {
 	return all.Parse(data, path, env)
 }
 
-// Parse checks a config that was read from path. File names in it are relative to path. The error is a *Problems with
-// everything that is wrong.
+// Parse checks a config that was read from path. File names in it are relative to the folder of path. The error is a
+// *Problems with everything that is wrong.
 func (all Backends) Parse(data []byte, path string, env Lookup) (Config, error) {
 	f, d := decode(data, path)
 	home, _ := env("HOME")
@@ -60,8 +61,9 @@ func (all Backends) Parse(data []byte, path string, env Lookup) (Config, error) 
 	return c, d.problems.Err()
 }
 
-// FromURLs makes a config of URLs, one source each, named by their hosts or their types. The error is a *Problems with
-// every URL that cannot be used. It names a URL by its entry in places, as "argument 2", or else by its number.
+// FromURLs makes a config from URLs, with one source for each, named by its hosts or its type. The error is a *Problems
+// with every URL that cannot be used. It names a URL by its entry in places, such as "argument 2", or by its number if
+// places has none.
 func (all Backends) FromURLs(urls []string, places ...string) (Config, error) {
 	var c Config
 	var problems Problems
@@ -83,8 +85,8 @@ func (all Backends) FromURLs(urls []string, places ...string) (Config, error) {
 	return c, (&problems).Err()
 }
 
-// shownScheme returns the scheme of a URL for a message. Nothing else of a wrong URL is repeated: any other word of it
-// could be the password.
+// shownScheme returns the scheme of a URL for a message. Messages repeat nothing else of a wrong URL, because any other
+// word could be the password.
 func (all Backends) shownScheme(raw string) string {
 	scheme, _, ok := strings.Cut(raw, "://")
 	scheme = strings.ToLower(scheme)

@@ -10,7 +10,7 @@ import (
 	"coordtop/sources"
 )
 
-// parameters reads our parameters and returns the others as they were written.
+// parameters reads our parameters and returns the others unchanged.
 func (t *Target) parameters(query string, b *Backend) (theirs string, err error) {
 	var rest []string
 	for i, part := range strings.Split(query, "&") {
@@ -43,7 +43,7 @@ func (b *Backend) noSemaphores() error {
 	return fmt.Errorf("%s has no semaphores: write election or mutex", b.Title)
 }
 
-// Select reads a parameter that selects primitives by one name or pattern, and reports whether it is one.
+// Select reads a parameter that selects primitives by one name or pattern, and reports whether key is such a parameter.
 func (t *Target) Select(key, value, example string) (ours bool, err error) {
 	kind, watched := WatchKind(key)
 	if !watched {
@@ -57,8 +57,8 @@ func (t *Target) Select(key, value, example string) (ours bool, err error) {
 	return true, err
 }
 
-// Misspelt reports a parameter that resembles one of ours. It does not repeat others: they may be the second half of a
-// password with a ? or &.
+// Misspelt returns an error about a parameter that resembles one of ours. It does not repeat other parameters, which
+// may be the second half of a password with a ? or &.
 func Misspelt(key string, ours ...string) error {
 	if near := address.Near(key, ours...); near != "" && key != "key" { // key= is a parameter of TLS
 		return fmt.Errorf("unknown parameter %q: did you mean %s=?", key, near)
@@ -66,7 +66,7 @@ func Misspelt(key string, ours ...string) error {
 	return nil
 }
 
-// WatchKind returns the kind that a parameter selects on every backend.
+// WatchKind returns the kind of primitive that a parameter selects. These parameters are the same on every backend.
 func WatchKind(key string) (kind sources.Kind, ok bool) {
 	kind = sources.KindNamed(key)
 	return kind, key == selector(kind)
@@ -80,7 +80,7 @@ func selector(k sources.Kind) string {
 	return k.String()
 }
 
-// List reads a list with commas; %2C is a comma within a name.
+// List reads a comma-separated list; %2C is a comma within a name.
 func List(key, value, example string) ([]string, error) {
 	words := strings.Split(value, ",")
 	for i, word := range words {

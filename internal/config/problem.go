@@ -12,8 +12,8 @@ import (
 
 // Problem is one thing that is wrong with a config.
 type Problem struct {
-	Line, Column int    // from 1; 0: the problem has no place in a file
-	Path         string // of the key, as "sources[1].url"; "": the whole file
+	Line, Column int    // from 1; 0: the problem has no position in a file
+	Path         string // path of the key, such as "sources[1].url"; "": the whole file
 	Text         string // what is wrong and what to do
 }
 
@@ -36,7 +36,7 @@ type Problems struct {
 	List []Problem
 }
 
-// maxShown bounds the problems that are shown: a file with more is probably no config.
+// maxShown is the most problems that are shown. A file with more is probably not a config.
 const maxShown = 100
 
 // Error returns a line for each problem, at most maxShown, with the file's path before it.
@@ -71,10 +71,10 @@ func (p *Problems) Err() error {
 // places has the position in the file of the value at each path.
 type places struct {
 	at    map[string]position
-	shown map[string]string // paths as problems show them, if they end in a key that the person made up
+	shown map[string]string // form in problems of paths that end in a key of the person's own
 }
 
-// position is the beginning of a value, from 1; zero: it is not known.
+// position is the beginning of a value, counted from 1. The zero position is not known.
 type position struct{ line, column int }
 
 func positionOf(n ast.Node) position {
@@ -84,8 +84,8 @@ func positionOf(n ast.Node) position {
 	return position{}
 }
 
-// firstToken returns the token with which a value begins. The parser gives a block of keys the place of its first
-// colon.
+// firstToken returns the token with which a value begins. The parser itself gives a block of keys the position of its
+// first colon.
 func firstToken(n ast.Node) *token.Token {
 	switch t := n.(type) {
 	case *ast.MappingNode:
@@ -98,7 +98,7 @@ func firstToken(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// problem returns a Problem with the value at a path. If the file does not have the path, the place is that of the
+// problem returns a Problem about the value at a path. If the file does not have the path, the position is that of the
 // mapping that lacks it.
 func (p *places) problem(path, text string) Problem {
 	near := path
@@ -108,8 +108,8 @@ func (p *places) problem(path, text string) Problem {
 	return Problem{Line: p.at[near].line, Column: p.at[near].column, Path: p.show(path), Text: text}
 }
 
-// show returns a path with words in the place of a key that the person made up, as those of labels. Such a key may be a
-// secret in the wrong place, so only its line is reported.
+// show returns a path for a problem. It replaces a key of the person's own, such as that of a label, with words,
+// because such a key may be a secret in the wrong place; only its line is reported.
 func (p *places) show(path string) string {
 	if s, ok := p.shown[path]; ok {
 		return s

@@ -47,7 +47,7 @@ func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 	v.Set(reflect.ValueOf(value).Convert(v.Type()))
 }
 
-// sizeOf reads a number of bytes, as 500MB or 2GB.
+// sizeOf reads a number of bytes, such as 500MB or 2GB.
 func sizeOf(text string) (bytes int64, ok bool) {
 	number, giga := strings.CutSuffix(text, "GB")
 	number, mega := strings.CutSuffix(number, "MB")
@@ -58,7 +58,7 @@ func sizeOf(text string) (bytes int64, ok bool) {
 	return int64(n) << 20, err == nil && mega && n >= 1 && n <= 1<<20
 }
 
-// scalarText returns a scalar as it was written: 4242 and true are texts too where a text is wanted.
+// scalarText returns a scalar as it was written, because 4242 and true are also valid texts.
 func scalarText(n ast.Node) (string, bool) {
 	switch t := n.(type) {
 	case *ast.StringNode:

@@ -17,22 +17,22 @@ import (
 // maxSecret bounds a secret file and the output of a command.
 const maxSecret = 64 << 10
 
-// Lookup finds an environment variable, as os.LookupEnv does.
+// Lookup returns an environment variable, like os.LookupEnv.
 type Lookup func(name string) (value string, ok bool)
 
-// Secret tells where a secret is. The zero Secret is none. At most one of Env, File and Command is set.
+// Secret is the place of a secret. The zero Secret stands for no secret. At most one of Env, File and Command is set.
 type Secret struct {
 	Env     string   // name of an environment variable
 	File    string   // path of a file that only its owner and group may read
 	Command []string // program and arguments, run without a shell; its output is the secret
-	Token   bool     // whether it is an access token; else it is a password
+	Token   bool     // it is an access token; otherwise it is a password
 }
 
 // IsZero reports whether no secret is configured.
 func (s Secret) IsZero() bool { return s.Env == "" && s.File == "" && len(s.Command) == 0 }
 
-// String returns the key of the config that tells where the secret is. It does not repeat the value of the key, since
-// people may have written the password itself there.
+// String returns the key of the config that names the place. It does not repeat the value of the key, because people
+// may have written the password itself there.
 func (s Secret) String() string {
 	what := "password"
 	if s.Token {
@@ -49,9 +49,9 @@ func (s Secret) String() string {
 	return "none"
 }
 
-// Resolve returns the secret, without the line break at its end. Every call reads the file or runs the command anew.
-// The command is killed when ctx ends, or after ten seconds, with all that it has started. The errors never repeat a
-// file's text or a command's output, and of the config only names of things that exist.
+// Resolve returns the secret, without the line break at its end. Every call reads the file or runs the command again.
+// When ctx ends, or after ten seconds, the command and its child processes are killed. The errors never repeat a file's
+// text or a command's output; from the config they repeat only names of things that exist.
 func (s Secret) Resolve(ctx context.Context, env Lookup) (string, error) {
 	text, err := "", error(nil)
 	switch {
@@ -78,8 +78,8 @@ func (s Secret) blame(err error) error {
 	return fmt.Errorf("%v: %w", s, err)
 }
 
-// Check reports whether Resolve would find a secret, but runs no command, which may ask for a touch on a security
-// key: it only looks for the program. It does not read a pipe either, which gives its secret only once.
+// Check returns an error if Resolve would not find a secret. For a command it only looks for the program, because
+// running it may require a touch on a security key. It does not read a pipe, which gives its secret only once.
 func (s Secret) Check(ctx context.Context, env Lookup) error {
 	if s.File != "" && files.IsPipe(ctx, s.File) {
 		return nil
@@ -94,8 +94,8 @@ func (s Secret) Check(ctx context.Context, env Lookup) error {
 	return nil
 }
 
-// variableName matches texts that can only be names of variables: words in capitals. Other names are possible; they are
-// not repeated if no such variable exists.
+// variableName matches texts that can only be names of variables: words in capitals. Other names are possible, but are
+// repeated only if such a variable exists.
 var variableName = lazy.Regexp(`^[A-Z]{1,12}(_([A-Z]{1,12}|[0-9]{1,3}))*$`)
 
 func (s Secret) variable(env Lookup) (string, error) {
@@ -113,7 +113,7 @@ func (s Secret) variable(env Lookup) (string, error) {
 	return "", errors.New("no such variable is set: write the name of one, not the secret itself, and export it")
 }
 
-// readSecret refuses a file that any account of the machine may read or change.
+// readSecret reads a secret from a file. It refuses a file that any account of the machine may read or change.
 func readSecret(ctx context.Context, path string) (string, error) {
 	data, mode, err := files.Read(ctx, path, maxSecret)
 	switch shown := format.Clean(path, 200); {
@@ -157,7 +157,7 @@ func trimSecret(data []byte, from string) (string, error) {
 	return text, nil
 }
 
-// whereSecrets lists the keys that tell where a source's secret is.
+// whereSecrets lists the keys that name the place of a source's secret.
 func whereSecrets(b *Backend) string {
 	if b.has(Tokens) {
 		return "password_env, password_file, password_command, token_env or token_file"
@@ -165,7 +165,7 @@ func whereSecrets(b *Backend) string {
 	return "password_env, password_file or password_command"
 }
 
-// token reads where an access token is, and reports other credentials beside it.
+// token reads the place of an access token, and reports a problem if the source has other credentials.
 func (v *validator) token(f *fileSource, t Target, b *Backend, password Secret, path string) Secret {
 	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Token: true}
 	where := v.oneOf(s, path, "token_env", "token_file")

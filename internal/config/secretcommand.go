@@ -18,13 +18,13 @@ import (
 
 const (
 	commandLimit = 10 * time.Second // for a command to print its secret
-	commandGrace = time.Second      // for its child processes to close its output, once all are killed
+	commandGrace = time.Second      // for killed child processes to close its output
 )
 
 var errTooMuch = errors.New("too much")
 
-// runSecret runs a command in a session of its own, without a terminal: nothing else may write to the terminal
-// while the board is up, and a command that asks a question would hang. When the command ends, its whole process
+// runSecret runs a command in its own session, without a terminal, because nothing else may write to the terminal while
+// the board is up, and because a command that asks a question would hang. When the command ends, its whole process
 // group is killed.
 func runSecret(ctx context.Context, command []string) (string, error) {
 	path, err := program(command)
@@ -33,7 +33,7 @@ func runSecret(ctx context.Context, command []string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
-	// If output is given up, it ends with a process that we may not kill.
+	// If Within gives output up, output ends with a process that we may not kill.
 	out, err := spawn.Within(ctx, 2*commandGrace, func() ([]byte, error) { return output(ctx, path, command) })
 	name := format.Clean(filepath.Base(path), 100)
 	switch exit := new(exec.ExitError); {
@@ -76,11 +76,11 @@ func output(ctx context.Context, path string, command []string) ([]byte, error) 
 		defer func() { read <- err }()
 		if out, err = io.ReadAll(io.LimitReader(from, maxSecret+1)); len(out) > maxSecret {
 			err = errTooMuch
-			_ = killGroup(cmd.Process) // its only error is that it has ended
+			_ = killGroup(cmd.Process) // an error means only that it has ended
 		}
 	})
 	ended := cmd.Wait()
-	_ = killGroup(cmd.Process) // its child processes, if any are left
+	_ = killGroup(cmd.Process) // child processes that are left
 	if err := from.SetReadDeadline(time.Now().Add(commandGrace)); err != nil {
 		return nil, err
 	}

@@ -10,19 +10,19 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// Target is a source's URL taken apart.
+// Target has the parts of a source's URL.
 type Target struct {
 	Type        string // of a Backend
 	Scheme      string
-	Hosts       string // host:port, or several with commas, as written
+	Hosts       string // host:port, or several separated by commas, as written
 	Path        string // after the hosts, with its slash; "" if there is none
 	User        string // decoded
-	HasPassword bool   // before the @, or in a parameter such as sentinel_password or access_token
+	HasPassword bool   // there is a password before the @, or in a parameter such as sentinel_password or access_token
 	URL         string // the URL without our parameters
 	Address     string // scheme, hosts and path
 	Watch       []Watch
-	Nodes       []string // where the backend has Nodes
-	Channels    []string // where the backend has Channels
+	Nodes       []string // only if the backend has Nodes
+	Channels    []string // only if the backend has Channels
 }
 
 // ParseURL parses a source's URL and removes our parameters from it. Its errors never repeat the user, the password or
@@ -62,8 +62,8 @@ func (all Backends) ParseURL(raw string) (Target, error) {
 	return t, nil
 }
 
-// hosts checks the hosts, because they become the source's name: the rest of a URL that was cut at the wrong place must
-// not.
+// hosts checks the hosts. They become the source's name, which must not be the rest of a URL that was cut at the wrong
+// place.
 func (t *Target) hosts(b *Backend, known Scheme) error {
 	port := known.Port
 	switch {
@@ -87,7 +87,7 @@ func (t *Target) hosts(b *Backend, known Scheme) error {
 	return nil
 }
 
-// hostName matches a host; for Postgres also the folder of a socket.
+// hostName matches a host; for Postgres it also matches the folder of a socket.
 var hostName = lazy.Regexp(`^([\pL\pN._-]+|%2[Ff][\pL\pN._%-]*)$`)
 
 // socketPath matches the path of a socket.
@@ -96,7 +96,7 @@ var socketPath = lazy.Regexp(`^(/[\pL\pN._%+-]+)+$`)
 // schemeWord matches a scheme that an error may repeat.
 var schemeWord = lazy.Regexp(`^[a-z]{2,10}(\+[a-z]{2,10})?$`)
 
-// someHost reports an empty host in a list of hosts.
+// someHost returns an error about an empty host in a list of hosts.
 func (t *Target) someHost(b *Backend, known Scheme) error {
 	if b.has(LocalSocket) || known.Socket {
 		return nil
@@ -109,8 +109,8 @@ func (t *Target) someHost(b *Backend, known Scheme) error {
 	return nil
 }
 
-// AddressWithoutLogin returns the address for people: scheme and hosts, and the number of a database, or the path of a
-// socket. Any other path may be a part of a password with a slash.
+// AddressWithoutLogin returns the address for people: the scheme and hosts with the number of a database, or the path
+// of a socket. It leaves out any other path, which may be a part of a password with a slash.
 func (all Backends) AddressWithoutLogin(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	if _, known := all.byScheme(scheme); known.Socket {

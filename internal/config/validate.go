@@ -100,8 +100,8 @@ func (v *validator) agree(i int, names []string, all []Source) {
 	}
 }
 
-// try has the backend check a source that has only the value at a path, so that one mistake does not hide another, and
-// reports the problem at that path. It does nothing if the path has a problem already.
+// try lets the backend check a source that has only the value at a path, and reports the problem at that path. Because
+// the source has only this value, one mistake does not hide another. It does nothing if the path already has a problem.
 func (v *validator) try(b *Backend, path string, s Source, names map[string]string) {
 	if b == nil || v.reported(path) {
 		return
@@ -114,7 +114,7 @@ func (v *validator) try(b *Backend, path string, s Source, names map[string]stri
 	}
 }
 
-// plain reports characters that would control a terminal.
+// plain reports a problem if text has characters that would control a terminal.
 func (v *validator) plain(path, text string) {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		v.wrong(path, "must be printable text on one line")
@@ -130,7 +130,7 @@ func (v *validator) unique(sources []Source) {
 	}
 }
 
-// legible reads the patterns for parts that may be shown of a value that may prove ownership.
+// legible reads the patterns for parts of values that may be shown although the values may prove ownership.
 func (v *validator) legible(f *fileSource, b *Backend, path string) []*regexp.Regexp {
 	if !v.takes(b, path, "legible") {
 		return nil
@@ -147,7 +147,7 @@ func (v *validator) legible(f *fileSource, b *Backend, path string) []*regexp.Re
 	return list
 }
 
-// expression reads a regular expression; nil: it has reported a problem.
+// expression reads a regular expression. It returns nil after it has reported a problem.
 func (v *validator) expression(where, text string) *regexp.Regexp {
 	p, err := regexp.Compile(text)
 	if err != nil {
@@ -210,7 +210,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 	return s
 }
 
-// takes reports whether the backend takes a key of the mapping at path, or is not known. If the file has a key that the
+// takes reports whether the backend is unknown or takes a key of the mapping at path. If the file has a key that the
 // backend does not take, takes reports a problem.
 func (v *validator) takes(b *Backend, path, key string) bool {
 	t, some := traitFor(key)
@@ -261,7 +261,7 @@ func (v *validator) password(f *fileSource, path string) Secret {
 	return s
 }
 
-// oneOf returns the path of the key that tells where a secret is; "": none does, or several.
+// oneOf returns the path of the key that names the place of a secret; "" if none or several of keys are set.
 func (v *validator) oneOf(s Secret, path string, keys ...string) string {
 	keys = slices.DeleteFunc(keys, func(key string) bool { return !v.wrote(path + "." + key) })
 	if len(keys) == 0 {
@@ -336,8 +336,8 @@ func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 	v.try(b, path+"."+selector(w.Kind), Source{Watch: []Watch{w}}, nil)
 }
 
-// file makes a file name absolute: ~ is the home directory, and other relative names start at the config file, wherever
-// coordtop is started.
+// file returns the absolute path of a file name: ~ is the home directory, and other relative names start at the folder
+// of the config file.
 func (v *validator) file(name string) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name
@@ -348,7 +348,7 @@ func (v *validator) file(name string) string {
 	return filepath.Join(v.dir, name)
 }
 
-// thresholds checks those that depend on each other.
+// thresholds checks the thresholds that depend on each other.
 func (v *validator) thresholds(t *sources.Thresholds) {
 	if t.FlapWithin > time.Hour {
 		v.wrong("thresholds.flap_within", "must be an hour at most: losses are counted for that long")
@@ -368,11 +368,11 @@ func (v *validator) thresholds(t *sources.Thresholds) {
 // application_name, and data follows our label).
 const MaxIdentity = 40
 
-// InIdentity reports whether every backend takes r in a label: printable ASCII, but neither a
-// space nor |, which divide labels from data there.
+// InIdentity reports whether every backend takes r in a label: printable ASCII, except a space and |, which separate
+// labels from data.
 func InIdentity(r rune) bool { return r > ' ' && r <= '~' && r != '|' }
 
-// checkIdentity reports what is wrong with a template of our label.
+// checkIdentity returns an error about a template of our label.
 func checkIdentity(template string) error {
 	rest := strings.NewReplacer("{user}", "", "{host}", "", "{pid}", "").Replace(template)
 	switch {
