@@ -47,13 +47,13 @@ func (t tree) flat() map[string]int {
 	return files
 }
 
-// named is a type of the product: its folder and name.
+// named is the folder and the name of a type of the product.
 type named struct{ folder, name string }
 
 func (n named) String() string { return path.Base(n.folder) + "." + n.name }
 
-// methods counts for each type its own, those of types of its package that embed it, and those that it has from a type of
-// another package that it embeds.
+// methods counts for each type its own methods, those of types of its package that embed it, and those of the types of
+// other packages that it embeds.
 func (t tree) methods() map[string]int {
 	own, embedding, embedded := map[named]int{}, map[named][]named{}, map[named][]named{}
 	folders := map[string]string{} // by the name of the package
@@ -98,8 +98,8 @@ func (t tree) methods() map[string]int {
 	return sums
 }
 
-// fields counts those of types that change themselves: what has no method that does is a record. Options, tables of
-// glyphs and what JSON is made of do not count either.
+// fields counts the fields of types with a method that changes its receiver. Other types are records. Options, tables
+// of glyphs and types for JSON also do not count.
 func (t tree) fields() map[string]int {
 	changes, count := map[named]bool{}, map[string]int{}
 	t.declarations(func(f *file, d ast.Decl) {
@@ -144,7 +144,7 @@ func assigns(m *ast.FuncDecl) (found bool) {
 	return found
 }
 
-// declarations calls visit with each one of the product.
+// declarations calls visit with each declaration of the product.
 func (t tree) declarations(visit func(f *file, d ast.Decl)) {
 	for i := range t {
 		if t[i].kind == product {
@@ -172,7 +172,7 @@ func (t tree) structs(visit func(n named, s *ast.StructType)) {
 	})
 }
 
-// unpointed is a type, or the one that it points to.
+// unpointed returns a type, or the type that it points to.
 func unpointed(e ast.Expr) ast.Expr {
 	if p, ok := e.(*ast.StarExpr); ok {
 		return p.X
@@ -180,7 +180,7 @@ func unpointed(e ast.Expr) ast.Expr {
 	return e
 }
 
-// receiver is the name of a type, or of the one that it points to; "" if it is of another package.
+// receiver returns the name of a type, or of the type that it points to; "" if that is in another package.
 func receiver(e ast.Expr) string {
 	switch e := unpointed(e).(type) {
 	case *ast.IndexExpr:
@@ -214,7 +214,7 @@ func (t tree) names() (short, twice int) {
 
 var riddle = regexp.MustCompile(`^//\s*\S+ (is|are|says|tells) (how|what|when|where|why|whether|who|which)\b`)
 
-// riddles counts comments of the product that begin with a sentence of which the reader has to find the noun.
+// riddles counts comments of the product that match riddle: their first sentence describes a name without a noun.
 func (t tree) riddles() (n int) {
 	for _, f := range t {
 		if f.kind != product {
@@ -229,7 +229,7 @@ func (t tree) riddles() (n int) {
 	return n
 }
 
-// over lists what is counted more often than limit, the most frequent first.
+// over lists the keys with a count above limit, the most frequent first.
 func over(limit int, counts map[string]int) string {
 	var list []string
 	for _, key := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {

@@ -1,6 +1,6 @@
-// Figures prints how large and how regular a checkout of this project is: figures DIR [DIR ...], a line for each.
-// It reads Go files as text and syntax only, so that it can read any commit.
-// What a figure counts is in the comment of the function that counts it.
+// Figures prints measures of the size and regularity of checkouts of this project: figures DIR [DIR ...] prints a line
+// for each. It reads Go files only as text and syntax, so that it can read any commit. The comment of a function that
+// counts describes its figure.
 package main
 
 import (

@@ -22,19 +22,19 @@ type file struct {
 	ast   *ast.File
 }
 
-// kind tells what the program is made of from what tests it.
+// kind distinguishes the code of the program from the code that tests it.
 type kind int
 
 const (
 	product kind = iota
-	support      // of tests: emulators, conformance suites, private servers, comparisons from outside
+	support      // support for tests: emulators, conformance suites, private servers, comparisons from outside
 	test
 )
 
-// supports matches the files that support tests: their folder, or the whole path.
+// supports matches the paths of files that support tests.
 var supports = regexp.MustCompile(`^\.ci/|(^|/)testdata/|test/|^internal/(emulator|localserver|truth|incidents|lint|shots|raced)/`)
 
-// tree is all Go files below a folder but those that were made.
+// tree holds all Go files below a folder except generated ones.
 type tree []file
 
 func read(dir string) (t tree, err error) {
@@ -74,7 +74,7 @@ func readFile(dir, p string) (file, error) {
 	if f.ast, err = parser.ParseFile(set, p, src, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 		return file{}, err
 	}
-	comment := map[int]bool{} // lines that a comment is on from their beginning
+	comment := map[int]bool{} // lines that begin with a comment
 	for _, group := range f.ast.Comments {
 		for _, c := range group.List {
 			first, last := set.Position(c.Pos()), set.Position(c.End())
@@ -95,5 +95,5 @@ func readFile(dir, p string) (file, error) {
 
 func (f *file) folder() string { return path.Dir(f.path) }
 
-// isDoc reports whether the file says what its package is for.
+// isDoc reports whether the file is a package's doc.go.
 func (f *file) isDoc() bool { return path.Base(f.path) == "doc.go" }

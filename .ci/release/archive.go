@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// entry is a file, or a folder where it ends in a slash, of an archive.
+// entry is a file of an archive, or a folder if its name ends in a slash.
 type entry struct {
 	to   string
 	mode int64
 	from string // a file
-	data []byte // without from
-	uid  int    // the group is the same
+	data []byte // content if from is empty
+	uid  int    // also the group
 }
 
 // archives writes a tar.gz for each target.
@@ -51,7 +51,7 @@ func (r *release) archives() error {
 	return nil
 }
 
-// write writes a file of the result.
+// write writes a file into the folder of the results.
 func (r *release) write(file string, content func(io.Writer) error) (err error) {
 	f, err := os.Create(filepath.Join(r.out, file))
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *release) write(file string, content func(io.Writer) error) (err error) 
 	return content(f)
 }
 
-// writeTar writes entries that belong to root, all of one time.
+// writeTar writes entries that all have the same time.
 func writeTar(w io.Writer, entries []entry, at time.Time) error {
 	t := tar.NewWriter(w)
 	for _, e := range entries {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// changelog lists the commits since the last tag, or all of them if there is no tag. They are grouped by the
-// folder that their subjects begin with.
+// changelog lists the commits since the last tag, or all of them if there is no tag. Commits are grouped by the folder
+// at the beginning of their subjects.
 func (r *release) changelog() error {
 	span, since := "HEAD", ""
 	if tag, err := r.git("describe", "--tags", "--abbrev=0", "HEAD^"); err == nil {

@@ -17,10 +17,12 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// The program runs in the image as this user, who is not root. It is a number, as the image has no list of users.
+// The program runs in the image as this user, who is not root. The user is a number, because the image has no list of
+// users.
 const user, userID = "65532:65532", 65532
 
-// image writes an OCI layout with an image for each Linux target: the program, certificates, a place for its state.
+// image writes an OCI layout with an image for each Linux target. An image has the program, certificates, and a folder
+// for the state.
 func (r *release) image() error {
 	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, t := range targets() {
@@ -38,7 +40,7 @@ func (r *release) image() error {
 	if err != nil {
 		return err
 	}
-	tag := strings.ReplaceAll(r.version, "+", "_") // which a tag must not have
+	tag := strings.ReplaceAll(r.version, "+", "_") // a tag must not contain +
 	if err := path.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag})); err != nil {
 		return err
 	}
@@ -110,8 +112,8 @@ func (r *release) imageOf(t target) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// certificates are the root certificates that Mozilla trusts without further conditions: a file of certificates
-// cannot express a condition.
+// certificates returns the root certificates that Mozilla trusts without further conditions, because a file of
+// certificates cannot express conditions.
 func certificates() ([]byte, error) {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {

@@ -14,17 +14,17 @@ import (
 
 const name = "coordtop"
 
-// release is one build of all packages: where it reads, where it writes, and what it says of itself.
+// release is one build of all packages.
 type release struct {
-	root string // of the clone
+	root string // folder of the clone
 	out  string
 	work string // a temporary folder
 
 	maintainer, license, homepage string
 
-	version string // as the program says it, without the v
+	version string // as the program prints it, without the v
 	commit  string
-	time    time.Time // of everything that has one
+	time    time.Time // time of all files
 	began   time.Time
 }
 
@@ -84,7 +84,8 @@ func (r *release) say(what string) {
 	fmt.Fprintf(os.Stderr, "release: %5.1f s  %s\n", time.Since(r.began).Seconds(), what)
 }
 
-// describe finds out what is built. A release of changes that nobody can find again is refused.
+// describe reads the commit and its time from git. It refuses uncommitted changes, because nobody could find them
+// again.
 func (r *release) describe() error {
 	changed, err := r.git("status", "--porcelain")
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// format is a sort of package, and where it differs.
+// format is a kind of package with its differences.
 type format struct {
 	name    string
-	zsh     string // the folder of completions
-	depends string // who makes the user
+	zsh     string // the folder of completions for zsh
+	depends string // the package that makes the user
 }
 
 func formats() []format {

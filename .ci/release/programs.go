@@ -19,12 +19,12 @@ func targets() []target {
 
 func (t target) String() string { return t.system + "_" + t.arch }
 
-// base begins the names of the files for t.
+// base returns the beginning of the names of the files for t.
 func (r *release) base(t target) string { return name + "_" + r.version + "_" + t.String() }
 
 func (r *release) program(t target) string { return filepath.Join(r.work, t.String(), name) }
 
-// build builds the programs, as make build does, and takes the version that the go command stamped into them.
+// build builds the programs like make build, and reads the version that the go command put into them.
 func (r *release) build() error {
 	for _, t := range targets() {
 		r.say("  " + t.String())
@@ -47,7 +47,7 @@ func (r *release) build() error {
 	return nil
 }
 
-// here is the program that this machine can run.
+// here returns the path of the program that this machine can run.
 func (r *release) here() (string, error) {
 	for _, t := range targets() {
 		if t.system == runtime.GOOS && t.arch == runtime.GOARCH {

@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 )
 
-// sboms writes for each program which modules are in it, as its build information says, in the format of
-// CycloneDX.
+// sboms writes, for each program, the list of its modules in the format of CycloneDX, from its build information.
 func (r *release) sboms() error {
 	for _, t := range targets() {
 		to := filepath.Join(r.work, t.String(), "sbom.json")

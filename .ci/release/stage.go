@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// staged are the files beside the program, by their names in the working folder, that are the same for all
-// targets: what makes each, from the program's own commands or from the clone.
+// stage makes the files beside the program that are the same for all targets, from the program's own commands or from
+// the clone.
 func (r *release) stage() error {
 	program, err := r.here()
 	if err != nil {
@@ -21,7 +21,7 @@ func (r *release) stage() error {
 		"config.example.yaml": "config example",
 	} {
 		cmd := exec.Command(program, strings.Fields(args)...)
-		cmd.Env = []string{"HOME=" + r.work, "NO_COLOR=1"} // nothing of the person's own gets in
+		cmd.Env = []string{"HOME=" + r.work, "NO_COLOR=1"} // so that nothing of the person's environment gets into the files
 		text, err := cmd.Output()
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (r *release) put(file string, text []byte) error {
 	return os.WriteFile(r.staged(file), text, 0o644)
 }
 
-// zip makes the compressed twin of a file.
+// zip writes a compressed copy of a file.
 func (r *release) zip(file string) error {
 	text, err := os.ReadFile(r.staged(file))
 	if err != nil {

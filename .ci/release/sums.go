@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// sums writes the checksums of all the other files, as sha256sum -c reads them.
+// sums writes the checksums of all other files in the format of sha256sum -c.
 func (r *release) sums() error {
 	files, err := os.ReadDir(r.out) // in order
 	if err != nil {

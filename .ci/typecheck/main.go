@@ -1,6 +1,6 @@
-// Typecheck checks the types of this module and its tests as the compiler does for another system:
-// typecheck GOOS. It compiles nothing: what is imported is read from source, without the bodies of functions,
-// where a compiler would first translate some 700 packages for that system. It prints what is wrong, and fails then.
+// Typecheck checks the types of this module and its tests for another system: typecheck GOOS. It compiles nothing. It
+// reads imported packages from source, without the bodies of functions, which is faster than compiling some 700
+// packages for that system. It prints the errors, and exits with a failure if there are any.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	fmt.Printf("typecheck: %d packages and tests for %s\n", ours, os.Args[1])
 }
 
-// check returns how many packages of this module it checked, and what is wrong with them.
+// check returns how many packages of this module it checked, and their errors.
 func check(goos string) (ours int, wrong []error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -37,7 +37,7 @@ func check(goos string) (ours int, wrong []error) {
 	}
 	roots, err := packages.Load(&packages.Config{
 		Mode:  packages.LoadAllSyntax | packages.NeedModule,
-		Env:   append(os.Environ(), "GOOS="+goos, "GOARCH=arm64", "CGO_ENABLED=0"), // arm64 as the Macs that are sold
+		Env:   append(os.Environ(), "GOOS="+goos, "GOARCH=arm64", "CGO_ENABLED=0"), // arm64, like present Macs
 		Tests: true,
 		ParseFile: func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
 			if strings.HasPrefix(name, here+string(os.PathSeparator)) {
@@ -58,7 +58,7 @@ func check(goos string) (ours int, wrong []error) {
 		return 0, []error{err}
 	}
 	packages.Visit(roots, nil, func(p *packages.Package) {
-		if p.Module == nil || !p.Module.Main || strings.HasSuffix(p.PkgPath, ".test") { // .test: what go test writes
+		if p.Module == nil || !p.Module.Main || strings.HasSuffix(p.PkgPath, ".test") { // .test: packages that go test generates
 			return
 		}
 		ours++
