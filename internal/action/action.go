@@ -54,7 +54,7 @@ type Request struct {
 	Mode    sources.Mode  // Acquire, Try: Shared if the backend supports it
 	Permits uint64        // of a semaphore; 0: 1
 	Wait    time.Duration // Acquire, Campaign: how long to wait; 0: until it is ours
-	Limit   uint64        // Create: limit of the new semaphore; 0: 1. Claims that must name the limit: the limit; 0: as in the row
+	Limit   uint64        // Create: the new semaphore's limit; 0: 1. Claims: the limit, if each must name it; 0: the row's
 	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: the data for others
 	Reason  string        // for the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm
@@ -106,7 +106,7 @@ const (
 	Changed              // Release, CancelWait: the row changed just before, so no ownership or wait was ended
 	Failed               // refused, or an error; Text has the reason
 	Dropped              // called off by the person or the end of the program
-	Unknown              // it may be ours at the service; Text says for how long
+	Unknown              // the lease may be ours at the service; Text says for how long
 )
 
 // String returns the word for people: "sending", "waiting", "sent", "done", "not seen",
@@ -124,7 +124,7 @@ type Run struct {
 	Request Request
 	Phase   Phase
 	Started time.Time
-	Changed time.Time // when it came to this phase
+	Changed time.Time // when the phase began
 	Place   int       // in the queue, from 1, while Waiting; 0: not known
 	AtMost  bool      // Place is only the upper bound
 	Text    string    // what happened, in words for the person
@@ -143,7 +143,7 @@ type Holding struct {
 	Permits uint64
 	Mode    sources.Mode
 	Waiting bool
-	GivesUp time.Time // when the wait ends; zero: never, or it is ours
+	GivesUp time.Time // when the wait ends; zero: never, or the lease is ours
 	Since   time.Time
 	// Until is the end of trust; zero if the lease ends only with a connection or session.
 	Until time.Time

@@ -159,7 +159,7 @@ func problem(run action.Run) error {
 // say writes a line with the last known state of our holding.
 func (k *keeper) say(event, detail string) error {
 	h, us := k.last, sources.OwnerRef{}
-	if h.Owner != "" { // it is ours
+	if h.Owner != "" { // the lease is ours
 		us = sources.OwnerRef{ID: h.Owner, Label: k.Identity, Fence: h.Fence}
 	}
 	return headless.WriteHeld(k.Out, headless.Held{

@@ -40,7 +40,7 @@ const (
 	hold  // an order of Hold
 )
 
-// order is what a Proxy does to the next request that contains match.
+// order is an instruction for the next request that contains match.
 type order struct {
 	match []byte
 	what  Half

@@ -184,8 +184,8 @@ func (p *Postgres) configureLocked() error {
 	return p.guard.user.write(filepath.Join(p.data(), "pg_hba.conf"), []byte(rules))
 }
 
-// postmasterReady reports whether the pid file belongs to process pid, which accepts connections. Line 1 is the id,
-// line 8 the state (src/include/utils/pidfile.h).
+// postmasterReady reports whether process pid accepts connections, according to the pid file. Line 1 is the id, line 8
+// the state (src/include/utils/pidfile.h).
 func postmasterReady(file string, pid int) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {

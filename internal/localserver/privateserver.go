@@ -15,7 +15,7 @@ import (
 // startTimeout bounds one start of a server whose caller set no deadline.
 const startTimeout = 20 * time.Second
 
-// portTries is how often a start tries another port when another program has taken the first.
+// portTries is the number of ports that a start tries, because another program may take a free one first.
 const portTries = 5
 
 // server is the common part of all kinds of servers. Each kind embeds it and sets the steps in which it differs.

@@ -23,7 +23,7 @@ var (
 	errShort   = errors.New("a short test run starts no servers: the test must call localserver.NeedsServer first")
 )
 
-// stopGrace is how long a server that was asked to terminate may take before it is killed.
+// stopGrace is the time that a server has to terminate before it is killed.
 const stopGrace = 2 * time.Second
 
 // process is one run of a server under a guard. A goroutine waits for the process, notifies the guard and then closes

@@ -14,7 +14,7 @@ import (
 	"coordtop/sources"
 )
 
-// take runs in the goroutine of a run that claims a primitive. It claims it and then holds it.
+// take runs in the goroutine of a run. It claims a primitive and then holds the lease.
 func (n *run) take(h *holding, b *Backend) {
 	defer close(h.ended)
 	w := &wait{o: n.op, n: n, h: h, b: b, said: map[string]time.Time{}}
@@ -173,7 +173,7 @@ type ending uint8
 const (
 	endCalledOff ending = iota // still ours: we give it back now
 	endResigned                // another run has released it
-	endLost                    // it ended without our wish; the cause explains why
+	endLost                    // the lease ended without our wish; the cause explains why
 )
 
 // endingOf returns how a lease ends. It waits for a resignation that is on its way. A resignation that begins after it

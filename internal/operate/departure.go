@@ -11,7 +11,7 @@ import (
 	"coordtop/sources"
 )
 
-// view finds rows and their owners in the Hub.
+// view adds methods to View that find rows and their owners.
 type view struct{ View }
 
 // watch calls done after each wake-up, until done returns true, patience has run out or ctx ends. row is nil if our

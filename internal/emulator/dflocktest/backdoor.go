@@ -13,7 +13,7 @@ import (
 // ErrNotFound reports that an entry does not exist, or has no owner.
 var ErrNotFound = errors.New("not found")
 
-// State is what the server knows, entries by name.
+// State is the state of the server, with its entries ordered by name.
 type State struct {
 	Connections []uint64 // ids
 	Entries     []Entry

@@ -12,7 +12,7 @@
 //
 // The behaviour is that of github.com/mtingers/dflockd v1.10.0, including its surprises:
 //
-//   - Release and renewal look at the nonce alone, not at the connection that sends it.
+//   - Release and renewal check only the nonce, not the connection that sends it.
 //   - A renewal without a lease sets the server's default, not the lease of the grant.
 //   - The first claim of a key fixes its limit for as long as the entry exists, which is at
 //     least GCIdle after the last use.
@@ -31,9 +31,8 @@
 //
 // # Virtual time
 //
-// With Options.InMemory there are no sockets, and the server can live in a synctest bubble:
-// start it, and every client, inside, dial with Server.Dial, and close all of them before the
-// bubble ends.
+// With Options.InMemory there are no sockets, and the server can live in a synctest bubble: start it and every client
+// inside the bubble, dial with Server.Dial, and close all of them before the bubble ends.
 //
 // # Where it may differ from the server
 //

@@ -31,7 +31,7 @@ type waiter struct {
 	place  *place // nil: it waits in l
 }
 
-// place is what e left for w: a waiter, or a grant.
+// place is the result of e that w waits for: a waiter, or a grant.
 type place struct {
 	entry  *entry
 	waiter *waiter // nil: granted

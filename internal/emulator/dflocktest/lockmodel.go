@@ -26,7 +26,7 @@ type model struct {
 type client struct {
 	id      uint64
 	answer  func(answer)
-	trusted bool // it need not authenticate any more
+	trusted bool // the client need not authenticate any more
 	idleAt  time.Time
 	endAt   time.Time // zero: not yet known
 	waits   *wait     // nil: it does not wait in l or w
@@ -39,7 +39,7 @@ type answer struct {
 	end  bool
 }
 
-// refusedAuthDelay is how long a connection with a wrong secret stays open.
+// refusedAuthDelay is the time for which a connection with a wrong secret stays open.
 const refusedAuthDelay = 100 * time.Millisecond
 
 func newModel(o Options, now time.Time) *model {

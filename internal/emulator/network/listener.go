@@ -93,14 +93,14 @@ func (l *Listener) Hold(on bool) {
 // Cut closes every connection at the network. New ones are accepted. The server notices this like clients that hang up.
 func (l *Listener) Cut() {
 	for _, c := range l.all() {
-		_ = c.Conn.Close() // it ends either way
+		_ = c.Conn.Close() // the connection ends even if this fails
 	}
 }
 
 // CloseAll closes every connection, including those that Hold holds back, like a server that ends.
 func (l *Listener) CloseAll() {
 	for _, c := range l.all() {
-		_ = c.Close() // it ends either way
+		_ = c.Close() // the connection ends even if this fails
 	}
 }
 

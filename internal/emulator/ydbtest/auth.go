@@ -106,7 +106,7 @@ func (a *auth) Login(ctx context.Context, req *Ydb_Auth.LoginRequest) (*Ydb_Auth
 	return &Ydb_Auth.LoginResponse{Operation: op}, nil
 }
 
-// identity is who makes a call.
+// identity is the user that makes a call, with the user's rights.
 type identity struct {
 	login  string
 	rights Rights

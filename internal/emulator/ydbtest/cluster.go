@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// cluster is the emulated service as a plain state machine: a method changes the state at the time now and appends the
-// messages that have to be sent to out. It starts no goroutine, reads no clock and is not safe for concurrent use;
-// Server drives it.
+// cluster is the emulated service as a plain state machine: its methods change the state at the time now and append the
+// resulting messages to out. It starts no goroutine, reads no clock and is not safe for concurrent use; Server drives
+// it.
 type cluster struct {
 	now      time.Time
 	timers   timers

@@ -21,8 +21,8 @@ type coordination struct {
 	frontEnd int
 }
 
-// Session connects a gRPC stream to a stream of the model. Two goroutines serve it: the caller's writes; the other
-// reads and ends with the call, and Server.Close waits for it.
+// Session connects a gRPC stream to a stream of the model. Two goroutines serve it: this one writes; the other reads,
+// ends with the call, and is joined by Server.Close.
 func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_SessionServer) error {
 	ctx := call.Context()
 	var st *stream

@@ -17,7 +17,7 @@
 //	tablet.go sessionmodel.go    ydb/core/kesus/tablet/tx_session_*.cpp: attach, detach, expiry
 //	semaphoremodel.go semaphoreacquire.go semaphorewatch.go    tx_semaphore_*.cpp and tablet_db.cpp there
 //	nodetree.go             the paths: directories and coordination nodes
-//	refusal.go              what all of them say no with
+//	refusal.go              the refusals of all layers
 //
 // Server drives the model: server.go the clock and the front ends, coordination.go,
 // scheme.go, discovery.go and auth.go the services; package network has the connections.
@@ -31,10 +31,10 @@
 //
 // # Virtual time
 //
-// With Options.InMemory there are no sockets, and the server can live in a synctest bubble: start it, and every client,
-// inside, dial with Server.Dial, and close all of them before the bubble ends. A session of thirty minutes then expires
-// at once. The public Go driver also works in a bubble, except in a black hole: there it spins at the deadline of its
-// own keep-alive, so that the bubble's time stands still.
+// With Options.InMemory there are no sockets, and the server can live in a synctest bubble: start it and every client
+// inside the bubble, dial with Server.Dial, and close all of them before the bubble ends. A session of thirty minutes
+// then expires at once. The public Go driver also works in a bubble, except in a black hole: there it spins at the
+// deadline of its own keep-alive, so that the bubble's time stands still.
 //
 // # Where it may differ from the service
 //

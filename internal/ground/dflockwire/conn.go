@@ -62,7 +62,7 @@ func (c *Conn) end(err error) {
 	if c.err == nil {
 		c.err = err
 		close(c.done)
-		_ = c.stream.Close() // it ends anyway
+		_ = c.stream.Close() // the stream ends even if this fails
 	}
 }
 

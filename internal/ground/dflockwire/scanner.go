@@ -26,7 +26,7 @@ const (
 	mostDepth = 32      // nesting of values that are skipped
 )
 
-// malformed notes that the answer is not the JSON of stats.
+// malformed sets the error that the answer is not the JSON of stats.
 func (s *scanner) malformed() { s.fail(unexpected("the object of stats")) }
 
 func (s *scanner) fail(err error) {

@@ -53,8 +53,7 @@ func JSON(v any, plain func(rune) bool) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// runeBoundary returns the last index up to limit, which must be below len(s), that
-// does not cut a character in two.
+// runeBoundary returns the last index, limit at most, that does not cut a character in two. limit must be below len(s).
 func runeBoundary(s string, limit int) int {
 	for i := limit; i > max(limit-utf8.UTFMax, 0); i-- {
 		if utf8.RuneStart(s[i]) {

@@ -28,8 +28,8 @@ func Age(d time.Duration) string {
 	return strconv.FormatInt(s/86400, 10) + "d"
 }
 
-// Left writes the rest of a time, in whole seconds rounded up, so that it reads 0s only when nothing is left.
-// At a minute or more it is Age.
+// Left writes the rest of a time, in whole seconds rounded up, so that it reads 0s only when nothing is left. A minute
+// or more is written like Age.
 func Left(d time.Duration) string {
 	if d <= 0 {
 		return "0s"

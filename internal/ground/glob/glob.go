@@ -26,8 +26,8 @@ func (g Pattern) Literal() (prefix string, exact bool) {
 	return b.String(), true
 }
 
-// Check returns an error if Redis reads a pattern differently than a person means it: there, a set that is not closed
-// ends with the pattern, and an empty set matches nothing.
+// Check returns an error if Redis reads a pattern differently than a person means it. For Redis, a set that is not
+// closed ends with the pattern, and an empty set matches nothing.
 func (g Pattern) Check() error {
 	for i := 0; i < len(g); i++ {
 		switch {
@@ -102,8 +102,8 @@ func (g Pattern) one(p int, b byte) (width int, ok bool) {
 // set is the content of a pair of brackets.
 type set struct {
 	not   bool
-	ended bool      // by a bracket; false: it ends with the pattern
-	pairs [][2]byte // from, to
+	ended bool      // a bracket closes it; false: the end of the pattern does
+	pairs [][2]byte // first and last byte of each range
 }
 
 func (c set) has(b byte) bool {

@@ -124,7 +124,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	return &Conn{conn: conn, socket: s, note: note}, nil
 }
 
-// inspect finds out the server's version and process, and whether a pooler or a NAT stands between.
+// inspect finds out the server's version and process, and whether there is a pooler or a NAT between us and the server.
 func (c *Conn) inspect(ctx context.Context, o Options) error {
 	var err error
 	if c.major, err = MajorVersion(c.Version()); err != nil {

@@ -81,8 +81,8 @@ var judged = []string{
 	"min_protocol_version", "max_protocol_version", "sslrootcert", "sslcert", "sslkey", "service", "servicefile",
 }
 
-// unreadable finds out which part of an address the library refuses, by giving it one part at a time, and
-// repeats only the name of a parameter.
+// unreadable returns an error about the part of an address that the library refuses, which it finds by giving the
+// library one part at a time. The error repeats only the name of a parameter.
 func unreadable(address string) error {
 	if _, err := pgconn.ParseConfig("postgres://localhost/"); err != nil {
 		return errors.New("the environment cannot be used: check PGPORT, PGSSLMODE, PGCONNECT_TIMEOUT, PGTARGETSESSIONATTRS, " +

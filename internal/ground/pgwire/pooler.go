@@ -19,8 +19,8 @@ type Pooler uint8
 // The poolers.
 const (
 	None    Pooler = iota
-	Session        // it gives us a server session of our own
-	Lent           // it lends one for each transaction or statement
+	Session        // the pooler gives us our own server session
+	Lent           // the pooler lends a server session for each transaction or statement
 )
 
 // ErrOutOfStep reports that an answer does not belong to our question. pgbouncer (1.18) was seen to lend a server
@@ -163,7 +163,7 @@ func (c *Conn) whoServes(ctx context.Context, second *Conn) (s server, waits boo
 	for range 2 {
 		mine, failed := c.who(ctx)
 		select {
-		case <-done: // it did not wait
+		case <-done: // the second connection was served
 			return s, false, err
 		default:
 		}

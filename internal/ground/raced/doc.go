@@ -1,6 +1,6 @@
-// Package raced tells tests whether they run with the race detector, which makes them some ten times slower and takes
-// memory of its own. All tests run with it except those that call [Alone]: tests of large volumes in one goroutine, in
-// which the detector could find nothing, and tests that measure memory or time. A test of concurrency never calls it.
+// Package raced reports whether tests run with the race detector, which makes them some ten times slower and takes
+// memory. All tests run with it except those that call [Alone]: tests of large volumes in one goroutine, in which the
+// detector could find nothing, and tests that measure memory or time. A test of concurrency never calls it.
 //
 // It may import nothing of this module.
 package raced

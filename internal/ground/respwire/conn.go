@@ -23,8 +23,8 @@ func (e *Error) Error() string {
 // documentation.
 type Conn interface {
 	net.Conn
-	// Stream declares that the server only pushes on this connection from now on: each
-	// message counts by itself.
+	// Stream declares that the server only pushes on this connection from now on, so that each message is counted
+	// separately.
 	Stream()
 	// Gather(true) makes each Read wait for Release, for 25 ms at most, so that one Read returns many messages.
 	// Gather(false) ends that. It is safe for concurrent use.

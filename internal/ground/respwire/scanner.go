@@ -43,7 +43,7 @@ type scanner struct {
 // tally counts the announced parts of a reply.
 type tally struct{ bytes, values, attributes int }
 
-// asked notes that the client wrote: the next replies answer that.
+// asked is called when the client has written. It resets the count of the replies between two writes.
 func (s *scanner) asked() { s.answer = tally{} }
 
 // scan reads p. It returns the bytes that may be passed on, which may lie in p. wrong describes what is wrong with the

@@ -14,7 +14,7 @@ type group struct {
 	next   uint64 // Seq of the next Input
 	count  int
 	events int // number of events, without renewals
-	left   int // bytes of Inputs until the group may end because of its size; below 0: it may
+	left   int // bytes of Inputs that the group lacks to be worth its keyframe; 0 or less: none
 	began  time.Time
 }
 

@@ -69,7 +69,7 @@ type Recorder struct {
 	next    time.Duration         // time of the next try, and
 	tidy    time.Duration         // of the next Tidy, on the monotonic clock, which nobody can set back
 	clock   steadyClock           // for the age of old records
-	failed  time.Time             // since when nothing can be written; zero: it can be
+	failed  time.Time             // since when writing fails; zero: writing works
 }
 
 // New returns a Recorder, which does nothing before Run.

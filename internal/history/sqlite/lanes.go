@@ -199,7 +199,7 @@ func (t *tx) term(l *knownLane, term *sources.Term) {
 	if old != nil {
 		start := old.Start.At.UnixNano()
 		known = start == told || (!ended || term.End.At.UnixNano() >= start) && (old.told == told || old.Run != f.Run && old.Owner.Fence == term.Owner.Fence &&
-			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) // it was running when the last run ended and when this run began
+			(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) // the term was running when the last run ended and when this run began
 	}
 	if old == nil && ended {
 		t.again(&f)
@@ -209,7 +209,7 @@ func (t *tx) term(l *knownLane, term *sources.Term) {
 	}
 	if known {
 		f.Start, f.Every = old.Start, max(old.Every, f.Every)
-		if old.Start.At.UnixNano() < told && term.Owner.Fence == 0 { // it was not observed between the two starts
+		if old.Start.At.UnixNano() < told && term.Owner.Fence == 0 { // the term was not observed between the two starts
 			f.Sure = sources.Later(f.Sure, term.Start.At)
 		}
 	}
@@ -290,7 +290,7 @@ func (t *tx) dark(d *history.DarkChange, span history.Span) {
 		scope = t.scope(d.Source, d.Scope)
 	}
 	from := d.Dark.From.UnixNano()
-	if d.Dark.From.Equal(d.Dark.To) { // it was withdrawn
+	if d.Dark.From.Equal(d.Dark.To) { // the stretch was withdrawn
 		t.exec("delete from dark where scope = ? and lane = ? and start = ? and run = ?", scope, l, from, t.w.run.ID)
 		return
 	}

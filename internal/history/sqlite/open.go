@@ -83,7 +83,7 @@ func explained(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, cmp.Or(cause, err))
 }
 
-// header tells, from the first bytes of a file, which program wrote it.
+// header identifies the program that wrote a file, from the file's first bytes.
 type header struct {
 	empty  bool // the file is missing, not regular or empty, so it may become a recording
 	sqlite bool

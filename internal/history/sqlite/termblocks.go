@@ -138,7 +138,7 @@ func (s *search) going(ctx context.Context) {
 		for i := range list {
 			if f := &list[i]; f.End.How == sources.Unknown || f.End.At.UnixNano() >= s.dark.kept {
 				s.take(f)
-			} else if l := s.lanes[f.Lane]; l != nil { // it is dropped like its block
+			} else if l := s.lanes[f.Lane]; l != nil { // the term is dropped like its block
 				l.remove(&f.Term)
 			}
 		}

@@ -246,7 +246,7 @@ const (
 	enoughRoom   = 1 << 30
 )
 
-// leastFree returns the bytes that must stay free on a disk with so many bytes.
+// leastFree returns the bytes that must stay free on a disk with the size all.
 func leastFree(all int64) int64 { return min(max(leastRoom, all/100*leastPercent), enoughRoom) }
 
 // enough returns an error if the disk is nearly full. A full disk would stop other programs, and nothing in the file

@@ -17,7 +17,7 @@ type Kind uint8
 // The kinds, the gravest first.
 const (
 	Vacant    Kind = iota // nobody led
-	Flapped               // it was lost again and again
+	Flapped               // a lock was lost again and again
 	Outage                // a source did not answer
 	Endless               // a lease no longer expires
 	Restarted             // a server restarted
@@ -42,8 +42,8 @@ type Trouble struct {
 	By     string             // who ended it by force, and why; "": nobody that is known
 	Under  []sources.OwnerRef // Waited: the owners during the wait, the last one first
 	Detail string             // detail of an event
-	Unseen bool               // it began or ended while it was not observed
-	Open   bool               // it is not known whether it lasts
+	Unseen bool               // the trouble began or ended while nobody observed it
+	Open   bool               // nobody saw whether the trouble lasts
 }
 
 // Input is the part of a recording that Find searches, see Read.
