@@ -10,36 +10,31 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// LeadOptions configure a Candidate. With the zero value it campaigns, leads and calls
-// nothing. The functions are called one after the other, never two at a time; none may
-// call Stop, which waits for them.
+// LeadOptions configure a Candidate. With the zero value it campaigns, leads and calls nothing. The functions are
+// called one at a time. None of them may call Stop, because Stop waits for them.
 type LeadOptions struct {
 	// Data is shown to others while we lead; at most Caps.MaxData bytes.
 	Data []byte
 	// Election configures the election. Its Wait is not used.
 	Election ElectionOptions
-	// OnElected is called at the beginning of each term, under a context that ends with
-	// the term, and before that when the candidate stops: 2 s later it resigns, or as soon as
-	// OnElected has returned, so that no successor begins before. OnElected may return at once
-	// or do the leader's work itself: no new campaign begins before it has returned. Its error
-	// is reported to OnError and does not end the leadership.
+	// OnElected is called at the beginning of each term. Its context ends with the term. When the candidate stops, that
+	// context ends first, and the candidate resigns as soon as OnElected has returned, but at the latest 2 s later, so
+	// that no successor begins before. OnElected may return at once or do the leader's work itself: no new campaign
+	// begins before it has returned. Its error is reported to OnError and does not end the leadership.
 	OnElected func(ctx context.Context, t *Term) error
-	// EndOnError makes an error of OnElected resign and end Run with that error, unless
-	// it only reports the end of its context.
+	// EndOnError makes Run resign and return the error if OnElected returns one, except an error that only reports the
+	// end of its context.
 	EndOnError bool
-	// OnLost is called once for each term, when it is over and OnElected has returned.
-	// The cause is that of the term's context; when the candidate stops it is
-	// ErrReleased, and OnLost is called before the leadership is given up.
+	// OnLost is called once for each term, when it is over and OnElected has returned. It receives the cause of the
+	// term's context. When the candidate stops, that is ErrReleased, and OnLost is called before the candidate resigns.
 	OnLost func(cause error)
-	// OnError receives errors after which the candidate goes on: of a campaign, of a
-	// resignation that did not reach the service, of OnElected. Failures to
-	// open a session go to SessionOptions.OnState.
+	// OnError receives errors after which the candidate goes on: errors of a campaign, of a resignation that did not
+	// reach the service, and of OnElected. Failures to open a session go to SessionOptions.OnState.
 	OnError func(error)
 }
 
-// Candidate campaigns for an election again and again, over as many sessions as that
-// takes, and calls functions of the program when it leads. Its methods are safe for
-// concurrent use.
+// Candidate campaigns for an election again and again, opening new sessions as needed, and calls functions of the
+// program when it leads. Its methods are safe for concurrent use.
 type Candidate struct {
 	d    Driver
 	so   SessionOptions
@@ -47,23 +42,22 @@ type Candidate struct {
 	o    LeadOptions
 
 	mu      sync.Mutex
-	stop    context.CancelFunc // of the Run under way; nil: none
+	stop    context.CancelFunc // ends the Run under way; nil while none is
 	stopped chan struct{}      // closed when that Run is about to return
 
-	term atomic.Pointer[Term] // the present one, until we are about to resign
+	term atomic.Pointer[Term] // the present term, until we are about to resign
 }
 
-// NewCandidate makes a candidate that does nothing before Run.
+// NewCandidate returns a candidate, which does nothing until Run is called.
 func NewCandidate(d Driver, so SessionOptions, name string, o LeadOptions) *Candidate {
 	o.Election.Wait = 0
 	return &Candidate{d: d, so: so, name: name, o: o}
 }
 
-// Run campaigns and leads until ctx ends, which is the error, or Stop is called (nil),
-// or after an error that will not pass (ErrRefused, ErrInvalid, ErrUnsupported,
-// ErrDataTooLong, and with EndOnError that of OnElected). It resigns
-// and returns when no goroutine of the candidate is left. While it runs, a
-// second call returns ErrStarted; afterwards it may be called again.
+// Run campaigns and leads. It returns the context's error when ctx ends, nil after Stop, and any error that will not
+// pass (ErrRefused, ErrInvalid, ErrUnsupported, ErrDataTooLong, and with EndOnError an error of OnElected). It resigns
+// and waits for all goroutines of the candidate before it returns. While it runs, a second call returns ErrStarted;
+// afterwards it may be called again.
 func (c *Candidate) Run(ctx context.Context) error {
 	under, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -92,7 +86,7 @@ func (c *Candidate) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sessionOptions returns those of the caller, with an OnTrouble that also calls OnError.
+// sessionOptions returns the caller's options with an OnTrouble that also calls OnError.
 func (c *Candidate) sessionOptions() SessionOptions {
 	o := c.so
 	o.OnTrouble = func(t Trouble) {
@@ -106,8 +100,7 @@ func (c *Candidate) sessionOptions() SessionOptions {
 	return o
 }
 
-// Stop makes Run give up the leadership, if it has it, and return; it waits for that.
-// Without a Run under way it does nothing.
+// Stop makes Run resign, if it leads, and return. It waits for that. Without a Run under way it does nothing.
 func (c *Candidate) Stop() {
 	c.mu.Lock()
 	stop, stopped := c.stop, c.stopped
@@ -118,8 +111,8 @@ func (c *Candidate) Stop() {
 	}
 }
 
-// Leading returns the present term; ok is false when we do not lead, may not trust it any
-// more, or are about to resign.
+// Leading returns the present term; ok is false if we do not lead, may no longer trust that we do, or are about to
+// resign.
 func (c *Candidate) Leading() (t *Term, ok bool) {
 	t = c.term.Load()
 	if t == nil || t.l.Check() != nil {
@@ -128,8 +121,7 @@ func (c *Candidate) Leading() (t *Term, ok bool) {
 	return t, true
 }
 
-// serve campaigns and leads in one session, until that or ctx ends, or an error ends
-// the candidate.
+// serve campaigns and leads in one session, until the session or ctx ends, or an error ends the candidate.
 func (c *Candidate) serve(ctx context.Context, s *Session) error {
 	both, cancel := s.under(ctx)
 	defer cancel()
@@ -158,8 +150,7 @@ func (c *Candidate) serve(ctx context.Context, s *Session) error {
 	return nil
 }
 
-// lead serves one term, from the election to the last callback. Its error ends the
-// candidate.
+// lead serves one term, from the election to the last callback. An error that it returns ends the candidate.
 func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	work, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
@@ -203,20 +194,19 @@ func (c *Candidate) callElected(ctx context.Context, t *Term) <-chan error {
 	return elected
 }
 
-// windUp waits for OnElected, whose context has ended. If that takes too long it
-// resigns meanwhile.
+// windUp waits for OnElected, whose context has ended. If OnElected takes too long, windUp resigns meanwhile.
 func (c *Candidate) windUp(t *Term, elected <-chan error) error {
 	select {
 	case err := <-elected:
 		return err
 	case <-time.After(cleanupTime):
 	}
-	_ = t.Resign(context.WithoutCancel(t.Context())) // lead asks again, for the error
+	_ = t.Resign(context.WithoutCancel(t.Context())) // lead resigns again and returns the error
 	return <-elected
 }
 
-// classify returns an error of OnElected if it ends the candidate, and else reports it to OnError.
-// The end of its context is not an error.
+// classify returns an error of OnElected if it ends the candidate, else reports it to OnError. An error that only
+// reports the end of the context does neither.
 func (c *Candidate) classify(work context.Context, err error) error {
 	ended := work.Err() != nil && (errors.Is(err, work.Err()) || errors.Is(err, context.Cause(work)))
 	switch {
@@ -242,12 +232,10 @@ func (c *Candidate) wrap(op string, err error) error {
 // errDone ends the candidate of Lead when the work is done.
 var errDone = errors.New("the leader's work is done")
 
-// Lead campaigns for an election and calls f when it leads, under a context that ends
-// with the term or with ctx. When f returns while it still leads, Lead resigns and
-// returns what f returned. When the term ended before, f is called again in the next
-// term, unless it returned an error of its own, which Lead then returns. When ctx ends,
-// that is the error. Other errors are those of Candidate.Run. The OnElected and
-// EndOnError of o are not used.
+// Lead campaigns for an election and calls f when it leads, with a context that ends with the term or with ctx. If f
+// returns while Lead still leads, Lead resigns and returns f's error. If the term ended before, Lead returns an error
+// of f that has another reason, else calls f again in the next term. When ctx ends, Lead returns its error. Other
+// errors are those of Candidate.Run. Lead does not use OnElected and EndOnError of o.
 func Lead(
 	ctx context.Context, d Driver, so SessionOptions, name string, o LeadOptions,
 	f func(context.Context, *Term) error,

@@ -13,17 +13,17 @@ type claimKey struct {
 	name string
 }
 
-// claim is a claimed name, from asking to the end of the lease. The lease is nil until
-// it is granted. gone is closed when the name is free again.
+// claim is a claimed name, from the request to the end of the lease. The lease is nil until it is granted. gone is
+// closed when the name is free again.
 type claim struct {
 	claimKey
 	lease *Lease
 	gone  chan struct{}
 }
 
-// acquire claims a primitive and makes a lease of the grant. It waits
-// for at most c.Wait; ok is false if there was no grant in that time. After an error that wraps
-// ErrUncertain the primitive may be ours at the service without our knowing.
+// acquire claims a primitive and makes a lease of the grant. It waits at most c.Wait; ok is false if nothing was
+// granted in that time. After an error that wraps ErrUncertain the primitive may be ours at the service without our
+// knowing.
 func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err error) {
 	failed := func(err error) (*Lease, bool, error) { return nil, false, s.claimError("acquire", c, err) }
 	mine, err := s.reserve(ctx, c)
@@ -34,7 +34,7 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 	defer cancel()
 	l, ok, err = s.persist(both, mine, c)
 	if err == nil && !ok && (ctx.Err() != nil || s.over() != nil) {
-		err = ErrNotAcquired // it missed because it was cut short
+		err = ErrNotAcquired // the claim missed because it was cut short
 	}
 	if err != nil || !ok {
 		s.vacate(mine)
@@ -45,7 +45,7 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 	return l, ok, nil
 }
 
-// acquireOrFail is acquire with an error instead of a miss; a wait of 0 is for ever.
+// acquireOrFail calls acquire and returns ErrNotAcquired for a miss. A wait of 0 means without limit.
 func (s *Session) acquireOrFail(ctx context.Context, c Claim, wait time.Duration) (*Lease, error) {
 	c.Wait = wait
 	if wait == 0 {
@@ -80,9 +80,9 @@ func (s *Session) checkClaim(c Claim) error {
 
 func (s *Session) claimError(op string, c Claim, err error) error { return wrap(s.d, op, c, err) }
 
-// reserve checks a claim and reserves its name. A name that is claimed or owned is refused at
-// once. If the lease of the name has ended and is still being given back, reserve waits for that, which
-// is bounded. A reserved name counts as running until vacate.
+// reserve checks a claim and reserves its name. A name that is claimed or owned is refused at once. If the lease of the
+// name has ended and is still being released, reserve waits for that; this wait is bounded. A reserved name counts as
+// running until vacate is called.
 func (s *Session) reserve(ctx context.Context, asked Claim) (*claim, error) {
 	if err := s.checkClaim(asked); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Session) vacate(c *claim) {
 	s.running.Done()
 }
 
-// leaseOf returns the live lease that this session has on a primitive; nil if it has none.
+// leaseOf returns the live lease that this session has on a primitive, or nil.
 func (s *Session) leaseOf(k claimKey) *Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,12 +134,12 @@ func (s *Session) leaseOf(k claimKey) *Lease {
 	return nil
 }
 
-// adopt makes a lease of a grant, after checking that it can be trusted. before was read before the claim was sent.
-// After an error the grant has been given back, and the name is still the caller's.
+// adopt checks that a grant can be trusted and returns its lease. before was read before the claim was sent. If it
+// returns an error, it has released the grant, and the name stays reserved for the caller.
 func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instant, c Claim) (*Lease, error) {
 	t, err := s.confirm(ctx, g, before)
 	if err == nil {
-		err = ctx.Err() // an answer that raced the cancel is given back
+		err = ctx.Err() // a grant that raced the cancel is released
 	}
 	if err == nil {
 		l := s.newLease(mine, g, t, c)
@@ -157,10 +157,9 @@ func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instan
 	return nil, err
 }
 
-// confirm returns the trust in a grant. If each grant is a Renewer, that is
-// its window. If so much of the window has passed that a renewal is due, as happens to a
-// claim that waited, the grant is renewed at once, and only an answer to that makes it
-// ours. The tries end after the length of a window.
+// confirm returns the trust in a grant. If each grant is a Renewer, a claim that waited may have used up so much of its
+// window that a renewal is due. Then confirm renews the grant at once, and only the answer to that makes it ours. It
+// tries for at most the length of a window.
 func (s *Session) confirm(ctx context.Context, g Grant, before instant) (trust, error) {
 	r, renews := g.(Renewer)
 	switch {

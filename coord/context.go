@@ -11,11 +11,11 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// cleanupTime bounds the last request about something when the caller set no deadline:
-// giving up what we own must not keep a program from ending.
+// cleanupTime bounds a release or notification if the caller set no deadline, because releasing what we own must not
+// keep a program from ending.
 const cleanupTime = 2 * time.Second
 
-// until returns a context that ends with ctx and when life does, then with the cause of life.
+// until returns a context that ends with ctx or with life; if life ended first, its cause is that of life.
 func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	both, cancel := context.WithCancelCause(ctx)
 	stop := spawn.OnDone(life, func() { cancel(context.Cause(life)) })
@@ -36,9 +36,9 @@ func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() { stop(); cancel() }
 }
 
-// withCause adds its reason to the error of a request under until(ctx, life). If life
-// has ended, the driver's error about a cancelled context would mislead a
-// caller whose own has not ended, so it is kept as text only.
+// withCause adds the reason to the error of a request under until(ctx, life). If life has ended, the driver's error
+// about a cancelled context would mislead a caller whose own context has not ended, so withCause keeps that error as
+// text only.
 func withCause(ctx, life context.Context, err error) error {
 	cause := context.Cause(life)
 	switch {
@@ -47,7 +47,7 @@ func withCause(ctx, life context.Context, err error) error {
 	case cause == nil || errors.Is(err, cause):
 		return err
 	case sameVerdict(err, cause):
-		return cause // the driver says the same once more
+		return cause // the driver's error repeats the cause
 	}
 	return fmt.Errorf("%w: %v", cause, err)
 }
@@ -59,9 +59,8 @@ func sameVerdict(a, b error) bool {
 	})
 }
 
-// withContext joins the error and the cause of ctx, if it has ended, to an error. Drivers leave the
-// cause out, because the context that they are given may have ended with our session; withCause adds the reason
-// then.
+// withContext joins err with the error and the cause of ctx, if ctx has ended. Drivers leave the cause out, because the
+// context that they are given may have ended with our session; in that case withCause adds the reason.
 func withContext(ctx context.Context, err error) error {
 	err = failure.With(err, ctx.Err())
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {

@@ -12,8 +12,7 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// pollEvery is the pause between two reads where the service does not report changes
-// and the options do not say otherwise.
+// pollEvery is the pause between two reads if the service does not report changes and the options set no other pause.
 const pollEvery = time.Second
 
 func (s *Session) describe(ctx context.Context, kind Kind, name string) (Description, error) {
@@ -21,7 +20,7 @@ func (s *Session) describe(ctx context.Context, kind Kind, name string) (Descrip
 	return d, s.claimError("describe", Claim{Kind: kind, Name: name}, err)
 }
 
-// describeUnwrapped is describe without the wrapping.
+// describeUnwrapped is describe without wrapping its errors.
 func (s *Session) describeUnwrapped(ctx context.Context, kind Kind, name string) (Description, error) {
 	if err := s.over(); err != nil {
 		return Description{}, err
@@ -34,7 +33,7 @@ func (s *Session) describeUnwrapped(ctx context.Context, kind Kind, name string)
 	defer cancel()
 	d, err := r.Describe(both, kind, name)
 	if kind == KindElection && errors.Is(err, ErrNotFound) {
-		d, err = Description{Kind: kind, Name: name}, nil // nobody leads what does not exist
+		d, err = Description{Kind: kind, Name: name}, nil // an election that does not exist has no leader
 	}
 	if err != nil {
 		return Description{}, withCause(ctx, s.keeper.ctx, err)
@@ -43,7 +42,7 @@ func (s *Session) describeUnwrapped(ctx context.Context, kind Kind, name string)
 	return d, nil
 }
 
-// watch is Semaphore.Watch for any kind.
+// watch implements Semaphore.Watch for any kind.
 func (s *Session) watch(ctx context.Context, kind Kind, name string, every time.Duration) iter.Seq2[Description, error] {
 	return func(yield func(Description, error) bool) {
 		both, cancel := s.under(ctx)
@@ -63,7 +62,7 @@ func (s *Session) watch(ctx context.Context, kind Kind, name string, every time.
 	}
 }
 
-// transient is an error of a read that is repeated.
+// transient wraps the error of a read that will be repeated.
 type transient struct{ error }
 
 func (g transient) Unwrap() error { return g.error }
@@ -73,10 +72,9 @@ func isTransient(err error) bool {
 	return ok
 }
 
-// follow yields each state that differs, from the service's notices if it
-// has them, else from a read after each pause of every. A read that fails and is repeated
-// yields a transient error; any other error ends the sequence. It also ends when
-// ctx does, which must end with the session.
+// follow yields each state that differs from the one before. It uses the service's notices if there are any, else it
+// reads once every period. A read that fails and is repeated yields a transient error; any other error ends the
+// sequence. The sequence also ends when ctx does; the caller passes a ctx that ends with the session.
 func (s *Session) follow(ctx context.Context, kind Kind, name string, every time.Duration) iter.Seq2[Description, error] {
 	if w, ok := s.ds.(Watcher); ok {
 		return w.Watch(ctx, kind, name)
@@ -87,7 +85,7 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 		var last Description
 		for first := true; ; {
 			d, err := s.describeUnwrapped(ctx, kind, name)
-			if ctx.Err() != nil || s.over() != nil { // ctx may end with the latter a moment later
+			if ctx.Err() != nil || s.over() != nil { // ctx may end a moment after the session
 				return
 			}
 			rest := every
@@ -99,7 +97,7 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 				if !yield(Description{}, transient{err}) {
 					return
 				}
-				first, rest = true, pause.Next() // after a transient error the state is news also if it is the old one
+				first, rest = true, pause.Next() // after a transient error yield the state even if it has not changed
 			default:
 				pause.Reset()
 				if (first || !reflect.DeepEqual(d, last)) && !yield(d, nil) {

@@ -21,29 +21,25 @@
 //
 // # What is promised
 //
-// A lease ends for its owner before the service can give it to another. That is: at
-// no instant are there two processes whose Lease.Check is nil for one exclusive
-// primitive. It rests on these assumptions:
+// A lease ends for its owner before the service can give it to another. At no instant are there two processes whose
+// Lease.Check is nil for one exclusive primitive. It rests on these assumptions:
 //
-//   - The clocks of owner and service run at nearly the same rate. The time that they show
-//     does not matter; no remote clock is ever read. The margin (SessionOptions.Margin,
-//     by default a twentieth of the window) covers the difference and a
-//     scheduler that wakes us late: 5 % is far more than real clocks drift apart. A
-//     service that stores ends as wall-clock times (as Redis does) breaks this when its
-//     clock is set forward: then every key is over early. Its clock must be slewed.
-//   - The service keeps its word: a primitive that it granted for a time it does not grant to
-//     another within that time. A failover can break this; see below.
-//   - If the service ends a grant with its connection (Postgres, dflockd), everything
-//     between us and it closes both ends of the connection or neither. A proxy or an address
-//     translation that drops its side towards the service and keeps ours makes the service
-//     give our grant away while we trust it until the next renewal fails, at most for the window.
-//   - A request arrives within 15 minutes or never. Redis executes a command whenever it arrives, also one that
-//     the network delayed, or that a server which stood still had not read. A claim is
-//     reported as a miss only if the driver can make sure that none of its requests may still
-//     arrive, else the error wraps ErrUncertain.
-//   - Work stops when its context ends. A process that is stopped between checking
-//     the context and writing to a resource writes late all the same; no lease can
-//     prevent that, a fence can.
+//   - The clocks of owner and service run at nearly the same rate. The time that they show does not matter; no remote
+//     clock is ever read. The margin (SessionOptions.Margin, by default a twentieth of the window) covers the
+//     difference of the rates and a scheduler that wakes us late: 5 % is far more than real clocks drift apart. A
+//     service that stores ends as wall-clock times (as Redis does) breaks this when its clock is set forward, because
+//     every key then expires early. Its clock must be slewed.
+//   - If the service grants a primitive for a time, it does not grant it to another owner within that time. A failover
+//     can break this; see below.
+//   - If the service ends a grant with its connection (Postgres, dflockd), everything between us and it closes both
+//     ends of the connection or neither. A proxy or an address translation may close only its side towards the service.
+//     The service then gives our grant to another while we trust it until the next renewal fails, at most for the
+//     window.
+//   - A request arrives within 15 minutes or never. Redis executes a command whenever it arrives, even if the network
+//     delayed it or a stopped server had not read it. A driver reports a miss only if none of the claim's requests can
+//     still arrive; otherwise its error wraps ErrUncertain.
+//   - Work stops when its context ends. A process that is stopped between checking the context and writing to a
+//     resource still writes late. No lease can prevent that; a fence can.
 //
 // # The life of a lease
 //
@@ -64,52 +60,43 @@
 //	  v
 //	not acquired (nothing is left behind)
 //
-// An ended lease stays ended. Its end is one event: Context ends, its cause says why,
-// and from then on Check returns that cause.
+// An ended lease stays ended. When it ends, Context ends with the cause, and from then on Check returns that cause.
 //
 // # Trust
 //
-// Trust runs from the sending of the last request whose answer proves that we own it
-// (Window.Asked), because the service's clock started somewhere between the sending
-// and the answer and only the sending is sure not to be later. It ends at
-// Asked + Valid - Margin, and that instant itself is over already.
+// Trust runs from the sending of the last request whose answer proves that we own the primitive (Window.Asked). The
+// service's clock started somewhere between the sending and the answer, and only the sending is sure not to be later.
+// Trust ends at Asked + Valid - Margin; at that instant it is over.
 //
-// A timer of the lease's own ends its context then, whatever requests are under
-// way: a renewal that hangs delays nothing, and its answer, arriving after the end,
-// revives nothing. Before the end, renewals that fail are repeated with jittered pauses,
-// each try with half of the time that is left. After a verdict of the service (an error that
-// wraps ErrLost) the lease ends at once. A program that learns in another
-// way that it may have lost what it owns calls Lease.Confirm, which renews now, paced. The report
-// ends nothing by itself.
+// A timer of the lease ends its context then, whatever requests are under way: a renewal that hangs delays nothing, and
+// an answer that arrives after the end revives nothing. Before the end, renewals that fail are repeated with jittered
+// pauses, each try with half of the remaining time. If the service reports the loss (an error that wraps ErrLost), the
+// lease ends at once. A program that learns in another way that it may have lost the lease calls Lease.Confirm, which
+// renews at once but not too often. The call alone does not end the lease.
 //
-// Timers are late in a process that was stopped or starved. Check therefore compares
-// clocks itself, at each call, and ends the context if it finds that trust is over.
-// Code that must not do something twice calls Check just before.
+// Timers are late in a process that was stopped or starved. Check therefore reads the clock at each call, and ends the
+// context if it finds that trust is over. Code that must not do something twice calls Check just before.
 //
-// Time is monotonic time plus the time the machine was suspended. On Linux the latter
-// is the difference between CLOCK_BOOTTIME and CLOCK_MONOTONIC. Elsewhere it is the time by which the wall
-// clock gained on the monotonic clock, so that setting the wall clock forward may end
-// trust early, and setting it back may hide a suspend of that length.
+// Time is monotonic time plus the time the machine was suspended. On Linux the latter is the difference between
+// CLOCK_BOOTTIME and CLOCK_MONOTONIC. Elsewhere it is how much the wall clock gained on the monotonic clock. Setting
+// the wall clock forward may therefore end trust early, and setting it back may hide a suspend of that length.
 //
-// A claim that waited was asked for long before it was granted. If its window has run
-// until a renewal is due (or out), the grant is renewed once before Acquire returns,
-// and only an answer to that makes it a lease.
+// A claim that waited was sent long before it was granted. If a renewal is already due, or the window is over, the
+// grant is renewed once before Acquire returns, and only an answer to that makes it a lease.
 //
 // # Who is renewed
 //
-// Services renew either the session, and with it all its grants (YDB: Caps.OneFate),
-// or each grant by itself (the others). In the first case a session that is not
-// renewed ends, and every lease under it in the same instant; in the second a session
-// ends only by Close or Abandon, and a grant that is lost ends its lease alone. Nothing
-// else differs for users of this package.
+// Services renew either the session, and with it all its grants (YDB: Caps.OneFate), or each grant by itself (the
+// others). In the first case a session that is not renewed ends together with all its leases. In the second case a
+// session ends only by Close or Abandon, and a lost grant ends only its own lease. Users of this package see no other
+// difference.
 //
 // # Fencing
 //
-// Lease.Fence is a number issued with the grant that only grows. Sent along with every
-// write, it lets the resource refuse a client with a smaller number than it has
-// seen. That covers a write that was under way when the lease
-// ended, which no lease can. The fence works only if the resource checks it, and only among grants
-// of one incarnation of the service:
+// Lease.Fence is a number issued with the grant that only grows. A program sends it with every write, and the resource
+// refuses a number smaller than one it has seen. That also stops a write that was under way when the lease ended, which
+// no lease can do. The fence works only if the resource checks it, and only among grants of one incarnation of the
+// service:
 //
 //	YDB       order id of the grant. Grows for as long as the coordination node lives;
 //	          a node dropped and created again starts anew. Limit 1 only.
@@ -136,8 +123,7 @@
 //	          order; the lease ends with the connection or its TTL. The window is the TTL, or
 //	          the server's idle cut (23 s) if that is shorter.
 //
-// Where a service may forget a grant and that matters, wait for as long as the longest window after
-// a failover, or use the fence.
+// If the service may forget a grant and that matters, wait for the longest window after a failover, or use the fence.
 //
 // # Words
 //
@@ -160,26 +146,23 @@
 //
 // # Contract
 //
-//   - One claim per kind and name in a session, from asking to the end of the lease. A
-//     second gets ErrClaimed at once, on every backend. A name whose lease has ended and
-//     is being given back is waited for.
-//   - A waiting claim that is cancelled leaves nothing behind where the service can be
-//     reached; a grant that races the cancel is given back.
-//   - A waiting claim outlives errors that may pass (see Passing): it is made again, with
-//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble receives the error. An
-//     error that a person must fix ends it at once, and so does any error of a try. A claim that is made again
-//     goes to the end of the queue.
+//   - A session has at most one claim per kind and name, from the request to the end of the lease. A second claim gets
+//     ErrClaimed at once, on every backend; but if the lease has ended and is still being released, it waits for that.
+//   - A waiting claim that is cancelled leaves nothing behind at the service if that can be reached; a grant that races
+//     the cancel is released.
+//   - A waiting claim outlives errors that may pass (see Passing): the claim is repeated, with pauses, while its Wait
+//     and its session last, and SessionOptions.OnTrouble receives the error. An error that a person must fix ends it at
+//     once, and so does any error of a try. A repeated claim goes to the end of the queue.
 //   - A miss is never reported for a claim that may still be granted. If it cannot be known whether a claim
 //     was granted, the error of the claim or of Close wraps ErrUncertain.
-//   - Release and Close end the context first and send the request also if the caller's has ended.
-//   - A lease that expired is given back too, if the service can be reached, and not before its
-//     margin has passed: a renewal whose answer was lost may have prolonged it.
+//   - Release and Close end the context first and send the request even if the caller's context has ended.
+//   - A lease that expired is released as well, because a renewal whose answer was lost may have prolonged it at the
+//     service. The release is sent only after the margin has passed, and only if the service can be reached.
 //   - Close and Abandon return when no goroutine of the session is left. They rely on drivers to return
 //     from a request soon after its context ends.
-//   - A panic in a goroutine of a session ends the process, unless the context of its
-//     opening has a handler (package spawn). Then the lease or session that the goroutine kept ends at once,
-//     lost, and is given back.
+//   - A panic in a goroutine of a session ends the process, unless the context of its opening has a handler (package
+//     spawn). Then the lease or session that the goroutine kept is lost at once, and is released.
 //   - Every retry has a pause that grows with jitter. No error's text is read.
-//   - Results are never ambiguous: a lease, or ok is false, or an error that wraps one of
-//     the sentinels, a context's error, or the driver's error.
+//   - A result is one of these: a lease; ok is false; an error that wraps a sentinel, a context's error, or the
+//     driver's error.
 package coord

@@ -12,10 +12,9 @@ type ElectionOptions struct {
 	// TTL is the time for which the service keeps the leader after the last renewal, if each
 	// grant has a time of its own. 0: the session's.
 	TTL time.Duration
-	// Wait bounds the wait of Campaign. 0: for ever (until the context ends).
+	// Wait bounds the wait of Campaign. 0: no limit but the context.
 	Wait time.Duration
-	// Poll is the pause between two reads of Observe where the service does not report
-	// changes. 0: 1 s.
+	// Poll is the pause between two reads of Observe if the service does not report changes. 0: 1 s.
 	Poll time.Duration
 }
 
@@ -27,13 +26,13 @@ type Election struct {
 	o    ElectionOptions
 }
 
-// Election returns the election of that name. It asks nothing of the service.
+// Election returns the election of that name. It sends nothing to the service.
 func (s *Session) Election(name string, o ElectionOptions) *Election {
 	return &Election{s: s, name: name, o: o}
 }
 
-// Campaign blocks until we lead. data is shown to others beside the leader; at most
-// Caps.MaxData bytes. It ends early as Mutex.Lock does.
+// Campaign blocks until we lead. data is shown to others beside the leader; at most Caps.MaxData bytes. It ends early
+// for the same reasons as Mutex.Lock.
 func (e *Election) Campaign(ctx context.Context, data []byte) (*Term, error) {
 	l, err := e.s.acquireOrFail(ctx, e.claim(data), e.o.Wait)
 	if err != nil {
@@ -42,7 +41,7 @@ func (e *Election) Campaign(ctx context.Context, data []byte) (*Term, error) {
 	return newTerm(l), nil
 }
 
-// TryCampaign asks once. ok is false, without an error, when another leads.
+// TryCampaign sends one claim. If another leads, ok is false and err is nil.
 func (e *Election) TryCampaign(ctx context.Context, data []byte) (t *Term, ok bool, err error) {
 	l, ok, err := e.s.acquire(ctx, e.claim(data))
 	if err != nil || !ok {
@@ -55,8 +54,8 @@ func (e *Election) claim(data []byte) Claim {
 	return Claim{Kind: KindElection, Name: e.name, TTL: e.o.TTL, Data: data}
 }
 
-// Term is one uninterrupted leadership. Only a leader has one, so its methods are those
-// that only a leader may use. They are safe for concurrent use.
+// Term is one uninterrupted leadership. Only a leader has one, so that only a leader can call its methods. They are
+// safe for concurrent use.
 type Term struct {
 	l    *Lease
 	turn chan struct{} // holds one element while a proclamation is on its way
@@ -70,14 +69,12 @@ func (t *Term) Lease() *Lease { return t.l }
 // Context ends when the leadership does; see Lease.Context.
 func (t *Term) Context() context.Context { return t.l.Context() }
 
-// Proclaim replaces the leader's data, which Leader and Observe show. It is bound to
-// the term: when the leadership is over nothing is written, and the error wraps the
-// cause (ErrLost, ErrExpired, ErrReleased or ErrClosed); if the service reports
-// that, the term ends with ErrLost. ErrUnsupported (a leader carries no data here),
-// ErrDataTooLong and ErrInvalid (bytes that the service cannot show) are returned before
-// anything is sent. After any other error it is unknown whether the data was written; if the
-// leadership ended meanwhile, the error wraps its cause and ErrUncertain. Proclamations are
-// sent one after the other.
+// Proclaim replaces the leader's data, which Leader and Observe show. After the end of the term nothing is written, and
+// the error wraps the cause (ErrLost, ErrExpired, ErrReleased or ErrClosed). If the service reports that the leadership
+// is over, the term ends with ErrLost. Before it sends anything, Proclaim returns ErrUnsupported if leaders have no
+// data on this backend, ErrDataTooLong, and ErrInvalid for bytes that the service cannot show. After any other error it
+// is unknown whether the data was written; if the leadership ended meanwhile, the error wraps its cause and
+// ErrUncertain. Proclamations are sent one after the other.
 func (t *Term) Proclaim(ctx context.Context, data []byte) error {
 	return t.l.wrap("proclaim", t.proclaim(ctx, data))
 }
@@ -97,7 +94,7 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 		defer func() { <-t.turn }()
 	case <-both.Done():
 	}
-	if ctx.Err() != nil || t.l.Check() != nil { // one of them is the reason if both ended
+	if ctx.Err() != nil || t.l.Check() != nil { // if both ended, either is the reason
 		return withCause(ctx, t.Context(), errors.New("nothing was sent"))
 	}
 	err := p.Publish(both, data)
@@ -113,6 +110,6 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 	return withCause(ctx, t.Context(), err)
 }
 
-// Resign gives up this leadership. After its end it does nothing, also if somebody else leads. See
+// Resign gives up this leadership. After the end of the term it does nothing, even if somebody else leads. See
 // Lease.Release.
 func (t *Term) Resign(ctx context.Context) error { return t.l.Release(ctx) }

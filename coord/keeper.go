@@ -11,14 +11,13 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// longestSleep is the longest that a keeper sleeps. Timers stand still while the machine is
-// suspended; a short one sees soon after it that trust is over.
+// longestSleep is the longest that a keeper sleeps. Timers stand still while the machine is suspended; with a short
+// timer the keeper soon notices afterwards that trust is over.
 const longestSleep = time.Second
 
-// keeper keeps a session or a grant: it renews it in time,
-// ends its context when trust ends, and can check its trust at any instant. If
-// renewer is nil, because the session renews for the grant or each grant for itself, it only waits for the driver's
-// Done.
+// keeper keeps a session or a grant: it renews it in time, ends its context when trust ends, and can check its trust at
+// any instant. renewer is nil if something else renews it: the session for a grant, or each grant for itself. Then the
+// keeper only waits for the driver's Done.
 type keeper struct {
 	clock   clock
 	o       SessionOptions
@@ -30,16 +29,16 @@ type keeper struct {
 
 	ctx      context.Context // the life of the session or lease, with the cause of its end
 	cancel   context.CancelCauseFunc
-	asking   sync.WaitGroup // the renewal under way
+	asking   sync.WaitGroup // waits for the renewal under way
 	renewNow chan struct{}  // holds one element while a renewal is wanted before it is due
 
 	mu    sync.Mutex
 	trust trust
-	last  error // of the last renewal; nil after a confirmed one
+	last  error // error of the last renewal; nil after success
 }
 
-// check returns nil while we may rely on the session or grant. When we may not any more, check ends
-// it, and returns the same error from then on.
+// check returns nil while we may rely on the session or grant. After that, check ends the session or grant, and always
+// returns the same error.
 func (k *keeper) check() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -51,7 +50,7 @@ func (k *keeper) checkLocked() error {
 		return context.Cause(k.ctx)
 	}
 	select {
-	case <-k.done: // run has not noticed yet
+	case <-k.done: // run has not noticed the end yet
 		k.cancel(k.endCause())
 	default:
 		if k.renewer != nil && k.trust.over(k.clock.now()) {
@@ -64,13 +63,13 @@ func (k *keeper) checkLocked() error {
 func (k *keeper) expiredLocked() error {
 	err := fmt.Errorf("%w: not confirmed for %v", ErrExpired, k.trust.valid-k.trust.margin)
 	if k.last != nil {
-		// As text: the cause of the end is the time alone.
+		// The last error is kept as text only, because the cause of the end is the time.
 		err = fmt.Errorf("%w, last answer: %v", err, k.last)
 	}
 	return k.wrap("renew", err)
 }
 
-// trusted returns the trust as of the last answer. It may be over.
+// trusted returns the trust from the last answer, which may be over.
 func (k *keeper) trusted() trust {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,7 +80,7 @@ func (k *keeper) trusted() trust {
 // panic ends the context too, because the state of the keeper cannot be trusted after it.
 func (k *keeper) run() {
 	defer k.health.left(k)
-	defer k.asking.Wait() // for a renewal whose context has ended: its answer is ignored
+	defer k.asking.Wait() // a renewal whose context has ended; its answer is ignored
 	if err := spawn.Call(k.ctx, k.keep); err != nil {
 		k.cancel(k.wrap("keep", fmt.Errorf("%w: %w", ErrLost, err)))
 	}
@@ -126,8 +125,8 @@ func (k *keeper) endCause() error {
 
 var errLate = errors.New("no answer yet to a renewal")
 
-// accept replaces trust by that of an answer. An answer that arrives when trust is
-// over changes nothing, because others may rely on the end already.
+// accept replaces the trust with that of an answer. An answer that arrives when trust is over changes nothing, because
+// others may rely on the end already.
 func (k *keeper) accept(a answer) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -139,15 +138,15 @@ func (k *keeper) accept(a answer) error {
 		return err
 	}
 	if t.asked.at.Before(k.trust.asked.at) {
-		return nil // an older answer proves less than we know already
+		return nil // an older answer gives less trust
 	}
 	k.trust, k.last = t, nil
 	k.checkLocked() // the answer may have taken longer than its window lasts
 	return nil
 }
 
-// refuse notes a renewal that failed. A verdict of the service is the
-// end, and so is a panic, after which the state of the driver is not known. Any other error may pass.
+// refuse notes a renewal that failed. A final error ends the session or grant, and so does a panic, after which the
+// state of the driver is not known. Any other error may pass.
 func (k *keeper) refuse(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

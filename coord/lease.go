@@ -18,16 +18,16 @@ type Lease struct {
 	s      *Session
 	g      Grant
 	claim  *claim
-	asked  Claim // as sent; without its data, which may be large
+	asked  Claim // the claim as sent, without its data, which may be large
 	keeper *keeper
 
 	mu       sync.Mutex
-	giveUp   func() error  // releases or abandons the grant after the end; nil: neither was called
+	giveUp   func() error  // releases or abandons the grant after the end; nil if neither was called
 	finished chan struct{} // closed when nothing of the lease is left running
 	err      error         // of giveUp; read after finished
 }
 
-// newLease makes a lease that does not run yet. t is ignored where the session renews.
+// newLease makes a lease that does not run yet. t is ignored if the session renews.
 func (s *Session) newLease(mine *claim, g Grant, t trust, c Claim) *Lease {
 	c.Data = nil
 	l := &Lease{s: s, g: g, claim: mine, asked: c, finished: make(chan struct{})}
@@ -38,13 +38,13 @@ func (s *Session) newLease(mine *claim, g Grant, t trust, c Claim) *Lease {
 	if !s.renews {
 		l.keeper.renewer, _ = g.(Renewer)
 	}
-	// A child of the session's: it ends in the same instant and with the same cause.
+	// The context is a child of the session's context, so that both end together with the same cause.
 	l.keeper.ctx, l.keeper.cancel = context.WithCancelCause(s.keeper.ctx)
 	return l
 }
 
-// start adds the lease to the session and starts its goroutine, which ends after the lease
-// has; the session waits for vacate.
+// start adds the lease to the session and starts its goroutine, which ends after the lease; the session waits until
+// vacate is called.
 func (s *Session) start(l *Lease) {
 	s.health.confirmed(l.keeper)
 	s.mu.Lock()
@@ -73,23 +73,22 @@ func (s *Session) announceLocked() {
 // ErrClosed. Work that needs the lease runs under it.
 func (l *Lease) Context() context.Context { return l.keeper.ctx }
 
-// Check returns nil while the lease can be trusted, and after that the reason for its end. It reads the
-// clock, so it is right also if the process was stopped, starved or asleep and
-// no goroutine of ours has ended the context yet; then Check ends it.
+// Check returns nil while the lease can be trusted, and after that the reason for its end. Check reads the clock, so
+// that its answer is right even if the process was stopped, starved or asleep and no goroutine has ended the context
+// yet. In that case Check ends it.
 func (l *Lease) Check() error {
-	_ = l.s.keeper.check() // if the session is over, so are we, with its cause
+	_ = l.s.keeper.check() // if the session is over, the lease ends with its cause
 	return l.keeper.check()
 }
 
-// TrustedUntil returns the end of the lease if it is not confirmed again before. Each
-// confirmation makes it later; a suspend of the machine makes it earlier. After the end of
-// the lease it means nothing.
+// TrustedUntil returns the end of the lease if nothing confirms it before. Each confirmation makes the end later; a
+// suspend of the machine makes it earlier. After the end of the lease the value means nothing.
 func (l *Lease) TrustedUntil() time.Time {
 	k := l.renewed()
 	return k.trusted().until(k.clock.now())
 }
 
-// renewed returns the keeper that renews: that of the lease itself, or of its session.
+// renewed returns the keeper that renews: the lease's own, or that of its session.
 func (l *Lease) renewed() *keeper {
 	if l.s.renews {
 		return l.s.keeper
@@ -101,26 +100,23 @@ func (l *Lease) renewed() *keeper {
 // has not reported it.
 func (l *Lease) Owner() string { return l.g.Info().Owner }
 
-// Fence returns the number issued with the grant; it only grows from grant to grant, so
-// that a resource can refuse a client with a smaller one. 0: none.
+// Fence returns the number issued with the grant; it grows from grant to grant, so that a resource can refuse a client
+// with a smaller number. 0: none.
 func (l *Lease) Fence() uint64 { return l.g.Info().Fence }
 
-// Release gives the grant back. The context ends (the cause is ErrReleased) before the
-// request is sent, so nobody works under the lease when another gets it. The request
-// is sent even if ctx has ended: the deadline of ctx bounds it, or 2 s where there is
-// none and after ctx was cancelled. If it fails, Release returns the error, and the grant
-// expires by itself. Release returns when no goroutine of the lease is left;
-// a call after the first, or after the lease ended otherwise, waits for that
-// and returns the error of the first release, nil if there was none.
+// Release releases the grant at the service. The context ends (the cause is ErrReleased) before the request is sent, so
+// nobody works under the lease when another gets it. The request is sent even if ctx has ended. The deadline of ctx
+// bounds it; without a deadline, and after a cancel, 2 s do. If it fails, Release returns the error, and the grant
+// expires by itself. Release returns when no goroutine of the lease is left. After an earlier call, or after the lease
+// ended otherwise, it waits for that end and returns the error of the first release, if any.
 func (l *Lease) Release(ctx context.Context) error {
 	l.endWith(func() error { return l.release(ctx) })
 	<-l.finished
 	return l.err
 }
 
-// Abandon ends the lease like Release but sends the service nothing: there the grant expires
-// by itself, or with the session if the session is the Renewer. A call
-// after the lease's end does nothing.
+// Abandon ends the lease like Release but sends the service nothing. The grant expires there by itself, or with the
+// session if the session is the Renewer. A call after the lease's end does nothing.
 func (l *Lease) Abandon() {
 	l.endWith(func() error {
 		l.g.Abandon()
@@ -139,8 +135,7 @@ func (l *Lease) endWith(giveUp func() error) {
 	}
 }
 
-// endGrant releases or abandons the grant, when the lease has ended and no other goroutine
-// uses the grant any more.
+// endGrant releases or abandons the grant, after the lease has ended, when no other goroutine uses the grant any more.
 func (l *Lease) endGrant() {
 	l.mu.Lock()
 	giveUp := l.giveUp
@@ -149,24 +144,24 @@ func (l *Lease) endGrant() {
 	switch {
 	case !errors.Is(cause, ErrReleased):
 		l.clear(cause)
-	case giveUp == nil: // the driver released it
+	case giveUp == nil: // the driver has released it
 		l.g.Abandon()
 	default:
 		l.err = l.wrap("release", giveUp())
 	}
 }
 
-// clear releases or abandons a grant that ended by itself. If only our trust has expired, a renewal that was
-// on its way may have prolonged the grant at the service. So it is released, if that is possible, but not
-// before the window is over: the margin is there for goroutines that notice the end late, and no other owner may
-// begin in it. A grant that a defect of ours ended is released at once.
+// clear releases or abandons a grant that ended by itself. If only our trust has expired, a renewal that was on its way
+// may have prolonged the grant at the service. So clear releases it if possible, but only after the whole window: the
+// margin is there for goroutines that notice the end late, and no other owner may begin in it. A grant that a defect of
+// ours ended is released at once.
 func (l *Lease) clear(cause error) {
 	t := l.keeper.trusted()
-	window := t.left(l.keeper.clock.now()) + t.margin // for so long the service still counts us as the owner
+	window := t.left(l.keeper.clock.now()) + t.margin // how long the service still counts us as the owner
 	switch {
 	case l.s.over() != nil: // the session's Close or Abandon handles all grants
 	case errors.Is(cause, spawn.ErrPanic):
-		_ = l.release(l.s.cleanup) // nobody else gives it back, and the program may be about to end
+		_ = l.release(l.s.cleanup) // nobody else releases it, and the program may be about to end
 	case !errors.Is(cause, ErrExpired):
 		l.g.Abandon()
 	case backoff.Sleep(l.s.keeper.ctx, window) == nil:
@@ -184,7 +179,7 @@ func (l *Lease) release(ctx context.Context) error {
 	return err
 }
 
-// lose ends the lease because the service reported its loss in answer to another request.
+// lose ends the lease because the service reported its loss in its answer to a request other than a renewal.
 func (l *Lease) lose(op string, err error) { l.keeper.cancel(l.wrap(op, err)) }
 
 func (l *Lease) wrap(op string, err error) error { return l.s.claimError(op, l.asked, err) }

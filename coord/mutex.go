@@ -7,14 +7,14 @@ import (
 
 // MutexOptions configure a mutex. The zero value is usable.
 type MutexOptions struct {
-	// Mode is Exclusive, or Shared where Caps.Shared.
+	// Mode is Exclusive, or Shared if Caps.Shared.
 	Mode Mode
-	// TTL is the time for which the service keeps it after the last renewal, if each grant has
-	// a time of its own. 0: the session's.
+	// TTL is the time for which the service keeps the grant after the last renewal, if each grant has a time of its
+	// own. 0: the session's.
 	TTL time.Duration
 	// Data is shown to others beside the owner; at most Caps.MaxData bytes.
 	Data []byte
-	// Wait bounds the wait of Lock. 0: for ever (until the context ends).
+	// Wait bounds the wait of Lock. 0: no limit but the context.
 	Wait time.Duration
 }
 
@@ -27,26 +27,25 @@ type Mutex struct {
 	o    MutexOptions
 }
 
-// Mutex returns the mutex of that name. It asks nothing of the service.
+// Mutex returns the mutex of that name. It sends nothing to the service.
 func (s *Session) Mutex(name string, o MutexOptions) *Mutex {
 	return &Mutex{s: s, name: name, o: o}
 }
 
-// Lock blocks until the mutex is ours. It ends early when ctx ends (its error is
-// joined), when the session ends (its cause is wrapped), when Wait runs out
-// (ErrNotAcquired), and at once when this session claims or owns the name already
-// (ErrClaimed). Nothing is then left behind at the service where it can be reached.
+// Lock blocks until the mutex is ours. It returns an error when ctx ends (its error is joined), when the session ends
+// (its cause is wrapped), when Wait runs out (ErrNotAcquired), and at once if this session already claims or owns the
+// name (ErrClaimed). Then nothing is left behind at the service if that can be reached.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	return m.s.acquireOrFail(ctx, m.claim(), m.o.Wait)
 }
 
-// TryLock asks once. ok is false, without an error, when another has it.
+// TryLock sends one claim. If another has the mutex, ok is false and err is nil.
 func (m *Mutex) TryLock(ctx context.Context) (l *Lease, ok bool, err error) {
 	return m.s.acquire(ctx, m.claim())
 }
 
-// Enqueue takes a place in the queue without waiting for the mutex. ErrUnsupported where the
-// service keeps no such queue. The name counts as claimed until the place or its lease is over.
+// Enqueue takes a place in the queue without waiting for the mutex. It returns ErrUnsupported if the service keeps no
+// such queue. The name counts as claimed until the place or its lease is over.
 func (m *Mutex) Enqueue(ctx context.Context) (*QueuePlace, error) {
 	return m.s.enqueue(ctx, m.claim(), m.o.Wait)
 }

@@ -7,19 +7,18 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// notifier passes state changes to OnState one after the other, in the order in which
-// they happened. A slow OnState delays nobody else: a goroutine runs while
-// there are changes to pass, and flush waits for it.
+// notifier passes state changes to OnState one after the other, in order. A slow OnState delays nobody else, because a
+// goroutine calls it. The goroutine runs while there are changes to pass, and flush waits for it.
 type notifier struct {
 	f     func(StateChange) // OnState; may be nil
 	start func(func())      // starts a goroutine
 
 	mu    sync.Mutex
 	queue []StateChange
-	busy  chan struct{} // closed when the goroutine of handOver is done; nil: none runs
+	busy  chan struct{} // closed when the goroutine of handOver is done; nil while none runs
 }
 
-// newNotifier starts no goroutine. A panic of OnState goes to the handler of ctx.
+// newNotifier returns a notifier without a goroutine. A panic of OnState goes to the handler of ctx.
 func newNotifier(ctx context.Context, o SessionOptions) *notifier {
 	return &notifier{f: o.OnState, start: func(f func()) { spawn.Go(ctx, nil, f) }}
 }
@@ -71,7 +70,7 @@ type health struct {
 
 	mu       sync.Mutex
 	state    State
-	doubtful map[*keeper]error // whose last renewal failed
+	doubtful map[*keeper]error // keepers whose last renewal failed
 }
 
 func newHealth(t *notifier) *health {
@@ -117,8 +116,8 @@ func (h *health) confirmed(k *keeper) {
 	}
 }
 
-// left notes that k has ended. That is no answer of the service, so a session that
-// is doubtful stays so until the next answer to any request.
+// left notes that k has ended. This proves nothing about the service, so a doubtful session stays doubtful until the
+// next answer to any request.
 func (h *health) left(k *keeper) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

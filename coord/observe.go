@@ -11,23 +11,22 @@ import (
 
 // Leader is the known state of an election.
 type Leader struct {
-	// Known reports whether the service has reported the leader. If it has not, because it cannot, or cannot be reached,
-	// the other fields mean nothing. Led reports whether anybody leads, IsMe whether this session does, and may
-	// trust that.
+	// Known reports whether the service has reported the leader. If it cannot, or cannot be reached, the other fields
+	// mean nothing. Led reports whether anybody leads. IsMe reports whether this session leads and may still trust
+	// that.
 	Led, Known, IsMe bool
-	Owner            string // as GrantInfo.Owner
+	Owner            string // in the form of GrantInfo.Owner
 	Fence            uint64 // 0: none
 	Data             []byte // of the leader's last proclamation
-	// Context ends when this leadership does. Its cause is ErrLeaderChanged when
-	// another follows, nobody leads, or the same owner leads in a new term, and
-	// ErrObservationEnded when the observation is over. If IsMe it also ends with our
-	// lease, with the lease's cause.
+	// Context ends when this leadership does. Its cause is ErrLeaderChanged when another follows, nobody leads, or the
+	// same owner leads in a new term, and ErrObservationEnded when the observation is over. If IsMe is true, it also
+	// ends with our lease and the lease's cause.
 	Context context.Context
 }
 
-// Leader reads the present leader. It does not follow that leader afterwards: Context is our
-// lease's if IsMe, and has else ended already, with ErrObservationEnded. A backend that
-// cannot report the leader is not an error: Known is false then, unless we lead ourselves.
+// Leader reads the present leader. It does not follow that leader afterwards: if IsMe is true, Context is that of our
+// lease, else it has ended already with ErrObservationEnded. If the backend cannot report the leader, Known is false,
+// without an error, unless we lead ourselves.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	mine := e.s.leaseOf(claimKey{KindElection, e.name})
 	var l Leader
@@ -54,7 +53,7 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return l, nil
 }
 
-// leaderIn returns the leader in a description.
+// leaderIn returns the leader that a description names.
 func leaderIn(d Description) Leader {
 	if len(d.Owners) == 0 {
 		return Leader{Known: true}
@@ -63,7 +62,7 @@ func leaderIn(d Description) Leader {
 	return Leader{Known: true, Led: true, Owner: o.ID, Fence: o.Fence, Data: o.Data}
 }
 
-// isOf reports whether the leader has that lease, which may be nil.
+// isOf reports whether the leader has the lease mine, which may be nil.
 func (l Leader) isOf(mine *Lease) bool {
 	if !l.Led || mine == nil {
 		return false
@@ -74,24 +73,20 @@ func (l Leader) isOf(mine *Lease) bool {
 	return l.Fence != 0 && l.Fence == mine.Fence()
 }
 
-// sameTerm reports whether two known leaders are one uninterrupted leadership, as far as the
-// service reports.
+// sameTerm reports whether two known leaders belong to one uninterrupted leadership, as far as the service reports.
 func (l Leader) sameTerm(o Leader) bool {
 	return l.Led == o.Led && l.Owner == o.Owner && l.Fence == o.Fence
 }
 
-// Observe yields the present leader, then each change: another leader, nobody, a new term
-// of the same owner, and a proclamation, for which Context is the one that was yielded
-// before. If reading fails for a while, a Leader that is not Known is yielded once;
-// the Context yielded before goes on, because no change is known.
+// Observe yields the present leader, then each change: another leader, nobody, a new term of the same owner, or a
+// proclamation, which keeps the Context that was yielded before. If reading fails for a while, a Leader that is not
+// Known is yielded once; the earlier Context goes on, because no change is known.
 //
-// Contexts end while the body of the loop runs: it may block on one. A body that is
-// slower than the changes is given the latest. Where the service reports changes each
-// is seen as it happens, else the election is read every Poll, and a change between
-// two reads may go unseen. An error is yielded once, with the zero Leader, and ends the
-// sequence (ErrUnsupported where the backend cannot report the leader); it ends without one
-// when ctx or the session does. The goroutines of a sequence have ended when its loop
-// is left.
+// Contexts also end while the body of the loop runs, so that the body may block on one. A body that is slower than the
+// changes receives only the latest. If the service reports changes, each arrives as it happens; else the election is
+// read every Poll, and a change between two reads may be missed. An error is yielded once, with the zero Leader, and
+// ends the sequence (ErrUnsupported if the backend cannot report the leader). The sequence ends without an error when
+// ctx or the session does. The goroutines of a sequence end before its loop is left.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	return func(yield func(Leader, error) bool) {
 		both, cancel := e.s.under(ctx)
@@ -140,10 +135,10 @@ type observation struct {
 	known Leader    // the last known leader
 	shown Leader    // the last one that was yielded
 
-	ctx    context.Context // of the present leader; nil: nothing was seen yet
+	ctx    context.Context // Context of the present leader; nil before the first
 	end    context.CancelCauseFunc
-	mine   *Lease      // whose end also ends ctx
-	unbind func() bool // from mine
+	mine   *Lease      // its end also ends ctx
+	unbind func() bool // undoes bind
 }
 
 // run works until ctx ends or sightings is closed, which happens after an error.
@@ -166,7 +161,7 @@ func (o *observation) run(ctx context.Context, sightings <-chan sighting) {
 			if l.err != nil && !isTransient(l.err) {
 				o.endLeader(ErrObservationEnded)
 				err := o.e.s.claimError("observe", o.e.claim(nil), l.err)
-				select { // after the leader that is not yielded yet
+				select { // keep the order: the leader before the error
 				case o.news <- news{err: err}:
 				case <-ctx.Done():
 				}
@@ -228,17 +223,16 @@ func (o *observation) beginLeader() {
 	o.ctx, o.end = context.WithCancelCause(context.WithoutCancel(o.e.s.keeper.ctx))
 }
 
-// endLeader ends the context of the present leader; one that ended with our lease keeps
-// that cause.
+// endLeader ends the context of the present leader; a context that ended with our lease keeps that cause.
 func (o *observation) endLeader(cause error) {
 	if o.ctx == nil {
 		return
 	}
 	if o.mine != nil {
 		if o.unbind(); o.mine.Check() != nil {
-			cause = context.Cause(o.mine.Context()) // its end came first
+			cause = context.Cause(o.mine.Context()) // the lease ended first
 		}
-		o.mine = nil // nor does it end the next leader
+		o.mine = nil // it must not end the context of the next leader
 	}
 	o.end(cause)
 }

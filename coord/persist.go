@@ -10,9 +10,8 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// persist claims until there is a lease, a miss, or an error that does not pass. After an error that may pass,
-// a claim that waits is made again after a pause that grows with jitter, for as
-// long as c.Wait allows. A try (no Wait) is made once.
+// persist repeats a claim until it gets a lease, a miss, or an error that does not pass. It pauses after each error
+// that may pass; the pause grows, with jitter. c.Wait bounds the repeating. A try (no Wait) is sent once.
 func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
 	w := &waiting{s: s, c: c, pauses: s.o.Retry.Start()}
 	c.Waiting, c.Place = w.noteWaiting, w.notePlace
@@ -37,12 +36,12 @@ func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bo
 	}
 }
 
-// outOfTime waits for the end of a wait whose rest is too short for another try.
+// outOfTime waits for the rest of a claim's Wait, which is too short for another try.
 func outOfTime(ctx context.Context, left time.Duration, err error) error {
 	if backoff.Sleep(ctx, left) != nil || errors.Is(err, ErrUncertain) {
 		return err
 	}
-	return fmt.Errorf("%w: %v", ErrNotAcquired, err) // as text: the reason is the time alone
+	return fmt.Errorf("%w: %v", ErrNotAcquired, err) // err as text, because the reason is the time
 }
 
 // claimOnce asks the driver once and makes a lease of its grant.
@@ -59,8 +58,7 @@ func (s *Session) claimOnce(ctx context.Context, mine *claim, c Claim) (*Lease, 
 	return l, err == nil, err
 }
 
-// waiting reports the troubles of one claim that waits. It is safe for
-// concurrent use.
+// waiting reports what delays one waiting claim. It is safe for concurrent use.
 type waiting struct {
 	s *Session
 	c Claim
@@ -70,14 +68,14 @@ type waiting struct {
 	trouble bool
 }
 
-// pause returns the pause before the claim is made again.
+// pause returns the pause before the claim is repeated.
 func (w *waiting) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.pauses.Next()
 }
 
-// noteTrouble reports an error that may pass, after which the claim is made again.
+// noteTrouble reports an error that may pass, after which the claim is repeated.
 func (w *waiting) noteTrouble(err error, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,9 +8,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// QueuePlace is a place in the service's queue, in which Wait waits for the lease and
-// which Leave gives up; one of them must be called, unless the session is closed. Its
-// methods are safe for concurrent use.
+// QueuePlace is a place in the service's queue, . Wait waits there for the lease, and Leave gives the place up. The
+// caller must call one of them, unless it closes the session. Its methods are safe for concurrent use.
 type QueuePlace struct {
 	s      *Session
 	p      Place
@@ -22,11 +21,11 @@ type QueuePlace struct {
 	quit context.CancelFunc
 
 	turn  chan struct{} // holds one element while a goroutine uses the fields below
-	used  bool          // it became a lease, ran out, was left or ended with the session
-	loose func() bool   // unbinds it from the end of the session
+	used  bool          // the place became a lease, ran out, was left or ended with the session
+	loose func() bool   // unbinds the place from the end of the session
 }
 
-// enqueue takes a place; a wait of 0 is for ever.
+// enqueue takes a place; a wait of 0 means without limit.
 func (s *Session) enqueue(ctx context.Context, c Claim, wait time.Duration) (*QueuePlace, error) {
 	if c.Wait = wait; wait == 0 {
 		c.Wait = Forever
@@ -61,7 +60,7 @@ func (s *Session) enqueue(ctx context.Context, c Claim, wait time.Duration) (*Qu
 	return p, nil
 }
 
-// finish frees the name, unless that was done. It needs the turn.
+// finish frees the name, unless it is free already. The caller has the turn.
 func (p *QueuePlace) finish() {
 	if !p.used {
 		p.useUp()
@@ -75,10 +74,9 @@ func (p *QueuePlace) useUp() {
 	p.loose()
 }
 
-// Wait blocks until the lease is ours. ok is false, without an error, when the Wait
-// of the options ran out; the place is then gone. When ctx ends, the place is kept and
-// Wait may be called again; a lease that came at that instant is returned. After the
-// place is gone, or while it is being left, the error wraps ErrClosed.
+// Wait blocks until the lease is ours. If the Wait of the options runs out, ok is false, err is nil and the place is
+// gone. When ctx ends, the place is kept and Wait may be called again; a lease granted at that instant is returned. If
+// the place is gone or being left, the error wraps ErrClosed.
 func (p *QueuePlace) Wait(ctx context.Context) (l *Lease, ok bool, err error) {
 	failed := func(err error) (*Lease, bool, error) { return nil, false, p.s.claimError("acquire", p.asked, err) }
 	select {
@@ -113,8 +111,7 @@ func (p *QueuePlace) Wait(ctx context.Context) (l *Lease, ok bool, err error) {
 	return l, true, nil
 }
 
-// adopt makes the lease. ctx does not bound it: the place is used up, so
-// the end of ctx must not lose the grant.
+// adopt makes the lease. The end of ctx does not stop it, because the place is used up and the grant would be lost.
 func (p *QueuePlace) adopt(ctx context.Context, g Grant) (*Lease, error) {
 	both, cancel := p.s.under(context.WithoutCancel(ctx))
 	defer cancel()
@@ -126,8 +123,8 @@ func (p *QueuePlace) adopt(ctx context.Context, g Grant) (*Lease, error) {
 	return l, nil
 }
 
-// Leave gives the place up; a Wait under way ends. The service is notified even if ctx has
-// ended, see Lease.Release. A call after the place was used up does nothing.
+// Leave gives the place up; a Wait under way ends. The service is notified even if ctx has ended, see Lease.Release.
+// After the place was used up, a call does nothing.
 func (p *QueuePlace) Leave(ctx context.Context) error {
 	p.quit()
 	p.turn <- struct{}{}

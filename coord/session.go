@@ -13,9 +13,8 @@ import (
 	"coordtop/internal/ground/suspend"
 )
 
-// Session is a client's presence on a backend. Its leases end with it. Its methods
-// are safe for concurrent use. The caller must call Close or Abandon, also after
-// it ended by itself: only then is nothing of it left running.
+// Session is a client's presence on a backend. Its leases end with it. Its methods are safe for concurrent use. The
+// caller must call Close or Abandon, even after the session ended by itself, to end its goroutines.
 type Session struct {
 	d        Driver
 	ds       DriverSession
@@ -23,7 +22,7 @@ type Session struct {
 	clock    clock
 	caps     Caps
 	id       string
-	renews   bool // the session is the Renewer; else each grant is one
+	renews   bool // the session is the Renewer; if false, each grant is one
 	opened   instant
 	diedAt   instant // set by the keeper's goroutine; read after ended
 	notifier *notifier
@@ -34,7 +33,7 @@ type Session struct {
 	stopCleanup context.CancelFunc
 	running     sync.WaitGroup // the keeper, claims on their way and leases
 	ended       chan struct{}  // closed when the first Close or Abandon is done
-	closeErr    error          // of the first Close; read after ended
+	closeErr    error          // error of the first Close; read after ended
 
 	mu      sync.Mutex
 	closed  bool
@@ -42,12 +41,11 @@ type Session struct {
 	changed chan struct{} // closed and replaced when a lease begins or ends
 }
 
-// Open makes a session. ctx bounds only the opening. If the session is the Renewer, Open renews it
-// once, because the answer contains the window.
+// Open makes a session. ctx bounds only the opening. If the session is the Renewer, Open renews it once, because only
+// the answer contains the window.
 //
-// The error wraps ErrInvalid when the options contradict each other or the window,
-// ErrRefused when the service would refuse us again, and anything else when another try
-// may succeed; Sessions makes those tries.
+// The error wraps ErrInvalid when the options contradict each other or the window, ErrRefused when the service would
+// refuse us again, and anything else when a new try may succeed; Sessions repeats it.
 func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
 	t := newNotifier(ctx, o)
 	defer t.flush()
@@ -104,8 +102,7 @@ func newSession(life context.Context, d Driver, ds DriverSession, o SessionOptio
 	return s
 }
 
-// renewFirst checks whether the session is the Renewer, and if so renews it, which returns its
-// window.
+// renewFirst checks whether the session is the Renewer. If so, it renews the session to learn its window.
 func (s *Session) renewFirst(ctx context.Context) error {
 	r, renews := s.ds.(Renewer)
 	if renews != s.caps.OneFate {
@@ -132,31 +129,28 @@ func (s *Session) renewFirst(ctx context.Context) error {
 	return s.keeper.check()
 }
 
-// Context is the session's life: it ends when the session does, and its cause wraps
-// ErrLost, ErrExpired or ErrClosed.
+// Context returns a context that ends with the session. Its cause wraps ErrLost, ErrExpired or ErrClosed.
 func (s *Session) Context() context.Context { return s.keeper.ctx }
 
-// ID returns the service's name for the session; "" where it knows no sessions.
+// ID returns the service's name for the session; it is "" if the service knows no sessions.
 func (s *Session) ID() string { return s.id }
 
 // Caps returns the abilities of the server.
 func (s *Session) Caps() Caps { return s.caps }
 
-// State returns the present stage in the session's life.
+// State returns the present state of the session.
 func (s *Session) State() State {
 	if s.over() != nil {
-		return StateEnded // OnState may be called a moment later
+		return StateEnded // OnState may be called a moment after this
 	}
 	return s.health.now()
 }
 
-// Close ends the session: first its context and those of all its leases (the cause is
-// ErrClosed), then it releases all grants, newest first, notifies the service, and
-// returns when no goroutine of the session is left. The service is notified even if ctx
-// has ended: the deadline of ctx bounds that, or 2 s where there is none and
-// after ctx was cancelled. A grant that was not released expires by itself. A second call, also after
-// Abandon, waits for the first and returns its error. OnState must not call Close, because Close
-// waits for it.
+// Close ends the session: first its context and those of all its leases (the cause is ErrClosed), then it releases all
+// grants, newest first, notifies the service, and returns when no goroutine of the session is left. The service is
+// notified even if ctx has ended. The deadline of ctx bounds that; without a deadline, and after a cancel, 2 s do. A
+// grant that was not released expires by itself. A call after Close or Abandon waits for that call and returns its
+// error. OnState must not call Close, because Close waits for it.
 func (s *Session) Close(ctx context.Context) error {
 	if !s.begin() {
 		<-s.ended
@@ -172,8 +166,8 @@ func (s *Session) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
-// Abandon ends the session like Close, but sends the service nothing: grants expire by
-// themselves. A call after Close or Abandon waits for that and does nothing.
+// Abandon ends the session like Close, but sends the service nothing: grants expire by themselves. A call after Close
+// or Abandon only waits for that call.
 func (s *Session) Abandon() {
 	if !s.begin() {
 		<-s.ended
@@ -185,9 +179,9 @@ func (s *Session) Abandon() {
 	s.end()
 }
 
-// begin begins the end of the session. It reports whether this call is the first.
+// begin begins the end of the session and reports whether this call is the first.
 func (s *Session) begin() bool {
-	_ = s.keeper.check() // if trust is over already, that is the cause
+	_ = s.keeper.check() // if trust is over already, the cause must be that
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -204,10 +198,10 @@ func (s *Session) end() {
 	close(s.ended)
 }
 
-// lived returns the length of the session's life. It is called after Close or Abandon.
+// lived returns the length of the session's life. Call it after Close or Abandon.
 func (s *Session) lived() time.Duration { return s.diedAt.since(s.opened) }
 
-// over returns the reason for the session's end; nil while it has not ended.
+// over returns the reason for the session's end; nil while the session has not ended.
 func (s *Session) over() error { return context.Cause(s.keeper.ctx) }
 
 // leasesChanged returns a channel that is closed when a lease of this session begins or ends.
@@ -219,13 +213,13 @@ func (s *Session) leasesChanged() <-chan struct{} {
 
 func (s *Session) wrap(op string, err error) error { return wrap(s.d, op, Claim{}, err) }
 
-// under returns a context that ends with ctx and with the session, then with the session's cause.
+// under returns a context that ends with ctx or with the session; in the second case its cause is the session's.
 func (s *Session) under(ctx context.Context) (context.Context, context.CancelFunc) {
 	return until(ctx, s.keeper.ctx)
 }
 
-// cleanupContext returns that of the function of the same name. It also ends when the
-// session's own Close gives up or the session is abandoned.
+// cleanupContext calls the function of the same name. Its context also ends when the session's Close gives up or the
+// session is abandoned.
 func (s *Session) cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := cleanupContext(ctx)
 	stop := spawn.OnDone(s.cleanup, cancel)
@@ -235,50 +229,48 @@ func (s *Session) cleanupContext(ctx context.Context) (context.Context, context.
 // SessionOptions configure a session. The zero value is usable with every
 // driver.
 type SessionOptions struct {
-	// Description is shown to others where the service keeps one. At most 40 ASCII
-	// characters are sure to survive. "": "coordtop".
+	// Description is shown to others if the service keeps descriptions. At most 40 ASCII characters surely survive. The
+	// default is "coordtop".
 	Description string
 	// TTL is the time for which the service keeps our grants after our last request. A service that
 	// decides this itself ignores it. 0: the driver's default.
 	TTL time.Duration
-	// RenewEvery is the pause between two renewals. 0: Window.RenewIn. It
-	// must leave room for a second try before the window ends, else Open refuses.
+	// RenewEvery is the pause between two renewals. 0: Window.RenewIn. Open refuses a value that leaves no time for a
+	// second try before the window ends.
 	RenewEvery time.Duration
-	// Margin is subtracted from every window before we trust it: room for a scheduler that
-	// wakes us late and for clocks that do not run at quite the same rate. 0: a
-	// twentieth of the window, at least 100 ms and at most a quarter of the window.
+	// Margin is subtracted from every window before we trust it. It covers a scheduler that wakes us late and clocks
+	// that do not run at exactly the same rate. 0: a twentieth of the window, at least 100 ms and at most a quarter of
+	// the window.
 	Margin time.Duration
 	// StartTimeout bounds each try of Sessions and Candidate to open a session. 0: 10 s.
 	StartTimeout time.Duration
 	// Retry paces the tries of Sessions and Candidate.
 	Retry backoff.Policy
-	// OnState receives each change of the session's state, in order, never two calls at a
-	// time. It must not block, nor close the session, which waits for it. Nil: nothing
-	// is called.
+	// OnState receives each change of the session's state, in order, one at a time. It must not block, and must not
+	// close the session, because Close waits for it. It may be nil.
 	OnState func(StateChange)
-	// OnTrouble is called each time a claim that waits meets an error that may pass, when it
-	// waits again as it should, and when its place is reported. It must not block. Nil: nothing is
-	// called.
+	// OnTrouble is called each time a claim that waits meets an error that may pass, when it waits again as it should,
+	// and when its place is reported. It must not block. It may be nil.
 	OnTrouble func(Trouble)
 }
 
-// Trouble is the reason why a waiting claim makes no progress at the moment.
+// Trouble reports why a waiting claim is delayed, or where it is in the queue.
 type Trouble struct {
 	Kind  Kind
 	Name  string
-	Err   error         // see Passing; nil: the claim waits as it should
-	Pause time.Duration // until it is claimed again
-	Place int           // of the claim in the queue when it joined, at most; 0: not reported
+	Err   error         // see Passing; nil if the claim waits as it should
+	Pause time.Duration // until the claim is repeated
+	Place int           // place in the queue when the claim joined, or a later one; 0: not reported
 }
 
-// State is a stage in the life of a session.
+// State is the state of a session.
 type State uint8
 
 // The states of a session.
 const (
-	StateOpening  State = iota // no session yet; Err is that of the last try, if any
+	StateOpening  State = iota // no session yet; Err is from the last try, if any
 	StateOpen                  // open, and the last renewal (if any) was confirmed
-	StateDoubtful              // a renewal failed or is late; what we own is still trusted
+	StateDoubtful              // a renewal failed or is late, but trust is not over
 	StateEnded                 // over; Err is the cause
 )
 
@@ -287,9 +279,9 @@ func (s State) String() string {
 	return [...]string{"opening", "open", "doubtful", "ended"}[s]
 }
 
-// StateChange is one step of a session.
+// StateChange is one change of a session's state.
 type StateChange struct {
 	State State
 	Err   error         // the reason, if there is one
-	Retry time.Duration // StateOpening: the pause before the next try; 0: the try runs now
+	Retry time.Duration // in StateOpening, the pause before the next try; 0: the try runs now
 }

@@ -13,18 +13,16 @@ import (
 
 const (
 	startTimeout = 10 * time.Second // SessionOptions.StartTimeout, unless set
-	longLived    = 10 * time.Second // a session that lived this long was no failure, where no TTL is known
+	longLived    = 10 * time.Second // if no TTL is known, a session that lived this long was no failure
 )
 
-// Sessions opens a session, and another whenever the body of the loop has returned.
-// The session belongs to that turn: it is closed when the body returns, breaks or
-// panics, so a body that keeps it works until Session.Context ends.
+// Sessions yields an open session, and opens another when the body of the loop has returned. It closes the session when
+// the body returns, breaks or panics, so the body should work until Session.Context ends.
 //
-// A try that fails is reported to OnState and repeated after a pause that grows with
-// jitter (o.Retry). There is a pause before another session too, unless the last one
-// outlived its TTL. An error that will not pass (ErrRefused, ErrInvalid, ErrUnsupported) is
-// yielded once, without a session, and ends the sequence. It ends without an error
-// when ctx does.
+// A try that fails is reported to OnState and repeated after a pause that grows with jitter (o.Retry). There is also a
+// pause before each further session, unless the last one outlived its TTL. An error that will not pass (ErrRefused,
+// ErrInvalid, ErrUnsupported) is yielded once, without a session, and ends the sequence. The sequence ends without an
+// error when ctx does.
 func Sessions(ctx context.Context, d Driver, o SessionOptions) iter.Seq2[*Session, error] {
 	return sessions(ctx, d, o, clock{suspend.Slept})
 }
@@ -71,8 +69,8 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 // than its TTL; the time for which the body kept a session that had ended does not count.
 func turn(ctx context.Context, s *Session, yield func(*Session, error) bool) (outlived, again bool) {
 	defer func() {
-		// If the service cannot be notified, grants expire there; the next session, or
-		// the failure to open it, shows the error.
+		// If the service cannot be notified, grants expire there. The error is dropped, because opening the next
+		// session shows it.
 		_ = s.Close(ctx)
 		outlived = s.lived() >= s.ttl()
 	}()
@@ -90,10 +88,9 @@ func (s *Session) ttl() time.Duration {
 	return longLived
 }
 
-// WithSession opens a session, calls f with a context that ends with the session or
-// with ctx, and closes the session when f has returned or panicked. The error is that
-// of opening, else that of f, joined with the cause if the session has ended, else that of
-// closing.
+// WithSession opens a session, calls f with a context that ends with the session or with ctx, and closes the session
+// when f has returned or panicked. It returns the error of opening; else that of f, joined with the cause if the
+// session has ended; else that of closing.
 func WithSession(ctx context.Context, d Driver, o SessionOptions, f func(context.Context, *Session) error) (err error) {
 	s, err := Open(ctx, d, o)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"coordtop/internal/ground/suspend"
 )
 
-// clock reads the time that trust is measured in: the monotonic clock, plus the time
-// the machine was suspended, during which that clock stands still on most systems
-// while the service's clock goes on.
+// clock reads the time in which trust is measured: the monotonic clock plus the time the machine was suspended. On most
+// systems the monotonic clock stands still during a suspend, while the service's clock goes on.
 type clock struct {
 	asleep func() time.Duration // since some origin; only differences mean anything
 }
@@ -22,8 +21,7 @@ type instant struct {
 	asleep time.Duration
 }
 
-// now reads the time asleep first: a suspend between the two
-// readings is counted twice for what begins now, never left out.
+// now reads the time asleep first, so that a suspend between the two readings is rather counted twice than left out.
 func (c clock) now() instant {
 	asleep := c.asleep()
 	return instant{at: time.Now(), asleep: asleep}
@@ -36,7 +34,7 @@ func (i instant) since(earlier instant) time.Duration {
 	switch {
 	case slept <= suspend.Noise: // the margin covers it
 		return d
-	case d > math.MaxInt64-slept: // Sub stops there too
+	case d > math.MaxInt64-slept: // Sub saturates at the same value
 		return math.MaxInt64
 	}
 	return d + slept
@@ -46,34 +44,33 @@ func (i instant) since(earlier instant) time.Duration {
 // over.
 type trust struct {
 	asked  instant
-	valid  time.Duration // the service counts us as the owner so long, from asked
+	valid  time.Duration // how long, from asked, the service counts us as the owner
 	margin time.Duration
-	every  time.Duration // renew this long after asked
+	every  time.Duration // from asked to the next renewal
 }
 
-// left returns the time for which we may still rely on it; zero or less: not any more.
+// left returns for how long trust still lasts; zero or less if it is over.
 func (t trust) left(now instant) time.Duration { return t.valid - t.margin - now.since(t.asked) }
 
-// over reports whether trust has ended. At the deadline itself it has.
+// over reports whether trust has ended. At the deadline it has.
 func (t trust) over(now instant) bool { return t.left(now) <= 0 }
 
 // until returns the end of trust on the local clock.
 func (t trust) until(now instant) time.Time { return now.at.Add(t.left(now)) }
 
-// due returns the time until a renewal is due; zero or less: now.
+// due returns the time until a renewal is due; zero or less if it is due now.
 func (t trust) due(now instant) time.Duration { return t.every - now.since(t.asked) }
 
-// trustIn makes trust of an answer of the driver. before was read before the
-// driver was asked, and former is the trust until then. For a window that is older than the
-// request, the time asleep is that of former, because the one in before
-// would hide a suspend between the two. A driver that names no window is an error that wraps ErrRefused.
+// trustIn returns the trust that a driver's answer w gives. The argument before was read before the request, and former
+// is the trust until then. If the window is older than the request, the time asleep is taken from former, because
+// before would hide a suspend between the two. If w names no window, the error wraps ErrRefused.
 func trustIn(w Window, before instant, former trust, o SessionOptions) (trust, error) {
 	if w.Valid <= 0 || w.Asked.IsZero() {
 		return trust{}, fmt.Errorf("the driver named no window: %w", ErrRefused)
 	}
 	asked := instant{at: w.Asked, asleep: before.asleep}
 	switch {
-	case time.Now().Before(w.Asked): // nothing is sent in the future
+	case time.Now().Before(w.Asked): // the driver's bug: nothing is sent in the future
 		asked.at = before.at
 	case w.Asked.Before(before.at):
 		asked.asleep = min(before.asleep, former.asked.asleep)
@@ -112,7 +109,7 @@ func (o SessionOptions) check() error {
 	return nil
 }
 
-// checkRoom refuses options that a window has no room for.
+// checkRoom refuses options that do not fit into a window.
 func (o SessionOptions) checkRoom(valid time.Duration) error {
 	margin := o.marginOf(valid)
 	if margin >= valid {

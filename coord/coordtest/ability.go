@@ -10,8 +10,7 @@ import (
 // Ability is a set of optional interfaces of a session or a grant.
 type Ability uint8
 
-// The optional interfaces. CanRenew is of a session or of a grant, CanPublish of a
-// grant, the others of a session.
+// The optional interfaces. CanRenew may belong to a session or a grant, CanPublish to a grant, the others to a session.
 const (
 	CanRenew Ability = 1 << iota
 	CanDescribe
@@ -32,7 +31,7 @@ func GrantAbilities(g coord.Grant) Ability {
 	return ability[coord.Renewer](g, CanRenew) | ability[coord.Publisher](g, CanPublish)
 }
 
-// ability is a if v implements I, else none.
+// ability returns a if v implements I, else 0.
 func ability[I any](v any, a Ability) Ability {
 	if _, ok := v.(I); ok {
 		return a
@@ -40,11 +39,11 @@ func ability[I any](v any, a Ability) Ability {
 	return 0
 }
 
-// Hide wraps a driver so that its sessions and grants lack the given optional
-// interfaces: what such a backend would be is seen without writing it.
+// Hide wraps a driver so that its sessions and grants lack the given optional interfaces. A test can thus run with a
+// poorer backend without another driver.
 func Hide(d coord.Driver, hidden Ability) coord.Driver { return &partDriver{Driver: d, hidden: hidden} }
 
-// partDriver is a driver without the hidden abilities, which counts the claims that it is asked for.
+// partDriver is a driver without the hidden abilities, which counts the claims that it receives.
 type partDriver struct {
 	coord.Driver
 	hidden   Ability

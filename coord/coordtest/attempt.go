@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// attempt is one run of a case. It does not report its verdict to the test, so that a case can be run again if
-// the machine stood still during it and the verdict proves nothing about the driver.
+// attempt is one run of a case. It does not report its result to the test, because the result proves nothing about the
+// driver if the machine stood still during the run; then the case is run again.
 type attempt struct {
 	testing.TB
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	failures []string // what Error and Fatal said
+	failures []string // the messages of Error and Fatal
 	failed   bool
-	skipped  string // why; "" if it was not
+	skipped  string // the reason; "" if the case was not skipped
 	cleanups []func()
-	stalled  time.Duration // the most by which this process was late within a TTL
+	stalled  time.Duration // how late this process was within one TTL, at most
 }
 
-// try runs f to its end, clean-up included.
+// try runs f and its clean-up functions, and returns the attempt.
 func try(t testing.TB, f func(*attempt)) *attempt {
 	a := &attempt{TB: t}
 	a.ctx, a.cancel = context.WithCancel(t.Context())
@@ -52,7 +52,7 @@ func (a *attempt) clean() {
 		a.mu.Unlock()
 		func() {
 			defer func() {
-				if a.Failed() { // last may have ended this goroutine: go on with the others
+				if a.Failed() { // a clean-up function may have ended this goroutine: go on with the others
 					a.clean()
 				}
 			}()
@@ -61,7 +61,7 @@ func (a *attempt) clean() {
 	}
 }
 
-// late notes that the test itself was late.
+// late notes that the test's own process was late.
 func (a *attempt) late(by time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,7 +75,7 @@ func (a *attempt) note(text string) {
 	a.failures = append(a.failures, text)
 }
 
-// The part of testing.TB that is a verdict.
+// The methods of testing.TB that report a result.
 
 func (a *attempt) Context() context.Context { return a.ctx }
 

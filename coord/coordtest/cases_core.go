@@ -12,7 +12,7 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// coreCases are the promises of the core to its users, on this driver.
+// coreCases returns the cases for what the core promises its users, on this driver.
 func coreCases() []testCase {
 	mutex := func(c coord.Caps) bool { return c.Mutex }
 	return []testCase{
@@ -54,7 +54,7 @@ func (s *suite) lock(session *coord.Session, name string) *coord.Lease {
 	return l
 }
 
-// noError ends the case if there is an error.
+// noError fails and ends the case if err is not nil.
 func (s *suite) noError(doing string, err error) {
 	s.Helper()
 	if err != nil {
@@ -108,7 +108,7 @@ func contenders(s *suite) {
 				if f := l.Fence(); s.caps.Fence && fence.Swap(f) >= f {
 					s.Errorf("the fence fell to %d", f)
 				}
-				s.pause(s.h.TTL / 50) // long enough for another to come in
+				s.pause(s.h.TTL / 50) // long enough for another to start
 				s.is("checking", l.Check(), nil)
 				inside.Add(-1)
 				s.is("releasing", l.Release(s.ctx), nil)
@@ -120,7 +120,7 @@ func contenders(s *suite) {
 
 // pause waits for d, or the end of the case.
 func (s *suite) pause(d time.Duration) {
-	_ = backoff.Sleep(s.ctx, d) // what follows sees that the case is over
+	_ = backoff.Sleep(s.ctx, d) // the next call fails if the case is over
 }
 
 func claimedOnce(s *suite) {

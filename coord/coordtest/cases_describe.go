@@ -33,7 +33,7 @@ func inOrder(s *suite, c coord.Claim) {
 	s.release(s.must(owner, c))
 }
 
-// served waits at a place until it has become a grant.
+// served waits at a place and returns its grant.
 func (s *suite) served(p coord.Place, number int) coord.Grant {
 	s.Helper()
 	g, ok, err := p.Wait(s.ctx)
@@ -68,7 +68,7 @@ func places(s *suite, c coord.Claim) {
 	}
 	s.noError("leaving", left.Leave(s.ctx))
 	s.release(g)
-	next := s.served(kept, 1) // kept its place, and nobody is before it
+	next := s.served(kept, 1) // it kept its place, and nobody is before it
 
 	short2 := c
 	short2.Wait = s.h.TTL / 10
@@ -81,7 +81,7 @@ func places(s *suite, c coord.Claim) {
 		return len(d.Owners) == 1 && len(d.Waiters) == 0
 	})
 	s.noError("leaving what is granted", granted.Leave(s.ctx))
-	s.release(s.must(owner, c)) // so leaving released it
+	s.release(s.must(owner, c)) // it is free, so Leave released it
 }
 
 func described(s *suite, c coord.Claim) {
@@ -154,7 +154,7 @@ func publishes(s *suite, c coord.Claim) {
 	}
 	i := g.Info()
 	owner.Abandon()
-	s.must(rival, waiting(c)) // a publication that dropped the TTL would keep it for ever
+	s.must(rival, waiting(c)) // a publication that dropped the TTL would keep it without end
 	s.windowIsOver(i)         // unless publishing cut the TTL
 }
 
@@ -185,7 +185,7 @@ func watches(s *suite, c coord.Claim) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	var g coord.Grant
-	steps := []step[coord.Description]{ // the first is the present
+	steps := []step[coord.Description]{ // the first shows the present state
 		{"nobody", func() {}, func(d coord.Description) bool { return len(d.Owners) == 0 }},
 		{"an owner", func() { g = s.must(owner, c); s.keep(owner, g) }, func(d coord.Description) bool {
 			return len(d.Owners) == 1 && d.Owners[0].ID == g.Info().Owner
@@ -209,11 +209,11 @@ func watches(s *suite, c coord.Claim) {
 	}
 }
 
-// step is an action and the element of the sequence that shows it.
+// step is an action and a check for the element of the sequence that shows its effect.
 type step[T any] struct {
 	what string
 	do   func()
-	seen func(T) bool // nil: it ends the sequence
+	seen func(T) bool // nil if the action ends the sequence
 }
 
 // walk reads a sequence and does each step when the one before it was yielded.

@@ -12,8 +12,7 @@ import (
 	"coordtop/coord"
 )
 
-// driverCases are the promises of a driver that do not depend on the kind of
-// primitive.
+// driverCases returns the cases for what a driver promises for all kinds of primitives.
 func driverCases() []testCase {
 	return []testCase{
 		{"ExactlyOneOfSessionAndGrantRenews", nil, exactlyOneRenews},
@@ -36,7 +35,7 @@ func hasKind(c coord.Caps, kind coord.Kind) bool {
 	return map[coord.Kind]bool{coord.KindMutex: c.Mutex, coord.KindSemaphore: c.Semaphore, coord.KindElection: c.Election}[kind]
 }
 
-// anyKind returns a kind that the driver has.
+// anyKind returns a kind that the driver supports.
 func (s *suite) anyKind() coord.Kind {
 	for _, kind := range []coord.Kind{coord.KindMutex, coord.KindElection, coord.KindSemaphore} {
 		if hasKind(s.caps, kind) {
@@ -94,7 +93,7 @@ func openStops(s *suite) {
 	c := s.claim(s.anyKind())
 	g := s.must(session, c)
 	stop := s.keep(session, g)
-	cancel() // bounded the opening only
+	cancel() // ctx bounded only the opening
 	rival := s.open()
 	s.keep(rival, nil)
 	c.Wait = s.h.TTL / 4 // time for whatever the cancel might have started
@@ -102,12 +101,12 @@ func openStops(s *suite) {
 		s.Errorf("a rival's wait: ok %v, %v, want neither", ok, err)
 	}
 	s.is("the session ended with the context of its opening", session.Err(), nil)
-	stop() // what is being renewed while its session closes is lost, and rightly so
+	stop() // a renewal of a closed session would report, rightly, that it is lost
 	s.is("closing", session.Close(s.ctx), nil)
 }
 
-// noGoroutines counts by a profiler label, which goroutines inherit, so that other
-// tests may run beside it.
+// noGoroutines checks that a driver leaves no goroutines. It counts them by a profiler label, which goroutines inherit,
+// so that other tests may run at the same time.
 func noGoroutines(s *suite) {
 	id := s.fresh(coord.KindNone)
 	c := s.claim(s.anyKind())
@@ -116,7 +115,7 @@ func noGoroutines(s *suite) {
 		for _, last := range []string{"abandon", "close"} {
 			session, err := d.Open(ctx, s.options())
 			s.noError("opening", err)
-			stop := s.keep(session, nil) // it waits for the abandoned one to run out
+			stop := s.keep(session, nil) // this session waits until the abandoned one runs out
 			s.must(session, waiting(c))
 			stop()
 			if last == "abandon" {
@@ -142,7 +141,7 @@ func noGoroutines(s *suite) {
 
 func goroutines() string {
 	var b strings.Builder
-	_ = pprof.Lookup("goroutine").WriteTo(&b, 1) // a Builder takes everything
+	_ = pprof.Lookup("goroutine").WriteTo(&b, 1) // a Builder never fails
 	return b.String()
 }
 
@@ -162,8 +161,7 @@ func newestFirst(s *suite) {
 	s.released(recorded, names)
 }
 
-// released waits until the service has seen the end of all names, and checks in which
-// order that was.
+// released waits until the service has ended the ownership of all names, and checks the order.
 func (s *suite) released(recorded func() []string, names []string) {
 	s.Helper()
 	var got []string

@@ -7,7 +7,7 @@ import (
 	"coordtop/coord"
 )
 
-// electionCases are the promises of elections to their users, on this driver.
+// electionCases returns the cases for what elections promise their users, on this driver.
 func electionCases() []testCase {
 	election := func(c coord.Caps) bool { return c.Election }
 	return []testCase{
@@ -21,7 +21,7 @@ func electionCases() []testCase {
 	}
 }
 
-// campaign wins an election. Data is left out where claims carry none.
+// campaign wins an election. It leaves the data out if claims carry none.
 func (s *suite) campaign(session *coord.Session, name, data string) *coord.Term {
 	s.Helper()
 	t, err := session.Election(name, coord.ElectionOptions{}).Campaign(s.ctx, s.data(data))
@@ -145,7 +145,7 @@ func observes(s *suite) {
 		step[coord.Leader]{"another resignation", resign, func(l coord.Leader) bool { return !l.Led }},
 		step[coord.Leader]{"ourselves", func() { t = s.campaign(watcher, name, "three") }, func(l coord.Leader) bool { return has(l, "three", true) }},
 		step[coord.Leader]{"the end", cancel, nil})
-	quick := coord.ElectionOptions{Poll: s.h.TTL / 20} // where it must be polled
+	quick := coord.ElectionOptions{Poll: s.h.TTL / 20} // for drivers without notices
 	var leaders []coord.Leader
 	walk(s, func(yield func(coord.Leader, error) bool) {
 		for l, err := range watcher.Election(name, quick).Observe(ctx) {
@@ -160,8 +160,8 @@ func observes(s *suite) {
 	s.checkContexts(leaders)
 }
 
-// checkContexts: what was said of a leader ends when another follows it, and at the
-// latest with the observation. A leader that was yielded again has one context.
+// checkContexts checks that the Context of a leader ends when another follows, at the latest with the observation, and
+// that a leader yielded again keeps its Context.
 func (s *suite) checkContexts(leaders []coord.Leader) {
 	s.Helper()
 	last := leaders[len(leaders)-1].Context

@@ -9,8 +9,7 @@ import (
 	"coordtop/coord"
 )
 
-// kindCases are the promises that every kind of primitive keeps when only one can own
-// it.
+// kindCases returns the cases for what every kind of primitive with a single owner promises.
 func kindCases(kind coord.Kind) []testCase {
 	has := func(c coord.Caps) bool { return hasKind(c, kind) }
 	var cases []testCase
@@ -70,7 +69,7 @@ func grantIsTrue(s *suite, c coord.Claim) {
 	s.ended("released grant", g, coord.ErrReleased)
 }
 
-// owned opens two sessions, the first of which owns c and is renewed.
+// owned opens two sessions. The first owns c and is renewed.
 func (s *suite) owned(c coord.Claim) (owner, rival coord.DriverSession, g coord.Grant) {
 	s.Helper()
 	owner, rival = s.open(), s.open()
@@ -102,8 +101,7 @@ func waitGets(s *suite, c coord.Claim) {
 	}
 }
 
-// seen waits until the driver's Describe shows what is wanted; without a Describer it
-// does nothing.
+// seen waits until the driver's Describe shows what is wanted; if the session is no Describer, it does nothing.
 func (s *suite) seen(session coord.DriverSession, c coord.Claim, what string, want func(coord.Description) bool) {
 	s.Helper()
 	d, ok := session.(coord.Describer)
@@ -208,11 +206,11 @@ func abandonedGrant(s *suite, c coord.Claim) {
 	s.keep(rival, nil)
 	g.Abandon()
 	s.ended("abandoned grant", g, coord.ErrReleased)
-	s.release(g) // after Abandon it does nothing: the owner still has its window
+	s.release(g) // Release does nothing after Abandon: the owner still has its window
 	if owner.Err() != nil {
 		s.Errorf("abandoning a grant ended its session: %v", owner.Err())
 	}
-	s.must(rival, waiting(c)) // where the session renews, its end frees it: nobody renews it here
+	s.must(rival, waiting(c)) // if the session is the Renewer, its end frees c, because nobody renews it here
 	s.windowIsOver(i)
 }
 

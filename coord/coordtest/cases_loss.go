@@ -22,7 +22,7 @@ func renewExtends(s *suite, c coord.Claim) {
 	}
 }
 
-// overtaken lets a grant expire and another session acquire the primitive.
+// overtaken acquires c in one session, lets a grant expire and another session acquire the primitive.
 func (s *suite) overtaken(c, next coord.Claim) (owner, rival coord.DriverSession, old, now coord.Grant) {
 	s.Helper()
 	owner, rival = s.open(), s.open()
@@ -39,7 +39,7 @@ func unrenewed(s *suite, c coord.Claim) {
 		s.Fatalf("renewing what another owns: %v, want ErrLost", err)
 	}
 	s.ended("lost grant", old, coord.ErrLost, coord.ErrExpired)
-	if err := old.Release(s.ctx); err != nil && !errors.Is(err, coord.ErrUncertain) { // its session may be out of reach
+	if err := old.Release(s.ctx); err != nil && !errors.Is(err, coord.ErrUncertain) { // the session may be unreachable
 		s.noError("releasing", err)
 	}
 	s.misses(s.open(), c, "a late release must not take it from its new owner")

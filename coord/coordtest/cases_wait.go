@@ -7,7 +7,7 @@ import (
 	"coordtop/coord"
 )
 
-// waitingIsTold: Claim.Waiting is called when the service has queued a claim.
+// waitingIsTold checks that Claim.Waiting is called when the service has queued a claim.
 func waitingIsTold(s *suite) {
 	c := waiting(s.claim(coord.KindMutex))
 	owner := s.open()
@@ -31,8 +31,8 @@ func waitingIsTold(s *suite) {
 	}
 }
 
-// uncertainClaim: a claim that was sent is uncertain, and not a miss, when its time or its
-// session ends before the service answers.
+// uncertainClaim checks that a claim that was sent is uncertain, not a miss, if its time or its session ends before the
+// service answers.
 func uncertainClaim(s *suite) {
 	if s.h.Freezer == nil || !s.h.FreezesQueues {
 		s.Skip("the harness cannot freeze a service's queues")
@@ -58,7 +58,8 @@ func uncertainClaim(s *suite) {
 	}
 }
 
-// waitingOutlives: a claim that waits is granted after whatever passes, and says what passed.
+// waitingOutlives checks that a waiting claim is granted after each error that passes, and that OnTrouble receives
+// these errors.
 func waitingOutlives(s *suite) {
 	if s.h.Troubles == nil {
 		s.Skip("the harness makes no trouble")
@@ -77,7 +78,7 @@ func (s *suite) outlive(t Trouble) {
 	told := make(chan coord.Trouble, 1000)
 	o := s.options()
 	o.OnTrouble = func(x coord.Trouble) {
-		if x.Err == nil { // its place in the queue, or that it waits again
+		if x.Err == nil { // reports the place in the queue, or that the claim waits again
 			return
 		}
 		select {
@@ -109,7 +110,7 @@ func (s *suite) outlive(t Trouble) {
 		}
 	}
 	t.End()
-	_ = l.Release(s.ctx) // the trouble may have ended it
+	_ = l.Release(s.ctx) // the trouble may have ended the lease
 	select {
 	case got := <-outcomes:
 		if got.err != nil {

@@ -1,5 +1,5 @@
-// Package coordtest tests a coord.Driver with a suite of promises that every driver
-// keeps, a coordination service in memory, and faults.
+// Package coordtest tests coord.Driver implementations. It has a suite of cases for what every driver promises, a
+// coordination service in memory, and faults to inject.
 //
 // It may import coord, internal/ground/backoff, internal/ground/failure.
 //
@@ -19,31 +19,26 @@
 //		})
 //	}
 //
-// NewDriver and TTL are needed; every other field opens cases that are skipped
-// without it. A case asserts lower bounds of time only (nothing is given away before
-// its window ends, nobody waits less than asked) and bounds itself by 30 s and 20
-// TTLs, so a slow machine does not fail it. A machine that stands still for a good part
-// of the TTL loses leases rightly: a case that failed and was late by a tenth of the
-// TTL proves nothing about the driver and is run again, up to five times in all. The file that
-// $COORDTOP_TEST_RERUNS names gets a line for each further run: make test sums them up.
+// NewDriver and TTL are required; every other field enables cases that are skipped without it. A case asserts only
+// lower bounds of time (nothing is granted to another before its window ends, nobody waits less than asked) and takes
+// at most 30 s plus 20 TTLs, so that it does not fail on a slow machine. A machine that stands still for a large part
+// of the TTL loses its leases. A case that failed and was late by a tenth of the TTL therefore proves nothing about the
+// driver and is run again, at most five times in all. Each further run adds a line to the file that
+// $COORDTOP_TEST_RERUNS names; make test counts the lines.
 //
-// Cases run in parallel, each with clients of its own, which are closed at its end.
-// A case skips itself where Caps or a missing optional interface rules
-// it out; what Caps promises must be there. Names of cases are the promises.
+// Cases run in parallel, each with clients of its own, which are closed at its end. A case skips itself if Caps or a
+// missing optional interface excludes it; what Caps promises must work. Each case is named for its promise.
 //
 // # The service in memory
 //
-// Mem is a service, and each MemDriver a client of it. It comes in both shapes: where
-// the session renews there is a queue, semaphores that exist, and one window; where
-// each grant renews a waiting claim polls, exclusive and shared owners exist, and the
-// limit of a semaphore comes with the claim. It copies the pitfalls of the services that it
-// stands for: a second claim of one session is granted silently where the session renews.
-// Its clock is time.Now, so it runs in synctest bubbles, and
-// Intervals reports the owners as the service, not its clients, knew them.
+// Mem is a service, and each MemDriver a client of it. It has two shapes. If the session renews, there is a queue,
+// semaphores that must be created, and one window. If each grant renews, a waiting claim polls, exclusive and shared
+// owners exist, and the limit of a semaphore comes with the claim. It copies a pitfall of the services that it stands
+// for: if the session renews, a second claim of one session is granted silently. Its clock is time.Now, so that it runs
+// in synctest bubbles, and Intervals reports the owners from the service's view, not from that of its clients.
 //
 // # Faults
 //
-// A Faults breaks requests by verb: Drop, Fail, Delay, DelayReply, LoseReply, Hang,
-// HangReply, Expire. NewDriver of a Mem puts one on the wire, below the driver, where
-// the driver has to cope with it.
+// A Faults breaks requests by verb: Drop, Fail, Delay, DelayReply, LoseReply, Hang, HangReply, Expire. NewDriver of a
+// Mem puts one below the driver, in the place of the network.
 package coordtest

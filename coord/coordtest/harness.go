@@ -13,65 +13,63 @@ import (
 	"coordtop/coord"
 )
 
-// Harness is one service with functions that the suite may call on it. Run asks for one per
-// case; cases on a real server may share the server, for every name is fresh.
+// Harness is one service with functions that the suite may call on it. Run calls its start function once per case.
+// Cases may share a real server, because every name is fresh.
 type Harness struct {
-	// NewDriver makes another client of the service. The suite closes it. Required.
+	// NewDriver returns another client of the service. The suite closes it. Required.
 	NewDriver func(t testing.TB) coord.Driver
 
-	// TTL is that of sessions. On a real server about 1 s: long enough that a
-	// busy machine renews in time, short enough to wait for its end. Required.
+	// TTL is the TTL of sessions. On a real server it is about 1 s: long enough for renewals on a busy machine, short
+	// enough to wait for its end. Required.
 	TTL time.Duration
 
-	// Name makes a name that nobody used before. Nil: some letters and digits, for
-	// services that take any text.
+	// Name returns a fresh name. If it is nil, names are letters and digits.
 	Name func(t testing.TB, kind coord.Kind) string
 
-	// Expire makes the service end the ownership of a primitive before its
-	// time. Nil: the cases that need it are skipped.
+	// Expire makes the service end the ownership of a primitive before its time. If it is nil, the cases that need it
+	// are skipped.
 	Expire func(t testing.TB, kind coord.Kind, name string)
 
-	// Owners returns the identities of the owners without the driver.
-	// Nil: the suite uses the driver's Describe.
+	// Owners returns the identities of the owners without the driver. If it is nil, the suite uses the driver's
+	// Describe.
 	Owners func(t testing.TB, kind coord.Kind, name string) []string
 
-	// Endings starts a record and returns a function that returns it: the names of
-	// primitives in the order in which the service saw their ownership end. Nil: the
-	// order of releases is not checked.
+	// Endings starts a record of the names of primitives, in the order in which the service ended their ownership, and
+	// returns a function that returns the record. If it is nil, the order of releases is not checked.
 	Endings func(t testing.TB) (recorded func() []string)
 
-	// Freezer makes a client of a service that no other case uses, and a function that
-	// makes this service silent, connections kept, until the test ends. Nil: the cases
-	// that need it are skipped.
+	// Freezer starts a service that no other case uses. It returns a client of it, and a function after which the
+	// service keeps its connections but does not answer until the test ends. If it is nil, the cases that need it are
+	// skipped.
 	Freezer func(t testing.TB) (d coord.Driver, freeze func())
 
-	// FreezesQueues: a frozen service does not answer claims that wait either. False: the
-	// case that needs it is skipped.
+	// FreezesQueues reports whether a frozen service leaves waiting claims unanswered as well. If not, the case that
+	// needs that is skipped.
 	FreezesQueues bool
 
-	// Troubles makes clients of a service that no other case uses, and lists the ways in
-	// which this service can fail for a while. Nil: the case that needs it is skipped.
+	// Troubles returns a function that makes clients of a service that no other case uses, and the ways in which this
+	// service can fail for a while. If it is nil, the case that needs it is skipped.
 	Troubles func(t testing.TB) (newDriver func(t testing.TB) coord.Driver, all []Trouble)
 }
 
-// Trouble is one way in which a service fails for a while, in the middle of a claim that waits.
+// Trouble is one way in which a service fails for a while, while a claim waits.
 type Trouble struct {
 	Name  string
 	Begin func()
 	End   func()
-	// Silent reports whether the driver outlives it by itself: nobody is notified.
+	// Silent reports whether the driver handles the failure alone, so that OnTrouble is not called.
 	Silent bool
 }
 
-// Run puts a driver through the suite on a real service. Every case is a subtest,
-// named for its promise and run in parallel with the others. Cases for an ability that Caps or a missing optional
-// interface rules out are skipped. start is called once per case.
+// Run runs the suite for a driver on a real service. Every case is a subtest, named for its promise and run in parallel
+// with the others. Cases for an ability that Caps or a missing optional interface excludes are skipped. start is called
+// once per case.
 func Run(t *testing.T, start func(t testing.TB) Harness) {
 	RunIn(t, func(t *testing.T, f func(*testing.T)) { f(t) }, start)
 }
 
-// RunIn is Run, with each case inside bubble, which is synctest.Test for a driver that
-// needs nothing from outside.
+// RunIn does the same as Run, with each case inside bubble. For a driver that needs nothing from outside, bubble is
+// synctest.Test.
 func RunIn(t *testing.T, bubble func(*testing.T, func(*testing.T)), start func(t testing.TB) Harness) {
 	for _, c := range allCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,22 +79,22 @@ func RunIn(t *testing.T, bubble func(*testing.T, func(*testing.T)), start func(t
 				defer func() { skipped = t.Skipped() }()
 				c.execute(t, start)
 			})
-			if skipped { // inside, which the test outside does not see
+			if skipped { // the outer test does not notice a skip in the bubble
 				t.SkipNow()
 			}
 		})
 	}
 }
 
-// testCase is one promise.
+// testCase is one case of the suite.
 type testCase struct {
 	name  string
-	needs func(coord.Caps) bool // nil: every driver
+	needs func(coord.Caps) bool // nil if it runs for every driver
 	run   func(s *suite)
 }
 
-// Reruns names the variable with the file that gets a line for each case that is run again, so
-// that a run of all tests shows how many were.
+// Reruns is the environment variable that names a file. Each case that is run again adds a line to the file, so that a
+// run of all tests can show their number.
 const Reruns = "COORDTOP_TEST_RERUNS"
 
 func allCases() []testCase {
@@ -107,14 +105,14 @@ func allCases() []testCase {
 	return all
 }
 
-// tries is the most runs of one case: it runs again if the machine stood still meanwhile.
+// tries is how often one case runs at most; it runs again if the machine stood still meanwhile.
 const tries = 5
 
 func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
 	c.count(t, start, os.Getenv(Reruns))
 }
 
-// count executes the case and writes a line into a file, if there is one, for each further run.
+// count runs the case, and for each further run writes a line to the file reruns, unless that is "".
 func (c testCase) count(t testing.TB, start func(testing.TB) Harness, reruns string) {
 	for n := 1; ; n++ {
 		a, ttl := c.attempt(t, start, n)
@@ -168,16 +166,15 @@ func (c testCase) attempt(t testing.TB, start func(testing.TB) Harness, n int) (
 	return a, ttl
 }
 
-// watchStalls measures by how much this process is late within a TTL, until stop is called.
-// It adds up the delays, because a renewal passes through several goroutines on its way there and
-// back, and on a busy machine each of them is late.
+// watchStalls measures by how much this process is late within a TTL, until stop is called. It adds up the delays,
+// because a renewal passes through several goroutines, and on a busy machine each of them is late.
 func watchStalls(a *attempt, ttl time.Duration) (stop func()) {
 	const step = 20 * time.Millisecond
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		var sum time.Duration
-		last := make([]time.Duration, max(ttl/step, 1)) // each by how much, in turns
+		last := make([]time.Duration, max(ttl/step, 1)) // the latest delays, as a ring
 		for n := 0; ; n++ {
 			due := time.Now().Add(step)
 			select {

@@ -14,10 +14,10 @@ import (
 // Verb names one kind of request.
 type Verb string
 
-// The verbs. Abandon asks nothing of the service and therefore has none.
+// The verbs. Abandon sends nothing to the service and therefore has none.
 const (
 	VerbOpen     Verb = "open"
-	VerbAcquire  Verb = "acquire" // also each further try of a waiting claim that polls
+	VerbAcquire  Verb = "acquire" // and each further try of a waiting claim that polls
 	VerbRenew    Verb = "renew"
 	VerbRelease  Verb = "release"
 	VerbPublish  Verb = "publish"
@@ -25,7 +25,7 @@ const (
 	VerbWatch    Verb = "watch" // each read of a watch
 	VerbEnqueue  Verb = "enqueue"
 	VerbWait     Verb = "wait"  // Place.Wait
-	VerbLeave    Verb = "leave" // Place.Leave, and whatever takes back an uncertain claim
+	VerbLeave    Verb = "leave" // Place.Leave, and the withdrawal of an uncertain claim
 	VerbCreate   Verb = "create"
 	VerbUpdate   Verb = "update"
 	VerbDelete   Verb = "delete"
@@ -40,60 +40,60 @@ var errRequestLost = fmt.Errorf("request lost: %w", ErrCut)
 // Fault disturbs a request or its answer. The zero Fault disturbs nothing.
 type Fault struct {
 	name    string
-	before  time.Duration         // the request waits so long on its way
-	expires bool                  // what it is about is taken away
-	dropped bool                  // it never arrives, which is no error by itself
-	after   time.Duration         // its answer waits so long on its way
-	answer  func(err error) error // what the client gets instead of the answer; nil: the answer
+	before  time.Duration         // the request is delayed by this
+	expires bool                  // the service ends the grant or session of the request
+	dropped bool                  // the request never arrives, which is no error by itself
+	after   time.Duration         // the answer is delayed by this
+	answer  func(err error) error // what the client receives instead of the answer; nil for the answer itself
 }
 
-// held as a wait means: until the fault is cleared.
+// held is a delay that lasts until the fault is cleared.
 const held time.Duration = -1
 
-// String returns the fault's name: "drop", "lose reply".
+// String returns the fault's name, for example "drop", "lose reply".
 func (f Fault) String() string { return cmp.Or(f.name, "none") }
 
-// Drop: the request never arrives and there is no answer. It ends with its context, or
-// with ErrCut when the fault is cleared.
+// Drop returns a fault in which the request never arrives and has no answer. The call ends with its context, or with
+// ErrCut when the fault is cleared.
 func Drop() Fault {
 	return Fault{name: "drop", before: held, dropped: true, answer: saying(errRequestLost)}
 }
 
-// Fail: the request never arrives and the client gets err at once. Nil: ErrCut.
+// Fail returns a fault in which the request never arrives and the client receives err at once. If err is nil, it
+// receives ErrCut.
 func Fail(err error) Fault {
 	return Fault{name: "fail", dropped: true, answer: saying(fmt.Errorf("request lost: %w", cmp.Or(err, ErrCut)))}
 }
 
-// Delay: the request arrives d later, unless its context ends before.
+// Delay returns a fault in which the request arrives d later, unless its context ends before.
 func Delay(d time.Duration) Fault { return Fault{name: "delay", before: d} }
 
-// DelayReply: the request is executed at once, its answer arrives d later. If the
-// context ends before, the answer is lost.
+// DelayReply returns a fault in which the request is executed at once and its answer arrives d later. If the context
+// ends before, the answer is lost.
 func DelayReply(d time.Duration) Fault { return Fault{name: "delay reply", after: d} }
 
-// LoseReply: the request is executed, and instead of the answer comes ErrCut.
+// LoseReply returns a fault in which the request is executed, but the client receives ErrCut.
 func LoseReply() Fault {
 	return Fault{name: "lose reply", answer: saying(fmt.Errorf("answer lost: %w", ErrCut))}
 }
 
-// Hang: the request waits on its way until the fault is cleared, then arrives. If
-// the context ends before, it never does.
+// Hang returns a fault in which the request arrives when the fault is cleared. If the context ends before, it never
+// arrives.
 func Hang() Fault { return Fault{name: "hang", before: held} }
 
-// HangReply: the request is executed, its answer waits on its way until the fault is
-// cleared. If the context ends before, the answer is lost.
+// HangReply returns a fault in which the request is executed at once and its answer arrives when the fault is cleared.
+// If the context ends before, the answer is lost.
 func HangReply() Fault { return Fault{name: "hang reply", after: held} }
 
-// Expire: the service takes away what the request is about (of a renewal or a
-// publication: the grant, or the session where that renews) and answers that it is
-// lost. On any other verb it is the answer alone.
+// Expire returns a fault for a renewal or a publication: the service ends the grant (or the session, if that renews)
+// and answers that it is lost. Any other request only receives this answer.
 func Expire() Fault {
 	return Fault{name: "expire", expires: true, dropped: true, answer: saying(fmt.Errorf("taken away: %w", coord.ErrLost))}
 }
 
 func saying(err error) func(error) error { return func(error) error { return err } }
 
-// wait blocks for d, or where it is held until the fault is cleared, and no longer than ctx.
+// wait blocks for d, or until the fault is cleared if d is held. It ends early with ctx.
 func wait(ctx context.Context, cleared <-chan struct{}, d time.Duration) error {
 	var over <-chan time.Time
 	switch {
@@ -120,17 +120,17 @@ type Faults struct {
 	rules  map[Verb]*rule
 	script func(Verb) Fault
 	calls  map[Verb]int
-	called chan struct{} // closed and replaced at each call; nil: nobody waits
+	called chan struct{} // closed and replaced at each call; nil while nobody waits
 }
 
 type rule struct {
 	fault Fault
-	left  int // requests it is still for; negative: all
+	left  int // how many more requests it affects; negative: all
 	open  chan struct{}
 }
 
-// Set makes fault happen to the next times requests of a verb; 0: to all until it is
-// cleared or replaced. Requests that hang in the fault before it are released.
+// Set makes fault happen to the next requests of a verb, as many as times, or to all until it is cleared or replaced if
+// times is 0. Requests that hang in the fault before it are released.
 func (f *Faults) Set(v Verb, fault Fault, times int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,8 +141,8 @@ func (f *Faults) Set(v Verb, fault Fault, times int) {
 	f.rules[v] = &rule{fault: fault, left: cmp.Or(times, -1), open: make(chan struct{})}
 }
 
-// Clear lets the given verbs pass again and releases the requests that hang in their faults.
-// Without verbs it clears all, a script included.
+// Clear lets the given verbs pass again and releases the requests that hang in their faults. Without verbs it clears
+// all faults and the script.
 func (f *Faults) Clear(verbs ...Verb) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,24 +164,23 @@ func (f *Faults) clearLocked(v Verb) {
 	}
 }
 
-// Script is asked for the fault of every request whose verb has none set. It must be
-// safe for concurrent use. A request that hangs in a fault that it chose ends with
-// its context only. Nil: no script.
+// Script sets a function that chooses the fault of every request whose verb has none set. The function must be safe for
+// concurrent use; nil removes it. A request that hangs in a fault chosen by it ends only with its context.
 func (f *Faults) Script(choose func(Verb) Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.script = choose
 }
 
-// Calls returns the number of requests of a verb that began, broken ones included.
+// Calls returns the number of requests of a verb that have begun, including those that a fault broke.
 func (f *Faults) Calls(v Verb) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[v]
 }
 
-// Await blocks until n requests of a verb have begun since the Faults were made, or
-// the context ends, which is the error.
+// Await blocks until n requests of a verb have begun since the Faults were made, and returns nil. If the context ends
+// before, it returns the context's error.
 func (f *Faults) Await(ctx context.Context, v Verb, n int) error {
 	for {
 		f.mu.Lock()
@@ -202,7 +201,7 @@ func (f *Faults) Await(ctx context.Context, v Verb, n int) error {
 	}
 }
 
-// begin counts a request and takes the fault that is for it.
+// begin counts a request and returns its fault.
 func (f *Faults) begin(v Verb) (Fault, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -227,8 +226,8 @@ func (f *Faults) begin(v Verb) (Fault, <-chan struct{}) {
 	return r.fault, r.open
 }
 
-// do makes one request through its fault. run executes it; expire, which may be nil,
-// does the effect of Expire before the answer. Nil Faults break nothing.
+// do makes one request through its fault. run executes it; expire, which may be nil, ends its grant or session if the
+// fault is Expire. On nil Faults it only calls run.
 func (f *Faults) do(ctx context.Context, v Verb, expire func(), run func(context.Context) error) error {
 	if f == nil {
 		return run(ctx)

@@ -6,10 +6,10 @@ import (
 	"coordtop/coord"
 )
 
-// Go cannot compose method sets at run time, and cannot embed a type parameter: every set of
-// abilities that occurs has its own struct here.
+// Go cannot compose method sets at run time, and cannot embed a type parameter. Every set of abilities that occurs
+// therefore has its own struct here.
 
-// joinGrant is g with exactly the abilities in has, each of which it must have.
+// joinGrant returns g with exactly the abilities in has. g must have each of them.
 func joinGrant(g coord.Grant, has Ability) coord.Grant {
 	r, _ := g.(coord.Renewer)
 	p, _ := g.(coord.Publisher)
@@ -34,7 +34,7 @@ func joinGrant(g coord.Grant, has Ability) coord.Grant {
 	return struct{ coord.Grant }{g}
 }
 
-// Short names for the table below.
+// Short names for the structs below.
 type (
 	base = partSession
 	ren  = coord.Renewer
@@ -44,8 +44,8 @@ type (
 	pro  = coord.Provisioner
 )
 
-// joinSession gives s exactly the abilities in has, each of which the session that it
-// wraps must have: those of a driver of this module, or of a Mem from which something is hidden.
+// joinSession returns s with exactly the abilities in has. The session that s wraps must have each of them. It supports
+// the sets that drivers of this module have, and those of a Mem with hidden abilities.
 func joinSession(s partSession, has Ability) coord.DriverSession {
 	r, _ := s.DriverSession.(coord.Renewer)
 	d, _ := s.DriverSession.(coord.Describer)

@@ -9,13 +9,13 @@ import (
 	"coordtop/coord"
 )
 
-// Shape is the unit of a service that is renewed, lost and trusted: the session or each grant.
+// Shape says what a service renews and ends: the session or each grant.
 type Shape uint8
 
 // The two shapes a driver can have.
 const (
-	SessionRenews Shape = iota // as YDB: one window covers all that a session owns
-	GrantRenews                // as Redis: each grant has a window of its own
+	SessionRenews Shape = iota // like YDB: one window covers all that a session owns
+	GrantRenews                // like Redis: each grant has a window of its own
 )
 
 // String returns "session renews" or "grant renews".
@@ -28,24 +28,22 @@ func (s Shape) String() string {
 
 // MemOptions configure a Mem. The zero value is usable.
 type MemOptions struct {
-	// TTL is that of sessions that ask for none. 0: 5 s.
+	// TTL is for sessions that set none. 0: 5 s.
 	TTL time.Duration
-	// Poll is the pause between two tries of a waiting claim where each grant renews.
-	// 0: 50 ms.
+	// Poll is the pause between two tries of a waiting claim if each grant renews. 0: 50 ms.
 	Poll time.Duration
 	// MaxData is Caps.MaxData. 0: 1024.
 	MaxData int
 	// Without removes the abilities that are set in it.
 	Without coord.Caps
-	// Push makes the service notify its clients at once when it ends a grant or session of theirs. Without
-	// it they learn that from their next request.
+	// Push makes the service notify a client at once when it ends one of its grants or sessions. Without Push the
+	// client learns that from its next request.
 	Push bool
 }
 
-// Mem is a coordination service that lives in memory. Its clock is time.Now, so in
-// a synctest bubble its time is virtual; it starts no goroutine that stays. Clients
-// are made with NewDriver, and the other methods are a back door that no client has.
-// All methods are safe for concurrent use.
+// Mem is a coordination service that lives in memory. Its clock is time.Now, so that in a synctest bubble its time is
+// virtual. It leaves no goroutine running. NewDriver makes clients; the other methods are for the test, not for
+// clients. All methods are safe for concurrent use.
 type Mem struct {
 	shape Shape
 	o     MemOptions
@@ -55,7 +53,7 @@ type Mem struct {
 	sessions   map[string]*remote
 	serial     uint64       // the last number given to a client, session or place in a queue
 	fence      uint64       // the last fence; it only grows
-	ownerships []*ownership // all ownership there was, in the order of its beginning
+	ownerships []*ownership // every ownership since the start, in the order of their beginnings
 	ended      []string     // names in the order in which an owner ceased to own them
 	notices    []func()     // to be called when mu is free
 }
@@ -73,14 +71,14 @@ func NewMem(shape Shape, o MemOptions) *Mem {
 // Interval is a stretch of time in which the service counted somebody as an owner.
 type Interval struct {
 	Owner       string
-	Fence       uint64 // 0 where the service issues none
+	Fence       uint64 // 0 if the service issues none
 	Permits     uint64
-	From, Until time.Time // Until is zero while it lasts
-	Why         error     // nil while it lasts; coord.ErrReleased, ErrExpired, ErrClosed or ErrLost (taken away)
+	From, Until time.Time // Until is zero while the ownership lasts
+	Why         error     // nil while the ownership lasts; coord.ErrReleased, ErrExpired, ErrClosed or ErrLost (taken away)
 }
 
-// Intervals returns the owners of a primitive with their times, as the service saw it: a grant that expired
-// ended at its deadline, also if that was noticed later.
+// Intervals returns the owners of a primitive with their times, from the service's view: a grant that expired ended at
+// its deadline, even if the service noticed later.
 func (m *Mem) Intervals(kind coord.Kind, name string) []Interval {
 	var all []Interval
 	m.do(func(time.Time) {
@@ -93,8 +91,8 @@ func (m *Mem) Intervals(kind coord.Kind, name string) []Interval {
 	return all
 }
 
-// Endings lists the names of primitives in the order in which the service saw their
-// ownership end; a name that ended twice is listed twice.
+// Endings lists the names of primitives in the order in which their ownership ended at the service; a name whose
+// ownership ended twice is listed twice.
 func (m *Mem) Endings() []string {
 	var names []string
 	m.do(func(time.Time) { names = slices.Clone(m.ended) })
@@ -108,16 +106,16 @@ func (m *Mem) Owners(kind coord.Kind, name string) []coord.Owner {
 	return owners
 }
 
-// Waiters returns the present waiters for a primitive, in the service's order. Where each
-// grant renews there is no queue and the answer is empty.
+// Waiters returns the present waiters for a primitive, in the service's order. If each grant renews, there is no queue
+// and the result is empty.
 func (m *Mem) Waiters(kind coord.Kind, name string) []coord.Owner {
 	var waiters []coord.Owner
 	m.do(func(time.Time) { waiters = ownersOf(m.itemLocked(itemKey{kind, name}).queue) })
 	return waiters
 }
 
-// Expire ends the ownership of a primitive before its time; only that of the given
-// owners, if there are any. Where the session renews, their sessions end with all they own.
+// Expire ends the ownership of a primitive before its time. If owners are given, it ends only theirs. If the session
+// renews, the sessions of these owners end with all they own.
 func (m *Mem) Expire(kind coord.Kind, name string, owners ...string) {
 	m.do(func(now time.Time) {
 		for _, e := range slices.Clone(m.itemLocked(itemKey{kind, name}).owners) {
@@ -133,8 +131,8 @@ func (m *Mem) Expire(kind coord.Kind, name string, owners ...string) {
 	})
 }
 
-// ExpireSession ends one session, by SessionInfo.ID, before its time. An unknown id
-// is no error: the session is over already.
+// ExpireSession ends one session, by SessionInfo.ID, before its time. An unknown id is no error, because the session is
+// over already.
 func (m *Mem) ExpireSession(id string) {
 	m.do(func(now time.Time) {
 		if r := m.sessions[id]; r != nil {
@@ -143,7 +141,7 @@ func (m *Mem) ExpireSession(id string) {
 	})
 }
 
-// try is do for a request that may fail.
+// try calls do for a request that may fail.
 func (m *Mem) try(f func(now time.Time) error) (err error) {
 	m.do(func(now time.Time) { err = f(now) })
 	return err

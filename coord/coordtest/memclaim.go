@@ -12,8 +12,7 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// renewingSession is the session of SessionRenews: a queue at the service, and one
-// window for all grants.
+// renewingSession is a session of a SessionRenews service, which has a queue, and one window for all grants.
 type renewingSession struct{ *memSession }
 
 var (
@@ -55,7 +54,7 @@ func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
 	return s.window, nil
 }
 
-// orLost makes an error a verdict if the grant or session that it is about ended meanwhile.
+// orLost returns err, or an error that wraps ErrLost if the grant or session has ended meanwhile, with the cause over.
 func orLost(err, over error) error {
 	if err == nil || over == nil || errors.Is(err, coord.ErrLost) {
 		return err
@@ -79,11 +78,11 @@ func (s *renewingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Gra
 	return s.conclude(ctx, g, e, err)
 }
 
-// errWaitOver is the error of await when the claim's own wait is over.
+// errWaitOver is the error of await when the claim's Wait runs out.
 var errWaitOver = errors.New("wait ran out")
 
-// await blocks until a claim in the queue is served. When the wait runs out the
-// service takes the claim out of the queue, unless it was served at that instant.
+// await blocks until a claim in the queue is served. When the wait runs out the service takes the claim out of the
+// queue, unless the claim was served at that instant.
 func (m *Mem) await(ctx context.Context, e *entry, c coord.Claim) error {
 	select {
 	case <-e.granted:
@@ -117,24 +116,24 @@ func (m *Mem) await(ctx context.Context, e *entry, c coord.Claim) error {
 	return err
 }
 
-// owe has the next renewal of the session withdraw a claim that could not be withdrawn.
+// owe lets the next renewal of the session withdraw a claim that could not be withdrawn.
 func (s *memSession) owe(h handle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.debts = append(s.debts, h)
 }
 
-// note reports that the service has queued a claim.
+// note calls c.Waiting, because the service has queued the claim.
 func note(c coord.Claim) {
 	if c.Waiting != nil {
 		c.Waiting()
 	}
 }
 
-// conclude makes the driver's answer of the outcome of a claim.
+// conclude returns the driver's answer for the outcome of a claim.
 func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err error) (coord.Grant, bool, error) {
 	if err == nil && e != nil {
-		g.fence = e.owned.Fence // set before granted was closed, and never again
+		g.fence = e.owned.Fence // set before granted was closed, never changed after
 		if s.adopt(g) {
 			if s.id != "" {
 				return g, true, nil
@@ -151,9 +150,8 @@ func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err er
 	return nil, false, fmt.Errorf("acquiring: %w", err)
 }
 
-// clear takes a claim that ended in err back from the service, in case it arrived there: now or,
-// where that cannot be sent, with the next renewal of the session. Where each grant renews by
-// itself, the claim runs out.
+// clear withdraws a claim that ended with err, in case it reached the service. If it cannot do so now, the next renewal
+// of the session does. If each grant renews, it does nothing then, and the claim runs out.
 func (s *memSession) clear(ctx context.Context, h handle, err error) {
 	if errors.Is(err, errSessionOver) {
 		s.end(err)
@@ -174,12 +172,11 @@ func final(err error) bool {
 	return failure.IsAny(err, coord.ErrLost, coord.ErrNotFound, coord.ErrRefused, coord.ErrUnsupported)
 }
 
-// pollingSession is the session of GrantRenews: the service keeps no queue, and each
-// grant has its own window.
+// pollingSession is a session of a GrantRenews service, which keeps no queue, and where each grant has its own window.
 type pollingSession struct{ *memSession }
 
-// Acquire implements coord.DriverSession. A waiting claim tries again and again; the
-// winning try is the one that trust is counted from.
+// Acquire implements coord.DriverSession. A waiting claim tries repeatedly, and trust runs from the sending of the
+// successful try.
 func (s *pollingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
 	if err := s.check(c); err != nil {
 		return nil, false, err

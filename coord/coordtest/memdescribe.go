@@ -94,13 +94,13 @@ type memPlace struct {
 	wait  time.Duration
 
 	mu   sync.Mutex
-	gone bool // left, run out, or turned into a grant
+	gone bool // left, run out, or granted
 }
 
 var _ coord.Place = (*memPlace)(nil)
 
-// Wait implements coord.Place. A claim without a Wait waits for ever: its place was
-// taken to be waited for.
+// Wait implements coord.Place. A claim whose Wait is 0 waits without limit, because a place in the queue is only taken
+// to wait.
 func (p *memPlace) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	wait := coord.Forever
 	if p.wait > 0 {
@@ -129,7 +129,7 @@ func (p *memPlace) Leave(ctx context.Context) error {
 	return nil
 }
 
-// leave marks the place as gone; false when it was before.
+// leave marks the place as gone and reports whether it was not gone before.
 func (p *memPlace) leave() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,7 +169,7 @@ func (s *renewingSession) Delete(ctx context.Context, name string, force bool) e
 			return fmt.Errorf("semaphore %q is in use: %w", name, coord.ErrRefused)
 		}
 		waiters, owners := slices.Clone(it.queue), slices.Clone(it.owners)
-		for _, e := range waiters { // before the owners, lest they are served
+		for _, e := range waiters { // before the owners, so that no waiter is served
 			s.m.endLocked(e, now, coord.ErrNotFound)
 		}
 		for _, e := range owners {
@@ -180,7 +180,7 @@ func (s *renewingSession) Delete(ctx context.Context, name string, force bool) e
 	})
 }
 
-// provision makes a request about a semaphore itself.
+// provision sends a request about a semaphore itself.
 func (s *renewingSession) provision(ctx context.Context, v Verb, name string, do func(it *item, now time.Time) error) error {
 	err := s.call(ctx, v, nil, func(context.Context) error {
 		return s.m.try(func(now time.Time) error { return do(s.m.itemLocked(itemKey{coord.KindSemaphore, name}), now) })

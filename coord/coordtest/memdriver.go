@@ -13,8 +13,7 @@ import (
 	"coordtop/coord"
 )
 
-// settleFor bounds the request that takes back a claim whose outcome is not
-// known.
+// settleFor bounds the request that withdraws a claim whose outcome is unknown.
 const settleFor = time.Second
 
 // MemDriver is one client of a Mem.
@@ -25,14 +24,14 @@ type MemDriver struct {
 
 var _ coord.Driver = (*MemDriver)(nil)
 
-// NewDriver makes another client of the service. Its requests pass through link; nil
-// is a perfect link. It starts no goroutine and its Close has nothing to free.
+// NewDriver returns another client of the service. Its requests pass through link; nil breaks nothing. It starts no
+// goroutine, and its Close need not be called.
 func (m *Mem) NewDriver(link *Faults) *MemDriver { return &MemDriver{m: m, link: link} }
 
 // Name returns "mem".
 func (d *MemDriver) Name() string { return "mem" }
 
-// Close does nothing: sessions share nothing here.
+// Close does nothing, because sessions share nothing here.
 func (d *MemDriver) Close(context.Context) error { return nil }
 
 // Open makes a session. Its dynamic type depends on the shape of the service.
@@ -55,7 +54,7 @@ func (d *MemDriver) Open(ctx context.Context, o coord.SessionOptions) (coord.Dri
 		if opened && s.id != "" {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 			defer cancel()
-			err = errors.Join(err, s.detach(late)) // else its TTL ends it
+			err = errors.Join(err, s.detach(late)) // else the TTL ends the session
 		}
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
@@ -85,23 +84,23 @@ func (m *Mem) caps() coord.Caps {
 	}
 }
 
-// memSession is the common part of both shapes of session. ctx is its life: it ends
-// with the session, and its cause is Err.
+// memSession is the common part of both shapes of session. ctx ends with the session, and its cause is the session's
+// Err.
 type memSession struct {
 	m      *Mem
 	link   *Faults
 	ttl    time.Duration
-	id     string // of the session, where the service knows sessions
-	client string // what our owner ids begin with, where it does not
+	id     string // of the session, if the service knows sessions
+	client string // the beginning of our owner ids, if the service knows no sessions
 	ctx    context.Context
 	end    context.CancelCauseFunc
 
 	mu     sync.Mutex
 	closed bool
 	asks   uint64       // the number of the last claim
-	window coord.Window // of the session, where that renews
-	grants []*memGrant  // those that live, oldest first
-	debts  []handle     // claims that may be left at the service and could not be taken back
+	window coord.Window // of the session, if that renews
+	grants []*memGrant  // the live ones, oldest first
+	debts  []handle     // claims that may be left at the service because they could not be withdrawn
 }
 
 func (s *memSession) Info() coord.SessionInfo {
@@ -129,8 +128,7 @@ func (s *memSession) Close(ctx context.Context) error {
 
 func (s *memSession) Abandon() { s.finish() }
 
-// finish ends the session and its grants on our side. first is false when it was
-// finished before.
+// finish ends the session and its grants on our side. first is false if it has ended before.
 func (s *memSession) finish() (grants []*memGrant, first bool) {
 	s.mu.Lock()
 	grants, first, s.closed = s.grants, !s.closed, true
@@ -144,8 +142,8 @@ func (s *memSession) detach(ctx context.Context) error {
 	return s.link.do(ctx, VerbClose, nil, func(context.Context) error { s.m.detach(s.id); return nil })
 }
 
-// call makes one request under ctx and the session's life, whichever ends first. A
-// verdict on the whole session ends it.
+// call sends one request, which ends with ctx or with the session. A final error about the whole session ends the
+// session.
 func (s *memSession) call(ctx context.Context, v Verb, expire func(), run func(context.Context) error) error {
 	if err := s.Err(); err != nil {
 		return err
@@ -154,12 +152,12 @@ func (s *memSession) call(ctx context.Context, v Verb, expire func(), run func(c
 	defer cancel()
 	err := s.link.do(both, v, expire, run)
 	if err != nil && ctx.Err() == nil && s.ctx.Err() != nil {
-		return s.Err() // not the caller's context ended, so that error would mislead
+		return s.Err() // the caller's context has not ended, so the error of ours would mislead
 	}
 	return err
 }
 
-// under returns a context that ends with ctx and with the session.
+// under returns a context that ends with ctx or with the session.
 func (s *memSession) under(ctx context.Context) (context.Context, func()) {
 	both, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)

@@ -10,16 +10,16 @@ import (
 	"coordtop/coord"
 )
 
-// memGrant is a grant of either shape. ctx is its life, a child of the session's.
+// memGrant is a grant of either shape. ctx ends with the grant; it is a child of the session's ctx.
 type memGrant struct {
 	handle
 	s     *memSession
-	fence uint64 // set before anybody else knows the grant
+	fence uint64 // set before another goroutine has the grant
 	ttl   time.Duration
 	ctx   context.Context
 	end   context.CancelCauseFunc
 
-	window coord.Window // guarded by s.mu; used where each grant renews
+	window coord.Window // guarded by s.mu; used if each grant renews
 }
 
 var (
@@ -28,15 +28,15 @@ var (
 	_ coord.Renewer   = (*renewingGrant)(nil)
 )
 
-// grant prepares the grant of a claim. Trust counts from now: the
-// caller sends the claim next. A caller that drops it instead of adopting it must end it.
+// grant prepares the grant of a claim. Trust runs from this call, because the caller sends the claim next. The caller
+// must adopt the grant or finish it.
 func (s *memSession) grant(h handle, ttl time.Duration) *memGrant {
 	g := &memGrant{handle: h, s: s, ttl: ttl, window: s.m.window(time.Now(), ttl)}
 	g.ctx, g.end = context.WithCancelCause(s.ctx)
 	return g
 }
 
-// adopt puts a grant under the session. It is false when the session is over.
+// adopt adds a grant to the session. It returns false if the session is over.
 func (s *memSession) adopt(g *memGrant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *memSession) forget(g *memGrant) {
 	s.grants = slices.DeleteFunc(s.grants, func(o *memGrant) bool { return o == g })
 }
 
-// Info implements coord.Grant. Where the session renews, the window is the session's.
+// Info implements coord.Grant. If the session renews, the window is the session's.
 func (g *memGrant) Info() coord.GrantInfo {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
@@ -68,8 +68,8 @@ func (g *memGrant) Done() <-chan struct{} { return g.ctx.Done() }
 
 func (g *memGrant) Err() error { return context.Cause(g.ctx) }
 
-// Release implements coord.Grant. Where the session renews, a release that could not
-// be sent is sent with the next renewal.
+// Release implements coord.Grant. If the session renews, a release that could not be sent is sent with the next
+// renewal.
 func (g *memGrant) Release(ctx context.Context) error {
 	if !g.finish() {
 		return nil
@@ -86,7 +86,7 @@ func (g *memGrant) Release(ctx context.Context) error {
 
 func (g *memGrant) Abandon() { g.finish() }
 
-// finish ends the grant on our side; false when it was over before.
+// finish ends the grant on our side and reports whether it was not over before.
 func (g *memGrant) finish() bool {
 	g.s.forget(g)
 	if g.ctx.Err() != nil {
@@ -113,7 +113,7 @@ func (g *memGrant) Publish(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// request makes a request about the grant. The answer that it is lost ends it.
+// request sends a request about the grant. An answer that the grant is lost ends it.
 func (g *memGrant) request(ctx context.Context, v Verb, do func(e *entry, now time.Time)) error {
 	err := g.s.call(ctx, v, func() { g.s.m.takeAway(g.handle) }, func(context.Context) error { return g.s.m.grant(g.handle, do) })
 	err = orLost(err, g.Err())
@@ -124,7 +124,7 @@ func (g *memGrant) request(ctx context.Context, v Verb, do func(e *entry, now ti
 	return err
 }
 
-// renewingGrant is the grant of GrantRenews.
+// renewingGrant is a grant of a GrantRenews service.
 type renewingGrant struct{ *memGrant }
 
 func (g *renewingGrant) Renew(ctx context.Context) (coord.Window, error) {

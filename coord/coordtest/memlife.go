@@ -8,16 +8,14 @@ import (
 	"coordtop/coord"
 )
 
-// life is the time a session or a grant has left at the service. The zero life
-// never ends.
+// life is the remaining time of a session or a grant at the service. The zero life never ends.
 type life struct {
 	ttl     time.Duration
 	expires time.Time
 	timer   *time.Timer
 }
 
-// startLocked begins a life of ttl. The timer only wakes the service; the deadline decides
-// what is over.
+// startLocked begins a life of ttl. The timer only wakes the service; the deadline decides whether the life is over.
 func (m *Mem) startLocked(l *life, ttl time.Duration, now time.Time) {
 	l.ttl, l.expires = ttl, now.Add(ttl)
 	l.timer = time.AfterFunc(ttl, func() { m.do(func(time.Time) {}) })
@@ -38,9 +36,8 @@ func (l *life) over(now time.Time) bool {
 	return l.timer != nil && !now.Before(l.expires)
 }
 
-// runOutLocked ends everything that has expired by now, each at its own deadline, earliest first.
-// It goes on until nothing is left: serving a waiter does not shorten anybody's life,
-// so one pass is enough for each kind.
+// runOutLocked ends everything that has expired by now, each at its own deadline, earliest first. One pass for each
+// kind is enough, because serving a waiter does not shorten any life.
 func (m *Mem) runOutLocked(now time.Time) {
 	var sessions []*remote
 	for _, r := range m.sessions {
@@ -58,7 +55,7 @@ func (m *Mem) runOutLocked(now time.Time) {
 	}
 }
 
-// overdue returns the elements of all whose life has ended by now, ordered by that end, then by name.
+// overdue returns those elements of all that have expired by now, ordered by deadline, then by name.
 func overdue[T any](all []T, now time.Time, of func(T) (*life, string)) []T {
 	all = slices.DeleteFunc(all, func(x T) bool { l, _ := of(x); return !l.over(now) })
 	slices.SortFunc(all, func(a, b T) int {

@@ -9,8 +9,8 @@ import (
 	"coordtop/coord"
 )
 
-// errSessionOver is the service's answer to a session that it does not know (any more), and
-// errNotOwner that to a grant.
+// errSessionOver is the service's answer about a session that it does not know (any more). errNotOwner is its answer
+// about such a grant.
 var (
 	errSessionOver = fmt.Errorf("the session is over: %w", coord.ErrLost)
 	errNotOwner    = fmt.Errorf("not the owner: %w", coord.ErrLost)
@@ -18,8 +18,8 @@ var (
 
 func noSemaphore(name string) error { return fmt.Errorf("semaphore %q: %w", name, coord.ErrNotFound) }
 
-// This file has the requests of clients to the service. Each method is one request, done
-// at one instant; its result is the answer.
+// The requests of clients to the service. Each method is one request, executed at one instant; its result is the
+// answer.
 
 // attach makes a session (SessionRenews) that lives for ttl.
 func (m *Mem) attach(ttl time.Duration, tell func(error)) *remote {
@@ -33,7 +33,7 @@ func (m *Mem) attach(ttl time.Duration, tell func(error)) *remote {
 	return r
 }
 
-// number gives a client a number that no other client has.
+// number returns a number for a client that no other client has.
 func (m *Mem) number() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +41,7 @@ func (m *Mem) number() uint64 {
 	return m.serial
 }
 
-// prolong is the renewal of a session.
+// prolong renews a session.
 func (m *Mem) prolong(id string) error {
 	return m.try(func(now time.Time) error {
 		r := m.sessions[id]
@@ -53,7 +53,7 @@ func (m *Mem) prolong(id string) error {
 	})
 }
 
-// detach ends a session on its client's wish.
+// detach ends a session at its client's request.
 func (m *Mem) detach(id string) {
 	m.do(func(now time.Time) {
 		if r := m.sessions[id]; r != nil {
@@ -63,8 +63,7 @@ func (m *Mem) detach(id string) {
 	})
 }
 
-// claim asks for a primitive. e is nil when the claim was not served and does not
-// wait either.
+// claim claims a primitive. e is nil if the claim was neither served nor queued.
 func (m *Mem) claim(h handle, c coord.Claim, ttl time.Duration, queue bool, tell func(error)) (e *entry, err error) {
 	m.do(func(now time.Time) {
 		e = &entry{
@@ -77,8 +76,8 @@ func (m *Mem) claim(h handle, c coord.Claim, ttl time.Duration, queue bool, tell
 				return
 			}
 			if old := m.ownedLocked(h); old != nil {
-				// The service takes it for a change of the claim that is there, as YDB
-				// does: no second place, the same fence.
+				// The service changes the claim that is there, as YDB does: there is no second place, and the fence
+				// stays.
 				old.ask, old.data, old.tell = h.ask, e.data, tell
 				e = old
 				return
@@ -108,8 +107,7 @@ func (m *Mem) ownedLocked(h handle) *entry {
 	return nil
 }
 
-// admitLocked checks a claim against the limit of its semaphore; where each grant
-// renews, the first to come sets it.
+// admitLocked checks a claim against the limit of its semaphore; if each grant renews, the first claim sets the limit.
 func (m *Mem) admitLocked(c coord.Claim) error {
 	if c.Kind != coord.KindSemaphore {
 		return nil
@@ -134,8 +132,7 @@ func (m *Mem) admitLocked(c coord.Claim) error {
 	return nil
 }
 
-// withdraw ends a claim, served or waiting, on its client's wish. Nothing
-// to end is no error.
+// withdraw ends a claim, served or waiting, at its client's request. It is no error if there is no such claim.
 func (m *Mem) withdraw(h handle) {
 	m.do(func(now time.Time) {
 		if e := m.findLocked(h); e != nil {
@@ -154,7 +151,7 @@ func (m *Mem) takeAway(h handle) {
 	})
 }
 
-// grant does something with a claim that is served.
+// grant calls do with a claim that is served.
 func (m *Mem) grant(h handle, do func(e *entry, now time.Time)) error {
 	return m.try(func(now time.Time) error {
 		e := m.findLocked(h)
@@ -166,7 +163,7 @@ func (m *Mem) grant(h handle, do func(e *entry, now time.Time)) error {
 	})
 }
 
-// describe reads a primitive; changed is closed when it differs from what was read.
+// describe reads a primitive; changed is closed when the primitive changes after that.
 func (m *Mem) describe(k itemKey) (d coord.Description, changed <-chan struct{}, err error) {
 	m.do(func(time.Time) {
 		d, err = m.describeLocked(k)

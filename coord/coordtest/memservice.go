@@ -7,28 +7,28 @@ import (
 	"coordtop/coord"
 )
 
-// This file is the service's model: primitives, queues and who is served next.
-// Nothing here knows of requests, answers or faults.
+// This file is the service's model: primitives, queues and who is served next. Requests, answers and faults are
+// elsewhere.
 
 type itemKey struct {
 	kind coord.Kind
 	name string
 }
 
-// item is one primitive. It stays in the map when nobody owns it, so that watchers
-// keep their place; exists reports whether clients may know of it.
+// item is one primitive. It stays in the map when nobody owns it, so that watchers need not start anew; exists reports
+// whether clients may see it.
 type item struct {
 	limit     uint64
 	exists    bool // semaphores only
 	ephemeral bool
 	data      []byte
-	owners    []*entry // in the order of being served
+	owners    []*entry // in the order in which they were served
 	queue     []*entry // in the order of arrival
 	changed   chan struct{}
 }
 
-// handle names one claim of one client. ask distinguishes an old claim from a newer one of
-// the same owner, so that a release that arrives late cannot hit the newer.
+// handle names one claim of one client. ask distinguishes an old claim from a newer one of the same owner, so that a
+// late release cannot end the newer one.
 type handle struct {
 	key   itemKey
 	owner string
@@ -38,16 +38,16 @@ type handle struct {
 // entry is one claim as the service knows it, waiting or served.
 type entry struct {
 	handle
-	session *remote // nil where each grant renews
+	session *remote // nil if each grant renews
 	permits uint64
 	mode    coord.Mode
 	data    []byte
-	granted chan struct{} // closed when it is served
-	over    chan struct{} // closed when it is neither waiting nor served any more
+	granted chan struct{} // closed when the claim is served
+	over    chan struct{} // closed when the claim is no longer waiting or served
 	why     error         // set before over is closed
-	life    life          // used where each grant renews
-	owned   *ownership    // nil while it waits
-	tell    func(error)   // notifies the client of what was taken from it
+	life    life          // used if each grant renews
+	owned   *ownership    // nil while the claim waits
+	tell    func(error)   // notifies the client that the service ended the grant
 }
 
 type ownership struct {
@@ -59,7 +59,7 @@ type ownership struct {
 type remote struct {
 	id      string
 	life    life
-	entries []*entry // in the order of asking
+	entries []*entry // in the order of the claims
 	tell    func(error)
 }
 
@@ -72,7 +72,7 @@ func (m *Mem) itemLocked(k itemKey) *item {
 	return it
 }
 
-// changedLocked wakes everybody who watches the primitive.
+// changedLocked wakes all who watch the primitive.
 func (it *item) changedLocked() {
 	close(it.changed)
 	it.changed = make(chan struct{})
@@ -94,9 +94,8 @@ func (it *item) roomLocked(e *entry) bool {
 	return takenOf(it.owners)+e.permits <= it.limit
 }
 
-// claimLocked adds the claim e. It is served at once where there is room
-// and nobody waits; else it stays in the queue if queue is set, and is forgotten if
-// not. served and waits report which.
+// claimLocked adds the claim e. It is served at once if there is room and nobody waits. Else it stays in the queue if
+// queue is set, or is forgotten. served and waits report what happened.
 func (m *Mem) claimLocked(e *entry, now time.Time, queue bool) (served, waits bool) {
 	it := m.itemLocked(e.key)
 	switch {
@@ -128,8 +127,8 @@ func (m *Mem) serveLocked(it *item, e *entry, now time.Time) {
 	close(e.granted)
 }
 
-// endLocked ends a claim, served or waiting, at the given time and serves those who
-// waited for it. A claim that is over already is left alone.
+// endLocked ends a claim, served or waiting, at the given time and serves the waiters. It does nothing for a claim that
+// is over already.
 func (m *Mem) endLocked(e *entry, at time.Time, why error) {
 	it := m.itemLocked(e.key)
 	isIt := func(o *entry) bool { return o == e }
@@ -162,9 +161,8 @@ func (m *Mem) endLocked(e *entry, at time.Time, why error) {
 	it.changedLocked()
 }
 
-// serveWaitersLocked serves the head of the queue as long as there is room for it.
-// It counts from now, not from the deadline that made the room: the service grants nothing
-// before it has processed that deadline.
+// serveWaitersLocked serves the head of the queue while there is room. Their ownership begins now, not at the deadline
+// that made the room, because the service grants nothing before it has processed that deadline.
 func (m *Mem) serveWaitersLocked(it *item) {
 	for len(it.queue) > 0 && it.roomLocked(it.queue[0]) {
 		e := it.queue[0]
@@ -180,7 +178,7 @@ func (m *Mem) endSessionLocked(r *remote, at time.Time, why error) {
 	delete(m.sessions, r.id)
 	r.life.stop()
 	for _, e := range slices.Backward(slices.Clone(r.entries)) {
-		e.tell = nil // the session does that
+		e.tell = nil // the session notifies the client
 		m.endLocked(e, at, why)
 	}
 	if m.o.Push && r.tell != nil {
@@ -188,8 +186,7 @@ func (m *Mem) endSessionLocked(r *remote, at time.Time, why error) {
 	}
 }
 
-// findLocked returns the claim that h names, or nil when it is over or was never
-// made.
+// findLocked returns the claim that h names, or nil if the claim is over or was never made.
 func (m *Mem) findLocked(h handle) *entry {
 	it := m.itemLocked(h.key)
 	for _, e := range slices.Concat(it.owners, it.queue) {

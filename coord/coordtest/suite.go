@@ -16,20 +16,20 @@ import (
 	"coordtop/internal/ground/backoff"
 )
 
-// suite is one case at work. ctx bounds all that it does.
+// suite is one running case. ctx bounds all its work.
 type suite struct {
 	*attempt
 	h    Harness
 	ctx  context.Context
 	caps coord.Caps
-	kept map[coord.Renewer]func() // how to stop what keep began
+	kept map[coord.Renewer]func() // functions that stop the renewals of keep
 }
 
 func (s *suite) options() coord.SessionOptions {
 	return coord.SessionOptions{Description: "coordtest", TTL: s.h.TTL}
 }
 
-// driver makes a client that is closed when the case ends, after its sessions.
+// driver returns a new client, which is closed when the case ends, after its sessions.
 func (s *suite) driver() coord.Driver {
 	s.Helper()
 	d := s.h.NewDriver(s)
@@ -46,7 +46,7 @@ func (s *suite) atEnd(f func(ctx context.Context)) {
 	})
 }
 
-// open makes a session with a client of its own. Nobody renews it; see keep.
+// open opens a session with a client of its own. Nothing renews it; see keep.
 func (s *suite) open() coord.DriverSession {
 	s.Helper()
 	session, err := s.driver().Open(s.ctx, s.options())
@@ -55,8 +55,7 @@ func (s *suite) open() coord.DriverSession {
 	return session
 }
 
-// claim makes a claim on a fresh name that only one can own: a semaphore has a limit
-// of 1.
+// claim returns a claim on a fresh name that only one can own; a semaphore has a limit of 1.
 func (s *suite) claim(kind coord.Kind) coord.Claim {
 	s.Helper()
 	if kind == coord.KindSemaphore {
@@ -72,7 +71,7 @@ func (s *suite) fresh(kind coord.Kind) string {
 	return fmt.Sprintf("coordtest-%v-%s", kind, strings.ToLower(rand.Text()[:12]))
 }
 
-// semaphore makes a claim on a fresh semaphore, which it creates where it must be.
+// semaphore returns a claim on a fresh semaphore, which it creates if the backend needs that.
 func (s *suite) semaphore(limit uint64) coord.Claim {
 	s.Helper()
 	c := coord.Claim{Kind: coord.KindSemaphore, Name: s.fresh(coord.KindSemaphore)}
@@ -92,7 +91,7 @@ func (s *suite) semaphore(limit uint64) coord.Claim {
 	return c
 }
 
-// wantCause checks why something ended.
+// wantCause checks the reason for an end.
 func wantCause(t testing.TB, what string, err error, causes ...error) {
 	t.Helper()
 	if !slices.ContainsFunc(causes, func(c error) bool { return errors.Is(err, c) }) {
@@ -110,7 +109,7 @@ func (s *suite) must(session coord.DriverSession, c coord.Claim) coord.Grant {
 	return g
 }
 
-// misses tries once and fails the case if that succeeds.
+// misses tries to acquire once, and fails the case if that succeeds.
 func (s *suite) misses(session coord.DriverSession, c coord.Claim, why string) {
 	s.Helper()
 	c.Wait = 0
@@ -122,7 +121,7 @@ func (s *suite) misses(session coord.DriverSession, c coord.Claim, why string) {
 	}
 }
 
-// waiting is a claim that waits until granted.
+// waiting returns c as a claim that waits until granted.
 func waiting(c coord.Claim) coord.Claim {
 	c.Wait = coord.Forever
 	return c
@@ -155,7 +154,7 @@ func (s *suite) background(f func()) (done <-chan struct{}) {
 	return ended
 }
 
-// receive waits for what start began.
+// receive waits for the answer to a claim of start.
 func (s *suite) receive(c <-chan answer) answer {
 	s.Helper()
 	select {
@@ -175,8 +174,8 @@ func renewerOf(session coord.DriverSession, g coord.Grant) coord.Renewer {
 	return r
 }
 
-// keep renews the Renewer of g until g is released, stop is called or the case ends. g
-// may be nil: then only a session that renews is kept. A second call for the same changes nothing.
+// keep renews the Renewer of g until g is released, stop is called or the case ends. If g is nil, keep renews only the
+// session, if that is the Renewer. A second call for the same Renewer changes nothing.
 func (s *suite) keep(session coord.DriverSession, g coord.Grant) (stop func()) {
 	r := renewerOf(session, g)
 	if r == nil {
@@ -214,7 +213,8 @@ func (s *suite) renew(ctx context.Context, r coord.Renewer) {
 	}
 }
 
-// until calls reached every fiftieth of a TTL until it returns true; missing describes what never came.
+// until calls reached every fiftieth of a TTL until it returns true. If that never happens, the failure message is that
+// of missing.
 func (s *suite) until(reached func() bool, missing func() string) {
 	s.Helper()
 	for !reached() {
@@ -224,7 +224,7 @@ func (s *suite) until(reached func() bool, missing func() string) {
 	}
 }
 
-// windowIsOver checks that the grant of i was not given away before its end.
+// windowIsOver checks that the grant of i was not given to another before the window's end.
 func (s *suite) windowIsOver(i coord.GrantInfo) {
 	s.Helper()
 	if end := i.Asked.Add(i.Valid); time.Now().Before(end) {
@@ -232,7 +232,7 @@ func (s *suite) windowIsOver(i coord.GrantInfo) {
 	}
 }
 
-// release gives a grant back, and stops to renew it first.
+// release stops renewing a grant and releases it.
 func (s *suite) release(g coord.Grant) {
 	s.Helper()
 	if r, ok := g.(coord.Renewer); ok && s.kept[r] != nil {
@@ -251,7 +251,7 @@ func (s *suite) ended(what string, x interface {
 	wantCause(s, what, x.Err(), causes...)
 }
 
-// await waits until c is closed; missing describes the event that never came.
+// await waits until c is closed; if that never happens, the failure message is missing.
 func await(s *suite, c <-chan struct{}, missing string) {
 	s.Helper()
 	select {

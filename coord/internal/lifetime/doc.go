@@ -1,5 +1,5 @@
-// Package lifetime has the common parts of the sessions and grants of drivers: a grant ends
-// once and with a cause, and a session has calls under way and grants until it is shut.
+// Package lifetime has the common parts of the sessions and grants of drivers. A grant ends once, with a cause; a
+// session has calls and grants until it is shut.
 //
 // It may import coord, internal/ground/spawn.
 //

@@ -9,16 +9,16 @@ import (
 	"coordtop/coord"
 )
 
-// Grant is the life of a grant of a session, and its GrantInfo.
+// Grant is the Life of a session's grant, and its GrantInfo.
 type Grant struct {
 	*Life
-	leave func() // takes it out of the session
+	leave func() // removes the grant from the session
 
 	mu   sync.Mutex
 	info coord.GrantInfo
 }
 
-// NewGrant begins a grant, which calls leave when it ends.
+// NewGrant returns a live grant. Its end calls leave.
 func NewGrant(info coord.GrantInfo, leave func()) *Grant {
 	return &Grant{Life: NewLife(), info: info, leave: leave}
 }
@@ -30,7 +30,7 @@ func (g *Grant) Info() coord.GrantInfo {
 	return g.info
 }
 
-// Renewed stores the window of a renewal, unless a later one is known, and returns the latest.
+// Renewed stores the window of a renewal, unless it has a later one, and returns the latest.
 func (g *Grant) Renewed(w coord.Window) coord.Window {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -40,7 +40,7 @@ func (g *Grant) Renewed(w coord.Window) coord.Window {
 	return g.info.Window
 }
 
-// End ends the grant on our side and takes it out of the session. It reports whether this call did.
+// End ends the grant on our side and removes it from the session. It reports whether this call ended it.
 func (g *Grant) End(cause error) bool {
 	first := g.Finish(cause)
 	if first {
@@ -49,7 +49,7 @@ func (g *Grant) End(cause error) bool {
 	return first
 }
 
-// Over returns the error of a call that comes after the end, with verb before it; nil before the end.
+// Over returns the error of a call after the end, with the prefix verb, or nil before the end.
 func (g *Grant) Over(verb string) error {
 	switch err := g.Err(); {
 	case err == nil:
@@ -61,8 +61,8 @@ func (g *Grant) Over(verb string) error {
 	}
 }
 
-// Release ends g and calls giveBack. It does nothing if the grant has ended already, or if the
-// session is shut, because that gives its grants back itself.
+// Release ends g and calls giveBack. It does nothing if the grant has ended already, or if the session is shut, because
+// the session then releases its grants itself.
 func Release[G comparable](ctx context.Context, s *Session[G], g *Grant, giveBack func(context.Context) error) error {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {
