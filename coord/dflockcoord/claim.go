@@ -21,10 +21,10 @@ const graceTime = 1500 * time.Millisecond
 
 const year = 365 * 24 * time.Hour
 
-// againPolicy is the back-off of a claim of several permits that got only some of them.
+// againPolicy is the back-off of a claim that received only some of its permits.
 var againPolicy = backoff.Policy{Min: 50 * time.Millisecond, Max: time.Second}
 
-// permits are those of a key that one connection owns.
+// permits are permits of one key that one connection owns.
 type permits struct {
 	s      *session
 	server int
@@ -34,7 +34,7 @@ type permits struct {
 	nonces []string      // one for each permit
 }
 
-// renew renews each permit. It returns the earliest beginning and the shortest lease.
+// renew renews each permit. It returns the earliest start and the shortest lease.
 func (o *permits) renew(ctx context.Context) (first dflockwire.Granted, err error) {
 	for i, nonce := range o.nonces {
 		got, err := o.conn.Renew(ctx, o.key, nonce, o.lease)
@@ -49,7 +49,7 @@ func (o *permits) renew(ctx context.Context) (first dflockwire.Granted, err erro
 	return first, nil
 }
 
-// release releases each permit, newest first, on its own connection or another.
+// release releases each permit, newest first, over its own connection or another.
 func (o *permits) release(ctx context.Context, conn *dflockwire.Conn) error {
 	for _, nonce := range slices.Backward(o.nonces) {
 		if err := conn.Release(ctx, o.key, nonce); err != nil {
@@ -59,25 +59,24 @@ func (o *permits) release(ctx context.Context, conn *dflockwire.Conn) error {
 	return nil
 }
 
-// place is a claim under way, on a connection of its own. Its fields are used by the goroutine
-// that has the turn.
+// place is a claim under way, on a connection of its own. Only the goroutine that has the turn uses its fields.
 type place struct {
 	permits
 	claim coord.Claim
-	until time.Time // the claim waits; zero: for ever
+	until time.Time // the end of the claim's Wait; zero: no limit
 	turn  chan struct{}
 
-	queued bool               // the server has us in its queue
-	slice  *slice             // a wait in it that is under way
-	first  dflockwire.Granted // of permits
+	queued bool               // the server has queued us
+	slice  *slice             // the wait under way, if any
+	first  dflockwire.Granted // the first permit
 	waited bool               // first was granted after a wait
-	ended  bool               // it was given up, or is a grant
+	ended  bool               // the place was given up, or is a grant
 
-	life context.Context // of its keeper, if it has one
+	life context.Context // of the goroutine of keep, if there is one
 	stop context.CancelFunc
 }
 
-// slice is one w, which the server answers when the place is served or the slice is over.
+// slice is one command w, which the server answers when it serves the place or when the time of the slice is over.
 type slice struct {
 	until time.Time
 	done  chan struct{}
@@ -105,7 +104,7 @@ func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, b
 	switch {
 	case g == nil:
 		return nil, false, p.giveUp(caller, ctx, err)
-	case ctx.Err() != nil: // it raced the end of ctx
+	case ctx.Err() != nil: // the grant raced the end of ctx
 		late, stop := s.linger(ctx)
 		defer stop()
 		return nil, false, failed(caller, ctx, errors.Join(ctx.Err(), g.Release(late)))
@@ -113,7 +112,7 @@ func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, b
 	return g, true, nil
 }
 
-// failed is the error of a claim, with the end of its context or session; nil: there was none.
+// failed returns the error of a claim, joined with the end of its context or session, or nil if there was no error.
 func failed(caller, ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -121,8 +120,8 @@ func failed(caller, ctx context.Context, err error) error {
 	return failure.With(fmt.Errorf("claiming: %w", classify(err)), caller.Err(), context.Cause(ctx))
 }
 
-// giveUp gives up the place. It returns the error of the claim, joined with coord.ErrUncertain if something of it may
-// be left; nil if the claim only waited in vain.
+// giveUp gives up the place. It returns the error of the claim, joined with coord.ErrUncertain if something of the
+// claim may be left at the server, or nil if the claim only waited in vain.
 func (p *place) giveUp(caller, ctx context.Context, err error) error {
 	defer p.stop()
 	err = failed(caller, ctx, err)
@@ -132,7 +131,7 @@ func (p *place) giveUp(caller, ctx context.Context, err error) error {
 	return err
 }
 
-// newPlace checks a claim and connects for it. The place is not nil with an error.
+// newPlace checks a claim and connects for it. If it returns an error, the place is not nil.
 func (s *session) newPlace(ctx context.Context, c coord.Claim) (p *place, err error) {
 	p = &place{claim: c, turn: make(chan struct{}, 1), permits: permits{s: s, lease: cmp.Or(c.TTL, s.ttl)}}
 	p.claim.Permits = max(c.Permits, 1)
@@ -150,8 +149,8 @@ func (s *session) newPlace(ctx context.Context, c coord.Claim) (p *place, err er
 	return p, err
 }
 
-// linger returns a context for short requests, which ends a while after ctx does: cancelling
-// such a request would end its connection, and its outcome would be unknown.
+// linger returns a context for short requests, which ends a while after ctx, because cancelling such a request would
+// end its connection and leave its outcome unknown.
 func (s *session) linger(ctx context.Context) (late context.Context, stop func()) {
 	late, cancel := context.WithCancel(s.cut)
 	stopped := spawn.OnDone(ctx, func() { _ = backoff.Sleep(late, graceTime); cancel() })
@@ -169,12 +168,12 @@ func (p *place) try(ctx context.Context) (*grant, error) {
 	return p.complete(ctx)
 }
 
-// own notes the first permit.
+// own records the first permit.
 func (p *place) own(got dflockwire.Granted, waited bool) {
 	p.first, p.nonces, p.queued, p.waited = got, []string{got.Nonce}, false, waited
 }
 
-// wait claims until there is a grant, an error, or, with neither, the claim's Wait has run out.
+// wait claims until it gets a grant or an error. It returns neither if the claim's Wait has run out.
 func (p *place) wait(ctx context.Context) (*grant, error) {
 	late, stop := p.s.linger(ctx)
 	defer stop()
@@ -230,13 +229,13 @@ func (p *place) join(ctx context.Context) error {
 		return nil
 	}
 	found, err := p.find(ctx)
-	if err == nil && found.Waiters > 0 { // else it was our turn already, or stats is refused
+	if err == nil && found.Waiters > 0 { // else we own the key already, or the server refuses stats
 		p.claim.Place(found.Waiters) // later claims may be among them
 	}
 	return err
 }
 
-// find looks the key up in a listing, which counts as empty if the server refuses it.
+// find looks the key up in the server's listing. If the server refuses the listing, it counts as empty.
 func (p *place) find(ctx context.Context) (dflockwire.Entry, error) {
 	found, err := p.s.find(ctx, p.conn, p.server, p.key.Name, p.key.Semaphore)
 	if errors.Is(err, dflockwire.ErrRejected) {
@@ -248,7 +247,7 @@ func (p *place) find(ctx context.Context) (dflockwire.Entry, error) {
 // startSlice begins to wait at the place, for no longer than the claim waits.
 func (p *place) startSlice() {
 	longest := p.s.driver.options.LongestWait
-	if p.s.servers[p.server].modern { // it notices a claim that hangs up
+	if p.s.servers[p.server].modern { // such a server notices a client that hangs up
 		longest = max(longest, year)
 	}
 	if !p.until.IsZero() {
@@ -263,22 +262,22 @@ func (p *place) startSlice() {
 	})
 }
 
-// endSlice stores the result of a slice that is over. An error of it ends the place.
+// endSlice stores the result of a slice that is over. If that is an error, it ends the place.
 func (p *place) endSlice() error {
 	s := p.slice
 	p.slice, p.queued = nil, false
 	switch {
 	case errors.Is(s.err, dflockwire.ErrNotEnqueued), errors.Is(s.err, dflockwire.ErrLeaseExpired):
-		return nil // it was granted, and nobody asked in time: join anew
+		return nil // the grant came, but nobody asked for it in time: join anew
 	case s.ok:
 		p.own(s.got, true)
 	}
 	return s.err
 }
 
-// complete makes a grant of the first permit: it claims the others, and renews all if the
-// first may have expired already. It returns nil without an error if nothing is ours, because permits were
-// missing or the first was lost meanwhile.
+// complete makes a grant of the first permit: it claims the others, and renews all if the first may have expired
+// already. If permits were missing or the first was lost meanwhile, we own nothing, and complete returns neither a
+// grant nor an error.
 func (p *place) complete(ctx context.Context) (*grant, error) {
 	for uint64(len(p.nonces)) < p.claim.Permits {
 		next, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
@@ -305,7 +304,7 @@ func (p *place) complete(ctx context.Context) (*grant, error) {
 	return p.adopt(ctx, w)
 }
 
-// drop gives the permits back.
+// drop releases the permits.
 func (p *place) drop(ctx context.Context) error {
 	err := p.release(ctx, p.conn)
 	p.nonces = nil
@@ -337,15 +336,15 @@ func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 	return g, nil
 }
 
-// end takes the place out of the session.
+// end removes the place from the session.
 func (p *place) end() {
 	p.ended = true
 	p.stop()
 	p.s.Remove(p)
 }
 
-// leave gives up the claim and ends the connection. It waits for the end of a slice if that
-// is near. The error wraps coord.ErrUncertain if something may be ours, now or later.
+// leave gives up the claim and ends the connection. If the current slice ends soon, leave waits for that. The error
+// wraps coord.ErrUncertain if something may be ours, now or later.
 func (p *place) leave(ctx context.Context) error {
 	p.end()
 	defer p.conn.Close()
@@ -363,7 +362,7 @@ func (p *place) leave(ctx context.Context) error {
 		}
 		select {
 		case <-s.done:
-			_ = p.endSlice() // the end of the connection shows what is uncertain
+			_ = p.endSlice() // the end of the connection decides what is uncertain
 		default:
 			p.queued, doubt = false, !p.s.servers[p.server].modern
 			within += max(left, 0)
@@ -375,7 +374,7 @@ func (p *place) leave(ctx context.Context) error {
 		}
 	}
 	if len(p.nonces) > 0 && p.conn.Err() == nil {
-		_ = p.drop(ctx) // as above
+		_ = p.drop(ctx) // the error is ignored for the same reason
 	}
 	if !doubt && p.conn.Err() == nil {
 		return nil

@@ -9,12 +9,10 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// mostListed bounds the owners and the waiters of a description: the server lists only their number,
-// which could be any.
+// mostListed bounds the owners and the waiters of a description. The server lists only a number, which may be huge.
 const mostListed = 10_000
 
-// Describe implements coord.Describer, on a connection of its own. A key that the server does
-// not list has no owners.
+// Describe implements coord.Describer, over a connection of its own. A key that the server does not list has no owners.
 func (s *session) Describe(caller context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	d := coord.Description{Kind: kind, Name: name, WaitersKnown: true}
 	ctx, leave, err := s.Enter(caller)
@@ -43,15 +41,15 @@ func (s *session) Describe(caller context.Context, kind coord.Kind, name string)
 	return d, nil
 }
 
-// find returns a server's Entry of a key, without the name; the zero Entry: nobody uses the key. On a server
-// with a namespace for each kind the kind has to match.
+// find returns a server's Entry of a key, without the name; the Entry is zero if nobody uses the key. If the server has
+// a namespace for each kind, the kind has to match.
 func (s *session) find(
 	ctx context.Context, conn *dflockwire.Conn, server int, name string, semaphore bool,
 ) (e dflockwire.Entry, err error) {
 	_, err = conn.Stats(ctx, func(l *dflockwire.Entry) {
 		if string(l.Key) == name && !l.Idle && (l.Semaphore == semaphore || !s.servers[server].namespaces) {
 			e = *l
-			e.Key = nil // it is valid only during the call
+			e.Key = nil // Key is valid only during the call
 		}
 	})
 	return e, err

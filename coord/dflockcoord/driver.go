@@ -17,18 +17,18 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Driver is the coord.Driver of some dflockd servers. It keeps the connections of abandoned
-// grants open until these have run out.
+// Driver is the coord.Driver of some dflockd servers. It keeps the connections of abandoned grants open until the
+// grants have expired.
 type Driver struct {
 	dialers   []dflockwire.Dialer
 	options   Options
 	life      context.Context // ends with Close
 	end       context.CancelFunc
-	abandoned sync.WaitGroup // their connections
+	abandoned sync.WaitGroup // the goroutines that keep connections of abandoned grants
 }
 
-// New makes a driver. It does not connect; it fails when the options are contradictory or a
-// certificate cannot be read.
+// New returns a driver. It does not connect. It returns an error if the options are contradictory or a certificate
+// cannot be read.
 func New(c ClientOptions, o Options) (*Driver, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -43,14 +43,14 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 // Name implements coord.Driver.
 func (d *Driver) Name() string { return "dflockd" }
 
-// server describes one server, as it was when the session opened.
+// server describes one server, as found when the session opened.
 type server struct {
-	namespaces bool // locks and semaphores are apart: 1.14 or later
+	namespaces bool // locks and semaphores have separate names: 1.14 or later
 	modern     bool // 2.0 or later
 }
 
-// Open implements coord.Driver: it connects to every server, to find out its generation. A server
-// that refuses us is an error. A server that cannot be reached is an error only if no other can be reached either.
+// Open implements coord.Driver: it connects to every server, to find out its version. If a server refuses us, Open
+// returns an error. A server that cannot be reached is an error only if none can be reached.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	servers, failed := make([]server, len(d.dialers)), make([]error, len(d.dialers))
 	var looking sync.WaitGroup
@@ -104,7 +104,7 @@ func (d *Driver) keepAbandoned(ctx context.Context, conn *dflockwire.Conn, last 
 	})
 }
 
-// serverOf returns the number of the server that a key belongs to.
+// serverOf returns the index of the server that a key belongs to.
 func (d *Driver) serverOf(key string) (int, error) {
 	n := d.options.Shard(key, len(d.dialers))
 	if n < 0 || n >= len(d.dialers) {

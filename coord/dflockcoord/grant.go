@@ -21,11 +21,11 @@ type grant struct {
 	permits
 
 	mu      sync.Mutex
-	renewal *renewal // under way
+	renewal *renewal // the request under way, if any
 }
 
-// renewal is a request to renew. It outlives the call of Renew that began it: a late answer is valid
-// too, and a second request on the same connection would not be answered sooner.
+// renewal is a request to renew. It may outlive the call of Renew that began it, because a late answer is valid as
+// well, and a second request on the same connection would not be answered sooner.
 type renewal struct {
 	done   chan struct{}
 	window coord.Window
@@ -57,8 +57,8 @@ func (d *Driver) learn(err error) {
 	}
 }
 
-// fenceIn reads the fence in a nonce, which is a count that began as the server's clock in nanoseconds. 0: there is
-// none.
+// fenceIn reads the fence in a nonce. The fence is a count that began at the server's clock in nanoseconds. fenceIn
+// returns 0 if there is none.
 func fenceIn(nonce string) uint64 {
 	const digits, years, day = 16, 20 * 365 * 24 * time.Hour, 24 * time.Hour
 	if len(nonce) != 2*digits {
@@ -72,7 +72,7 @@ func fenceIn(nonce string) uint64 {
 	return n
 }
 
-// lost ends the grant because of err; false: it was over before.
+// lost ends the grant because of err and reports whether it was not over before.
 func (g *grant) lost(err error) bool {
 	first := g.End(err)
 	if first && g.s.driver.options.OnLost != nil {
@@ -81,8 +81,8 @@ func (g *grant) lost(err error) bool {
 	return first
 }
 
-// watch ends the grant with its connection, because the server releases what that owned. In case the server
-// does not, or has not noticed, watch also releases the grant over another connection.
+// watch ends the grant with its connection, because the server then releases the grant. In case the server does not, or
+// has not noticed the end, watch also releases the grant over another connection.
 func (g *grant) watch() {
 	select {
 	case <-g.Done():
@@ -91,11 +91,11 @@ func (g *grant) watch() {
 	}
 	cause, end := g.conn.Err(), coord.ErrLost
 	g.s.driver.learn(cause)
-	if errors.Is(cause, dflockwire.ErrSilent) { // nobody answered for a whole lease
+	if errors.Is(cause, dflockwire.ErrSilent) { // no answer for a whole lease
 		end = coord.ErrExpired
 	}
 	if g.lost(fmt.Errorf("its connection ended: %w: %w", end, cause)) {
-		_ = g.giveBackElsewhere(g.s.cut) // it may be nobody's, or another's, and the server away
+		_ = g.giveBackElsewhere(g.s.cut) // the error is of no use: the grant may be over, or the server unreachable
 	}
 }
 
@@ -152,13 +152,13 @@ func (g *grant) Release(ctx context.Context) error {
 	return lifetime.Release(ctx, g.s.Session, g.Grant, g.giveBack)
 }
 
-// giveBack releases the grant, over another connection if ours does not answer, and ends ours.
+// giveBack releases the grant, over another connection if ours gets no answer, and closes ours.
 func (g *grant) giveBack(ctx context.Context) error {
 	defer g.conn.Close()
 	if g.permits.release(ctx, g.conn) == nil {
 		return nil
 	}
-	g.conn.Close() // which is a release too, where the server notices
+	g.conn.Close() // this also releases the grant, if the server notices
 	return g.giveBackElsewhere(ctx)
 }
 
@@ -174,8 +174,7 @@ func (g *grant) giveBackElsewhere(ctx context.Context) error {
 	return nil
 }
 
-// Abandon implements coord.Grant. Its connection stays open, because its end would be a
-// release.
+// Abandon implements coord.Grant. Its connection stays open, because its end would release the grant.
 func (g *grant) Abandon() {
 	if g.End(fmt.Errorf("abandoned by us: %w", coord.ErrReleased)) {
 		g.detach()
@@ -183,5 +182,5 @@ func (g *grant) Abandon() {
 }
 
 func (g *grant) detach() {
-	g.s.driver.keepAbandoned(g.s.Open(), g.conn, 2*g.lease) // a renewal may be on its way
+	g.s.driver.keepAbandoned(g.s.Open(), g.conn, 2*g.lease) // a renewal may still arrive
 }

@@ -19,26 +19,26 @@ import (
 
 const (
 	defaultServer  = "127.0.0.1:6388"
-	defaultIdleCut = 23 * time.Second // --read-timeout of a server that was started without it
+	defaultIdleCut = 23 * time.Second // --read-timeout the server's default --read-timeout
 	defaultWait    = 10 * time.Minute
 )
 
-// ClientOptions are the addresses of the servers and the options of connections to them. The zero value is one server at
-// 127.0.0.1:6388, in plain text.
+// ClientOptions are the addresses of the servers and the options of connections to them. The zero value means one
+// server at 127.0.0.1:6388, in plain text.
 type ClientOptions struct {
-	Servers        []string      // host:port; the order decides which key belongs where
+	Servers        []string      // host:port; the order decides which server has a key
 	TLS            *certs.Files  // nil: plain text
 	Secret         string        // --auth-token of the servers; "": no login
-	ConnectTimeout time.Duration // of connecting, encryption and login together. 0: 5 s
-	AnswerTimeout  time.Duration // of each request, in addition to the wait of a claim. 0: 5 s
-	// Lease, Renew and IdleCut are parameters of a URL for drivers and sources: the lease of a
-	// grant, the pause between two renewals, and the --read-timeout of the servers. 0: none.
+	ConnectTimeout time.Duration // bounds connecting, TLS handshake and login together. 0: 5 s
+	AnswerTimeout  time.Duration // bounds each request; the wait of a claim is added. 0: 5 s
+	// Lease, Renew and IdleCut are parameters of a URL for drivers and sources: the lease of a grant, the pause between
+	// two renewals, and the --read-timeout of the servers. 0: not set.
 	Lease, Renew, IdleCut time.Duration
-	// Dial makes the network connections. Nil: TCP.
+	// Dial makes the network connections. If it is nil, they are TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Dialers returns a Dialer for each server, in their order. It reads the certificates.
+// Dialers returns a Dialer for each server, in the order of Servers. It reads the certificates.
 func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
 	var config *tls.Config
 	if o.TLS != nil {
@@ -62,28 +62,27 @@ func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
 
 // Options configure a driver. The zero value is usable.
 type Options struct {
-	// Lease is the lease of sessions that ask for no TTL. 0: the server's default, 33 s unless
-	// it was changed.
+	// Lease is the lease of sessions that ask for no TTL. 0: the server's default, which is 33 s unless configured.
 	Lease time.Duration
-	// RenewEvery is the longest pause between two renewals. 0, or more than half of the window:
-	// half of the window. A core with less room for a second try renews earlier.
+	// RenewEvery is the longest pause between two renewals. The default, and the maximum, is half of the window. The
+	// core renews earlier if there would be no time for a second try.
 	RenewEvery time.Duration
 	// IdleCut is the --read-timeout of the servers. 0: 23 s.
 	IdleCut time.Duration
-	// Learned holds the shortest silence, in nanoseconds, for which a server ended a connection of
-	// this driver, or of those that share it; 0: none. Windows are shorter. Nil: one of its own.
+	// Learned holds the shortest silence, in nanoseconds, after which a server ended a connection of this driver or of
+	// others that share Learned; 0: none yet. Windows are shorter than that. If it is nil, the driver has its own.
 	Learned *atomic.Int64
-	// LongestWait is the time after which a claim in the queue of a server before 2.0
-	// joins anew: see Waiting in the package's comment. 0: 10 minutes. At least 1 s.
+	// LongestWait is how long a claim in the queue of a server before 2.0 waits before it joins anew; see Waiting in
+	// the package's comment. 0: 10 minutes. At least 1 s.
 	LongestWait time.Duration
-	// Shard chooses the server of a key: a number from 0 to servers-1. Nil: dflockwire.Shard.
+	// Shard returns the index of a key's server, from 0 to servers-1. If it is nil, dflockwire.Shard is used.
 	Shard func(key string, servers int) int
-	// OnLost is called once for each grant that the server ended or whose connection
-	// ended. It must not block. Nil: nothing is called.
+	// OnLost is called once for each grant that the server ended or whose connection ended. It must not block. It may
+	// be nil.
 	OnLost func(key, nonce string, cause error)
 }
 
-// Caps returns the abilities of every dflockd server; a session may know that its own server has more.
+// Caps returns the abilities of every dflockd server; a session may have more, if its server has.
 func (o Options) Caps() coord.Caps {
 	return coord.Caps{Mutex: true, Semaphore: true, Election: true, FIFO: true}
 }
@@ -110,8 +109,8 @@ func (o Options) withDefaults() (Options, error) {
 //
 //	dflockd://[:token@]host[:6388],host...
 //
-// and the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (as 1.5s), lease
-// (whole seconds), renew and idle, which is the --read-timeout of the servers, and with TLS ca, cert, key (files) and
+// or the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (for example 1.5s), lease (whole
+// seconds), renew and idle, which is the --read-timeout of the servers, and with TLS ca, cert, key (files) and
 // server_name. An unknown parameter is an error that wraps address.ErrParameter. The auth token is percent-decoded. No
 // error repeats anything of the URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {

@@ -30,11 +30,11 @@ func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, e
 	return p, nil
 }
 
-// keep sends pings often enough that the server does not end the connection. During a Wait a ping
-// waits for its turn and is given up, which does no harm.
+// keep sends pings often enough that the server does not end the connection. During a Wait a ping waits for its turn
+// and is given up, which is harmless.
 func (p *place) keep() {
 	for backoff.Sleep(p.life, p.s.driver.idleCut()/4) == nil {
-		_, _ = p.conn.Ping(p.life) // also to a server that does not know it; Wait reports errors of the connection
+		_, _ = p.conn.Ping(p.life) // sent even to a server that does not know ping; Wait reports errors of the connection
 	}
 }
 

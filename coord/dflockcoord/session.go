@@ -14,23 +14,23 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// session is a TTL and a description of the servers that its claims share. A server knows no
-// sessions, so only Close and Abandon end one.
+// session holds the TTL and the descriptions of the servers that its claims share. A server knows no sessions, so that
+// only Close and Abandon end one.
 type session struct {
 	*lifetime.Session[claimed]
 	driver  *Driver
 	servers []server
 	ttl     time.Duration // 0: the server's default
 
-	cut  context.Context // ends when no request may be sent any more
+	cut  context.Context // when this ends, no more requests may be sent
 	stop context.CancelFunc
 }
 
 // claimed is a grant, or a place in a queue.
 type claimed interface {
-	End(cause error) bool // false: it was over before
+	End(cause error) bool // reports whether it was not over before
 	giveBack(ctx context.Context) error
-	detach() // leaves it at the server until it expires
+	detach() // leaves the grant or place at the server until it expires
 }
 
 var (
@@ -78,7 +78,7 @@ func (s *session) Abandon() {
 	s.over()
 }
 
-// over joins every goroutine.
+// over waits for every goroutine.
 func (s *session) over() {
 	s.Wait()
 	s.stop()

@@ -33,8 +33,8 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	return nil, false, a.fail(ctx, ok, err)
 }
 
-// fail cleans up after an attempt that returns no grant, and returns its error; nil if it
-// just missed. won reports that the attempt got a grant, but the session closed or ctx ended at that instant.
+// fail cleans up after an attempt without a grant. It returns the attempt's error, or nil for a miss. won is true if
+// the attempt got a grant, but the session closed or ctx ended at that instant.
 func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 	a.uncertain = a.uncertain || won
 	left := a.leave(ctx, err)
@@ -64,9 +64,8 @@ type attempt struct {
 	ttl   time.Duration
 	until time.Time // the end of c.Wait; zero: none
 
-	// uncertain: a try may have won, or may still arrive and win, without our knowing.
-	// It stays true for the whole attempt, because a command that was sent on a connection that broke can
-	// arrive late.
+	// uncertain is set if a try may have won, or may still arrive and win, without our knowing. It stays set for the
+	// whole attempt, because a command on a broken connection can arrive late.
 	uncertain bool
 }
 
@@ -79,13 +78,13 @@ func (s *session) newAttempt(c coord.Claim) *attempt {
 	return a
 }
 
-// claim tries until it wins, misses for good or fails.
+// claim tries until it gets the key, an error, or the end of the claim's time.
 func (a *attempt) claim(ctx context.Context) (*grant, bool, error) {
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
 	}
 	for {
-		// Each try first gives back the key if an earlier one may have taken it.
+		// Before each try, release the key if an earlier try may have taken it.
 		err := a.s.releaseLeftovers(ctx, func(d leftover) bool { return d.key == a.c.Name })
 		if err != nil && !errors.Is(err, errUnproven) {
 			return nil, false, err
@@ -107,7 +106,7 @@ func (a *attempt) claim(ctx context.Context) (*grant, bool, error) {
 	}
 }
 
-// try sends the acquire script once. If its answer is uncertain it asks whether the key is ours.
+// try sends the acquire script once. If the answer is uncertain, it asks whether the key is ours.
 func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	asked := time.Now()
 	n, err := a.s.script(ctx, a.timeout(), acquireScript, a.c.Name, a.value, a.ttl.Milliseconds())
@@ -123,7 +122,7 @@ func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	return a.confirm(ctx, err)
 }
 
-// timeout bounds one call: it leaves time for another, and ends soon after the claim's own time.
+// timeout bounds one callso that there is time for another, and so that it ends soon after the claim's own time.
 func (a *attempt) timeout() time.Duration {
 	timeout := callTimeout(a.ttl)
 	if !a.until.IsZero() {
@@ -135,7 +134,7 @@ func (a *attempt) timeout() time.Duration {
 // expiryJitter spreads the tries of claims that wait for the same expiry.
 const expiryJitter = 15 * time.Millisecond
 
-// wait pauses; it is false when the claim's time is over instead.
+// wait pauses. It returns false if the claim's time is over.
 func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
 	if a.c.Wait == 0 {
 		return false, nil
@@ -153,19 +152,19 @@ func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
 	return true, nil
 }
 
-// checkKey returns after a miss the pause before the next try, or an error if the key can never be
-// ours. If the user may not read the key, it returns the usual pause.
+// After a miss, checkKey returns the pause before the next try, or an error if the key can never be ours. If the user
+// may not read the key, it returns the usual pause.
 func (a *attempt) checkKey(ctx context.Context) (time.Duration, error) {
 	delay := a.s.driver.options.RetryDelay
 	delay = delay/2 + rand.N(delay/2+1)
 	f, err := ask(ctx, a.s, a.timeout(), a.facts)
 	if err != nil {
-		return delay, nil // the next try will show
+		return delay, nil // the next try decides
 	}
 	if f.kind != "" && f.kind != "string" && f.kind != "none" {
 		return 0, fmt.Errorf("the key holds a %s: %w", f.kind, coord.ErrRefused)
 	}
-	const unknown, forever, gone = 0, -1, -2 // the negative ones as go-redis returns them
+	const unknown, forever, gone = 0, -1, -2 // go-redis returns the negative ones
 	switch f.left {
 	case unknown:
 		return delay, nil
@@ -174,11 +173,11 @@ func (a *attempt) checkKey(ctx context.Context) (time.Duration, error) {
 	case gone:
 		return rand.N(expiryJitter), nil
 	}
-	// The server frees the key in the millisecond after its last.
+	// The key becomes free up to a millisecond after its remaining time.
 	return min(delay, f.left+time.Millisecond+rand.N(expiryJitter)), nil
 }
 
-// facts are a key's type and the time until it expires; zero where the user may not read them.
+// facts are a key's type and the time until it expires. A fact that the user may not read is zero.
 type facts struct {
 	kind string
 	left time.Duration

@@ -26,10 +26,10 @@ const (
 	defaultReadTimeout = 3 * time.Second
 )
 
-// NewClient makes a client of Redis; coordtop uses no other kind. It does not
-// connect; it fails when the options contradict each other or a certificate cannot be
-// read. The caller must close the client, which also ends commands that are in flight, and with
-// Sentinels a goroutine that listens to them; a panic there goes to the handler of ctx.
+// NewClient returns a client of Redis. All of coordtop's clients come from it. It does not connect. It returns an error
+// if the options contradict each other or a certificate cannot be read. The caller must close the client. That also
+// ends commands in flight and, with Sentinels, the goroutine that subscribes to them. A panic of that goroutine goes to
+// the handler of ctx.
 //
 // The client never sends a command twice by itself: a command whose reply was lost may
 // have been executed, and only its sender knows whether that matters.
@@ -45,8 +45,8 @@ func NewClient(ctx context.Context, o ClientOptions) (redis.UniversalClient, err
 	return redis.NewClient(server), nil
 }
 
-// NewServer returns the library's options for the server of o, and the function to dial it with instead of
-// their Dialer. With Sentinels dial asks them for the master each time and ignores addr.
+// NewServer returns the library's options for the server of o, and a function that dials it, for use instead of their
+// Dialer. With Sentinels, dial asks them for the master each time and ignores addr.
 func NewServer(o ClientOptions) (options *redis.Options, dial func(ctx context.Context, addr string) (respwire.Conn, error), err error) {
 	if options, err = o.library(); err != nil {
 		return nil, nil, err
@@ -62,16 +62,16 @@ func NewServer(o ClientOptions) (options *redis.Options, dial func(ctx context.C
 	}, nil
 }
 
-// ErrCluster reports that the options are for a Cluster, which has several servers and so no single client.
+// ErrCluster reports that the options are for a Cluster, whose servers no single client covers.
 var ErrCluster = errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 
-// Check returns the error that NewClient would return.
+// Check returns the error that NewClient would return for the options.
 func (o ClientOptions) Check() error {
 	_, err := o.library()
 	return err
 }
 
-// check finds contradictions.
+// check returns an error if the options contradict each other.
 func (o ClientOptions) check() error {
 	switch {
 	case len(o.Addrs) == 0:
@@ -90,7 +90,7 @@ func (o ClientOptions) check() error {
 	return nil
 }
 
-// library converts the options to the library's, for one server.
+// library returns the library's options for one server.
 func (o ClientOptions) library() (*redis.Options, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -130,8 +130,8 @@ func (o ClientOptions) library() (*redis.Options, error) {
 	return u.Simple(), nil
 }
 
-// dialer makes the connections of every client: to servers and to Sentinels.
-// Answers are bounded, see respwire.
+// dialer returns the function that dials servers and Sentinels for every client. The size of answers is bounded, see
+// respwire.
 func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr string) (respwire.Conn, error) {
 	plain := &net.Dialer{
 		Timeout:         cmp.Or(max(o.DialTimeout, 0), defaultDialTimeout),
@@ -144,7 +144,7 @@ func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr
 	return func(ctx context.Context, addr string) (respwire.Conn, error) {
 		network := address.Network(addr)
 		c, err := dial(ctx, network, addr)
-		if network == "unix" && errors.Is(err, syscall.ECONNREFUSED) { // as from a socket that nobody listens at
+		if network == "unix" && errors.Is(err, syscall.ECONNREFUSED) { // nobody listens at the socket
 			if info, no := os.Stat(addr); no == nil && info.Mode()&os.ModeSocket == 0 {
 				err = &net.OpError{Op: "dial", Net: network, Err: errors.New("it is no socket")}
 			}
@@ -156,8 +156,8 @@ func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr
 	}
 }
 
-// onConnect names the connection. The library's own option for that ends the connection of a user
-// who may not set a name.
+// onConnect names the connection. It is not done by the library's option, which ends the connection if the user may not
+// set a name.
 func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 	name := cmp.Or(o.Name, defaultName)
 	var refused redis.Error
@@ -171,18 +171,18 @@ func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 	return nil
 }
 
-// silence makes the library silent the first time, so that a NewClient never undoes a LogTo. The library has one logger
-// for the whole process, which writes to standard error until it is replaced.
+// silence makes the library silent once, so that a later NewClient does not undo LogTo. The library has one logger for
+// the whole process, which writes to standard error until it is replaced.
 var silence = sync.OnceFunc(func() { redis.SetLogger(logger{slog.New(slog.DiscardHandler)}) })
 
-// LogTo sends the messages of the Redis library, in the whole process, to l. Without it
-// the library is silent. It may be called at any time; the last call counts.
+// LogTo sends the messages of the Redis library, in the whole process, to l. Without LogTo the library is silent. It
+// may be called at any time; the last call counts.
 func LogTo(l *slog.Logger) {
 	silence()
 	redis.SetLogger(logger{l})
 }
 
-// logger is a slog.Logger with the library's interface.
+// logger implements the library's interface with a slog.Logger.
 type logger struct{ to *slog.Logger }
 
 func (l logger) Printf(ctx context.Context, format string, args ...any) {

@@ -14,8 +14,8 @@ import (
 	"coordtop/coord"
 )
 
-// connection is a connection of a session, as the server lists it. Both parts are compared: after
-// a restart the server counts anew, and the number may be that of another client.
+// connection is a connection of a session, as the server lists it. Both fields are compared, because after a restart
+// the server counts anew and another client may have the same number.
 type connection struct{ id, addr string }
 
 // connections are the connections of a session that the server may still have. They are safe
@@ -23,11 +23,11 @@ type connection struct{ id, addr string }
 type connections struct {
 	mu      sync.Mutex
 	known   []connection
-	unnamed bool // the server did not report the number of one of them
+	unnamed bool // the server did not report the number of a connection
 }
 
-// note asks the server how it lists a new connection. A server that does not report that, or a user who
-// may not ask, is no error.
+// note asks the server how it lists a new connection. It is no error if the server does not report that or the user may
+// not ask.
 func (c *connections) note(ctx context.Context, conn *redis.Conn, refusals *Refusals) error {
 	text, err := Once(refusals, "client|info", func() (string, error) { return conn.Do(ctx, "client", "info").Text() })
 	if err != nil && !answered(err) {
@@ -59,34 +59,33 @@ func parseConnection(line string) (c connection, ok bool) {
 	return c, c.id != "" && c.addr != ""
 }
 
-// list returns the known connections that the server may have; all is false if there may be more.
+// list returns the known connections that the server may still have. all is false if there may be others.
 func (c *connections) list() (known []connection, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.known), !c.unnamed
 }
 
-// keep forgets connections that the server has ended, but for self.
+// keep forgets all connections that the server has ended, except self.
 func (c *connections) keep(self connection, ended []connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known = slices.DeleteFunc(c.known, func(k connection) bool { return k != self && slices.Contains(ended, k) })
 }
 
-// errUnproven: a command that was sent earlier may still arrive.
+// errUnproven reports that a command that was sent earlier may still arrive.
 var errUnproven = errors.New("the server may still have a connection of ours with a command on it")
 
-// hidden reports whether endOldConnections can never succeed: a connection is not known, or we have no right to end
+// hidden reports whether endOldConnections can never succeed: if a connection is unknown, or we have no right to end
 // connections.
 func (s *session) hidden() bool {
 	_, all := s.connections.list()
 	return !all || s.driver.client.Refusals.Refused(clientKill) != nil
 }
 
-// endOldConnections makes sure that no command which was sent before on another connection of the
-// session can still be executed: it ends those connections at the server. Other users of the session
-// notice a broken connection and ask again. The connection that carries these commands is spared:
-// everything that was sent on it is answered.
+// endOldConnections makes sure that no command which was sent before on another connection of the session can still be
+// executed: it makes the server end those connections. Other users of the session notice a broken connection and send
+// their commands again. The connection that carries these commands stays, because everything sent on it is answered.
 func (s *session) endOldConnections(ctx context.Context) error {
 	if s.hidden() {
 		return errUnproven
@@ -108,7 +107,7 @@ func (s *session) endOldConnections(ctx context.Context) error {
 			return connection{}, err
 		}
 		s.driver.client.Refusals.Note(clientKill, kill.Err())
-		text, _ := who.Text() // an answer of another form names no connection
+		text, _ := who.Text() // an answer of another form contains no connection
 		self, ok := parseConnection(text)
 		if kill.Err() != nil || !ok {
 			return self, errUnproven
@@ -121,7 +120,7 @@ func (s *session) endOldConnections(ctx context.Context) error {
 	return err
 }
 
-// uncertain returns the error of a claim that ended, with err if that is not nil, and may be granted all the same.
+// uncertain returns the error of a claim that ended but may still be granted. It wraps err unless that is nil.
 func uncertain(ttl time.Duration, err error) error {
 	return coord.Uncertain(fmt.Sprintf("it would run out within %v", ttl), err)
 }

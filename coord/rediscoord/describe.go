@@ -10,11 +10,11 @@ import (
 	"coordtop/coord"
 )
 
-// longestLook bounds the bytes of a value that are read: that of another program may be huge, ours never is.
+// longestLook bounds the bytes of a value that are read, because the value of another program may be huge.
 const longestLook = len(uuid.UUID{})*2 + 4 + 1 + maxData
 
-// Describe implements coord.Describer. A key that does not exist has no owners. Data of another program is
-// cut at the length of the longest that we write.
+// Describe implements coord.Describer. A key that does not exist has no owners. It cuts data of another program at the
+// maximum length that this driver writes.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	d := coord.Description{Kind: kind, Name: name, Limit: 1}
 	if err := s.driver.checkClaim(coord.Claim{Kind: kind, Name: name}); err != nil {
@@ -26,7 +26,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	}
 	defer leave()
 	v, err := s.read(ctx, name)
-	// A string that reads empty has just expired, or is empty: the second read shows which.
+	// If a string reads empty, the key has just expired or the value is empty. The second read shows which.
 	if err == nil && v.kind == "string" && len(v.raw) == 0 {
 		v, err = s.read(ctx, name)
 	}
@@ -47,11 +47,11 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 
 // stored is the type and value of a key.
 type stored struct {
-	kind string // Redis's word for the type; "none": there is no such key
+	kind string // Redis's word for the type; "none" if there is no such key
 	raw  []byte
 }
 
-// read asks for type and value.
+// read reads the type and the value of a key.
 func (s *session) read(ctx context.Context, key string) (stored, error) {
 	return ask(ctx, s, longestCall, func(ctx context.Context) (stored, error) {
 		var kind *redis.StatusCmd

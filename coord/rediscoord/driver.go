@@ -17,7 +17,7 @@ import (
 
 const (
 	driverName        = "redis"
-	defaultTTL        = 30 * time.Second // LeaderService's
+	defaultTTL        = 30 * time.Second // the default of LeaderService
 	defaultRetryDelay = time.Second
 	shortestTTL       = 50 * time.Millisecond
 	maxData           = 4096
@@ -25,26 +25,26 @@ const (
 
 // Options configure a driver. The zero value is usable.
 type Options struct {
-	// TTL is that of sessions that ask for none. 0: 30 s. At least 50 ms.
+	// TTL is for sessions that set none. 0: 30 s. At least 50 ms.
 	TTL time.Duration
-	// RetryDelay is the longest pause between two tries of a waiting claim; the real one
-	// is drawn from its upper half, and is shorter if the key expires before. 0: 1 s.
+	// RetryDelay is the longest pause between two tries of a waiting claim. The actual pause is random between half of
+	// that and all of it, or shorter if the key expires before. 0: 1 s.
 	RetryDelay time.Duration
-	// Removal reads a key of that type and kind, which may be KindNone, and returns how to release one of its
-	// owners by force; the zero Removal: it is no lock now. Nil: the part of the key that
-	// belongs to the owner is removed, and no waiter is woken.
+	// Removal reads a key of that type and kind, which may be KindNone, and returns how to release one of its owners by
+	// force; it returns the zero Removal if the key is no lock now. If Removal is nil, ForceRelease removes the owner's
+	// part of the key and wakes no waiter.
 	Removal func(ctx context.Context, c redis.Cmdable, key, typ string, kind coord.Kind) (Removal, error)
 }
 
-// Driver is the coord.Driver of one Redis. Sessions share nothing but their options:
-// each has connections of its own, so that Abandon can cut them.
+// Driver is the coord.Driver of one Redis. Sessions share nothing but their options; each has its own connections, so
+// that Abandon can cut them.
 type Driver struct {
 	client  ClientOptions
 	options Options
 }
 
-// New makes a driver. It does not connect; it fails when the options are contradictory
-// or a certificate cannot be read.
+// New returns a driver. It does not connect. It returns an error if the options are contradictory or a certificate
+// cannot be read.
 func New(c ClientOptions, o Options) (*Driver, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 // Name implements coord.Driver.
 func (d *Driver) Name() string { return driverName }
 
-// Open implements coord.Driver: it makes a client and asks for one PING, so that a wrong
-// address, password or certificate shows at once.
+// Open implements coord.Driver: it makes a client and sends one PING, so that a wrong address, password or certificate
+// is reported at once.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	ttl := cmp.Or(max(o.TTL, 0), d.options.TTL)
 	if err := checkTTL(ttl); err != nil {
@@ -86,15 +86,15 @@ func connect(ctx context.Context, o ClientOptions) (redis.UniversalClient, error
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
 	if err := ping(ctx, client); err != nil {
-		_ = client.Close() // it may have been cut off already
+		_ = client.Close() // the client may be closed already
 		return nil, fmt.Errorf("connecting to %v: %w", o, err)
 	}
 	return client, nil
 }
 
-// ping sends one PING. A user without the right to send it is logged in all the same.
+// ping sends one PING. It is no error if the user may not send PING, because the login succeeded.
 func ping(ctx context.Context, client redis.UniversalClient) error {
-	// The library sees a cancel only between two commands, unless it is cut off.
+	// The library notices a cancel only between two commands, so the client is closed.
 	stop := spawn.OnDone(ctx, func() { client.Close() })
 	err := client.Ping(ctx).Err()
 	if redis.IsPermissionError(err) {
@@ -106,7 +106,7 @@ func ping(ctx context.Context, client redis.UniversalClient) error {
 	return classify(err)
 }
 
-// Close implements coord.Driver; sessions share nothing.
+// Close implements coord.Driver. It does nothing, because sessions share nothing.
 func (d *Driver) Close(context.Context) error { return nil }
 
 func checkTTL(ttl time.Duration) error {
@@ -127,8 +127,8 @@ func (d *Driver) checkClaim(c coord.Claim) error {
 	return cmp.Or(d.options.Caps().Check(c), checkTTL(cmp.Or(c.TTL, d.options.TTL)))
 }
 
-// Wire describes the commands of a call in one line, with <nonce> for the nonce: see the scripts in
-// lua. It returns "" for a call that Redis does not have.
+// Wire describes the commands of a call in one line, with <nonce> for the nonce; see the scripts in lua. It returns ""
+// for a call that this backend does not support.
 func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	key, value, again := strconv.Quote(c.Name), "<nonce>", ""
 	if len(c.Data) > 0 {

@@ -14,13 +14,12 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// ErrNoExpiry is wrapped when a key that is claimed never expires: the program that wrote it, or
-// removed its expiry, does not follow the rules, and only a
-// person can free it. Trying again may work after that.
+// ErrNoExpiry reports that the claimed key never expires, because the program that wrote it set or left no expiry. Only
+// a person can free it; after that a new try may succeed.
 var ErrNoExpiry = errors.New("the key has no expiry: it will not become free until somebody deletes it")
 
-// classify joins coord.ErrRefused to an error that the server would answer again and again. It compares
-// types and the first word of an answer, which is the protocol's error code.
+// classify joins coord.ErrRefused to an error that the server would repeat at every try. It compares types and the
+// first word of an answer, which is the protocol's error code.
 func classify(err error) error {
 	var certificate *tls.CertificateVerificationError
 	switch {
@@ -35,8 +34,8 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 }
 
-// passing are errors that servers answer for a while, by the protocol's error code, with a sentence for people that
-// names the code, which can be looked up. A claim that waits outlives all of them, see coord.Passing.
+// passing lists errors that servers answer for a while, by the protocol's error code. Each has a sentence for people
+// that names the code. A waiting claim is repeated after all of them, see coord.Passing.
 var passing = []struct{ code, text string }{
 	{"LOADING", "the server is loading its data (LOADING)"},
 	{"BUSY", "the server is busy with a script of somebody's (BUSY)"},
@@ -51,8 +50,7 @@ var passing = []struct{ code, text string }{
 	{"max number of clients", "the server has no connection left for us (ERR max number of clients)"},
 }
 
-// explain makes a sentence for people of a server's answer that may pass, or of a failure to get one. It wraps
-// err.
+// explain wraps err with a sentence for people, if it is a server's answer that may pass or a failure to get an answer.
 func explain(err error) error {
 	if err == nil {
 		return nil
@@ -77,15 +75,14 @@ func explain(err error) error {
 
 func isWrongType(err error) bool { return redis.HasErrorPrefix(err, "WRONGTYPE") }
 
-// answered reports whether err is the server's own answer, so that the server surely did nothing.
-// After any other error it may have.
+// answered reports whether err is the server's own answer, so that the server surely did nothing. After any other
+// error, it may have executed the command.
 func answered(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply)
 }
 
-// unsent reports whether err shows that the command never left: there was no connection
-// to send it on.
+// unsent reports whether err shows that the command was never sent, because there was no connection.
 func unsent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial" || errors.Is(err, redis.ErrClosed) || errors.Is(err, redis.ErrPoolTimeout)

@@ -43,8 +43,8 @@ func (c *masterConn) Close() error {
 	return c.Conn.Close()
 }
 
-// newFailover makes the client and starts the goroutine that listens to the Sentinels, which
-// Close joins.
+// newFailover returns the client and starts the goroutine that subscribes to the Sentinels; Close ends it and waits for
+// it.
 func newFailover(ctx context.Context, s *sentinels, o *redis.Options) *failover {
 	f := &failover{sentinels: s, conns: make(map[*masterConn]struct{})}
 	o.Dialer = f.dialMaster
@@ -71,7 +71,7 @@ func (f *failover) dialMaster(ctx context.Context, _, _ string) (net.Conn, error
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.conns[c] = struct{}{}
-	if socket, ok := conn.(syscall.Conn); ok { // the library checks it before it uses the connection again
+	if socket, ok := conn.(syscall.Conn); ok { // the library checks the socket before it uses the connection again
 		return struct {
 			*masterConn
 			syscall.Conn
@@ -80,27 +80,26 @@ func (f *failover) dialMaster(ctx context.Context, _, _ string) (net.Conn, error
 	return c, nil
 }
 
-// listenPauses are the pauses before a Sentinel is listened to again.
+// listenPauses are the pauses between two subscriptions to Sentinels.
 var listenPauses = backoff.Policy{Min: time.Second, Max: 30 * time.Second}
 
-// watch listens until the client is closed.
+// watch keeps a subscription until the client is closed.
 func (f *failover) watch(ctx context.Context) {
 	pauses := listenPauses.Start()
 	for ctx.Err() == nil {
 		began := time.Now()
-		_ = spawn.Call(ctx, func() error { return f.listen(ctx) }) // a dial reports errors of the Sentinels
+		_ = spawn.Call(ctx, func() error { return f.listen(ctx) }) // errors of the Sentinels show at the next dial
 		if time.Since(began) > listenPauses.Max {
 			pauses.Reset()
 		}
-		_ = pauses.Wait(ctx) // the loop sees the end of ctx
+		_ = pauses.Wait(ctx) // the loop checks ctx
 	}
 }
 
-// quiet is the time without a message after which a Sentinel is pinged, and after the ping given up.
+// quiet is the time without a message after which a Sentinel is pinged, and given up after the same time again.
 const quiet = 10 * time.Second
 
-// listen subscribes to a Sentinel and asks for the master whenever one was switched, until
-// the connection ends.
+// listen subscribes to a Sentinel and asks for the master after each notice of a switch, until the connection ends.
 func (f *failover) listen(ctx context.Context) error {
 	_, from, err := f.sentinels.ask(ctx)
 	if err != nil {
@@ -111,7 +110,7 @@ func (f *failover) listen(ctx context.Context) error {
 	sub := client.Subscribe(ctx, "+switch-master")
 	defer sub.Close()
 	defer spawn.OnDone(ctx, func() {
-		_ = sub.Close() // it makes the read below return
+		_ = sub.Close() // ends the read below
 		_ = client.Close()
 	})()
 	pinged := false
@@ -132,11 +131,11 @@ func (f *failover) listen(ctx context.Context) error {
 		if _, ok := m.(*redis.Pong); ok {
 			continue
 		}
-		// The text of the message is not used. It may have been sent before we subscribed.
+		// The text of the message is not used, because it may be older than our subscription.
 		if err := f.follow(ctx); err != nil {
 			return err
 		}
-		if err := backoff.Sleep(ctx, time.Second); err != nil { // however many messages there are
+		if err := backoff.Sleep(ctx, time.Second); err != nil { // at most one a second, however many messages arrive
 			return err
 		}
 	}
@@ -157,14 +156,13 @@ func (f *failover) follow(ctx context.Context) error {
 	}
 	f.mu.Unlock()
 	for _, c := range old {
-		_ = c.Close() // its user gets an error, and the next connection leads to the new master
+		_ = c.Close() // its user receives an error, and dials the new master next
 	}
 	return nil
 }
 
-// Receive reads the next message of a subscription to addr, and waits for limit at most; 0: for
-// ever. The library panics on a message of a form that Redis does not send; Receive returns that as a
-// *respwire.Error.
+// Receive reads the next message of a subscription to addr, and waits at most for limit (0: without limit). The library
+// panics on a message of a form that Redis does not send; Receive returns that as a *respwire.Error.
 func Receive(ctx context.Context, sub *redis.PubSub, addr string, limit time.Duration) (m any, err error) {
 	defer func() {
 		if recover() != nil {

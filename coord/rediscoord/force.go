@@ -15,43 +15,43 @@ import (
 type Part string
 
 const (
-	// WholeKey is a string. Its guard is Guard, of the value.
+	// WholeKey is a whole string. Its guard is Guard of the value.
 	WholeKey Part = "key"
-	// Field is a field of a hash. Its guard is FieldGuard, of the field and its value.
+	// Field is a field of a hash. Its guard is FieldGuard of the field and its value.
 	Field Part = "field"
-	// Returned is a field of a hash that goes back to the list beside it. Its guard is FieldGuard.
+	// Returned is a field of a hash that a release returns to the list in Beside. Its guard is FieldGuard.
 	Returned Part = "returned"
-	// Members are those of a sorted set that are one owner's. Their guard is MemberGuard, of the
-	// member, or of the UUID before _ and a number.
+	// Members are the members of a sorted set that belong to one owner. Their guard is MemberGuard of the member, or of
+	// the UUID before _ and a number.
 	Members Part = "member"
-	// Permit is a member of the sorted set beside a string that counts the free permits. Its
-	// guard is MemberGuard, of the member.
+	// Permit is a member of the sorted set in Beside; the key itself is a string that counts the free permits. Its
+	// guard is MemberGuard of the member.
 	Permit Part = "permit"
 )
 
 // Removal describes how a forced release of one owner changes the key and wakes waiters.
 type Removal struct {
 	Part Part
-	// Beside is a second key: the one that a Permit is removed from, the list to which a Returned field
-	// goes back, or the list of waiters for a Field. "": none.
+	// Beside is a second key: the sorted set that contains a Permit, the list to which a Returned field is returned, or
+	// the list of waiters for a Field. "": none.
 	Beside string
-	// Channel is the Pub/Sub channel that gets the number of free permits. For a Field, ":" and a waiter of
-	// Beside are appended: that channel wakes this waiter. "": nothing is published.
+	// Channel is the Pub/Sub channel to which the number of free permits is published. For a Field, ":" and a waiter
+	// from Beside are appended, because each waiter has its own channel. "": none.
 	Channel string
 	// After are commands that wake waiters, sent when no owner is left.
 	After [][]string
 }
 
-// RemovalOf returns the Removal for a key of that type, as Redis names it, if nothing more is known
-// of the lock. The zero Removal: such a key is no lock.
+// RemovalOf returns the Removal for a key of that type, as Redis names it, if nothing else is known about the lock. It
+// returns the zero Removal if such a key is no lock.
 func RemovalOf(typ string) Removal {
 	return Removal{Part: map[string]Part{"string": WholeKey, "hash": Field, "zset": Members}[typ]}
 }
 
-// ForceRelease implements coord.ForceReleaser. Foreign.Name is the whole key, and Guard that of
-// the source. ForceRelease reads the key to find out its kind of lock; then one script compares,
-// releases and wakes waiters as Options.Removal describes it. Another owner, or
-// other data, is coord.ErrChanged, as is a key that is gone or has another type.
+// ForceRelease implements coord.ForceReleaser. Foreign.Name is the whole key, and Guard is the one that the source
+// shows. ForceRelease reads the key to find out its kind of lock; then one script compares, releases and wakes waiters
+// as Options.Removal describes. It returns coord.ErrChanged if the owner, the data or the type has changed, or the key
+// is gone.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	switch {
 	case f.Waiting:
@@ -95,8 +95,8 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	return fmt.Errorf("releasing by force: %w: %w", coord.ErrUncertain, err)
 }
 
-// removal reads the key. sure is false if the right TYPE is missing: then the key is treated as a
-// string, which can be released without that right.
+// removal reads the key. sure is false if the right TYPE is missing: then the key is treated as a string, because a
+// string can be released without that right.
 func (d *Driver) removal(ctx context.Context, client redis.UniversalClient, f coord.Foreign) (r Removal, sure bool, err error) {
 	typ, err := client.Type(ctx, f.Name).Result()
 	sure = !redis.IsPermissionError(err)

@@ -21,10 +21,10 @@ type grant struct {
 	key   string
 	nonce string
 	ttl   time.Duration
-	late  bool // an earlier try for it may still arrive, and take the key again after our release
+	late  bool // an earlier try may still arrive, and take the key again after our release
 
-	publishing chan struct{} // holds one element while a proclamation is on its way
-	value      string        // of the key, as last confirmed; used by the proclamation on its way
+	publishing chan struct{} // holds one element while a proclamation is being sent
+	value      string        // of the key, as last confirmed; used only by the holder of publishing
 }
 
 var (
@@ -32,7 +32,7 @@ var (
 	_ coord.Publisher = (*grant)(nil)
 )
 
-// newGrant makes the grant of an attempt whose successful command was sent at asked.
+// newGrant returns the grant of an attempt whose successful command was sent at asked.
 func newGrant(a *attempt, asked time.Time) *grant {
 	g := &grant{s: a.s, key: a.c.Name, nonce: a.nonce, value: a.value, ttl: a.ttl, late: a.uncertain, publishing: make(chan struct{}, 1)}
 	info := coord.GrantInfo{Owner: ShortID([]byte(a.nonce)), Window: coord.Window{Asked: asked, Valid: a.ttl}}
@@ -40,7 +40,7 @@ func newGrant(a *attempt, asked time.Time) *grant {
 	return g
 }
 
-// lost ends the grant by the service's verdict and returns it.
+// lost ends the grant because the server reports the loss, and returns that error.
 func (g *grant) lost(verb string) error {
 	err := fmt.Errorf("%s: the key does not hold our value any more: %w", verb, coord.ErrLost)
 	g.End(err)
@@ -73,8 +73,8 @@ func (g *grant) Release(ctx context.Context) error {
 	return lifetime.Release(ctx, g.s.Session, g.Grant, g.giveBack)
 }
 
-// giveBack repeats the release until the server has answered. It ends without an answer when ctx
-// ends, when the connections are closed, or when the key has expired by itself.
+// giveBack repeats the release until the server has answered. It gives up when ctx ends, when the connections are
+// closed, or when the key has expired by itself.
 func (g *grant) giveBack(ctx context.Context) error {
 	left := leftover{key: g.key, nonce: g.nonce, ttl: g.ttl}
 	if g.late && g.s.endOldConnections(ctx) != nil {
@@ -93,8 +93,7 @@ func (g *grant) giveBack(ctx context.Context) error {
 		if errors.Is(classify(err), coord.ErrRefused) || errors.Is(err, redis.ErrClosed) {
 			return fmt.Errorf("releasing: %w", err)
 		}
-		// No answer, or one that may pass: the server loads its data or has just become
-		// a replica.
+		// There was no answer, or one that may pass: the server loads its data or has just become a replica.
 		if pause.Wait(ctx) != nil {
 			left.until, left.late = time.Now().Add(2*g.ttl), false
 			g.s.addLeftover(left) // the session tries again later
@@ -106,8 +105,8 @@ func (g *grant) giveBack(ctx context.Context) error {
 // Abandon implements coord.Grant.
 func (g *grant) Abandon() { g.End(fmt.Errorf("abandoned by us: %w", coord.ErrReleased)) }
 
-// Publish implements coord.Publisher. If there is no answer it sends the same value
-// again until ctx ends or the window does.
+// Publish implements coord.Publisher. If there is no answer, it sends the same value again until ctx or the window
+// ends.
 func (g *grant) Publish(ctx context.Context, data []byte) error {
 	if err := cmp.Or(g.s.Info().Caps.CheckData(data), g.Over("publishing")); err != nil {
 		return err
@@ -131,7 +130,7 @@ func (g *grant) publish(ctx context.Context, value string) error {
 	pause := retryPolicy.Start()
 	for {
 		n, err := g.s.script(ctx, callTimeout(g.ttl), proclaimScript, g.key, g.nonce, value, g.value)
-		if err == nil && n == 2 { // an earlier proclamation had no answer
+		if err == nil && n == 2 { // an earlier proclamation without an answer was written
 			g.value, err = g.read(ctx)
 		}
 		switch {
@@ -151,7 +150,7 @@ func (g *grant) publish(ctx context.Context, value string) error {
 	}
 }
 
-// read returns the value of the key; "": there is none.
+// read returns the value of the key, or "" if there is none.
 func (g *grant) read(ctx context.Context) (string, error) {
 	return ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (string, error) {
 		value, err := g.s.client.Get(ctx, g.key).Result()
@@ -162,8 +161,7 @@ func (g *grant) read(ctx context.Context) (string, error) {
 	})
 }
 
-// outlast pauses before a proclamation is sent again. It returns an error when the grant or ctx has
-// ended.
+// outlast pauses before a proclamation is sent again. It returns an error if the grant or ctx has ended.
 func (g *grant) outlast(ctx context.Context, pause time.Duration) error {
 	i := g.Info()
 	if !time.Now().Before(i.Asked.Add(i.Valid)) {

@@ -14,18 +14,17 @@ import (
 )
 
 const (
-	// confirmTries is the number of questions about an uncertain answer before it becomes an
-	// error.
+	// confirmTries is how often the driver asks about an uncertain answer before it returns an error.
 	confirmTries = 2
 	// cleanupTimeout bounds the clean-up after a claim's context has ended.
 	cleanupTimeout = time.Second
 )
 
-// retryPolicy paces the questions after a lost reply.
+// retryPolicy has the pauses between the requests after a lost reply.
 var retryPolicy = backoff.Policy{Min: 10 * time.Millisecond, Max: 250 * time.Millisecond}
 
-// confirm asks whether the key is ours. cause is the error of the last try; nil if
-// that missed, which may have been because of an earlier try of ours.
+// confirm asks whether the key is ours. cause is the error of the last try. It is nil if that try missed, possibly
+// because an earlier try of ours has the key.
 func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error) {
 	pause := retryPolicy.Start()
 	for range confirmTries {
@@ -35,7 +34,7 @@ func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error
 			return newGrant(a, asked), true, nil
 		}
 		if err == nil || isWrongType(err) {
-			return nil, false, nil // somebody else has it, or nobody: a miss
+			return nil, false, nil // a miss: somebody else has the key, or nobody
 		}
 		cause = err
 		if answered(err) || errors.Is(err, redis.ErrClosed) || pause.Wait(ctx) != nil {
@@ -45,8 +44,8 @@ func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error
 	return nil, false, cause
 }
 
-// leave gives back the key that an attempt without a grant may own, now or when one of its commands
-// arrives. The error wraps coord.ErrUncertain if the key may be ours after that.
+// leave releases the key that an attempt without a grant may own, now or when one of its commands arrives. The error
+// wraps coord.ErrUncertain if the key may still become ours after that.
 func (a *attempt) leave(ctx context.Context, why error) error {
 	if !a.uncertain {
 		return nil
@@ -62,24 +61,24 @@ func (a *attempt) leave(ctx context.Context, why error) error {
 	if a.s.releaseLeftovers(ctx, func(o leftover) bool { return o.nonce == a.nonce }) != nil && a.s.Over() == nil {
 		return coord.ErrUncertain
 	}
-	return nil // while the session closes, its Close returns the ErrUncertain
+	return nil // the session is closing, and its Close returns ErrUncertain
 }
 
-// longestDelivery is the time after its sending in which a command may still arrive: no system tries for longer
-// to deliver a segment that is not acknowledged.
+// longestDelivery is the time after its sending in which a command may still arrive, because no system tries longer to
+// deliver an unacknowledged segment.
 const longestDelivery = 15 * time.Minute
 
-// leftover is a value of ours that a key may have without our knowing: the answer to a
-// try or to a release was lost, and so were the answers to all questions about it.
+// leftover is a value of ours that a key may have without our knowing, because the answer to a try or a release was
+// lost, and so were the answers to all requests about it.
 type leftover struct {
 	key, nonce string
 	ttl        time.Duration
-	until      time.Time       // it has surely expired then
+	until      time.Time       // by then it has surely expired
 	late       bool            // a try may still arrive, and take the key
-	sending    <-chan struct{} // closed when no goroutine sends it any more; nil: none does
+	sending    <-chan struct{} // closed when the try is no longer being sent; nil if it is not being sent
 }
 
-// addLeftover records a value that may be at its key.
+// addLeftover records a value that its key may have.
 func (s *session) addLeftover(d leftover) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,9 +95,8 @@ func (s *session) leftoversWhere(chosen func(leftover) bool) []leftover {
 	return slices.DeleteFunc(slices.Clone(s.leftovers), func(d leftover) bool { return !chosen(d) || !now.Before(d.until) })
 }
 
-// releaseLeftovers releases the keys of the leftovers for which chosen is true. An
-// error that wraps errUnproven means: all were released, but some may be taken again by a command that
-// arrives later; those leftovers stay.
+// releaseLeftovers releases the keys of the leftovers for which chosen is true. If all were released but a late command
+// may take some keys again, the error wraps errUnproven, and those leftovers stay.
 func (s *session) releaseLeftovers(ctx context.Context, chosen func(leftover) bool) error {
 	due := s.leftoversWhere(chosen)
 	unproven := s.endSendersOf(ctx, due)
@@ -121,14 +119,14 @@ func (s *session) endSendersOf(ctx context.Context, due []leftover) error {
 	if !slices.ContainsFunc(due, func(d leftover) bool { return d.late }) {
 		return nil
 	}
-	err := s.endOldConnections(ctx) // which also makes those return that still send
+	err := s.endOldConnections(ctx) // which also ends the commands still being sent
 	for _, d := range due {
 		if d.sending == nil {
 			continue
 		}
 		select {
 		case <-d.sending:
-			err = s.endOldConnections(ctx) // it may have sent on a new one
+			err = s.endOldConnections(ctx) // the command may have been sent on a new connection
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", errUnproven, context.Cause(ctx))
 		}

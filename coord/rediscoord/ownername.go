@@ -17,8 +17,8 @@ import (
 
 // Value is the parsed value of a key.
 type Value struct {
-	Data   []byte // the part behind a UUID and one space; nil: none
-	Opaque bool   // not all of the value is a name: the rest is a secret
+	Data   []byte // the part after a UUID and one space; nil if none
+	Opaque bool   // not all of the value is a name, and the rest is a secret
 	ID     string // the owner: the value if all of it is a name, else the short id of the nonce
 	Label  string // for people: the name in the value, else the data's first word, else ID
 }
@@ -27,10 +27,10 @@ type Value struct {
 const longestShown = 256
 
 var (
-	// uuidData is LeaderService's value, and ours: a UUID, with one space and data or alone.
+	// uuidData matches values of LeaderService and of this driver: a UUID, alone or with one space and data.
 	uuidData = lazy.Regexp(`(?s)^(` + legible.UUID + `)(?: (.*))?$`)
-	// shedLock is ShedLock's value: when the lock was taken, the host, and a UUID
-	// (lukas-krecan/ShedLock, providers/redis, InternalRedisLockProvider).
+	// shedLock matches values of ShedLock: when the lock was taken, the host, and a UUID (lukas-krecan/ShedLock,
+	// providers/redis, InternalRedisLockProvider).
 	shedLock = lazy.Regexp(`^ADDED:[0-9TZ:.+-]{10,40}@([^@:\s]+):(` + legible.UUID + `)$`)
 )
 
@@ -40,20 +40,19 @@ const (
 	camelNames = `[a-z]\w*(?:Time|Timestamp|At|Count|Counter|Seq|Renewals?|Renewed|Beats?|Heartbeats?|Expires|Expiry)`
 )
 
-// rewritten matches the parts of a value that programs write anew at each renewal: a time, and a number
-// that is named as a time or as a count. Any other number may distinguish two owners.
+// rewritten matches the parts of a value that programs write anew at each renewal: a time, or a number that its name
+// marks as a time or a count. Any other number may distinguish two owners.
 var rewritten = lazy.Regexp(`\b(?:` + moment +
 	`|(?:` + snakeNames + `|` + camelNames + `)"?\s*[:=]\s*"?(?:` + moment + `|\d+(?:\.\d+)?))`)
 
-// numberedUUID is a UUID, or as many bits in hex, with a number: of one job (BullMQ), or of the
-// renewal.
+// numberedUUID matches a UUID, or 32 hex digits, with a number, for example of a job (BullMQ) or of the renewal.
 var numberedUUID = lazy.Regexp(`^(` + legible.UUID + `|[0-9a-f]{32})[:/.#|-]\d+$`)
 
 // shortestName is the length in bytes of the shortest part of a value that can be a name.
 const shortestName = 3
 
-// ownerPart returns the part of a value that identifies its owner: the part that renewals by one
-// owner do not change. If that would be empty, it returns the whole value.
+// ownerPart returns the part of a value that identifies its owner: the part that the owner's renewals do not change. If
+// that part is empty, it returns the whole value.
 func ownerPart(raw []byte) []byte {
 	if m := numberedUUID().FindSubmatch(raw); m != nil {
 		return m[1]
@@ -72,8 +71,8 @@ func ownerPart(raw []byte) []byte {
 // mostSearched is the number of bytes of a value that are searched for rewritten parts.
 const mostSearched = 1024
 
-// mayHoldTime reports whether rewritten can match: it needs a digit behind a colon or an equals
-// sign, or a date. Most values have neither, and the search costs a hundred times as much.
+// mayHoldTime reports whether rewritten can match, which needs a digit after a colon or an equals sign, or a date. Most
+// values have neither, and the search costs a hundred times as much as this check.
 func mayHoldTime(b []byte) bool {
 	for i, c := range b {
 		switch {
@@ -90,11 +89,10 @@ func mayHoldTime(b []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// OwnerOf parses a value. Any value may prove ownership, so only these parts of it are shown: a part that is
-// positively a name (internal/ground/legible); the match of the first pattern
-// that matches, or its first group if it has one; and the data behind a UUID and a space,
-// which never proves anything, without secrets in the label. It never fails, and neither ID
-// nor Label holds a control character. The ID has no part that a renewal writes anew.
+// OwnerOf parses a value. Any value may prove ownership, so that it shows only these parts: a part that is positively a
+// name (internal/ground/legible); the match of the first pattern that matches, or its first group if it has one; and
+// the data after a UUID and a space, which proves nothing; the label shows this data without secrets. OwnerOf never
+// fails, and neither ID nor Label has a control character. The ID has no part that a renewal writes anew.
 func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	part := ownerPart(raw)
 	v := Value{Opaque: true, ID: ShortID(part)}
@@ -113,7 +111,7 @@ func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 			v.Label = host
 		}
 	} else if text := string(part[:min(len(part), longestShown+1)]); legible.Name(text) {
-		if mask.Text(text) == text { // else it is a login
+		if mask.Text(text) == text { // else the text contains a login
 			v.Opaque, v.ID, v.Label = len(part) < len(raw), text, text
 		}
 	} else if name := legible.Part(text); name != "" && mask.Text(text) == text {
@@ -129,13 +127,13 @@ func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 }
 
 // Matched returns the part of a text that may be shown because a person's pattern says so: the match of the first
-// pattern that has one, or its first group. "": none.
+// pattern that has one, or its first group. It returns "" if there is no match.
 func Matched(text string, patterns []*regexp.Regexp) string {
 	found, _ := matched([]byte(text), patterns)
 	return found
 }
 
-// matched also reports whether it is the whole text.
+// matched also reports whether the match is the whole text.
 func matched(raw []byte, patterns []*regexp.Regexp) (text string, whole bool) {
 	for _, p := range patterns {
 		m := p.FindSubmatchIndex(raw)
@@ -166,17 +164,17 @@ func ShortID(nonce []byte) string {
 	return "#" + hex.EncodeToString(sum[:4])
 }
 
-// Guard returns the text that a forced release of a whole key compares: a fingerprint of the key's name
-// and its value, which fits no other key. It reveals no secret.
+// Guard returns the text that a forced release of a whole key compares: a fingerprint of the key's name and value,
+// which matches no other key. It reveals no secret.
 func Guard(key string, value []byte) string { return fingerprint(key, "value", string(value)) }
 
-// FieldGuard is Guard for one field of a hash and its value.
+// FieldGuard returns the guard for one field of a hash and its value.
 func FieldGuard(key, field, value string) string { return fingerprint(key, "field", field, value) }
 
-// MemberGuard is Guard for one member of a sorted set.
+// MemberGuard returns the guard for one member of a sorted set.
 func MemberGuard(key, member string) string { return fingerprint(key, "member", member) }
 
-// fingerprint returns the sha1 of words with their lengths, in hex; lua/force.lua makes the same.
+// fingerprint returns the sha1 of words with their lengths, in hex; lua/force.lua computes the same.
 func fingerprint(words ...string) string {
 	h := sha1.New()
 	for _, w := range words {

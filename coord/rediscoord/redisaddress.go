@@ -17,7 +17,7 @@ import (
 	"coordtop/internal/ground/certs"
 )
 
-// Topology is the arrangement of the servers of a Redis, as the scheme of a URL names it.
+// Topology says how the servers of a Redis are arranged. The scheme of a URL names it.
 type Topology string
 
 // The topologies.
@@ -37,31 +37,29 @@ type ClientOptions struct {
 	Master string
 	// DB is the number of the database.
 	DB int
-	// User and Password log in at the servers. User "": the default user.
+	// User and Password log in at the servers. If User is "", they log in as the default user.
 	User, Password string
 	// SentinelUser and SentinelPassword log in at the Sentinels.
 	SentinelUser, SentinelPassword string
-	// TLS is nil for plain text. Its files are read when the client is made. It is used
-	// towards Sentinels too.
+	// TLS is nil for plain text. Its files are read when the client is made. It is also used for Sentinels.
 	TLS *certs.Files
-	// Name is the name of the connections in the server's list (CLIENT SETNAME), if the
-	// user has the right to set it. "": "coordtop".
+	// Name is the name of the connections in the server's list (CLIENT SETNAME), if the user has the right to set it.
+	// The default is "coordtop".
 	Name string
-	// PoolSize is the most connections a node. 0: the library's default.
+	// PoolSize is the maximum number of connections to a server. 0: the library's default.
 	PoolSize int
 	// DialTimeout bounds making a connection. 0: 2 s.
 	DialTimeout time.Duration
-	// ReadTimeout bounds sending a command and reading its reply, each. 0: 3 s. The deadline of a context
-	// that ends earlier bounds them too; a cancel is noticed only between
-	// two commands.
+	// ReadTimeout bounds the sending of a command, and also the reading of its reply. 0: 3 s. An earlier deadline of
+	// the context bounds them as well, but a cancel is noticed only between two commands.
 	ReadTimeout time.Duration
-	// Protocol is the version of RESP, 2 or 3. 0: 3, or 2 where the server knows no 3.
+	// Protocol is the version of RESP, 2 or 3. 0: 3 if the server knows it, else 2.
 	Protocol int
-	// Refusals remembers, for several clients, the commands that the user has no right to. Nil: each
-	// connection tries optional commands anew.
+	// Refusals remembers, for several clients, the commands that the user may not send. If it is nil, each connection
+	// tries optional commands anew.
 	Refusals *Refusals
-	// OnConnect is called by a client of NewClient on every new connection after login, also on those to
-	// Sentinels. Nil: nothing is done.
+	// OnConnect is called by a client of NewClient on every new connection after login, including those to Sentinels.
+	// It may be nil.
 	OnConnect func(ctx context.Context, c *redis.Conn) error
 }
 
@@ -96,11 +94,10 @@ func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String(
 //	redis+cluster://[user[:password]@]host[:6379],host...
 //	unix://[user[:password]@]/path/of/socket[?db=0]
 //
-// and the first three with rediss for TLS, and with valkey and valkeys. Parameters: db, master, client_name, protocol,
-// dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
-// ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
-// address.ErrParameter. User and password are percent-decoded. No error repeats anything of the URL
-// but the names of known parameters.
+// or the first three with rediss for TLS, and with valkey and valkeys. Parameters: db, master, client_name, protocol,
+// dial_timeout and read_timeout (for example 1.5s), sentinel_user, sentinel_password, and with TLS ca, cert, key
+// (files) and server_name. An unknown parameter is an error that wraps address.ErrParameter. User and password are
+// percent-decoded. No error repeats anything of the URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
 	if err != nil {
@@ -133,7 +130,7 @@ func (o *ClientOptions) setScheme(scheme string) error {
 		return nil
 	}
 	base, topology, several := strings.Cut(scheme, "+")
-	base = strings.Replace(base, "valkey", "redis", 1) // it speaks the same, and rediss is valkeys
+	base = strings.Replace(base, "valkey", "redis", 1) // same protocol; valkeys becomes rediss
 	o.Topology = Topology(topology)
 	if several != slices.Contains([]Topology{Sentinel, Cluster}, o.Topology) || base != "redis" && base != "rediss" {
 		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel, redis+cluster or unix")
@@ -159,12 +156,12 @@ func (o *ClientOptions) setPlace(u address.URL) (err error) {
 	return o.setPath(strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/"))
 }
 
-// longestSocket is the length in bytes of the longest path of a socket: sun_path has 104 on macOS and 108 on Linux,
-// with a zero at the end.
+// longestSocket is the length in bytes of the longest path of a socket. sun_path has 104 bytes on macOS and 108 on
+// Linux, including a zero at the end.
 const longestSocket = 103
 
-// setSocket reads the path of a socket. A blank in it is refused, because the server names our connections
-// by the path, in a list with blanks.
+// setSocket reads the path of a socket. It refuses a blank in the path, because the server names our connections by the
+// path, in a list with blanks.
 func (o *ClientOptions) setSocket(u address.URL) error {
 	path, err := url.PathUnescape(u.Path)
 	if err != nil || u.Hosts != "" || len(path) < 2 || len(path) > longestSocket || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' }) {
@@ -187,7 +184,7 @@ func (o *ClientOptions) setPath(path string) error {
 		return o.setDB(first)
 	}
 	if _, err := strconv.Atoi(first); err == nil && !both {
-		return o.setDB(first) // the master is then a parameter
+		return o.setDB(first) // then the master is a parameter
 	}
 	master, err := url.PathUnescape(first)
 	if err != nil {

@@ -6,17 +6,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Refusals remembers which optional commands a user has no right to, so that they are not
-// asked for again: each refusal is an entry in the server's ACL LOG. One belongs to one
-// user of one server and outlives its connections. The zero value is ready, nil remembers
-// nothing; it is safe for concurrent use.
+// Refusals remembers which optional commands a user may not send, so that they are not sent again, because each refusal
+// adds an entry to the server's ACL LOG. A Refusals belongs to one user of one server and outlives connections. The
+// zero value is ready to use; nil remembers nothing. It is safe for concurrent use.
 type Refusals struct {
 	mu      sync.Mutex
 	refused map[string]error
 }
 
-// Once calls ask and returns its result. If the user was refused the right to what before, it returns
-// that refusal without calling ask. what names the command.
+// Once calls ask and returns its result. The argument what names the command. If the server has refused this command
+// before, Once returns that error without calling ask.
 func Once[T any](r *Refusals, what string, ask func() (T, error)) (value T, err error) {
 	if err = r.Refused(what); err == nil {
 		value, err = ask()
@@ -25,7 +24,7 @@ func Once[T any](r *Refusals, what string, ask func() (T, error)) (value T, err 
 	return value, err
 }
 
-// Refused returns the error with which the right to what was refused; nil: it was not.
+// Refused returns the error with which the server refused the command what, or nil.
 func (r *Refusals) Refused(what string) error {
 	if r == nil {
 		return nil
@@ -48,7 +47,7 @@ func (r *Refusals) Note(what string, err error) {
 	r.refused[what] = err
 }
 
-// Forget lets everything be asked for again, because rights may have changed.
+// Forget forgets all refusals, because rights may have changed.
 func (r *Refusals) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

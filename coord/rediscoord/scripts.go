@@ -9,10 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The headers of the scripts document their parameters and answers. Acquire, renew and release behave
-// exactly as LeaderService's where those answer with a number. If a command in a script
-// fails, ours answer with that command's own error code (WRONGTYPE, NOPERM) on every version of the
-// server; see lua/prelude.lua.
+// The headers of the scripts document their parameters and answers. Acquire, renew and release give the same answers as
+// the scripts of LeaderService whenever those answer with a number. If a command in a script fails, our scripts answer
+// with that command's error code (WRONGTYPE, NOPERM) on every version of the server; see lua/prelude.lua.
 var (
 	//go:embed lua/prelude.lua
 	preludeText string
@@ -28,7 +27,7 @@ var (
 	forceText string
 )
 
-// The scripts, which nobody changes.
+// The scripts. They are never changed.
 var (
 	acquireScript  = redis.NewScript(preludeText + acquireText)
 	renewScript    = redis.NewScript(preludeText + renewText)
@@ -37,8 +36,8 @@ var (
 	forceScript    = redis.NewScript(preludeText + forceText)
 )
 
-// run runs a script and returns its number. The text of the script is sent only to a server that does
-// not know it yet; a server that answers that it does not has done nothing.
+// run runs a script and returns the number that it answers. It sends the text of the script only if the server answers
+// that it does not know the script; such a server has done nothing.
 func run(ctx context.Context, c redis.UniversalClient, what *redis.Script, keys []string, args ...any) (int64, error) {
 	cmd := what.Run(ctx, c, keys, args...)
 	if err := cmd.Err(); err != nil {
@@ -51,11 +50,11 @@ func run(ctx context.Context, c redis.UniversalClient, what *redis.Script, keys 
 	return n, nil
 }
 
-// longestCall bounds one call at the most.
+// longestCall is the longest time-out of one call.
 const longestCall = 3 * time.Second
 
-// callTimeout returns the bound of one call about a key with that TTL, so that a call that is never
-// answered leaves time for another.
+// callTimeout returns the time-out of one call about a key with that TTL. It leaves time for another call if the first
+// is never answered.
 func callTimeout(ttl time.Duration) time.Duration {
 	return min(max(ttl/4, 50*time.Millisecond), longestCall)
 }

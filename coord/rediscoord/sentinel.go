@@ -14,19 +14,19 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// sentinels asks Sentinels for the master of a name: those of the options and no others. The library's
-// own client for Sentinels is not used: its goroutines end the program when the
-// answer of a Sentinel has another form. It is safe for concurrent use.
+// sentinels asks the Sentinels of the options, and no others, for the master of a name. It does not use the library's
+// client for Sentinels, because that panics in its goroutines if a Sentinel's answer has another form. It is safe for
+// concurrent use.
 type sentinels struct {
 	master string
-	server redis.Options // to one of them, but for its address
+	server redis.Options // options for a Sentinel, without its address
 	addrs  []string
 	dial   func(ctx context.Context, addr string) (respwire.Conn, error)
 }
 
 // MasterError is an error about the master that Sentinels named.
 type MasterError struct {
-	Addr string // host:port, as they named it
+	Addr string // host:port, as the Sentinels named it
 	Err  error
 }
 
@@ -43,7 +43,7 @@ func newSentinels(o ClientOptions, server *redis.Options) *sentinels {
 	return s
 }
 
-// dialMaster connects to the present master and returns its address too.
+// dialMaster connects to the present master and returns its address.
 func (s *sentinels) dialMaster(ctx context.Context) (conn respwire.Conn, addr string, err error) {
 	if addr, _, err = s.ask(ctx); err != nil {
 		return nil, "", err
@@ -54,9 +54,9 @@ func (s *sentinels) dialMaster(ctx context.Context) (conn respwire.Conn, addr st
 	return conn, addr, nil
 }
 
-// ask asks all of them at the same time. It returns the first answer, the address of the master, and from: the address
-// of the Sentinel that gave it. It cuts the connections to the others and waits for their goroutines. The error joins
-// the errors of all.
+// ask asks all Sentinels at the same time. It returns the master's address from the first answer, and the address of
+// the Sentinel that gave it. It cuts the connections to the others and waits for their goroutines. If all fail, it
+// joins their errors.
 func (s *sentinels) ask(ctx context.Context) (master, from string, err error) {
 	type answer struct {
 		from, master string
@@ -102,14 +102,14 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (master string, err
 	return net.JoinHostPort(pair[0], pair[1]), nil
 }
 
-// client makes a client of one Sentinel, which the caller closes.
+// client returns a client of one Sentinel, which the caller closes.
 func (s *sentinels) client(addr string) *redis.Client {
 	o := s.server
 	o.Addr = addr
 	return redis.NewClient(&o)
 }
 
-// longestHost is the longest name that the DNS has.
+// longestHost is the maximum length of a DNS name.
 const longestHost = 253
 
 func isAddress(host, port string) bool {

@@ -15,21 +15,21 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// session is a client's presence: connections, grants and leftovers.
-// Redis knows no sessions, so only Close and Abandon end one.
+// session is a client's presence: connections, grants and leftovers. Redis knows no sessions, so that only Close and
+// Abandon end one.
 type session struct {
 	*lifetime.Session[*grant]
 	driver *Driver
 	client redis.UniversalClient
 	ttl    time.Duration
 
-	// cut ends when the connections do: nothing more is sent or dialled.
+	// cut ends when the connections are cut; after that nothing is sent or dialled.
 	cut   context.Context
 	sever context.CancelFunc
 
 	asking sync.WaitGroup // requests under way, see ask
 
-	connections *connections // that it has made
+	connections *connections // that the session has made
 
 	mu        sync.Mutex
 	leftovers []leftover
@@ -47,7 +47,7 @@ func (o Options) Caps() coord.Caps {
 	return coord.Caps{Mutex: true, Election: true, MaxData: maxData}
 }
 
-// errSessionOver is the end of every session.
+// errSessionOver is the cause with which every session ends.
 var errSessionOver = fmt.Errorf("the session was closed: %w", coord.ErrClosed)
 
 // Close implements coord.DriverSession.
@@ -58,7 +58,7 @@ func (s *session) Close(ctx context.Context) error {
 	}
 	grants = slices.DeleteFunc(grants, func(g *grant) bool { return !g.End(errSessionOver) })
 	idle := make(chan struct{})
-	spawn.Go(s.Open(), nil, func() { // ends with the calls in flight, which over makes end; joined below
+	spawn.Go(s.Open(), nil, func() { // ends with the calls in flight, which over ends; joined below
 		defer close(idle)
 		s.Wait()
 	})
@@ -76,9 +76,8 @@ func (s *session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// releaseLeftoversAtClose gives back, while the session closes, keys that may be ours without our knowing.
-// If a try may still arrive, it repeats that until the server has ended our connections, or ctx
-// ends.
+// releaseLeftoversAtClose releases, while the session closes, the keys that may be ours without our knowing. If a try
+// may still arrive, it repeats the release until the server has ended our connections, or ctx ends.
 func (s *session) releaseLeftoversAtClose(ctx context.Context) error {
 	pause := retryPolicy.Start()
 	for {
@@ -93,8 +92,7 @@ func (s *session) releaseLeftoversAtClose(ctx context.Context) error {
 	}
 }
 
-// Abandon implements coord.DriverSession. It closes the client, which makes calls in flight return,
-// also a Close.
+// Abandon implements coord.DriverSession. It closes the client, so that calls in flight return, even a Close.
 func (s *session) Abandon() {
 	grants, first := s.Shut(errSessionOver)
 	if !first {
@@ -108,8 +106,8 @@ func (s *session) Abandon() {
 	s.over()
 }
 
-// over cuts the connections and joins every call. After the calls nothing is added to asking, so that it
-// can be waited for.
+// over cuts the connections and waits for every call. After the calls nothing is added to asking, so that waiting for
+// it is safe.
 func (s *session) over() {
 	s.disconnect()
 	s.Wait()
@@ -117,17 +115,16 @@ func (s *session) over() {
 	s.Finish(errSessionOver)
 }
 
-// disconnect makes every call in flight return, also one that still dials.
+// disconnect makes every call in flight return, even one that still dials.
 func (s *session) disconnect() {
 	s.sever()
-	_ = s.client.Close() // that it was closed or broken already is of no interest
+	_ = s.client.Close() // an error that it was closed or broken already is ignored
 }
 
-// unfinished is the error of a request whose caller stopped waiting: the command may
-// still be executed.
+// unfinished is the error of a request whose caller stopped waiting. The command may still be executed.
 type unfinished struct {
 	cause error
-	done  <-chan struct{} // closed when the library has given up or got the answer
+	done  <-chan struct{} // closed when the library has the answer or has given up
 }
 
 // Error implements error.
@@ -136,9 +133,9 @@ func (u *unfinished) Error() string { return fmt.Sprintf("no answer yet: %v", u.
 // Unwrap returns the reason why the caller stopped waiting.
 func (u *unfinished) Unwrap() error { return u.cause }
 
-// ask runs do, which sends commands, for timeout at the most. It returns as soon as
-// ctx ends, although the library notices that only between two commands. Then the error
-// is an *unfinished and do goes on in a goroutine that the session joins when it is over.
+// ask runs do, which sends commands, for at most timeout. It returns as soon as ctx ends, although the library notices
+// its end only between two commands. Then the error is an *unfinished and do goes on in a goroutine that the session
+// joins when it is over.
 func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
 	type reply struct {
 		value T
@@ -150,7 +147,7 @@ func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(
 		defer close(done)
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()
-		defer spawn.OnDone(s.cut, cancel)() // closing the client does not end a dial
+		defer spawn.OnDone(s.cut, cancel)() // because closing the client does not end a dial
 		var value T
 		err := spawn.Call(bounded, func() (err error) {
 			value, err = do(bounded)
