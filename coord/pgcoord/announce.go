@@ -20,32 +20,31 @@ const (
 	Acquired   Event = "acquired"
 	Proclaimed Event = "proclaimed"
 	Released   Event = "released"
-	// Evicted: an ownership of the key was ended by force, or, with Waiting, a wait for it. Its
-	// database is the oid of the key's.
+	// Evicted reports that an ownership of the key, or with Waiting a wait for it, was ended by force. Its database is
+	// the oid of the database that has the key.
 	Evicted Event = "evicted"
 )
 
-// Announcement is the payload of a notification on Channel: JSON with these fields. It is about the session whose
-// pid comes with the notification. It is a hint that makes others read pg_locks
-// sooner. Every role of the database can read it, and forge it.
+// Announcement is the payload of a notification on Channel: JSON with these fields. It is about the session whose pid
+// comes with the notification. It only makes others read pg_locks sooner, because every role of the database can read
+// and forge it.
 type Announcement struct {
 	Database string `json:"database"`
-	Key      string `json:"key"` // as Key.String writes it
+	Key      string `json:"key"` // the text of Key.String
 	Event    Event  `json:"event"`
-	PID      uint32 `json:"pid,omitempty"`     // of an Evicted: the process whose ownership or wait was ended; 0: not known
-	Waiting  bool   `json:"waiting,omitempty"` // of an Evicted: it was a wait
-	By       string `json:"data,omitempty"`    // of an Evicted: Options.Actor of its driver
+	PID      uint32 `json:"pid,omitempty"`     // for Evicted: the process whose ownership or wait was ended; 0: unknown
+	Waiting  bool   `json:"waiting,omitempty"` // for Evicted: what was ended is a wait
+	By       string `json:"data,omitempty"`    // for Evicted: Options.Actor of the sender
 }
 
 // send sends the announcement. If that fails, others notice the change later.
 func (a Announcement) send(ctx context.Context, conn *pgwire.Conn) {
 	if text, err := json.Marshal(a); err == nil {
-		_ = notify(ctx, conn, Channel, string(text)) // a broken connection is seen by its goroutine
+		_ = notify(ctx, conn, Channel, string(text)) // the connection's goroutine notices if it breaks
 	}
 }
 
-// ReadAnnouncement reads a notification; false: it is no announcement. Unknown fields are
-// ignored.
+// ReadAnnouncement reads a notification. ok is false if it is no announcement. Unknown fields are ignored.
 func ReadAnnouncement(n *pgconn.Notification) (a Announcement, ok bool) {
 	if n.Channel != Channel || json.Unmarshal([]byte(n.Payload), &a) != nil {
 		return Announcement{}, false

@@ -16,8 +16,8 @@ const (
 	dataSign      = "|"
 )
 
-// ApplicationName returns the name of the session of an owner or waiter of ours: the identity and, if
-// there is data, | and the data.
+// ApplicationName returns the name for the session of our owner or waiter: the identity and, if there is data, | and
+// the data.
 func ApplicationName(identity string, data []byte) string {
 	if len(data) == 0 {
 		return Identity(identity)
@@ -25,7 +25,7 @@ func ApplicationName(identity string, data []byte) string {
 	return Identity(identity) + dataSign + string(data)
 }
 
-// maxData returns the number of bytes of data that fit into the name of a session beside its identity.
+// maxData returns the number of bytes of data that fit into a session's name with this identity.
 func maxData(identity string) int { return nameLimit - len(Identity(identity)+dataSign) }
 
 // checkText refuses data that the name of a session cannot show. Only printable ASCII survives all
@@ -37,8 +37,8 @@ func checkText(data []byte) error {
 	return nil
 }
 
-// Identity returns the identity for a wish: at most 40 bytes of printable ASCII
-// without the | that separates it from the data. "": "coordtop".
+// Identity returns the identity for a wished name: at most 40 bytes of printable ASCII, without the | that separates it
+// from the data. For "" it returns "coordtop".
 func Identity(wish string) string {
 	if wish == "" {
 		return defaultIdentity
@@ -52,16 +52,16 @@ func Identity(wish string) string {
 	return clean[:min(len(clean), identityLimit)]
 }
 
-// ParseApplicationName splits a name that ApplicationName made. Any other program's
-// name is an identity without data.
+// ParseApplicationName splits a name that ApplicationName made. It returns any other program's name as an identity
+// without data.
 func ParseApplicationName(name string) (identity, data string) {
 	identity, data, _ = strings.Cut(name, dataSign)
 	return identity, data
 }
 
-// OwnerID returns the identity of a session, as coord.GrantInfo and sources show it: the pid,
-// @ and the start of the backend in UTC, which together are unique for ever. If start is zero, because it
-// is hidden from us, the identity is the pid alone.
+// OwnerID returns the identity of a session, as coord.GrantInfo and sources show it: the pid, @ and the start of the
+// backend in UTC. Together they never occur again. If start is zero, because we may not read it, the identity is the
+// pid alone.
 func OwnerID(pid uint32, start time.Time) string {
 	id := strconv.FormatUint(uint64(pid), 10)
 	if start.IsZero() {

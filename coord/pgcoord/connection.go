@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// answerTime bounds every statement that has no reason to take long.
+	// answerTime bounds every statement that should not take long.
 	answerTime = 10 * time.Second
 	// closeTime bounds the last statements on a connection.
 	closeTime = time.Second
@@ -26,37 +26,37 @@ const (
 // job is one piece of work with a connection. It ends when done is closed.
 type job struct {
 	f     func(context.Context, *pgwire.Conn) error
-	bound time.Duration // 0: none
+	bound time.Duration // time-out; 0: none
 	done  chan struct{}
-	err   error // after done
+	err   error // valid after done
 }
 
-// connection is one connection to the server and the goroutine that alone uses it. The goroutine does jobs one after the
-// other, and between them it waits for messages of the server, so that it notices the end of the
-// session at once. A connection that has an expiry closes itself when that
-// passes: a lock must not outlive our trust in it because nobody renews it any more.
+// connection is one connection to the server and the goroutine that alone uses it. The goroutine executes jobs one
+// after the other. Between them it waits for messages of the server, so that it notices the end of the session at once.
+// A connection that has an expiry closes itself then, because a lock that nobody renews must not outlive our trust in
+// it.
 type connection struct {
 	conn  *pgwire.Conn
-	facts facts         // of the last prepare; written in jobs, read after them
+	facts facts         // from the last prepare; written in jobs, read after them
 	done  chan struct{} // closed when the connection is closed and the goroutine has ended
 	ctx   context.Context
-	quit  context.CancelCauseFunc // ends ctx, and with it whatever job runs
+	quit  context.CancelCauseFunc // ends ctx, and with it the running job
 
 	mu     sync.Mutex
-	onEnd  func(error) // called before done is closed, and may be twice
+	onEnd  func(error) // called before done is closed, possibly twice
 	jobs   []*job
-	notify func(*pgconn.Notification) // called by the goroutine; nil: nobody listens
-	wake   context.CancelFunc         // wakes the goroutine out of its waiting, if it waits
-	expiry *time.Timer                // cuts the connection; nil: none
-	ending bool                       // no more jobs
-	polite bool                       // end with a goodbye to the server
-	over   bool                       // the goroutine is past its last job
-	orphan bool                       // it ended, and the server may not know: its session may live on
+	notify func(*pgconn.Notification) // called by the goroutine; nil if there is no receiver
+	wake   context.CancelFunc         // wakes the goroutine if it waits
+	expiry *time.Timer                // cuts the connection; may be nil
+	ending bool                       // no more jobs are accepted
+	polite bool                       // end the session properly, with a Terminate message
+	over   bool                       // the goroutine has finished its last job
+	orphan bool                       // the connection has ended, but the server may not know, so that its session may live on
 	err    error                      // the reason for its end
 }
 
-// newConnection connects and starts the goroutine, which ends after close, cut, the end of the
-// connection or the expiry; the caller waits for done.
+// newConnection connects and starts the goroutine, which ends after close, cut, the end of the connection or the
+// expiry. The caller must wait for done.
 func (d *Driver) newConnection(ctx context.Context, ttl time.Duration) (*connection, error) {
 	l := &connection{done: make(chan struct{}), wake: func() {}}
 	var err error
@@ -68,11 +68,10 @@ func (d *Driver) newConnection(ctx context.Context, ttl time.Duration) (*connect
 	return l, nil
 }
 
-// newPrepared makes a connection, configures it and checks the server. When it fails nothing is left.
+// newPrepared makes a connection, configures it and checks the server. If it returns an error, nothing is left.
 //
-// pgbouncer was seen to lend a server session whose answer to the pooler's own
-// DISCARD ALL was still to come, and came to us (see disconnect): such a connection is given
-// up for another.
+// pgbouncer has been seen to lend a server session whose answer to the pooler's own DISCARD ALL was still to come, and
+// then arrived here (see disconnect). newPrepared replaces such a connection.
 func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
 	for tries := 3; ; tries-- {
 		l, err := d.newConnection(ctx, ttl)
@@ -123,7 +122,7 @@ func (l *connection) whenEnded(f func(error)) {
 	}
 }
 
-// run is the goroutine. After a panic it cuts the connection, whose state is not known then.
+// run is the goroutine. After a panic it cuts the connection, because its state is unknown then.
 func (l *connection) run() {
 	defer close(l.done)
 	if err := spawn.Call(l.ctx, l.work); err != nil {
@@ -132,7 +131,7 @@ func (l *connection) run() {
 	l.finish()
 }
 
-// work returns when there is nothing more to do on the connection.
+// work executes jobs until the connection ends, and returns the reason.
 func (l *connection) work() error {
 	for {
 		j, wait := l.next()
@@ -149,7 +148,7 @@ func (l *connection) work() error {
 	}
 }
 
-// next returns the next job, or else the context to wait under; neither: the connection is ending.
+// next returns the next job, or a context to wait under if there is no job, or neither if the connection is ending.
 func (l *connection) next() (*job, context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +169,7 @@ func (l *connection) next() (*job, context.Context) {
 // errUnrenewed: the driver closed the connection because nobody renewed the grant.
 var errUnrenewed = fmt.Errorf("%w: it was not renewed in time, so its connection was closed", coord.ErrExpired)
 
-// perform does one job. A job that closes the pgwire connection ends this one.
+// perform executes one job. If the job closes the pgwire connection, this connection ends.
 func (l *connection) perform(j *job) {
 	defer close(j.done)
 	ctx := l.ctx
@@ -180,7 +179,7 @@ func (l *connection) perform(j *job) {
 		defer cancel()
 	}
 	j.err = spawn.Call(ctx, func() error { return j.f(ctx, l.conn) })
-	if !l.conn.Closed() && !errors.Is(j.err, spawn.ErrPanic) { // after a panic its state is not known
+	if !l.conn.Closed() && !errors.Is(j.err, spawn.ErrPanic) { // after a panic its state is unknown
 		return
 	}
 	err := cmp.Or(j.err, errors.New("the connection was closed"))
@@ -190,7 +189,7 @@ func (l *connection) perform(j *job) {
 	j.err = l.end(coord.Lost(err))
 }
 
-// end makes the goroutine finish, if it does not already, and returns the reason.
+// end makes the goroutine finish, unless it is doing so, and returns the reason.
 func (l *connection) end(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,7 +199,7 @@ func (l *connection) end(err error) error {
 	return l.err
 }
 
-// finish closes the connection and fails the jobs that are left.
+// finish closes the connection and fails the remaining jobs.
 func (l *connection) finish() {
 	l.mu.Lock()
 	l.orphan = leavesBehind(l.err, l.polite)
@@ -226,25 +225,24 @@ func (l *connection) finish() {
 }
 
 // leavesBehind reports whether the server may not know that a connection is over, so that its session may live on. The
-// connection ended with err, and with a goodbye to the server if polite.
+// connection ended with err; polite reports whether a Terminate message was sent.
 func leavesBehind(err error, polite bool) bool {
 	_, told := errors.AsType[*pgconn.PgError](err)
 	return !told && (err != nil || !polite)
 }
 
-// disconnect closes the connection. pgbouncer (1.18) cleans a session for its next client, and mistakes a notification
-// that arrives meanwhile for the end of the cleaning. So a pooled session
-// stops listening before it is closed.
+// disconnect closes the connection. pgbouncer (1.18) resets a session for its next client, and mistakes a notification
+// that arrives meanwhile for the end of the reset. A pooled session therefore stops listening before it is closed.
 func (l *connection) disconnect(unlisten bool) {
 	if unlisten && !l.conn.Closed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeTime)
 		defer cancel()
-		_ = l.conn.Unlisten(ctx) // a connection that breaks is gone, too
+		_ = l.conn.Unlisten(ctx) // if the connection breaks, it is closed as well
 	}
 	l.conn.Close()
 }
 
-// submit queues a job. It never blocks; on a connection that has ended the job is done at once.
+// submit queues a job. It never blocks. If the connection has ended, the job fails at once.
 func (l *connection) submit(bound time.Duration, f func(context.Context, *pgwire.Conn) error) *job {
 	j := &job{f: f, bound: bound, done: make(chan struct{})}
 	l.mu.Lock()
@@ -259,12 +257,12 @@ func (l *connection) submit(bound time.Duration, f func(context.Context, *pgwire
 	return j
 }
 
-// do runs f on the connection and waits for its end or that of ctx; then f may still run.
+// do runs f on the connection and waits for it. If ctx ends before, do returns, but f may still run.
 func (l *connection) do(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	return l.submit(answerTime, f).wait(ctx)
 }
 
-// isClosed reports whether c, on which nothing is sent, is closed.
+// isClosed reports whether c is closed. Nothing is ever sent on c.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -283,7 +281,7 @@ func (j *job) wait(ctx context.Context) error {
 	}
 }
 
-// prepare makes the connection ready for a TTL under a name, and reads its facts anew.
+// prepare makes the connection ready for a TTL under a name, and reads its facts again.
 func (l *connection) prepare(ctx context.Context, ttl time.Duration, name string) error {
 	return l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		f, err := configureAndRead(ctx, conn, ttl, name)
@@ -294,7 +292,7 @@ func (l *connection) prepare(ctx context.Context, ttl time.Duration, name string
 	})
 }
 
-// expireAt sets when the connection closes itself.
+// expireAt sets the time at which the connection closes itself.
 func (l *connection) expireAt(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -307,7 +305,7 @@ func (l *connection) expireAt(t time.Time) {
 	}
 }
 
-// expire ends the grant before the connection: jobs that fail with that find the grant lost.
+// expire ends the grant before the connection, so that jobs that fail with the connection see a lost grant.
 func (l *connection) expire() {
 	l.mu.Lock()
 	onEnd := l.onEnd
@@ -318,7 +316,7 @@ func (l *connection) expire() {
 	l.cut(errUnrenewed)
 }
 
-// alive reports whether the connection can still be used, as far as we know.
+// alive reports whether the connection has not ended, as far as we know.
 func (l *connection) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -332,8 +330,8 @@ func (l *connection) orphaned() bool {
 	return l.orphan
 }
 
-// close ends the connection after the jobs that are queued, with a goodbye, or at the end of ctx at once. It returns
-// when the connection has ended.
+// close ends the connection after the queued jobs, with a Terminate message; when ctx ends it does so at once. It
+// returns when the connection has ended.
 func (l *connection) close(ctx context.Context) {
 	l.hangUp()
 	select {
@@ -344,7 +342,7 @@ func (l *connection) close(ctx context.Context) {
 	}
 }
 
-// hangUp ends the connection after the jobs that are queued, with a goodbye. It does not wait.
+// hangUp does the same as close without a limit, but does not wait.
 func (l *connection) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -352,8 +350,7 @@ func (l *connection) hangUp() {
 	l.wake()
 }
 
-// cut ends the connection at once: it closes the socket, so that a job that runs fails. It does not
-// wait.
+// cut ends the connection at once: it closes the socket, so that a running job fails. It does not wait.
 func (l *connection) cut(err error) {
 	l.mu.Lock()
 	l.polite = false

@@ -14,10 +14,9 @@ import (
 // readTime bounds one read.
 const readTime = 5 * time.Second
 
-// locksQuery reads the owners of a key and its waiters, in the order of the queue: by the
-// beginning of the waiting, which servers before 14 only report as that of the statement. A
-// prepared transaction has no process; its name is found through the transaction that it
-// holds a lock on.
+// locksQuery reads the owners of a key and its waiters, in the order of the queue, that is, by the beginning of their
+// waits; servers before 14 report only the beginning of the statement. A prepared transaction has no process; its name
+// is found through the transaction id that it has locked.
 const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
  (extract(epoch from a.backend_start) * 1000000)::bigint, a.pid is not null,
  case when l.pid is null then (select p.gid from pg_catalog.pg_locks x
@@ -30,7 +29,7 @@ const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
 
 // Describe implements coord.Describer.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
-	queued := s.driver.options.Poll == 0 // claims that poll do not queue
+	queued := s.driver.options.Poll == 0 // claims that poll are not in a queue
 	d := coord.Description{Kind: kind, Name: name, WaitersKnown: queued}
 	if err := s.caps.Check(coord.Claim{Kind: kind}); err != nil {
 		return d, err
@@ -75,8 +74,8 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	return d, nil
 }
 
-// readOwner makes an owner or waiter of a row. there is false for a session that ended between
-// the server's reading of its locks and of its sessions.
+// readOwner returns the owner or waiter in a row. there is false if the session ended after the server had read its
+// locks and before it read its sessions.
 func readOwner(r row) (o coord.Owner, there bool, err error) {
 	o = coord.Owner{Permits: 1}
 	if r.Text(1) == "ShareLock" {

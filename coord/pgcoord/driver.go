@@ -28,21 +28,21 @@ type Driver struct {
 	known   pgwire.Known
 
 	mu        sync.Mutex
-	abandoned connections // of abandoned grants, which run out
+	abandoned connections // of abandoned grants, until they expire
 	serving   connections // of all sessions
 	closed    bool
 }
 
-// New makes a driver for the database that a URL or keyword string names, as libpq reads
-// it: PG* variables, password and service files count; several hosts are tried in turn,
-// and the primary among them is taken unless target_session_attrs says otherwise. It does
-// not connect. The error wraps coord.ErrInvalid, and never repeats a part of dsn that it could not read.
+// New returns a driver for the database that a URL or keyword string names. It reads them like libpq, including PG*
+// variables, password and service files. Several hosts are tried in turn until one is the primary, unless
+// target_session_attrs says otherwise. New does not connect. Its error wraps coord.ErrInvalid, and never repeats a part
+// of dsn that it could not read.
 func New(dsn string, o Options) (*Driver, error) {
 	o, err := o.check()
 	if err != nil {
 		return nil, err
 	}
-	config, _, err := pgwire.Parse(dsn) // sources report the parameters that are ignored
+	config, _, err := pgwire.Parse(dsn) // sources report the ignored parameters
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
@@ -53,10 +53,9 @@ func New(dsn string, o Options) (*Driver, error) {
 // Name implements coord.Driver.
 func (d *Driver) Name() string { return driverName }
 
-// Open implements coord.Driver: it connects, so that a wrong address, password, right or
-// server shows at once, and keeps the connection for the first claim. It refuses
-// (coord.ErrRefused) a pooler that does not give us a server session of our own, a standby
-// if no other host is named, and a server older than version 12.
+// Open implements coord.Driver: it connects, so that a wrong address, password, right or server is reported at once,
+// and keeps the connection for the first claim. It refuses (coord.ErrRefused) a pooler that does not give us a server
+// session of our own, a standby if no other host is named, and a server older than version 12.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	s := &session{
 		Session:     lifetime.NewSession[*grant](ctx),
@@ -79,8 +78,8 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	return s, nil
 }
 
-// Caps returns the abilities of a driver with these options. They depend on the identity, because that
-// and the data of a claim share the name of a session.
+// Caps returns the abilities of a driver with these options. They depend on the identity, because the identity and the
+// data of a claim share the name of a session.
 func (o Options) Caps(identity string) coord.Caps {
 	return coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: o.Poll == 0, MaxData: maxData(identity)}
 }
@@ -92,19 +91,19 @@ func (d *Driver) check(f facts) error {
 	}
 	reason := errors.New("this server is a standby: a lock taken here is free on the primary")
 	if pgwire.SeveralHosts(d.config) {
-		return reason // another may be the primary soon
+		return reason // another host may be the primary soon
 	}
 	return fmt.Errorf("%w: %w (name the primary, or all hosts)", coord.ErrRefused, reason)
 }
 
-// lockName is the name of a lock with its key. If sql is not empty, the server has to compute the key by it.
+// lockName is the name of a lock with its key. If sql is not empty, the server must compute the key with this
+// statement.
 type lockName struct {
 	name, sql string
 	key       Key
 }
 
-// key returns the key of a name, or the statement that computes it. It returns an error for a name that no lock can
-// have.
+// key returns the key of a name, or the statement that computes it. It returns an error if no lock can have that name.
 func (o Options) key(name string) (lockName, error) {
 	k, named, err := ParseKey(name)
 	switch {
@@ -119,7 +118,7 @@ func (o Options) key(name string) (lockName, error) {
 	return lockName{name, sql, k}, nil
 }
 
-// of returns the key, and asks the server for it if needed.
+// of returns the key of a name. It asks the server for the key if needed.
 func (n lockName) of(ctx context.Context, conn *pgwire.Conn) (Key, error) {
 	if n.sql == "" {
 		return n.key, nil
@@ -145,13 +144,12 @@ func (d *Driver) keepAbandoned(l *connection) {
 	d.abandoned.add(l)
 }
 
-// payloadLimit is the number of bytes that a notification carries at most.
+// payloadLimit is the maximum number of bytes in a notification.
 const payloadLimit = 7999
 
-// Notify sends payload on a channel to all that listen in this database, leaders among
-// them. It needs no session, and makes a connection for each call. The payload is at most 7999 bytes, else the
-// error wraps coord.ErrDataTooLong; an impossible channel is coord.ErrInvalid. After another
-// error it may have been sent.
+// Notify sends payload on a channel to all listeners in this database, including leaders. It needs no session, and
+// makes a connection for each call. The payload is at most 7999 bytes, else the error wraps coord.ErrDataTooLong; if
+// the channel is invalid, it wraps coord.ErrInvalid. After another error the payload may have been sent.
 func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
 	if err := CheckChannel(channel); err != nil {
 		return fmt.Errorf("notifying: %w", err)
@@ -191,7 +189,7 @@ func (d *Driver) Close(context.Context) error {
 	return nil
 }
 
-// connections are the connections that must be joined in the end. The mutex of their owner guards them.
+// connections are connections that must have ended before their owner is closed. The owner's mutex guards them.
 type connections map[*connection]struct{}
 
 // add adds l, and drops connections that have ended, to keep the list short.
@@ -200,7 +198,7 @@ func (m connections) add(l *connection) {
 	m[l] = struct{}{}
 }
 
-// cut ends all of them at once and waits for that.
+// cut ends all connections immediately and waits until they have ended.
 func (m connections) cut() {
 	for l := range m {
 		l.cut(errClosed)
@@ -210,17 +208,16 @@ func (m connections) cut() {
 	}
 }
 
-// errPooler: our statements run in sessions that other clients use too, in which the same
-// lock is given to everybody who asks.
+// errPooler reports that our statements run in sessions that other clients use as well, where everybody who asks is
+// granted the same lock.
 var errPooler = fmt.Errorf("%w: a pooler in transaction or statement mode stands between: it gives each statement another server session, "+
 	"so two could own one lock: use its session mode, or the server's own address", coord.ErrRefused)
 
-// errMoved: another process of the server answered than the one that gave us the lock.
+// errMoved reports that the process of the server that answered is not the one that granted the lock.
 var errMoved = errors.New("another server session answered: a pooler stands between and has taken ours away")
 
-// connect makes one connection, with keepalives for ttl on our side. notify is called on the
-// goroutine that reads from it. The session at the server is not configured yet. A
-// pooler that lends its sessions is refused.
+// connect makes one connection, with keepalives for ttl on our side. notify is called on the goroutine that reads from
+// it. The session at the server is not configured yet. It refuses a pooler that lends its sessions.
 func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pgconn.Notification)) (*pgwire.Conn, error) {
 	config := d.config.Copy()
 	config.ConnectTimeout = cmp.Or(max(config.ConnectTimeout, 0), defaultConnect)

@@ -15,7 +15,7 @@ import (
 	"coordtop/internal/ground/pgwire"
 )
 
-// SQLSTATEs that mean something to us (postgresql.org/docs/current/errcodes-appendix.html).
+// The SQLSTATEs that the driver distinguishes (postgresql.org/docs/current/errcodes-appendix.html).
 const (
 	stateInvalidValue  = "22023" // a setting that this server cannot have
 	stateUnknownParam  = "42704"
@@ -23,17 +23,17 @@ const (
 	stateNoDatabase    = "3D000"
 	stateNoRight       = "42501"
 	stateNotSupported  = "0A000"
-	classAuthorization = "28" // wrong password, no such role, not let in
+	classAuthorization = "28" // wrong password, no such role, no right to connect
 	classAccess        = "42" // no right, no such function
 )
 
-// errClosed is the reason for the end of everything that we closed ourselves.
+// errClosed is the cause of everything that we closed ourselves.
 var errClosed = fmt.Errorf("%w by us", coord.ErrClosed)
 
-// errUnanswered: the server did not answer in time, and may have executed the statement or not.
+// errUnanswered reports that the server did not answer in time; it may have executed the statement.
 var errUnanswered = errors.New("no answer in time")
 
-// classify joins coord.ErrRefused where the server would answer the same again.
+// classify joins coord.ErrRefused to an error that the server would repeat.
 func classify(err error) error {
 	reply, answered := errors.AsType[*pgconn.PgError](err)
 	if answered && refused(reply.Code) || errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(*pgwire.VersionError)) {
@@ -53,15 +53,15 @@ func hasState(err error, states ...string) bool {
 	return answered && slices.Contains(states, reply.Code)
 }
 
-// final reports whether asking again is useless.
+// final reports whether repeating the request is useless.
 func final(err error) bool {
 	return failure.IsAny(err, coord.ErrRefused, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrClosed)
 }
 
-// notOurLoss makes an error that wraps no loss of one about a connection that owned nothing yet.
+// notOurLoss returns err without its sentinels of a loss, for a connection that owned nothing yet.
 func notOurLoss(err error) error {
 	if failure.IsAny(err, coord.ErrLost, coord.ErrExpired) {
-		return fmt.Errorf("the connection ended: %s", err) // as text: it is no end of a grant
+		return fmt.Errorf("the connection ended: %s", err) // as text, because no grant has ended
 	}
 	return err
 }

@@ -14,9 +14,9 @@ var _ coord.ForceReleaser = (*Driver)(nil)
 
 const watchName = "coordtop-watch" // the name of connections that only read or end sessions
 
-// forceQuery ends a session, or cancels its statement, if the session is the one that the
-// parameters name and has that very row in pg_locks. It answers one row: whether the start of
-// the session is hidden from us, and what the function returned; null: it was not called.
+// forceQuery ends a session, or cancels its statement, if the session is the one that the parameters name and has
+// exactly that row in pg_locks. It answers one row: whether we may not read the start of the session, and the result of
+// the function, or null if it was not called.
 const forceQuery = `with session as materialized (
   select pid, (extract(epoch from backend_start) * 1000000)::bigint as start from pg_catalog.pg_stat_activity where pid = $1::int4),
  lock as materialized (
@@ -26,7 +26,7 @@ const forceQuery = `with session as materialized (
   case when start = $2::int8 and exists (select from lock) then pg_catalog.%s(session.pid) end
  from (select) one left join session on true`
 
-// NotThroughPooler is the reason, for people, why no session can be ended through a pooler.
+// NotThroughPooler explains to people why no session can be ended through a pooler.
 const NotThroughPooler = "a pooler stands between, which gives a session to one client after the other: name the server's own address"
 
 var (
@@ -34,10 +34,9 @@ var (
 	errForceHidden = fmt.Errorf("%w: it is hidden from our role when that session began, so it could be another by now: grant pg_monitor to the role", coord.ErrRefused)
 )
 
-// ForceRelease implements coord.ForceReleaser: it ends the session of an owner
-// (pg_terminate_backend), or cancels the statement with which one waits (pg_cancel_backend).
-// One statement compares the whole [Guard] and acts, on a connection of its own. Through a
-// pooler it refuses. It announces the end, with Options.Actor.
+// ForceRelease implements coord.ForceReleaser: it ends the session of an owner (pg_terminate_backend), or cancels the
+// statement of a waiter (pg_cancel_backend). One statement compares the whole [Guard] and acts, on a connection of its
+// own. Through a pooler it refuses. It announces the end, with Options.Actor.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	g, err := ParseGuard(f.Guard)
 	if err != nil {
@@ -73,7 +72,7 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 		itoa(int64(g.Key.Class)), itoa(int64(g.Key.Object)), itoa(int64(g.Key.Sub)), g.Mode, fmt.Sprint(!f.Waiting), itoa(g.Since))
 	switch {
 	case errors.Is(err, coord.ErrRefused):
-		return err // before anything was done: a right is missing
+		return err // nothing was done: a right is missing
 	case err != nil:
 		return failure.Sentence("the server did not say what it did", coord.ErrUncertain, err)
 	case answer.Text(0) == "t":

@@ -21,8 +21,8 @@ type grant struct {
 	session    *session
 	connection *connection
 	request    request
-	inbox      *inbox      // nil: no channels
-	gone       atomic.Bool // the lock was given back, or left to run out
+	inbox      *inbox      // nil without channels
+	gone       atomic.Bool // the lock was released, or left to expire
 
 	mu   sync.Mutex
 	ping *job // the last renewal
@@ -35,10 +35,10 @@ var (
 	_ coord.Publisher = (*grant)(nil)
 )
 
-// confirm makes a grant of a lock that was just given to this connection. The answer to the query for
-// the fence proves that we own the lock, so trust runs from the sending of that query. Then the connection listens to
-// the leader's channels, before anybody can know that we
-// lead. The announcement to others is a job of its own, for which the caller does not wait.
+// confirm returns the grant of a lock that this connection has just acquired. The answer to the query for the fence
+// proves that we own the lock, so trust runs from the sending of that query. Then the connection listens to the
+// leader's channels, before anybody can know that we lead. Another job announces the grant to others; the caller does
+// not wait for it.
 func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection, r request) (*grant, error) {
 	asked := time.Now()
 	reply, err := single(ctx, conn, fenceQuery(l.facts.version))
@@ -60,7 +60,7 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	}
 	l.expireAt(asked.Add(l.facts.window))
 	l.whenEnded(func(err error) {
-		if l.orphaned() && !g.gone.Swap(true) { // before g.End, so that a Close after that ends the process too
+		if l.orphaned() && !g.gone.Swap(true) { // before g.End, so that a later Close also ends the process
 			s.leaveBehind(leftover{facts: l.facts, owned: true})
 		}
 		g.End(err)
@@ -82,8 +82,8 @@ func fenceQuery(version int) string {
 	return "select pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_backend_pid()"
 }
 
-// window returns the window after an answer. It is renewed five times in its length, which is more
-// often than the server's keepalives.
+// window returns the window after an answer. A grant is renewed five times within its window, which is more often than
+// the server's keepalives.
 func window(asked time.Time, valid time.Duration) coord.Window {
 	return coord.Window{Asked: asked, Valid: valid, RenewIn: valid / 5}
 }
@@ -111,7 +111,7 @@ func (g *grant) announce(ctx context.Context, conn *pgwire.Conn, e Event) {
 	Announcement{Database: g.connection.facts.database, Key: g.request.key.String(), Event: e}.send(ctx, conn)
 }
 
-// close takes the grant out of its session, and ends its handlers.
+// close removes the grant from its session and ends its handlers.
 func (g *grant) close() {
 	g.session.Remove(g)
 	if g.inbox != nil {
@@ -119,9 +119,8 @@ func (g *grant) close() {
 	}
 }
 
-// Renew implements coord.Renewer: it sends one query on the lock's own
-// connection. If there is no answer before ctx ends, the next call waits for the same answer, because a second
-// query could not overtake the first.
+// Renew implements coord.Renewer: it sends one query on the lock's own connection. If ctx ends before the answer, the
+// next call waits for the same answer, because a second query could not overtake the first.
 func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	if err := g.Over("renewing"); err != nil {
 		return coord.Window{}, err
@@ -133,7 +132,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	j := g.ping
 	g.mu.Unlock()
 	switch err := j.wait(ctx); {
-	case g.Err() != nil: // also where the answer came as the connection expired
+	case g.Err() != nil: // even if the answer came as the connection expired
 		return coord.Window{}, g.Over("renewing")
 	case err != nil:
 		return coord.Window{}, fmt.Errorf("renewing: %w", err)
@@ -153,7 +152,7 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Text(1) != number: // trust must not run from a query that was not answered
+	case r.Text(1) != number: // this is not the answer to our query, so trust must not run from it
 		err = pgwire.ErrOutOfStep
 	case r.Text(0) != itoa(int64(g.connection.facts.pid)):
 		err = errMoved
@@ -185,7 +184,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 		return nil
 	})
 	if lost := g.Over("publishing"); err != nil && lost != nil && ctx.Err() == nil {
-		return lost // but not after the end of ctx: the data may be written, and a loss means that it is not
+		return lost // not after the end of ctx, when the data may be written, because ErrLost says that nothing was written
 	}
 	return err
 }
@@ -196,14 +195,13 @@ func (g *grant) Release(ctx context.Context) error {
 	return g.unlock(ctx)
 }
 
-// errNotOurs: the server reports that our session did not own the lock that it released.
+// errNotOurs reports that, according to the server, our session did not own the lock that it released.
 var errNotOurs = fmt.Errorf("%w: the server says that this session did not own the lock it was to release", coord.ErrLost)
 
-// unlock gives the lock back, closes the connection and returns when it is closed. Jobs
-// that wait for the connection come first, but find the grant ended and do nothing. If the
-// server does not answer in closeTime, unlock cuts the connection and ends its process over another
-// one. A second call, and one after leave, does nothing; one after a loss ends the processes that are left
-// behind.
+// unlock releases the lock, closes the connection and waits until it is closed. Queued jobs come first, but do nothing
+// because the grant has ended. If the server does not answer within closeTime, unlock cuts the connection and ends its
+// process over another one. A second call, or one after leave, does nothing. A call after a loss ends the processes
+// that are left behind.
 func (g *grant) unlock(ctx context.Context) error {
 	if g.gone.Swap(true) {
 		g.session.endLeftSoon()
@@ -212,7 +210,7 @@ func (g *grant) unlock(ctx context.Context) error {
 	ours, asked := false, g.connection.alive()
 	j := g.connection.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		answer, err := g.request.call(ctx, conn, "pg_advisory_unlock")
-		if hasState(err, stateCancelled) { // by the cancelling of the claim, which came late
+		if hasState(err, stateCancelled) { // by a late cancellation of the claim
 			answer, err = g.request.call(ctx, conn, "pg_advisory_unlock")
 		}
 		if err != nil {
@@ -232,7 +230,7 @@ func (g *grant) unlock(ctx context.Context) error {
 	}
 	switch {
 	case !asked, errors.Is(err, coord.ErrLost) && !errors.Is(err, errUnanswered):
-		return nil // it was not ours any more
+		return nil // the lock was not ours any more
 	case err != nil:
 		return fmt.Errorf("releasing the lock: %w", err)
 	case !ours:
@@ -248,8 +246,8 @@ func (g *grant) Abandon() {
 	g.session.endLeftSoon()
 }
 
-// leave passes the connection of the lock, if it lives, to the driver, which keeps it until it expires; the
-// session does not wait for that.
+// leave passes the connection of the lock, if that is alive, to the driver, which keeps the connection until it
+// expires; the session does not wait for that.
 func (g *grant) leave() {
 	if !g.connection.alive() || g.gone.Swap(true) {
 		return

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Guard identifies one ownership of an advisory lock, or one wait for it: the session by its process and the start
-// of that, the lock, and the mode.
+// Guard identifies one ownership of an advisory lock, or one wait for it: it has the session's process and start, the
+// lock, and the mode.
 type Guard struct {
 	PID      uint32
 	Start    int64  // of the process, Unix µs of the server
-	GID      string // of a prepared transaction, which has no process; "": it is a session
+	GID      string // of a prepared transaction, which has no process; "" for a session
 	Database uint32 // oid
 	Key      Key
-	Mode     string // as pg_locks has it: "ExclusiveLock"
-	Since    int64  // beginning of the wait, Unix µs of the server; 0: it owns, or the server does not report it
+	Mode     string // as in pg_locks, for example "ExclusiveLock"
+	Since    int64  // beginning of the wait, Unix µs of the server; 0 for an owner, or if the server does not report it
 }
 
-// guardModes are the usual modes as a Guard writes them; it writes others as pg_locks does.
+// guardModes are the usual modes as a Guard writes them; a Guard has others as in pg_locks.
 var guardModes = map[string]string{"ExclusiveLock": "exclusive", "ShareLock": "shared"}
 
-// String writes a Guard as sources show it, such as "pid=4711,start=1795379113337158,db=5,key=4242,mode=exclusive".
+// String writes a Guard as sources show it, for example "pid=4711,start=1795379113337158,db=5,key=4242,mode=exclusive".
 func (g Guard) String() string {
 	who := fmt.Sprintf("pid=%d,start=%d", g.PID, g.Start)
 	if g.GID != "" {
@@ -37,10 +37,10 @@ func (g Guard) String() string {
 	return text
 }
 
-// errGuard reports a text that is no guard of a session.
+// errGuard reports that a text is no guard of a session.
 var errGuard = errors.New("not a guard as the source shows it")
 
-// ParseGuard reads the text of String about a session.
+// ParseGuard parses the text of String for a guard of a session.
 func ParseGuard(text string) (Guard, error) {
 	var g Guard
 	fields := map[string]string{}
@@ -49,7 +49,7 @@ func ParseGuard(text string) (Guard, error) {
 		fields[name] = value
 	}
 	number := func(name string) int64 {
-		n, _ := strconv.ParseInt(fields[name], 10, 64) // the comparison below finds a text that is no number
+		n, _ := strconv.ParseInt(fields[name], 10, 64) // the comparison below catches text that is no number
 		return n
 	}
 	g.PID, g.Start, g.Database, g.Since = uint32(number("pid")), number("start"), uint32(number("db")), number("since")

@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/ground/lazy"
 )
 
-// ErrKey is wrapped when a text is no key.
+// ErrKey reports that a text is no key.
 var ErrKey = errors.New("not a key of an advisory lock")
 
 // Key identifies an advisory lock within a database, as pg_locks reports it: the columns
@@ -23,36 +23,35 @@ type Key struct {
 	Sub           uint16 // 1: one bigint, 2: two int4, anything else: an extension's own
 }
 
-// The values of Key.Sub that SQL functions make.
+// The values of Key.Sub that the SQL functions use.
 const (
 	subBigint = 1
 	subPair   = 2
 )
 
-// BigintKey is the key of pg_advisory_lock(bigint).
+// BigintKey returns the key of pg_advisory_lock(bigint).
 func BigintKey(n int64) Key {
 	return Key{Class: uint32(uint64(n) >> 32), Object: uint32(uint64(n)), Sub: subBigint}
 }
 
-// PairKey is the key of pg_advisory_lock(int4, int4). The pair (0, 5) and the bigint 5 are two
-// locks.
+// PairKey returns the key of pg_advisory_lock(int4, int4). The pair (0, 5) and the bigint 5 are different locks.
 func PairKey(a, b int32) Key { return Key{Class: uint32(a), Object: uint32(b), Sub: subPair} }
 
 // Foreign reports whether an extension made the key: the functions for advisory locks cannot take it.
 func (k Key) Foreign() bool { return k.Sub != subBigint && k.Sub != subPair }
 
-// Bigint returns the number of a one-number key; false: it is another sort of key.
+// Bigint returns the number of a one-number key. It returns false for another sort of key.
 func (k Key) Bigint() (int64, bool) {
 	return int64(uint64(k.Class)<<32 | uint64(k.Object)), k.Sub == subBigint
 }
 
-// Pair returns the numbers of a two-number key; false: it is another sort of key.
+// Pair returns the numbers of a two-number key. ok is false for another sort of key.
 func (k Key) Pair() (a, b int32, ok bool) {
 	return int32(k.Class), int32(k.Object), k.Sub == subPair
 }
 
-// String writes a key as in URLs, configuration and JSON: "4242", "17:-4", and
-// "17:4/9" (unsigned, class, object and sub) for a key that an extension made.
+// String returns a key as it stands in URLs, configuration and JSON: "4242", "17:-4", or "17:4/9" (class, object and
+// sub, unsigned) for a key of an extension.
 func (k Key) String() string {
 	if n, ok := k.Bigint(); ok {
 		return strconv.FormatInt(n, 10)
@@ -66,9 +65,8 @@ func (k Key) String() string {
 // keyText matches the text of Key.String: one number, two, or the three of an extension's key.
 var keyText = lazy.Regexp(`^(?:(-?\d+)|(-?\d+):(-?\d+)|(\d+):(\d+)/(\d+))$`)
 
-// ParseKey reads the text of String. named reports that the
-// text is a name, whose key a Scheme computes. Numbers that are out of range, and an
-// empty text, are an error that wraps ErrKey.
+// ParseKey reads the text of String. named reports whether the text is a name, whose key a Scheme computes. If numbers
+// are out of range or the text is empty, the error wraps ErrKey.
 func ParseKey(text string) (k Key, named bool, err error) {
 	m := keyText().FindStringSubmatch(text)
 	switch {
@@ -113,12 +111,12 @@ const (
 	SHA256LE         Scheme = "sha256le"         // first 8 bytes of sha256, little-endian: django-pglock
 )
 
-// SchemeNames are the names of all schemes.
+// SchemeNames returns the names of all schemes.
 func SchemeNames() []string {
 	return []string{string(Hashtextextended), string(Hashtext), string(CRC32), string(SHA256LE)}
 }
 
-// ParseScheme reads a scheme's name; "" is Hashtextextended.
+// ParseScheme reads a scheme's name; "" means Hashtextextended.
 func ParseScheme(text string) (Scheme, error) {
 	switch {
 	case text == "":
@@ -129,8 +127,8 @@ func ParseScheme(text string) (Scheme, error) {
 	return "", errors.New("no such key scheme: write one of " + strings.Join(SchemeNames(), ", "))
 }
 
-// Key returns the key of a name, if it can be computed here. Else sql is the statement that
-// makes the server compute it: its parameter $1 is the name, its answer one bigint.
+// Key returns the key of a name, if it can be computed here. Else sql is a statement with which the server computes it.
+// Its parameter $1 is the name, and it answers one bigint.
 func (s Scheme) Key(name string) (k Key, sql string) {
 	switch s {
 	case Hashtext:

@@ -17,17 +17,17 @@ import (
 // checks at this interval whether its client is still there.
 const checkTime = time.Second
 
-// leftover is a process of the server that may own a lock, or get it, although our connection to
-// it has ended. The server notices that by its keepalives, unless a proxy answers them.
+// leftover is a process of the server that may own a lock, or acquire it, although our connection to the process has
+// ended. The server notices the end by its keepalives, unless a proxy answers them.
 type leftover struct {
 	facts facts
-	owned bool // the lock was ours; else we were waiting for it
+	owned bool // the lock was ours; if false, we were waiting for it
 }
 
-// errPooled is the reason why a process behind a pooler is never ended by us.
+// errPooled is the reason why we never end a process that a pooler connects us to.
 var errPooled = errors.New("a pooler stands between, which may have given that session to another client")
 
-// error reports that the process could not be ended, and why: cause. What it returns wraps err.
+// error returns an error that wraps err and reports that the process could not be ended because of cause.
 func (o leftover) error(cause, err error) error {
 	pid := o.facts.pid
 	if hasState(cause, stateNoRight) {
@@ -42,7 +42,7 @@ func (o leftover) error(cause, err error) error {
 	return coord.Uncertain(text, err)
 }
 
-// leaveBehind notes a process that Close, or endLeftSoon, ends.
+// leaveBehind records a process for Close or endLeftSoon to end.
 func (s *session) leaveBehind(o leftover) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *session) endOwn(ctx context.Context, o leftover, err error) error {
 	return err
 }
 
-// endLeftSoon starts to end the processes that are left behind, and goes on until the session is shut. It does not
+// endLeftSoon starts to end the processes that are left behind, and repeats that until the session is shut. It does not
 // block.
 func (s *session) endLeftSoon() {
 	ctx, leave, over := s.Enter(s.Open())
@@ -71,7 +71,7 @@ func (s *session) endLeftSoon() {
 		return
 	}
 	defer leave()
-	s.Start(ctx, func() { _ = s.endLeft(s.Open()) }) // Close tries again, and returns the error
+	s.Start(ctx, func() { _ = s.endLeft(s.Open()) }) // the error is dropped: Close tries again and returns its own
 }
 
 // endLeft ends the processes that are left behind. The error, which wraps coord.ErrUncertain, is about the first one
@@ -92,9 +92,9 @@ func (s *session) endLeft(ctx context.Context) error {
 	return result
 }
 
-// endProcess has the server end a process of ours, over a connection of its own, and returns nil when
-// it is gone. It tries again until ctx ends, unless a right is missing. Behind a pooler the process
-// may be another client's by now, so it only waits for the process to end by itself, for closeTime.
+// endProcess makes the server end a process of ours, over a connection of its own, and returns nil when the process is
+// gone. It tries until ctx ends, unless a right is missing. With a pooler, the process may serve another client by now,
+// so that endProcess only waits for closeTime until the process ends by itself.
 func (d *Driver) endProcess(ctx context.Context, f facts) error {
 	if f.start.IsZero() {
 		return errors.New("the server did not say when it began")
@@ -140,8 +140,8 @@ func (d *Driver) tryEndProcess(ctx context.Context, f facts) error {
 	}
 }
 
-// end returns the expression that ends a process of ours, over a connection with that pooler, and
-// the error if the process remains.
+// end returns the expression that ends a process of ours, for a connection with that pooler, and the error for a
+// process that remains.
 func (f facts) end(over pgwire.Pooler) (call string, remains error) {
 	if f.pooled || over != pgwire.None {
 		return "false", errPooled

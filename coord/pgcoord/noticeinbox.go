@@ -13,10 +13,10 @@ type inbox struct {
 	ctx      context.Context // ends with the grant
 	close    context.CancelFunc
 	waiting  chan numbered
-	last     uint64 // number of the last that was put
+	last     uint64 // number of the last notification from put
 }
 
-// numbered is a notification that waits. Those whose numbers are missing were dropped.
+// numbered is a queued notification with its number. A gap in the numbers means dropped notifications.
 type numbered struct {
 	Notification
 	number uint64
@@ -31,8 +31,8 @@ func newInbox(ctx context.Context, o Options) *inbox {
 	return b
 }
 
-// put adds a notification, if there is a handler for it. When there is no room the oldest
-// is dropped. It is called by one goroutine at a time.
+// put adds a notification, if there is a handler for it. If there is no room, it drops the oldest. Only one goroutine
+// at a time may call it.
 func (b *inbox) put(n *pgconn.Notification) {
 	if b.handlers[n.Channel] == nil {
 		return
@@ -47,7 +47,7 @@ func (b *inbox) put(n *pgconn.Notification) {
 		}
 		select {
 		case <-b.waiting:
-		default: // the handler was faster
+		default: // the handler has made room meanwhile
 		}
 	}
 }

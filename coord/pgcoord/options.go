@@ -18,9 +18,9 @@ const (
 	defaultQueue    = 256
 	defaultConnect  = 5 * time.Second
 	shortestTTL     = 500 * time.Millisecond
-	longestTTL      = 9 * time.Hour // keepalives have at most 32767 s
+	longestTTL      = 9 * time.Hour // keepalives are limited to 32767 s
 
-	channelLimit = 63 // bytes of a channel's name; the server cuts longer ones in silence
+	channelLimit = 63 // bytes of a channel's name; the server cuts longer names without notice
 )
 
 // Override replaces parts of the address.
@@ -28,36 +28,33 @@ type Override = pgwire.Override
 
 // Options configure a driver. The zero value is usable.
 type Options struct {
-	// Actor is the name in announcements of a release by force. "": it is not announced.
+	// Actor is the name in announcements of a forced release. If it is "", nothing is announced.
 	Actor string
-	// TTL is that of sessions that ask for none: the time for which the server keeps what we own
-	// after the connection to us was cut without notice. Keepalives count whole seconds, so the
-	// server's own time is rounded up, to at least 2 s; ours is exact. 0: 11 s. At least
-	// 500 ms.
+	// TTL is for sessions that set none. It is the time for which the server keeps what we own after the connection to
+	// us was cut without notice. Keepalives count whole seconds, so that the server's time is rounded up, to at least 2
+	// s; ours is exact. 0: 11 s. At least 500 ms.
 	TTL time.Duration
-	// Poll makes waiting claims try again and again, with pauses of at most Poll (drawn
-	// from its upper half), instead of standing in the server's queue: others who queue
-	// then come first. 0: queue.
+	// Poll makes waiting claims try repeatedly instead of standing in the server's queue. The pauses are random,
+	// between half of Poll and Poll. Clients in the queue then come first. 0: claims stand in the queue.
 	Poll time.Duration
-	// Scheme makes keys of names that are no numbers. "": Hashtextextended.
+	// Scheme computes the keys of names that are no numbers. "": Hashtextextended.
 	Scheme Scheme
-	// Channels are listened to while we lead, on the connection that owns the election's lock.
+	// Channels are the channels to which the connection of the election's lock listens while we lead.
 	Channels []Listener
-	// Queue is the number of notifications that wait for a slow handler before the oldest are
-	// dropped (which Notification.Missed reports). 0: 256.
+	// Queue is how many notifications wait for a slow handler before the oldest is dropped; Notification.Missed counts
+	// the dropped ones. 0: 256.
 	Queue    int
 	Override Override
-	// Dial makes the connections. Nil: TCP with keepalives of our own, or a Unix socket.
+	// Dial makes the network connections. If it is nil, they are TCP with keepalives of our own, or a Unix socket.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Listener is a channel that a leader listens to.
 type Listener struct {
-	// Channel is its name, at most 63 bytes; it is quoted, so case counts.
+	// Channel is its name, at most 63 bytes. Upper and lower case differ, because the name is quoted.
 	Channel string
-	// Handle is called for each notification, one at a time, in the order of arrival, on a
-	// goroutine of the grant's own: it may take its time without delaying a renewal. Its
-	// context ends with the grant. Closing the session waits for it.
+	// Handle is called for each notification, one at a time, in the order of arrival, on a goroutine of the grant, so
+	// that a slow handler delays no renewal. Its context ends with the grant. Closing the session waits for it.
 	Handle func(ctx context.Context, n Notification)
 }
 
@@ -68,7 +65,7 @@ type Notification struct {
 	Missed           uint64 // dropped just before this one because the handler was slow
 }
 
-// check finds contradictions and fills in the defaults.
+// check returns the options with the defaults filled in, or an error if they contradict each other.
 func (o Options) check() (Options, error) {
 	var err error
 	if o.Scheme, err = ParseScheme(string(o.Scheme)); err != nil {
@@ -103,7 +100,7 @@ func CheckChannel(name string) error {
 	return nil
 }
 
-// Wire describes the statements of a call in one line. It returns "" for a call that Postgres does not have.
+// Wire describes the statements of a call in one line. It returns "" for a call that this backend does not support.
 func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	key, function, shared := o.Scheme.sql(c.Name), "pg_advisory_lock", ""
 	if c.Wait == 0 {
@@ -123,7 +120,7 @@ func (o Options) Wire(call coord.Call, c coord.Claim) string {
 	return ""
 }
 
-// sql returns the key of a lock as a statement writes it.
+// sql returns the key of a lock as it stands in a statement.
 func (s Scheme) sql(name string) string {
 	k, named, err := ParseKey(name)
 	quoted := "'" + strings.ReplaceAll(name, "'", "''") + "'"

@@ -30,7 +30,7 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	return g, true, nil
 }
 
-// startClaim checks a claim, takes a connection and begins to ask for the lock on it.
+// startClaim checks a claim, takes a connection and starts to claim the lock on it.
 func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error) {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {
@@ -76,7 +76,8 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	return p, nil
 }
 
-// closedOr returns errClosed if the session was closed meanwhile: err is a consequence then. Else it returns err.
+// closedOr returns errClosed if the session was closed meanwhile, because err is then a consequence. Else it returns
+// err.
 func (s *session) closedOr(err error) error {
 	if closed := s.Over(); closed != nil {
 		return fmt.Errorf("%w: %w", closed, err)
@@ -84,8 +85,7 @@ func (s *session) closedOr(err error) error {
 	return err
 }
 
-// place is a claim that waits. Its goroutine works on one connection until there is an
-// outcome: a grant, a miss or an error.
+// place is a waiting claim. Its goroutine uses one connection until the outcome: a grant, a miss or an error.
 type place struct {
 	session    *session
 	connection *connection
@@ -94,15 +94,15 @@ type place struct {
 	cancel     context.CancelFunc
 	outcome    chan struct{} // closed when grant and err are final
 
-	grant *grant // nil with a nil err: the try missed
+	grant *grant // if both are nil, the try missed
 	err   error
-	// silent reports whether the connection ended without notice from the server: the lock may be ours.
+	// silent reports whether the connection ended without notice from the server, so that the lock may be ours.
 	silent bool
 
-	ended atomic.Bool // it became somebody's grant, or was given up
+	ended atomic.Bool // the place became a grant, or was given up
 }
 
-// run is the goroutine.
+// run runs the goroutine of the place.
 func (p *place) run() {
 	s := p.session
 	defer close(p.outcome)
@@ -115,7 +115,7 @@ func (p *place) run() {
 	delete(s.places, p)
 	s.mu.Unlock()
 	if p.grant == nil && p.err == nil {
-		p.err = s.Over() // a try that missed because the session was closed is no miss
+		p.err = s.Over() // if the session was closed, this is no miss
 		s.putBack(p.connection)
 		return
 	}
@@ -131,7 +131,7 @@ func (p *place) run() {
 	}
 }
 
-// obtain tries once, polls or queues, as the claim and the options want.
+// obtain tries once, polls or queues, depending on the claim and the options.
 func (p *place) obtain() (*grant, error) {
 	if p.request.Wait == 0 {
 		return p.try()
@@ -139,7 +139,7 @@ func (p *place) obtain() (*grant, error) {
 	if p.session.driver.options.Poll == 0 {
 		// The connection works, and the server reports nothing about the queue until it is our turn.
 		p.waits()
-		return p.perform(0, "pg_advisory_lock", "") // it returns void
+		return p.perform(0, "pg_advisory_lock", "") // the function returns void
 	}
 	poll := p.session.driver.options.Poll
 	pauses := backoff.Policy{Min: poll, Max: poll}.Start()
@@ -164,8 +164,8 @@ func (p *place) waits() {
 	}
 }
 
-// perform calls the function that asks for the lock, which answers with granted where we get it, and makes
-// the grant in the same job.
+// perform calls the function that asks for the lock, whose answer is the text granted if we own it, and makes the grant
+// in the same job.
 func (p *place) perform(bound time.Duration, function, granted string) (*grant, error) {
 	var g *grant
 	j := p.connection.submit(bound, func(ctx context.Context, conn *pgwire.Conn) error {
@@ -176,8 +176,8 @@ func (p *place) perform(bound time.Duration, function, granted string) (*grant, 
 		defer cancel()
 		var err error
 		g, err = p.session.confirm(ctx, conn, p.connection, p.request)
-		if err != nil && !conn.Closed() { // as where a cancelling came late
-			_, _ = p.request.call(ctx, conn, "pg_advisory_unlock") // else the end of the connection does
+		if err != nil && !conn.Closed() { // for example after a late cancellation
+			_, _ = p.request.call(ctx, conn, "pg_advisory_unlock") // else the end of the connection releases the lock
 		}
 		return err
 	})
@@ -192,7 +192,7 @@ func (p *place) perform(bound time.Duration, function, granted string) (*grant, 
 	return g, nil
 }
 
-// await waits for the outcome, for as long as the claim waits.
+// await waits for the outcome for at most the claim's Wait.
 func (p *place) await(ctx context.Context) (*grant, bool, error) {
 	var out <-chan time.Time
 	if p.request.Wait > 0 {
@@ -221,12 +221,10 @@ func (p *place) collect() (*grant, bool, error) {
 	return p.grant, true, nil
 }
 
-// giveUp leaves the queue: it asks the server to cancel the statement, which leaves
-// the queue at once, and releases a grant that came all the same. If the server does
-// not answer before ctx ends, it cuts the connection, and ends its process over another
-// one. It returns err, the reason for the claim's end, or an error that wraps coord.ErrUncertain
-// if the process could not be ended either. A second call, or one after collect, does
-// nothing.
+// giveUp leaves the queue. It makes the server cancel the statement, and releases a grant that came at that instant. If
+// the server does not answer before ctx ends, giveUp cuts the connection and ends its process over another one. It
+// returns err, the reason for the claim's end, or an error that wraps coord.ErrUncertain if the process could not be
+// ended either. A second call, or one after collect, does nothing.
 func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	if p.ended.Swap(true) {
 		return err
@@ -250,7 +248,7 @@ func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	return p.session.endOwn(ctx, leftover{facts: p.connection.facts}, err)
 }
 
-// cancelStatement makes the server end the statement that waits; false: it did not.
+// cancelStatement makes the server end the waiting statement and reports whether it did.
 func (p *place) cancelStatement(ctx context.Context) bool {
 	if p.session.driver.options.Poll == 0 && p.request.Wait != 0 { // else the statement ends soon by itself
 		if isClosed(p.outcome) {

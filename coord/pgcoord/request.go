@@ -14,7 +14,7 @@ type request struct {
 	key Key
 }
 
-// call calls one of the lock functions on the key, in the claim's mode, and returns its answer as text.
+// call calls a lock function on the key, in the claim's mode, and returns its answer as text.
 func (r request) call(ctx context.Context, conn *pgwire.Conn, function string) (string, error) {
 	if r.Mode == coord.Shared {
 		function += "_shared"
@@ -28,17 +28,17 @@ func (r request) call(ctx context.Context, conn *pgwire.Conn, function string) (
 	return answer.Text(0), err
 }
 
-// row is one row of an answer, in text; nil is null.
+// row is one row of an answer, in text; nil for null.
 type row = pgwire.Row
 
-// query runs one statement with parameters, unprepared, so that it also works through
-// poolers. Its errors are those of classify.
+// query runs one statement with parameters, unprepared, so that it also works through poolers. It returns errors from
+// classify.
 func query(ctx context.Context, conn *pgwire.Conn, sql string, args ...string) ([]row, error) {
 	rows, err := conn.Rows(ctx, sql, args...)
 	return rows, classify(err)
 }
 
-// single is query for a statement that answers with one row.
+// single calls query for a statement that answers one row.
 func single(ctx context.Context, conn *pgwire.Conn, sql string, args ...string) (row, error) {
 	r, err := conn.One(ctx, sql, args...)
 	return r, classify(err)

@@ -14,7 +14,7 @@ import (
 
 // facts are properties of a connection, as the server reports them.
 type facts struct {
-	pid      uint32 // of the server's process, which a pooler hides from the protocol
+	pid      uint32 // of the server's process, not from the protocol, where a pooler hides it
 	start    time.Time
 	database string
 	standby  bool
@@ -23,14 +23,14 @@ type facts struct {
 	pooled   bool // a pooler stands between
 }
 
-// keepalive makes a TCP connection find out that its other end is gone: after Idle without traffic it sends a
-// probe every Interval, and gives up after Count of them without an answer. Idle and Interval are whole seconds,
-// at least one. The client sets it too: a claim in the queue sends nothing, and has no other way to
-// learn that its server is gone.
+// keepalive makes a TCP connection find out that its other end is gone: after Idle without traffic it sends a probe
+// every Interval, and gives up after Count of them without an answer. Idle and Interval are whole seconds, at least
+// one. The client also sets it on its side, because a claim in the queue sends nothing and would not notice otherwise
+// that its server is gone.
 type keepalive net.KeepAliveConfig
 
-// keepaliveFor spreads a time over the three settings, rounded up to whole seconds. The
-// shortest they can do is two; 11 s are 5, 2 and 3.
+// keepaliveFor divides a time between the three settings, rounded up to whole seconds. The minimum is 2 s. 11 s become
+// 5, 2 and 3.
 func keepaliveFor(ttl time.Duration) keepalive {
 	seconds := max(int((ttl+time.Second-1)/time.Second), 2)
 	interval := max(seconds/5, 1)
@@ -46,17 +46,17 @@ func keepaliveFor(ttl time.Duration) keepalive {
 // budget returns the time from the last traffic to giving up.
 func (k keepalive) budget() time.Duration { return k.Idle + time.Duration(k.Count)*k.Interval }
 
-// window returns how long we trust a grant: the TTL, if the server's settings make it keep a session that
-// it cannot reach any more for at least that long. That is the keepalives' time, or the user
-// time-out where that is set, for it overrides their count and the number of retransmissions
-// (tcp_keepalive_timer and tcp_write_timeout of the Linux kernel). Without such settings, as on a
-// Unix socket, it keeps it for ever.
+// window returns how long we trust a grant: the TTL, or the time for which the server keeps a session that it cannot
+// reach any more, if that is shorter. The server's time is that of the keepalives. If a user time-out is set, it is
+// that, because it overrides the keepalives' count and the number of retransmissions (tcp_keepalive_timer and
+// tcp_write_timeout of the Linux kernel). Without such settings, for example on a Unix socket, the server keeps the
+// session without limit.
 func (k keepalive) window(ttl, userTimeout time.Duration) time.Duration {
 	return min(ttl, cmp.Or(max(userTimeout, 0), max(k.budget(), 0), ttl))
 }
 
-// settings returns the settings of every connection of ours. They are set after connecting, because poolers
-// refuse most of them before. Time-outs are off, so that waiting for a lock and owning it may take any time.
+// settings returns the settings of every connection of ours. They are set after connecting, because poolers refuse most
+// of them in the start-up message. Time-outs are off, so that waiting for a lock and owning it may take any time.
 func settings(version int, ttl time.Duration, name string) [][2]string {
 	keep := keepaliveFor(ttl)
 	list := [][2]string{
@@ -79,8 +79,8 @@ func settings(version int, ttl time.Duration, name string) [][2]string {
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 
-// configure applies settings, and makes sure that the answer belongs to them. It leaves out
-// client_connection_check_interval on a system that cannot do that.
+// configure applies settings, and checks that the answer belongs to them. If the server's system does not support
+// client_connection_check_interval, it leaves that out.
 func configure(ctx context.Context, conn *pgwire.Conn, list [][2]string) error {
 	var calls []string
 	var values []string
@@ -106,8 +106,7 @@ func configure(ctx context.Context, conn *pgwire.Conn, list [][2]string) error {
 	return nil
 }
 
-// factsQuery works on every version. The settings of TCP are those of the kernel, 0
-// on a Unix socket.
+// factsQuery works on every version. It reads the TCP settings from the kernel; they are 0 on a Unix socket.
 const factsQuery = `select pg_catalog.pg_backend_pid(), pg_catalog.current_database(), pg_catalog.pg_is_in_recovery(),
  (select (extract(epoch from backend_start) * 1000000)::bigint from pg_catalog.pg_stat_activity where pid = pg_catalog.pg_backend_pid()),
  current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'),

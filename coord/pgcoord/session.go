@@ -14,8 +14,8 @@ import (
 	"coordtop/internal/ground/pgwire"
 )
 
-// session is an identity and a TTL that its claims share. Each claim has a connection of its
-// own; the server knows only these.
+// session is an identity and a TTL that its claims share. Each claim has a connection of its own; the server knows only
+// the connections.
 type session struct {
 	*lifetime.Session[*grant]
 	driver   *Driver
@@ -26,7 +26,7 @@ type session struct {
 	mu          sync.Mutex
 	spare       *connection // a connection that no claim uses
 	connections connections
-	places      map[*place]struct{} // being waited for
+	places      map[*place]struct{} // claims that wait
 	left        []leftover
 
 	ending sync.Mutex // held while endLeft runs
@@ -54,7 +54,7 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 	return l, nil
 }
 
-// takeSpare returns a connection that no claim uses, if there is one that works; else nil.
+// takeSpare returns a working connection that no claim uses, or nil.
 func (s *session) takeSpare() *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *session) takeSpare() *connection {
 	return l
 }
 
-// connectionFor returns a connection for a claim, prepared for its TTL under its name: the spare
-// one if that still works, else a new one.
+// connectionFor returns a connection for a claim, prepared for its TTL under its name. It takes the spare one if that
+// still works, else a new one.
 func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
 	if l := s.takeSpare(); l != nil {
 		quick, cancel := context.WithTimeout(ctx, closeTime)
@@ -81,8 +81,8 @@ func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name str
 	return s.connect(ctx, ttl, name)
 }
 
-// read runs f on a connection that no claim uses. If that is the spare one and it ends, read runs f
-// once more, on a new one.
+// read runs f on a connection that no claim uses. If the spare connection ends meanwhile, read runs f again on a new
+// one.
 func (s *session) read(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	ctx, leave, err := s.Enter(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *session) putBack(l *connection) {
 	l.hangUp()
 }
 
-// shut shuts the session and returns its grants and the claims that wait; not first: it was shut before.
+// shut shuts the session and returns its grants and its waiting claims. first is false if it was shut before.
 func (s *session) shut() (grants []*grant, places []*place, first bool) {
 	grants, first = s.Shut(errClosed)
 	s.mu.Lock()
@@ -175,7 +175,7 @@ func (s *session) Abandon() {
 	s.join()
 }
 
-// join cuts the connections that are left and waits for every goroutine.
+// join cuts the remaining connections and waits for every goroutine.
 func (s *session) join() {
 	s.mu.Lock()
 	left := s.connections

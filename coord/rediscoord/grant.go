@@ -24,7 +24,7 @@ type grant struct {
 	late  bool // an earlier try may still arrive, and take the key again after our release
 
 	publishing chan struct{} // holds one element while a proclamation is being sent
-	value      string        // of the key, as last confirmed; used only by the holder of publishing
+	value      string        // of the key, as last confirmed; used only during a proclamation
 }
 
 var (

@@ -18,13 +18,13 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// ForeignError reports that a server sent what no YDB sends. It ends the connection.
+// ForeignError reports that a server sent something that no YDB sends. The connection has ended.
 type ForeignError struct {
 	Addr string // host:port of the server
-	What string // "more than 100000 frames of HTTP/2 without content"
+	What string // what it sent: "more than 100000 frames of HTTP/2 without content"
 }
 
-// Error names the server, what it sent and what that means.
+// Error returns a text with the server, what it sent and what that means.
 func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s sent %s: it is not a YDB, or something between changes its answers; check host and port", e.Addr, e.What)
 }
@@ -33,19 +33,19 @@ func (e *ForeignError) Error() string {
 // tiny data. A YDB sends us about a hundred a second, and a burst when everything that we watch
 // changes at once.
 const (
-	mostFrames  = 100_000          // in refillEvery; a slow machine reads some 10,000 a second of a flood
+	mostFrames  = 100_000          // in refillEvery; a slow machine can read some 10,000 a second
 	refillEvery = 20 * time.Second // so 5,000 a second
 	tinyContent = 64               // bytes; a frame with less data counts
 )
 
 const dataKind = 0
 
-// frames is a connection that counts the frames that a server sends.
+// frames is a connection that counts the server's frames.
 type frames struct {
 	net.Conn
 	fail func(error) // called once, with the *ForeignError that ended reading
 
-	header []byte // of the current frame, as far as it came
+	header []byte // of the current frame, as far as received
 	rest   int    // bytes of its content still to come
 	left   int
 	filled time.Time
@@ -103,8 +103,8 @@ func (f *frames) spend() bool {
 	return f.left >= 0
 }
 
-// counting are transport credentials whose connections count frames, after decryption if there is TLS. fail is called
-// with the *ForeignError that ended a connection.
+// counting implements transport credentials whose connections count frames, after decryption if there is TLS. It passes
+// the *ForeignError that ended a connection to fail.
 type counting struct {
 	credentials.TransportCredentials
 	fail func(error)
@@ -131,16 +131,15 @@ func (c counting) Clone() credentials.TransportCredentials {
 	return counting{c.TransportCredentials.Clone(), c.fail}
 }
 
-// Bounds of one message. Two bytes of a message can stand for an owner, which takes 100 times
-// as much in memory. So the parts of a message are counted before it is decoded: messages within
-// it, strings, and elements of packed lists.
+// Bounds of one message. Two bytes of a message can stand for an owner, which takes 100 times as much memory. So the
+// parts of a message (messages within it, strings, and elements of packed lists) are counted before it is decoded.
 const (
 	longestMessage = 16 << 20
 	mostParts      = 200_000
 	deepestMessage = 100
 )
 
-// boundedProto is the codec of every call: protobuf, with its parts counted.
+// boundedProto is the codec of every call: protobuf with a limit for the parts of a message.
 type boundedProto struct{ encoding.CodecV2 }
 
 func newBoundedProto() encoding.CodecV2 { return boundedProto{encoding.GetCodecV2("proto")} }
@@ -160,12 +159,12 @@ func (boundedProto) Unmarshal(data mem.BufferSlice, v any) error {
 	return proto.Unmarshal(buffer.ReadOnlyData(), m)
 }
 
-// countParts subtracts the parts of b, a message of this kind, from left.
+// countParts subtracts the number of parts of b, a message of the given kind, from *left.
 func countParts(b []byte, kind protoreflect.MessageDescriptor, depth int, left *int) error {
 	if depth == 0 {
 		return fmt.Errorf("an answer that is nested more than %d deep", deepestMessage)
 	}
-	var url string // of an Any, whose value is a message too
+	var url string // of an Any, whose value is also a message
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
 		if n < 0 {
@@ -207,7 +206,7 @@ func countParts(b []byte, kind protoreflect.MessageDescriptor, depth int, left *
 	return nil
 }
 
-// weight returns the number of parts that a field with this content counts as, without those of messages in it.
+// weight returns the number of parts for which a field with this content counts, without those of messages in it.
 func weight(f protoreflect.FieldDescriptor, content []byte) int {
 	if f.IsPacked() || f.IsList() && f.Message() == nil && f.Kind() != protoreflect.StringKind && f.Kind() != protoreflect.BytesKind {
 		return len(content)

@@ -19,22 +19,21 @@ import (
 	"coordtop/internal/ground/certs"
 )
 
-// ClientOptions name a database and say how to reach it. Address and Database are needed,
-// or Conn.
+// ClientOptions name a database and say how to reach it. It needs Address and Database, or Conn.
 type ClientOptions struct {
 	Address  string       // host:port
-	Database string       // path, as /local
+	Database string       // path, for example /local
 	TLS      *certs.Files // nil: no encryption
-	// Node is the coordination node that a URL names; "": none. Clients do not use it.
+	// Node is the coordination node that a URL names; "" if none. Clients do not use it.
 	Node string
-	// User and Password, or AccessToken, prove who we are; none: anonymous.
+	// User and Password, or AccessToken, prove who we are. Without them we are anonymous.
 	User, Password, AccessToken string
-	// NoDiscovery stays with Address instead of asking it for the nodes of the cluster,
-	// for tunnels and balancers behind which those cannot be reached.
+	// NoDiscovery makes the client use Address alone instead of asking it for the nodes of the cluster. It is for
+	// tunnels and balancers that hide the nodes.
 	NoDiscovery bool
-	// Log receives the SDK's own messages; nil: they are dropped. See LogTo too.
+	// Log receives the SDK's own messages. If it is nil, they are dropped. See also LogTo.
 	Log *slog.Logger
-	// Conn is used instead of a connection of ours, and is the caller's to close.
+	// Conn is used instead of a connection of ours. The caller closes it.
 	Conn grpc.ClientConnInterface
 }
 
@@ -52,16 +51,15 @@ func (o ClientOptions) check() error {
 	return nil
 }
 
-// Client is a connection to one database, made when it is first needed and kept by the
-// SDK: discovery, balancing, credentials, encryption. Drivers for several coordination
-// nodes can share it. Its methods are safe for concurrent use.
+// Client is a connection to one database, made when it is first needed. The SDK does discovery, balancing, credentials
+// and encryption. Drivers for several coordination nodes can share a Client. Its methods are safe for concurrent use.
 //
 // A stream stays on the YDB node that it was opened on. It breaks when that node stops, or when discovery has not
-// named the node for a minute or two. Sessions then attach again on another node.
+// listed the node for a minute or two. Sessions then attach again on another node.
 type Client struct {
 	options ClientOptions
 	turn    chan struct{} // holds one element while somebody connects or closes
-	db      *ydb.Driver   // nil: not connected; guarded by turn
+	db      *ydb.Driver   // nil while not connected; guarded by turn
 	closed  bool          // guarded by turn
 
 	mu       sync.Mutex
@@ -69,7 +67,7 @@ type Client struct {
 	answered bool   // the first of hosts has answered the last Ping
 }
 
-// NewClient makes a client. It does not connect.
+// NewClient returns a client. It does not connect.
 func NewClient(o ClientOptions) (*Client, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -77,8 +75,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	return &Client{options: o, turn: make(chan struct{}, 1)}, nil
 }
 
-// Close closes the connection. Sessions are to be closed before. A second call does
-// nothing.
+// Close closes the connection. Close the sessions before. A second call does nothing.
 func (c *Client) Close(ctx context.Context) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -122,8 +119,8 @@ func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 	return ydb.GRPCConn(c.db), nil
 }
 
-// open lets the SDK connect. The SDK tries until its context ends, whatever is wrong, and does not report
-// what was; so we connect once ourselves first.
+// open lets the SDK connect. Whatever is wrong, the SDK tries until its context ends and does not report the reason. So
+// open first connects once itself.
 func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	if err := c.check(ctx, true); err != nil {
 		return nil, err
@@ -147,8 +144,8 @@ func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	return db, sdkError(err)
 }
 
-// Bounds of what a connection buffers before it is read. They are fixed, because gRPC would let
-// them grow with the amount that a server sends.
+// Bounds of what a connection buffers before it is read. They are fixed, because otherwise gRPC would increase them
+// with the amount that a server sends.
 const (
 	longestHeaders = 64 << 10
 	streamWindow   = 1 << 20
@@ -164,10 +161,11 @@ func (o ClientOptions) connectionString() string {
 	return (&url.URL{Scheme: scheme, Host: o.Address, Path: o.Database}).String()
 }
 
-// sdk returns the SDK's options. fail is called with a *ForeignError when a connection ends because the server
-// sent what no YDB sends.
+// sdk returns the SDK's options. fail is called with a *ForeignError when a connection ends because the server sent
+// something that no YDB sends.
 func (o ClientOptions) sdk(fail func(error)) ([]ydb.Option, error) {
-	// Without a logger YDB_LOG_SEVERITY_LEVEL makes the SDK write to standard error, which may be our screen.
+	// Without a logger, the environment variable YDB_LOG_SEVERITY_LEVEL would make the SDK write to standard error,
+	// which may be our screen.
 	logged := ydb.WithLogger(sdkLogger{cmp.Or(o.Log, slog.New(slog.DiscardHandler))}, sdkEvents)
 	options := []ydb.Option{ydb.WithApplicationName("coordtop"), logged}
 	switch {

@@ -13,8 +13,8 @@ import (
 	"coordtop/coord"
 )
 
-// AllPermits is the count of a mutex: an ephemeral semaphore has that limit, so there is no permit left beside
-// its owner.
+// AllPermits is the count that a mutex claims. It is the limit of an ephemeral semaphore, so that no permit is left for
+// another.
 const AllPermits = math.MaxUint64
 
 func acquireMessage(id uint64, w claimParams, timeoutMillis uint64) *pb.SessionRequest {
@@ -40,7 +40,8 @@ type result interface {
 	GetIssues() []*Ydb_Issue.IssueMessage
 }
 
-// answerOf returns the id of the request that a message answers, and the error in it; not ok: it answers none.
+// answerOf returns the id of the request that a message answers, and the error in it. ok is false if it answers no
+// request.
 func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
 	if pong := msg.GetPong(); pong != nil {
 		return pong.GetOpaque(), nil, true
@@ -57,8 +58,8 @@ func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
 	return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
 }
 
-// timeoutMillis converts a wait for the service: rounded up, so that nobody waits less
-// than asked. A wait that is longer than the service can count is for ever.
+// timeoutMillis returns a wait in the service's unit, rounded up, so that nobody waits less than asked. A wait that is
+// longer than the service can count becomes unlimited.
 func timeoutMillis(wait time.Duration) uint64 {
 	if wait < 0 || wait > longestWait {
 		return math.MaxUint64
@@ -66,7 +67,7 @@ func timeoutMillis(wait time.Duration) uint64 {
 	return uint64((wait + time.Millisecond - 1) / time.Millisecond)
 }
 
-// durationOf reads a timeout. One that is longer than a time.Duration is for ever.
+// durationOf returns a timeout as a duration. If it is longer than a time.Duration can be, it counts as unlimited.
 func durationOf(timeoutMillis uint64) time.Duration {
 	if timeoutMillis > math.MaxInt64/uint64(time.Millisecond) {
 		return coord.Forever

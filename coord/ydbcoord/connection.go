@@ -20,10 +20,10 @@ import (
 // Status is the state of a session's connection.
 type Status struct {
 	Attached bool      // there is a stream, and the session is attached to it
-	Number   int       // counts the attaches; between two of them anything may have happened unseen
+	Number   int       // counts the attaches; changes between two of them may have been missed
 	Since    time.Time // of the present attach, or of the loss of the last one
 	Heard    time.Time // of the last answer of the service
-	Err      error     // of the last stream, or the last try to make one; nil while attached
+	Err      error     // of the last stream, or of the last try to open one; nil while attached
 }
 
 // Status returns the present state of the connection.
@@ -33,8 +33,8 @@ func (s *Session) Status() Status {
 	return s.status
 }
 
-// StatusChanged returns a channel that is closed when the session is attached or loses its stream
-// the next time. A caller that reads Status after it got the channel misses nothing.
+// StatusChanged returns a channel that is closed the next time the session is attached or loses its stream. A caller
+// that receives the channel first and reads Status then misses nothing.
 func (s *Session) StatusChanged() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,13 +46,13 @@ func (s *Session) changeStatusLocked() {
 	s.statusChanged = make(chan struct{})
 }
 
-// connection connects a session with the service: it makes streams, reads from them, and decides
-// whether the end of a stream ends the session. Its goroutine is run.
+// connection connects a session with the service: it opens streams, reads from them, and decides whether the end of a
+// stream ends the session. Its goroutine executes run.
 type connection struct {
 	s       *Session
 	service Ydb_Coordination_V1.CoordinationServiceClient
 	route   route  // used by OpenSession, then by live
-	seq     uint64 // of the last attach that was tried
+	seq     uint64 // sequence number of the last try to attach
 }
 
 // errSilent ends a stream on which nothing was received for too long.
@@ -67,14 +67,13 @@ const longestStart = 5 * time.Second
 // startTimeout bounds one try to attach.
 func (c *connection) startTimeout() time.Duration { return min(c.s.ttl/4, longestStart) }
 
-// silence is the time without a message after which a stream is given up. The service pings, and answers the
-// pings that renew the session, every third of the timeout at the latest. The rest of the timeout leaves time for two
-// tries to attach by another node.
+// silence is the time without a message after which a stream is given up. At least every third of the timeout the
+// service sends a ping, and answers one that renews the session. The rest of the timeout leaves time for two tries to
+// attach on another node.
 func (c *connection) silence() time.Duration { return c.s.ttl / 2 }
 
-// attach makes a stream and attaches the session to it, or opens the session if it has no
-// number yet. The end of ctx ends the try, but not a stream that was made: the
-// session's goroutine ends that.
+// attach opens a stream and attaches the session to it, or creates the session if it has no number yet. The end of ctx
+// ends the try, but not an attached stream, which the session's goroutine ends.
 func (c *connection) attach(ctx context.Context) (*stream, error) {
 	life, cancel := context.WithCancel(c.s.life)
 	stop := spawn.OnDone(ctx, cancel)
@@ -105,7 +104,7 @@ func (c *connection) attach(ctx context.Context) (*stream, error) {
 	return st, nil
 }
 
-// start sends the first request of a stream and returns the session of its answer.
+// start sends the first request of a stream and returns the session number in the answer.
 func start(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, request *pb.SessionRequest_SessionStart) (uint64, error) {
 	err := rpc.Send(&pb.SessionRequest{Request: &pb.SessionRequest_SessionStart_{SessionStart: request}})
 	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF Recv returns the reason
@@ -127,7 +126,7 @@ func start(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, request *p
 	return 0, errors.New("the service did not answer the start of the session")
 }
 
-// attached begins the work on a new stream: it sends again all requests that are not over.
+// attached begins to use a new stream: it sends all open requests again.
 func (c *connection) attached(st *stream, id uint64, asked time.Time) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -148,7 +147,7 @@ func (c *connection) attached(st *stream, id uint64, asked time.Time) {
 	c.s.flushLocked()
 }
 
-// detached ends the work on a stream.
+// detached stops using a stream.
 func (c *connection) detached(st *stream, why error) {
 	c.s.mu.Lock()
 	c.s.stream = nil
@@ -159,8 +158,8 @@ func (c *connection) detached(st *stream, why error) {
 	st.sender.Wait()
 }
 
-// run is the session's goroutine; s.gone waits for it. After a panic the session is over, and what it owned is
-// given back on another stream if one can be made: otherwise the service would keep it for as long as the timeout.
+// run is the session's goroutine; s.gone waits for it. After a panic the session is over. If another stream can be
+// opened, run releases what the session owned, because the service would otherwise keep it for the timeout.
 func (c *connection) run(st *stream) {
 	defer c.s.quit()
 	err := spawn.Call(c.s.life, func() error { c.live(st); return nil })
@@ -173,8 +172,7 @@ func (c *connection) run(st *stream) {
 	c.live(nil)
 }
 
-// broken ends the session after a panic, and prepares its last requests. It returns the stream
-// that was in use.
+// broken ends the session after a panic, and prepares its last requests. It returns the current stream.
 func (c *connection) broken(why error) *stream {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -185,12 +183,12 @@ func (c *connection) broken(why error) *stream {
 	return c.s.stream
 }
 
-// live reads from the stream, and makes another when that one ends, until the session is over.
+// live reads from the stream, and opens another when it ends, until the session is over.
 func (c *connection) live(st *stream) {
 	longest := c.startTimeout()
 	pause := backoff.Policy{Min: longest / 10, Max: longest}.Start()
-	broken := 0 // streams in a row that broke soon after they were made
-	taken := 0  // answers in a row that another has the session
+	broken := 0 // consecutive streams that broke soon after they were opened
+	taken := 0  // consecutive answers that another has the session
 	for c.s.life.Err() == nil {
 		var why error
 		atOnce := false
@@ -228,8 +226,8 @@ func (c *connection) tryAttach() (*stream, error) {
 }
 
 // classify ends the session if the error of a stream or of a try means that the session is gone or can never be
-// attached again. An unknown failure may pass. If another has attached, one more try may help; a
-// second refusal means that the session is theirs.
+// attached again. Any other failure may pass. If another client has attached to the session, one more try may help;
+// after a second refusal the session is lost.
 func (c *connection) classify(why error, taken *int) (over bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

@@ -18,23 +18,22 @@ type SemaphoreState struct {
 	Name   string
 	Absent bool // there is no semaphore of this name; Semaphore is zero
 	Semaphore
-	// Asked and At are instants on our clock. The semaphore had this state at an instant between them.
+	// Asked and At are instants on our clock. The semaphore had this state at some instant between them.
 	Asked, At time.Time
-	// Fired reports whether this read follows the notice of a watch: its change was
-	// pushed, not only read.
+	// Fired reports whether a notice of a watch caused this read, so that the change was pushed, not only found by a
+	// read.
 	Fired bool
-	// Since is a time before the change if Fired: the sending of the newest request
-	// that was answered before the watch notified us, on the stream that carries both in order. If
-	// not Fired and not zero, a notice was lost: anything may have come and gone since then.
+	// If Fired, Since is a time before the change: when the newest request was sent that was answered before the
+	// notice, on the stream that carries both in order. If Fired is false and Since is not zero, a notice was lost, and
+	// changes after Since may have been missed.
 	Since time.Time
-	// Err wraps coord.ErrRefused if the service does not let us read the semaphore; the name is not
-	// followed any more.
+	// Err wraps coord.ErrRefused if the service does not let us read the semaphore. The Follower then drops the name.
 	Err error
 
-	request uint64 // the describe that it answers
+	request uint64 // the describe request that this state answers
 }
 
-// newDescribe describes a semaphore with owners and waiters; with verbArm it also arms a watch.
+// newDescribe returns a request that describes a semaphore with owners and waiters; with verbArm it also arms a watch.
 func newDescribe(v verb, name string) *request {
 	return newRequest(v, name, func(id uint64, _ time.Time) *pb.SessionRequest {
 		return &pb.SessionRequest{Request: &pb.SessionRequest_DescribeSemaphore_{
@@ -45,13 +44,12 @@ func newDescribe(v verb, name string) *request {
 	})
 }
 
-// semaphore returns the answer to a describe; without one it has only a name.
+// semaphore returns the answer to a describe; without an answer it has only the name.
 func (r *request) semaphore() Semaphore {
 	return decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
 }
 
-// stateLocked makes a state of the answer to a describe. A semaphore that does not exist
-// is no error here.
+// stateLocked returns the state in the answer to a describe. A semaphore that does not exist is no error.
 func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 	state := SemaphoreState{Name: r.name, Asked: r.sent, At: time.Now(), request: r.id}
 	switch {
@@ -70,8 +68,8 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 	return state, nil
 }
 
-// digest returns a checksum of everything whose change a watch reports: the owners, which come in no order, and
-// the data.
+// digest returns a checksum of everything whose change a watch reports: the owners, whose order means nothing, and the
+// data.
 func (st *SemaphoreState) digest() uint64 {
 	sum := crc64.Update(crc64.Checksum(fmt.Append(nil, st.Absent), digestTable), digestTable, st.Data)
 	for _, o := range st.Owners {
@@ -82,8 +80,8 @@ func (st *SemaphoreState) digest() uint64 {
 
 var digestTable = crc64.MakeTable(crc64.ECMA)
 
-// Look reads a semaphore now, owners and waiters included. One that does not exist is not
-// an error but a SemaphoreState that says so. A watch that follows the same semaphore is not disturbed.
+// Look reads a semaphore now, owners and waiters included. If the semaphore does not exist, Look returns no error but a
+// state that is Absent. It does not disturb a watch of the same semaphore.
 func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error) {
 	if err := CheckName(name); err != nil {
 		return SemaphoreState{}, err
@@ -98,8 +96,8 @@ func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error)
 	return state, err
 }
 
-// Describe implements coord.Describer. A mutex that does not exist has no owner; another
-// kind is coord.ErrNotFound.
+// Describe implements coord.Describer. A mutex that does not exist has no owner; for another kind the error is
+// coord.ErrNotFound.
 func (s *Session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	state, err := s.Look(ctx, name)
 	switch {

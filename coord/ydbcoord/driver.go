@@ -25,14 +25,14 @@ type Driver struct {
 	client  *Client
 	node    string
 	options Options
-	owns    bool        // the client is nobody else's
-	seen    atomic.Bool // the node existed: a session was attached to it
+	owns    bool        // the driver closes the client
+	seen    atomic.Bool // the node has existed, because a session was attached to it
 }
 
 var _ coord.ForceReleaser = (*Driver)(nil)
 
-// New makes a driver for the coordination node that a URL names; see ParseURL. It does not
-// connect. The error wraps coord.ErrInvalid, and repeats no secret.
+// New returns a driver for the coordination node that a URL names; see ParseURL. It does not connect. Its error wraps
+// coord.ErrInvalid and contains no secret.
 func New(url string, o Options) (*Driver, error) {
 	co, err := ParseURL(url)
 	if err != nil {
@@ -41,7 +41,7 @@ func New(url string, o Options) (*Driver, error) {
 	return NewDriver(co, co.Node, o)
 }
 
-// NewDriver makes a driver as Client.Driver does, with a client of its own.
+// NewDriver returns a driver like Client.Driver, with a client of its own.
 func NewDriver(co ClientOptions, node string, o Options) (*Driver, error) {
 	c, err := NewClient(co)
 	if err != nil {
@@ -55,9 +55,8 @@ func NewDriver(co ClientOptions, node string, o Options) (*Driver, error) {
 	return d, nil
 }
 
-// Driver makes a driver for a coordination node, by its path from the root or, without a
-// slash before it, from the database. The client stays the caller's, who closes it after
-// the driver.
+// Driver returns a driver for a coordination node. A path without a leading slash is relative to the database. The
+// caller closes the client after the driver.
 func (c *Client) Driver(node string, o Options) (*Driver, error) {
 	o.TTL = cmp.Or(o.TTL, defaultTTL)
 	if err := coord.CheckTTL(o.TTL, shortestTTL, longestTTL); err != nil {
@@ -87,9 +86,9 @@ func NodePath(database, node string) (string, error) {
 // Name implements coord.Driver.
 func (d *Driver) Name() string { return driverName }
 
-// Open implements coord.Driver. Missing rights and a wrong password are coord.ErrRefused,
-// and so is a node that does not exist. If this driver has had a session there, the node
-// was dropped and may be created again: then the error wraps coord.ErrNotFound, and Open is worth repeating.
+// Open implements coord.Driver. If rights are missing, the password is wrong or the node does not exist, the error
+// wraps coord.ErrRefused. But if this driver has had a session on the missing node, the node may be created again; then
+// the error wraps coord.ErrNotFound, and the caller may repeat Open.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	s, err := d.OpenSession(ctx, o)
 	if err != nil {
@@ -98,7 +97,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	return s, nil
 }
 
-// OpenSession is Open, but returns a *Session, which can also follow and read. It starts a goroutine,
+// OpenSession does the same as Open, but returns a *Session, which can also follow and read. It starts a goroutine,
 // which ends with Close or Abandon.
 func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Session, error) {
 	if o.TTL != 0 {
@@ -133,10 +132,10 @@ func (d *Driver) Observe(ctx context.Context, description string) (*Session, err
 	return d.OpenSession(ctx, coord.SessionOptions{Description: description})
 }
 
-// describeFor bounds requests that a session can do without.
+// describeFor bounds requests whose answer is optional.
 const describeFor = 2 * time.Second
 
-// incarnation returns that of the node; "" where it is not reported.
+// incarnation returns the node's incarnation, or "" if it is not reported.
 func (d *Driver) incarnation(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, describeFor)
 	defer cancel()

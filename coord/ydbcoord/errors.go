@@ -16,14 +16,14 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// StatusError is an answer of the service other than success. Its text begins with that of the service, which may
-// be anything.
+// StatusError is an answer of the service other than success. Its text begins with that of the service, which is not
+// trusted.
 type StatusError struct {
 	Status Ydb.StatusIds_StatusCode
 	Text   string // of the first issue, at most 200 bytes; "" if there is none
 }
 
-// Error reads "PRECONDITION_FAILED: too many sessions".
+// Error returns a text such as "PRECONDITION_FAILED: too many sessions".
 func (e *StatusError) Error() string {
 	if e.Text == "" {
 		return e.Status.String()
@@ -49,8 +49,8 @@ func statusOf(err error) Ydb.StatusIds_StatusCode {
 	return Ydb.StatusIds_STATUS_CODE_UNSPECIFIED
 }
 
-// answerError makes an error of the status of an answer; nil for success. It wraps
-// coord.ErrNotFound or coord.ErrRefused where the status means that.
+// answerError returns the error for the status of an answer, or nil for success. It wraps coord.ErrNotFound or
+// coord.ErrRefused if the status means that.
 func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
@@ -65,9 +65,9 @@ func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage
 	return err
 }
 
-// failureError is answerError for the failure of a whole stream, where some statuses mean
-// something else. PRECONDITION_FAILED (too many sessions) may pass. NOT_FOUND is also coord.ErrRefused, because a
-// missing node cannot be waited for; it does not prove that the node does not exist.
+// failureError returns the error for the failure of a whole stream, where some statuses mean something else than in
+// answerError. PRECONDITION_FAILED (too many sessions) may pass. NOT_FOUND also wraps coord.ErrRefused, because waiting
+// for a missing node is useless; but it does not prove that the node does not exist.
 func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
@@ -80,8 +80,8 @@ func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessag
 	return answerError(code, issues)
 }
 
-// callError makes a short error of one of gRPC or the SDK about a call, whose text is long and of many
-// lines, and joins coord.ErrRefused where the server would answer the same again.
+// callError returns a short error for a failed call, because errors of gRPC and the SDK have many lines. It joins
+// coord.ErrRefused if the server would answer the same again.
 func callError(err error) error {
 	if err == nil {
 		return nil
@@ -107,7 +107,7 @@ func newCallError(code codes.Code, text string) error {
 	return err
 }
 
-// sdkError makes a short error of one of the SDK's, which are long and name source files.
+// sdkError returns a short error for one of the SDK, because those are long and name source files.
 func sdkError(err error) error {
 	switch {
 	case err == nil:
@@ -130,7 +130,7 @@ func innermost(err error) error {
 	return failure.With(deepest, err)
 }
 
-// doing puts before err what was being done; a nil err stays nil.
+// doing returns err with the prefix what, or nil if err is nil.
 func doing(what string, err error) error {
 	if err == nil {
 		return nil
@@ -138,18 +138,18 @@ func doing(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// CallError is a call that failed below the service: the connection, or gRPC itself.
+// CallError reports that a call failed in the connection or in gRPC, not in the service.
 type CallError struct {
 	Code codes.Code
 	Text string // at most 200 bytes
 }
 
-// Error reads "Unavailable: connection refused".
+// Error returns a text such as "Unavailable: connection refused".
 func (e *CallError) Error() string { return e.Code.String() + ": " + e.Text }
 
-// uncertain returns the error of a claim that ended, with err if that is not nil, and may be granted all the same. The
+// uncertain returns the error of a claim that ended but may still be granted. It wraps err unless that is nil. The
 // service notices a client that is gone within two of its pings, of which three or more fit into the TTL, and then
-// keeps the session for the TTL. So the claim is surely over after twice the TTL.
+// keeps the session for the TTL. So the claim has surely ended after twice the TTL.
 func uncertain(ttl time.Duration, err error) error {
 	return coord.Uncertain(fmt.Sprintf("the service ends our session within %v", 2*ttl), err)
 }

@@ -11,16 +11,15 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Follower follows any number of semaphores of one session. A semaphore that changes is read at once; the
-// newest state of each name waits to be taken, so that a slow reader delays nobody and costs memory for one
-// state a name. A Follower has no goroutine. It ends with Close, or with its session. Its methods are safe for
-// concurrent use.
+// Follower follows any number of semaphores of one session. A semaphore that changes is read at once; the newest state
+// of each name is kept for Next or Take, so that a slow reader delays nobody and needs memory for only one state per
+// name. A Follower has no goroutine. It ends with Close, or with its session. Its methods are safe for concurrent use.
 //
-// The service reports changes of the owners and of the data, but none of the waiters:
-// these are as of the last other change, or of a Look.
+// The service reports changes of the owners and of the data, but not of the waiters. The waiters in a state are those
+// at the last other change, or at a Look.
 type Follower struct {
 	s    *Session
-	wake chan struct{} // has room for one; filled when there is something to take
+	wake chan struct{} // has room for one element; filled when there is a state to take
 
 	// Guarded by the session's mutex.
 	ready  []string
@@ -33,9 +32,9 @@ func (s *Session) Follow() *Follower {
 	return &Follower{s: s, wake: make(chan struct{}, 1), latest: map[string]SemaphoreState{}}
 }
 
-// Add follows semaphores by name, also those that do not exist yet. Next returns the state of each as soon as it is
-// known, and again after each change and each new attach. A name that is followed already is read once more. A name
-// that no semaphore can have is an error that wraps coord.ErrInvalid; the others are added.
+// Add follows semaphores by name, including ones that do not exist yet. Next returns the state of each as soon as it is
+// known, and again after each change and each new attach. A name that is followed already is read once more. If no
+// semaphore can have a name, the error wraps coord.ErrInvalid; the other names are added.
 func (f *Follower) Add(names ...string) error {
 	var bad error
 	f.s.mu.Lock()
@@ -54,7 +53,7 @@ func (f *Follower) Add(names ...string) error {
 	return bad
 }
 
-// Remove ends the following of names, and drops their states that were not taken.
+// Remove stops following names, and drops their states that were not taken.
 func (f *Follower) Remove(names ...string) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
@@ -64,8 +63,8 @@ func (f *Follower) Remove(names ...string) {
 	}
 }
 
-// Look reads followed names once more, and with them their queues, without touching their watches. Next returns the
-// answers. Look does not block and has no pace of its own: the caller paces it.
+// Look reads followed names once more, including their queues, without touching their watches. Next returns the
+// answers. Look does not block. The caller must limit how often it calls Look.
 func (f *Follower) Look(names ...string) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
@@ -83,16 +82,16 @@ func (f *Follower) Look(names ...string) {
 	}
 }
 
-// Unarmed counts the names whose changes may not be reported, because the service has not answered the request to
-// report them for longer than limit.
+// Unarmed counts the names whose changes may not be reported, because the service has not answered the request to arm
+// their watch for longer than limit.
 func (f *Follower) Unarmed(limit time.Duration) int {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	return f.s.watches.unarmedLocked(f, limit)
 }
 
-// Next blocks until there is a state that was not taken yet, and returns it. Its error is
-// that of ctx, or the reason for the session's end, or coord.ErrClosed.
+// Next blocks until there is a state that was not taken yet, and returns it. It returns the error of ctx, the reason
+// for the session's end, or coord.ErrClosed after Close.
 func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
 	for {
 		if state, ok, err := f.Take(); ok || err != nil {
@@ -107,10 +106,10 @@ func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
 	}
 }
 
-// Ready receives when there may be a state to Take; not when the session ends.
+// Ready returns a channel that receives when there may be a state to Take, but not when the session ends.
 func (f *Follower) Ready() <-chan struct{} { return f.wake }
 
-// Take returns a state that was not taken yet, if there is one. The error is Next's.
+// Take returns a state that was not taken yet, if there is one. It returns the same errors as Next, except that of ctx.
 func (f *Follower) Take() (SemaphoreState, bool, error) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
@@ -135,7 +134,7 @@ func (f *Follower) Take() (SemaphoreState, bool, error) {
 	return SemaphoreState{}, false, nil
 }
 
-// Close ends the following. A Next that waits returns.
+// Close stops following all names. A waiting Next returns.
 func (f *Follower) Close() {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
@@ -147,8 +146,8 @@ func (f *Follower) Close() {
 	f.wakeUp()
 }
 
-// notifyLocked keeps a state to be taken, unless a newer one waits already or the name is
-// not followed any more.
+// notifyLocked stores a state for Next and Take, unless a newer one is stored already or the name is not followed any
+// more.
 func (f *Follower) notifyLocked(state SemaphoreState) {
 	if !f.s.watches.follows(f, state.Name) {
 		return
@@ -158,7 +157,7 @@ func (f *Follower) notifyLocked(state SemaphoreState) {
 		return
 	}
 	if waits && state.Since.IsZero() {
-		state.Since = old.Since // which no reader has received
+		state.Since = old.Since // the state that no reader has received
 	}
 	f.latest[state.Name] = state
 	if !waits {
@@ -169,9 +168,8 @@ func (f *Follower) notifyLocked(state SemaphoreState) {
 
 func (f *Follower) wakeUp() { spawn.Wake(f.wake) }
 
-// Watch implements coord.Watcher. While there is no connection nothing is yielded: what
-// was yielded last may be old. A semaphore or election that does not exist is yielded as
-// absent, and followed on.
+// Watch implements coord.Watcher. While there is no connection nothing is yielded, so that the last state may be old. A
+// semaphore or election that does not exist is yielded as Absent and followed further.
 func (s *Session) Watch(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
 	return func(yield func(coord.Description, error) bool) {
 		f := s.Follow()

@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// takenFor is the timeout of a session that was taken over, in case its stop is lost.
+	// takenFor is the timeout that is set for a session that was taken over, in case the request to stop it is lost.
 	takenFor = time.Second
 	// recreateFor bounds the creation of a semaphore that was deleted.
 	recreateFor = 10 * time.Second
 )
 
-// Guard returns the text that is compared before the ownership of a member is ended: its session and its
-// order id, which no later claim has.
+// Guard returns the text that is compared before an ownership is ended: the session and the order id, which no later
+// claim has.
 func (m SemaphoreMember) Guard() string {
 	return OwnerID(m.Session, "") + "/" + strconv.FormatUint(m.Order, 10)
 }
 
-// memberOf reads a Guard.
+// memberOf parses a Guard.
 func memberOf(guard string) (m SemaphoreMember, err error) {
 	session, order, _ := strings.Cut(guard, "/")
 	m.Session, err = strconv.ParseUint(session, 10, 64)
@@ -43,11 +43,10 @@ func memberOf(guard string) (m SemaphoreMember, err error) {
 	return m, nil
 }
 
-// ForceRelease implements coord.ForceReleaser. With Options.ClientsUnprotected it ends the
-// owner's session, else with Options.AllowRecreate it deletes the semaphore and creates it
-// again. The service compares nothing, so the owner is read just before. It cannot end a wait. A
-// semaphore that was deleted meanwhile exists again afterwards, with no owner, and the error
-// wraps coord.ErrChanged.
+// ForceRelease implements coord.ForceReleaser. With Options.ClientsUnprotected it ends the owner's session; otherwise,
+// with Options.AllowRecreate, it deletes the semaphore and creates it again. The service compares nothing, so the owner
+// is read just before. It cannot end a wait. If the semaphore was deleted meanwhile, it exists again afterwards, with
+// no owner, and the error wraps coord.ErrChanged.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	return doing("ending the ownership of session "+f.Owner, d.forceRelease(ctx, f))
 }
@@ -67,9 +66,10 @@ func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
 	defer func() {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
-		_ = s.Close(late) // it owns nothing
+		_ = s.Close(late) // the session owns nothing
 	}()
-	// A session that is attached before the node is described is of that node, not of a later one.
+	// Our session was attached before the node is described, so it belongs to this incarnation or an earlier one, not
+	// to a later one.
 	if now := d.incarnation(ctx); strings.Contains(f.Owner, "@") && f.Owner != OwnerID(m.Session, now) {
 		return fmt.Errorf("%w: the coordination node was made anew, or cannot be described any more", coord.ErrChanged)
 	}
@@ -82,7 +82,7 @@ func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
 	return recreate(ctx, s, f.Name, m)
 }
 
-// stillOwned reads a semaphore that m owns; coord.ErrChanged: m does not own it any more.
+// stillOwned reads a semaphore. It returns coord.ErrChanged if m does not own it any more.
 func stillOwned(ctx context.Context, s *Session, name string, m SemaphoreMember) (Semaphore, error) {
 	state, err := s.Look(ctx, name)
 	if err != nil {
@@ -94,8 +94,8 @@ func stillOwned(ctx context.Context, s *Session, name string, m SemaphoreMember)
 	return state.Semaphore, nil
 }
 
-// stopOther ends another session, which must have no protection key. It attaches to it with a
-// higher sequence number than its owner ever has, so that the owner cannot attach in between.
+// stopOther ends another session, which must have no protection key. It attaches to that session with a higher sequence
+// number than its owner ever has, so that the owner cannot attach in between.
 func stopOther(ctx context.Context, s *Session, client *Client, session uint64) error {
 	conn, err := client.conn(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func recreate(ctx context.Context, s *Session, name string, m SemaphoreMember) e
 	case sem.Ephemeral:
 		return fmt.Errorf("%w: it is ephemeral, and so cannot be deleted", coord.ErrUnsupported)
 	}
-	// This creates nothing, since the semaphore exists, but it fails if we have no right to write.
+	// This creates nothing, because the semaphore exists, but shows whether we have the right to write.
 	switch err := s.create(ctx, name, sem.Limit, sem.Data); {
 	case err == nil:
 		return fmt.Errorf("%w: it was deleted meanwhile, and was created again", coord.ErrChanged)

@@ -15,18 +15,18 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// grant is a semaphore, or permits of one, that a session owns. It is guarded: the semaphore is watched, and the grant
-// is lost when its owners are reported without our session and order id, as after a
-// forced deletion, which the service does not report to owners.
+// grant is a semaphore, or permits of one, that a session owns. The semaphore is watched, and the grant is lost when
+// our session and order id are not among the reported owners, for example after a forced deletion, of which the service
+// does not notify owners.
 type grant struct {
 	*lifetime.Life
 	s     *Session
 	order uint64
-	since uint64 // the request that confirmed it; states that were asked for before say nothing
+	since uint64 // the request that confirmed the grant; states requested before prove nothing
 
-	// Guarded by the session's mutex, under which it ends too.
+	// Guarded by the session's mutex, under which the grant also ends.
 	params     claimParams
-	publishing int // publications that were sent and are not over
+	publishing int // publications under way
 }
 
 var _ coord.Publisher = (*grant)(nil)
@@ -46,9 +46,9 @@ func (g *grant) Info() coord.GrantInfo {
 	return coord.GrantInfo{Owner: OwnerID(g.s.id, g.s.incarnation), Fence: g.order, Window: g.s.windowLocked()}
 }
 
-// endLocked ends the grant on our side and frees its name; false: it was over before. A
-// publication that is not over may make us the owner in another term. That is given back at the end of the publication
-// or before the next claim of the name.
+// endLocked ends the grant on our side and frees its name. It returns false if the grant was over before. A publication
+// under way may make us the owner in another term; that is released at the end of the publication or before the next
+// claim of the name.
 func (g *grant) endLocked(cause error) bool {
 	if !g.Finish(cause) {
 		return false
@@ -73,8 +73,8 @@ func (g *grant) seenLocked(state SemaphoreState) {
 	}
 }
 
-// lostLocked ends the grant because it is not ours any more, and returns the reason. If the service counts us
-// as the owner all the same, in another term that nobody here knows of, that is given back.
+// lostLocked ends the grant because it is not ours any more, and returns the reason. If the service still counts us as
+// the owner, in another term that nobody here uses, that is released.
 func (g *grant) lostLocked(ours bool, why error) error {
 	why = fmt.Errorf("%w: %w", coord.ErrLost, why)
 	ended := g.endLocked(why)
@@ -93,15 +93,15 @@ func (g *grant) Release(ctx context.Context) error {
 		g.s.mu.Unlock()
 		return nil
 	}
-	delete(g.s.held.left, g.params.name) // the release stands behind all that was sent
+	delete(g.s.held.left, g.params.name) // the release follows all earlier requests
 	r := releaseRequest(g.params.name)
 	g.s.addLocked(r)
 	g.s.mu.Unlock()
 	return doing("releasing", g.s.awaitRelease(ctx, r))
 }
 
-// Abandon implements coord.Grant. At the service it is ours until the session ends, or
-// until the session claims the name again: then it is given back first.
+// Abandon implements coord.Grant. At the service the grant remains ours until the session ends. If the session claims
+// the name again, it first releases this grant.
 func (g *grant) Abandon() {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
@@ -110,9 +110,9 @@ func (g *grant) Abandon() {
 	}
 }
 
-// Publish implements coord.Publisher: it claims the same again with other data, which the
-// service understands as a change. If we are not the owner any more the service may grant the semaphore anew;
-// another order id shows that, and it is given back at once.
+// Publish implements coord.Publisher: it claims the same again with other data, which the service understands as a
+// change. If we are not the owner any more, the service may grant the semaphore anew. Another order id shows that, and
+// the new grant is released at once.
 func (g *grant) Publish(ctx context.Context, data []byte) error {
 	params := g.params
 	params.data = slices.Clone(data)
@@ -125,8 +125,8 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	return doing("publishing to those who read the semaphore's own data", g.s.Update(ctx, params.name, params.data))
 }
 
-// publish waits for publishLocked, or for the end of ctx, after which that goes on: it gives back what the
-// service may grant us anew.
+// publish starts a publication and waits for its end or that of ctx. After ctx has ended, the publication still goes
+// on, and releases what the service may grant anew.
 func (g *grant) publish(ctx context.Context, params claimParams) error {
 	if err := cmp.Or(Options{}.Caps().CheckData(params.data), ctx.Err()); err != nil {
 		return err
@@ -147,8 +147,8 @@ func (g *grant) publish(ctx context.Context, params claimParams) error {
 	}
 }
 
-// publishLocked claims the same again with other data, and calls then with the result. The publication goes on
-// although nobody waits for it.
+// publishLocked claims the same again with other data, and passes the result to then. The publication goes on even if
+// nobody waits for it.
 func (g *grant) publishLocked(params claimParams, then func(error)) {
 	g.publishing++
 	finish := func(err error) {
@@ -165,8 +165,8 @@ func (g *grant) publishLocked(params claimParams, then func(error)) {
 	claim.then = func() {
 		switch err := claim.err; {
 		case errors.Is(err, errSuperseded), err != nil && g.s.end.err != nil, err != nil && !failure.IsAny(err, coord.ErrRefused, coord.ErrNotFound):
-			finish(err) // it may pass
-		case err != nil: // a claim that was valid when we acquired is refused now only if the semaphore is another one
+			finish(err) // the error may pass
+		case err != nil: // the claim was valid when we acquired; it is refused now only because the semaphore is another one
 			finish(g.lostLocked(false, err))
 		case !claim.reply.GetAcquireSemaphoreResult().GetAcquired():
 			finish(g.lostLocked(false, errors.New("another owns it")))

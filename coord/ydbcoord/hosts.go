@@ -17,30 +17,29 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// host is a node of the cluster, as discovery names it.
+// host is a node of the cluster, as listed by discovery.
 type host struct {
 	id      uint32
 	address string
 }
 
-// HostsError reports which hosts failed, where discovery has named them: they may differ from
-// ClientOptions.Address.
+// HostsError reports which hosts failed. Discovery has named them, so that they may differ from ClientOptions.Address.
 type HostsError struct {
 	Hosts []string // host:port of each, in the order in which they were asked
 	Err   error
 }
 
-// Error names the hosts first.
+// Error returns a text that begins with the hosts.
 func (e *HostsError) Error() string { return strings.Join(e.Hosts, ",") + ": " + e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *HostsError) Unwrap() error { return e.Err }
 
-// patience is the time without an answer of one host after which the next one is asked too.
+// patience is how long to wait for one host before the next one is asked as well.
 const patience = 300 * time.Millisecond
 
-// hostsOf asks discovery for the nodes of the cluster and shuffles them. It returns none where discovery is off or
-// fails: then the SDK chooses the nodes.
+// hostsOf asks discovery for the nodes of the cluster and shuffles them. It returns none if discovery is off or fails;
+// then the SDK chooses the nodes.
 func (c *Client) hostsOf(ctx context.Context, db *ydb.Driver) []host {
 	if c.options.NoDiscovery {
 		return nil
@@ -66,7 +65,7 @@ func (c *Client) known() (hosts []host, answered bool) {
 	return c.hosts, c.answered
 }
 
-// through returns a context under which a call leads to the host that has answered the last Ping, if one has.
+// through returns a context with which a call goes to the host that answered the last Ping, if there is one.
 func (c *Client) through(ctx context.Context) context.Context {
 	hosts, answered := c.known()
 	if !answered {
@@ -75,7 +74,7 @@ func (c *Client) through(ctx context.Context) context.Context {
 	return balancers.WithNodeID(ctx, hosts[0].id)
 }
 
-// answeredBy puts the host first that has answered a Ping.
+// answeredBy moves the host that has answered a Ping to the front.
 func (c *Client) answeredBy(h host) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,8 +82,8 @@ func (c *Client) answeredBy(h host) {
 	c.hosts, c.answered = append([]host{h}, rest...), true
 }
 
-// askHosts asks one host after the other until one answers. It asks the next one as soon as those before have failed
-// or were silent for patience. An error of the service is an answer.
+// askHosts asks one host after the other until one answers. It asks the next one as soon as those before have failed or
+// were silent for patience. An error of the service counts as an answer.
 func (c *Client) askHosts(ctx context.Context, ask func(context.Context) error) error {
 	hosts, _ := c.known()
 	if len(hosts) == 0 {
@@ -131,16 +130,15 @@ func (c *Client) askHosts(ctx context.Context, ask func(context.Context) error) 
 }
 
 // route chooses the node of the cluster for the next stream. The SDK chooses at random and leaves out nodes whose
-// connection has failed, but it chooses a silent node again, and a session has time for two tries only. So once a
-// stream or a try was silent, each try goes to another node than the one before. A route is used by
-// the goroutine that attaches.
+// connection has failed, but it chooses a silent node again, and a session has time for two tries only. So after a
+// silent stream or try, each try goes to another node than the last. Only the goroutine that attaches uses a route.
 type route struct {
-	hosts []host // shuffled; none: the SDK chooses
+	hosts []host // shuffled; if empty, the SDK chooses
 	at    int
-	on    bool // the route chooses: a node was silent, or one is known to answer
+	on    bool // the route chooses, because a node was silent or is known to answer
 }
 
-// newRoute returns a route that begins with the first of hosts if that has answered, else with the SDK's choice.
+// newRoute returns a route that begins with the first host if that has answered, else with the SDK's choice.
 func newRoute(hosts []host, answered bool) route {
 	r := route{hosts: slices.Clone(hosts), on: answered}
 	others := r.hosts
@@ -151,8 +149,8 @@ func newRoute(hosts []host, answered bool) route {
 	return r
 }
 
-// through returns a context under which a stream leads to the node whose turn it is, or to any node if
-// the SDK knows that this one is gone.
+// through returns a context with which a stream goes to the node whose turn it is, or to any node if the SDK knows that
+// this node is gone.
 func (r *route) through(ctx context.Context) context.Context {
 	if !r.on || len(r.hosts) == 0 {
 		return ctx
@@ -160,7 +158,7 @@ func (r *route) through(ctx context.Context) context.Context {
 	return balancers.WithNodeID(ctx, r.hosts[r.at%len(r.hosts)].id)
 }
 
-// failed notes that a stream, or a try to make one, has ended.
+// failed notes that a stream, or a try to open one, has ended.
 func (r *route) failed(silent bool) {
 	if r.on {
 		r.at++

@@ -14,8 +14,8 @@ import (
 // Semaphore is a semaphore as the service describes it.
 type Semaphore struct {
 	Name            string
-	Data            []byte // of its own, beside that of its owners
-	Limit, Taken    uint64 // permits; AllPermits for the limit of an ephemeral one
+	Data            []byte // of the semaphore itself; each owner has its own
+	Limit, Taken    uint64 // permits; the limit of an ephemeral semaphore is AllPermits
 	Ephemeral       bool
 	Owners, Waiters []SemaphoreMember // owners by order id, waiters in the order of the queue
 }
@@ -26,11 +26,11 @@ type SemaphoreMember struct {
 	Order   uint64 // the fence of an owner, the place of a waiter
 	Count   uint64 // permits
 	Data    []byte
-	Timeout time.Duration // of a waiter's claim; coord.Forever; 0 of owners
+	Timeout time.Duration // of a waiter's claim, may be coord.Forever; 0 for owners
 }
 
-// OwnerID is the identity of a session: its number, which is not used again while the coordination
-// node exists, and the incarnation of the node, unless that is "".
+// OwnerID returns the identity of a session: its number, which is not used again while the coordination node exists,
+// and the incarnation of the node, unless that is "".
 func OwnerID(session uint64, incarnation string) string {
 	id := strconv.FormatUint(session, 10)
 	if incarnation != "" {
@@ -54,13 +54,13 @@ func decodeMembers(links []*pb.SemaphoreSession) []SemaphoreMember {
 			Timeout: durationOf(l.GetTimeoutMillis()),
 		}
 	}
-	// The service reports owners in no order, and two reads at one state should be equal.
+	// The service reports owners in no order, but two reads of one state should be equal.
 	slices.SortFunc(decoded, func(a, b SemaphoreMember) int { return cmp.Compare(a.Order, b.Order) })
 	return decoded
 }
 
-// describe converts a state for the core. A mutex that is ephemeral or absent has a
-// limit of 1, because all its permits count as one, and is never Absent.
+// describe converts a state for the core. An ephemeral or missing mutex is never Absent there, and its limit is 1,
+// because all its permits count as one.
 func (state SemaphoreState) describe(kind coord.Kind, incarnation string) coord.Description {
 	d := coord.Description{
 		Kind: kind, Name: state.Name, Limit: state.Limit, Taken: state.Taken, Ephemeral: state.Ephemeral,

@@ -22,45 +22,45 @@ import (
 type Node struct {
 	Path  string
 	Owner string // a user of the database
-	// Incarnation changes when the node is dropped and created again, when session
-	// numbers and order ids start anew; "" where the service does not report it.
+	// Incarnation changes when the node is dropped and created again, because session numbers and order ids then start
+	// anew; "" if the service does not report it.
 	Incarnation string
 	Config      *pb.Config // as it was set; defaults are not filled in
 }
 
-// Nodes manages the coordination nodes of a database. Its methods are safe for concurrent
-// use. A path without a slash before it counts from the database.
+// Nodes manages the coordination nodes of a database. Its methods are safe for concurrent use. A path without a leading
+// slash is relative to the database.
 type Nodes struct{ client *Client }
 
-// Nodes returns the coordination nodes of the database. It asks nothing.
+// Nodes returns the coordination nodes of the database. It sends nothing.
 func (c *Client) Nodes() *Nodes { return &Nodes{client: c} }
 
-// Create makes a coordination node, and the directories above it. A zero field of c, or a nil c, stands for the
-// service's default. A node that exists already is no error and stays as it is;
-// something else at the path is coord.ErrRefused.
+// Create makes a coordination node, and the directories above it. A zero field of c, or a nil c, means the service's
+// default. If the node exists already, Create changes nothing and returns nil. If something else exists at the path,
+// the error is coord.ErrRefused.
 func (n *Nodes) Create(ctx context.Context, path string, c *pb.Config) error {
 	return n.call(ctx, "creating", path, nil, func(s services, path string) (reply, error) {
 		return s.coordination.CreateNode(ctx, &pb.CreateNodeRequest{Path: path, Config: c, OperationParams: synchronous})
 	})
 }
 
-// Alter changes the configuration of a coordination node. A missing node is coord.ErrRefused. A
-// zero field of c stays as it was, so nothing can be set back to zero.
+// Alter changes the configuration of a coordination node. If the node is missing, the error is coord.ErrRefused. A zero
+// field of c leaves the setting unchanged, so that nothing can be set back to zero.
 func (n *Nodes) Alter(ctx context.Context, path string, c *pb.Config) error {
 	return n.call(ctx, "altering", path, nil, func(s services, path string) (reply, error) {
 		return s.coordination.AlterNode(ctx, &pb.AlterNodeRequest{Path: path, Config: c, OperationParams: synchronous})
 	})
 }
 
-// Drop deletes a coordination node with all its semaphores, also if they are in use. Their sessions end.
-// coord.ErrRefused if there is no such node.
+// Drop deletes a coordination node with all its semaphores, even if they are in use. Its sessions end. If there is no
+// such node, the error is coord.ErrRefused.
 func (n *Nodes) Drop(ctx context.Context, path string) error {
 	return n.call(ctx, "dropping", path, nil, func(s services, path string) (reply, error) {
 		return s.coordination.DropNode(ctx, &pb.DropNodeRequest{Path: path, OperationParams: synchronous})
 	})
 }
 
-// Describe reads a coordination node; coord.ErrRefused if there is none.
+// Describe reads a coordination node. If there is none, the error is coord.ErrRefused.
 func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 	ctx = n.client.through(ctx)
 	var result pb.DescribeNodeResult
@@ -79,10 +79,9 @@ func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 	return node, nil
 }
 
-// List walks the directories below root ("" is the database) and yields the path of each
-// coordination node. Names that begin with a dot belong to the system and are left out.
-// A node that cannot be read yields an error, with the path, and the walk goes on; when root
-// itself cannot be read, or ctx ends, it is over.
+// List walks the directories below root ("" is the database) and yields the path of each coordination node. Names that
+// begin with a dot belong to the system and are left out. If a node cannot be read, List yields its path with the error
+// and goes on. If root itself cannot be read, or ctx ends, the sequence ends.
 func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] {
 	root = cmp.Or(root, n.client.options.Database)
 	return func(yield func(string, error) bool) {
@@ -122,7 +121,7 @@ func (n *Nodes) list(ctx context.Context, path string) ([]*Ydb_Scheme.Entry, err
 	return result.GetChildren(), err
 }
 
-// services are the clients of the services that are called here.
+// services has the gRPC clients of the services that are called here.
 type services struct {
 	coordination Ydb_Coordination_V1.CoordinationServiceClient
 	scheme       Ydb_Scheme_V1.SchemeServiceClient
@@ -132,13 +131,13 @@ type reply interface {
 	GetOperation() *Ydb_Operations.Operation
 }
 
-// nodeCall makes one call about the node or directory at path.
+// nodeCall is a function that makes one call about the node or directory at path.
 type nodeCall = func(s services, path string) (reply, error)
 
 // synchronous makes the service answer when the operation is done.
 var synchronous = &Ydb_Operations.OperationParams{OperationMode: Ydb_Operations.OperationParams_SYNC}
 
-// call makes a call and reads its result, if that is not nil. Its error names the path.
+// call makes a call and stores its result in result, unless that is nil. Its error names the path.
 func (n *Nodes) call(ctx context.Context, what, path string, result proto.Message, f nodeCall) error {
 	err := n.callWhole(ctx, path, result, f)
 	return doing(fmt.Sprintf("%s %q", what, cutText(path, longestIssue)), failure.With(err, ctx.Err()))

@@ -14,7 +14,7 @@ const (
 	maxData        = 1 << 20          // bytes of data of a claim or a semaphore
 	maxDescription = 1024             // bytes
 	longestTTL     = 30 * time.Minute // of a session
-	longestWait    = 24 * time.Hour   // of a claim that does not wait for ever
+	longestWait    = 24 * time.Hour   // of a claim whose wait is limited
 )
 
 const (
@@ -24,35 +24,34 @@ const (
 
 // Options configure a driver. The zero value is usable.
 type Options struct {
-	// TTL is the session timeout of sessions that ask for none: the time for which the service
-	// keeps what we own after it lost us. 0: 10 s. From 100 ms to 30 min.
+	// TTL is the session timeout for sessions that set none. It is the time for which the service keeps what we own
+	// after our last stream broke. 0: 10 s. From 100 ms to 30 min.
 	TTL time.Duration
 	// CreateElections makes a campaign create its semaphore, with a limit of 1, if it does not exist. Without this
-	// option a missing semaphore is coord.ErrNotFound, so that a mistyped name elects nobody.
+	// option a campaign on a missing semaphore returns coord.ErrNotFound, so that a mistyped name elects nobody.
 	CreateElections bool
 	// MirrorProclamations also writes published data into the semaphore's own data, for
 	// clients that keep a leader's data there (the proclaim of
 	// @ydbjs/coordination). That write is not fenced: the service accepts it from anybody. The option
 	// has no effect on mutexes, which are ephemeral.
 	MirrorProclamations bool
-	// Incarnations adds the coordination node's incarnation to the ids of owners, as sources/ydbsource does: a
-	// node that was dropped and created again gives session numbers a second time. It costs a description of the
-	// node for each session. Where that is refused the ids have no incarnation.
+	// Incarnations adds the coordination node's incarnation to the ids of owners, as sources/ydbsource does: because a
+	// node that was dropped and created again uses session numbers a second time. This costs a description of the node
+	// for each session. If the description is refused, the ids have no incarnation.
 	Incarnations bool
-	// ClientsUnprotected reports whether the sessions of other programs have no protection key, as
-	// those of @ydbjs/coordination and of YDB's SDK for Python. ForceRelease then ends the
-	// owner's session. It must not be set where owners use the SDK for Go, C++, Java or Rust: their
-	// sessions have a key, and the attempt cuts their stream if it leads to the same YDB
-	// node (ydb/core/kesus/proxy/proxy_actor.cpp evicts it before the key is compared). An owner
-	// that does not attach again after that owns until the node's tablet restarts.
+	// ClientsUnprotected reports whether the sessions of other programs have no protection key, for example with
+	// @ydbjs/coordination and YDB's SDK for Python. ForceRelease then ends the owner's session. It must not be set if
+	// owners use the SDK for Go, C++, Java or Rust. Their sessions have a key, and the attempt cuts their stream if
+	// both are on the same YDB node (ydb/core/kesus/proxy/proxy_actor.cpp evicts the stream before it compares the
+	// key). An owner that does not attach again after that stays the owner until the node's tablet restarts.
 	ClientsUnprotected bool
 	// AllowRecreate lets ForceRelease delete a lasting semaphore with all its owners and waiters,
 	// and create it again with its limit and data. The service does not notify the owners.
 	AllowRecreate bool
 }
 
-// cutDescription makes text a description that the service accepts: valid UTF-8, because gRPC sends
-// nothing else, and short enough.
+// cutDescription returns text as a description that the service accepts: short enough, and valid UTF-8, because gRPC
+// sends nothing else.
 func cutDescription(text string) string {
 	return cutText(strings.ToValidUTF8(text, "?"), maxDescription)
 }

@@ -9,12 +9,12 @@ import (
 	"coordtop/coord"
 )
 
-// answerTime is the time after which a request without an answer is checked. The stream
-// itself may live: its pings are answered by another part of the service.
+// answerTime is the time after which a request without an answer is checked. The stream itself may be alive, because
+// another part of the service answers its pings.
 func (s *Session) answerTime() time.Duration { return s.ttl / 4 }
 
-// lateness is the time after its sending at which a request counts as overdue. A claim in the queue is
-// not answered before its turn; it is only checked.
+// lateness returns how long after its sending a request counts as overdue. A claim in the queue is not answered before
+// its turn, and is only checked.
 func (s *Session) lateness(r *request) time.Duration {
 	if r.queued {
 		return 2 * s.answerTime()
@@ -22,8 +22,8 @@ func (s *Session) lateness(r *request) time.Duration {
 	return s.answerTime() << min(r.repeats, 4)
 }
 
-// checkOverdue handles requests whose answer is overdue, because it may be lost. Without it we could be
-// an owner without knowing it, or a name could stay blocked for ever:
+// checkOverdue handles requests whose answer is overdue, because it may be lost. Without this, we could be an owner
+// without knowing it, or a name could stay blocked without limit:
 //
 //	acquire   the semaphore is described first. If the claim is in the queue, it goes on waiting. If we
 //	          are the owner, or neither, it is sent again: an owner is answered at once. No other acquire
@@ -33,7 +33,7 @@ func (s *Session) lateness(r *request) time.Duration {
 //	          that is slow with many of them is not asked for more. If there is no later request,
 //	          a plain describe is sent
 //
-// Other requests are bounded by their caller's context, whose end is their error.
+// Other requests end with their caller's context and its error.
 func (s *Session) checkOverdue() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *Session) checkOverdue() {
 	}
 	now := time.Now()
 	probed := false
-	for _, r := range slices.Collect(maps.Values(s.table.open)) { // to which requests are added below
+	for _, r := range slices.Collect(maps.Values(s.table.open)) { // a copy, because the loop adds requests
 		if r.sent.IsZero() || now.Sub(r.sent) < s.lateness(r) || now.Sub(r.checkedAt) < s.lateness(r) {
 			continue
 		}
@@ -63,8 +63,8 @@ func (s *Session) checkOverdue() {
 	}
 }
 
-// watchTurn watches the semaphore of an acquire that waits in the queue, until the acquire is over. So a grant
-// whose answer is lost is noticed at once, see ownedLocked.
+// watchTurn watches the semaphore of an acquire that waits in the queue, until the acquire is over. So a grant is
+// noticed at once even if its answer is lost, see ownedLocked.
 func (s *Session) watchTurn(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,9 +80,9 @@ func (s *Session) watchTurn(r *request) {
 	s.flushLocked()
 }
 
-// ownedLocked sends an acquire again if a description that was requested later shows us as the owner. The answer to the
-// acquire was lost then, because the service sends it before the description. An owner is
-// answered at once.
+// ownedLocked sends an acquire again if a description that was requested later shows us as the owner. In that case the
+// answer to the acquire was lost, because the service would have sent it before the description. It answers an owner at
+// once.
 func (s *Session) ownedLocked(describe *request, state SemaphoreState) {
 	if _, ours := state.orderOf(s.id); !ours {
 		return
@@ -103,8 +103,8 @@ func (s *Session) repeatLocked(r *request) {
 	s.flushLocked()
 }
 
-// describeForLocked describes the semaphore of an acquire and acts on the answer. The service answers in the
-// order of the requests, so the description is newer than the acquire.
+// describeForLocked describes the semaphore of an acquire and acts on the answer. The service handles requests in
+// order, so that the description is newer than the acquire.
 func (s *Session) describeForLocked(r *request) {
 	describe := newDescribe(verbDescribe, r.name)
 	describe.then = func() {

@@ -14,23 +14,23 @@ import (
 	"coordtop/internal/ground/failure"
 )
 
-// cleanupTime bounds the wait for a release whose caller has gone. A release that could not be sent
-// by then stays in the table of requests and is sent when there is a connection.
+// cleanupTime bounds the wait for a release after its caller has stopped waiting. A release that could not be sent by
+// then stays in the table of requests and is sent when there is a connection.
 const cleanupTime = time.Second
 
-// place is a claim that is not a grant yet: sent, perhaps in the queue, perhaps granted and not yet
+// place is a claim that is not a grant yet. It is sent, and may be in the queue or already granted but not yet
 // confirmed.
 type place struct {
 	s      *Session
 	claim  coord.Claim
 	params claimParams
-	until  time.Time // the end of its wait; zero: none
+	until  time.Time // the end of the claim's wait; zero: none
 	req    *request
-	gone   bool // it was used up; guarded by the session's mutex
+	gone   bool // the place was used up; guarded by the session's mutex
 }
 
-// paramsOf translates a claim as @ydbjs/coordination does: a mutex is all permits of an ephemeral semaphore, an
-// election is one permit of a semaphore with a limit of 1.
+// paramsOf translates a claim as @ydbjs/coordination does: a mutex becomes all permits of an ephemeral semaphore, an
+// election one permit of a semaphore with a limit of 1.
 func paramsOf(c coord.Claim) (claimParams, error) {
 	w := claimParams{name: c.Name, count: max(c.Permits, 1), ephemeral: c.Ephemeral, data: c.Data}
 	switch c.Kind {
@@ -55,8 +55,8 @@ func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	return g, ok, doing("acquiring", err)
 }
 
-// Enqueue implements coord.Queuer. It returns when the service has queued or granted the claim. A claim
-// without a Wait waits for ever.
+// Enqueue implements coord.Queuer. It returns when the service has queued or granted the claim. A claim whose Wait is 0
+// waits without limit.
 func (s *Session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
 	c.Wait = cmp.Or(c.Wait, coord.Forever)
 	p, err := s.enter(ctx, c)
@@ -92,8 +92,8 @@ func (s *Session) enter(ctx context.Context, c coord.Claim) (*place, error) {
 	return nil, p.left(ctx, cleanupTime, failure.With(err, ctx.Err()))
 }
 
-// ask sends the claim and waits until it is in the queue, or answered. The error is the
-// service's refusal, or that it is too late.
+// ask sends the claim and waits until it is in the queue, or answered. It returns the service's refusal, or an error
+// that the time is over.
 func (p *place) ask(ctx context.Context) error {
 	until := p.until
 	p.req = newRequest(verbAcquire, p.params.name, func(id uint64, now time.Time) *pb.SessionRequest {
@@ -107,7 +107,7 @@ func (p *place) ask(ctx context.Context) error {
 	p.s.mu.Lock()
 	p.s.held.unsettled[p] = struct{}{}
 	if _, left := p.s.held.left[p.params.name]; left {
-		// The service still counts us as the owner, and would say so, with the old fence.
+		// The service still counts us as the owner of an abandoned grant, and would return that with the old fence.
 		delete(p.s.held.left, p.params.name)
 		p.s.addLocked(releaseRequest(p.params.name))
 	}
@@ -140,8 +140,8 @@ func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 // It matters only while there is no connection.
 func (s *Session) grace() time.Duration { return min(s.ttl/8, 500*time.Millisecond) }
 
-// wait waits for the end of the claim. If ctx ends first the place is kept; after any
-// other error, and if not ok, it is gone.
+// wait waits for the end of the claim. If ctx ends first, the place is kept; after any other error, and if ok is false,
+// the place is gone.
 func (p *place) wait(ctx context.Context) (coord.Grant, bool, error) {
 	p.s.mu.Lock()
 	gone := p.gone
@@ -166,7 +166,7 @@ func (p *place) wait(ctx context.Context) (coord.Grant, bool, error) {
 	case err != nil:
 		return nil, false, p.left(ctx, cleanupTime, err)
 	case !p.req.reply.GetAcquireSemaphoreResult().GetAcquired():
-		return nil, false, p.leave(ctx) // which sends nothing
+		return nil, false, p.leave(ctx) // sends nothing, because the place is gone at the service
 	}
 	g, err := p.confirm(ctx)
 	switch {
@@ -178,7 +178,7 @@ func (p *place) wait(ctx context.Context) (coord.Grant, bool, error) {
 	return nil, false, err
 }
 
-// confirm reads the order id of what was granted, which only a description reports, and makes the grant.
+// confirm reads the order id of the granted claim, which only a description reports, and makes the grant.
 func (p *place) confirm(ctx context.Context) (*grant, error) {
 	state, err := p.s.Look(ctx, p.params.name)
 	if err != nil {
@@ -203,7 +203,7 @@ func (p *place) confirm(ctx context.Context) (*grant, error) {
 	return p.s.newGrantLocked(p.params, order, state.request), nil
 }
 
-// orderOf returns the order id of a session among the owners. ours reports whether it is one of them.
+// orderOf returns the order id of a session among the owners. ours reports whether the session is one of them.
 func (sem Semaphore) orderOf(session uint64) (order uint64, ours bool) {
 	for _, l := range sem.Owners {
 		if l.Session == session {
@@ -218,8 +218,8 @@ func (p *place) Leave(ctx context.Context) error {
 	return doing("leaving the queue", p.leave(ctx))
 }
 
-// leave takes the claim back with a release, which the service accepts whether the claim waits or is granted. A
-// release that cannot be sent by the end of ctx is sent later.
+// leave withdraws the claim with a release, which the service accepts whether the claim waits or is granted. A release
+// that cannot be sent by the end of ctx is sent later.
 func (p *place) leave(ctx context.Context) error {
 	p.s.mu.Lock()
 	if p.gone {
@@ -227,7 +227,7 @@ func (p *place) leave(ctx context.Context) error {
 		return nil
 	}
 	p.gone = true
-	delete(p.s.held.claims, p.params.name) // the next claim of it stands behind the release, in the lane of the name
+	delete(p.s.held.claims, p.params.name) // the next claim of the name follows the release, in the name's lane
 	release := p.withdrawLocked()
 	p.s.mu.Unlock()
 	if release == nil {
@@ -236,7 +236,8 @@ func (p *place) leave(ctx context.Context) error {
 	return p.s.awaitRelease(ctx, release)
 }
 
-// withdrawLocked asks for the release of a claim that may be at the service; nil: none can be.
+// withdrawLocked requests the release of a claim that may be at the service. It returns nil if the claim cannot be
+// there.
 func (p *place) withdrawLocked() *request {
 	_, open := p.s.held.unsettled[p]
 	switch {
@@ -258,8 +259,8 @@ func (p *place) withdrawLocked() *request {
 	return release
 }
 
-// reserve takes a name for one claim. All kinds share the names of the node, and the
-// service would take a second claim of this session for a change of the first.
+// reserve takes a name for one claim. All kinds share the names of the node, and the service would treat a second claim
+// of this session as a change of the first.
 func (s *Session) reserve(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,8 +282,8 @@ func releaseRequest(name string) *request {
 	})
 }
 
-// awaitRelease waits for the end of a release. If ctx ends first the release stays in the table. The end of the session
-// releases everything, so then there is no error.
+// awaitRelease waits for the end of a release. If ctx ends first, the release stays in the table. If the session ends,
+// there is no error, because that releases everything.
 func (s *Session) awaitRelease(ctx context.Context, r *request) error {
 	select {
 	case <-r.done:
@@ -295,14 +296,14 @@ func (s *Session) awaitRelease(ctx context.Context, r *request) error {
 	return nil
 }
 
-// left takes the claim back as leave does, also after the end of ctx. It returns err, the reason for the end of the
-// claim, or an error that wraps coord.ErrUncertain if the service has not confirmed that nothing of the claim
-// is left. A release that could not be sent is sent later. In a session that is being closed, Close
-// returns the ErrUncertain instead.
+// left withdraws the claim like leave, even after the end of ctx. It returns err, the reason for the end of the claim,
+// or an error that wraps coord.ErrUncertain if the service has not confirmed that nothing of the claim is left. A
+// release that could not be sent is sent later. In a session that is being closed, Close returns the ErrUncertain
+// instead.
 func (p *place) left(ctx context.Context, within time.Duration, err error) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	_ = p.leave(late) // a claim that the service has confirmed to be gone is not in unsettled any more
+	_ = p.leave(late) // if the service has confirmed it, the claim is not in unsettled any more
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	if !p.unsureLocked() || p.s.end.closing || p.s.end.confirmed {
@@ -320,8 +321,8 @@ func (p *place) answeredLocked() {
 	}
 }
 
-// unsureLocked reports whether the service may have the claim: it was sent, and as far as we know neither granted
-// nor refused nor taken back.
+// unsureLocked reports whether the service may have the claim: it was sent, and as far as we know it was not granted,
+// refused or withdrawn.
 func (p *place) unsureLocked() bool {
 	_, open := p.s.held.unsettled[p]
 	return open && p.req.sends > 0

@@ -33,25 +33,24 @@ type claimParams struct {
 	data      []byte
 }
 
-// request is one request to the service, until it is answered or given up. It survives the
-// stream that it was sent on. Its fields are guarded by the session's mutex until done is
-// closed, and do not change after that.
+// request is one request to the service, until it is answered or given up. It outlives the stream on which it was sent.
+// Its fields are guarded by the session's mutex until done is closed, and do not change after that.
 type request struct {
 	id      uint64
 	verb    verb
 	name    string
 	message func(id uint64, now time.Time) *pb.SessionRequest
-	then    func() // called once with the session's mutex when it is over, before done; nil: nothing
+	then    func() // called once, with the session's mutex locked, when the request is over, before done is closed; may be nil
 
-	sent   time.Time // first on the present stream; zero: not yet
-	sends  int       // counts the streams that it was sent on
+	sent   time.Time // first sending on the present stream; zero: not yet
+	sends  int       // number of streams on which it was sent
 	queued bool      // an acquire that the service has put into its queue
 
 	checkedAt time.Time // of the last check for a lost answer; see checkOverdue
-	repeats   int       // counts the times that it was sent again on its stream
+	repeats   int       // how often it was repeated on its stream
 
 	ack   func()        // closes acked, once
-	acked chan struct{} // closed when the service has received it, as far as we know: at pending, or at the end
+	acked chan struct{} // closed when the service has acknowledged it: at pending, or at the end
 	done  chan struct{}
 	reply *pb.SessionResponse
 	err   error // nil with a reply
@@ -65,17 +64,16 @@ func newRequest(v verb, name string, message func(id uint64, now time.Time) *pb.
 
 func (r *request) inLane() bool { return r.verb == verbAcquire || r.verb == verbRelease }
 
-// table holds the requests that are not over. It is a plain state machine: no
-// clock, no lock, no goroutine.
+// table holds the requests that are not over. It has no clock, no lock and no goroutine.
 //
-// Acquires and releases of one name stand in a lane: only the first of it is sent, and the
-// next follows when the service has answered it (or reported that it is pending), because two of one
-// session about one semaphore change the meaning of each other.
+// Acquires and releases of one name form a lane. Only the first in a lane is sent. The next follows when the service
+// has answered the first (or reported that it is pending), because two such requests of one session change each other's
+// meaning.
 type table struct {
 	last   uint64
 	open   map[uint64]*request
 	lanes  map[string][]*request
-	newest map[string]*request // the last update of a name that is not over
+	newest map[string]*request // the last update of a name, while it is open
 	ready  []*request          // to be sent, in this order
 }
 
@@ -89,7 +87,7 @@ func (t *table) add(r *request) {
 	t.line(r)
 }
 
-// line makes a request ready, or puts it at the end of its lane.
+// line adds a request to the end of its lane, and makes it ready if it is the first there or has no lane.
 func (t *table) line(r *request) {
 	if r.inLane() {
 		t.lanes[r.name] = append(t.lanes[r.name], r)
@@ -100,14 +98,14 @@ func (t *table) line(r *request) {
 	t.ready = append(t.ready, r)
 }
 
-// readyAt returns the messages that are to be sent on the present stream at now.
+// readyAt returns the messages to send now on the present stream, and notes when they were sent.
 func (t *table) readyAt(now time.Time) []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
 	for _, r := range t.ready {
 		if t.open[r.id] != r {
-			continue // it ended before it was sent
+			continue // the request ended before it was sent
 		}
-		if r.sent.IsZero() { // else it is sent once more, and the first may be answered yet
+		if r.sent.IsZero() { // else this is a repetition, and the first sending may still be answered
 			r.sent = now
 		}
 		r.sends++
@@ -129,8 +127,8 @@ func (t *table) pending(id uint64) *request {
 	return r
 }
 
-// answered ends a request with the service's answer and returns it; nil if it is not one of ours, or
-// was not sent on this stream.
+// answered ends a request with the service's answer and returns the request, or nil if there is no such request on this
+// stream.
 func (t *table) answered(id uint64, reply *pb.SessionResponse, err error) *request {
 	r := t.open[id]
 	if r == nil || r.sent.IsZero() {
@@ -158,7 +156,7 @@ func (t *table) end(r *request, err error) {
 	close(r.done)
 }
 
-// leaveLane takes r out of its lane. If r was the first there, the next one becomes ready.
+// leaveLane removes r from its lane. If r was the first there, the next one becomes ready.
 func (t *table) leaveLane(r *request) {
 	lane := t.lanes[r.name]
 	i := slices.Index(lane, r)
@@ -177,8 +175,8 @@ func (t *table) leaveLane(r *request) {
 // errSuperseded ends a request that a later one of ours has made pointless.
 var errSuperseded = errors.New("superseded by a later request")
 
-// resend prepares the requests that are not over for a new stream. The service may have done them or
-// not, so each verb is repeated in its own way:
+// resend prepares the open requests for a new stream. The service may have executed them, so each verb is repeated in
+// its own way:
 //
 //	acquire   with the rest of its wait. The service keeps the place, or answers at once if the
 //	          semaphore is ours already. It is not repeated if a release was sent since: the

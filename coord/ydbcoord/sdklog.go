@@ -14,12 +14,12 @@ import (
 	"google.golang.org/grpc/grpclog"
 )
 
-// LogTo sends the messages of gRPC, in the whole process, to l: without it gRPC writes to
-// standard error. Each call replaces the one before. The first must be made before gRPC is
-// used, also by others in the process, as gRPC requires; the later ones at any time.
+// LogTo sends the messages of gRPC, in the whole process, to l. Without LogTo, gRPC writes to standard error. Each call
+// replaces the one before. gRPC requires that the first call precedes any use of gRPC in the process; later calls may
+// come at any time.
 func LogTo(l *slog.Logger) { grpcLog().to.Store(l) }
 
-// grpcLog receives the warnings and errors of gRPC, which may be given a logger once only.
+// grpcLog receives the warnings and errors of gRPC, which accepts a logger only once.
 var grpcLog = sync.OnceValue(func() *grpcWriter {
 	g := &grpcWriter{}
 	g.to.Store(slog.New(slog.DiscardHandler))
@@ -38,13 +38,13 @@ func (g *grpcWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// sdkLogger is a slog.Logger with the SDK's interface.
+// sdkLogger implements the SDK's interface with a slog.Logger.
 type sdkLogger struct{ to *slog.Logger }
 
 // sdkEvents are the events about failures to connect; the SDK has others for each message.
 const sdkEvents = trace.DriverBalancerEvents | trace.DriverRepeaterEvents | trace.DiscoveryEvents
 
-// Log implements the SDK's logger. Levels below a warning are left out.
+// Log implements the SDK's logger. It drops levels below a warning.
 func (s sdkLogger) Log(ctx context.Context, msg string, fields ...sdklog.Field) {
 	level := slog.LevelWarn
 	switch sdklog.LevelFromContext(ctx) {

@@ -13,9 +13,9 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 )
 
-// Create implements coord.Provisioner. A semaphore that exists already is coord.ErrRefused and a
-// StatusError of ALREADY_EXISTS, unless it may be our own work: if the answer to the
-// first request was lost with its stream, a semaphore with that limit and data counts as created.
+// Create implements coord.Provisioner. If the semaphore exists already, the error wraps coord.ErrRefused and a
+// StatusError of ALREADY_EXISTS. But if the answer to the first request was lost with its stream, a semaphore with that
+// limit and data counts as created by us.
 func (s *Session) Create(ctx context.Context, name string, limit uint64, data []byte) error {
 	return doing("creating the semaphore", s.create(ctx, name, limit, data))
 }
@@ -44,8 +44,8 @@ func (s *Session) create(ctx context.Context, name string, limit uint64, data []
 	return err
 }
 
-// Update implements coord.Provisioner. The service accepts it from anybody with the right to write,
-// owner or not, also for ephemeral semaphores.
+// Update implements coord.Provisioner. The service accepts it from anybody with the right to write, owner or not, even
+// for ephemeral semaphores.
 func (s *Session) Update(ctx context.Context, name string, data []byte) error {
 	err := checkSemaphore(name, data)
 	if err == nil {
@@ -56,14 +56,14 @@ func (s *Session) Update(ctx context.Context, name string, data []byte) error {
 			}}
 		}))
 	}
-	if errors.Is(err, errSuperseded) { // a newer one of ours counts as having followed it
+	if errors.Is(err, errSuperseded) { // a newer update of ours replaces this one
 		return nil
 	}
 	return doing("updating the semaphore", err)
 }
 
-// Delete implements coord.Provisioner. Ephemeral semaphores cannot be deleted. A semaphore that is
-// gone when the request has to be repeated counts as deleted by us.
+// Delete implements coord.Provisioner. Ephemeral semaphores cannot be deleted. If the request is repeated and the
+// semaphore is gone, it counts as deleted by us.
 func (s *Session) Delete(ctx context.Context, name string, force bool) error {
 	err := checkSemaphore(name, nil)
 	if err == nil {

@@ -16,52 +16,52 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Session is a session of the coordination service. It attaches again by itself when its
-// stream breaks. It ends when the service ends it, when the service has answered nothing for as long
-// as its timeout, or when it is closed. Its methods are safe for concurrent use.
+// Session is a session of the coordination service. It attaches again by itself when its stream breaks. It ends when
+// the service ends it, when the service has answered nothing for the whole timeout, or when it is closed. Its methods
+// are safe for concurrent use.
 //
-// The caller must renew it, or it ends: a program that is stopped for longer than the window must not own anything
-// afterwards.
+// The caller must renew it, or it ends, because a program that is stopped for longer than the window must not own
+// anything afterwards.
 type Session struct {
 	options     Options
 	path        string
 	ttl         time.Duration
 	description string
-	key         [16]byte // without it nobody else can take the session over
-	incarnation string   // of the node, where ids have it; see Options.Incarnations
+	key         [16]byte // without the key nobody can take the session over
+	incarnation string   // of the node, if ids contain it; see Options.Incarnations
 
-	life context.Context // of the goroutines and streams; ends with the session, or with its last requests
+	life context.Context // for the goroutines and streams; ends with the session, or after its last requests
 	quit context.CancelFunc
-	gone sync.WaitGroup // the goroutine that reads and attaches
-	done chan struct{}  // the session is over
+	gone sync.WaitGroup // waits for the goroutine that reads and attaches
+	done chan struct{}  // closed when the session is over
 
 	mu             sync.Mutex
 	id             uint64
 	stream         *stream       // nil while not attached
 	status         Status        // of the connection
-	statusChanged  chan struct{} // closed and made anew when status is another; see StatusChanged
-	proof          time.Time     // sending of the newest message whose answer arrived
+	statusChanged  chan struct{} // closed and replaced when status changes; see StatusChanged
+	proof          time.Time     // when the newest answered message was sent
 	expiry         *time.Timer
-	overdue        *time.Timer // of checkOverdue; nil: not attached yet
-	newestAnswered time.Time   // sending of the latest request about a semaphore that was answered
+	overdue        *time.Timer // of checkOverdue; nil before the first attach
+	newestAnswered time.Time   // when the latest answered request about a semaphore was sent
 	end            ending
 	table          table
 	held           holdings
 	watches        *watches
 }
 
-// ending is the end of a Session, as far as it has come.
+// ending is the progress of a Session's end.
 type ending struct {
-	err          error // why it is over
+	err          error // the cause of the end
 	shut         bool  // Close or Abandon was called
-	closing      bool  // the goroutine has to send the last requests
+	closing      bool  // the goroutine must send the last requests
 	lastRequests []*pb.SessionRequest
 	confirmed    bool // the service knows that the session is over
 }
 
 // holdings are the claims and grants of a Session.
 type holdings struct {
-	claims    map[string]struct{} // names that a claim or a grant of ours has
+	claims    map[string]struct{} // names of our claims and grants
 	unsettled map[*place]struct{} // claims that the service may have received and may grant without our knowing
 	left      map[string]struct{} // names of abandoned grants, which the service still counts as ours
 	grants    []*grant            // oldest first
@@ -75,7 +75,7 @@ var (
 	_ coord.Provisioner = (*Session)(nil)
 )
 
-// newSession makes a session that is not attached yet.
+// newSession returns a session that is not attached yet.
 func newSession(ctx context.Context, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
 		options: o, path: path, ttl: cmp.Or(so.TTL, o.TTL), description: cmp.Or(cutDescription(so.Description), "coordtop"),
@@ -83,7 +83,7 @@ func newSession(ctx context.Context, path string, o Options, so coord.SessionOpt
 		table: table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}},
 		held:  holdings{claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{}},
 	}
-	_, _ = rand.Read(s.key[:]) // it never fails
+	_, _ = rand.Read(s.key[:]) // never fails
 	s.watches = &watches{s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}}
 	s.life, s.quit = context.WithCancel(context.WithoutCancel(ctx))
 	return s
@@ -114,8 +114,7 @@ func (s *Session) Err() error {
 	return s.end.err
 }
 
-// ask sends a request and waits for its end. If ctx ends first the request is forgotten and
-// its answer ignored.
+// ask sends a request and waits for its end. If ctx ends first, it drops the request and ignores its answer.
 func (s *Session) ask(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -134,7 +133,7 @@ func (s *Session) ask(ctx context.Context, r *request) error {
 	}
 }
 
-// addLocked sends a request as soon as it can be sent; in a session that is over it ends the request at once.
+// addLocked sends a request as soon as it can be sent; if the session is over, it ends the request at once.
 func (s *Session) addLocked(r *request) {
 	s.table.add(r)
 	if s.end.err != nil {
@@ -144,8 +143,8 @@ func (s *Session) addLocked(r *request) {
 	s.flushLocked()
 }
 
-// flushLocked sends the requests that are ready. It dates the sending before it happens, so that trust
-// never begins too late.
+// flushLocked sends the requests that are ready. It takes the time before it sends, so that trust never begins too
+// late.
 func (s *Session) flushLocked() {
 	if s.stream == nil {
 		return
@@ -176,10 +175,10 @@ func (s *Session) endLocked(cause error) {
 	}
 }
 
-// Close implements coord.DriverSession: it sends the releases, newest first, and the stop
-// of the session right behind them, and waits for the service to confirm the stop. While
-// there is no connection it tries to make one, until ctx or the window ends. A session that
-// had ended already sends nothing; the first call still reports ErrUncertain for claims that may be left.
+// Close implements coord.DriverSession: it sends the releases, newest first, then the stop of the session, and waits
+// for the service to confirm the stop. While there is no connection, it tries to connect until ctx or the window ends.
+// If the session had ended already, it sends nothing, but the first call still returns ErrUncertain for claims that may
+// be left.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.end.shut
@@ -216,8 +215,8 @@ func (s *Session) Close(ctx context.Context) error {
 	return failure.With(untold, ctx.Err())
 }
 
-// lastRequestsLocked returns the last messages to the service: a release of each grant, and the stop. The claims that
-// wait end with the session.
+// lastRequestsLocked returns the last messages to the service: a release of each grant, and the stop. Waiting claims
+// end with the session.
 func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
 	for _, g := range slices.Backward(s.held.grants) {
@@ -227,8 +226,8 @@ func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 	return append(messages, stopMessage())
 }
 
-// Abandon implements coord.DriverSession. When the service notices that the stream is gone, it
-// keeps our grants for the session's timeout more.
+// Abandon implements coord.DriverSession. The service keeps our grants for the session's timeout after it notices that
+// the stream is gone.
 func (s *Session) Abandon() {
 	s.mu.Lock()
 	s.end.shut = true
@@ -250,8 +249,8 @@ func (s *Session) join() {
 	}
 }
 
-// Renew implements coord.Renewer: it sends a ping and waits for its pong. Where no stream is open it
-// waits for the next one.
+// Renew implements coord.Renewer: it sends a ping and waits for its pong. If no stream is open, it waits for the next
+// one.
 func (s *Session) Renew(ctx context.Context) (coord.Window, error) {
 	r := newRequest(verbPing, "", func(id uint64, _ time.Time) *pb.SessionRequest {
 		return &pb.SessionRequest{Request: &pb.SessionRequest_Ping{Ping: &pb.SessionRequest_PingPong{Opaque: id}}}
@@ -271,7 +270,7 @@ func (s *Session) windowLocked() coord.Window {
 	return coord.Window{Asked: s.proof, Valid: s.ttl, RenewIn: s.ttl / 3}
 }
 
-// proveLocked notes that the service has answered a message that was sent at asked.
+// proveLocked notes that the service has answered a message sent at the time asked.
 func (s *Session) proveLocked(asked time.Time) {
 	s.status.Heard = time.Now()
 	if asked.After(s.proof) {
@@ -282,7 +281,7 @@ func (s *Session) proveLocked(asked time.Time) {
 	}
 }
 
-// checkWindow ends the session if its window is over, else it checks again when it will be.
+// checkWindow ends the session if its window is over, else it runs again at the end of the window.
 func (s *Session) checkWindow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,5 +291,5 @@ func (s *Session) checkWindow() {
 		return
 	}
 	s.endLocked(fmt.Errorf("%w: nothing was answered for %v", coord.ErrExpired, s.ttl))
-	s.quit() // also the last requests
+	s.quit() // also ends the last requests
 }

@@ -10,9 +10,8 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// stream is one Session call that has been attached. Its messages wait in a queue of its own: a service that does not
-// read blocks nobody who has the session's mutex, and a message for this stream, such as a
-// pong, is never sent on another.
+// stream is one attached Session call. Its messages wait in a queue of its own, so that a service that does not read
+// blocks nobody who has the session's mutex, and a message for this stream, such as a pong, is never sent on another.
 type stream struct {
 	rpc    Ydb_Coordination_V1.CoordinationService_SessionClient
 	cancel context.CancelFunc
@@ -20,7 +19,7 @@ type stream struct {
 
 	mu    sync.Mutex
 	queue []*pb.SessionRequest
-	wake  chan struct{} // has room for one; filled when the queue is not empty
+	wake  chan struct{} // has room for one element; filled when the queue is not empty
 }
 
 // newStream starts the goroutine that sends; end stops it.
@@ -28,7 +27,7 @@ func newStream(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, cancel
 	st := &stream{rpc: rpc, cancel: cancel, wake: make(chan struct{}, 1)}
 	spawn.Go(rpc.Context(), &st.sender, func() {
 		if spawn.Call(rpc.Context(), st.send) != nil {
-			cancel() // which ends the goroutine that reads
+			cancel() // this ends the goroutine that reads
 		}
 	})
 	return st
@@ -41,7 +40,7 @@ func (st *stream) put(messages ...*pb.SessionRequest) {
 	spawn.Wake(st.wake)
 }
 
-// send sends the queue until the call ends. Recv returns the error of the call, to the goroutine that reads.
+// send sends the queue until the call ends. The goroutine that reads receives the error of the call.
 func (st *stream) send() error {
 	for {
 		select {

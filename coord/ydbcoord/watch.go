@@ -12,25 +12,25 @@ import (
 const (
 	asksAtOnce = 64 // arming describes under way in a session
 
-	// The service does not report that an absent semaphore was created. So it is read again, as after a failure.
+	// The service does not report that an absent semaphore was created. So such a semaphore is read repeatedly, as
+	// after a failure.
 	slowPace     = 50 * time.Millisecond // between two such reads: 20 a second in a session
-	firstPause   = 50 * time.Millisecond // before the first of one name; it doubles
+	firstPause   = 50 * time.Millisecond // before the first read of one name; doubles each time
 	longestPause = time.Second
 )
 
-// watches arms all watches of a session. The service keeps at most one watch of
-// a session for a semaphore: it reports one change and forgets the watch. A second
-// describe replaces the watch, and the service reports that too: two independent users would wake
-// each other for ever. So each semaphore has one state here, however many follow it. watches starts no goroutine. All
-// of it is guarded by the session's mutex.
+// watches arms all watches of a session. The service keeps at most one watch of a session for a semaphore: it reports
+// one change and forgets the watch. A second describe replaces the watch, and the service reports that as well, so that
+// two independent users would wake each other endlessly. So each semaphore has one state here, shared by all followers.
+// watches starts no goroutine. The session's mutex guards it.
 type watches struct {
 	s      *Session
 	byName map[string]*watched
 	armed  map[uint64]*watched // by the request that armed it
-	queue  []*watched          // to be asked; semaphores that we own come first
+	queue  []*watched          // semaphores to read; those that we own come first
 	asking int
 	timer  *time.Timer // for the entries that are slow
-	wakes  time.Time   // end of timer; zero: nothing is slow
+	wakes  time.Time   // when timer fires; zero if nothing is slow
 }
 
 // watched is one semaphore that somebody follows.
@@ -39,12 +39,12 @@ type watched struct {
 	guards    int // grants
 	followers []*Follower
 	state     watchState
-	request   uint64    // armed: the describe that armed it
-	asked     time.Time // the sending of that, or of the one under way
-	facts     uint64    // armed: SemaphoreState.digest of its answer
-	again     bool      // being asked: ask once more after the answer
-	since     time.Time // the watch has notified of a change that was not read yet: see SemaphoreState.Since; zero: it has not
-	due       time.Time // slow (absent or failed): when to ask
+	request   uint64    // if armed: the describe that armed the watch
+	asked     time.Time // when that, or the describe under way, was sent
+	facts     uint64    // if armed: SemaphoreState.digest of the answer
+	again     bool      // if asked: read once more after the answer
+	since     time.Time // SemaphoreState.Since of a reported change that was not read yet; zero if there is none
+	due       time.Time // if slow (absent or failed): when to read
 	pause     time.Duration
 }
 
@@ -67,8 +67,8 @@ func (w *watches) entryLocked(name string) *watched {
 	return e
 }
 
-// guardLocked watches a semaphore for a grant. A watch that is armed already is enough: if it was armed before
-// the grant it reports the grant and is armed anew, else it reports the next change.
+// guardLocked watches a semaphore for a grant. A watch that is armed already is enough. If it was armed before the
+// grant, it reports the grant and is armed anew; else it reports the next change.
 func (w *watches) guardLocked(name string) {
 	e := w.entryLocked(name)
 	e.guards++
@@ -105,8 +105,8 @@ func (w *watches) unfollowLocked(f *Follower, name string) {
 	}
 }
 
-// dropLocked forgets a semaphore that nobody follows. The service cannot be asked to forget the watch; its
-// notice is ignored.
+// dropLocked forgets a semaphore that nobody follows. The service has no request to drop a watch, so that its notice is
+// ignored.
 func (w *watches) dropLocked(e *watched) {
 	if e.guards == 0 && len(e.followers) == 0 && w.byName[e.name] == e {
 		delete(w.byName, e.name)
@@ -137,7 +137,7 @@ func (w *watches) queueLocked(e *watched) {
 	}
 }
 
-// sendLocked sends describes from the queue, up to asksAtOnce under way.
+// sendLocked sends describes from the queue, with at most asksAtOnce under way.
 func (w *watches) sendLocked() {
 	for w.s.stream != nil && w.s.end.err == nil && w.asking < asksAtOnce && len(w.queue) > 0 {
 		e := w.queue[0]
@@ -157,16 +157,16 @@ func (w *watches) sendOneLocked(e *watched) {
 	w.s.addLocked(r)
 }
 
-// answeredLocked stores the answer to an arming describe. since is not zero where it answers a
-// watch that fired.
+// answeredLocked stores the answer to an arming describe. since is not zero if the describe followed a notice of a
+// watch.
 func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 	w.asking--
 	if w.s.end.err != nil || errors.Is(r.err, errSuperseded) {
-		return // the stream is gone, and attachedLocked begins anew
+		return // the stream is gone, and attachedLocked starts again
 	}
 	defer w.sendLocked()
 	if w.byName[e.name] != e {
-		return // nobody wants to know any more
+		return // nobody follows the semaphore any more
 	}
 	state, err := w.s.stateLocked(r)
 	state.Fired, state.Since = !since.IsZero(), since
@@ -203,10 +203,10 @@ func (w *watches) changedLocked(request uint64) {
 	}
 }
 
-// untoldLocked compares a read with the answer that armed the watch. The service reports a change
-// before it answers a later request. So if they differ and there was no notice, the
-// notice was lost, and the watch, which reports once, with it: it is armed anew. untoldLocked returns
-// the time since which notices may be lost; zero: none is.
+// untoldLocked compares a read with the answer that armed the watch. The service reports a change before it answers a
+// later request. So if they differ without a notice, the notice was lost, and with it the watch, because that reports
+// only once. untoldLocked then arms a new watch and returns the time since which notices may be lost. It returns zero
+// if none is.
 func (w *watches) untoldLocked(state SemaphoreState) time.Time {
 	e := w.byName[state.Name]
 	if e == nil || e.state != armed || state.request < e.request || state.digest() == e.facts {
@@ -217,8 +217,8 @@ func (w *watches) untoldLocked(state SemaphoreState) time.Time {
 	return since
 }
 
-// unarmedLocked counts the names of a follower of which no watch has been armed for longer than limit,
-// because the service did not answer.
+// unarmedLocked counts the names of a follower whose watch has not been armed for longer than limit, because the
+// service did not answer.
 func (w *watches) unarmedLocked(f *Follower, limit time.Duration) int {
 	n := 0
 	for _, e := range w.byName {
@@ -229,8 +229,8 @@ func (w *watches) unarmedLocked(f *Follower, limit time.Duration) int {
 	return n
 }
 
-// delayLocked asks again after a pause, which is short at first, because a mutex that is free does not
-// exist and may be taken at any moment.
+// delayLocked reads again after a pause. The pause is short at first, because a free mutex does not exist and may be
+// acquired at any moment.
 func (w *watches) delayLocked(e *watched) {
 	e.pause = min(max(2*e.pause, firstPause), longestPause)
 	e.state, e.due = slow, time.Now().Add(e.pause)
@@ -249,7 +249,7 @@ func (w *watches) wakeLocked(pause time.Duration) {
 	w.timer.Reset(pause)
 }
 
-// tick asks for the slow entry that has been due for longest, if one is due.
+// tick reads the slow entry that has been due for longest, if any is due.
 func (w *watches) tick() {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -270,8 +270,8 @@ func (w *watches) tick() {
 	}
 }
 
-// attachedLocked begins anew on a new stream: the watches of the old one are gone without
-// notice, and anything may have happened.
+// attachedLocked arms all watches again on a new stream, because those of the old stream are gone without notice and
+// changes may have been missed.
 func (w *watches) attachedLocked() {
 	w.queue, w.asking = nil, 0
 	clear(w.armed)

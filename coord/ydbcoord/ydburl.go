@@ -17,13 +17,11 @@ import (
 //
 //	grpc://[user[:password]@]host[:2136]/database[?parameters]
 //
-// and grpcs for TLS (port 2135). The database may also be the parameter of that name, as in
-// YDB's own connection strings. The other parameters are node (path of the coordination
-// node, from the root or, without a slash before it, from the database), discovery (off:
-// stay with this address), access_token, and with TLS ca, cert, key (files) and server_name.
-// An unknown parameter is an error that wraps address.ErrParameter. User and password are
-// percent-decoded. Errors wrap coord.ErrInvalid, without its text, and repeat nothing of the
-// URL but the names of known parameters.
+// or grpcs for TLS (port 2135). The database may also be a parameter of that name, as in YDB's own connection strings.
+// The other parameters are node (path of the coordination node; without a leading slash it is relative to the
+// database), discovery (off: use only this address), access_token, and with TLS ca, cert, key (files) and server_name.
+// An unknown parameter is an error that wraps address.ErrParameter. User and password are percent-decoded. Errors wrap
+// coord.ErrInvalid, without its text, and contain nothing of the URL except the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
 	if err == nil {
@@ -35,8 +33,8 @@ func ParseURL(raw string) (ClientOptions, error) {
 	return o, nil
 }
 
-// invalid makes err wrap coord.ErrInvalid and keeps its text, which reports what is
-// wrong or what to write instead.
+// invalid returns err with its text, but wrapping coord.ErrInvalid. The text says what is wrong or what to write
+// instead.
 func invalid(err error) error { return failure.With(err, coord.ErrInvalid) }
 
 func parseURL(raw string) (ClientOptions, error) {
