@@ -201,7 +201,7 @@ func CheckTTL(ttl, shortest, longest time.Duration) error {
 	return nil
 }
 
-// Check refuses a claim that a server with these Caps cannot servewith ErrUnsupported or ErrDataTooLong.
+// Check returns ErrUnsupported or ErrDataTooLong for a claim that a server with these Caps cannot serve.
 func (caps Caps) Check(c Claim) error {
 	exists := map[Kind]bool{KindMutex: caps.Mutex, KindSemaphore: caps.Semaphore, KindElection: caps.Election}
 	switch {
@@ -215,7 +215,7 @@ func (caps Caps) Check(c Claim) error {
 	return caps.CheckData(c.Data)
 }
 
-// CheckData refuses data that is longer than MaxDatawith ErrDataTooLong.
+// CheckData returns ErrDataTooLong for data that is longer than MaxData.
 func (caps Caps) CheckData(data []byte) error {
 	if len(data) > caps.MaxData {
 		return fmt.Errorf("%w: %d bytes, this backend carries %d", ErrDataTooLong, len(data), caps.MaxData)

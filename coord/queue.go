@@ -8,7 +8,7 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// QueuePlace is a place in the service's queue, . Wait waits there for the lease, and Leave gives the place up. The
+// QueuePlace is a place in the service's queue. Wait waits there for the lease, and Leave gives the place up. The
 // caller must call one of them, unless it closes the session. Its methods are safe for concurrent use.
 type QueuePlace struct {
 	s      *Session

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// apply applies one Change of a source: see the package comment for the order. Its events
-// can be read when it returns; the state is published later, see pace.
+// apply applies one Change of a source; see the package comment for the order. When it returns, the events can be read;
+// the state is published later, see pace.
 func (h *Hub) apply(f *hubSource, c Change) {
 	in := Input{Kind: InputChange, Change: f.admit(c)}
 	h.enter(f, &in)
@@ -26,7 +26,7 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 	if c.ofScope() {
 		b.scope, b.urgency = m.scope(f, c.Scope), normal
 		if !c.besideRows() && len(c.Ended)+len(c.Decided) == 0 {
-			b.urgency = calm // until one of the rows says more
+			b.urgency = calm // until a row needs more
 		}
 		m.about(b.scope, c)
 	}
@@ -47,18 +47,17 @@ func (m *model) change(f *hubSource, c *Change) urgency {
 	return b.urgency
 }
 
-// ofScope reports whether c has news of its own Scope. A Change without news only proves that
-// servers answer.
+// ofScope reports whether c has news of its Scope. A Change without news only proves that servers answer.
 func (c *Change) ofScope() bool {
 	return len(c.Set) > 0 || c.besideRows()
 }
 
-// besideRows reports whether c has other news of its Scope than the rows in Set.
+// besideRows reports whether c has news of its Scope other than the rows in Set.
 func (c *Change) besideRows() bool {
 	return len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Relists || c.Synced || c.About != nil || c.Down != nil
 }
 
-// scope returns the scope of this name, which it adds at the first call.
+// scope returns the scope of this name, and adds it at the first call.
 func (m *model) scope(f *hubSource, name string) *scope {
 	if f.scopes[name] == nil {
 		m.addScope(f, ScopeFacts{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.SilenceLimit, 0)}})
@@ -90,17 +89,17 @@ func (m *model) about(sc *scope, c *Change) {
 	}
 }
 
-// LookPace is the pause between two looks at a scope, Every, from an instant on; 0: writes are pushed.
+// LookPace is the pause between two looks at a scope from an instant on. If Every is 0, writes are pushed.
 type LookPace struct {
 	From  time.Time
 	Every time.Duration
 }
 
-// maxPaces bounds the paces that are kept of a scope.
+// maxPaces bounds the paces that a scope keeps.
 const maxPaces = 32
 
-// setPace records the pause between looks from at on. Beyond maxPaces, the two oldest paces become
-// one with the longer pause.
+// setPace records the pause between looks since the time at. Beyond maxPaces, the two oldest paces become one with the
+// longer pause.
 func (sc *scope) setPace(at time.Time, every time.Duration) {
 	n := len(sc.Paces)
 	if n > 0 && sc.Paces[n-1].Every == every || n == 0 && every == 0 {
@@ -114,7 +113,7 @@ func (sc *scope) setPace(at time.Time, every time.Duration) {
 	sc.Paces = append(list, LookPace{at.Round(0), every})
 }
 
-// restarted returns the event that another incarnation of the server answers than before.
+// restarted returns the event that a new incarnation of the server answers.
 func (sc *scope) restarted(c *Change) Event {
 	what := cmp.Or(sc.About.Became, "the server was restarted")
 	e := sc.event(EventRestarted, c.At, what+": "+sc.About.Incarnation)
@@ -125,8 +124,8 @@ func (sc *scope) restarted(c *Change) Event {
 	return e
 }
 
-// beginListing starts a new listing. Rows that are not in it yet are believed up to the last answer
-// of the scope; where it is polled, up to the look before that.
+// beginListing starts a new listing. Rows that it has not read yet are believed until the last answer of the scope, or
+// until the look before that answer if the scope is polled.
 func (sc *ScopeFacts) beginListing() {
 	sc.Listing++
 	sc.Synced = false
@@ -142,7 +141,7 @@ func (m *model) alive(sc *scope) {
 	sc.Health, sc.Alive, sc.Answered, sc.Err, sc.Outage = HealthLive, now.Wall, now.Mono, nil, Outage{}
 	sc.CompleteUntil = Later(sc.CompleteUntil, now.Wall)
 	sc.source.Err, sc.source.Retry, sc.source.Outage = nil, time.Time{}, Outage{}
-	if sc.Synced && sc.InDark { // its rows are not listed anew
+	if sc.Synced && sc.InDark { // its rows will not be listed again
 		from := sc.Dark[len(sc.Dark)-1].From
 		sc.endDark(now.Wall)
 		m.doubtAll(sc, from)
@@ -175,7 +174,7 @@ func (m *model) changeRows(b *batch) {
 		}
 	}
 	if c.Synced {
-		if !b.scope.Listed { // a program that has just started waits for it
+		if !b.scope.Listed { // a program that has just started waits for the rows
 			b.urgency = urgent
 		}
 		m.synced(b)
@@ -185,7 +184,7 @@ func (m *model) changeRows(b *batch) {
 
 // batch is one Change while it is applied.
 type batch struct {
-	scope   *scope // nil: the Change is only proof of life
+	scope   *scope // nil if the Change is only proof of life
 	change  *Change
 	urgency urgency
 	endings map[Ref][]Ending
@@ -209,17 +208,16 @@ func (m *model) refused(sc *scope, err error) {
 	if sc.Outage.isNews(err) && !told {
 		m.commit(sc.event(EventSourceDown, m.at.Wall, err.Error()))
 	}
-	sc.source.Outage.isNews(err) // the event is out
+	sc.source.Outage.isNews(err) // the event was emitted already
 }
 
 func (m *model) silent(sc *scope) {
 	err := Recordable(fmt.Errorf("%w for %v", ErrSilent, sc.Silence))
 	m.down(sc, err)
-	sc.source.Outage.isNews(err) // the event is out
+	sc.source.Outage.isNews(err) // the event was emitted already
 }
 
-// down marks a scope stale, and dark from its last answer on. It reports whether that was new,
-// which is an event.
+// down marks a scope stale, and dark from its last answer on. It reports whether that is new, so that an event is due.
 func (m *model) down(sc *scope, err error) bool {
 	sc.Err = err
 	if sc.Health == HealthStale {
@@ -234,25 +232,23 @@ func (m *model) down(sc *scope, err error) bool {
 }
 
 const (
-	// mostReasons bounds the reasons of one outage that become events: a server may send
-	// another text with each refusal.
+	// mostReasons bounds the reasons of one outage that become events, because a server may send another text with each
+	// refusal.
 	mostReasons = 20
-	// lastingAfter is the number of failures in a row after which an earlier reason becomes an event
-	// again.
+	// lastingAfter is after how many consecutive failures an earlier reason becomes an event again.
 	lastingAfter = 3
 )
 
-// Outage has the reasons why a source is down that became events. The zero value is the start of an outage.
+// Outage has those reasons of one outage of a source that became events. The zero value is the start of an outage.
 type Outage struct {
 	Reasons   []string // different reasons, in the order of their first events
 	Latest    string   // of the last event
-	Returning string   // an earlier reason that the latest failures had again
-	Failures  int      // the number of these
+	Returning string   // the earlier reason that the latest failures have again
+	Failures  int      // the number of these failures
 }
 
-// isNews records the reason of a failure, and reports whether it is to become an event: a new
-// reason of this outage does, and an earlier one that lasts again.
-// Silence is one reason, whether the source or the Hub detected it.
+// isNews records the reason of a failure and reports whether it becomes an event. A new reason of this outage does, and
+// an earlier reason that lasts again. Silence is one reason, whether the source or the Hub detected it.
 func (o *Outage) isNews(err error) bool {
 	reason := err.Error()
 	if errors.Is(err, ErrSilent) {
@@ -279,20 +275,20 @@ func (o *Outage) isNews(err error) bool {
 	return true
 }
 
-// silenceLimit is the least silence limit of a scope.
+// silenceLimit is the minimum silence limit of a scope.
 const silenceLimit = 3 * time.Second
 
-// silenceAfter returns the silence limit of a scope that is read every sampling (0: pushed).
+// silenceAfter returns the silence limit of a scope that is read once every sampling, or pushed if that is 0.
 func silenceAfter(lowest, sampling time.Duration) time.Duration {
 	return max(cmp.Or(max(lowest, 0), silenceLimit), sampling*5/2)
 }
 
-// sourceEvent makes an event of a source as a whole.
+// sourceEvent returns an event about a source as a whole.
 func sourceEvent(kind EventKind, f *hubSource, at time.Time, detail string) Event {
 	return Event{At: at, Kind: kind, How: Seen, Ref: Ref{Source: f.Name}, Detail: detail}
 }
 
-// event makes an event of the scope.
+// event returns an event about the scope.
 func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 	e := sourceEvent(kind, sc.source, at, detail)
 	e.Scope = sc.Name

@@ -7,7 +7,7 @@ import (
 	"coordtop/sources/lane"
 )
 
-// The types of times, owners and terms: see package lane, which computes with them.
+// The types of times, owners and terms are those of package lane, which computes with them.
 type (
 	Known    = lane.Known
 	Stamp    = lane.Stamp
@@ -20,7 +20,7 @@ type (
 	Cause    = lane.Cause
 )
 
-// The ways of knowing.
+// The values of Known.
 const (
 	Unknown  = lane.Unknown
 	Told     = lane.Told
@@ -32,7 +32,7 @@ const (
 	Ours     = lane.Ours
 )
 
-// certainty orders the ways of knowing an owner's Since.
+// certainty ranks the values of Known for an owner's Since.
 var certainty = [...]uint8{Unknown: 0, AtLeast: 1, Bound: 2, Claimed: 3, Inferred: 3, Seen: 4, Told: 5, Ours: 5}
 
 // The causes.
@@ -50,7 +50,7 @@ const (
 // Endless is the Max of an Interval that has no upper bound.
 const Endless = lane.Endless
 
-// StampBetween stamps an instant in (after, at]: see lane.StampBetween.
+// StampBetween returns the Stamp of an instant in (after, at]; see lane.StampBetween.
 func StampBetween(after, at time.Time, how Known) Stamp { return lane.StampBetween(after, at, how) }
 
 // Earlier returns the earlier of two instants.
@@ -59,21 +59,20 @@ func Earlier(a, b time.Time) time.Time { return lane.Earlier(a, b) }
 // Later returns the later of two instants.
 func Later(a, b time.Time) time.Time { return lane.Later(a, b) }
 
-// Promptness bounds the age of a push, or of the look before, for a change to count as told at its
-// instant.
+// Promptness is the maximum age of a push, or of the look before, with which a change counts as told at its instant.
 const Promptness = 25 * time.Millisecond
 
-// maxDark bounds the stretches that are kept of a scope, and of a row.
+// maxDark bounds the dark stretches that a scope or a row keeps.
 const maxDark = 256
 
-// darkAge is the age at which an ended stretch may be dropped, when the next one begins.
+// darkAge is the age from which an ended stretch may be dropped, when the next one begins.
 const darkAge = 24 * time.Hour
 
 // DarkList is the stretches of one row, oldest first. A published list is never
 // changed: each change makes a new one.
 type DarkList struct{ List []Dark }
 
-// stretches returns the list; l may be nil.
+// stretches returns the stretches; l may be nil.
 func (l *DarkList) stretches() []Dark {
 	if l == nil {
 		return nil
@@ -81,8 +80,8 @@ func (l *DarkList) stretches() []Dark {
 	return l.List
 }
 
-// withDark returns the list with a new stretch from on, unless one lasts. Stretches are on
-// the wall clock, because the monotonic one stops while this machine sleeps.
+// withDark returns the list with a new stretch that starts at the time from, unless one lasts already. Stretches are on
+// the wall clock, because the monotonic clock may stop while this machine sleeps.
 func withDark(list []Dark, from time.Time) []Dark {
 	if lasts(list) {
 		return list
@@ -94,7 +93,7 @@ func withDark(list []Dark, from time.Time) []Dark {
 	return append(slices.Clone(list[first:]), Dark{From: from.Round(0)})
 }
 
-// withDarkEnd returns the list with the lasting stretch ended, or without it where it has no length.
+// withDarkEnd returns the list with the lasting stretch ended, or without that stretch if its length is zero.
 func withDarkEnd(list []Dark, to time.Time) []Dark {
 	n := len(list)
 	if !lasts(list) {
@@ -111,8 +110,8 @@ func withDarkEnd(list []Dark, to time.Time) []Dark {
 // lasts reports whether the last stretch of a list has no end yet.
 func lasts(list []Dark) bool { return len(list) > 0 && list[len(list)-1].To.IsZero() }
 
-// unseen adds a stretch that has ended, and joins it to the last one where they meet. It begins
-// no earlier than the look that last showed the row to be free.
+// unseen adds a stretch that has ended, and joins it to the last one if they meet. It begins no earlier than the look
+// that last showed the row to be free.
 func (r *Row) unseen(from, to time.Time) {
 	from = Later(from, r.Nobody.At)
 	list := r.OwnersUnknown.stretches()
@@ -128,14 +127,14 @@ func (r *Row) unseen(from, to time.Time) {
 	r.OwnersUnknown = &DarkList{withDarkEnd(withDark(list, from), to)}
 }
 
-// wentDark reports whether a dark stretch began between from and to. An earlier one had ended when
-// the row was read at from.
+// wentDark reports whether a dark stretch began between from and to. An earlier stretch had ended when the row was read
+// at the time from.
 func wentDark(from, to time.Time, dark []Dark) bool {
 	return slices.ContainsFunc(dark, func(d Dark) bool { return !d.From.Before(from) && d.From.Before(to) })
 }
 
-// beginDark begins a dark stretch, unless one lasts. A zero from, before the first answer, begins
-// none: nothing can be missed.
+// beginDark begins a dark stretch, unless one lasts. Before the first answer, when from is zero, it begins none,
+// because nothing can be missed.
 func (sc *ScopeFacts) beginDark(from time.Time) {
 	if !sc.InDark && !from.IsZero() {
 		sc.InDark = true
@@ -151,8 +150,8 @@ func (sc *ScopeFacts) endDark(to time.Time) {
 	}
 }
 
-// Darkened returns s with scopes and rows shown as stale that were not observed then, as became known only
-// later. since returns the start of the dark stretch of a scope (row is nil), or of one row; zero: it was
+// Darkened returns s with more stale scopes and rows: those that were not observed then, which became known only later.
+// The function since returns the start of the dark stretch of a scope (if row is nil) or of a row, or zero if it was
 // observed. Dark stretches in s stay.
 func (s *State) Darkened(since func(c *Scope, row *Row) time.Time) *State {
 	out := *s

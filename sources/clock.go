@@ -14,10 +14,10 @@ type Clock interface{ Now() Instant }
 // durations that must survive a change of that clock, such as silence, are on the monotonic one.
 type Instant struct {
 	Wall time.Time     // without a monotonic reading, so that it compares like one from a file
-	Mono time.Duration // since some beginning; it may stand still while this machine sleeps
+	Mono time.Duration // since an arbitrary start; may stand still while this machine sleeps
 }
 
-// steady returns the monotonic reading as a time, to be compared with others of the same Clock.
+// steady returns the monotonic reading as a time, for comparison with others of the same Clock.
 func (i Instant) steady() time.Time { return time.Unix(0, 0).Add(i.Mono) }
 
 // systemClock is the Clock of this machine.
@@ -32,22 +32,21 @@ func (c systemClock) Now() Instant {
 	return Instant{Wall: now.Round(0), Mono: now.Sub(c.origin)}
 }
 
-// Wall returns the present time as a source writes it into a Change: on the wall clock of this
-// machine, without a monotonic reading.
+// Wall returns the present time in the form that a source writes into a Change: on the wall clock of this machine,
+// without a monotonic reading.
 func Wall() time.Time { return time.Now().Round(0) }
 
-// wallTime returns t as a recording gives it back: without a monotonic reading, in the local
-// time zone. The zero time stays.
+// wallTime returns t in the form that a recording restores: without a monotonic reading, in the local time zone. The
+// zero time stays.
 func wallTime(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
 	}
-	return t.Local() // which takes the monotonic reading away, too
+	return t.Local() // this also removes the monotonic reading
 }
 
-// The reasons why every scope is stale after a step of the wall clock, which all times in Changes
-// are on: after a step forward this machine may have slept, after a step back leases seem to last
-// longer than they do.
+// The reasons why every scope is stale after a step of the wall clock. All times in Changes are on that clock. After a
+// step forward, this machine may have slept; after a step back, leases seem to last longer than they do.
 var (
 	errClockForward = Passing(nil, "the clock was put forward or this machine slept: not heard from since")
 	errClockBack    = Passing(nil, "the clock was put back: not heard from since")
@@ -86,8 +85,8 @@ func (m *model) clockStep(step time.Duration) {
 	}
 }
 
-// putBack moves the scope's last answer by a negative step: from now on it is compared with times
-// on a clock that shows less.
+// putBack moves the scope's last answer back by a negative step, because it is compared from now on with times of the
+// clock that was set back.
 func (sc *scope) putBack(step time.Duration) {
 	if step == 0 {
 		return

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// look is the part of a Change about one primitive, with the doubts that the Hub adds.
+// look is the part of a Change about one primitive, with what the Hub adds about continuity.
 type look struct {
-	scope     *scope // nil: there is nothing to tell of it
+	scope     *scope // nil if there is no event to emit
 	after, at time.Time
 	relisted  bool
 	ended     []Ending      // of this primitive only
-	decided   []Event       // alike: see Change
-	ours      []Expectation // the ends that we bring about
+	decided   []Event       // of this primitive only, see Change
+	ours      []Expectation // the ends that we expect from our own actions
 
-	darkFrom time.Time  // since then the row was not observed, up to this look; zero: it was observed since its last read
+	darkFrom time.Time  // the row was not observed from then until this look; zero if it was observed since its last read
 	started  time.Time  // About.Started
-	restarts bool       // another incarnation told it: the ownerships before are lost
-	unread   bool       // the row was not read; its next look can prove an owner the same
-	inDoubt  []string   // IDs of owners that go on, and may have lost the primitive in the dark
-	unproved bool       // an owner that goes on was written to, and may have lost it and taken it again
+	restarts bool       // another incarnation answered, so that earlier ownerships are lost
+	unread   bool       // the row was not read; its next look can prove that an owner is the same
+	inDoubt  []string   // IDs of owners that continue but may have lost the primitive in the dark
+	unproved bool       // a continuing owner's grant was written to, so that it may have been lost and acquired again
 	revealed bool       // the owners were unknown for a while before this look
-	olds     []int      // for each owner, the index of the one in the look before that goes on as it; -1: it is new
-	queued   *Primitive // the last with a whole queue, where that of before is not whole
+	olds     []int      // for each owner, its index in the look before, or -1 if it is new
+	queued   *Primitive // the last look with a whole queue, if the look before has none
 }
 
 // read reports whether p was ever read.
@@ -33,7 +33,7 @@ func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
 // ownersKnown reports whether the list of owners is known, which may be empty.
 func ownersKnown(p *Primitive) bool { return p.OwnersHow != Unknown || len(p.Owners) > 0 }
 
-// counted reports whether the number of taken permits is told. Then unknown owners hide no change.
+// counted reports whether the number of taken permits is known. Then unknown owners hide no change.
 func counted(p *Primitive) bool { return p.Kind == KindSemaphore && p.LimitHow != Unknown }
 
 // fact returns how a difference between two looks is known.
@@ -44,15 +44,15 @@ func (l *look) fact() Known {
 	return Seen
 }
 
-// stamp returns the instant of a change that this look shows, as we saw it.
+// stamp returns the instant of a change that this look shows, with How Seen.
 func (l *look) stamp() Stamp { return StampBetween(l.after, l.at, Seen) }
 
 func (l *look) event(kind EventKind, p *Primitive) Event {
 	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope.Name}
 }
 
-// complete returns after with the owners' Since, Renewed, Rhythm and taker filled in from this look and
-// those before. It copies a primitive that it completes: after does not change.
+// complete returns a copy of after in which the owners' Since, Renewed, Rhythm and taker are filled in from this look
+// and earlier ones. If there is nothing to fill in, it returns after itself.
 func (l *look) complete(before, after *Primitive) *Primitive {
 	if !read(after) {
 		return after
@@ -78,8 +78,8 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 	return full
 }
 
-// match finds out which owners of after go on from before. Between two incarnations all ownerships were lost:
-// no owner is the same, whatever its ID, unless its Proof is.
+// match finds the owners of after that were owners in before. Between two incarnations all ownerships were lost, so
+// that an owner is the same only if its Proof is.
 func (l *look) match(before, after *Primitive) {
 	was := finder{look: l}
 	if read(before) {
@@ -91,7 +91,7 @@ func (l *look) match(before, after *Primitive) {
 	}
 }
 
-// old returns the owner of before that goes on as owner i of this look; nil: that one is new.
+// old returns the owner in before that is owner i of this look, or nil if that owner is new.
 func (l *look) old(before *Primitive, i int) *Owner {
 	if at := l.olds[i]; at >= 0 {
 		return &before.Owners[at]
@@ -118,7 +118,7 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 	switch {
 	case certainty[ours.How] > certainty[since.How]:
 		since = ours
-	case ours.How == AtLeast && since.How == AtLeast && ours.At.Before(since.At): // from before the source connected anew
+	case ours.How == AtLeast && since.How == AtLeast && ours.At.Before(since.At): // from before the source connected again
 		since = StampBetween(Later(ours.After(), since.After()), ours.At, AtLeast)
 	case old != nil && ours.How == AtLeast && looked(since.How) && since.At.Before(ours.At): // the source knows of no doubt
 		since = ours
@@ -136,8 +136,8 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhy
 	return since, renewal, l.rhythm(old, anew)
 }
 
-// rhythm returns the rhythm of an owner that owned it at the last look, too. A pause with
-// darkness in it is not counted: renewals may have been missed.
+// rhythm returns the rhythm of an owner that was an owner at the last look as well. A pause that was dark in part is
+// not counted, because renewals may have been missed.
 func (l *look) rhythm(old *Owner, anew bool) Rhythm {
 	if !anew || l.darkened() {
 		return old.Rhythm
@@ -149,8 +149,8 @@ func (l *look) rhythm(old *Owner, anew bool) Rhythm {
 	return old.Rhythm.renewed(l.at.Sub(last))
 }
 
-// Two readings of one lease's end differ by the time that the reading takes, at most expiryNoise. Ends
-// that carry their doubt differ only by the rounding of the remaining time.
+// Two readings of one lease's end differ by the duration of the reading, at most expiryNoise. If they contain that
+// uncertainty, they differ only by the rounding of the remaining time.
 const (
 	expiryRounding = 2 * time.Millisecond
 	expiryNoise    = 25 * time.Millisecond
@@ -170,18 +170,18 @@ func renewed(before, after *Owner) bool {
 	return after.Expires.After().Sub(before.Expires.At) > expiryRounding
 }
 
-// The attributes of an owner whose session has another name than when it took the lock: TakenBy is its
-// name at the take, FirstSeenAs its name at the first look after the take, and Leaked warns that a
-// pooler lends the session to others, or may do so.
+// The attributes of an owner whose session had another name when it acquired the lock. TakenBy is the name at that
+// time, and FirstSeenAs the name at the first look after it. Leaked warns that a pooler lends the session to others, or
+// may do so.
 const (
 	TakenBy     = "taken by"
 	FirstSeenAs = "first seen as"
 	Leaked      = "leaked"
 )
 
-// taker returns the label and the attributes of o, with the name of the taker from old, the same owner at
-// the look before, or nil: a source that connected after the take knows only the session's present name.
-// Leaked is kept as long as nothing was done in the session.
+// taker returns the label and the attributes of o, with the name of the taker. The name comes from old, the same owner
+// at the look before (may be nil), because a source that connected later knows only the session's present name. Leaked
+// is kept while nothing is done in the session.
 func (l *look) taker(old, o *Owner) (label string, attrs []Attr) {
 	label, attrs = o.Label, o.Attrs
 	if old == nil || l.doubts(old, o) {
@@ -191,7 +191,7 @@ func (l *look) taker(old, o *Owner) (label string, attrs []Attr) {
 		took := a.Key == TakenBy || a.Key == FirstSeenAs
 		switch {
 		case slices.ContainsFunc(o.Attrs, func(b Attr) bool { return a.Key == b.Key }):
-		case took && !strings.HasPrefix(label, a.Value): // else it has that name again
+		case took && !strings.HasPrefix(label, a.Value): // else the session has that name again
 			label, attrs = a.Value+", now "+label, append(slices.Clip(attrs), a)
 		case a.Key == Leaked && o.Proof != 0 && o.Proof == old.Proof:
 			attrs = append(slices.Clip(attrs), a)
@@ -200,8 +200,8 @@ func (l *look) taker(old, o *Owner) (label string, attrs []Attr) {
 	return label, attrs
 }
 
-// found reports whether an owner that this look shows first may have owned the primitive before: its
-// take-over was not seen.
+// found reports whether an owner that this look shows first may have owned the primitive before, because its take-over
+// was not seen.
 func (l *look) found(before *Primitive) bool {
 	if before == nil {
 		return l.relisted
@@ -209,9 +209,9 @@ func (l *look) found(before *Primitive) bool {
 	return !read(before) || !before.Absent && !ownersKnown(before)
 }
 
-// madeUp reports whether, after darkness, an owner or waiter of before may be one of after under another
-// ID. A source whose server hides the part that distinguishes two sessions makes that part up, and
-// writes it behind a ~; a part that the server reports stands behind an @.
+// madeUp reports whether, after darkness, an owner or waiter in before may be in after under another ID. If the server
+// hides the part that distinguishes two sessions, the source makes that part up and writes it after a ~; a part that
+// the server reports stands after an @.
 func (l *look) madeUp(before, after *Primitive) bool {
 	if !l.darkened() || !read(before) || !slices.ContainsFunc(append(sessions(before), sessions(after)...), isMadeUp) {
 		return false
@@ -246,16 +246,16 @@ func sessions(p *Primitive) (list []string) {
 	return slices.DeleteFunc(list, func(session string) bool { return session == "" })
 }
 
-// finder finds owners in a list that mostly keeps its order: it tries first the one after the
-// last one found, and builds an index where two lists differ.
+// finder finds owners in a list that mostly keeps its order: it first tries the owner after the last one found, and
+// builds an index if two lists differ.
 type finder struct {
 	look   *look
 	owners []Owner
 	next   int
-	byID   map[string]int // the first with this ID; nil until two lists differ
+	byID   map[string]int // index of the first owner with this ID; nil until two lists differ
 }
 
-// find returns the index of the owner that goes on as o, or that o goes on from; -1: there is none.
+// find returns the index of the owner that is the same as o in the other look, or -1.
 func (f *finder) find(o *Owner) int {
 	if f.next < len(f.owners) && f.look.goesOn(&f.owners[f.next], o) {
 		f.next++
@@ -280,7 +280,7 @@ func (f *finder) find(o *Owner) int {
 	return -1
 }
 
-// find returns the first wanted item of a list; nil: there is none.
+// find returns the first wanted item of a list, or nil.
 func find[T any](list []T, wanted func(*T) bool) *T {
 	for i := range list {
 		if wanted(&list[i]) {
@@ -290,8 +290,8 @@ func find[T any](list []T, wanted func(*T) bool) *T {
 	return nil
 }
 
-// goesOn reports whether an owner of the look before and one of this look are one term, maybe
-// in doubt. It is symmetric.
+// goesOn reports whether an owner of the look before and one of this look belong to one term, maybe in doubt. The order
+// of a and b does not matter.
 func (l *look) goesOn(a, b *Owner) bool {
 	switch {
 	case !sameTerm(a, b), l.decision(a.ref(), decidedEnd) != nil:
@@ -302,25 +302,25 @@ func (l *look) goesOn(a, b *Owner) bool {
 	return !l.darkened() || sameGrant(a, b) || !l.outlivedBy(a) && !l.outlivedBy(b)
 }
 
-// sameTerm reports whether two owners of one incarnation can be one uninterrupted ownership.
+// sameTerm reports whether two owners of one incarnation can belong to one uninterrupted ownership.
 func sameTerm(a, b *Owner) bool {
 	return a.ID == b.ID && sameNumber(a.Fence, b.Fence) && sameNumber(uint64(a.Serial), uint64(b.Serial))
 }
 
-// sameNumber reports whether two numbers can be of one ownership; 0 is unknown.
+// sameNumber reports whether two numbers can belong to one ownership; 0 is unknown.
 func sameNumber(a, b uint64) bool { return a == b || a == 0 || b == 0 }
 
-// sameGrant reports whether it is proved that an owner has the same grant in two looks,
-// whatever happened between them. An equal ID is no proof, nor is a deadline that moved.
+// sameGrant reports whether it is proved that an owner has the same grant in two looks, whatever happened between them.
+// Neither an equal ID nor a changed deadline is a proof.
 func sameGrant(a, b *Owner) bool {
 	return a.Fence != 0 && a.Fence == b.Fence || a.Proof != 0 && a.Proof == b.Proof || sameDeadline(a, b)
 }
 
-// sharpDeadline bounds the doubt of a lease's end that proves a grant: the deadlines of two grants are as
-// far apart as their takes or renewals.
+// sharpDeadline is the maximum uncertainty of a lease's end that still proves a grant, because the deadlines of two
+// grants are as far apart as their takes or renewals.
 const sharpDeadline = 100 * time.Millisecond
 
-// sameDeadline reports whether two readings of the end of a lease agree: then it was not written in between.
+// sameDeadline reports whether two readings of the end of a lease agree, so that the lease was not written in between.
 func sameDeadline(a, b *Owner) bool {
 	if !leaseKnown(a) || !leaseKnown(b) {
 		return false
@@ -330,15 +330,15 @@ func sameDeadline(a, b *Owner) bool {
 		x.Earliest().Sub(y.At) <= expiryRounding && y.Earliest().Sub(x.At) <= expiryRounding
 }
 
-// outlivedBy reports whether the server was started in the dark, after the end of o's lease.
+// outlivedBy reports whether the server started in the dark, after the end of o's lease.
 func (l *look) outlivedBy(o *Owner) bool {
 	return l.started.After(l.darkFrom) && leasePast(o, l.started)
 }
 
-// darkened reports whether a stretch since the row was last read was not observed.
+// darkened reports whether the row was not observed for a while since it was last read.
 func (l *look) darkened() bool { return !l.darkFrom.IsZero() }
 
-// doubts reports whether an owner that goes on may have lost it in the dark, and taken it again.
+// doubts reports whether a continuing owner may have lost the primitive in the dark and acquired it again.
 func (l *look) doubts(before, after *Owner) bool {
 	switch {
 	case !l.darkened():
@@ -352,8 +352,8 @@ func (l *look) doubts(before, after *Owner) bool {
 // looked reports whether a fact of this kind was learned by a look.
 func looked(how Known) bool { return how == Seen || how == AtLeast || how == Inferred }
 
-// doubted returns the Since of an owner in doubt: at least from this look on, and no earlier than its
-// beginning where that was seen. A Since that the source was told stays.
+// doubted returns the Since of an owner in doubt: AtLeast from this look on, and no earlier than its beginning if that
+// was seen. A Since that the server told the source stays.
 func (l *look) doubted(told, old Stamp) Stamp {
 	if told.How != Unknown && !looked(told.How) {
 		return told
@@ -365,14 +365,14 @@ func (l *look) doubted(told, old Stamp) Stamp {
 	return StampBetween(earliest, l.at, AtLeast)
 }
 
-// The decisions by a lease: an ownership ended, the lease was changed, or it is the same grant after
-// darkness, which a renewal stands for.
+// Each reports whether an event is one kind of decision by a lease: an ownership ended, the lease changed, or the grant
+// is the same after darkness (shown by a renewal).
 func decidedEnd(e *Event, who OwnerRef) bool    { return e.Kind.EndsOwner() && e.Previous == who }
 func decidedChange(e *Event, who OwnerRef) bool { return e.Kind == EventLeaseChanged && e.Owner == who }
 func decidedSame(e *Event, who OwnerRef) bool   { return e.Kind == EventRenewed && e.Owner == who }
 
-// decision returns the decision by an owner's lease, where a recording has it in place of the lease; nil:
-// there is none of that kind.
+// decision returns the decision by an owner's lease, if a recording has it in place of the lease, or nil if there is
+// none of that kind.
 func (l *look) decision(who OwnerRef, what func(*Event, OwnerRef) bool) *Event {
 	return find(l.decided, func(e *Event) bool { return what(e, who) })
 }

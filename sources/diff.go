@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// diff appends the events of one primitive between two looks, in the order in which they must
-// be applied: ends before beginnings, one event for each. The events have no numbers and no Gap
-// yet, which need more than two looks. before nil: never seen; after nil: it is
-// gone. A primitive that was not read (At zero) has no events.
+// diff appends the events of one primitive between two looks, in the order in which they must be applied: ends before
+// beginnings, one event for each. The events have no numbers and no Gap yet, because those need more than two looks.
+// before is nil if the primitive was never seen, after is nil if it is gone. A primitive that was not read (At zero)
+// has no events.
 func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	switch {
 	case after == nil && !read(before), after != nil && !read(after):
@@ -40,10 +40,10 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	return l.waiters(events, l.withQueue(before), after)
 }
 
-// counts appends the change of a semaphore's numbers where its owners are unknown.
+// counts appends the change of a semaphore's numbers if its owners are unknown.
 func (l *look) counts(events []Event, was Counts, after *Primitive) []Event {
 	now := after.Counts()
-	was.Limit = cmp.Or(was.Limit, now.Limit) // to learn it is no change
+	was.Limit = cmp.Or(was.Limit, now.Limit) // learning the limit is no change
 	if was == now || ownersKnown(after) {
 		return events
 	}
@@ -74,8 +74,8 @@ func (l *look) ownerUnknown(events []Event, before, after *Primitive) []Event {
 	return append(events, e)
 }
 
-// appeared appends the events of a first look. A primitive that was configured and is now read for
-// the first time existed before, as far as is known; one that was read as absent did not.
+// appeared appends the events of a first look. A configured primitive that is read for the first time counts as having
+// existed before; a primitive that was read as absent does not.
 func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	if l.found(before) {
 		return l.waitersPresent(l.present(events, after), after)
@@ -91,7 +91,7 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	return l.joined(l.counts(events, Counts{}, after), nil, after)
 }
 
-// first makes an event about the state at the first look.
+// first returns an event about the state at the first look.
 func (l *look) first(kind EventKind, p *Primitive, how Known) Event {
 	e := l.event(kind, p)
 	if e.After, e.How = (time.Time{}), how; p.Absent || how == Unknown {
@@ -123,7 +123,7 @@ func (l *look) present(events []Event, p *Primitive) []Event {
 
 func (l *look) vanished(events []Event, before *Primitive) []Event {
 	follows := CauseDeleted
-	if !l.after.IsZero() { // its owner may have released it before
+	if !l.after.IsZero() { // an owner may have released it before
 		follows = CauseUnknown
 	}
 	for i := range before.Owners {
@@ -136,7 +136,7 @@ func (l *look) vanished(events []Event, before *Primitive) []Event {
 	return events
 }
 
-// owners appends the events of owners that came, went or changed.
+// owners appends the events of owners that appeared, went or changed.
 func (l *look) owners(events []Event, before, after *Primitive) []Event {
 	follows := CauseUnknown
 	if l.restarts {
@@ -187,7 +187,7 @@ func (l *look) begins(events []Event, before, after *Primitive) []Event {
 	return events
 }
 
-// continued appends the changes of owners that stay, and of the primitive's data.
+// continued appends the changes of owners that continue, and of the primitive's data.
 func (l *look) continued(events []Event, before, after *Primitive) []Event {
 	data := after.Data.changed(before.Data)
 	stays := !after.Ephemeral
@@ -198,7 +198,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 		}
 		stays = true
 		l.unproved = l.unproved || !sameGrant(old, o)
-		if l.doubts(old, o) { // its renewals in the dark are unknown
+		if l.doubts(old, o) { // the owner's renewals in the dark are unknown
 		} else if renewed(old, o) {
 			e := l.event(EventRenewed, after)
 			e.Owner = o.ref()
@@ -214,7 +214,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 			data = data && len(after.Owners) > 1 // one event is enough
 		}
 	}
-	if data && stays { // the data of an ephemeral primitive went with its last owner
+	if data && stays { // the data of an ephemeral primitive ended with its last owner
 		var who OwnerRef
 		if len(after.Owners) == 1 {
 			who = after.Owners[0].ref()
@@ -236,13 +236,13 @@ func (l *look) ending(owner string) *Ending {
 	return find(l.ended, func(e *Ending) bool { return e.Owner == owner })
 }
 
-// end makes the event that o lost p. The cause told by the service comes first, then one that follows from
-// the look as a whole (a restart, a deletion), then one by the lease: after its end it
-// expired; before its end, with no look missed in between, it was released.
+// end returns the event that o lost p. The cause is the first of these that is known: the one told by the service; one
+// that follows from the look as a whole (a restart, a deletion); one by the lease. By the lease, the ownership expired
+// if the lease was over, and was released if the lease was not over and no look was missed.
 func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	e := l.event(EventReleased, p)
 	e.Previous = o.ref()
-	if !l.darkened() { // else it may have renewed unseen
+	if !l.darkened() { // else a renewal may have been missed
 		e.LeaseLeft = leaseLeft(o, l.at)
 	}
 	told := l.ending(o.ID)
@@ -260,7 +260,7 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
-	case leaseOver(o, l.at) && l.darkened() && !leasePast(o, l.darkFrom): // it may have been released before, or renewed and released unseen
+	case leaseOver(o, l.at) && l.darkened() && !leasePast(o, l.darkFrom): // it may have been released before, or renewed and then released, in the dark
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
 	case leaseKnown(o) && !l.darkened():
@@ -272,9 +272,9 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	return e
 }
 
-// replaces reports whether one end and one beginning in the same look are a replacement: where
-// two owners exclude each other, the second followed the first. An owner that comes back after a
-// restart, or in another mode, is two events, because no other owner took it.
+// replaces reports whether one end and one beginning in the same look are a replacement: if two owners exclude each
+// other, the second followed the first. If the same owner returns after a restart, or in another mode, there are two
+// events, because no other owner took over.
 func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
 	if !single(after) || len(before.Owners) != 1 || len(after.Owners) != 1 || end.Previous.ID == begin.Owner.ID {
 		return false
@@ -288,8 +288,8 @@ func single(p *Primitive) bool {
 	return p.Kind == KindElection || p.Kind == KindMutex || p.Limit == 1
 }
 
-// replacement merges an end and a beginning. A release by the old owner is only a guess here: its key
-// may have been overwritten.
+// replacement merges an end and a beginning. A release by the old owner is only a guess here, because the key may have
+// been overwritten.
 func (l *look) replacement(end, begin *Event) Event {
 	e := *begin
 	e.Kind = EventOwnerChanged
@@ -300,9 +300,8 @@ func (l *look) replacement(end, begin *Event) Event {
 	return e
 }
 
-// waiters compares two whole queues; a queue that is cut, or only a number, has no events.
-// A waiter that became an owner did not leave: the owner's event reports it. After a restart
-// all waiters are new.
+// waiters compares two whole queues; a queue that is cut, or only a number, has no events. A waiter that became an
+// owner did not leave; the owner's event reports it. After a restart all waiters are new.
 func (l *look) waiters(events []Event, before, after *Primitive) []Event {
 	switch {
 	case !after.Queue.whole():
@@ -315,8 +314,8 @@ func (l *look) waiters(events []Event, before, after *Primitive) []Event {
 	return l.joined(l.left(events, before, after), before, after)
 }
 
-// withQueue returns p, or an older look at it where only that had a whole queue. Waiters may have
-// come or gone at any time since that look.
+// withQueue returns p, or an older look if only that had a whole queue. Waiters may have come or gone at any time since
+// that look.
 func (l *look) withQueue(p *Primitive) *Primitive {
 	if l.queued == nil || p.Queue.whole() {
 		return p
@@ -324,8 +323,7 @@ func (l *look) withQueue(p *Primitive) *Primitive {
 	return l.queued
 }
 
-// waitersPresent appends the waiters of a queue that is seen for the first time: they joined it at
-// this look or before.
+// waitersPresent appends the waiters of a queue that is seen for the first time: they joined at this look or before.
 func (l *look) waitersPresent(events []Event, p *Primitive) []Event {
 	first := len(events)
 	events = l.joined(events, nil, p)
@@ -336,18 +334,18 @@ func (l *look) waitersPresent(events []Event, p *Primitive) []Event {
 	return events
 }
 
-// left appends the waiters of before that do not wait any more; after nil: none do.
+// left appends an event for each waiter of before that does not wait any more. after may be nil.
 func (l *look) left(events []Event, before, after *Primitive) []Event {
 	return l.moved(events, EventWaiterLeft, before, after, before)
 }
 
-// joined appends the waiters of after that did not wait before; before nil: none did.
+// joined appends an event for each waiter of after that did not wait before. before may be nil.
 func (l *look) joined(events []Event, before, after *Primitive) []Event {
 	return l.moved(events, EventWaiterJoined, after, before, before)
 }
 
-// moved appends an event for each waiter of p that is not in the queue of other, which may be nil, nor,
-// where it left, among its owners. before is the primitive that the look is compared with.
+// moved appends an event for each waiter of p that is not in the queue of other, which may be nil, nor, if it left,
+// among the owners of other. before is the primitive with which the look is compared.
 func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive) []Event {
 	if !p.Queue.whole() {
 		return events
@@ -373,8 +371,8 @@ func (l *look) moved(events []Event, kind EventKind, p, other, before *Primitive
 	return events
 }
 
-// served reports whether a waiter owns it now. Where its session owned it already, in another
-// mode, only a new ownership counts.
+// served reports whether a waiter is an owner now. If its session was an owner already, in another mode, only a new
+// ownership counts.
 func (l *look) served(before, after *Primitive, w *Waiter) bool {
 	was := finder{look: l, owners: before.Owners}
 	for i := range after.Owners {

@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrRefused reports that a backend answered and refuses to serve us: a wrong password, a
-// missing right, a version that cannot be read. A Connect with such an error is retried rarely.
+// ErrRefused reports that a backend answered and refuses to serve us: a wrong password, a missing right, a version that
+// cannot be read. The runner rarely repeats a Connect that returned it.
 var ErrRefused = errors.New("refused")
 
-// ErrCredentials reports that a backend refuses our user or password, or the lack
-// of one. It comes beside ErrRefused.
+// ErrCredentials reports that a backend refuses our user or password, or requires one. The error also wraps ErrRefused.
 var ErrCredentials = errors.New("refused our credentials")
 
 // ErrStillRunning reports that some sources did not end with their context; they end with the process.
@@ -19,13 +18,12 @@ var ErrStillRunning = errors.New("some still run")
 // ErrSilent reports that a server did not answer in time.
 var ErrSilent = errors.New("no answer")
 
-// Problem is an error of a source as a sentence for people, with what to do. It holds
-// no secret.
+// Problem is an error of a source as a sentence for people that says what to do. It contains no secret.
 type Problem struct {
 	Text    string
-	Cause   error   // the error behind it, which may be for programs only; may be nil
-	Refused bool    // a retry is useless before a person changes something: it wraps ErrRefused
-	Login   bool    // our user or password is refused: it wraps ErrCredentials
+	Cause   error   // the underlying error, which need not be readable by people; may be nil
+	Refused bool    // a retry is useless before a person changes something; wraps ErrRefused
+	Login   bool    // our user or password is refused; wraps ErrCredentials
 	Failure Failure // set by a kit.Contact
 }
 
@@ -42,7 +40,7 @@ func Final(err error, format string, args ...any) *Problem {
 // Error returns the sentence.
 func (p *Problem) Error() string { return p.Text }
 
-// Unwrap returns the cause, and ErrRefused and ErrCredentials where they apply.
+// Unwrap returns the cause, and ErrRefused and ErrCredentials if they apply.
 func (p *Problem) Unwrap() []error {
 	var list []error
 	if p.Cause != nil {
@@ -57,8 +55,8 @@ func (p *Problem) Unwrap() []error {
 	return list
 }
 
-// Recordable returns err as a Hub keeps and records it: its text, and whether it is
-// ErrRefused, ErrCredentials or ErrSilent. The rest could not be read back. nil: err is nil.
+// Recordable returns err in the form that a Hub keeps and records: its text, and whether it is ErrRefused,
+// ErrCredentials or ErrSilent. Other causes could not be read back. It returns nil if err is nil.
 func Recordable(err error) *Problem {
 	if err == nil {
 		return nil
@@ -70,45 +68,45 @@ func Recordable(err error) *Problem {
 	return p
 }
 
-// Failure is a reason why a server does not serve us that every kind of server can have. Each has
-// one sentence, which a kit.Contact completes.
+// Failure is a reason, possible with every kind of server, why a server does not serve us. Each has one sentence, which
+// a kit.Contact completes.
 type Failure uint8
 
-// The failures. Those up to Unopened are found while connecting.
+// The failures. Those before Silent are found while connecting.
 const (
-	NoHost         Failure = iota // no name server knows its name
+	NoHost         Failure = iota // no name server knows the host
 	NoNameServer                  // no name server answers
 	NothingListens                // the port is closed
 	NoSocket                      // there is no such Unix socket
-	NoRoute                       // packets do not get there
-	Forbidden                     // our own machine does not allow it
+	NoRoute                       // packets do not reach the host
+	Forbidden                     // our own machine does not allow the connection
 	NoAnswer                      // no byte was received
 	ClosedAtOnce                  // the connection ends before a byte was received
-	Foreign                       // something else than such a server answers
+	Foreign                       // something that is no such server answers
 	Other                         // a server of another kind listens there
-	Lies                          // it sends an answer that no such server sends, or that is costly to read
+	Lies                          // the server sends an answer that no such server sends, or that is too costly to read
 	NoTLS                         // we speak TLS and the server does not
-	OnlyTLS                       // the other way round
+	OnlyTLS                       // the server speaks only TLS and we do not
 	TLSFailed                     // the handshake ends for a reason that only the server knows
-	Untrusted                     // its certificate is signed by an unknown authority
-	BadCertificate                // its certificate is not accepted for another reason
+	Untrusted                     // the server's certificate is signed by an unknown authority
+	BadCertificate                // the server's certificate is not accepted for another reason
 	Unopened                      // anything else
 
 	Silent  // no answer any more
 	Closed  // the server ended the connection
 	Broken  // anything else
-	GivenUp // by ourselves
+	GivenUp // we ended the connection
 
-	NoPassword    // it wants a password
-	WrongPassword // it refuses our password
-	NoSecret      // NoPassword where there are no users
-	WrongSecret   // WrongPassword where there are no users
-	WrongLogin    // it refuses credentials of another kind
-	NotLetIn      // it refuses our user, whatever the password
+	NoPassword    // the server requires a password
+	WrongPassword // the server refuses our password
+	NoSecret      // like NoPassword, if there are no user names
+	WrongSecret   // like WrongPassword, if there are no user names
+	WrongLogin    // the server refuses credentials of another kind
+	NotLetIn      // the server refuses our user, whatever the password
 	NoRight       // a right is missing
-	NoDatabase    // it does not have the database
-	Full          // it has no connection left
-	NotNow        // it starts, loads its data, or is overloaded
-	Stopping      // it stops, or our session was ended
+	NoDatabase    // the server does not have the database
+	Full          // the server has no free connection
+	NotNow        // the server starts, loads its data, or is overloaded
+	Stopping      // the server stops, or our session was ended
 	Refuses       // any other error answer
 )

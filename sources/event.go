@@ -11,7 +11,7 @@ type EventKind uint8
 
 // The kinds of events.
 const (
-	EventPresent EventKind = iota // state at the first look; Detail is the reason where no owner is seen
+	EventPresent EventKind = iota // state at the first look; if no owner is seen, Detail is the reason
 	EventSynced                   // a scope's listing is complete
 	EventAcquired
 	EventReleased // gone before its lease ran out, as far as known
@@ -28,22 +28,22 @@ const (
 	EventRestarted
 	EventClockStep
 	EventAction       // a person acted through this program; Detail has the action and its result
-	EventOwnerUnknown // its owners are unknown from now on; nothing shows that the ownership ended
-	EventLeaseChanged // an owner's lease ends sooner, has no end any more, or has one now: no renewal. See Detail
+	EventOwnerUnknown // the owners are unknown from now on; nothing shows that the ownership ended
+	EventLeaseChanged // an owner's lease ends sooner, has no end any more, or has an end now, other than by renewal. See Detail
 	EventAbsent       // was configured and did not exist at the first look; Detail names what is missing
 	EventNote         // a note of a person: Detail
-	EventCountChanged // another number of taken permits, of all permits or of waiters, where the owners are unknown: Was, Now
+	EventCountChanged // another number of taken permits, of all permits or of waiters, if the owners are unknown; see Was, Now
 )
 
-// String returns the word used in JSON, as "owner_changed".
+// String returns the word used in JSON, for example "owner_changed".
 func (k EventKind) String() string {
 	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
 		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
 		"action", "owner_unknown", "lease_changed", "absent", "note", "count_changed"}[k]
 }
 
-// Happened reports whether an event of this kind is a change: neither the state at the first
-// look, nor a renewal or a complete listing.
+// Happened reports whether an event of this kind is a change, and not the state at the first look, a renewal or a
+// complete listing.
 func (k EventKind) Happened() bool {
 	return k != EventPresent && k != EventAbsent && k != EventSynced && k != EventRenewed
 }
@@ -54,9 +54,8 @@ func (k EventKind) EndsOwner() bool {
 	return k == EventReleased || k == EventExpired || k == EventOwnerChanged
 }
 
-// BeginsOwner reports whether an event of this kind means that Event.Owner owns the
-// primitive from now on, or did already at the first look. An EventPresent
-// without an Owner means that nobody owns it, unless its How is Unknown.
+// BeginsOwner reports whether an event of this kind means that Event.Owner owns the primitive from now on, or owned it
+// already at the first look. An EventPresent without an Owner means that nobody owns it, unless its How is Unknown.
 func (k EventKind) BeginsOwner() bool {
 	return k == EventAcquired || k == EventOwnerChanged || k == EventPresent
 }
@@ -64,24 +63,24 @@ func (k EventKind) BeginsOwner() bool {
 // Event is one thing that happened, with the stretch of time in which it did.
 type Event struct {
 	Seq       uint64        // 1, 2, 3 ... in one run of the program
-	At, After time.Time     // it happened in (After, At]; After zero: at At, told
+	At, After time.Time     // the time of the event is in (After, At]; if After is zero, it is At, as told
 	Mono      time.Duration // since the Hub was made, on the monotonic clock
 	Kind      EventKind
-	RefKind   Kind   // of the primitive; KindUnknown: unknown, or no primitive
+	RefKind   Kind   // of the primitive; KindUnknown if unknown or without a primitive
 	Cause     Cause  // of the end of Previous
-	How       Known  // of its least certain fact: a cause that is not told makes it Inferred
+	How       Known  // of the least certain fact in the event; Inferred if the cause is not told
 	Ref       Ref    // Name "" for events of a source or scope
 	Alias     string // of the primitive
 	AliasHow  Known
-	Owner     OwnerRef      // the new owner, or the one that goes on; the waiter where a waiter joins or leaves
+	Owner     OwnerRef      // the new or continuing owner, or the waiter that joins or leaves
 	Previous  OwnerRef      // the owner whose ownership ended
-	Last      OwnerRef      // the last owner, where nobody owned it before, or the owners are unknown from now on; zero: unknown
-	LastSeen  OwnerRef      // the owner that was seen last then; others may have owned it unseen since; zero: none
-	Loss      bool          // no regular end: see Thresholds. Of an end, or of the take-over after a gap without a told cause
-	LeaseLeft time.Duration // of Previous at At, of Owner just before its renewal or the change of its lease; 0: unknown or none
+	Last      OwnerRef      // the last owner, if nobody owned it just before or the owners are unknown from now on; zero: unknown
+	LastSeen  OwnerRef      // in the same cases, the owner last seen; others may have owned it unseen since; zero: none
+	Loss      bool          // the ownership did not end regularly, see Thresholds; set at the end, or at the take-over after a gap if the cause is not told
+	LeaseLeft time.Duration // of Previous at At, or of Owner just before its renewal or lease change; 0: unknown or none
 	Gap       Interval      // length of the time without an owner before Owner took it; zero: no gap is known
-	Held      Interval      // length of the ownership of Previous, Max Endless where it has no upper bound; zero: unknown
-	Was, Now  Counts        // of EventCountChanged; Now also of an EventPresent whose owners are only counted
+	Held      Interval      // length of the ownership of Previous, Max is Endless if it has no upper bound; zero: unknown
+	Was, Now  Counts        // for EventCountChanged; Now also for an EventPresent whose owners are only counted
 	Scope     string
 	Detail    string // for people: the new data, quoted; an error; a sentence; the other owner in a conflict
 }

@@ -17,12 +17,12 @@ type HubOptions struct {
 
 	Thresholds Thresholds // zero: DefaultThresholds
 
-	// Resume is the last Keyframe of an earlier run. The sources that are added first go on from
-	// it where they are the same. nil: nothing is resumed.
+	// Resume is the last Keyframe of an earlier run. The sources that are added first continue from it if they are the
+	// same. If it is nil, nothing is resumed.
 	Resume *Keyframe
 
 	Clock    Clock        // of the Hub and of the runners of its sources; nil: SystemClock
-	Recorder *InputBuffer // keeps the Inputs of the Hub; nil: nothing is recorded
+	Recorder *InputBuffer // keeps the Inputs of the Hub; may be nil
 }
 
 const (
@@ -30,30 +30,29 @@ const (
 	eventAge      = 24 * time.Hour
 )
 
-// Hub turns the Changes of all sources into events and states; it is their only writer.
-// All its methods are safe for concurrent use and none waits for a source, a
-// subscriber or the screen.
+// Hub turns the Changes of all sources into events and states; only the Hub writes them. Its methods are safe for
+// concurrent use, and none waits for a source, a subscriber or the screen.
 type Hub struct {
 	state    atomic.Pointer[State]
 	clock    Clock
-	recorder *InputBuffer // nil: nothing is recorded
+	recorder *InputBuffer // may be nil
 
 	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher expects
 	stop   chan struct{}
 	broken chan error // capacity 1: the error that ended the publisher
 	once   sync.Once
-	joined sync.WaitGroup // the publisher
+	joined sync.WaitGroup // waits for the publisher
 
 	mu     sync.Mutex // held while one Change is applied and while a state is made
 	model  model
 	drift  time.Duration // of the wall clock ahead of the monotonic one
-	forget int           // the slot where forgetLocked goes on
-	turn   time.Duration // of the next drop of old events and rows, as Instant.Mono
+	forget int           // the slot at which forgetLocked continues
+	turn   time.Duration // when old events and rows are dropped next, as Instant.Mono
 	pace   pace
 }
 
-// enter applies an Input from outside: it reads the clock, applies the Inputs that time decides, then
-// in, and publishes if that is due. f is the source that in concerns; nil: none.
+// enter applies an Input from outside. It reads the clock, applies the Inputs that time decides, then the Input, and
+// publishes if that is due. f is the source of the Input, or nil.
 func (h *Hub) enter(f *hubSource, in *Input) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,8 +61,8 @@ func (h *Hub) enter(f *hubSource, in *Input) {
 	h.changedLocked(in.At, h.enterLocked(f, in))
 }
 
-// enterLocked is the only way to change the model: it records every Input. It returns the urgency of
-// the change; a publish is an Input of its own.
+// enterLocked is the only way to change the model: it records every Input. It returns the urgency of the change;
+// publishing is an Input of its own.
 func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 	u := h.model.apply(f, in)
 	if s := h.model.published; s != h.state.Load() {
@@ -81,14 +80,14 @@ func (h *Hub) enterLocked(f *hubSource, in *Input) urgency {
 func NewHub(ctx context.Context, o HubOptions) *Hub {
 	o.Thresholds = cmp.Or(o.Thresholds, DefaultThresholds())
 	o.Clock = cmp.Or(o.Clock, SystemClock())
-	if o.Resume != nil && o.Resume.Resume != nil { // it ended before it had any source
+	if o.Resume != nil && o.Resume.Resume != nil { // that run ended before it had any source
 		o.Resume = o.Resume.Resume
 	}
 	h := newHub(o)
 	h.model.ring.lean = true
 	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // h is not shared yet
 	now := h.model.start.Mono
-	h.turn, h.pace = now, pace{busy: now - publishEvery, rushed: now - urgentEvery} // it was quiet up to now
+	h.turn, h.pace = now, pace{busy: now - publishEvery, rushed: now - urgentEvery} // as if nothing was published recently
 	spawn.Go(ctx, &h.joined, func() {
 		if err := spawn.Call(ctx, h.publisher); err != nil {
 			h.broken <- err
@@ -127,15 +126,15 @@ func (h *Hub) Close() {
 // Now returns the time on the clock of this Hub. The Hub of a Replayer has no clock.
 func (h *Hub) Now() Instant { return h.clock.Now() }
 
-// State returns the latest published state, never nil. It contains every event up to its
-// LastSeq, so Subscribe(State().LastSeq) goes on exactly where it ends.
+// State returns the latest published state, never nil. It contains every event up to its LastSeq, so that
+// Subscribe(State().LastSeq) continues exactly where the state ends.
 func (h *Hub) State() *State { return h.state.Load() }
 
-// Subscribe starts reading after the event with number from; 0: all events that are kept. A
-// number that does not exist yet counts as the newest.
+// Subscribe returns a Subscription to the events with numbers above from. With 0 it starts at the oldest event that is
+// kept. A number that does not exist yet counts as the newest.
 func (h *Hub) Subscribe(from uint64) *Subscription { return h.model.ring.subscribe(from) }
 
-// Row returns the row of ref in s, a State of this Hub; nil: s has none.
+// Row returns the row of ref in s, a State of this Hub, or nil.
 func (h *Hub) Row(s *State, ref Ref) *Row {
 	slot, ok := h.model.index.find(ref)
 	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref { // the index may be newer than s
@@ -174,8 +173,8 @@ func (h *Hub) Focus(visible []Ref, selected Ref) {
 	}
 }
 
-// Refresh asks a source, or all with "", to read everything again now; a source that waits for its
-// next Connect tries at once.
+// Refresh asks a source, or all with "", to read everything again now; a source that waits for its next Connect
+// connects at once.
 func (h *Hub) Refresh(source string) {
 	h.mu.Lock()
 	sources := h.model.sources
@@ -191,17 +190,15 @@ func (h *Hub) Refresh(source string) {
 	}
 }
 
-// Expect announces that we are about to end an ownership ourselves. If that owner is gone within that
-// time and no cause is told, its cause is e.Cause; a lease that ran out still counts as expired.
-// e.How is one of:
+// Expect announces that we are about to end an ownership ourselves. If the owner is gone within that time and the
+// service tells no cause, the cause is e.Cause; but a lease that ran out still counts as expired. e.How is one of:
 //
 //   - Unknown: we do it ourselves; the end is [Ours].
-//   - Inferred: a service was asked to do it and has not answered. An end that is seen before the
-//     answer may still be the owner's own.
-//   - Told: the service answered that it has done it; an expected end that was not seen yet is
-//     [Ours].
+//   - Inferred: a service was asked to end it and has not answered. An end that is seen before the answer may still be
+//     the owner's own.
+//   - Told: the service answered that it has ended it; an expected end that was not seen yet is [Ours].
 //
-// The first end of that owner uses up the expectation, whatever its cause. within 0 withdraws the
+// The first end of that owner uses up the expectation, whatever its cause. If within is 0, the call withdraws the
 // expectation.
 func (h *Hub) Expect(e Ending, within time.Duration) {
 	h.enter(nil, &Input{Kind: InputExpected, Expected: &Expected{Ending: e, Within: within}})
@@ -210,7 +207,7 @@ func (h *Hub) Expect(e Ending, within time.Duration) {
 func (m *model) expect(e *Expected) {
 	stands := find(m.expectedEnds(e.Ref), func(x *Expectation) bool { return x.Owner == e.Owner }) != nil
 	m.expected = slices.DeleteFunc(m.expected, func(x Expectation) bool { return m.at.Mono > x.Until })
-	if e.Within > 0 && e.How == Told && !stands { // its end was seen already
+	if e.Within > 0 && e.How == Told && !stands { // the end was seen already
 		return
 	}
 	m.dropExpected(e.Ref, e.Owner)
@@ -224,9 +221,9 @@ func (m *model) expect(e *Expected) {
 	m.expected = append(m.expected, x)
 }
 
-// AddEvent adds an event that no source sends: an action of a person through this program
-// (EventAction), or a note. At zero becomes now. Rows and terms do not change, except for a term
-// that the action ended by force: the sources will see the result of an action.
+// AddEvent adds an event that no source sends: an action of a person through this program (EventAction), or a note. At
+// zero becomes now. Rows and terms do not change, because the sources will see the result of an action; the exception
+// is a term that the action ended by force.
 func (h *Hub) AddEvent(e Event) {
 	e.At, e.After = wallTime(e.At), wallTime(e.After)
 	h.enter(nil, &Input{Kind: InputNote, Note: &e})
@@ -245,14 +242,15 @@ func (m *model) note(e Event) {
 // ForcedWithin bounds the time from the sending of a forced release until its end is seen.
 const ForcedWithin = 15 * time.Second
 
-// Forced reports whether an action may have ended the ended term t by force: the owner and the time agree.
+// Forced reports whether an action may have ended the ended term t by force: that is, whether the owner and the time
+// agree.
 func Forced(t *Term, action *Event) bool {
 	return action.Kind == EventAction && action.Cause == CauseEvicted && action.Previous.ID == t.Owner.ID && t.End.How != Unknown &&
 		!action.At.Before(t.Start.At) && (!action.At.After(t.End.At) || t.End.How == Bound) && !t.End.Earliest().After(action.At.Add(ForcedWithin))
 }
 
-// forced sets the cause, and where no look was near the end too, of a term that an action ended by force: another
-// coordtop acted, and its audit was read only after the end was seen.
+// forced sets the cause of a term that an action ended by force, and also its end if no look was near. This is needed
+// if another coordtop acted and its audit was read only after the end was seen.
 func (m *model) forced(slot int, action *Event) {
 	for i := len(m.rows[slot].Terms) - 1; i >= 0; i-- {
 		if Forced(&m.rows[slot].Terms[i], action) && m.rows[slot].Terms[i].Cause != CauseEvicted {
@@ -272,8 +270,8 @@ func (m *model) forced(slot int, action *Event) {
 	}
 }
 
-// model is the state of a Hub. Only Inputs change it, and it reads neither a clock nor a setting,
-// so that the same Inputs make the same model again. The Hub holds the lock for it.
+// model is the state of a Hub. Only Inputs change it, and it reads neither a clock nor a setting, so that the same
+// Inputs produce the same model. The Hub's lock guards it.
 type model struct {
 	ring  *ring
 	index index // may be read without the lock
@@ -282,23 +280,22 @@ type model struct {
 	limit     Thresholds
 	sources   []*hubSource // in the order in which they were added
 	scopes    []*scope     // by Row.Scope
-	rows      []*Row       // by slot, as the next State will show them
+	rows      []*Row       // by slot, as in the next State
 	free      []Vacancy
-	known     map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
-	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
+	known     map[int]*Primitive // by slot: the last look with known owners, if the row has none
+	queued    map[int]*Primitive // by slot: the last look with a whole queue, if the row has none
 	expected  []Expectation
-	events    []Event   // of the primitive being applied; kept to spare allocations
-	olds      []int     // look.olds, kept alike
+	events    []Event   // of the primitive being applied; reused
+	olds      []int     // look.olds, reused
 	inputs    uint64    // number of applied Inputs
-	at        Instant   // of the Input that is applied now
+	at        Instant   // of the Input being applied
 	published *State    // the latest
-	resume    *Keyframe // HubOptions.Resume until the first sources are added; nil: nothing to resume
+	resume    *Keyframe // HubOptions.Resume until the first sources are added; may be nil
 
-	watched map[Ref]struct{} // rows on screen; no Input, since they only decide how soon a State is published
+	watched map[Ref]struct{} // rows on screen; not an Input, because they only decide how soon a State is published
 }
 
-// apply changes the model by one Input and returns the urgency of the change. f is the source
-// that in concerns; nil: none.
+// apply changes the model by one Input and returns the urgency of the change. f is the source of the Input, or nil.
 func (m *model) apply(f *hubSource, in *Input) urgency {
 	m.inputs++
 	in.Seq, m.at = m.inputs, in.At

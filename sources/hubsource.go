@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// hubSource is one source as the Hub knows it.
+// hubSource is one source in the Hub.
 type hubSource struct {
 	SourceFacts
 	source  Source
@@ -16,7 +16,7 @@ type hubSource struct {
 	scopes  map[string]*scope
 	inOrder []*scope
 	owners  OwnerRules
-	stepped atomic.Pointer[error] // the clock was set, so the source must connect anew; nil: it was not
+	stepped atomic.Pointer[error] // not nil if the clock was set, so that the source must connect again
 }
 
 // SourceFacts is the part of a source that a Keyframe keeps.
@@ -36,19 +36,17 @@ type scope struct {
 // ScopeFacts is the part of a scope that a Keyframe keeps.
 type ScopeFacts struct {
 	Scope
-	Index    int           // of the scope in the model
+	Index    int           // index of the scope in model.scopes
 	Answered time.Duration // Alive on the monotonic clock
-	// Listed: some listing was complete, so rows that appear later are new.
+	// Listed reports whether any listing was complete, so that rows that appear later are new.
 	Listed bool
-	// CompleteUntil is the time up to which the rows are known to be complete: the last answer or
-	// the last Change.
+	// CompleteUntil is the time until which all rows are known: that of the last answer or the last Change.
 	CompleteUntil time.Time
-	// Lost is, while a listing runs, the time up to which rows that it has not read yet
-	// can be believed.
+	// While a listing runs, Lost is the time until which rows that it has not read yet can be believed.
 	Lost   time.Time
 	InDark bool // the last of Dark still lasts
 	Err    error
-	Outage Outage // by Change.Down
+	Outage Outage // caused by Change.Down
 }
 
 // add adds sources before they are connected, all of them or none.
@@ -77,7 +75,7 @@ func (h *Hub) add(specs []Spec) ([]*hubSource, error) {
 }
 
 func (m *model) add(list []AddedSource) {
-	m.sources = slices.Clone(m.sources) // Focus and Refresh walk the old one unlocked
+	m.sources = slices.Clone(m.sources) // Focus and Refresh read the old one without the lock
 	for _, s := range list {
 		m.addSource(SourceFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address, Agree: s.Agree}, SilenceLimit: s.Silence})
 	}
@@ -91,7 +89,7 @@ func (m *model) addSource(facts SourceFacts) {
 	m.sources = append(m.sources, &hubSource{SourceFacts: facts, hurry: make(chan struct{}, 1), scopes: map[string]*scope{}})
 }
 
-// source returns the source of this name; nil: there is none.
+// source returns the source of this name, or nil.
 func (m *model) source(name string) *hubSource {
 	i := slices.IndexFunc(m.sources, func(f *hubSource) bool { return f.Name == name })
 	if i < 0 {
@@ -100,7 +98,7 @@ func (m *model) source(name string) *hubSource {
 	return m.sources[i]
 }
 
-// status returns the source's part of a state, with the worst health of its scopes.
+// status returns the source's SourceStatus, with the worst health of its scopes.
 func (f *hubSource) status() SourceStatus {
 	s := f.SourceStatus
 	s.Rows = f.RowCount
@@ -131,7 +129,7 @@ func (m *model) disconnected(f *hubSource, err *Problem, retry time.Time) {
 	f.Err, f.Retry = err, retry
 	told := false
 	for _, sc := range f.inOrder {
-		sc.beginListing() // the next connection lists anew
+		sc.beginListing() // the next connection lists everything again
 		told = m.down(sc, err) || told
 	}
 	if f.Outage.isNews(err) && !told {
@@ -152,10 +150,9 @@ func (h *Hub) progress(f *hubSource) (listed bool, silence time.Duration) {
 	return listed, silence
 }
 
-// admit returns a Change as the Hub applies and records it: with times on the wall clock, owners
-// labelled by the rules of the source, and a Recordable error. It is called without the lock,
-// because a regular expression may be slow. Values of the source are copied before they are
-// completed, and not copied where they are complete.
+// admit returns a Change in the form that the Hub applies and records: with times on the wall clock, owners labelled by
+// the rules of the source, and a Recordable error. It is called without the lock, because a regular expression may be
+// slow. It copies values of the source before it changes them.
 func (f *hubSource) admit(c Change) Change {
 	c.At, c.After, c.Decided = wallTime(c.At), wallTime(c.After), nil
 	if c.Down != nil {
@@ -196,11 +193,11 @@ func (f *hubSource) admitPrimitive(p *Primitive) *Primitive {
 	return &n
 }
 
-// OnWallClock removes the monotonic reading of every time in p. A source that calls it
-// before it sends p spares the Hub a copy.
+// OnWallClock removes the monotonic reading of every time in p. If a source calls it before it sends p, the Hub need
+// not copy p.
 func (p *Primitive) OnWallClock() {
 	eachTime(p, func(t *time.Time) bool {
-		if wall := wallTime(*t); wall != *t { // an unchanged time may be shared and is not written
+		if wall := wallTime(*t); wall != *t { // an unchanged time may be shared, so do not write it
 			*t = wall
 		}
 		return true

@@ -9,14 +9,13 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// Input is one change of a Hub, from outside or decided by time. The same Inputs in the
-// same order make the same States and Events at any time: see [Replayer].
-// Everything that an Input refers to is immutable.
+// Input is one change of a Hub, from outside or decided by time. The same Inputs in the same order always produce the
+// same States and Events, see [Replayer]. Everything that an Input refers to is immutable.
 type Input struct {
 	Seq    uint64 // 1, 2, 3 ... without holes, in the order of the Hub's lock
 	At     Instant
 	Kind   InputKind
-	Source string // the name of the source, where the Input concerns one
+	Source string // the name of the source, if the Input concerns one
 
 	// The other fields belong to one Kind each.
 	Thresholds *Thresholds   // InputStarted
@@ -28,19 +27,19 @@ type Input struct {
 	Expected   *Expected     // InputExpected
 	Note       *Event        // InputNote
 	Scope      string        // InputSilent
-	Step       time.Duration // InputClockStep: of the wall clock; negative: back
+	Step       time.Duration // InputClockStep: of the wall clock; negative if it was set back
 	Ref        Ref           // InputForgotten
 
-	// State is the published State, of InputPublished. It contains all Inputs before this one, and
-	// none after it. A Replayer makes its own.
+	// State is the published State (InputPublished). It contains exactly the Inputs before this one. A Replayer makes
+	// its own.
 	State *State
 }
 
 // InputKind is the kind of an Input.
 type InputKind uint8
 
-// The kinds of inputs. The last four are decided by time: an Input holds the decision, not
-// the ticks at which nothing was decided.
+// The kinds of inputs. The last four are decided by time. An Input has the decision; ticks without a decision are no
+// Inputs.
 const (
 	InputStarted      InputKind = iota // the Hub was made: the first one
 	InputSources                       // sources were added
@@ -55,7 +54,7 @@ const (
 	InputPublished                     // a State was published
 )
 
-// String returns the name of the kind, as "clock_step".
+// String returns the name of the kind, for example "clock_step".
 func (k InputKind) String() string {
 	return [...]string{"started", "sources", "change", "connected", "disconnected", "expected", "note",
 		"silent", "clock_step", "forgotten", "published"}[k]
@@ -68,7 +67,7 @@ type AddedSource struct {
 	Agree               int           // Spec.Agree
 }
 
-// Expected is an end that we are about to bring about, and how long to expect it.
+// Expected is an end that we are about to bring about, and for how long to expect it.
 type Expected struct {
 	Ending
 	Within time.Duration
@@ -110,9 +109,8 @@ const (
 	defaultInputBytes = 64 << 20
 )
 
-// NewInputBuffer returns an InputBuffer for HubOptions.Recorder, of one Hub. It keeps at most that
-// many Inputs (0: 64,000), of about that many bytes (0: 64 MB). An empty buffer keeps an Input of any
-// size.
+// NewInputBuffer returns an InputBuffer for HubOptions.Recorder, for one Hub. It keeps at most the given number of
+// Inputs (0: 64,000) and about the given number of bytes (0: 64 MB). An empty buffer keeps an Input of any size.
 func NewInputBuffer(inputs, bytes int) *InputBuffer {
 	inputs = cmp.Or(max(inputs, 0), defaultInputs)
 	bytes = cmp.Or(max(bytes, 0), defaultInputBytes)
@@ -123,10 +121,9 @@ func NewInputBuffer(inputs, bytes int) *InputBuffer {
 // number of Inputs. It is never closed.
 func (r *InputBuffer) Wake() <-chan struct{} { return r.wake }
 
-// Take returns the Inputs since the last call, the oldest first, and the number of Inputs dropped
-// after the last of them, which the next Seq shows too. It does not block. The slice belongs
-// to the caller; values that the Inputs refer to are shared with the Hub and its States and must
-// not be changed.
+// Take returns the Inputs since the last call, the oldest first, and the number of Inputs dropped after the last of
+// them; the next Seq shows that as well. It does not block. The slice belongs to the caller; values that the Inputs
+// refer to are shared with the Hub and its States and must not be changed.
 func (r *InputBuffer) Take() (inputs []Input, lost uint64) {
 	r.mu.Lock()
 	chunks := r.inputs.chunks

@@ -12,18 +12,18 @@ import (
 // safe for concurrent use. The zero Keyframe is that of a Hub without any Input. Its fields are
 // for package tape, which stores it.
 type Keyframe struct {
-	Seq        uint64  // of the last Input that is in it
-	LastEvent  uint64  // number of the last event of these Inputs, which may not be published yet
+	Seq        uint64  // of the last Input in the Keyframe
+	LastEvent  uint64  // number of the last event from these Inputs, which may not be published yet
 	Start, At  Instant // of the first and the last Input
 	Thresholds Thresholds
 	Sources    []SourceFacts
 	Scopes     []ScopeFacts
-	Rows       []*Row // by slot, as the next State will show them
+	Rows       []*Row // by slot, as in the next State
 	Free       []Vacancy
-	Known      map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
-	Queued     map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
+	Known      map[int]*Primitive // by slot: the last look with known owners, if the row has none
+	Queued     map[int]*Primitive // by slot: the last look with a whole queue, if the row has none
 	Expected   []Expectation
-	Published  *State    // nil: the zero State
+	Published  *State    // nil for the zero State
 	Resume     *Keyframe // see HubOptions.Resume; nil once the sources were added
 }
 
@@ -33,7 +33,7 @@ func (k *Keyframe) Knows(of *SourceStatus) bool {
 		slices.ContainsFunc(k.Scopes, func(sc ScopeFacts) bool { return sc.Source == of.Name })
 }
 
-// Keyframe returns the present model. It holds the lock for no longer than a publish does.
+// Keyframe returns the present model. It holds the lock no longer than a publish.
 func (h *Hub) Keyframe() *Keyframe {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +56,7 @@ func (m *model) keyframe() *Keyframe {
 		k.Scopes[i].Outage.Reasons = slices.Clip(sc.Outage.Reasons)
 	}
 	for slot, row := range k.Rows {
-		if row != nil && row.Rev == m.nextRev() { // it is changed in place until it is published
+		if row != nil && row.Rev == m.nextRev() { // this row is changed in place until it is published
 			draft := *row
 			k.Rows[slot] = &draft
 		}
@@ -102,7 +102,7 @@ func cloneSlots(m map[int]*Primitive) map[int]*Primitive {
 	return clone
 }
 
-// own returns a copy of the row. Its lists can grow without changing those of r.
+// own returns a copy of the row. Lists in the copy can grow without changing those of r.
 func (r *Row) own() *Row {
 	if r == nil {
 		return nil
@@ -122,8 +122,8 @@ func (r *Row) own() *Row {
 	return &own
 }
 
-// NewReplayerAt returns a Replayer that has applied all Inputs up to that of k, and kept none of
-// their events: the next Input is number k.Seq+1. See NewReplayer for o.
+// NewReplayerAt returns a Replayer that has applied all Inputs up to that of k, but has none of their events. The next
+// Input is number k.Seq+1. See NewReplayer for o.
 func NewReplayerAt(k *Keyframe, o HubOptions) *Replayer {
 	r := NewReplayer(o)
 	r.hub.model.restore(k)
@@ -131,8 +131,8 @@ func NewReplayerAt(k *Keyframe, o HubOptions) *Replayer {
 	return r
 }
 
-// Sound reports whether a model can be made of a Keyframe that was read: all references are valid, and
-// names and slots are unique.
+// Sound reports whether a model can be made from a Keyframe that was read: its references are valid, and names and
+// slots are unique.
 func (k *Keyframe) Sound() bool {
 	m := &newHub(HubOptions{}).model
 	for i := range k.Sources {
@@ -191,15 +191,14 @@ func soundTerms(list []Term) bool {
 	return len(list) <= MaxTerms && !slices.ContainsFunc(list, func(t Term) bool { return t.Hue > MaxTerms })
 }
 
-// ErrRecording reports that Inputs are not those of one Hub from its beginning, in their order.
+// ErrRecording reports that the Inputs are not all Inputs of one Hub, from its beginning and in order.
 var ErrRecording = errors.New("not a whole recording")
 
-// Replayer makes the States and Events of a Hub again from its Inputs. It starts no goroutine
-// and reads no clock.
+// Replayer reproduces the States and Events of a Hub from its Inputs. It starts no goroutine and reads no clock.
 type Replayer struct{ hub *Hub }
 
-// NewReplayer returns a Replayer without any Input. Of o it uses only Events: with the value of the
-// recorded Hub, it keeps the same events.
+// NewReplayer returns a Replayer without any Input. It uses only o.Events; with the value of the recorded Hub it keeps
+// the same events.
 func NewReplayer(o HubOptions) *Replayer {
 	return &Replayer{newHub(HubOptions{Events: o.Events})}
 }
@@ -208,8 +207,8 @@ func NewReplayer(o HubOptions) *Replayer {
 // must not be called, and it needs no Close.
 func (r *Replayer) Hub() *Hub { return r.hub }
 
-// Apply applies the next Input of a recording; none may be left out, and Seq gives the order.
-// An error wraps ErrRecording and means that in was not applied.
+// Apply applies the next Input of a recording; none may be left out, and Seq gives the order. If it returns an error,
+// the error wraps ErrRecording and the Input was not applied.
 func (r *Replayer) Apply(in Input) error {
 	h := r.hub
 	h.mu.Lock()
@@ -222,7 +221,7 @@ func (r *Replayer) Apply(in Input) error {
 	return nil
 }
 
-// replayable returns the source that in concerns, or an error if in cannot be applied.
+// replayable returns the source of the Input (may be nil), or an error if the Input cannot be applied.
 func (m *model) replayable(in *Input) (f *hubSource, err error) {
 	switch {
 	case in.Seq != m.inputs+1:
@@ -245,14 +244,14 @@ func (m *model) replayable(in *Input) (f *hubSource, err error) {
 	return f, nil
 }
 
-// goOn gives added sources their rows and scopes of an earlier run, as if they had been
-// disconnected from its end up to now. A source is the same if its name, type and address are.
-// It does nothing if the clock shows less than at the end of that run.
+// goOn gives added sources the rows and scopes of an earlier run, as if they had been disconnected since the end of
+// that run. A source is the same if its name, type and address are. It does nothing if the clock shows less than at the
+// end of that run.
 func (m *model) goOn(k *Keyframe, added []*hubSource) {
 	if m.at.Wall.Before(k.At.Wall) {
 		return
 	}
-	scopes := map[int]*scope{} // by their place in k
+	scopes := map[int]*scope{} // by their index in k
 	for i := range k.Scopes {
 		was := &k.Scopes[i]
 		of := slices.IndexFunc(k.Sources, func(f SourceFacts) bool { return f.Name == was.Source })
@@ -279,8 +278,8 @@ func (m *model) goOn(k *Keyframe, added []*hubSource) {
 	}
 }
 
-// ended returns the scope of an earlier run as it begins this one: without an answer, and dark since
-// its last one.
+// ended returns the scope of an earlier run in its state at the start of this run: without an answer, and dark since
+// its last answer.
 func (sc *ScopeFacts) ended(silence time.Duration, now time.Time) ScopeFacts {
 	is := ScopeFacts{Scope: sc.Scope, Listed: sc.Listed, InDark: sc.InDark, CompleteUntil: Earlier(sc.CompleteUntil, now)}
 	is.Health, is.Silence = HealthConnecting, silenceAfter(silence, sc.About.Sampling)
@@ -288,8 +287,8 @@ func (sc *ScopeFacts) ended(silence time.Duration, now time.Time) ScopeFacts {
 	return is
 }
 
-// resumed returns a copy of a primitive of an earlier run. It drops the sums of data that is incomplete
-// or masked: they are comparable within one run only.
+// resumed returns a copy of a primitive of an earlier run. It drops the sums of data that is incomplete or masked,
+// because they are comparable only within one run.
 func (p *Primitive) resumed() *Primitive {
 	is := *p
 	is.Owners = slices.Clone(p.Owners)

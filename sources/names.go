@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Names maps a name to the slots of its rows: several sources, or several spaces of one, may have the
-// same name. It must be made with make.
+// Names maps a name to the slots of its rows: several sources, or several spaces of one source, may have the same name.
+// It must be made with make.
 type Names map[string][]int32
 
 // Add adds a row with this name.
@@ -21,8 +21,8 @@ func (n Names) Remove(name string, slot int) {
 	}
 }
 
-// InSource returns the display name of a primitive beside its source: its name, with its space in front
-// where another primitive of the source has the same name. ref returns the identity of the row in a slot.
+// InSource returns the display name of a primitive beside its source: its name, with its space in front if another
+// primitive of the source has the same name. ref returns the identity of the row in a slot.
 func (n Names) InSource(of Ref, ref func(slot int32) Ref) string {
 	for _, slot := range n[of.Name] {
 		if other := ref(slot); other.Source == of.Source && other.Space != of.Space {
@@ -32,8 +32,8 @@ func (n Names) InSource(of Ref, ref func(slot int32) Ref) string {
 	return of.Name
 }
 
-// Shown returns the display name of a primitive alone: InSource, with its source in front where another
-// source has the name too.
+// Shown returns the display name of a primitive without its source: the result of InSource, with the source in front if
+// another source also has the name.
 func (n Names) Shown(of Ref, ref func(slot int32) Ref) string {
 	name := n.InSource(of, ref)
 	if slices.ContainsFunc(n[of.Name], func(slot int32) bool { return ref(slot).Source != of.Source }) {
@@ -45,7 +45,7 @@ func (n Names) Shown(of Ref, ref func(slot int32) Ref) string {
 // FullName returns SOURCE/SPACE/NAME, without the leading slash of a YDB path.
 func (ref Ref) FullName() string { return ref.Source + "/" + ref.InSource() }
 
-// InSource returns SPACE/NAME, or NAME where there is no space.
+// InSource returns SPACE/NAME, or NAME if there is no space.
 func (ref Ref) InSource() string {
 	if ref.Space == "" {
 		return ref.Name
@@ -53,7 +53,7 @@ func (ref Ref) InSource() string {
 	return strings.TrimPrefix(ref.Space, "/") + "/" + ref.Name
 }
 
-// AliasName returns the alias by which a person may name a primitive; "": it has none, or only a guessed
+// AliasName returns the alias by which a person may name a primitive. It returns "" if there is none, or only a guessed
 // one, which is shown but not accepted as a name.
 func AliasName(alias string, how Known) string {
 	if how == Inferred {
@@ -62,21 +62,21 @@ func AliasName(alias string, how Known) string {
 	return alias
 }
 
-// GoesBy reports whether name means ref: as SOURCE/NAME, SOURCE/SPACE/NAME, or where alone is true as
-// NAME. Whole texts are compared, since a source's name and a key may both contain slashes.
+// GoesBy reports whether name means ref: as SOURCE/NAME, as SOURCE/SPACE/NAME, or, if alone is true, as NAME. It
+// compares whole texts, because a source's name and a key may both contain slashes.
 func (ref Ref) GoesBy(name string, alone bool) bool {
 	rest, ok := strings.CutPrefix(name, ref.Source+"/")
 	return ref.Name != "" && (alone && name == ref.Name || ok && (rest == ref.Name || rest == ref.InSource() || rest == ref.Space+"/"+ref.Name))
 }
 
-// GoesByAlias is GoesBy with an AliasName in place of the name.
+// GoesByAlias does the same as GoesBy with an AliasName in place of the name.
 func (ref Ref) GoesByAlias(name, alias string, alone bool) bool {
 	ref.Name = alias
 	return ref.GoesBy(name, alone)
 }
 
-// Named returns the items of a list that a person means by a name: those that go by it, else those
-// with this alias. of returns the identity of an item and its AliasName.
+// Named returns the items of a list that a person means by a name: those with this name, else those with this alias.
+// The function of returns the identity of an item and its AliasName.
 func Named[T any](list []T, name string, alone bool, of func(T) (Ref, string)) []T {
 	var named, aliased []T
 	for _, one := range list {
@@ -93,7 +93,7 @@ func Named[T any](list []T, name string, alone bool, of func(T) (Ref, string)) [
 	return aliased
 }
 
-// NamedRows is Named for rows, some of which may be nil.
+// NamedRows does the same as Named for rows, some of which may be nil.
 func NamedRows(list []*Row, name string, alone bool) []*Row {
 	return Named(list, name, alone, func(r *Row) (ref Ref, alias string) {
 		if r == nil {

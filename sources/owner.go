@@ -13,8 +13,8 @@ import (
 // leaseKnown reports whether the end of the lease is known.
 func leaseKnown(o *Owner) bool { return !o.NoExpiry && o.Expires.How != Unknown }
 
-// leaseOver reports whether the lease may have ended by t: its end in (After, At] is possible as
-// soon as After has passed.
+// leaseOver reports whether the lease may have ended by t: the end is somewhere in (After, At], so that it is possible
+// as soon as After has passed.
 func leaseOver(o *Owner, t time.Time) bool {
 	switch {
 	case !leaseKnown(o):
@@ -30,7 +30,7 @@ func leasePast(o *Owner, t time.Time) bool {
 	return leaseKnown(o) && !t.Before(o.Expires.At)
 }
 
-// leaseLeft returns the remaining time of the lease at t; 0: unknown or none.
+// leaseLeft returns the remaining time of the lease at t, or 0 if that is unknown or there is none.
 func leaseLeft(o *Owner, t time.Time) time.Duration {
 	if !leaseKnown(o) {
 		return 0
@@ -38,10 +38,10 @@ func leaseLeft(o *Owner, t time.Time) time.Duration {
 	return max(o.Expires.At.Sub(t), 0)
 }
 
-// Rhythm is the usual pause between two renewals of one owner, as far as we saw them. The zero Rhythm is
-// unknown. It is kept in milliseconds, so that it fits into the padding of an Owner.
+// Rhythm is the usual pause between two renewals of one owner, as far as we saw them. The zero Rhythm is unknown. The
+// pause is in milliseconds, so that a Rhythm fits into the padding of an Owner.
 type Rhythm struct {
-	every [4]byte // milliseconds; no uint32, which would be aligned and take more room
+	every [4]byte // milliseconds; not a uint32, which would be aligned and need more room
 	seen  uint8
 }
 
@@ -54,8 +54,8 @@ func (r Rhythm) usually(millis uint32) Rhythm {
 	return r
 }
 
-// RhythmOf returns the Rhythm with this usual pause (0: unknown; 49 days at most) and number of seen
-// renewals, of which at most 255 are counted.
+// RhythmOf returns the Rhythm with this usual pause (0: unknown; at most 49 days) and this number of seen renewals,
+// which is cut at 255.
 func RhythmOf(every time.Duration, renewals int) Rhythm {
 	r := Rhythm{seen: uint8(min(max(renewals, 0), 255))}
 	return r.usually(uint32(min(max(every.Milliseconds(), 0), math.MaxUint32)))
@@ -70,8 +70,8 @@ func (r Rhythm) Renewals() int { return int(r.seen) }
 // RenewEvery returns the usual pause between two renewals of this owner; 0: unknown.
 func (o *Owner) RenewEvery() time.Duration { return o.Rhythm.Every() }
 
-// renewed returns the rhythm with one more pause. A single outlier, such as a missed renewal,
-// moves it by a quarter at most.
+// renewed returns the rhythm with one more pause. A single outlier, such as a missed renewal, changes the rhythm by at
+// most a quarter.
 func (r Rhythm) renewed(pause time.Duration) Rhythm {
 	if r.seen < 255 {
 		r.seen++
@@ -86,8 +86,7 @@ func (r Rhythm) renewed(pause time.Duration) Rhythm {
 	return r
 }
 
-// RenewEvery returns the shortest usual pause between two renewals of an owner of the row; 0:
-// none is known.
+// RenewEvery returns the usual pause between two renewals, of the owner that renews most often, or 0 if none is known.
 func (r *Row) RenewEvery() time.Duration {
 	var shortest time.Duration
 	for i := range r.Owners {
@@ -98,8 +97,7 @@ func (r *Row) RenewEvery() time.Duration {
 	return shortest
 }
 
-// lastRenewed returns the last proof of the owner's life: its last renewal, else its take if we saw
-// that.
+// lastRenewed returns the last proof of the owner's life: its last renewal, else its take if we saw it.
 func lastRenewed(o *Owner) (time.Time, bool) {
 	if o.NoExpiry {
 		return time.Time{}, false
@@ -110,8 +108,8 @@ func lastRenewed(o *Owner) (time.Time, bool) {
 	return o.Since.At, o.Since.How == Told || o.Since.How == Seen || o.Since.How == Ours
 }
 
-// Missed returns the number of this owner's renewals that are overdue at now, by its own rhythm. A
-// renewal counts half a pause after it was due. 0 also where too few were seen to know a rhythm.
+// Missed returns the number of this owner's renewals that are overdue at now, by its own rhythm. A renewal counts half
+// a pause after it was due. It returns 0 if too few renewals were seen to know a rhythm.
 func (o *Owner) Missed(now time.Time, t Thresholds) int {
 	last, ok := lastRenewed(o)
 	every := o.RenewEvery()
@@ -121,9 +119,9 @@ func (o *Owner) Missed(now time.Time, t Thresholds) int {
 	return max(0, int((now.Sub(last)+every/2)/every)-1)
 }
 
-// lateAt returns the time at which the owner's renewal is late, if no renewal comes before: the lease may
-// be over, or little of it is left, or renewals were missed and much of the lease is gone. Among owners
-// that were never seen to renew, only a leader is expected to. Zero: never.
+// lateAt returns the time at which the owner's renewal is late, if no renewal comes before: when the lease may be over,
+// when little of it is left, or when renewals were missed and much of the lease is gone. Of the owners that were never
+// seen to renew, only a leader is expected to renew. Zero means never.
 func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if !leaseKnown(o) {
 		return time.Time{}
@@ -132,7 +130,7 @@ func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
 		return at
 	}
-	at = Earlier(at, o.Expires.At.Add(1-share(o.Lease, t.LateLeft))) // less is left then
+	at = Earlier(at, o.Expires.At.Add(1-share(o.Lease, t.LateLeft))) // from then on, less is left
 	if last, ok := lastRenewed(o); ok && o.RenewEvery() > 0 && int(o.Rhythm.seen) >= t.LateSeen {
 		missed := last.Add(o.RenewEvery()*time.Duration(t.LateMissed) + o.RenewEvery()/2)
 		at = Earlier(at, Later(missed, o.Expires.At.Add(1-share(o.Lease, t.LateWorn))))
@@ -151,9 +149,9 @@ func (r *Row) late(now time.Time, t Thresholds) bool {
 	return !at.IsZero() && !now.Before(at)
 }
 
-// LateAt returns the instant from which on the renewal of an owner is late or its lease may be over;
-// zero: never, as long as the row does not change. Until then StatusAt calls no owner late or
-// silent. From then on it does, unless the server is silent.
+// LateAt returns the instant from which the renewal of an owner is late or its lease may be over. It is zero if that
+// never happens while the row stays unchanged. StatusAt reports an owner as late or silent from that instant on, unless
+// the server is silent.
 func (r *Row) LateAt(t Thresholds) time.Time {
 	var first time.Time
 	for i := range r.Owners {
@@ -165,8 +163,8 @@ func (r *Row) LateAt(t Thresholds) time.Time {
 	return first
 }
 
-// sameLook reports whether two looks differ only in their times and in fields that each renewal changes. It
-// allocates nothing.
+// sameLook reports whether two looks differ only in their times and in fields that each renewal changes, without
+// allocating.
 func sameLook(p, q *Primitive) bool {
 	return p.Ref == q.Ref && p.Kind == q.Kind && p.LimitHow == q.LimitHow && p.OwnersHow == q.OwnersHow && p.AliasHow == q.AliasHow &&
 		p.Ephemeral == q.Ephemeral && p.Expected == q.Expected && p.Absent == q.Absent && p.NoSpace == q.NoSpace &&
@@ -189,15 +187,14 @@ func sameWaiter(a, b Waiter) bool {
 		a.Turn == b.Turn && a.Since == b.Since && a.Timeout == b.Timeout && a.Data == b.Data && a.Guard == b.Guard && slices.Equal(a.Attrs, b.Attrs)
 }
 
-// justTaken is the time after a take within which setting the end of the lease, in a second command,
-// still belongs to the take.
+// justTaken is how long after a take a second command that sets the end of the lease still belongs to the take.
 const justTaken = time.Second
 
-// EndRemoved begins the Detail of an EventLeaseChanged of a lease that has no end any more.
+// EndRemoved is the beginning of the Detail of an EventLeaseChanged if the lease has no end any more.
 const EndRemoved = "it has no end any more"
 
-// leaseChanged makes the event that the lease of an owner that goes on changed, but was not
-// renewed: it ends sooner, has no end any more, or has one now. ok is false if it did not change.
+// leaseChanged returns the event that the lease of a continuing owner was changed, but not by a renewal: it ends
+// sooner, has no end any more, or has one now. ok is false if it did not change.
 func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Event, ok bool) {
 	var detail string
 	before := leaseLeft(old, l.at)
@@ -220,7 +217,7 @@ func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Even
 	return e, true
 }
 
-// cut returns the least time by which a lease ends sooner than before.
+// cut returns the minimum time by which a lease ends sooner than before.
 func cut(old, o *Owner) time.Duration {
 	end := old.Expires.At
 	if after := old.Expires.After(); !after.IsZero() {
@@ -229,8 +226,8 @@ func cut(old, o *Owner) time.Duration {
 	return end.Sub(o.Expires.At)
 }
 
-// cutDoubt bounds the time by which an unchanged lease may seem to end sooner: the length of the
-// reading, and the drift of two clocks since the last one.
+// cutDoubt bounds the time by which an unchanged lease may seem to end sooner: the duration of the reading, plus the
+// drift of two clocks since the last reading.
 func cutDoubt(o *Owner, since time.Duration) time.Duration {
 	doubt := expiryNoise + max(since, 0)/1000
 	if after := o.Expires.After(); !after.IsZero() {
@@ -242,12 +239,12 @@ func cutDoubt(o *Owner, since time.Duration) time.Duration {
 // OwnerRule gives owners a readable label, and says where they run. Its texts may use $1 and ${name}.
 type OwnerRule struct {
 	Match   *regexp.Regexp
-	Label   string // "": the label stays
-	Host    string // becomes HostAttr; "": it is not known from the label
-	Program string // becomes ProgramAttr; likewise
+	Label   string // "" keeps the label
+	Host    string // becomes HostAttr; "" if the label does not show it
+	Program string // becomes ProgramAttr; "" if the label does not show it
 }
 
-// OwnerRules are applied to the labels of owners, waiters and candidates: the first rule that matches counts.
+// OwnerRules are applied to the labels of owners, waiters and candidates: the first matching rule is used.
 type OwnerRules []OwnerRule
 
 // Label returns the label that the first matching rule gives to text, or text itself.
@@ -256,7 +253,7 @@ func (rules OwnerRules) Label(text string) string {
 	return label
 }
 
-// apply returns the label of text, and attrs with where it runs. It never changes attrs.
+// apply returns the label of text, and attrs with host and program added. It never changes attrs.
 func (rules OwnerRules) apply(text string, attrs []Attr) (string, []Attr) {
 	for _, r := range rules {
 		m := r.Match.FindStringSubmatchIndex(text)

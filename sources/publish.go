@@ -10,9 +10,9 @@ import (
 
 const (
 	publishEvery = 100 * time.Millisecond // at most ten states a second
-	urgentEvery  = 10 * time.Millisecond  // between two that were too urgent to wait
-	firstWait    = 20 * time.Millisecond  // for the rest of a listing, once its first rows are there
-	calmEvery    = time.Second            // for nothing but proof of life, and renewals in good time
+	urgentEvery  = 10 * time.Millisecond  // between two urgent states
+	firstWait    = 20 * time.Millisecond  // after the first rows of a listing, for the rest
+	calmEvery    = time.Second            // for states with only proof of life and early renewals
 	tick         = time.Second            // for checks of the clock and of ages
 )
 
@@ -21,25 +21,25 @@ type urgency uint8
 
 const (
 	idle   urgency = iota // nothing to publish
-	calm                  // only proof of life, and renewals in good time
+	calm                  // only proof of life and early renewals
 	normal                // anything else
 	soon                  // the first rows of a source
-	urgent                // a change of owner on screen; a source is up or down, or listed for the first time
+	urgent                // a change of owner on screen; a source went up or down, or is listed for the first time
 )
 
-// pace computes when the next state is due. After a quiet time a change is published at
-// once (the leading edge); those that follow wait for the end of the step, where the
-// last of them is always published (the trailing edge). Its times are those of Instant.Mono.
+// pace computes when the next state is due. After a quiet time a change is published at once (the leading edge); later
+// changes wait for the end of the step, when the last of them is always published (the trailing edge). Its times are
+// those of Instant.Mono.
 type pace struct {
 	busy   time.Duration // the last publish that was not calm
 	rushed time.Duration // the last urgent one
-	due    time.Duration // of the next publish, if waits
+	due    time.Duration // of the next publish, if waits is set
 	waits  bool          // there is something to publish
-	hot    bool          // some waiting change is more than calm
+	hot    bool          // some waiting change is above calm
 	rush   bool          // some waiting change is soon or urgent
 }
 
-// touch adds a change and returns the time at which the state is due.
+// touch notes a change and returns when the state is due.
 func (p *pace) touch(now time.Duration, u urgency) time.Duration {
 	due := now + calmEvery
 	switch u {
@@ -68,7 +68,7 @@ func (p *pace) published(now time.Duration) {
 	p.waits, p.hot, p.rush = false, false, false
 }
 
-// changedLocked publishes now if that is due, else makes the publisher do so in time.
+// changedLocked publishes now if that is due, else makes the publisher publish in time.
 func (h *Hub) changedLocked(now Instant, u urgency) {
 	if u == idle {
 		return
@@ -99,8 +99,7 @@ func (h *Hub) publishLocked(now Instant) {
 	h.pace.published(now.Mono)
 }
 
-// state makes the next State. It shares the rows: from now on a change of a row copies it
-// first.
+// state returns the next State. It shares the rows, so that a later change of a row copies the row first.
 func (m *model) state() *State {
 	rows := m.published.Rows
 	if !slices.Equal(rows, m.rows) {
@@ -124,9 +123,8 @@ func (m *model) state() *State {
 	return s
 }
 
-// publisher publishes changes that wait for the end of a step, and checks for changes by time: a
-// silent scope, a clock that was set, events and rows that are too old. NewHub starts
-// it, Close joins it. A panic in it ends Run.
+// publisher publishes changes that wait for the end of a step, and detects changes by time: a silent scope, a clock
+// that was set, events and rows that are too old. NewHub starts it, Close waits for it. A panic in it ends Run.
 func (h *Hub) publisher() error {
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
@@ -149,7 +147,7 @@ func (h *Hub) runDue() time.Duration {
 	now := h.clock.Now()
 	h.checkClockLocked(now)
 	next := h.checkSilenceLocked(now)
-	if now.Mono >= h.turn { // a busy Hub comes here ten times as often
+	if now.Mono >= h.turn { // a busy Hub calls this ten times as often
 		h.turn = now.Mono + backoff.UntilTurn(now.Wall)
 		h.model.ring.expire(now.Mono - h.model.start.Mono)
 		h.forgetLocked(now)
@@ -165,8 +163,8 @@ func (h *Hub) runDue() time.Duration {
 	return next
 }
 
-// checkSilenceLocked marks scopes stale whose server did not answer for their limit. It
-// returns the time until the next one can be, two ticks at most.
+// checkSilenceLocked marks scopes stale whose server did not answer for their limit. It returns the time until the next
+// scope can become silent, at most two ticks.
 func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 	next := 2 * tick
 	for _, sc := range h.model.scopes {
@@ -184,8 +182,8 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 // forgetBatch bounds the rows that one call of forgetLocked checks.
 const forgetBatch = 4096
 
-// forgetLocked drops rows without an owner for their ForgetAfter, a batch at a time,
-// so that no tick takes long. Rows of a stale scope stay.
+// forgetLocked drops rows that had no owner for their ForgetAfter, a batch at a time, so that no tick takes long. Rows
+// of a stale scope stay.
 func (h *Hub) forgetLocked(now Instant) {
 	for range min(forgetBatch, len(h.model.rows)) {
 		if h.forget++; h.forget >= len(h.model.rows) {

@@ -7,11 +7,11 @@ import (
 	"coordtop/internal/ground/format"
 )
 
-// whole reports whether every waiter is listed.
+// whole reports whether the queue lists every waiter.
 func (q *Queue) whole() bool { return q.How != Unknown && q.Len == len(q.Waiters) }
 
-// WaitingSince returns the Since of the waiter that has waited longest. Unknown: there is no waiter, or
-// no Since is known.
+// WaitingSince returns the Since of the waiter that has waited longest. Its How is Unknown if there is no waiter or no
+// Since is known.
 func (q *Queue) WaitingSince() (first Stamp) {
 	for i := range q.Waiters {
 		if s := q.Waiters[i].Since; s.How != Unknown && !s.At.IsZero() && (first.At.IsZero() || s.At.Before(first.At)) {
@@ -21,8 +21,8 @@ func (q *Queue) WaitingSince() (first Stamp) {
 	return first
 }
 
-// Next returns the waiters that are served first: all of the first turn, or where no turn is
-// known the head of the queue. It is empty where no waiter is listed.
+// Next returns the waiters that are served first: all of the first turn, or the head of the queue if no turn is known.
+// The result is empty if no waiter is listed.
 func (q *Queue) Next() []Waiter {
 	n := 0
 	for n < len(q.Waiters) && (n == 0 || q.Waiters[n].Turn != 0 && q.Waiters[n].Turn == q.Waiters[0].Turn) {
@@ -34,9 +34,9 @@ func (q *Queue) Next() []Waiter {
 // nextNamed bounds the waiters that NextText names.
 const nextNamed = 3
 
-// NextText returns a sentence about the next owners once all owners and waiters have gone for whose ID and
-// session leaves returns true. Nobody is next while other owners keep it, or too few permits would be
-// free. "": no owner and no listed waiter would be left. name returns a waiter's display name.
+// NextText returns a sentence about the next owners after some owners and waiters have gone: those for whose ID and
+// session leaves returns true. If other owners keep the primitive, or too few permits would be free, nobody is next. If
+// no owner and no listed waiter would be left, the result is "". The function name returns a waiter's display name.
 func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Waiter) string) string {
 	q := p.Queue
 	q.Waiters = slices.DeleteFunc(slices.Clone(q.Waiters), func(w Waiter) bool { return leaves(w.ID, w.Session) })
@@ -78,14 +78,14 @@ func (p *Primitive) NextText(leaves func(id, session string) bool, name func(*Wa
 	return "probably " + who + ", together: the order of the queue is inferred"
 }
 
-// excluded reports whether a waiter cannot own it beside the owners. Owners of its own session do not count.
+// excluded reports whether the owners, except those of its own session, exclude a waiter.
 func excluded(owners []Owner, w *Waiter) bool {
 	return slices.ContainsFunc(owners, func(o Owner) bool {
 		return (o.Session == "" || o.Session != w.Session) && (o.Mode != Shared || w.Mode != Shared)
 	})
 }
 
-// KeptText returns the sentence that n other owners keep it.
+// KeptText returns the sentence that n other owners keep the primitive.
 func KeptText(n int) string {
 	if n == 1 {
 		return "1 more of its owners keeps it"

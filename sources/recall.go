@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// Recall returns s with the history of its rows from the end of an earlier run: since when they are
-// owned, or free, and their former owners. It is for a single look: other rows of that run do not show,
-// while a Hub that resumes it has all of them. As there, the same source has the same name, type and
-// address. Nothing is recalled where the clock shows less than at that end, nor of a row of which the
-// earlier run has a younger look. s does not change.
+// Recall returns s with the history of its rows from the end of an earlier run: since when they are owned, or free, and
+// their former owners. It is for a program that reads the sources only once. Other rows of that run are not added,
+// unlike in a Hub that resumes it. The same source has the same name, type and address. Nothing is recalled if the
+// clock shows less than at the end of that run, nor for a row of which that run has a newer look. s does not change.
 func (k *Keyframe) Recall(s *State) *State {
 	if s.At.Before(k.At.Wall) {
 		return s
@@ -46,7 +45,7 @@ func (k *Keyframe) Recall(s *State) *State {
 		if scope < 0 || !s.Scopes[scope].Whole() || s.Scopes[scope].Health != HealthLive || !was.freeAt(s.At, alive) {
 			continue
 		}
-		if was.At.After(s.Scopes[scope].Since) { // it may be younger than our listing
+		if was.At.After(s.Scopes[scope].Since) { // it may be newer than our listing
 			continue
 		}
 		l := look{after: alive, at: s.Scopes[scope].Alive}
@@ -56,8 +55,8 @@ func (k *Keyframe) Recall(s *State) *State {
 	return &all
 }
 
-// With returns k with a source of an earlier run that k does not know, and those of its rows that selected
-// accepts: the configuration may have changed since.
+// With returns k with a source of the earlier run from, which k does not know. It adds those rows that selected
+// accepts, because the configuration may have changed since.
 func (k *Keyframe) With(of *SourceStatus, from *Keyframe, selected func(*Primitive) bool) *Keyframe {
 	both := *k
 	both.At.Wall = Later(k.At.Wall, from.At.Wall)
@@ -118,8 +117,8 @@ func (r *Row) recalling(was *Row, l look) *Row {
 	return &is
 }
 
-// believed returns the time up to which a row of the earlier run is believed: the last answer, and where it was
-// polled one pause before that.
+// believed returns the time up to which a row of the earlier run is believed: the last answer, or one pause before it
+// if the row was polled.
 func (k *Keyframe) believed(r *Row) time.Time {
 	sc := &k.Scopes[r.Scope]
 	return Later(Earlier(sc.Alive, k.At.Wall).Add(-sc.About.Sampling), r.At)

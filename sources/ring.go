@@ -8,14 +8,13 @@ import (
 	"coordtop/internal/ground/spawn"
 )
 
-// ring numbers the events and keeps the newest ones. EventRenewed and EventPresent have a queue of
-// their own, so that the renewals of a thousand healthy leaders do not displace the failure of one. It
-// is safe for concurrent use, and its lock is never held for long, so that reading events
-// never waits for a publish.
+// ring numbers the events and keeps the newest ones. EventRenewed and EventPresent have a queue of their own, so that
+// the renewals of a thousand healthy leaders do not displace the failure of one. It is safe for concurrent use, and
+// holds its lock only briefly, so that reading events never waits for a publish.
 type ring struct {
 	most int
 	age  time.Duration
-	lean bool // drop an EventPresent once it was read, see needlessLocked; a replay keeps it: its readers may come later
+	lean bool // drop an EventPresent once it was read, see needlessLocked; a replay keeps it, because its readers may come later
 
 	mu       sync.Mutex
 	last     uint64 // number of the newest event
@@ -48,8 +47,7 @@ func (r *ring) append(events []Event) {
 	r.wakeLocked(news)
 }
 
-// boundLocked drops the oldest renewal while there are many of them, else the oldest event
-// of the other queue.
+// boundLocked drops the oldest renewal if there are many, else the oldest event of the other queue.
 func (r *ring) boundLocked() {
 	for r.renewals.len()+r.changes.len() > r.most {
 		if r.renewals.len() > r.most/4 {
@@ -69,8 +67,8 @@ func (r *ring) expireLocked(now time.Duration) {
 	}
 }
 
-// presentAge is the least age at which an EventPresent is dropped. 100,000 of them take 45 MB, and the rows say the
-// same.
+// presentAge is the minimum age at which an EventPresent is dropped. They are dropped because 100,000 of them need 45
+// MB and the rows contain the same.
 const presentAge = 10 * time.Second
 
 // needlessLocked reports whether e is an EventPresent of that age which every subscriber has read.
@@ -86,14 +84,14 @@ func (r *ring) needlessLocked(e *Event, now time.Duration) bool {
 	return true
 }
 
-// expire drops events that are too old at now, on the clock of Event.Mono.
+// expire drops events that are too old at now, measured like Event.Mono.
 func (r *ring) expire(now time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.expireLocked(now)
 }
 
-// unread returns the number of events that the slowest reader has not read yet.
+// unread returns how many events the slowest reader has not read yet.
 func (r *ring) unread() (most uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +110,8 @@ func (r *ring) newest() uint64 {
 	return r.last
 }
 
-// wake wakes the subscribers for a new state. news: it has more changes than proof of life and renewals.
+// wake wakes the subscribers for a new state. news reports whether the state has changes other than proof of life and
+// renewals.
 func (r *ring) wake(news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +126,7 @@ func (r *ring) wakeLocked(news bool) {
 	}
 }
 
-// subscribe starts a subscription after the event with number from.
+// subscribe returns a subscription to the events with numbers above from.
 func (r *ring) subscribe(from uint64) *Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,8 +164,8 @@ func (r *ring) readLocked(cursor uint64, max int) []Event {
 	return events
 }
 
-// Subscription reads events in order and at its own pace. It holds no events itself: a
-// Subscription that never reads costs nothing.
+// Subscription reads events in order and at its own pace. It holds no events, so that a Subscription that never reads
+// costs nothing.
 type Subscription struct {
 	ring      *ring
 	wake      chan struct{}
@@ -180,17 +179,17 @@ type Subscription struct {
 // for any number of them. It is never closed.
 func (s *Subscription) Wake() <-chan struct{} { return s.wake }
 
-// SkipCalm ends the wake-ups for renewals, and for states that differ only in them and in proof of life:
-// for a reader that reads once a second anyway.
+// SkipCalm ends the wake-ups for renewals, and for states that differ only in them and in proof of life. It is for a
+// reader that reads once a second anyway.
 func (s *Subscription) SkipCalm() {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()
 	s.skipsCalm = true
 }
 
-// Events returns at most max events (max <= 0: all), oldest first, and moves the cursor past
-// them. missed counts the events before the last of them that were dropped unread; a reader
-// that missed some starts again from the state. It never blocks and is safe for concurrent use.
+// Events returns at most max events (max <= 0: all), oldest first, and moves the cursor past them. missed counts the
+// events before the last of them that were dropped unread; a reader that missed some must start again from the state.
+// It never blocks and is safe for concurrent use.
 func (s *Subscription) Events(max int) (events []Event, missed uint64) {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()
@@ -207,7 +206,7 @@ func (s *Subscription) Events(max int) (events []Event, missed uint64) {
 	return events, missed - pardon
 }
 
-// Close ends the wake-ups. Events that are kept can still be read. A second call does nothing.
+// Close ends the wake-ups. Kept events can still be read. A second call does nothing.
 func (s *Subscription) Close() {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()

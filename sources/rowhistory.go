@@ -8,8 +8,8 @@ import (
 	"coordtop/sources/lane"
 )
 
-// completeEvents completes events with facts from the row's history: the gap, the owner before, for how long
-// that owned it, and whether it was lost.
+// completeEvents completes events with facts from the row's history: the gap, the owner before, the length of that
+// ownership, and whether it was lost.
 func (r *Row) completeEvents(l *look, events []Event, t Thresholds) {
 	dark := mergeDark(l.scope.Dark, r.OwnersUnknown.stretches())
 	var ended *Event // the last end among these events
@@ -35,8 +35,8 @@ func (r *Row) completeEvents(l *look, events []Event, t Thresholds) {
 	}
 }
 
-// gapBefore returns the length of the time without an owner before a take, of which dark was not observed;
-// zero if its start is unknown.
+// gapBefore returns the length of the time without an owner before a take, or zero if its start is unknown. The
+// stretches in dark were not observed.
 func (r *Row) gapBefore(l *look, take *Event, dark []Dark) Interval {
 	before := Term{End: r.Nobody}
 	if single(r.Primitive) {
@@ -53,8 +53,8 @@ func (r *Row) gapBefore(l *look, take *Event, dark []Dark) Interval {
 	return Interval{Min: g.Last, Max: g.Unbroken.Max, Every: l.every(before.End.Earliest(), take.At)}
 }
 
-// heldBy returns the length of an ownership that lasted at the last look. Its term is more exact than
-// the look about its start.
+// heldBy returns the length of an ownership that lasted at the last look. The term knows its start more exactly than
+// the look.
 func (r *Row) heldBy(l *look, who OwnerRef, end Stamp) Interval {
 	t := Term{Start: ownerOf(r.Primitive, who).Since}
 	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
@@ -64,11 +64,11 @@ func (r *Row) heldBy(l *look, who OwnerRef, end Stamp) Interval {
 	return t.Held()
 }
 
-// lastBefore sets the owner before a take-over e: that of an end in the same look, else of the last
-// term. It sets Last too if no other owner can have come and gone unseen since.
+// lastBefore sets the owner before a take-over e: that of an end in the same look, else that of the last term. It also
+// sets Last if no other owner can have come and gone unseen since.
 func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 	n := len(r.Terms)
-	var from time.Time // since then others may have owned it
+	var from time.Time // since then others may have owned the row
 	switch {
 	case !single(r.Primitive):
 		return
@@ -80,22 +80,22 @@ func (r *Row) lastBefore(l *look, e, ended *Event, dark []Dark) {
 		if e.LastSeen = r.Terms[n-1].Owner; r.Nobody.How == Unknown || r.Nobody.How == AtLeast {
 			return
 		}
-		from = Earlier(r.Nobody.Earliest(), r.Terms[n-1].End.Earliest()) // it may have been made anew since
+		from = Earlier(r.Nobody.Earliest(), r.Terms[n-1].End.Earliest()) // the primitive may have been created again since
 	}
 	if l.watched(from, e, dark) {
 		e.Last = e.LastSeen
 	}
 }
 
-// watched reports whether nobody can have come and gone unseen from an instant up to e.
+// watched reports whether nobody can have come and gone unseen between an instant and the event e.
 func (l *look) watched(from time.Time, e *Event, dark []Dark) bool {
 	prompt := e.After.IsZero() || e.At.Sub(e.After) <= Promptness
 	return prompt && !l.darkened() && !wentDark(from, e.At, dark) && l.every(from, e.At) == 0
 }
 
-// every returns the longest pause between two looks at the row in a stretch that this look ends; 0: any
-// write would have been pushed. The look itself may be longer than the scope's pause. A late push counts
-// as a look, unless a proof shows that the grant is the same.
+// every returns the longest pause between two looks at the row in a stretch that ends with this look, or 0 if any write
+// would have been pushed. The pause before this look may be longer than the scope's. A late push counts as a look,
+// unless a proof shows that the grant is the same.
 func (l *look) every(from, to time.Time) time.Duration {
 	every := l.scope.Every(from, to)
 	pause := l.at.Sub(l.after)
@@ -105,7 +105,7 @@ func (l *look) every(from, to time.Time) time.Duration {
 	return every
 }
 
-// Every returns the longest pause between two looks at the scope from one instant to another; 0: all
+// Every returns the longest pause between two looks at the scope from one instant to another. It returns 0 if all
 // changes were pushed, as far as the record goes back.
 func (s *Scope) Every(from, to time.Time) (longest time.Duration) {
 	for i := range s.Paces {
@@ -117,15 +117,14 @@ func (s *Scope) Every(from, to time.Time) (longest time.Duration) {
 	return longest
 }
 
-// Unobserved returns the stretches in which the row was not observed since it was first
-// read, oldest first: those of its scope, and those in which its own owners were unknown, or may
-// have changed and changed back unseen (Change.Unseen). They may overlap. s is the
-// State that the row is from; the result must not be changed.
+// Unobserved returns the stretches in which the row was not observed since it was first read, oldest first: those of
+// its scope, those in which the row's owners were unknown, and those in which it may have changed and changed back
+// unseen (Change.Unseen). They may overlap. s is the State that the row is from; the result must not be changed.
 func (r *Row) Unobserved(s *State) []Dark {
 	return mergeDark(s.scopeOf(r).Dark, r.OwnersUnknown.stretches())
 }
 
-// mergeDark returns both lists in one, ordered by From. It copies only where neither is empty.
+// mergeDark returns both lists in one, ordered by From. It copies only if neither is empty.
 func mergeDark(scope, row []Dark) []Dark {
 	switch {
 	case len(row) == 0:
@@ -138,9 +137,9 @@ func mergeDark(scope, row []Dark) []Dark {
 	return both
 }
 
-// lostUntold reports whether the length of the gap suggests that the ownership before e was lost: its
-// cause was not told, and the gap is longer than is usual for the row. The gap of a lock suggests
-// nothing: it is free whenever there is no work for it.
+// lostUntold reports whether the length of the gap suggests that the ownership before e was lost: its cause was not
+// told, and the gap is longer than is usual for the row. For a lock a gap suggests nothing, because a lock is free
+// whenever there is no work for it.
 func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
 	n := len(r.Terms)
 	if n == 0 || e.Gap.Min <= t.LossGap || r.Kind != KindElection && !r.Expected {
@@ -179,7 +178,7 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 		}
 	}
 	if one && ownersKnown(after) && len(after.Owners) > 0 {
-		if t.running() == nil { // in a conflict, the one that was first is gone
+		if t.running() == nil { // in a conflict, the first owner is gone
 			t.begin(after.Owners[0].ref(), after.Owners[0].Program, after.Owners[0].Since)
 		}
 		t.rename(after.Owners)
@@ -193,7 +192,7 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 	r.trackUnknown(l, before, after)
 }
 
-// doubtTerms marks the running terms of owners in doubt. It copies a list that it changes.
+// doubtTerms marks the running terms of owners in doubt. It copies the list before it changes it.
 func (l *look) doubtTerms(list []Term) []Term {
 	if len(l.inDoubt) == 0 {
 		return list
@@ -232,12 +231,12 @@ func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	}
 }
 
-// ownerOf finds the owner that an event names; the zero Owner if p has no such owner.
+// ownerOf returns the owner that an event names, or the zero Owner if p has no such owner.
 func ownerOf(p *Primitive, who OwnerRef) *Owner {
 	return cmp.Or(find(p.Owners, func(o *Owner) bool { return o.ref() == who }), &Owner{})
 }
 
-// count counts a change of owner, and a loss, in a copy: published counts are never changed.
+// count counts a change of owner, and a loss, in a copy, because published counts are never changed.
 func (r *Row) count(e *Event) {
 	change := e.Kind == EventAcquired || e.Kind == EventOwnerChanged || e.Was.Taken != e.Now.Taken && e.Kind == EventCountChanged
 	if !change && !e.Loss {

@@ -12,7 +12,7 @@ type Vacancy struct {
 	Gen  uint32
 }
 
-// occupy makes an empty row for ref in a free slot.
+// occupy makes an empty row for ref in a free slot and returns the slot.
 func (m *model) occupy(sc *scope, ref Ref) int {
 	row := &Row{Primitive: &Primitive{Ref: ref}, Rev: m.nextRev(), Scope: sc.Index}
 	if n := len(m.free); n > 0 {
@@ -43,7 +43,7 @@ func (m *model) vacate(slot int) {
 // nextRev returns the Rev of the State that is being prepared.
 func (m *model) nextRev() uint64 { return m.published.Rev + 1 }
 
-// draft returns a version of the row that no published State shares, for changing.
+// draft returns a version of the row that may be changed, because no published State shares it.
 func (m *model) draft(slot int) *Row {
 	row, rev := m.rows[slot], m.nextRev()
 	if row.Rev == rev {
@@ -55,9 +55,9 @@ func (m *model) draft(slot int) *Row {
 	return &draft
 }
 
-// index finds the slot of a primitive. It has a lock of its own, so that a look-up
-// never waits for a Change that is being applied. It has a map for each space: many names
-// share one, and keys with names alone take a third of the memory.
+// index finds the slot of a primitive. It has a lock of its own, so that a look-up never waits for a Change that is
+// being applied. It has a map for each space, because many names share a space, and keys without the space need a third
+// of the memory.
 type index struct {
 	mu     sync.RWMutex
 	spaces map[place]map[string]int32 // slots by name; none is empty
@@ -99,8 +99,8 @@ func (x *index) remove(ref Ref) {
 	}
 }
 
-// doubtAll puts the owners in a scope in doubt whose silence has ended without a new listing, except those
-// whose next look can prove them the same.
+// doubtAll puts the owners in a scope in doubt after a silence that ended without a new listing. It leaves out owners
+// for whom the next look can prove that they are the same.
 func (m *model) doubtAll(sc *scope, from time.Time) {
 	for slot, row := range m.rows {
 		if row != nil && row.Scope == sc.Index && row.Listing == sc.Listing && len(row.Owners) > 0 {
@@ -109,8 +109,7 @@ func (m *model) doubtAll(sc *scope, from time.Time) {
 	}
 }
 
-// doubt puts the owners of a row in doubt that was not observed between two instants and looks the same
-// at both.
+// doubt puts the owners of a row in doubt. The row was not observed between two instants, and looks the same at both.
 func (m *model) doubt(slot int, from, to time.Time) {
 	row := m.rows[slot]
 	l := look{at: to, darkFrom: from, unread: true}
@@ -127,7 +126,7 @@ func (m *model) doubt(slot int, from, to time.Time) {
 	row.Counted = row.Counted.doubted(&l)
 }
 
-// set updates one row, or makes it.
+// set updates one row, or makes a new one.
 func (m *model) set(b *batch, p *Primitive) {
 	slot, exists := m.index.find(p.Ref)
 	var before *Primitive
@@ -156,7 +155,7 @@ func (m *model) set(b *batch, p *Primitive) {
 	m.remember(slot, &l, before, after)
 }
 
-// lookAgain prepares a look at a known row, and returns what the row was before.
+// lookAgain prepares a look at a known row, and returns the primitive before.
 func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
 	row := m.rows[slot]
 	l = b.lookAt(row, row.Ref)
@@ -165,8 +164,8 @@ func (m *model) lookAgain(b *batch, slot int) (l look, before *Primitive) {
 	return l, before
 }
 
-// lookAt makes the look of the Change at one row; nil is a new row. It adds the doubt of lost
-// continuity: a row that was not read since may have changed at any time after the loss.
+// lookAt returns the look of the Change at one row, which is nil if it is new. If continuity was lost and the row was
+// not read since, it may have changed at any time after the loss; the look contains that.
 func (b *batch) lookAt(row *Row, ref Ref) look {
 	c, sc := b.change, b.scope
 	l := look{scope: sc, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
@@ -181,7 +180,7 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 	case row != nil && row.Listing != sc.Listing:
 		l.relisted = true
 		last := row.At
-		if !c.After.IsZero() && c.After.Before(last) { // the source knows the sending of the last read, which was earlier
+		if !c.After.IsZero() && c.After.Before(last) { // the source knows when the last read was sent, which is earlier
 			last = c.After
 		}
 		l.after = Later(lostBefore(c.After, sc.Lost), last)
@@ -198,7 +197,7 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 	return l
 }
 
-// lostBefore returns the earlier of the source's and the Hub's time.
+// lostBefore returns the earlier of two times, the source's and the Hub's.
 func lostBefore(after, lost time.Time) time.Time {
 	if after.IsZero() || lost.Before(after) {
 		return lost
@@ -206,9 +205,9 @@ func lostBefore(after, lost time.Time) time.Time {
 	return after
 }
 
-// darkSince returns from when on a row, read now at a time, was not observed since its last read;
-// zero: it was. A silence of the scope ends for each row with the next read of that row; a
-// stretch of the row alone ends with the look that ended it.
+// darkSince returns the time since which a row, read again at the time at, was not observed, or zero if it was observed
+// since its last read. A silence of the scope ends for each row with the next read of that row; a stretch of the row
+// alone ends with the look that ended it.
 func (sc *scope) darkSince(row *Row, at time.Time) (from time.Time) {
 	earlier := func(d time.Time) {
 		if from.IsZero() || d.Before(from) {
@@ -240,7 +239,7 @@ func (m *model) base(slot int, l *look) *Primitive {
 	return base
 }
 
-// tell computes the events of a look at a row, m.events, and hands them to the subscribers.
+// tell computes the events of a look at a row into m.events, and passes them to the subscribers.
 func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
 	m.events = l.diff(m.events[:0], before, after)
 	if len(m.events) == 0 {
@@ -255,7 +254,7 @@ func (m *model) tell(b *batch, l *look, slot int, before, after *Primitive) {
 	}
 }
 
-// Expectation is an end that we bring about, with its deadline.
+// Expectation is an end that we expect from our own action, with its deadline.
 type Expectation struct {
 	Ending
 	Until time.Duration // on the monotonic clock
@@ -271,8 +270,8 @@ func (m *model) expectedEnds(ref Ref) (ours []Expectation) {
 	return ours
 }
 
-// useExpectations drops the expectations of owners that are gone: they do not apply to the
-// next term of the same owner.
+// useExpectations drops the expectations of owners that are gone, because they do not apply to the next term of the
+// same owner.
 func (m *model) useExpectations(events []Event) {
 	for i := range events {
 		if e := &events[i]; e.Kind.EndsOwner() {
@@ -285,8 +284,8 @@ func (m *model) dropExpected(ref Ref, owner string) {
 	m.expected = slices.DeleteFunc(m.expected, func(x Expectation) bool { return x.Ref == ref && x.Owner == owner })
 }
 
-// changesWatched reports whether events, all of one row, change its owner while the row is on
-// screen. Most events are renewals, so the row is searched for last.
+// changesWatched reports whether events, all of one row, change its owner while the row is on screen. Most events are
+// renewals, so that the row is searched for last.
 func (m *model) changesWatched(events []Event) bool {
 	for i := range events {
 		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() || k == EventCountChanged {
@@ -297,22 +296,21 @@ func (m *model) changesWatched(events []Event) bool {
 	return false
 }
 
-// onlyRenewed reports whether a look shows nothing but renewals, by m.events too, long before they
-// would have been late: a State without them differs only in the lease.
+// onlyRenewed reports whether a look (with its m.events) shows nothing but renewals that were not nearly late. A State
+// without them differs only in the lease.
 func (m *model) onlyRenewed(sc *scope, row *Row, after *Primitive) bool {
 	if len(m.events) == 0 || slices.ContainsFunc(m.events, func(e Event) bool { return e.Kind != EventRenewed }) {
 		return false
 	}
-	if row.Scope != sc.Index || row.Listing != sc.Listing { // it was stale
+	if row.Scope != sc.Index || row.Listing != sc.Listing { // the row was stale
 		return false
 	}
 	late := row.LateAt(m.limit)
 	return (late.IsZero() || late.Sub(m.at.Wall) > 2*calmEvery) && sameLook(row.Primitive, after)
 }
 
-// remember keeps the primitive with which the next look at a row must be compared, where this look
-// has unknown owners or an incomplete queue. A semaphore without owners is not kept where its permits
-// are counted.
+// remember keeps the primitive with which the next look at a row must be compared, if this look has unknown owners or
+// an incomplete queue. It keeps no semaphore without owners if its permits are counted.
 func (m *model) remember(slot int, l *look, before, after *Primitive) {
 	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) && (len(before.Owners) > 0 || !counted(after)) {
 		m.known[slot] = before
@@ -355,15 +353,15 @@ func (m *model) synced(b *batch) {
 	m.commit(e)
 }
 
-// mayBeFree reports whether a row exists only while it is owned, and its owners were known: if it is not in a
-// whole listing, it is free.
+// mayBeFree reports whether a row exists only while it is owned, and its owners were known. Such a row is free if it is
+// not in a whole listing.
 func (r *Row) mayBeFree() bool {
 	return r.ForgetAfter > 0 && read(r.Primitive) && (ownersKnown(r.Primitive) || counted(r.Primitive))
 }
 
-// freeAt reports whether a row that is not in a whole listing stays, as free: it may be free, and was
-// known to be owned or free up to lost, less than its ForgetAfter ago. Without the row nothing would
-// show that it has no owner.
+// freeAt reports whether a row that is not in a whole listing stays, as free. It does if mayBeFree, and if its owners
+// were known until the time lost, less than its ForgetAfter ago. Without the row nothing would show that the primitive
+// has no owner.
 func (r *Row) freeAt(now, lost time.Time) bool {
 	if !r.mayBeFree() {
 		return false

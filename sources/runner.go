@@ -22,29 +22,28 @@ type Spec struct {
 	Address string // for people: without user, password and query
 	Source  Source
 	Owners  OwnerRules     // labels of its owners, waiters and candidates
-	Connect time.Duration  // time-out of one Connect; 0: 5 s
+	Connect time.Duration  // time-out of a Connect; 0: 5 s
 	Retry   backoff.Policy // pauses between a failure and the next Connect
-	Silence time.Duration  // the least silence limit of its scopes; 0: 3 s
+	Silence time.Duration  // the minimum silence limit of its scopes; 0: 3 s
 	Agree   int            // see SourceStatus.Agree
-	Logger  *slog.Logger   // for retries and panics; nil: nothing is logged
+	Logger  *slog.Logger   // for retries and panics; may be nil
 }
 
 const (
 	connectLimit = 5 * time.Second
-	// nextLimit bounds a Next, which should take a second, and the time without proof of
-	// life after which a source is connected anew.
+	// nextLimit bounds a Next, which should take at most a second. It is also the time without proof of life after
+	// which a source is connected again.
 	nextLimit = 15 * time.Second
 	// stopLimit bounds the time that Run waits for sources that ignore the end of their context.
 	stopLimit = 5 * time.Second
 )
 
-// Run runs the sources until ctx ends: it connects each, hands its Changes to h, and
-// connects it again after a failure. All sources are in h.State at once, before any
-// has answered. Run returns nil when every source is closed and every goroutine
-// joined; an error names sources that cannot be run (nothing is started then), or wraps
-// ErrStillRunning. A panic in a source, or in a goroutine that it started, ends only its
-// connection. A panic in the Hub goes to the handler in ctx (see spawn.With) and ends Run
-// with an error: the model may be inconsistent.
+// Run runs the sources until ctx ends: it connects each, passes its Changes to h, and connects it again after a
+// failure. All sources are in h.State at once, before any has answered. Run returns nil when every source is closed and
+// every goroutine joined; It returns an error, without starting anything, if sources cannot be run, and one that wraps
+// ErrStillRunning if some did not end. A panic in a source, or in a goroutine that it started, ends only its
+// connection. A panic in the Hub goes to the handler in ctx (see spawn.With) and ends Run with an error: the model may
+// be inconsistent.
 func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	added, err := h.add(specs)
 	if err != nil {
@@ -91,14 +90,14 @@ type runner struct {
 	source *hubSource
 	spec   Spec
 	log    *slog.Logger
-	beside bool // other sources run, too
+	beside bool // other sources are running
 }
 
 // connection makes one connection and reads it until it fails. It never returns nil.
 func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 	ctx, cancel := r.contained(ctx)
 	defer cancel()
-	defer func() { // also after a failed Connect
+	defer func() { // even after a failed Connect
 		if closing := guard(ctx, "closing", r.spec.Source.Close); closing != nil {
 			err = fmt.Errorf("%w; %w", err, closing)
 		}
@@ -143,8 +142,8 @@ func within(ctx context.Context, limit time.Duration, doing string, call func(co
 	return guard(ctx, doing, func() error { return WithContextCause(ctx, call(ctx)) })
 }
 
-// WithContextCause adds the cause of the context's end to the error that it brought about. The
-// sentence of a Problem does not change.
+// WithContextCause adds the cause of the context's end to the error that resulted from it. The sentence of a Problem
+// does not change.
 func WithContextCause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.Is(err, context.Cause(ctx)) {
 		return err
@@ -157,8 +156,8 @@ func WithContextCause(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
-// contained returns a context for one connection. A panic in a goroutine that is started under it
-// ends the context: one bad source must not end the program or hide the others.
+// contained returns a context for one connection. A panic in a goroutine that is started under it ends the context,
+// because one bad source must not end the program or hide the others.
 func (r *runner) contained(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return spawn.With(ctx, func(p *spawn.Panic) {
@@ -177,7 +176,7 @@ func guard(ctx context.Context, doing string, call func() error) error {
 }
 
 const (
-	// sliceRows bounds the rows that the Hub applies at a time: some 1 ms of its lock.
+	// sliceRows bounds the rows that the Hub applies at a time: this holds its lock for some 1 ms.
 	sliceRows = 200
 	// After a slice the readers of events catch up, for at least one step. The Hub waits until they
 	// have, but no longer than mostSteps, or mostIdle steps in which they read nothing.
@@ -186,8 +185,8 @@ const (
 	mostIdle    = 3
 )
 
-// apply hands a Change to the Hub in slices: between them the Hub applies Changes of other sources, so
-// that a long listing delays the events of others by no more than a slice.
+// apply passes a Change to the Hub in slices. Between them the Hub applies Changes of other sources, so that a long
+// listing delays the events of others by at most one slice.
 func (r *runner) apply(ctx context.Context, c Change) {
 	if c.Synced {
 		c.Gone = slices.Concat(c.Gone, r.hub.unlisted(r.source, &c))
@@ -200,8 +199,8 @@ func (r *runner) apply(ctx context.Context, c Change) {
 	}
 }
 
-// unlisted returns the rows that are gone because the listing that c ends does not have them, except those
-// that may be free: these are left to model.synced.
+// unlisted returns the rows that are gone because the listing that c ends does not have them, except those that may be
+// free, which model.synced handles.
 func (h *Hub) unlisted(f *hubSource, c *Change) (refs []Ref) {
 	set := make(map[Ref]struct{}, len(c.Set))
 	for _, p := range c.Set {
@@ -234,8 +233,8 @@ func (h *Hub) catchUp(ctx context.Context) {
 	}
 }
 
-// slices cuts c into Changes that have the same effect one after the other: the first has Relists, the
-// last Synced. All facts about a row are in one slice.
+// slices cuts c into Changes that together have the same effect. The first has Relists, the last Synced. All facts
+// about a row are in one slice.
 func (c *Change) slices() []Change {
 	rows := len(c.Set) + len(c.Gone)
 	if rows <= sliceRows {
@@ -280,15 +279,14 @@ func (c *Change) slices() []Change {
 }
 
 var (
-	// refusedPause is the pause after ErrRefused: a person has to change something first, at an
-	// unknown time.
+	// refusedPause is the pause after ErrRefused, because a person has to change something first, at an unknown time.
 	refusedPause = backoff.Policy{Min: 5 * time.Second, Max: 5 * time.Second}
-	// spacing is the least time between the beginnings of two connections that list
-	// everything: it protects a server that ends each of them at once.
+	// spacing is the minimum time between the starts of two connections that list everything. It protects a server that
+	// ends each connection at once.
 	spacing = backoff.Policy{Min: time.Second, Max: time.Second}
 )
 
-// longestRest bounds the pause that the cost of a listing asks for.
+// longestRest bounds the pause after a long listing.
 const longestRest = 5 * time.Second
 
 // run connects and reads until ctx ends.
@@ -311,7 +309,7 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// rest waits until the pause is over, a refresh is asked for, or ctx ends.
+// rest waits until the pause is over, a refresh is requested, or ctx ends.
 func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -327,26 +325,25 @@ func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// Life is one connection of a source, or of a part of it, from the call that makes it to
-// its failure. Its times are of one clock that is never set.
+// Life is one connection of a source, or of a part of it, from the call that opens it to its failure. Its times are
+// from a clock that is never set.
 type Life struct {
 	Began, Ended time.Time
-	Listed       time.Time // when everything had been read; zero: it never was
+	Listed       time.Time // when everything had been read; zero if never
 }
 
 // Pauses computes the pauses between the connections of a source, or of a part of it. It is not
 // safe for concurrent use.
 type Pauses struct{ retry, refused, spacing *backoff.Backoff }
 
-// NewPauses returns Pauses that grow as retry says.
+// NewPauses returns Pauses that grow by retry.
 func NewPauses(retry backoff.Policy) *Pauses {
 	return &Pauses{retry: retry.Start(), refused: refusedPause.Start(), spacing: spacing.Start()}
 }
 
-// After returns the pause between a connection that ended with err and the next one. The
-// pauses grow until a connection has read everything. After such a connection they start anew, and
-// have two lower bounds: the spacing, and that connecting and reading everything takes at
-// most half of the time.
+// After returns the pause between a connection that ended with err and the next one. The pauses grow until a connection
+// has read everything. After such a connection they start short again. They have two lower bounds: the spacing, and a
+// pause such that connecting and reading everything take at most half of the time.
 func (p *Pauses) After(l Life, err error) time.Duration {
 	if !l.Listed.IsZero() {
 		p.retry.Reset()

@@ -10,29 +10,29 @@ type State struct {
 	Rev     uint64    // grows with every publish
 	At      time.Time // of the publish
 	LastSeq uint64    // of the newest event that is already in this state
-	Rows    []*Row    // by slot; nil: the slot is free. A row keeps its slot for life
+	Rows    []*Row    // by slot; nil if the slot is free. A row never changes its slot
 	Scopes  []Scope   // by Row.Scope
 	Sources []SourceStatus
 
-	Thresholds Thresholds // in use for it
+	Thresholds Thresholds // with which this state was made
 }
 
 // Row is a primitive with the facts that the Hub derives for it.
 type Row struct {
 	*Primitive
 	Slot    int
-	Gen     uint32 // of the slot: slot and generation are a handle that no other row ever has
+	Gen     uint32 // of the slot; no other row ever has the same slot and generation
 	Listing uint32 // Scope.Listing at its last read
-	Rev     uint64 // of the publish with this version: equal Rev, equal row
+	Rev     uint64 // Rev of the State that first had this version; equal Rev means equal row
 	Scope   int    // index in State.Scopes
 	Terms   []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
-	Nobody  Stamp  // start of the time without an owner; zero where it is owned or was never read
+	Nobody  Stamp  // start of the time without an owner; zero if it is owned or was never read
 
-	LowestLease time.Duration // lowest remaining time seen at a look in the running term; 0: unknown. See LowestLeaseAt
+	LowestLease time.Duration // lowest remaining time seen at a look in the running term; 0: unknown; see LowestLeaseAt
 
-	Counted       *Counted  // nil: no semaphore, or no count told; immutable once published
-	Activity      *Activity // nil: no change counted; immutable once published
-	OwnersUnknown *DarkList // stretches with unknown owners; nil: none; immutable once published
+	Counted       *Counted  // nil if it is no semaphore or no count is told; immutable once published
+	Activity      *Activity // nil if no change was counted; immutable once published
+	OwnersUnknown *DarkList // stretches with unknown owners; may be nil; immutable once published
 }
 
 // MaxTerms bounds the terms that a row keeps.
@@ -45,7 +45,7 @@ type Health uint8
 const (
 	HealthConnecting Health = iota // no answer yet
 	HealthLive
-	HealthStale // silent for longer than its limit, or its connection is closed
+	HealthStale // silent for longer than the limit, or the connection is closed
 )
 
 // String returns "connecting", "live" or "stale".
@@ -60,18 +60,18 @@ type Scope struct {
 	Health  Health
 	Synced  bool          // the last listing is complete
 	Alive   time.Time     // the last answer of its server; zero: none
-	Silence time.Duration // the limit after which it is stale
+	Silence time.Duration // the limit after which the scope is stale
 	About   About
-	Since   time.Time  // end of its first listing, before which nothing was observed; zero: none was complete
+	Since   time.Time  // end of its first listing, before which nothing was observed; zero if none was complete
 	Dark    []Dark     // stretches since then that were not observed, oldest first, bounded by count and age
 	Paces   []LookPace // of the looks, oldest first, bounded
-	Listing uint32     // counts the listings: a row with an older count was not read since
+	Listing uint32     // number of the listing; a row with an older number was not read since
 }
 
-// noScope stands for the scope of a row that a state does not have. It must not be changed.
+// noScope is used if a state does not have the scope of a row. It must not be changed.
 var noScope Scope
 
-// scopeOf returns the scope of a row, an empty one if s does not have it.
+// scopeOf returns the scope of a row, or an empty scope if s does not have it.
 func (s *State) scopeOf(r *Row) *Scope {
 	if r.Scope < len(s.Scopes) {
 		return &s.Scopes[r.Scope]
@@ -91,16 +91,16 @@ type SourceStatus struct {
 	Err     error     // the reason if it is not live; else nil
 	Retry   time.Time // of the next Connect; zero: no pause runs
 	Rows    int
-	Agree   int // not 0: a name is the same lock in all scopes of all sources with this number
+	Agree   int // if not 0, a name is the same lock in all scopes of all sources with this number
 }
 
-// is reports whether both are of the same source, by name, type and address.
+// is reports whether both describe the same source, by name, type and address.
 func (s *SourceStatus) is(other *SourceStatus) bool {
 	return s.Name == other.Name && s.Type == other.Type && s.Address == other.Address
 }
 
-// Activity counts owner changes and losses by the minute for the last hour. It has a fixed
-// size so that a row that flaps costs no more memory than a calm one.
+// Activity counts owner changes and losses by the minute for the last hour. It has a fixed size, so that a row that
+// changes often needs no more memory than another.
 type Activity struct {
 	Minute  int32 // Unix minute of the newest count; 0: nothing counted yet
 	Cut     bool  // a Keyframe left out the oldest terms of the row
@@ -108,13 +108,13 @@ type Activity struct {
 	Losses  perMinute
 }
 
-// noActivity stands for the counts of a row that has none. It must not be changed.
+// noActivity is used for a row without counts. It must not be changed.
 var noActivity Activity
 
 // perMinute has the count of each Unix minute at its remainder; at most 255 each.
 type perMinute [60]uint8
 
-// add counts at t, unless t is more than an hour before the newest count.
+// add counts a change or loss at the time t, unless t is more than an hour before the newest count.
 func (a *Activity) add(t time.Time, change, loss bool) {
 	m := int32(min(t.Unix()/60, math.MaxInt32-100))
 	switch {
@@ -142,8 +142,8 @@ func (p *perMinute) add(m int32) {
 	}
 }
 
-// since sums the counts of the clock's minutes that within covers, rounded up, including the
-// running one and an hour at most. newest is the minute of the newest count.
+// since returns the sum of the counts in the last minutes: within, rounded up to minutes, including the present one, at
+// most an hour. newest is the minute of the newest count.
 func (p *perMinute) since(newest int32, now time.Time, within time.Duration) int {
 	last := now.Unix() / 60
 	minutes := int64((min(within, time.Hour) + time.Minute - 1) / time.Minute)

@@ -9,15 +9,14 @@ import (
 	"coordtop/sources/lane"
 )
 
-// termAge is the age at which an ended term may be dropped, when a newer one begins.
+// termAge is the age from which an ended term may be dropped, when a newer one begins.
 const termAge = 24 * time.Hour
 
 // terms is the history of a row with one owner at a time, while it is updated. Published
 // rows share the list, so the first change copies it.
 //
-// In a conflict, with two exclusive owners at once, the running term stays with the first
-// owner; the other's begins when that ends. So terms never overlap, and never end before
-// their start.
+// In a conflict, with two exclusive owners at once, the running term stays with the first owner; the other owner's term
+// begins when that ends. So terms never overlap, and never end before their start.
 type terms struct {
 	list []Term // oldest first, the running one last
 	own  bool   // list is a private copy
@@ -31,19 +30,19 @@ func (t *terms) running() *Term {
 	return nil
 }
 
-// at returns a term for changing.
+// at returns a term that may be changed.
 func (t *terms) at(i int) *Term {
 	if !t.own {
-		t.list = append(make([]Term, 0, len(t.list)+1), t.list...) // one more often follows
+		t.list = append(make([]Term, 0, len(t.list)+1), t.list...) // often one more follows
 		t.own = true
 	}
 	return &t.list[i]
 }
 
-// last returns the last term for changing. There must be one.
+// last returns the last term, which may be changed. There must be one.
 func (t *terms) last() *Term { return t.at(len(t.list) - 1) }
 
-// pace sets Every of those that ran at a look, or ended by it.
+// pace sets Every in the terms that were running at a look or ended by it.
 func (t *terms) pace(l *look) {
 	for i := max(0, len(t.list)-2); i < len(t.list); i++ {
 		x := t.list[i]
@@ -60,7 +59,7 @@ func (t *terms) pace(l *look) {
 	}
 }
 
-// begin appends a term of owner, unless a term runs.
+// begin appends a term of owner, unless a term is running.
 func (t *terms) begin(owner OwnerRef, program Program, start Stamp) {
 	if t.running() != nil {
 		return
@@ -74,7 +73,7 @@ func (t *terms) begin(owner OwnerRef, program Program, start Stamp) {
 	t.own = true
 }
 
-// end ends the running term if it is owner's.
+// end ends the running term if it belongs to owner.
 func (t *terms) end(owner OwnerRef, end Stamp, cause Cause, how Known) {
 	if r := t.running(); r == nil || r.Owner.ID != owner.ID {
 		return
@@ -90,8 +89,7 @@ func endTerm(t *Term, end Stamp, cause Cause, how Known) {
 	t.End, t.Cause, t.How = notBefore(end, t.Start), cause, how
 }
 
-// rename updates the owner of the running term: a fence or a label may become known later than
-// the owner.
+// rename updates the owner of the running term: because a fence or a label may become known later than the owner.
 func (t *terms) rename(owners []Owner) {
 	r := t.running()
 	if r == nil {
@@ -114,8 +112,8 @@ func (t *terms) forget(now time.Time) {
 	t.list = t.list[first:]
 }
 
-// hue returns the hue that owner has in the lists, else the lowest free one. The owner before
-// is in a list, so two neighbours that look different have different hues.
+// hue returns the hue that owner has in the lists, else the lowest free one. The owner before is in one of the lists,
+// so that neighbouring terms of different owners have different hues.
 func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	var taken [MaxTerms + 1]bool
 	for _, list := range lists {
@@ -133,8 +131,8 @@ func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	return uint8(free)
 }
 
-// meet narrows an end and the start after it: with one owner at a time, the first ended
-// before the second began.
+// meet narrows an end and the start after it: because with one owner at a time, the first term ended before the second
+// began.
 func meet(end, start Stamp) (Stamp, Stamp) {
 	if !start.At.Before(end.At) {
 		return end, notBefore(start, Stamp{At: end.Earliest()})
@@ -146,7 +144,7 @@ func meet(end, start Stamp) (Stamp, Stamp) {
 	return end, Stamp{At: end.At, How: start.How}
 }
 
-// notBefore narrows s to begin no earlier than the earliest instant of other.
+// notBefore returns s with a start no earlier than the earliest instant of other.
 func notBefore(s, other Stamp) Stamp {
 	if from := other.Earliest(); s.Earliest().Before(from) {
 		return StampBetween(from, s.At, s.How)
@@ -154,16 +152,15 @@ func notBefore(s, other Stamp) Stamp {
 	return s
 }
 
-// OwnerTerms is the history of the owners of a row that several can own at once. Published
-// rows share it: each change makes a new one.
+// OwnerTerms is the history of the owners of a row that several can own at once. Published rows share it, so that each
+// change makes a new one.
 type OwnerTerms struct {
-	Past    []Term    // ended, in the order of their ends; append-only, since published rows share its beginning
+	Past    []Term    // ended, in the order of their ends; append-only, because published rows share its beginning
 	Running []Term    // in the order in which we saw them begin
-	Since   time.Time // terms that ended before it are not kept
+	Since   time.Time // terms that ended before this are not kept
 }
 
-// find returns the index of the running term of an owner; -1: it has none. A fence may have
-// become known since its start.
+// find returns the index of the running term of an owner, or -1. A fence may have become known since the term's start.
 func (t *OwnerTerms) find(who OwnerRef) int {
 	if i := slices.IndexFunc(t.Running, func(r Term) bool { return r.Owner == who }); i >= 0 {
 		return i
@@ -173,7 +170,7 @@ func (t *OwnerTerms) find(who OwnerRef) int {
 	})
 }
 
-// begin adds a term, unless the owner has one, or MaxTerms terms run already.
+// begin adds a term, unless the owner has one or MaxTerms terms are running already.
 func (t *OwnerTerms) begin(who OwnerRef, program Program, start Stamp, now time.Time) {
 	if len(t.Running) == MaxTerms || t.find(who) >= 0 {
 		return
@@ -208,9 +205,9 @@ func (t *OwnerTerms) rename(owners []Owner) {
 	}
 }
 
-// OwnerTerms returns the terms of each owner of a row that several can own at once: the ended ones
-// in the order of their ends, then the running ones. They overlap. nil for a single owner, or
-// unknown owners. [MaxTerms] bounds them, so some owners may have none.
+// OwnerTerms returns the terms of each owner of a row that several can own at once: the ended ones in the order of
+// their ends, then the running ones. Terms may overlap. The result is nil for a single owner or unknown owners.
+// [MaxTerms] bounds the number of terms, so that some owners may have none.
 func (r *Row) OwnerTerms() []Term {
 	if r.Counted == nil || r.Counted.Owners == nil {
 		return nil
@@ -218,8 +215,8 @@ func (r *Row) OwnerTerms() []Term {
 	return slices.Concat(r.Counted.Owners.Past, r.Counted.Owners.Running)
 }
 
-// OwnerTermsSince returns the start of the complete record of OwnerTerms, except for owners that had
-// no room in it; zero: nothing was observed yet. s is the State that the row is from.
+// OwnerTermsSince returns the start of the complete record of OwnerTerms, except for owners without room in it. It
+// returns zero if nothing was observed yet. s is the State that the row is from.
 func (r *Row) OwnerTermsSince(s *State) time.Time {
 	since := s.scopeOf(r).Since
 	if r.Counted == nil || r.Counted.Owners == nil {
@@ -228,30 +225,29 @@ func (r *Row) OwnerTermsSince(s *State) time.Time {
 	return Later(since, r.Counted.Owners.Since)
 }
 
-// Level is the number of taken permits of a semaphore, from an instant up to the next
-// Level.
+// Level is the number of taken permits of a semaphore, from an instant until the next Level.
 type Level struct {
 	At    time.Time
-	Taken uint64 // at the end of it
-	High  uint64 // the most that was seen in it
-	Gone  bool   // it did not exist
+	Taken uint64 // at the end of the level
+	High  uint64 // the maximum seen in the level
+	Gone  bool   // the semaphore did not exist
 }
 
 const (
-	// levelEvery is the least length of a level: faster changes become one level with the
-	// highest count. It is half of the shortest column in which the UI shows an hour.
+	// levelEvery is the minimum length of a level. Faster changes become one level with the highest count. It is half
+	// of the shortest column in which the UI shows an hour.
 	levelEvery = 5 * time.Second
-	// maxLevels bounds the levels of a row, half of which are dropped at a time: 20 kB, and
-	// 21 minutes at least.
+	// maxLevels bounds the levels of a row, which need 20 kB. Half of them are dropped at a time, so that at least 21
+	// minutes stay.
 	maxLevels = 512
 )
 
-// Counted is the history of a semaphore's count, and of its owners. Published rows share the
-// list, which is append-only; the last level stands beside it.
+// Counted is the history of a semaphore's count, and of its owners. Published rows share the list, which is
+// append-only; the last level is not in it.
 type Counted struct {
 	Past   []Level
 	Last   Level
-	Owners *OwnerTerms // nil: none were told; never changed once published
+	Owners *OwnerTerms // nil if none were told; never changed once published
 }
 
 func (l *Counted) first() time.Time {
@@ -261,8 +257,8 @@ func (l *Counted) first() time.Time {
 	return l.Last.At
 }
 
-// TakenSince returns the time of the last change of the number of taken permits, exact to the
-// length of a level; zero: no count is known.
+// TakenSince returns the time of the last change of the number of taken permits, exact to the length of a level, or
+// zero if no count is known.
 func (r *Row) TakenSince() (at time.Time) {
 	if r.Counted != nil {
 		at = r.Counted.Last.At
@@ -270,12 +266,11 @@ func (r *Row) TakenSince() (at time.Time) {
 	return at
 }
 
-// Leveled reports whether the row has levels: several can own it at once, and its count was
-// told.
+// Leveled reports whether the row has levels: that is, several can own it at once, and its count was told.
 func (r *Row) Leveled() bool { return r.Counted != nil }
 
-// Levels returns the levels of taken permits since the first look, the oldest first and the
-// lasting one last; none for a single owner, or where no count is told.
+// Levels returns the levels of taken permits since the first look, the oldest first and the present one last. There are
+// none for a single owner, or if no count is told.
 func (r *Row) Levels() iter.Seq[Level] {
 	return func(yield func(Level) bool) {
 		if r.Counted == nil {
@@ -290,9 +285,8 @@ func (r *Row) Levels() iter.Seq[Level] {
 	}
 }
 
-// RecordedSince returns the start of the complete record of the row's terms, or levels; zero:
-// nothing was observed yet. The time before was not observed, or its record is not kept any
-// more. s is the State that the row is from.
+// RecordedSince returns the start of the complete record of the row's terms, or levels, or zero if nothing was observed
+// yet. The time before was not observed, or its record was dropped. s is the State that the row is from.
 func (r *Row) RecordedSince(s *State) time.Time {
 	since := s.scopeOf(r).Since
 	switch {
@@ -317,32 +311,30 @@ func (r *Row) Lane(s *State) lane.Lane {
 	return l
 }
 
-// Gaps sums up the times of the last `within` in which nobody owned the row, including one that
-// still lasts. It covers at most MaxTerms terms, and no semaphores. s is the State that the
-// row is from.
+// Gaps returns a summary of the times in the last `within` in which nobody owned the row, including one that still
+// lasts. It covers at most MaxTerms terms, and no semaphores. s is the State that the row is from.
 func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
 	l := r.Lane(s)
 	return l.Stats(lane.Span{From: now.Add(-within), To: now})
 }
 
-// changesKept is the time for which changes and losses are counted.
+// changesKept is how long counts of changes and losses are kept.
 const changesKept = time.Hour
 
-// Changes returns the number of owner changes in the last `within`, rounded to minutes, an hour at most.
+// Changes returns the number of owner changes in the last `within`, rounded to minutes, at most an hour.
 func (r *Row) Changes(now time.Time, within time.Duration) int {
 	a := cmp.Or(r.Activity, &noActivity)
 	return a.Changes.since(a.Minute, now, within)
 }
 
-// Losses returns the number of lost owners in the last `within`, rounded to minutes, an hour at
-// most: see Thresholds.
+// Losses returns the number of lost owners in the last `within`, rounded to minutes, at most an hour; see Thresholds.
 func (r *Row) Losses(now time.Time, within time.Duration) int {
 	a := cmp.Or(r.Activity, &noActivity)
 	return a.Losses.since(a.Minute, now, within)
 }
 
-// LowestLeaseAt returns the lowest remaining time of the running term's lease up to now, also
-// between two renewals; 0: unknown, or the lease may be over.
+// LowestLeaseAt returns the lowest remaining time of the running term's lease until now, even between two renewals. It
+// returns 0 if that is unknown or the lease may be over.
 func (r *Row) LowestLeaseAt(now time.Time) time.Duration {
 	if len(r.Owners) == 0 || r.LowestLease == 0 || !leaseKnown(&r.Owners[0]) {
 		return r.LowestLease

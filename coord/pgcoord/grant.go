@@ -184,7 +184,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 		return nil
 	})
 	if lost := g.Over("publishing"); err != nil && lost != nil && ctx.Err() == nil {
-		return lost // not after the end of ctx, when the data may be written, because ErrLost says that nothing was written
+		return lost // not after the end of ctx, when the data may be written, because ErrLost means that nothing was written
 	}
 	return err
 }

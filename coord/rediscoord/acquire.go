@@ -122,7 +122,7 @@ func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	return a.confirm(ctx, err)
 }
 
-// timeout bounds one callso that there is time for another, and so that it ends soon after the claim's own time.
+// timeout bounds one call, so that time is left for another and the call ends soon after the claim's own time.
 func (a *attempt) timeout() time.Duration {
 	timeout := callTimeout(a.ttl)
 	if !a.until.IsZero() {
